@@ -114,6 +114,8 @@ export interface StartOptions {
 /** The conditions of a run at work in its sandboxes. */
 export interface ConditionedRun {
   readonly conditions: RunConditions;
+  /** The start of clocks that neither their options nor their scenario set (epoch milliseconds). Default: the wall clock. */
+  readonly start?: number | undefined;
   /** A text that is not a variant's id selects what `minimal` does. */
   readonly choose: ChooseVariant;
   /** Returns the fault of the run that hits a request. */

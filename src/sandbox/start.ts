@@ -63,7 +63,7 @@ export function checkedOptions({ now, ...options }: WrittenOptions): GivenOption
   const { seed, frozen, profile } = options;
   const given = givenOptions({ ...options, now: now === undefined ? undefined : instantOf(now) });
   if (seed !== undefined || frozen !== undefined || profile !== undefined) {
-    checkInput(inputShapes.reset, { seed, frozen, profile }, "Invalid options");
+    checkInput(inputShapes.sandbox_options, { seed, frozen, profile }, "Invalid options");
   }
   return given;
 }
@@ -77,8 +77,14 @@ export function startSandbox(
   return { ...started, platform, given, counters: createCounters(), history: createHistory() };
 }
 
-export function resetSandbox(sandbox: SandboxState): void {
-  enterScenario(sandbox, startedWith(sandbox, sandbox.scenario, sandbox));
+/** Starts the running scenario again, with other options if given; throws if it cannot start, and changes nothing then. */
+export function resetSandbox(sandbox: SandboxState, options?: GivenOptions): void {
+  const { scenario, name, text } = sandbox;
+  const started =
+    options === undefined
+      ? startedWith(sandbox, scenario, sandbox)
+      : prepareScenario(sandbox, scenario, { ...options, name, text });
+  enterScenario(sandbox, started);
 }
 
 /** Starts another scenario in a sandbox, with the next series of request ids. */
@@ -138,7 +144,8 @@ function documentedScopes(platform: Platform, scenario: Scenario): readonly stri
 
 function seededIn(scenario: Scenario, platform: Platform) {
   const { seed = defaultSeed } = scenario;
-  const start = scenario.clock?.now === undefined ? platform.time() : instantOf(scenario.clock.now);
+  const { now } = scenario.clock ?? {};
+  const start = now === undefined ? (platform.run?.start ?? platform.time()) : instantOf(now);
   return { seed, start, farmers: farmersOf(scenario, { seed, start, make: platform.farmers }) };
 }
 

@@ -102,7 +102,7 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
       : resolveSource(source, document));
   await requireDocument(named.scenario);
   const own = { ...checkedOptions(rest), openapi: document };
-  const given = run?.optionsFor(named.scenario, own) ?? own;
+  const given = run?.optionsFor(own) ?? own;
   const start = () =>
     startInNode(named.scenario, {
       name: named.name,
@@ -117,10 +117,10 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
       ? undefined
       : await (await import("./state-file.js")).openStateFile(
           { file: resolve(file), given: file },
-          { own: () => named, start, given, onProblem },
+          { own: () => named, start, given, onProblem, run: run?.conditioned },
         );
   const state = stateFile?.sandbox ?? start();
-  run?.follow(state, own);
+  run?.follow(state);
   const close = async (grace?: number) => {
     await running.close(grace);
     stateFile?.close();

@@ -4,7 +4,7 @@ import { lock } from "../node/files/lock.js";
 import { draftSuffix, fileFailure, makeFolder, targetOf } from "../node/files/write-file.js";
 import { clearInterval, loadReader, nodePlatform, setInterval } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
-import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
+import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import { restoreSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { parseState, stateText, unreadableState } from "./state-text.js";
@@ -20,12 +20,13 @@ interface StatePlace {
   readonly given: string;
 }
 
-interface StateOptions {
+export interface StateOptions {
   /** The scenario that the server serves. */
   readonly own: () => NamedScenario;
   readonly start: () => SandboxState;
   /** The options of scenarios that start later; the saved sandbox has its own. */
   readonly given: GivenOptions;
+  readonly run?: ConditionedRun | undefined;
   /** Called with the first failure after a success. */
   readonly onProblem: (error: unknown) => void;
 }
@@ -49,7 +50,8 @@ export async function openStateFile({ file, given }: StatePlace, options: StateO
     const text = readText(target, given);
     const saved = text === undefined ? undefined : parseState(text, options.own(), given);
     if (saved?.scenario.openapi !== undefined) await loadReader();
-    const restore = () => saved && restoreSandbox(saved, nodePlatform, { given: options.given });
+    const platform = { ...nodePlatform, run: options.run };
+    const restore = () => saved && restoreSandbox(saved, platform, { given: options.given });
     const sandbox = orUnreadable(given, restore) ?? options.start();
     return new StateFile({ file: target, given }, options, { sandbox, savedAt: saved?.at, stamp, unlock });
   } catch (error) {

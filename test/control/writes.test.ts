@@ -113,7 +113,7 @@ const rejected: readonly [call: string, json: unknown, ...says: string[]][] = [
   [create, { ...newKey, organization: "harvest-bnk" }, "organization"],
   [rotate, { overlapMinutes: 5 }, "overlapMinutes"],
   [rotate, { overlap_minutes: null }, "overlap_minutes"],
-  ["POST /reset", { seed: 1 }, "seed"],
+  ["POST /reset", { seed: "1", scenari: "rotation" }, "seed", "scenari"],
   ["DELETE /requests", { key: "active" }, "key"],
   [organization, { status: "suspended", sandbox_access: "no" }, "status", "sandbox_access"],
   ["PUT /clock", JSON.parse('{"__proto__":{"now":1},"constructor":1}'), "__proto__", "constructor"],

@@ -1,8 +1,9 @@
 import { resolve } from "node:path";
 import { finished } from "node:stream";
 import { firstEndpoint } from "../../api/routes.js";
+import { currentRun, type SandboxRun } from "../../library/run-folder.js";
 import { controlPath, isLoopbackHost, isWildcard } from "../../node/addresses.js";
-import { type LoadedScenario, stdinName } from "../../node/files/load-scenario.js";
+import { type LoadedScenario, requireDocument, stdinName } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
 import { nodeCrypto } from "../../node/platform.js";
 import { alignColumns, shellWord } from "../../report/plain-text.js";
@@ -13,8 +14,9 @@ import { listed, quote } from "../../rules/schema/words.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { announcedKeys, defaultSecret, firstKeys, secretsOf } from "../../sandbox/secrets.js";
+import { givenOptions } from "../../sandbox/start.js";
 import { type RunningServer, serve } from "../../server/serve.js";
-import type { StateFile } from "../../server/state-file.js";
+import type { StateFile, StateOptions } from "../../server/state-file.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
@@ -114,93 +116,127 @@ export const startCommand = declareCommand({
     "svc-sandbox --write-env .env.sandbox": "base URL and keys for your client's environment",
   },
   async run(call) {
-    const { words, flags, io } = call;
-    if (flags.detach && io.env[isInBackground] === undefined) return startInBackground(call);
-    const stop = io.stopSignal();
-    if (flags.untilStdinEnds) stopWithStdin(words[0], io);
-    const loaded = await loadNamed(words[0], io, { ...flags, signal: stop }).catch((error) => {
-      if (!stop.aborted) throw error;
-    });
-    if (loaded === undefined) return exitCode.fine;
-    const logger = await createLog(flags, io);
-    const options = await serveOptions(flags, io, logger);
-    const served = { loaded };
-    const loadedScenario = () => served.loaded;
-    let code: number = exitCode.fine;
-    // The last start ends first: no file changes a server that stops, and no request comes after the last save.
-    const shutdown: (() => Promise<void>)[] = [];
-    try {
-      const stateFile = await openNamedState(call, loadedScenario, logger, options.onDefect);
-      if (stateFile !== undefined)
-        shutdown.push(async () => {
-          if (!isSaved(stateFile, logger)) code = exitCode.failed;
-        });
-      const sandbox = stateFile?.sandbox ?? startNamed(loaded, flags);
-      logEvents(sandbox, flags, logger);
-      const server = await serve(sandbox, {
-        ...options,
-        stateFile,
-        own: loadedScenario,
-        onControlCall: logger.controlCall,
-      });
-      // A second signal ends the process.
-      shutdown.push(() => server.close());
-      const writeVariables = () => writeVariablesTo(flags.writeEnv, io.cwd, sandbox, server);
-      const warn = () => warnOf(served.loaded, sandbox, call, logger);
-      await writeVariables();
-      if (flags.watch) {
-        // Loaded when needed.
-        const { startWatching } = await import("../serve/reload.js");
-        const onReload = async () => {
-          await writeVariables().catch((error) => logger.problem(error.message));
-          await warn();
-        };
-        const onLoad = (fresh: LoadedScenario) => {
-          served.loaded = fresh;
-        };
-        shutdown.push(await startWatching(call, { loaded, sandbox, log: logger, onLoad, onReload }));
-      }
-      const announced = () => {
-        runDue(sandbox);
-        announce(sandbox, server, call, logger);
-        if (flags.open) openDashboard(server, newTokenOf(server, flags), io, logger);
-      };
-      if (!printsJson(flags)) announced();
-      noteReach(server, call, logger);
-      await warn();
-      // A program may stop reading after the line.
-      if (printsJson(flags)) announced();
-      await aborted(stop);
-      logger.note(whyStopping(call));
-    } finally {
-      for (const end of shutdown.reverse()) await end();
-    }
-    return code;
+    if (call.flags.detach && call.io.env[isInBackground] === undefined) return startInBackground(call);
+    const run = currentRun();
+    return serveUntilStopped(run === undefined ? call : inRun(run, call), run);
   },
 });
 
-/** Continues the sandbox of the file in the flags, or starts one, and notes which; `undefined` without such a file. */
+async function serveUntilStopped(call: StartCall, run: SandboxRun | undefined): Promise<number> {
+  const { flags, io, words } = call;
+  const stop = io.stopSignal();
+  if (flags.untilStdinEnds) stopWithStdin(words[0], io);
+  const loaded = await loadServed(run, call, stop);
+  if (loaded === undefined) return exitCode.fine;
+  const logger = await createLog(flags, io);
+  const options = await serveOptions(flags, io, logger);
+  const served = { loaded };
+  const loadedScenario = () => served.loaded;
+  let code: number = exitCode.fine;
+  // The last start ends first: no file changes a server that stops, and no request comes after the last save.
+  const shutdown: (() => Promise<void>)[] = [];
+  try {
+    const start = () => startNamed(served.loaded, flags, run?.conditioned);
+    const stateFile = await openNamedState(call, loadedScenario, {
+      start,
+      onProblem: options.onDefect ?? (() => {}),
+      run: run?.conditioned,
+    });
+    if (stateFile !== undefined) {
+      noteContinued(stateFile, call, loaded, logger);
+      shutdown.push(async () => {
+        if (!isSaved(stateFile, logger)) code = exitCode.failed;
+      });
+    }
+    const sandbox = stateFile?.sandbox ?? start();
+    run?.follow(sandbox, "command");
+    logEvents(sandbox, flags, logger);
+    const { controlCall: onControlCall } = logger;
+    const server = await serve(sandbox, { ...options, stateFile, own: loadedScenario, onControlCall });
+    // A second signal ends the process.
+    shutdown.push(() => server.close());
+    const writeVariables = () => writeVariablesTo(flags.writeEnv, io.cwd, sandbox, server);
+    const warn = () => warnOf(served.loaded, sandbox, call, logger);
+    await writeVariables();
+    if (flags.watch) {
+      // Loaded when needed.
+      const { startWatching } = await import("../serve/reload.js");
+      const onReload = async () => {
+        await writeVariables().catch((error) => logger.problem(error.message));
+        await warn();
+      };
+      const onLoad = (fresh: LoadedScenario) => {
+        served.loaded = fresh;
+      };
+      shutdown.push(await startWatching(call, { loaded, sandbox, log: logger, onLoad, onReload }));
+    }
+    const announced = () => {
+      runDue(sandbox);
+      announce(sandbox, server, call, logger);
+      if (flags.open) openDashboard(server, newTokenOf(server, flags), io, logger);
+    };
+    if (!printsJson(flags)) announced();
+    noteReach(server, call, logger);
+    await warn();
+    // A program may stop reading after the line.
+    if (printsJson(flags)) announced();
+    await aborted(stop);
+    logger.note(whyStopping(call));
+  } finally {
+    for (const end of shutdown.reverse()) await end();
+  }
+  return code;
+}
+
+/** Adds the options of a run, which this command takes part in. */
+function inRun({ optionsFor }: SandboxRun, call: StartCall): StartCall {
+  const { seed, now, frozen, profile } = optionsFor(givenOptions({ ...call.flags, openapi: undefined }));
+  return { ...call, flags: { ...call.flags, seed, now, frozen, profile } as StartCall["flags"] };
+}
+
+/** Loads the scenario that this command names, or the run's; resolves to `undefined` if stopped before. */
+async function loadServed(
+  run: SandboxRun | undefined,
+  { words, flags, io }: StartCall,
+  signal: AbortSignal,
+): Promise<LoadedScenario | undefined> {
+  const isNamed = words[0] !== undefined || flags.openapi !== undefined || flags.operations !== undefined;
+  if (run?.scenario !== undefined && !isNamed) {
+    await requireDocument(run.scenario.scenario);
+    return { ...run.scenario, files: [] };
+  }
+  return loadNamed(words[0], io, { ...flags, signal }).catch((error) => {
+    if (signal.aborted) return undefined;
+    throw error;
+  });
+}
+
+/** Continues the sandbox of the file in the flags, or starts one; `undefined` without such a file. */
 async function openNamedState(
   { flags, io }: StartCall,
   own: () => LoadedScenario,
-  logger: Logger,
-  onProblem: (error: unknown) => void = () => {},
+  options: Pick<StateOptions, "start" | "onProblem" | "run">,
 ): Promise<StateFile | undefined> {
   const { state: name } = flags;
   if (name === undefined) return undefined;
   // Loaded when needed.
   const { openStateFile } = await import("../../server/state-file.js");
-  const given = givenFlags(flags, own());
-  const start = () => startNamed(own(), flags);
   const place = { file: resolve(io.cwd, name), given: name };
-  const stateFile = await openStateFile(place, { own, start, given, onProblem });
-  const { savedAt } = stateFile;
-  if (savedAt === undefined) return stateFile;
-  const ignored = Object.entries(given).flatMap(([flag, value]) => (value === undefined ? [] : `--${flag}`));
+  return openStateFile(place, { ...options, own, given: givenFlags(flags, own()) });
+}
+
+function noteContinued(
+  { savedAt }: StateFile,
+  { flags }: StartCall,
+  loaded: LoadedScenario,
+  log: Logger,
+): void {
+  if (savedAt === undefined) return;
+  const given = Object.entries(givenFlags(flags, loaded));
+  const ignored = given.flatMap(([flag, value]) => (value === undefined ? [] : `--${flag}`));
   const overrides =
     ignored.length === 0 ? "" : ` It overrides ${listed(ignored, "and")}; remove it to start again.`;
-  logger.note(`Continuing from ${quote(name)}, saved ${new Date(savedAt).toISOString()}.${overrides}`);
-  return stateFile;
+  log.note(`Continuing from ${quote(flags.state)}, saved ${new Date(savedAt).toISOString()}.${overrides}`);
 }
 
 /** Returns whether everything could be saved. */

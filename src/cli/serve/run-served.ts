@@ -50,7 +50,7 @@ export async function runServed(
   if (flags.verbose && direct.length > 0)
     logger.note(`A proxy is set: NO_PROXY of the command is ${direct.join(",")}.`);
   try {
-    const { env, remove } = await execEnvironment(io.env, sandbox, server, folder.folder);
+    const { env, remove } = await execEnvironment(io, sandbox, server, folder.folder);
     // A missing command was rejected before.
     const command = rest as [string, ...string[]];
     const reading = setInterval(read, 100);
@@ -136,7 +136,7 @@ function directHosts(own: Io["env"], baseUrl: string): readonly string[] {
 const localHosts = (baseUrl: string) => ["localhost", "127.0.0.1", "::1", new URL(baseUrl).hostname];
 
 async function execEnvironment(
-  own: Io["env"],
+  { env: own, executable }: Pick<Io, "env" | "executable">,
   sandbox: SandboxState,
   server: InterceptingServer,
   runFolder: string,
@@ -156,6 +156,8 @@ async function execEnvironment(
     ...Object.fromEntries(Object.entries(own).filter(([name]) => !ours.test(name))),
     ...clientEnvironment(sandbox, server),
     SVC_SANDBOX_RUN: runFolder,
+    // Another version would not be counted.
+    ...(executable !== undefined && { SVC_SANDBOX_BIN: executable }),
     // For `report`, and the command's other calls of the control plane.
     ...(controlToken !== undefined && { SVC_SANDBOX_CONTROL_TOKEN: controlToken }),
     ...(direct !== "" && { NO_PROXY: direct, no_proxy: direct }),

@@ -23,6 +23,14 @@ type Timeline = NonNullable<Scenario["timeline"]>;
 
 // The inputs of the library have the same fields as scenarios, and so the same spelling, checks and messages.
 
+const sandboxOptions = {
+  scenario: s.optional(s.either(s.text(), s.record(s.anything(), s.text()))),
+  seed: s.optional(s.count()),
+  now: s.optional(time()),
+  frozen: s.optional(s.flag()),
+  profile: s.optional(s.choice(profiles)),
+};
+
 export const inputShapes = {
   // Its duration counts from now.
   key_creation: s.mapping({ ...keyCreationFields, expires: s.optional(timeOrDuration()) }),
@@ -30,13 +38,7 @@ export const inputShapes = {
   key_expiry: s.mapping({ expires: timeOrDuration() }),
   organization_update: organizationChange,
   faults_change: s.mapping({ faults: laterFaultsSchema }),
-  reset: s.mapping({
-    scenario: s.optional(s.either(s.text(), s.record(s.anything(), s.text()))),
-    seed: s.optional(s.count()),
-    now: s.optional(time()),
-    frozen: s.optional(s.flag()),
-    profile: s.optional(s.choice(profiles)),
-  }),
+  sandbox_options: s.mapping(sandboxOptions),
 } as const;
 
 export type Query = MappingKind & Shape<Readonly<Record<string, unknown>>>;

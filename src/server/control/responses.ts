@@ -239,6 +239,13 @@ export const responses = {
       ),
     }),
     Running: s.mapping({ ...running, now: s.instant(), warnings: s.list(s.text()) }),
+    /** `keys` are those of another scenario or seed; they appear in no other response. */
+    Reset: s.mapping({
+      ...running,
+      now: s.instant(),
+      warnings: s.list(s.text()),
+      keys: s.optional(s.record(s.text())),
+    }),
     Stopping: s.mapping({ ...running, startedAt: s.instant() }),
     ControlError: s.mapping({
       error: s.mapping({ code: s.text(), message: s.text(), details: s.optional(s.record(s.anything())) }),

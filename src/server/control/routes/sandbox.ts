@@ -5,9 +5,8 @@ import words from "../../../rules/assumptions.json" with { type: "json" };
 import * as s from "../../../rules/schema/shape.js";
 import { isoOf } from "../../../sandbox/clock.js";
 import { describeFaults, type Fault } from "../../../sandbox/faults.js";
-import { type AssumptionsInput, operations, runDue } from "../../../sandbox/operations/operations.js";
+import { type AssumptionsInput, operations } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
-import { resetSandbox } from "../../../sandbox/start.js";
 import { listUpcoming, nextChangeAt } from "../../../sandbox/upcoming.js";
 import { viewAssumptions, viewClock, viewKeys, viewOrganizations } from "../../../sandbox/views.js";
 import { controlBodySchema } from "../../../scenario/format/json-schema.js";
@@ -111,15 +110,6 @@ export const sandboxRoutes: readonly Route[] = [
     run({ sandbox, body }) {
       operations.faults(sandbox, body.faults as Fault[]);
       return describeFaults(sandbox.faults);
-    },
-  }),
-  controlRoute("POST /reset", {
-    summary: "Restarts the running scenario",
-    response: responses.Running,
-    run({ sandbox }) {
-      resetSandbox(sandbox);
-      runDue(sandbox);
-      return running(sandbox);
     },
   }),
 ];

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { ScenarioSource } from "../../../library/sandbox.js";
 import { dryRunProblems, unmarkedSecrets } from "../../../node/dry-run.js";
 import { requireKnownNames } from "../../../node/files/load-scenario.js";
 import { readBundledScenario } from "../../../node/package-files.js";
@@ -11,16 +12,22 @@ import { isMapping } from "../../../rules/schema/shape.js";
 import { quote } from "../../../rules/schema/words.js";
 import { runDue } from "../../../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../../../sandbox/sandbox.js";
-import { enterScenario, prepareScenario } from "../../../sandbox/start.js";
+import { enterScenario, prepareScenario, resetSandbox } from "../../../sandbox/start.js";
+import { secretsForClients } from "../../../sandbox/story/run-step.js";
 import {
   bundledScenarios,
   isScenarioName,
   scenarioNames,
   scenarioNotFound,
 } from "../../../scenario/bundled.js";
-import { scenarioLimits } from "../../../scenario/format/fields.js";
+import { parseTime, scenarioLimits } from "../../../scenario/format/fields.js";
 import { scenarioJsonSchema } from "../../../scenario/format/json-schema.js";
-import { type NamedScenario, type OpenScenario, openScenario } from "../../../scenario/parse-scenario.js";
+import {
+  type NamedScenario,
+  type OpenScenario,
+  openScenario,
+  resolveSource,
+} from "../../../scenario/parse-scenario.js";
 import { populationOf } from "../../../scenario/population.js";
 import { ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
@@ -64,10 +71,7 @@ export const scenarioRoutes: readonly Route[] = [
     startsScenario: true,
     response: responses.Running,
     run({ sandbox, body: { name } }, { server }) {
-      const first = server.own();
-      if (name === first.name) return startScenario(sandbox, first);
-      if (!isScenarioName(name)) throw scenarioNotFound(name, "it is not a bundled one");
-      return startScenario(sandbox, { scenario: withStory(name), name });
+      return startScenario(sandbox, sourceOf(name, server.own()));
     },
     async runYaml({ sandbox, body: { fields, check, placeOf, text }, document }) {
       requireFewKeys(populationIn(fields()));
@@ -77,6 +81,27 @@ export const scenarioRoutes: readonly Route[] = [
       const started = startScenario(sandbox, { scenario, name: scenario.name ?? "unnamed", text });
       const problems = await dryRunProblems({ scenario, name: file }, placeOf, sandbox.given);
       return { ...started, warnings: Object.values(scenarioFields(problems)) };
+    },
+  }),
+  controlRoute("POST /reset", {
+    summary:
+      "Restarts the running scenario or starts another one, with the given options; with the keys, if a scenario or a seed is given",
+    body: "sandbox_options",
+    startsScenario: true,
+    response: responses.Reset,
+    run({ sandbox, body: { scenario, now, ...body }, document }, { server }) {
+      const options = { ...body, ...(now !== undefined && { now: parseTime(now) }) };
+      if (scenario !== undefined) {
+        const openapi = sandbox.given.openapi ?? document;
+        const source = sourceOf(scenario, server.own(), openapi);
+        if (typeof scenario !== "string") requireFewKeys(source.scenario);
+        startScenario(sandbox, source, options);
+      } else {
+        resetSandbox(sandbox, Object.keys(options).length === 0 ? undefined : options);
+        runDue(sandbox);
+      }
+      const hasOtherKeys = scenario !== undefined || options.seed !== undefined;
+      return { ...running(sandbox), ...(hasOtherKeys && { keys: secretsForClients(sandbox) }) };
     },
   }),
   controlRoute("POST /scenario/validate", {
@@ -122,9 +147,25 @@ function listed({ name, scenario, text }: NamedScenario, sandbox: SandboxState, 
   return { name, title, description, startedWith, running };
 }
 
-// The options of the server's start also apply to this scenario.
-function startScenario(sandbox: SandboxState, { scenario, name, text }: NamedScenario) {
-  const started = prepareScenario(sandbox, scenario, { ...sandbox.given, name, text });
+/** A bundled scenario, the one that the sandbox was started with, or a sent one. */
+function sourceOf(
+  sent: string | Readonly<Record<string, unknown>>,
+  first: NamedScenario,
+  openapi?: Scenario["openapi"],
+): NamedScenario {
+  if (sent === first.name) return first;
+  if (typeof sent !== "string") return resolveSource(sent as unknown as ScenarioSource, openapi);
+  if (!isScenarioName(sent)) throw scenarioNotFound(sent, "it is not a bundled one");
+  return { scenario: withStory(sent), name: sent };
+}
+
+// The options of the server's start also apply to this scenario, unless the call gives its own.
+function startScenario(
+  sandbox: SandboxState,
+  { scenario, name, text }: NamedScenario,
+  options: GivenOptions = {},
+) {
+  const started = prepareScenario(sandbox, scenario, { ...sandbox.given, ...options, name, text });
   enterScenario(sandbox, started);
   runDue(sandbox);
   return running(sandbox);
