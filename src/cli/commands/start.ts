@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { finished } from "node:stream";
 import { firstEndpoint } from "../../api/routes.js";
-import { currentRun, type SandboxRun } from "../../library/run-folder.js";
+import type { SandboxRun } from "../../library/run-folder.js";
 import { controlPath, isLoopbackHost, isWildcard } from "../../node/addresses.js";
 import { type LoadedScenario, requireDocument, stdinName } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
@@ -117,7 +117,10 @@ export const startCommand = declareCommand({
   },
   async run(call) {
     if (call.flags.detach && call.io.env[isInBackground] === undefined) return startInBackground(call);
-    const run = currentRun();
+    // Loaded when needed: few servers are started by a command of exec or certify.
+    const run = call.io.env.SVC_SANDBOX_RUN
+      ? (await import("../../library/run-folder.js")).currentRun()
+      : undefined;
     return serveUntilStopped(run === undefined ? call : inRun(run, call), run);
   },
 });
