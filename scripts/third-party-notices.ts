@@ -7,7 +7,9 @@ import { root } from "./run-program.js";
 const dataPackages = [join(root, "node_modules/@faker-js/faker")];
 
 /** The copyright of packages under the MIT license that ship no license file, from their repositories. */
-const holders: Readonly<Record<string, string>> = {};
+const holders: Readonly<Record<string, string>> = {
+  "@cfworker/json-schema": "2020 Jeremy Danyow",
+};
 
 type Manifest = Pick<typeof project, "name" | "version" | "license">;
 

@@ -39,7 +39,7 @@ export type { Duration, Instant } from "./sandbox/clock.js";
 export type { Fault } from "./sandbox/faults.js";
 /* Synthetic data */
 export type { Farmer } from "./sandbox/population/farmer-shape.js";
-export type { KeyView, OrganizationView, RecordView, RequestView } from "./sandbox/view-shapes.js";
+export type { KeyView, OrganizationView, RequestView } from "./sandbox/view-shapes.js";
 export { type ScenarioName, scenarioNames } from "./scenario/bundled.js";
 /* Scenarios */
 export { type ParseOptions, parseScenario } from "./scenario/parse-scenario.js";

@@ -8,9 +8,8 @@ import type { ConditionedRun, SandboxState } from "../sandbox/sandbox.js";
 import type { ApiCall } from "./call.js";
 import { unavailable } from "./faults.js";
 import { retryAfterHeader } from "./limits.js";
-import { breakPromise, brokenPromises, brokenPromisesOf } from "./promises.js";
+import { breakPromise, brokenPromises } from "./promises.js";
 import { rejectCall } from "./response.js";
-import { endpointsOf } from "./routes.js";
 import { unvariedAssumptions } from "./variation/vary.js";
 
 /** Numbers the sandboxes of a run, for each key by their first request with it; `takePlace` returns the next number of a key. */
@@ -39,7 +38,7 @@ export function conditionedRun(
   let hit: PathId | undefined;
   const experiment = conditions.experiment && startExperiment(conditions.experiment, placeIn);
   const broken = (sandbox: SandboxState, call: ApiCall, result: CallResult) => {
-    const promise = brokenPromisesOf(endpointsOf(sandbox)).find(({ id }) => id === conditions.promise);
+    const promise = brokenPromises.find(({ id }) => id === conditions.promise);
     return promise && breakPromise(promise, sandbox, call, result);
   };
   const replace = conditions.promise === undefined ? experiment?.replace : broken;

@@ -6,10 +6,7 @@ import type { SandboxState, ServedEndpoint } from "../sandbox/sandbox.js";
 import type { FlatHeaders, TextBody } from "./messages.js";
 
 /** The path id of a rejection by the endpoint itself, after authorization. */
-export type OwnRejectionPath = Extract<
-  PathId,
-  "400.bad_request" | "404.unknown_record" | "409.conflict" | `422.${string}`
->;
+export type OwnRejectionPath = Extract<PathId, "400.bad_request" | "422.validation">;
 
 /** The path id of a success of an endpoint: of `/me` the one that its key causes, of others their own. */
 export function successPathOf<Admitted>(
@@ -29,31 +26,23 @@ export interface Endpoint extends ServedEndpoint {
   /** The exact path; a name in braces matches any one segment: `/things/{id}`. */
   readonly path: string;
   readonly summary: string;
-  readonly description: string;
   readonly input?: InputSchema;
+  readonly rejections?: readonly OwnRejectionPath[];
+  /** The response of the API's own description with a status; `undefined` if it has none. Default: not described there. */
+  readonly documented?: (status: number, sandbox: SandboxState) => Success | undefined;
+  /** A request that passes its checks. Default: one to its path. */
+  readonly example?: () => KeylessRequest;
+  /** Changes nothing, because dry runs use it too. */
+  readonly respond: (caller: KeyEntry, sandbox: SandboxState, asked: EndpointInput) => Success | OwnRejection;
+}
+
+/** An endpoint that the specification has, and its description. */
+export interface ReleasedEndpoint extends Endpoint {
+  readonly description: string;
   /** The shape of a success body, with its name in the description, and an example. */
   readonly responseName: string;
   readonly responseShape: Shape;
   readonly responseExample: unknown;
-  /** The media type of a success; empty for no body. Default: JSON. */
-  readonly responseType?: string;
-  /** The parameters that its description has no value for, such as `{id}`: requests have an invented one. */
-  readonly invented?: readonly string[];
-  readonly rejections?: readonly OwnRejectionPath[];
-  /** Whether a success adds a record. */
-  readonly creates?: boolean;
-  /** Whether the same `Idempotency-Key` gets the same response. */
-  readonly honorsIdempotencyKey?: boolean;
-  /** The response of the API's own description with a status; `undefined` if it has none. Default: not described there. */
-  readonly documented?: (status: number, sandbox: SandboxState) => Success | undefined;
-  /** Requests with this key that show its outcomes now. Default: the example, without path parameters. */
-  readonly requests?: (caller: KeyEntry, sandbox: SandboxState) => readonly ExampleRequest[];
-  /** Changes nothing, because dry runs use it too: `commit` makes the changes of a success. */
-  readonly respond: (caller: KeyEntry, sandbox: SandboxState, asked: EndpointInput) => Success | OwnRejection;
-}
-
-export function sendsJson({ responseType }: Pick<Endpoint, "responseType">): boolean {
-  return isJson(responseType);
 }
 
 export function isJson(mediaType = "application/json"): boolean {
@@ -67,31 +56,11 @@ export interface KeylessRequest {
   readonly body?: string;
 }
 
-export interface ExampleRequest extends Omit<KeylessRequest, "method"> {
-  /** Where it ends. Default: the endpoint's success. */
-  readonly ends?: OwnRejectionPath;
-}
-
-const jsonRequest = (body: unknown, headers: Readonly<Record<string, string>> = {}) => ({
-  headers: { "Content-Type": "application/json", ...headers },
-  body: JSON.stringify(body),
-});
-
-export function requestsTo(
-  endpoint: Endpoint,
-  caller: KeyEntry,
-  sandbox: SandboxState,
-): readonly ExampleRequest[] {
-  if (endpoint.requests !== undefined) return endpoint.requests(caller, sandbox);
-  if (endpoint.path.includes("{")) return [];
-  const { body } = endpoint.input ?? {};
-  return [body === undefined ? {} : jsonRequest(body.example)];
-}
-
 /** The input of an endpoint besides the key and the path; checked before the endpoint responds. */
 export interface InputSchema {
-  readonly query?: Readonly<Record<string, Shape>>;
-  readonly body?: { readonly shape: Shape; readonly example: unknown };
+  /** Whether it declares parameters in the query, or a body. */
+  readonly hasQuery: boolean;
+  readonly hasBody: boolean;
   /** Reads and checks the input. */
   readonly read: (asked: EndpointInput, content: RequestContent) => EndpointInput | OwnRejection;
 }
@@ -104,9 +73,10 @@ export interface EndpointInput {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string | number>>;
   readonly body: unknown;
-  readonly idempotencyKey: string | undefined;
   /** What the client prefers for this response: a documented status with the header that says so, or the name of an example. */
   readonly prefer?: Preference | undefined;
+  /** For the people of the sandbox. */
+  readonly note?: string | undefined;
 }
 
 export interface Preference {
@@ -120,8 +90,6 @@ export interface Success extends TextBody {
   readonly kind?: undefined;
   readonly type?: string;
   readonly headers?: FlatHeaders;
-  /** Makes the changes that the response reports; called once, or never in a dry run. */
-  readonly commit?: () => void;
 }
 
 export interface OwnRejection {

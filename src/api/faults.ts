@@ -114,13 +114,8 @@ const responses: Readonly<Record<FaultKind, FaultResponse>> = {
     response: responseOf(200, textBody(brokenJson), ["X-Request-Id", id]),
     code: null,
   }),
-  // Only the body is truncated: a record that it reports exists, and the client must find out.
-  truncate(sandbox, call, effect) {
-    if (effect.status !== undefined) return statusResponse(sandbox, call, effect);
-    const result = evaluateResponse(sandbox, call);
-    result.commit?.();
-    return result;
-  },
+  truncate: (sandbox, call, effect) =>
+    effect.status === undefined ? evaluateResponse(sandbox, call) : statusResponse(sandbox, call, effect),
 };
 
 const brokenJson = '{"data":{"organization":,"environment":"","scopes":[}}';

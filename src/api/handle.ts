@@ -76,7 +76,6 @@ function exchangeOf(
     durationMs: Math.round((sandbox.platform.stopwatch() - call.started + delayMs) * 1000) / 1000,
     advice: noAdvice,
     isResent: undefined,
-    hasCreated: (endpoint?.creates && result.commit !== undefined) || undefined,
   };
 }
 
@@ -93,17 +92,17 @@ const longestRest = 1000;
 // A query or a body with a key in it (R46), or an unreadable one, is not kept.
 function keptContent({ request, endpoint }: ApiCall): RequestContent | undefined {
   if (endpoint?.input === undefined || request.content === undefined) return undefined;
-  const { query, contentType = "", idempotencyKey = "", body } = request.content;
+  const { query, contentType = "", body } = request.content;
   const isKept =
     body.problem === undefined &&
-    query.length + contentType.length + idempotencyKey.length <= longestRest &&
+    query.length + contentType.length <= longestRest &&
     isOfWords(query, longestQueryWord, "-._=&,:") &&
-    ![query, contentType, idempotencyKey, body.text].some(containsKey);
+    ![query, contentType, body.text].some(containsKey);
   return isKept ? { ...request.content, query: copyOf(query), headers: [] } : undefined;
 }
 
 // Declared input causes no advice.
 function traitsOf({ request: { traits }, endpoint }: ApiCall): RequestTraits {
-  const { query, body }: Partial<InputSchema> = endpoint?.input ?? {};
-  return traits & ~((query === undefined ? 0 : traitBit.query) | (body === undefined ? 0 : traitBit.body));
+  const { hasQuery, hasBody }: Partial<InputSchema> = endpoint?.input ?? {};
+  return traits & ~((hasQuery ? traitBit.query : 0) | (hasBody ? traitBit.body : 0));
 }

@@ -2,7 +2,7 @@ import { type Outcome, outcomeOf, outcomes } from "../rules/outcomes.js";
 import { inJson } from "../rules/schema/json.js";
 import { type JsonSchema, jsonSchemaOf } from "../rules/schema/json-schema.js";
 import * as s from "../rules/schema/shape.js";
-import { type Endpoint, successPathsOf } from "./endpoint.js";
+import { type ReleasedEndpoint, successPathsOf } from "./endpoint.js";
 import { builtIn } from "./routes.js";
 
 /** The version of the specification's machine-readable description (section 9). */
@@ -16,16 +16,11 @@ const requestIdHeader = {
 
 export const license = { name: "MIT", identifier: "MIT" };
 
-/** The OpenAPI 3.1.0 description of the API; a new object on every call. */
+/** The OpenAPI 3.1.0 description of the API, made from the same tables as the responses (R48); a new object on every call. */
 export function openApiDocument(): Record<string, unknown> {
-  return describeApi(builtIn);
-}
-
-/** The OpenAPI 3.1.0 description of these endpoints, made from the same tables as the responses (R48). */
-export function describeApi(endpoints: readonly Endpoint[]): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
   const schemas: Record<string, JsonSchema> = {};
-  for (const endpoint of endpoints) {
+  for (const endpoint of builtIn) {
     const { path, method, responseName, responseShape } = endpoint;
     schemas[responseName] = jsonSchemaOf(inJson(responseShape));
     paths[path] = { ...paths[path], [method.toLowerCase()]: operation(endpoint) };
@@ -60,23 +55,9 @@ export function describeApi(endpoints: readonly Endpoint[]): Record<string, unkn
 
 type Responses = Record<string, Readonly<Record<string, unknown>>>;
 
-function operation(endpoint: Endpoint): Record<string, unknown> {
-  const { operationId, summary, description, input } = endpoint;
-  const parameters = parametersOf(endpoint);
-  const responses = responsesOf(endpoint);
-  return {
-    operationId,
-    summary,
-    description,
-    ...(parameters.length > 0 && { parameters }),
-    ...(input?.body !== undefined && {
-      requestBody: {
-        required: true,
-        content: json({ schema: jsonSchemaOf(input.body.shape), example: input.body.example }),
-      },
-    }),
-    responses,
-  };
+function operation(endpoint: ReleasedEndpoint): Record<string, unknown> {
+  const { operationId, summary, description } = endpoint;
+  return { operationId, summary, description, responses: responsesOf(endpoint) };
 }
 
 function json(content: object): object {
@@ -97,20 +78,12 @@ export function openApiParameters(path: string, query: Readonly<Record<string, J
   return [...inPath, ...inQuery];
 }
 
-function parametersOf({ path, input }: Endpoint): object[] {
-  const query = Object.entries(input?.query ?? {}).map(([name, shape]) => [name, jsonSchemaOf(shape)]);
-  return openApiParameters(path, Object.fromEntries(query));
-}
-
 const errorContent = /* @__PURE__ */ schemaNamed("ApiError");
 const ofAuthorization = [401, 403, 429];
 
-function responsesOf(endpoint: Endpoint): Responses {
-  const { status: success = 200, responseName, responseExample, rejections = [] } = endpoint;
-  const rows = (outcomes as readonly Outcome[]).filter(
-    ({ status, path }) =>
-      ofAuthorization.includes(status) || (rejections as readonly string[]).includes(path),
-  );
+function responsesOf(endpoint: ReleasedEndpoint): Responses {
+  const { status: success = 200, responseName, responseExample } = endpoint;
+  const rows = (outcomes as readonly Outcome[]).filter(({ status }) => ofAuthorization.includes(status));
   const responses: Responses = {
     default: {
       description: "Errors that the specification does not list, such as an unknown method.",

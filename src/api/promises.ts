@@ -1,23 +1,15 @@
 import { environments } from "../rules/api-key.js";
 import { failures } from "../rules/fault-effects.js";
-import {
-  type ApiPathId,
-  isSuccess,
-  type Outcome,
-  outcomeOf,
-  outcomes,
-  type PathId,
-} from "../rules/outcomes.js";
+import { type ApiPathId, isSuccess, type Outcome, outcomes, type PathId } from "../rules/outcomes.js";
 import { fieldsOf, type MappingField, shapeOf } from "../rules/schema/shape.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
 import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { ApiCall } from "./call.js";
-import { type Endpoint, sendsJson, successPathOf } from "./endpoint.js";
+import type { ReleasedEndpoint } from "./endpoint.js";
 import { contextOf, me } from "./endpoints/me.js";
 import { type BodyMembers, errorBody, headerPairs, jsonBody, withBody, withBodyMembers } from "./messages.js";
 import { rejectCall, responseOf, successResponse } from "./response.js";
-import { builtIn } from "./routes.js";
 
 /** A way to break a promise of the specification. The tests of a client that relies on the promise must then fail. */
 export interface BrokenPromise {
@@ -93,9 +85,6 @@ const wordsOf: Readonly<Record<string, readonly [sentence: string, loss: string]
   "status-500": ["500 instead of {success}", "an outage looks like a success"],
 };
 
-/** The most rows for members of one endpoint: each row is a run of the client. */
-const maxRows = 12;
-
 const onSuccess = { on: "a 200", success: "200" };
 
 const rejectedRow: Row = {
@@ -124,25 +113,6 @@ export const brokenPromises: readonly BrokenPromise[] = promised.flatMap((outcom
   promisesOf(outcome, outcome.status === 200 ? successRows(outcome) : rejectionRows(outcome)),
 );
 
-const promisesByEndpoints = new WeakMap<readonly Endpoint[], readonly BrokenPromise[]>();
-
-/** Every way to break a promise of these endpoints, or of the checks. */
-export function brokenPromisesOf(endpoints: readonly Endpoint[]): readonly BrokenPromise[] {
-  const others = endpoints.filter(({ responsesContext }) => responsesContext === undefined);
-  const promises = promisesByEndpoints.get(endpoints) ?? [...brokenPromises, ...others.flatMap(ofEndpoint)];
-  promisesByEndpoints.set(endpoints, promises);
-  return promises;
-}
-
-function ofEndpoint(endpoint: Endpoint): BrokenPromise[] {
-  const { operationId } = endpoint;
-  const outcome = outcomeOf(successPathOf(endpoint, "404.unknown_path"));
-  const { status } = outcome;
-  const facts = { on: `the ${status} of ${operationId}`, success: `the ${status} of ${operationId}` };
-  const ofJson = sendsJson(endpoint) ? [...memberRows(endpoint).slice(0, maxRows), jsonRow] : [];
-  return promisesOf(outcome, [rejectedRow, ...ofJson, statusRow], facts);
-}
-
 function promisesOf(outcome: Outcome, rows: readonly Row[], on = onSuccess): BrokenPromise[] {
   return rows.map(({ name, words = name, facts, ...row }): BrokenPromise => {
     const placeholders: Readonly<Record<string, unknown>> = { ...outcome, ...on, ...facts };
@@ -155,13 +125,9 @@ function promisesOf(outcome: Outcome, rows: readonly Row[], on = onSuccess): Bro
   });
 }
 
-/** The promises to break for a client of these endpoints that covers these path ids, swaps first. */
-export function promisesOn(
-  covered: readonly PathId[],
-  kinds: "all" | "swaps" | "none",
-  endpoints: readonly Endpoint[] = builtIn,
-): BrokenPromise[] {
-  const rows = brokenPromisesOf(endpoints).filter(({ path }) => covered.includes(path));
+/** The promises to break for a client that covers these path ids, swaps first. */
+export function promisesOn(covered: readonly PathId[], kinds: "all" | "swaps" | "none"): BrokenPromise[] {
+  const rows = brokenPromises.filter(({ path }) => covered.includes(path));
   const firstSuccess = rows.find(({ isShared }) => isShared)?.path;
   const swaps = kinds === "none" ? [] : rows.filter(({ kind }) => kind === "swap");
   const others = kinds === "all" ? rows.filter(({ kind }) => kind === "other") : [];
@@ -200,7 +166,7 @@ function acceptance(sandbox: SandboxState, call: ApiCall): CallResult["response"
   const { entry, endpoint = me } = call;
   if (entry === undefined || endpoint !== me) {
     const documented = endpoint.documented?.(endpoint.status ?? 200, sandbox);
-    return successResponse(sandbox, call, endpoint, documented ?? jsonBody(endpoint.responseExample));
+    return successResponse(sandbox, call, endpoint, documented ?? jsonBody(me.responseExample));
   }
   const usage = { ...entry.usage, dayCount: entry.usage.dayCount + 1 };
   return successResponse(sandbox, call, me, contextOf({ ...entry, usage }));
@@ -234,7 +200,7 @@ function successRows({ path }: Outcome): Row[] {
 }
 
 /** For each list and object of a response, or each member if it has none: missing, or of another form. */
-function memberRows({ responseShape, responsesContext }: Endpoint): Row[] {
+function memberRows({ responseShape, responsesContext }: ReleasedEndpoint): Row[] {
   const { data } = fieldsOf(responseShape) ?? {};
   const inData = data && fieldsOf(shapeOf(data));
   const within = inData === undefined ? undefined : "data";

@@ -43,13 +43,6 @@ const ownChecks: readonly RequestCheck[] = [
     rules: "R49",
     exits: ["400.bad_request", "422.validation"],
   },
-  {
-    name: "record",
-    question:
-      "If the request is about a record: does it exist, does its state allow the change, and is there room?",
-    rules: "R49",
-    exits: ["404.unknown_record", "422.idempotency_key", "409.conflict", "422.too_large"],
-  },
 ];
 
 export function requestChecksOf(endpoints: readonly Endpoint[]): readonly RequestCheck[] {
@@ -72,7 +65,7 @@ export const requestDetailsShape = s.mapping({
   ),
   response: s.orNull(responseShape),
   when: s.text(),
-  /** What decided: the state of a record, or the facts of a key, if they are still so: `revoked since 2026-03-01T09:00:00Z`. */
+  /** What decided: an invalid part of the request, or the facts of a key, if they are still so: `revoked since 2026-03-01T09:00:00Z`. */
   why: s.nullable(s.text()),
   whatToDo: s.text(),
   /** What the client sent: some headers by lower-case name, and the form of a key that the sandbox does not have. */
@@ -124,13 +117,7 @@ function endlessLimit({ pathId }: Exchange, entry: KeyEntry | undefined): string
   return window ? `The key allows 0 requests a ${window}. Create a key with a limit.` : undefined;
 }
 
-/** Whether repeating a request has no further effect. An `Idempotency-Key` counts if the endpoint honors it. */
-export function isRepeatable({ method, content }: Exchange, endpoint: Endpoint | undefined): boolean {
-  const hasKey = endpoint?.honorsIdempotencyKey === true && (content?.idempotencyKey ?? "") !== "";
-  return isIdempotent(method, hasKey);
-}
-
-function whatToDoAbout(exchange: Exchange, entry: KeyEntry | undefined, endpoint: Endpoint | undefined) {
+function whatToDoAbout(exchange: Exchange, entry: KeyEntry | undefined) {
   const { pathId, status, response } = exchange;
   if (!isFault(pathId)) {
     const usual = endlessLimit(exchange, entry) ?? outcomeOf(pathId).whatToDo;
@@ -140,13 +127,7 @@ function whatToDoAbout(exchange: Exchange, entry: KeyEntry | undefined, endpoint
       : usual;
   }
   const [, retryAfter] = headerPairs(response.headers).find(([name]) => name === "Retry-After") ?? [];
-  const honorsNoKey = endpoint?.honorsIdempotencyKey === false;
-  return whatToDoAfter(pathId, {
-    isRepeatable: isRepeatable(exchange, endpoint),
-    honorsNoKey,
-    status,
-    retryAfter,
-  });
+  return whatToDoAfter(pathId, { isRepeatable: isIdempotent(exchange.method), status, retryAfter });
 }
 
 function requestsAround({ history }: SandboxState, { id, fingerprint }: Exchange): RequestDetails["around"] {
@@ -176,7 +157,7 @@ export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestD
       keyForm: exchange.keyForm ?? null,
     },
     around: requestsAround(sandbox, exchange),
-    whatToDo: whatToDoAbout(exchange, registry.keys.get(exchange.key ?? ""), endpoint),
+    whatToDo: whatToDoAbout(exchange, registry.keys.get(exchange.key ?? "")),
     adviceDetails: adviceTable
       .filter((row) => advice.includes(row.id))
       .map(({ whatToDo, ...row }) => ({ ...row, whatToDo: withEndpoints(whatToDo, endpointsOf(sandbox)) })),

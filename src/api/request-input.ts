@@ -7,7 +7,6 @@ export function contentOf(
   return {
     query: query.slice(1),
     contentType: headerIn(headers, "content-type"),
-    idempotencyKey: headerIn(headers, "idempotency-key"),
     headers,
     body,
   };
@@ -31,7 +30,6 @@ export function bodyOf(bytes: Uint8Array): ReadBody {
 export const noContent: RequestContent = {
   query: "",
   contentType: undefined,
-  idempotencyKey: undefined,
   headers: [],
   body: noBody,
 };

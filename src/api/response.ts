@@ -35,7 +35,6 @@ export function withRunVariants(
   const chosen = chosenVariation(sandbox, number, variation, run.choose, {
     status,
     isContext,
-    isDocumented: call.endpoint?.documented !== undefined,
   });
   return { ...call, id: chosen.requestId, assumptions: chosen.assumptions, variation: chosen };
 }
@@ -43,7 +42,6 @@ export function withRunVariants(
 /** Authorizes, counts and responds to a call (R24). */
 export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult {
   const result = resultOf(sandbox, call, decide(sandbox, call));
-  result.commit?.();
   return result;
 }
 
@@ -88,7 +86,7 @@ function decide(sandbox: SandboxState, call: ApiCall): Decision {
   const success = endpoint.respond(call.entry as KeyEntry, sandbox, input);
   if (success.kind === "rejected") return success;
   const path = successPathOf(endpoint, admitted);
-  return { kind: "accepted", path, endpoint, success, note: input.prefer?.note };
+  return { kind: "accepted", path, endpoint, success, note: input.prefer?.note ?? input.note };
 }
 
 /** The documented response with the status that a client prefers, in place of the success. Changes nothing. */
@@ -127,7 +125,7 @@ function render(sandbox: SandboxState, call: ApiCall, decision: Decision): CallR
     case "accepted": {
       const { path, endpoint, success, note } = decision;
       const response = successResponse(sandbox, call, endpoint, success);
-      return { pathId: path, response, code: null, commit: success.commit, note };
+      return { pathId: path, response, code: null, note };
     }
     case "preferred":
       return preferredResult(call, decision);
@@ -154,7 +152,6 @@ function plainInput(route: ApiRoute, endpoint: Endpoint, path: string, now: numb
     params: route.isPattern ? parametersIn(endpoint, path) : nothing,
     query: nothing,
     body: undefined,
-    idempotencyKey: undefined,
   };
 }
 
@@ -219,8 +216,7 @@ export function successResponse(
   const more = success.headers === undefined ? limits : [...limits, ...success.headers];
   const response = responseOf(status, success, ["X-Request-Id", call.id, ...more], success.type);
   if (call.variation === undefined || !isJson(success.type) || success.text === "") return response;
-  const shape = endpoint.documented && endpoint.responseShape;
-  return vary(response, call.variation, { isContext: endpoint.responsesContext === true, shape });
+  return vary(response, call.variation, { isContext: endpoint.responsesContext === true });
 }
 
 interface Rejection extends Partial<Pick<OwnRejection, "details" | "body" | "note">> {

@@ -5,11 +5,11 @@ import { didYouMean, listed, quote } from "../rules/schema/words.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { type Endpoint, successPathOf } from "./endpoint.js";
+import { type Endpoint, type ReleasedEndpoint, successPathOf } from "./endpoint.js";
 import { me } from "./endpoints/me.js";
 
 /** The endpoints of the API: a new one is a file and its row here. */
-export const builtIn: readonly Endpoint[] = [me];
+export const builtIn: readonly ReleasedEndpoint[] = [me];
 
 /** The same list for the same scenario. A document needs its reader, whose libraries few sandboxes need. */
 export function endpointsIn(
@@ -18,7 +18,7 @@ export function endpointsIn(
   report?: (mistake: ScenarioMistake) => void,
 ): readonly Endpoint[] {
   if (scenario.openapi === undefined) return builtIn;
-  if (read !== undefined) return read.endpoints(scenario, builtIn, report);
+  if (read !== undefined) return read.endpoints(scenario, report);
   throw new SandboxError(
     "usage",
     'The scenario has an OpenAPI document, and no reader of documents was passed. Write createSandbox({ openapi: readOpenApi(), … }), with readOpenApi of "svc-sandbox/openapi".',
@@ -28,37 +28,21 @@ export function endpointsIn(
 
 /** Reads the document of a scenario next to the built-in endpoints. Throws a `ScenarioError`. */
 export interface DocumentReader {
-  /** All endpoints: the same list for the same document and collections. Reports names that the document lacks. */
+  /** All endpoints: the same list for the same document. Reports names that the document lacks. */
   readonly endpoints: (
-    scenario: Pick<Scenario, "openapi" | "examples" | "faults" | "records">,
-    own: readonly Endpoint[],
+    scenario: Pick<Scenario, "openapi" | "examples" | "faults">,
     report?: (mistake: ScenarioMistake) => void,
   ) => readonly Endpoint[];
   /** The number of its operations, and what a person should know, with the scopes that none of these keys has. */
   readonly notes: (
-    scenario: Pick<Scenario, "openapi" | "records">,
-    own: readonly Endpoint[],
+    scenario: Pick<Scenario, "openapi">,
     scopes: ReadonlySet<string>,
   ) => { readonly operations: number; readonly notes: readonly string[] };
-  readonly describe: (
-    scenario: Pick<Scenario, "openapi" | "records">,
-    own: readonly Endpoint[],
-  ) => DescribedDocument;
-}
-
-export interface DescribedDocument {
-  readonly text: string;
-  readonly file?: string | undefined;
-  readonly info: { readonly title: string; readonly version: string };
-  readonly operations: readonly DescribedOperation[];
-  readonly notes: readonly string[];
-}
-
-/** An operation of a document, such as `GET /things`, with the endpoint that responds, or why none does. */
-export interface DescribedOperation {
-  readonly operation: string;
-  readonly endpoint?: Endpoint | undefined;
-  readonly why?: string;
+  /** What a certificate shows of the document. */
+  readonly info: (scenario: Pick<Scenario, "openapi">) => {
+    readonly title: string;
+    readonly version: string;
+  };
 }
 
 /** The endpoints of a sandbox, released ones first; every tool reads them from here. */
@@ -184,8 +168,9 @@ function routesOf(chosen: readonly Endpoint[]): RouteTable {
 
 function routeWith(here: readonly Endpoint[]): ApiRoute {
   const { path } = here[0] as Endpoint;
-  // HEAD responds like GET, without the body (RFC 9110).
-  const accepted = ({ method }: Endpoint) => (method === "GET" ? ["GET", "HEAD"] : [method]);
+  // HEAD responds like GET, without the body (RFC 9110), unless a document has its own.
+  const hasHead = here.some(({ method }) => method === "HEAD");
+  const accepted = ({ method }: Endpoint) => (method === "GET" && !hasHead ? ["GET", "HEAD"] : [method]);
   const methods = new Map(here.flatMap((one) => accepted(one).map((method) => [method, one] as const)));
   const segments = path.split("/");
   return {

@@ -1,5 +1,5 @@
 import { faultsOn } from "../api/faults.js";
-import { type BrokenPromise, brokenPromisesOf, promisesOn } from "../api/promises.js";
+import { type BrokenPromise, brokenPromises, promisesOn } from "../api/promises.js";
 import { pluralize } from "../report/plain-text.js";
 import { mergeReports } from "../report/report.js";
 import type { Report } from "../report/report-shape.js";
@@ -8,7 +8,7 @@ import type { FaultPathId } from "../rules/fault-effects.js";
 import { isSuccess, type PathId } from "../rules/outcomes.js";
 import type { Experiment, RunConditions } from "../sandbox/conditions.js";
 import { hasFailed } from "./brief.js";
-import { createdTwice, honorsNoKey, judgedPaths, noWrites, type RunFacts } from "./evidence.js";
+import { judgedPaths, noWrites, type RunFacts } from "./evidence.js";
 import { type Narrowed, narrowFault, narrowVaried, type Repeat } from "./narrow.js";
 import {
   causedRun,
@@ -217,9 +217,7 @@ async function runOthers(state: CertificationState, baseline: DoneRun): Promise<
   const [, ...others] = plan.runs;
   const covered = coveredPaths(state);
   const promises =
-    only === undefined
-      ? promisesOn(covered, kinds, plan.endpoints)
-      : brokenPromisesOf(plan.endpoints).filter(({ id }) => only.includes(id));
+    only === undefined ? promisesOn(covered, kinds) : brokenPromises.filter(({ id }) => only.includes(id));
   const findsRetries = only?.includes("retries") ?? true;
   const experiments = findsRetries ? experimentsFor(countedOf(baseline.clientRun), plan.runs[0].seed) : [];
   const total = others.length + promises.length + experiments.length;
@@ -298,7 +296,6 @@ async function findCauses(state: CertificationState): Promise<void> {
           faultCause(fault, {
             path: suspect,
             isOnce: isOnce(suspect),
-            honorsNoKey: honorsNoKey(suspect, plan.endpoints),
             waitedMs: plan.timeout ?? longestWait,
           }),
         );
@@ -313,16 +310,15 @@ async function findCauses(state: CertificationState): Promise<void> {
 
 /** Without others, as a run failed only next to another: the rest of what had to fail may have failed for this reason, too. */
 async function repeatAlone(state: CertificationState, trials: Trials): Promise<Trials> {
-  const { disturbed, done, plan } = state;
+  const { disturbed, done } = state;
   for (const planned of disturbed) {
     await runPlanned(state, planned);
     const { run } = done.get(planned.name) ?? {};
     if (run && hasFailed(run)) conclude(state, planned, "flaky");
   }
-  const promises = brokenPromisesOf(plan.endpoints);
   const broken: PromiseRun[] = [];
   for (const run of trials.broken) {
-    const promise = run.outcome === "noticed" && promises.find(({ id }) => id === run.id);
+    const promise = run.outcome === "noticed" && brokenPromises.find(({ id }) => id === run.id);
     broken.push(promise ? await runWithBrokenPromise(state, promise) : run);
   }
   if (trials.experiments === undefined) return { broken, experiments: undefined };
@@ -377,7 +373,7 @@ const sentIn = (state: CertificationState): Pick<RunFacts, "sent"> =>
 
 const writesOf = (state: CertificationState) => baselineIn(state)?.clientRun.writes ?? noWrites;
 
-/** Judges a run with a fault by its records, and by the exit code only if the client could not give up a write that it must not repeat. */
+/** Judges a run with a fault by its exit code, if the client could not give up a write that it must not repeat. */
 async function judgeWrites(
   state: CertificationState,
   planned: PlannedRun & { readonly fault: FaultPathId },
@@ -386,14 +382,7 @@ async function judgeWrites(
   readonly clientRun: ClientRun | undefined;
   readonly judgment?: Pick<Run, "outcome" | "cause">;
 }> {
-  const { endpoints } = state.plan;
   const { fault } = planned;
-  const path = createdTwice(writesOf(state), clientRun.writes, endpoints);
-  const again = path && (await runIn(state, planned, { faults: faultsOn([path], fault) }));
-  if (again !== undefined && createdTwice(writesOf(state), again.writes, endpoints) === path) {
-    const twice = { path, isOnce: true, honorsNoKey: honorsNoKey(path, endpoints), isTwice: true };
-    return { clientRun, judgment: { outcome: "failed", cause: faultCause(fault, twice) } };
-  }
   const covered = coveredPaths(state);
   const paths = judgedPaths(covered, fault, writesOf(state));
   if (clientRun.outcome !== "failed" || paths.length === covered.length) return { clientRun };

@@ -97,9 +97,6 @@ interface FaultFinding {
   readonly path?: PathId | undefined;
   /** Whether a request of the path must not simply be repeated. */
   readonly isOnce?: boolean;
-  /** Whether its endpoint is known to honor no `Idempotency-Key`. */
-  readonly honorsNoKey?: boolean;
-  readonly isTwice?: boolean;
   /** Whether it fails only if a status comes with a gateway's page. */
   readonly isPage?: boolean;
   /** How long the client had waited when its run was ended. */
@@ -109,16 +106,15 @@ interface FaultFinding {
 /** The cause that a fault is. */
 export function faultCause(
   fault: FaultPathId,
-  { path, isOnce = false, honorsNoKey = false, isTwice = false, isPage = false, waitedMs }: FaultFinding = {},
+  { path, isOnce = false, isPage = false, waitedMs }: FaultFinding = {},
 ): RunCause {
   const { happens } = effectAt(fault);
   const where = path === undefined ? "" : ` that would end on ${path}`;
-  const fails = isTwice ? "creates a record twice" : "fails";
-  const ends = waitedMs === undefined ? fails : `still waiting after ${Math.round(waitedMs / 1000)} s,`;
+  const ends = waitedMs === undefined ? "fails" : `still waiting after ${Math.round(waitedMs / 1000)} s,`;
   const sentence = `${ends} when the first request${where} ${happens}${isPage ? " with an HTML page" : ""}`;
   const longer = `If your client has a longer timeout, raise --timeout, for example to --timeout 60s.`;
   const status = fault === "fault.status" || path === undefined ? 503 : outcomeOf(path).status;
-  const usual = whatToDoAfter(fault, { isRepeatable: !isOnce, honorsNoKey, status });
+  const usual = whatToDoAfter(fault, { isRepeatable: !isOnce, status });
   const page = "Read the status before the body: the error page of a gateway is HTML.";
   const whatToDo = [usual, ...(isPage ? [page] : []), ...(waitedMs === undefined ? [] : [longer])];
   return { sentence, whatToDo, points: [], fault, ...(path !== undefined && { pathId: path }) };

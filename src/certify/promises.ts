@@ -171,7 +171,7 @@ export function notTriedIn(
         "Check in a test of yours that the client sends a rejected write once, and takes the 404 of a repeated DELETE for a success.",
       ]);
     const paths = runs.length === 0 ? [] : [...new Set(promises.runs.map(({ pathId }) => pathId))];
-    const others = promisesOn(paths, "all", endpoints).flatMap(({ id, words }) =>
+    const others = promisesOn(paths, "all").flatMap(({ id, words }) =>
       promises.runs.some((run) => run.id === id) ? [] : words,
     );
     const what = `other promises: ${[...new Set(others)].join(", ")}`;

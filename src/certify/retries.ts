@@ -102,8 +102,7 @@ const maxWithoutPause = 5;
 const noteId = "sent-again-after-rejection";
 const statusOf = (pathId: PathId) => outcomeOf(pathId).status;
 /** Whether the key was accepted, no matter what the endpoint then made of the request. */
-const isAccepted = (pathId: PathId) =>
-  isSuccess(pathId) || pathId === "404.unknown_record" || [400, 409, 422].includes(statusOf(pathId));
+const isAccepted = (pathId: PathId) => isSuccess(pathId) || [400, 422].includes(statusOf(pathId));
 const isRejection = (pathId: PathId) => [401, 403, 429].includes(statusOf(pathId));
 const countOf = ({ sent }: CountedRun, key: string) =>
   sent.reduce((total, one) => (one.key === key ? total + one.paths.length : total), 0);

@@ -1,4 +1,4 @@
-import { type Endpoint, type KeylessRequest, sendsJson } from "../api/endpoint.js";
+import type { KeylessRequest, ReleasedEndpoint } from "../api/endpoint.js";
 import { me } from "../api/endpoints/me.js";
 import { errorShape } from "../api/openapi.js";
 import { outcomeOf, outcomes, type PathId } from "../rules/outcomes.js";
@@ -20,7 +20,7 @@ import {
 export interface Attempt {
   readonly pathId: PathId;
   /** Default: `/me`. */
-  readonly endpoint?: Endpoint | undefined;
+  readonly endpoint?: ReleasedEndpoint | undefined;
   /** Default: to `/me`, without input. */
   readonly request?: KeylessRequest | undefined;
   /** The value of the x-api-key header; if left out, the request has none. Never printed. */
@@ -79,8 +79,6 @@ export function whyUntried({ pathId, endpoint }: Attempt, response: CheckedRespo
   }
   if (endpoint !== undefined && memberAt(response, "error", "code") === "insufficient_scope")
     return `no key has the scope ${endpoint.scope ?? "that it needs"}`;
-  if (endpoint?.path.includes("{") && status === 404)
-    return "404: nothing is at the document's example of its path";
   // Responses do not show the required scope, so there may be none.
   const isPermitted = pathId === "403.insufficient_scope" && status === 200;
   return isPermitted ? "the endpoint needs no scope, or this key has it" : undefined;
@@ -97,8 +95,8 @@ function judgeOutcome(attempt: Attempt, response: CheckedResponse): Judgment[] {
   if (status >= 400) return [...judgeForm(response, "R27"), ...(isJson ? judgeError(pathId, response) : [])];
   const rule = endpoint === me ? "R1" : ruleOf(pathId);
   return [
-    ...(endpoint.responseType === "" ? [] : judgeForm(response, rule, endpoint)),
-    ...(isJson && sendsJson(endpoint) ? judgeBody(attempt, response) : []),
+    ...judgeForm(response, rule),
+    ...(isJson ? judgeBody(attempt, response) : []),
     ...judgeRequestId(response),
   ];
 }
@@ -127,22 +125,20 @@ function describeOutcome(response: CheckedResponse): string {
 const json = "application/json";
 const mediaTypeOf = (type = "") => type.split(";", 1).join().trim().toLowerCase();
 
-function judgeForm(response: CheckedResponse, rule: CheckedRule, endpoint: Endpoint = me): Judgment[] {
+function judgeForm(response: CheckedResponse, rule: CheckedRule): Judgment[] {
   const rules = [rule];
   const type = headerOf(response, "content-type");
   const encoding = headerOf(response, "content-encoding");
   const wrong: Judgment[] = [];
-  const expected = mediaTypeOf(endpoint.responseType ?? json);
-  // A special form of JSON may be sent as plain JSON.
-  if (![expected, sendsJson(endpoint) ? json : expected].includes(mediaTypeOf(type))) {
+  if (mediaTypeOf(type) !== json) {
     const found = type === undefined ? "nothing" : quoted(type);
-    wrong.push({ rules, at: "Content-Type", expected, found });
+    wrong.push({ rules, at: "Content-Type", expected: json, found });
   }
   if (encoding !== undefined && !/^identity$/i.test(encoding)) {
     const expected = "nothing, because the request did not ask for an encoding";
     wrong.push({ rules, at: "Content-Encoding", expected, found: quoted(encoding) });
   }
-  if (response.json === undefined && sendsJson(endpoint))
+  if (response.json === undefined)
     wrong.push({ rules, at: "body", expected: "JSON", found: describeBody(response) });
   return wrong;
 }

@@ -17,31 +17,21 @@ interface Gathered {
   /** Why nothing could be compared, in one or two sentences. */
   readonly stopped: string | undefined;
   readonly attempts: readonly Attempt[];
-  readonly operations?: readonly TriedOperation[] | undefined;
   readonly compared: readonly ContractDifference[];
   readonly assumptions: readonly InferredAssumption[];
   readonly notes: readonly string[];
 }
 
-export interface TriedOperation {
-  /** For example, `GET /things/{id}`. */
-  readonly operation: string;
-  readonly attempts: readonly Attempt[];
-  readonly reason?: string | undefined;
-}
-
 /** The findings of a check; contains no key. */
 export type CheckReport = ReturnType<typeof checkReportOf>;
 
-export function checkReportOf({ attempts, operations, compared, ...rest }: Gathered) {
-  const allAttempts = new Set([...attempts, ...(operations ?? []).flatMap((one) => one.attempts)]);
-  const differences = [...[...allAttempts].flatMap(judgeAttempt), ...compared];
+export function checkReportOf({ attempts, compared, ...rest }: Gathered) {
+  const differences = [...attempts.flatMap(judgeAttempt), ...compared];
   const verdict: Verdict = differences.length > 0 ? "differs" : "agrees";
   return {
     ...rest,
     verdict: rest.stopped === undefined ? verdict : ("stopped" as const),
     paths: attempts.map((attempt) => pathRow(attempt, differences)),
-    operations: operations?.map((one) => operationRow(one, differences)),
     differences,
     assumptionsYaml: assumptionsYaml(rest.assumptions),
   };
@@ -71,16 +61,6 @@ function pathRow(
   };
 }
 
-function operationRow(
-  { operation, attempts, reason }: TriedOperation,
-  differences: readonly ContractDifference[],
-) {
-  const rows = attempts.map((attempt) => pathRow(attempt, differences));
-  const first = ["differs", "agrees"].flatMap((one) => rows.find(({ verdict }) => verdict === one) ?? []);
-  const [row = { verdict: "not_tried", reason }]: readonly Row[] = [...first, ...rows];
-  return { operation, ...row };
-}
-
 export function renderCheck(report: CheckReport, format: ReportFormat, style?: TextStyle): string {
   return render(checkDocument(report), format, style);
 }
@@ -108,20 +88,19 @@ function checkDocument(report: CheckReport): ReportDocument {
   };
 }
 
-function conclusion({ stopped, differences, paths, operations }: CheckReport): string {
+function conclusion({ stopped, differences, paths }: CheckReport): string {
   if (stopped !== undefined) return stopped;
   const countsOf = (rows: readonly { readonly verdict: Verdict }[], what: string) => {
     const count = (wanted: Verdict) => rows.filter(({ verdict }) => verdict === wanted).length;
     const open = count("not_tried");
     return `${count("agrees")} of ${rows.length} ${what} agree, ${open} ${open === 1 ? "was" : "were"} not tried`;
   };
-  const ofDocument = operations && countsOf(operations, "operations");
-  const counts = [countsOf(paths, "paths"), ofDocument].filter(Boolean).join("; ");
+  const counts = countsOf(paths, "paths");
   if (differences.length === 0) return `Nothing differs from the contract: ${counts}.`;
   return `${pluralize(differences.length, "difference")} from the contract: ${counts}.`;
 }
 
-function sectionsOf({ paths, operations = [], differences }: CheckReport): Section[] {
+function sectionsOf({ paths, differences }: CheckReport): Section[] {
   const rowOf = (name: string, { verdict, got, variable, reason }: Row) => ({
     cells: [name, verdicts[verdict], [got, variable, reason].filter((text) => text).join(", ")],
   });
@@ -130,11 +109,6 @@ function sectionsOf({ paths, operations = [], differences }: CheckReport): Secti
       title: "Paths",
       columns: ["path", "verdict", "what came, key, reason"],
       rows: paths.map((row) => rowOf(row.pathId, row)),
-    },
-    {
-      title: "Operations",
-      columns: ["operation", "verdict", "what came, key, reason"],
-      rows: operations.map((row) => rowOf(row.operation, row)),
     },
     {
       title: "Differences",

@@ -1,4 +1,4 @@
-import type { Endpoint } from "../api/endpoint.js";
+import type { ReleasedEndpoint } from "../api/endpoint.js";
 import { errorShape } from "../api/openapi.js";
 import type { RawResponse } from "../node/clients/send-once.js";
 import { keyPrefixes } from "../rules/api-key.js";
@@ -76,7 +76,10 @@ export function memberAt({ json }: Pick<CheckedResponse, "json">, ...path: reado
 }
 
 /** The names that the contract of an endpoint does not have: members, and headers that announce its end. */
-export function undocumentedIn({ status, headers, json }: CheckedResponse, endpoint: Endpoint): string[] {
+export function undocumentedIn(
+  { status, headers, json }: CheckedResponse,
+  endpoint: ReleasedEndpoint,
+): string[] {
   const shape = status < 400 ? endpoint.responseShape : errorShape;
   const names = headers.map(([name]) => shownText(name));
   return [

@@ -1,13 +1,10 @@
-import { successPathOf } from "../api/endpoint.js";
 import { me } from "../api/endpoints/me.js";
 import { isNoResponse, type NoResponse, type Send } from "../node/clients/send-once.js";
 import { pluralize } from "../report/plain-text.js";
-import { isSuccess, outcomeOf } from "../rules/outcomes.js";
+import { outcomeOf } from "../rules/outcomes.js";
 import { isMapping } from "../rules/schema/shape.js";
 import { mix32 } from "../rules/seed.js";
 import {
-  anyWorking,
-  type CheckedOperation,
   type CheckedRule,
   type ContractDifference,
   findKey,
@@ -21,7 +18,7 @@ import {
 } from "./contract.js";
 import { type Attempt, type CompletedAttempt, judgeNoLimit, perMinuteOf, whyUntried } from "./judge.js";
 import { inferAssumptions, scopesOf } from "./learn.js";
-import { type CheckReport, checkReportOf, type TriedOperation } from "./report.js";
+import { type CheckReport, checkReportOf } from "./report.js";
 import {
   type CheckedResponse,
   createRedact,
@@ -42,7 +39,6 @@ interface CheckOptions {
   readonly probeLimits: boolean;
   /** Makes well-formed but unknown keys, by number. */
   readonly unknownKey: (index: number) => string;
-  readonly operations?: readonly CheckedOperation[];
 }
 
 /** Requests without a key come first: a host gets a key only if its responses could be the API's. */
@@ -57,7 +53,6 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
   const [working] = withStatus(attempts, 200);
   // The second response to the same key shows whether requests are counted.
   const repeated = working === undefined ? [] : [await session.attempt(working)];
-  const operations = await tryOperations(session, attempts);
   for (const path of limitPaths) attempts.push(await tryLimit(session, path, working));
   const allAttempts = [...attempts, ...repeated];
   const rejections = await repeatRejections(session, withStatus(attempts, 401));
@@ -67,7 +62,6 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
     maxRequests,
     stopped: session.stopped(),
     attempts,
-    operations: operations.length === 0 ? undefined : operations,
     compared: [
       ...rejections.differences,
       ...compareSuccesses(withStatus(allAttempts, 200)),
@@ -214,30 +208,6 @@ async function tryKeyedPath(session: Session, path: KeyedPath): Promise<Attempt>
   const { pathId } = path;
   const keyFound = findKey(path, session.options.env);
   return "reason" in keyFound ? { pathId, ...keyFound } : session.attempt({ pathId, ...keyFound });
-}
-
-/** Tries each operation of a document that has a request, with a working key that has its scope. */
-async function tryOperations(session: Session, attempts: readonly Attempt[]): Promise<TriedOperation[]> {
-  const working = withStatus(attempts, 200);
-  const tried: TriedOperation[] = [];
-  for (const { operation, endpoint, request, reason } of session.options.operations ?? []) {
-    if (endpoint === undefined || endpoint.responsesContext) {
-      const own = endpoint === undefined ? [] : attempts.filter(({ pathId }) => isSuccess(pathId));
-      tried.push({ operation, attempts: own, reason });
-      continue;
-    }
-    const pathId = successPathOf(endpoint, "200.test");
-    const needed = String(endpoint.scope);
-    const able = working.find(({ response }) => scopesOf(response).includes(needed)) ?? working[0];
-    const { apiKey, variable } = able ?? {};
-    const why = reason ?? (able ? undefined : `needs a key that works in ${anyWorking.join(" or ")}`);
-    const planned = { pathId, endpoint, request, apiKey, variable };
-    tried.push({
-      operation,
-      attempts: [why ? { pathId, reason: why } : await session.attempt(planned)],
-    });
-  }
-  return tried;
 }
 
 /** Reaches a limit if requested: with a key at its limit, or by using up a working key's minute if enough requests are left. */

@@ -139,12 +139,7 @@ export const readDuration = (examples: string) =>
     return duration !== undefined && duration > 0 ? duration : undefined;
   }, `a duration such as ${examples}`);
 
-const readIds = reader(
-  (text) => (/^[\w-]+(?:,[\w-]+)*$/.test(text) ? text.split(",") : undefined),
-  "operation ids, with commas in between",
-);
 export const readText = reader((text) => text || undefined, "an id or a ref");
-
 export const ofSandbox = {
   seed: option(
     "--seed <number>",
@@ -166,11 +161,6 @@ export const ofSandbox = {
     "--openapi <file>",
     "an OpenAPI 3.0, 3.1 or 3.2 document of the API, whose operations the sandbox then also has (default: the scenario's)",
     fileName,
-  ),
-  operations: option(
-    "--operations <ids>",
-    "only these operations of the document, such as createLoan,getLoan",
-    readIds,
   ),
 };
 export type SandboxFlags = FlagValues<typeof ofSandbox>;

@@ -1,14 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { builtIn } from "../api/routes.js";
 import { pinnedAssumptions } from "../api/variation/vary.js";
-import {
-  type LoadedScenario,
-  loadScenario,
-  openApiFile,
-  requireDocument,
-  stdinName,
-} from "../node/files/load-scenario.js";
+import { type LoadedScenario, loadScenario, openApiFile, stdinName } from "../node/files/load-scenario.js";
 import type { Logger } from "../node/logger.js";
 import { loadReader, startInNode } from "../node/platform.js";
 import { pluralize } from "../report/plain-text.js";
@@ -39,35 +32,13 @@ export function ownIn(cwd: string): string | undefined {
 export async function loadNamed(
   word: string | undefined,
   io: Pick<Io, "cwd" | "stdin">,
-  { openapi, operations, signal }: DocumentFlags & { readonly signal?: AbortSignal } = {},
+  { openapi, signal }: { readonly openapi?: string | undefined; readonly signal?: AbortSignal } = {},
 ): Promise<LoadedScenario> {
   const name = word ?? ownIn(io.cwd) ?? fallbackScenario;
-  const document =
-    openapi === undefined
-      ? undefined
-      : { ...openApiFile(openapi, io.cwd), ...(operations !== undefined && { operations: [...operations] }) };
+  const document = openapi === undefined ? undefined : openApiFile(openapi, io.cwd);
   const loaded = await loadWith(document, name, io, signal);
-  if (openapi === undefined) return withOperations(loaded, operations);
+  if (openapi === undefined) return loaded;
   return { ...loaded, files: [...loaded.files, resolve(io.cwd, openapi)] };
-}
-
-export interface DocumentFlags {
-  readonly openapi?: string | undefined;
-  readonly operations?: readonly string[] | undefined;
-}
-
-async function withOperations(
-  loaded: LoadedScenario,
-  operations: readonly string[] | undefined,
-): Promise<LoadedScenario> {
-  const { openapi } = loaded.scenario;
-  if (operations === undefined) return loaded;
-  if (typeof openapi !== "object" || !("text" in openapi))
-    throw usageError(`--operations needs a document: add --openapi FILE, or openapi: to ${loaded.name}.`);
-  const { text: _, ...rest } = loaded;
-  const scenario = { ...loaded.scenario, openapi: { ...openapi, operations: [...operations] } };
-  await requireDocument(scenario);
-  return { ...rest, scenario };
 }
 
 function loadWith(
@@ -149,7 +120,7 @@ export async function documentNotes(loaded: LoadedScenario, opened: () => Sandbo
   const { scenario } = loaded;
   if (scenario.openapi === undefined) return { operations: 0, notes: [] };
   const scopes = new Set(Array.from(opened().registry.keys.values(), ({ key }) => key.scopes).flat());
-  return (await loadReader()).notes(scenario, builtIn, scopes);
+  return (await loadReader()).notes(scenario, scopes);
 }
 
 export async function warnOfDocument(

@@ -9,7 +9,7 @@ import { checkValue, requireFields, requireKnownOptions } from "../rules/schema/
 import { snakeCase } from "../rules/schema/json.js";
 import { type Instant, writtenInstant } from "../sandbox/clock.js";
 import { describeFaults, type Fault } from "../sandbox/faults.js";
-import { listRecords, operations, type RecordInput, runDue } from "../sandbox/operations/operations.js";
+import { operations, runDue } from "../sandbox/operations/operations.js";
 import { defaultFarmerPage } from "../sandbox/population/farmers.js";
 import type { Platform, SandboxState } from "../sandbox/sandbox.js";
 import { checkedOptions, resetSandbox, snapshotSandbox, startSandbox } from "../sandbox/start.js";
@@ -25,13 +25,7 @@ import {
   viewOrganizations,
   viewRequest,
 } from "../sandbox/views.js";
-import {
-  checkInput,
-  expectationQuery,
-  inputShapes,
-  recordChange,
-  requestQuery,
-} from "../scenario/format/inputs.js";
+import { checkInput, expectationQuery, inputShapes, requestQuery } from "../scenario/format/inputs.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { steadyTime, stopwatch, wallTime } from "./real-time.js";
@@ -142,7 +136,6 @@ export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
     keys: keysOn(state),
     organizations: organizationsOn(state),
     farmers: farmersOn(state),
-    records: recordsOn(state),
     faults: faultsOn(state),
     requests: requestsOn(state),
     expect(expectation = {}) {
@@ -214,19 +207,6 @@ function farmersOn(sandbox: () => SandboxState): Sandbox["farmers"] {
       requireFields("list farmers", { offset: countProblem(offset), limit: countProblem(limit) });
       return sandbox().farmers.list({ offset, limit });
     },
-  };
-}
-
-function recordsOn(sandbox: () => SandboxState): Sandbox["records"] {
-  const change = (input: Record<string, unknown>) => {
-    const given = checkInput(recordChange, input, "Failed to change the record");
-    return operations.record(sandbox(), given as RecordInput).record;
-  };
-  return {
-    list: (collection) => listRecords(sandbox(), collection),
-    add: (collection, record) => change({ in: collection, add: record }),
-    set: (collection, id, members) => change({ in: collection, id, set: members }),
-    remove: (collection, id) => void change({ in: collection, id, remove: true }),
   };
 }
 

@@ -7,13 +7,7 @@ import type { Duration, Instant } from "../sandbox/clock.js";
 import type { Fault } from "../sandbox/faults.js";
 import type { Farmer } from "../sandbox/population/farmer-shape.js";
 import type { Actor } from "../sandbox/steps.js";
-import type {
-  KeyView,
-  ListedKeyRef,
-  OrganizationView,
-  RecordView,
-  RequestView,
-} from "../sandbox/view-shapes.js";
+import type { KeyView, ListedKeyRef, OrganizationView, RequestView } from "../sandbox/view-shapes.js";
 import type { BundledKeyRefs, BundledOrganizationRefs } from "../scenario/bundled.generated.js";
 import type { ScenarioName } from "../scenario/bundled.js";
 import type { ReservedKeyRef } from "../scenario/format/fields.js";
@@ -46,7 +40,6 @@ export interface Sandbox<KeyRef extends string = string, OrganizationRef extends
   readonly keys: SandboxKeys<KeyRef, OrganizationRef>;
   readonly organizations: SandboxOrganizations<OrganizationRef>;
   readonly farmers: SandboxFarmers;
-  readonly records: SandboxRecords;
   readonly faults: SandboxFaults<KeyRef, OrganizationRef>;
   readonly requests: SandboxRequests<KeyRef>;
   /**
@@ -88,23 +81,6 @@ export interface SandboxClock {
   readonly set: (to: Instant) => string;
   readonly freeze: () => void;
   readonly resume: () => void;
-}
-
-/** The members of a record, as in responses. */
-type RecordMembers = Readonly<Record<string, unknown>>;
-
-/** The records of documented endpoints. A call throws `unknown_ref` or `validation_failed`, and changes nothing then. */
-interface SandboxRecords {
-  /** In the order of creation. */
-  list(collection: string): RecordView[];
-  /** Default: a record of the default key's organization, in the environment `test`, created now. */
-  add(
-    collection: string,
-    record: RecordMembers & { organization?: string; environment?: Environment; created_at?: string },
-  ): RecordView;
-  /** Changes members, deep in objects. */
-  set(collection: string, id: string | number, members: RecordMembers): RecordView;
-  remove(collection: string, id: string | number): void;
 }
 
 /** The role of the user in the dashboard; only administrators manage keys (R33). */

@@ -30,7 +30,7 @@ export function respondToWebRequest(
   if (takes === undefined) return respondToRead(atFirst, read, request);
   const responseWith = (body: ReadBody) =>
     respondToRead(sandbox(), { ...read, content: contentOf(received, body) }, request);
-  return takes.body === undefined ? responseWith(noBody) : readBody(request).then(responseWith);
+  return takes.hasBody ? readBody(request).then(responseWith) : responseWith(noBody);
 }
 
 function respondToRead(

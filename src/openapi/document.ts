@@ -3,20 +3,20 @@ import { isTooDeep, parsedJson } from "../rules/schema/json.js";
 import type { Members } from "../rules/schema/messages.js";
 import { isMapping, type Path, pathText } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
+import { besides } from "../scenario/document-files.js";
 import { scenarioLimits } from "../scenario/format/fields.js";
 import { placeInJson, placeInText } from "../scenario/places.js";
 import { ScenarioError, type ScenarioMistake, type SourcePlace } from "../scenario/problems.js";
 import { readDocument } from "../scenario/yaml.js";
-import type { Mismatch } from "./keywords.js";
 
-// An OpenAPI document from its text. The host of the sandbox passes it, so it is trusted. No other file is read.
+// An OpenAPI document from its text, or from the texts of several files. The host of the sandbox passes it, so it is trusted.
 
 /** The text of a document, and the file name for its problems. */
 export interface DocumentText {
   readonly file?: string | undefined;
   readonly text: string;
-  /** The ids of the operations to serve. Default: all. */
-  readonly operations?: readonly string[] | undefined;
+  /** The texts of the files that its references name, by their path from its folder. */
+  readonly files?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface ApiDocument {
@@ -27,7 +27,7 @@ export interface ApiDocument {
 }
 
 /** Reads a document in JSON or YAML. Throws a `ScenarioError` only if nothing of it can be served. */
-export function readApiDocument({ text, file }: DocumentText): ApiDocument {
+export function readApiDocument({ text, file, files }: DocumentText): ApiDocument {
   const problems: ScenarioMistake[] = [];
   const { value: root, placeOf } = readText(text, file ?? unnamed, (one) => void problems.push(one));
   if (problems.length === 0) problems.push(...problemsOf(root));
@@ -39,7 +39,46 @@ export function readApiDocument({ text, file }: DocumentText): ApiDocument {
       "unchecked",
       "The document is OpenAPI 3.2. It is read like 3.1, without what is new, such as QUERY.",
     );
-  return { root: root as Members, isOld: version === "3.0", notes };
+  const isOld = version === "3.0";
+  if (files === undefined) return { root: root as Members, isOld, notes };
+  return { root: withFiles(root as Members, files, (file ?? unnamed).replace(/^.*[\\/]/, "")), isOld, notes };
+}
+
+const filesMember = "x-files";
+
+/** A document with the content of other files as a member, where its references lead then. */
+function withFiles(root: Members, files: Readonly<Record<string, string>>, main: string): Members {
+  const contents: Record<string, unknown> = {};
+  for (const [name, text] of Object.entries(files)) {
+    // A description may be in a file of its own.
+    if (!/\.(?:json|ya?ml)$/i.test(name)) contents[name] = text;
+    if (Object.hasOwn(contents, name)) continue;
+    const problems: ScenarioMistake[] = [];
+    const { value, placeOf } = readText(text, name, (one) => void problems.push(one));
+    refuse(problems, name, placeOf);
+    contents[name] = value;
+  }
+  const moved = new Map<unknown, unknown>();
+  const move = (value: unknown, from: string): unknown => {
+    if (typeof value !== "object" || value === null) return value;
+    const earlier = moved.get(value);
+    if (earlier !== undefined) return earlier;
+    const copy: Record<string, unknown> = Array.isArray(value) ? ([] as never) : {};
+    moved.set(value, copy);
+    for (const [name, member] of Object.entries(value))
+      copy[name] =
+        name === "$ref" && typeof member === "string" ? referenceIn(member, from) : move(member, from);
+    return copy;
+  };
+  const referenceIn = (reference: string, from: string): string => {
+    const [name = "", pointer = ""] = reference.split(/#(.*)/s);
+    const file = name === "" ? from : besides(from, decoded(name));
+    if (file === "" || file === main) return `#${pointer}`;
+    if (!Object.hasOwn(contents, file)) return reference;
+    return `#/${filesMember}/${file.replaceAll("~", "~0").replaceAll("/", "~1")}${pointer}`;
+  };
+  const inFiles = Object.entries(contents).map(([name, value]) => [name, move(value, name)]);
+  return { ...(move(root, "") as Members), [filesMember]: Object.fromEntries(inFiles) };
 }
 
 const unnamed = "<openapi>";
@@ -115,7 +154,7 @@ function problemsOf(root: unknown): ScenarioMistake[] {
 }
 
 /** Such as `3.1`; `undefined` for one that is not read. */
-export const versionOf = ({ openapi }: Members) => /^(3\.[012])(?:\.|$)/.exec(String(openapi))?.[1];
+const versionOf = ({ openapi }: Members) => /^(3\.[012])(?:\.|$)/.exec(String(openapi))?.[1];
 
 /** The value at a JSON pointer, such as `#/components/schemas/Pet`; `undefined` for another reference. */
 export function valueAt(root: unknown, reference: string): unknown {
@@ -128,7 +167,7 @@ export function valueAt(root: unknown, reference: string): unknown {
   return value;
 }
 
-export const isPointer = (reference: string) => /^#(?:\/|$)/.test(reference);
+const isPointer = (reference: string) => /^#(?:\/|$)/.test(reference);
 
 export function stepsOf(reference: string): string[] {
   const decoded = reference.replace(/%[0-9a-f]{2}/gi, (one) => {
@@ -143,18 +182,29 @@ export function stepsOf(reference: string): string[] {
 
 const maxSteps = 50;
 
-/** The object that a node or its reference is, and its path. */
+/** The object that a node or its reference is, and its path; notes a reference that leads nowhere. */
 export function resolved(
-  { root }: Pick<ApiDocument, "root">,
+  document: ApiDocument,
   node: unknown,
   path: Path,
 ): { readonly node: Members; readonly path: Path } {
   let place = { node: isMapping(node) ? node : {}, path };
-  for (let step = 0; typeof place.node.$ref === "string" && step < maxSteps; step++) {
-    const target = valueAt(root, place.node.$ref);
-    place = { node: isMapping(target) ? target : {}, path: stepsOf(place.node.$ref) };
+  for (let step = 0; typeof place.node.$ref === "string"; step++) {
+    const reference = place.node.$ref;
+    const target = valueAt(document.root, reference);
+    if (target === undefined || step === maxSteps) noteReference(document, reference);
+    place = { node: isMapping(target) && step < maxSteps ? target : {}, path: stepsOf(reference) };
   }
   return place;
+}
+
+function noteReference({ root, notes }: ApiDocument, reference: string): void {
+  const where = isPointer(reference)
+    ? valueAt(root, reference) === undefined
+      ? "to a part that the document does not have"
+      : "that leads back to itself"
+    : "to a file that is not in the folder of the document, to an $id or to an anchor";
+  notes.add("broken", quote(reference).slice(0, 100), `is a $ref ${where}`, `references lead ${where}`);
 }
 
 // What a person should know about a document that is served.
@@ -218,10 +268,6 @@ function sentenceOf({ many, all }: Group): string {
   const rest = entries.length - maxNamed;
   return `${entries.length} ${many}: ${named.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}.`;
 }
-
-/** A mismatch in a clause that names a missing member. */
-export const mismatchText = ({ message, missing }: Mismatch) =>
-  missing === undefined ? message : `${quote(missing.slice(0, 60))} is missing`;
 
 /** A text without percent-encoding; unchanged if that is not valid. */
 export function decoded(text: string): string {

@@ -1,11 +1,8 @@
-import { isJson } from "../api/endpoint.js";
 import { encodePath } from "../rules/redact.js";
 import type { Members } from "../rules/schema/messages.js";
 import { isMapping, type Path } from "../rules/schema/shape.js";
-import { didYouMean, quote } from "../rules/schema/words.js";
-import { type ApiDocument, resolved } from "./document.js";
-import { type Sample, type Sampling, sampleOf } from "./sampler.js";
-import type { SchemaReader, Schemas } from "./schemas.js";
+import { type ApiDocument, resolved, valueAt } from "./document.js";
+import { contentIn, type DocumentedResponse, headersIn, type SchemasByUse } from "./samples.js";
 
 // The operations of a document.
 
@@ -20,10 +17,10 @@ export interface Operation {
   readonly place: Path;
   readonly parameters: readonly Parameter[];
   /** By status, such as `404`, `4XX` or `default`. */
-  readonly responses: ReadonlyMap<string, Content>;
+  readonly responses: ReadonlyMap<string, DocumentedResponse>;
   /** Of its success. */
   readonly status: 200 | 201 | 202 | 204;
-  readonly success: Content;
+  readonly success: DocumentedResponse;
 }
 
 export interface Parameter {
@@ -38,21 +35,10 @@ export interface Parameter {
 export const routeKey = ({ method, path }: { readonly method: string; readonly path: string }) =>
   `${method} ${path.replace(/\{[^{}]*\}/g, "{}")}`;
 
-/** An operation that is not served, such as `GET /things`, and why. */
-interface Unserved {
-  readonly operation: string;
-  readonly why: string;
-}
-
-/** The operations that can be served, and the others; with `wanted`, only those with these ids. */
-export function operationsOf(
-  document: ApiDocument,
-  { response: reader }: Schemas,
-  wanted: readonly string[] | undefined,
-) {
+/** The operations that can be served. */
+export function operationsOf(document: ApiDocument, schemas: SchemasByUse): readonly Operation[] {
   const { notes } = document;
   const served: Operation[] = [];
-  const unserved: Unserved[] = [];
   const routes = new Map<string, string>();
   const ids = new Set<string>();
   for (const described of describedIn(document)) {
@@ -61,7 +47,6 @@ export function operationsOf(
     const [end = ""] = /[?#].*$/s.exec(described.template) ?? [];
     const name = `${method} ${path}${end}`;
     const { id, isOther } = freeId(node.operationId, `${method.toLowerCase()} ${described.template}`, ids);
-    if (wanted !== undefined && !wanted.includes(id)) continue;
     if (isOther) {
       const what = "another operation id, because their own is taken";
       notes.add(
@@ -72,30 +57,23 @@ export function operationsOf(
         id,
       );
     }
-    const responses = responsesIn(document, reader, node, [...place, "responses"]);
+    const responses = responsesIn(schemas, node, [...place, "responses"]);
     const parameters = parametersIn(document, described.owners);
     const success = successOf(described, responses, parameters, routes);
     if (typeof success === "string") {
-      unserved.push({ operation: name, why: success });
       notes.add("broken", name, `is not served: ${success}`, `operations are not served: ${success}`);
     } else {
       const used = usedIn(path, parameters, document, id);
       served.push({ method, path, id, node, place, parameters: used, responses, ...success });
     }
   }
-  return { operations: served.sort((one, other) => specificity(one) - specificity(other)), unserved, ids };
+  return served.sort((one, other) => specificity(one) - specificity(other));
 }
 
 /** The most specific path responds: with the fewest parameters, then with the most other characters around them. */
 function specificity({ path }: Operation): number {
   const inPath = path.split("/").filter((step) => step.includes("{"));
   return inPath.reduce((sum, step) => sum + 10_000 - step.replace(/\{.*?\}/g, "").length, 0);
-}
-
-/** What is wrong with a name of an operation, and how to correct it. */
-export function unknownOperation(id: string, known: Iterable<string>) {
-  const hint = didYouMean(id, known).trim() || "write an operation id of the document";
-  return { message: `the document has no operation ${quote(id)}`, hint };
 }
 
 type Described = Pick<Operation, "method" | "path" | "node" | "place"> & {
@@ -112,10 +90,8 @@ function* describedIn(document: ApiDocument): Generator<Described> {
   for (const [template, item] of Object.entries(isMapping(root.paths) ? root.paths : {})) {
     const { node: pathItem, path: around } = resolved(document, item, ["paths", template]);
     for (const name of methods) {
-      const node = pathItem[name];
-      // The response to HEAD is that of GET, without its body.
-      if (!isMapping(node) || (name === "head" && isMapping(pathItem.get))) continue;
-      const place = [...around, name];
+      if (!isMapping(pathItem[name])) continue;
+      const { node, path: place } = resolved(document, pathItem[name], [...around, name]);
       const base = basePath(node.servers ?? pathItem.servers ?? root.servers);
       const path = encodePath(base + template.replace(/[?#].*$/s, ""));
       const owners = [
@@ -136,7 +112,7 @@ function successOf(
   parameters: readonly Parameter[],
   routes: Map<string, string>,
 ) {
-  if (/^(?:HEAD|OPTIONS|TRACE|QUERY)$/.test(method)) return `the method ${method} is not read`;
+  if (/^(?:OPTIONS|TRACE|QUERY)$/.test(method)) return `the method ${method} is not read`;
   if (!path.startsWith("/")) return "its path does not start with a slash";
   if (/^\/__sandbox(?:\/|$)/i.test(path)) return "the sandbox needs its path itself";
   const isUnread = ({ in: where, node }: Parameter) =>
@@ -146,7 +122,7 @@ function successOf(
   const isWrong = (step: string) => /[{}]/.test(step) && !/^[^{}]*\{[^{}]+\}[^{}]*$/.test(step);
   if (path.split("/").some(isWrong)) return "a segment has several parameters, or a brace alone";
   const status = successes.find((each) => responses.has(String(each))) ?? 200;
-  const success = contentAt(responses, status);
+  const success = responseAt(responses, status);
   if (success === undefined) return "no response with status 200, 201, 202 or 204 is documented";
   return sameRoute(routes, method, path) ?? { status, success };
 }
@@ -239,98 +215,53 @@ function usedIn(path: string, parameters: readonly Parameter[], { notes }: ApiDo
   return parameters.filter((one) => !isLost(one));
 }
 
-function responsesIn(document: ApiDocument, reader: SchemaReader, { responses }: Members, place: Path) {
+function responsesIn(schemas: SchemasByUse, { responses }: Members, place: Path) {
+  const { document } = schemas.response;
   return new Map(
-    Object.entries(isMapping(responses) ? responses : {}).map(([status, response]): [string, Content] => {
+    Object.entries(isMapping(responses) ? responses : {}).map(([status, response]) => {
       const { node, path } = resolved(document, response, [...place, status]);
-      return [status.toUpperCase(), contentIn(document, reader, node, path)];
+      const content = contentIn(schemas.response, node, path);
+      let headers: readonly string[] | undefined;
+      const documented: DocumentedResponse = {
+        content,
+        get headers() {
+          headers ??= headersIn(schemas, node, path);
+          return headers;
+        },
+      };
+      return [status.toUpperCase(), documented] as const;
     }),
   );
 }
 
-export function contentAt(responses: Operation["responses"], status: number): Content | undefined {
+/** The response of a status: exact, such as `4XX`, or the default. */
+export function responseAt(
+  responses: Operation["responses"],
+  status: number,
+): DocumentedResponse | undefined {
   return responses.get(String(status)) ?? responses.get(`${String(status)[0]}XX`) ?? responses.get("DEFAULT");
 }
 
-// The bodies of requests and responses: JSON.
-
-/** The JSON of a response or a request body. */
-export interface Content {
-  /** Its media type; empty for no JSON. */
-  readonly type: string;
-  /** `undefined` for none. */
-  readonly schema: unknown;
-  readonly reader: SchemaReader;
-  readonly examples: ReadonlyMap<string, unknown>;
-  readonly headers: readonly string[];
-  /** The media types that are not JSON. */
-  readonly others: readonly string[];
-}
-
-/** A media type without its parameters, in lower case. */
-export const mediaTypeOf = (type: string) => (type.split(";", 1)[0] as string).trim().toLowerCase();
-
-/** The content of the first media type that is JSON. */
-export function contentIn(document: ApiDocument, reader: SchemaReader, node: Members, path: Path): Content {
-  const media = isMapping(node.content) ? node.content : {};
-  const isRead = (type: string) => isJson(type) || type.includes("*");
-  const [first] = Object.keys(media).sort((one, other) => Number(isJson(other)) - Number(isJson(one)));
-  const others = Object.keys(media).filter((type) => !isRead(type));
-  const headers = headersIn(document, node);
-  if (first === undefined || !isRead(first))
-    return { type: "", schema: undefined, reader, examples: new Map(), headers, others };
-  const mediaType = isMapping(media[first]) ? media[first] : {};
-  reader.survey(mediaType.schema, [...path, "content", first, "schema"]);
-  return {
-    type: sentType(first),
-    schema: mediaType.schema,
-    reader,
-    examples: examplesIn(document, mediaType),
-    headers,
-    others,
-  };
-}
-
-/** The headers of a response that have an example. */
-function headersIn(document: ApiDocument, { headers }: Members): string[] {
-  return Object.entries(isMapping(headers) ? headers : {}).flatMap(([name, node]) => {
-    const { node: header } = resolved(document, node, []);
-    const { example = isMapping(header.schema) ? header.schema.example : undefined } = header;
-    const isOurs = /^(?:x-request-id|x-sandbox-.*|content-.*|retry-after|.*ratelimit.*)$/i.test(name);
-    const isText = ["string", "number"].includes(typeof example) && /^[\x20-\x7e]*$/.test(String(example));
-    return isText && !isOurs && /^[\w-]+$/.test(name) ? [name, String(example)] : [];
-  });
-}
-
-/** The examples of a media type or a parameter, by name. */
-export function examplesIn(document: ApiDocument, { examples, ...media }: Members): Map<string, unknown> {
-  const byName = new Map<string, unknown>();
-  if (Object.hasOwn(media, "example")) byName.set("example", media.example);
-  for (const [name, node] of Object.entries(isMapping(examples) ? examples : {})) {
-    const { node: example } = resolved(document, node, []);
-    if (Object.hasOwn(example, "value")) byName.set(name, example.value);
+/** The scopes in `security`, or `x-required-scope`. A key needs the first one. */
+export function neededScopes({ id, node }: Operation, { root, notes }: ApiDocument): string[] {
+  const { security = root.security, "x-required-scope": own } = node;
+  const needs = Array.isArray(security) ? security.filter(isMapping) : [];
+  const schemes = valueAt(root, "#/components/securitySchemes");
+  const unknown = needs
+    .flatMap(Object.keys)
+    .filter((name) => !isMapping(schemes) || !Object.hasOwn(schemes, name));
+  if (unknown.length > 0) {
+    const what = "a security scheme that the document does not have";
+    notes.add("unchecked", id, `names ${what}`, `operations name ${what}`, unknown.join(", "));
   }
-  return byName;
-}
-
-/** The media type of a response in a header. */
-function sentType(type: string): string {
-  return isJson(type) && /^[\x20-\x7e]+$/.test(type) ? type : "application/json";
-}
-
-/** The body of a response: the example with this name, the first valid one, or a sample of the schema. */
-export function sampledBody(
-  { schema, reader, examples }: Content,
-  sampling: Sampling,
-  name?: string,
-): Sample | undefined {
-  if (name !== undefined && examples.has(name)) return { value: examples.get(name) };
-  const check = reader.checkOf(schema);
-  const valid = [...examples.values()].find((value) => check(value) === undefined);
-  if (valid !== undefined || schema === undefined) return { value: valid ?? {} };
-  const [first] = examples.values();
-  return (
-    sampleOf(reader, schema, sampling) ??
-    (examples.size > 0 && reader.direction === "response" ? { value: first } : undefined)
+  const scopes = needs.flatMap((one) => Object.values(one).flat());
+  const texts = (scopes.length > 0 ? scopes : [own]).filter(
+    (scope): scope is string => typeof scope === "string" && scope !== "",
   );
+  const [, ...others] = new Set(texts);
+  if (others.length > 0) {
+    const what = "does not check more than one scope";
+    notes.add("unchecked", id, what, "operations do not check more than one scope", others.join(", "));
+  }
+  return texts;
 }

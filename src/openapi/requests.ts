@@ -1,134 +1,105 @@
-import { type EndpointInput, isJson, type OwnRejection, type OwnRejectionPath } from "../api/endpoint.js";
-import { errorBody, jsonBody } from "../api/messages.js";
+import {
+  type EndpointInput,
+  type InputSchema,
+  isJson,
+  type KeylessRequest,
+  type OwnRejection,
+} from "../api/endpoint.js";
+import { errorBody, jsonBody, type TextBody } from "../api/messages.js";
 import { outcomeOf } from "../rules/outcomes.js";
 import { redactEncoded } from "../rules/redact.js";
 import { headerIn, type RequestContent } from "../rules/request.js";
 import { isTooDeep, parsedJson } from "../rules/schema/json.js";
 import type { Members } from "../rules/schema/messages.js";
-import { isMapping, type Shape } from "../rules/schema/shape.js";
-import { type ApiDocument, decoded, resolved } from "./document.js";
-import type { Mismatch } from "./keywords.js";
-import { keptIn, once } from "./once.js";
+import { isMapping, type Path } from "../rules/schema/shape.js";
+import { decoded, type Notes, resolved } from "./document.js";
+import { type Operation, type Parameter, parameterNames, responseAt } from "./operations.js";
 import {
+  bodyFor,
   type Content,
-  contentAt,
   contentIn,
   examplesIn,
   mediaTypeOf,
-  type Operation,
-  type Parameter,
-  parameterNames,
-  sampledBody,
-} from "./operations.js";
-import { ofExamples, type Sampling, sampleOf } from "./sampler.js";
-import type { SchemaReader, Schemas } from "./schemas.js";
-import { shapeOfSchema } from "./shapes.js";
-import { type Check, maxBodyLevels } from "./validator.js";
+  noteExamples,
+  placeText,
+  type SchemasByUse,
+  sampleOf,
+} from "./samples.js";
+import type { Check, Mismatch, Schemas } from "./schemas.js";
 
-/** What the requests of an operation may have. */
-interface Accepted {
-  readonly operation: Operation;
-  readonly document: ApiDocument;
-  readonly reader: SchemaReader;
-  readonly rejections: ReturnType<typeof rejectionsOf>;
-  readonly parameters: readonly Parameter[];
-  readonly checkParameters: Check;
-  /** The schema of all parameters. */
-  readonly ofParameters: Members;
-  readonly body: AcceptedBody | undefined;
+// The input of an operation: its parameters, its JSON body, what a client prefers, and the documented rejection.
+
+/** The levels of a body that is checked. */
+const maxBodyLevels = 16;
+
+/** A parameter that is checked. */
+interface ReadParameter extends Parameter {
+  readonly check: Check;
+  readonly path: Path;
 }
 
-interface AcceptedBody {
+interface ReadBody {
   readonly content: Content;
   readonly types: readonly string[];
   readonly isRequired: boolean;
-  readonly shape: Shape;
-  readonly example: unknown;
 }
 
-/** The styles of parameters that are not read. */
-const isUnread = ({ node }: Pick<Parameter, "node">) => node.style === "deepObject";
+interface Accepted {
+  readonly operation: Operation;
+  readonly schemas: SchemasByUse;
+  readonly parameters: readonly ReadParameter[];
+  readonly body: ReadBody | undefined;
+}
+
+const places = ["path", "query", "header"];
 /** The headers that the sandbox reads itself. */
-export const ownHeaders = ["accept", "authorization", "content-type", "x-api-key"];
+const ownHeaders = ["accept", "authorization", "content-type", "x-api-key"];
 const isOwnHeader = (one: Parameter) => one.in === "header" && ownHeaders.includes(one.name.toLowerCase());
 
 /** The checks of an operation's input, and a request that passes them. */
-export function inputOf(operation: Operation, document: ApiDocument, { request: reader }: Schemas) {
-  const accepted = acceptedBy(operation, document, reader);
-  const { parameters, body, rejections } = accepted;
-  const inQuery = parameters.filter((one) => one.in === "query");
-  const shapes = inQuery.map(({ name, node }) => [name, shapeOfSchema(reader, node.schema)] as const);
-  const input = {
-    ...(inQuery.length > 0 && { query: Object.fromEntries(shapes) }),
-    ...(body !== undefined && { body }),
-    read: (asked: EndpointInput, sent: RequestContent) => readInput(accepted, asked, sent),
+export function inputOf(operation: Operation, schemas: SchemasByUse) {
+  const accepted = acceptedBy(operation, schemas);
+  const { parameters, body } = accepted;
+  const input: InputSchema = {
+    hasQuery: parameters.some((one) => one.in === "query"),
+    hasBody: body !== undefined,
+    read: (asked, sent) => readInput(accepted, asked, sent),
   };
-  const inputRejections = [rejections.unreadable, rejections.mismatched];
-  noteUncheckedIn(document, accepted);
+  const ends = [
+    ...(body ? [statusOf(operation, "400.bad_request")] : []),
+    statusOf(operation, "422.validation"),
+  ];
   return {
+    ...((parameters.length > 0 || body !== undefined) && { rejections: [...new Set(ends)] }),
     input,
-    ask: (sampling: Sampling) => requestTo(accepted, sampling),
-    rejections: parameters.length > 0 || body !== undefined ? [...new Set(inputRejections)] : [],
+    example: () => requestTo(accepted),
+    note: (notes: Notes) => noteInput(notes, accepted),
   };
 }
 
-function acceptedBy(operation: Operation, document: ApiDocument, reader: SchemaReader): Accepted {
+function acceptedBy(operation: Operation, schemas: SchemasByUse): Accepted {
+  const { request } = schemas;
   const { node, place } = operation;
-  const parameters = operation.parameters.filter(
-    (one) => isMapping(one.node.schema) && places.includes(one.in) && !isOwnHeader(one) && !isUnread(one),
-  );
-  for (const parameter of parameters) reader.survey(parameter.node.schema, [...parameter.place, "schema"]);
-  const inPlace = (where: string) => {
-    const here = parameters.filter((one) => one.in === where);
-    const required = here.filter((one) => one.isRequired).map(({ name }) => name);
-    const properties = Object.fromEntries(here.map((one) => [one.name, schemaOfSent(one)]));
-    return { type: "object", properties, required };
-  };
-  const ofParameters = {
-    type: "object",
-    properties: Object.fromEntries(places.map((where) => [where, inPlace(where)])),
-  };
-  const { node: body, path } = resolved(document, node.requestBody, [...place, "requestBody"]);
+  const parameters = operation.parameters
+    .filter(
+      (one) => places.includes(one.in) && !isOwnHeader(one) && isMapping(one.node.schema) && !isUnread(one),
+    )
+    .map((one) => {
+      const path = [...one.place, "schema"];
+      return { ...one, path, check: request.checkOf(one.node.schema, path) };
+    });
+  const { node: body, path } = resolved(request.document, node.requestBody, [...place, "requestBody"]);
   const types = Object.keys(isMapping(body.content) ? body.content : {});
-  const content = types.length === 0 ? undefined : contentIn(document, reader, body, path);
+  const content = types.length === 0 ? undefined : contentIn(request, body, path);
   return {
     operation,
-    document,
-    reader,
+    schemas,
     parameters,
-    ofParameters,
-    rejections: rejectionsOf(operation),
-    checkParameters: reader.checkOf(ofParameters, { reads: true }),
-    body: content && bodyOf(content, types, body.required === true),
+    body: content && { content, types, isRequired: body.required === true },
   };
 }
 
-function bodyOf(content: Content, types: readonly string[], isRequired: boolean): AcceptedBody {
-  const shape = once(() => shapeOfSchema(content.reader, content.schema));
-  const example = once(() => sampledBody(content, ofExamples)?.value);
-  return {
-    content,
-    types,
-    isRequired,
-    get shape() {
-      return shape();
-    },
-    get example() {
-      return example();
-    },
-  };
-}
-
-const allowsEmpty = ({ in: where, node }: Parameter) => where === "query" && node.allowEmptyValue === true;
-
-function schemaOfSent(one: Parameter): unknown {
-  const { schema } = one.node;
-  return allowsEmpty(one) ? { anyOf: [{ const: "" }, schema] } : schema;
-}
-
-export function noteUnchecked({ notes }: ApiDocument, id: string, what: string, names: string): void {
-  notes.add("unchecked", id, `does not check ${what}`, `operations do not check ${what}`, names);
-}
+const isUnread = ({ node }: Pick<Parameter, "node">) => node.style === "deepObject";
 
 /** Why a parameter is not checked, as the kind that it belongs to. */
 function kindOf({ in: where, node }: Parameter): string {
@@ -136,15 +107,27 @@ function kindOf({ in: where, node }: Parameter): string {
   return isUnread({ node }) ? "parameters in the style deepObject" : "parameters without a schema";
 }
 
-function noteUncheckedIn(document: ApiDocument, { operation, parameters, body }: Accepted): void {
+function noteInput(notes: Notes, { operation, parameters, body, schemas }: Accepted): void {
   const { id } = operation;
-  const others = operation.parameters.filter((one) => !parameters.includes(one) && !isOwnHeader(one));
-  for (const kind of new Set(others.map(kindOf))) {
-    const names = others.filter((one) => kindOf(one) === kind).map(({ name }) => name);
-    noteUnchecked(document, id, kind, names.join(", "));
-  }
+  const others = operation.parameters.filter(
+    (one) => !parameters.some(({ place }) => place === one.place) && !isOwnHeader(one),
+  );
+  const note = (what: string, names: readonly string[]) =>
+    notes.add("unchecked", id, `does not check ${what}`, `operations do not check ${what}`, names.join(", "));
+  for (const kind of new Set(others.map(kindOf)))
+    note(
+      kind,
+      others.filter((one) => kindOf(one) === kind).map(({ name }) => name),
+    );
   const types = body?.content.others ?? [];
-  if (types.length > 0) noteUnchecked(document, id, "a body that is not JSON", types.join(", "));
+  if (types.length > 0) note("a body that is not JSON", types);
+  for (const { name, node, check, path } of parameters) {
+    schemas.request.converted(node.schema, path);
+    noteExamples(notes, `${id} ${name}`, examplesIn(schemas.request.document, node), check);
+  }
+  if (body === undefined) return;
+  schemas.request.converted(body.content.schema, body.content.path);
+  noteExamples(notes, `${id} body`, body.content.examples, body.content.check);
 }
 
 function readInput(
@@ -152,52 +135,29 @@ function readInput(
   asked: EndpointInput,
   sent: RequestContent,
 ): EndpointInput | OwnRejection {
-  const values = parameterValues(accepted, sent, asked);
-  const wrong = wrongIn(accepted, accepted.checkParameters, values);
-  if (wrong !== undefined) return wrong;
-  const prefer = preferenceIn(sent.headers, accepted.operation);
-  const query = values.query as EndpointInput["query"];
-  const input = { ...asked, query, idempotencyKey: sent.idempotencyKey, ...(prefer && { prefer }) };
+  const { operation, parameters, schemas } = accepted;
+  for (const parameter of parameters) {
+    const mismatch = mismatchIn(schemas.request, parameter, { ...sent, params: asked.params });
+    if (mismatch !== undefined) return mismatched(accepted, [parameter.in, parameter.name], mismatch);
+  }
+  const prefer = preferenceIn(sent.headers, operation);
+  const input = { ...asked, ...(prefer && { prefer }) };
   return accepted.body === undefined ? input : readBody(accepted, accepted.body, input, sent);
 }
 
-/** The values of the parameters, as texts, by their place. */
-function parameterValues(
-  { parameters, reader }: Accepted,
-  { query, headers }: RequestContent,
-  { params }: EndpointInput,
-) {
-  const parts = { query, headers, params };
-  const inQuery = new URLSearchParams(query);
-  const values = new Map<string, [string, unknown][]>(places.map((where) => [where, []]));
-  for (const parameter of parameters) {
-    const isEmpty = allowsEmpty(parameter) && inQuery.get(parameter.name) === "";
-    const value = isEmpty ? "" : valueSent(parameter, reader.whole(parameter.node.schema), parts);
-    if (value !== undefined) values.get(parameter.in)?.push([parameter.name, value]);
-  }
-  return Object.fromEntries([...values].map(([where, all]) => [where, Object.fromEntries(all)]));
-}
-
-function wrongIn(
-  { rejections: { rejection, mismatched } }: Accepted,
-  check: Check,
-  value: unknown,
-  within?: string,
-): OwnRejection | undefined {
-  const mismatch = check(value);
-  if (mismatch === undefined) return undefined;
-  const { field, message } = problemOf(mismatch, within);
-  return rejection(mismatched, { fields: { [field]: message } });
+function mismatched(accepted: Accepted, at: Path, { path, message }: Mismatch): OwnRejection {
+  const place = redactEncoded(placeText([...at, ...path])).slice(0, 200);
+  return rejectionOf(accepted, "422.validation", { fields: { [place]: message } }, `${place} ${message}`);
 }
 
 function readBody(
   accepted: Accepted,
-  { content, types, isRequired }: AcceptedBody,
+  { content, types, isRequired }: ReadBody,
   asked: EndpointInput,
   { contentType = "", body: sent }: RequestContent,
 ): EndpointInput | OwnRejection {
-  const { reader, rejections } = accepted;
-  const unread = (reason: string) => rejections.rejection(rejections.unreadable, { reason });
+  const unread = (reason: string) =>
+    rejectionOf(accepted, "400.bad_request", { reason }, `the body: ${reason}`);
   if (sent.text === "" && sent.problem === undefined) return isRequired ? unread("it is missing") : asked;
   const type = mediaTypeOf(contentType);
   if (sent.problem !== undefined) return unread(sent.problem);
@@ -206,153 +166,13 @@ function readBody(
   if (!isJson(type)) return asked;
   const value = parsedJson(sent.text);
   if (value === undefined) return unread("it is not JSON");
-  const input = { ...asked, body: value };
   if (isTooDeep(value, maxBodyLevels)) return unread(`it is nested more than ${maxBodyLevels} levels deep`);
-  return wrongIn(accepted, reader.checkOf(content.schema), value, "body") ?? input;
-}
-
-/** A request that passes the checks. */
-function requestTo(
-  { operation, document, parameters, reader, ofParameters, body }: Accepted,
-  sampling: Sampling,
-) {
-  const sample = sampleOf(reader, ofParameters, sampling)?.value;
-  const byPlace = (isMapping(sample) ? sample : {}) as Readonly<Record<string, Members | undefined>>;
-  const sampled = (where: string, name: string) => {
-    const parameter = parameters.find((each) => each.in === where && each.name === name);
-    const example = parameter && givenValue(parameter, document, reader);
-    return (
-      example ??
-      byPlace[where]?.[name] ??
-      (parameter && sampleOf(reader, parameter.node.schema, sampling)?.value) ??
-      1
-    );
-  };
-  const textsIn = (where: string) =>
-    parameters
-      .filter((one) => one.in === where && (one.isRequired || where === "path"))
-      .flatMap((one) => textsOf(one, sampled(where, one.name)));
-  const encodedIn = (where: string) =>
-    textsIn(where).map(([name, text]) => [name, encodeURIComponent(text) || "1"] as const);
-  const inPath = new Map(encodedIn("path"));
-  const filled = operation.path.replace(/\{([^{}]+)\}/g, (_, name) => inPath.get(name) ?? "1");
-  const query = encodedIn("query").map(([name, text]) => `${encodeURIComponent(name)}=${text}`);
-  const isJsonBody = body !== undefined && body.content.type !== "";
-  const payload = body && {
-    headers: { "Content-Type": isJsonBody ? body.content.type : String(body.types[0]) },
-    body: isJsonBody ? JSON.stringify(body.example) : "a",
-  };
-  const headers = { ...Object.fromEntries(textsIn("header")), ...payload?.headers };
-  return {
-    path: query.length === 0 ? filled : `${filled}?${query.join("&")}`,
-    ...payload,
-    ...(Object.keys(headers).length > 0 && { headers }),
-  };
-}
-
-/**
- * What a client prefers for one response: `Prefer: code=404`, or `Prefer: example=NAME`, as other mock servers have it.
- */
-function preferenceIn(headers: readonly string[], operation: Operation): EndpointInput["prefer"] {
-  const text = headerIn(headers, "prefer") ?? "";
-  const [, code] = /(?:^|[,;])\s*code="?([1-5]\d\d)\b/.exec(text) ?? [];
-  const [, example] = /(?:^|[,;])\s*example="?([\w.-]{1,100})/.exec(text) ?? [];
-  const { responses, success } = operation;
-  if (code !== undefined)
-    return contentAt(responses, Number(code)) === undefined
-      ? { note: `Prefer: code=${code} is not documented` }
-      : { code: Number(code) };
-  if (example === undefined) return undefined;
-  const isKnown = success.examples.has(example);
-  const note = `Prefer: example=${redactEncoded(example)}${isKnown ? "" : " is not documented"}`;
-  return { example, note };
-}
-
-/** The first problem of a value: its place, and a clause; `undefined` for none. */
-export function problemIn(check: Check, value: unknown) {
-  const mismatch = check(value);
-  return mismatch && problemOf(mismatch);
-}
-
-function problemOf({ path, missing, message }: Mismatch, within?: string) {
-  const steps = [within ?? [], path, missing ?? []].flat();
-  return { field: redactEncoded(steps.join(".")).slice(0, 200), message };
-}
-
-/** The value that a document has for a parameter: a valid example, or the first choice; `undefined` for none. */
-function givenValue({ node }: Parameter, document: ApiDocument, reader: SchemaReader): unknown {
-  const { examples = [], enum: choices = [], const: constant } = reader.whole(node.schema);
-  const examplesOf = [...examplesIn(document, node).values(), ...[examples, constant, choices].flat()];
-  const check = reader.checkOf(node.schema, { reads: true });
-  return examplesOf.find((value) => value !== undefined && value !== null && check(value) === undefined);
-}
-
-/** The examples of an operation's parameters and body, each with its name and its check. */
-export function* requestExamples(
-  { node, place, parameters }: Operation,
-  document: ApiDocument,
-  { request: reader }: Schemas,
-): Generator<readonly [name: string, value: unknown, check: Check]> {
-  for (const parameter of parameters) {
-    const check = reader.checkOf(parameter.node.schema, { reads: true });
-    for (const [name, value] of examplesIn(document, parameter.node))
-      yield [`${parameter.name} ${name}`, value, check];
-  }
-  const { node: body, path } = resolved(document, node.requestBody, [...place, "requestBody"]);
-  const content = contentIn(document, reader, body, path);
-  for (const [name, value] of content.examples) yield [`body ${name}`, value, reader.checkOf(content.schema)];
-}
-
-/** The parts of a request that its document has no value for: `{id}` of the path, and what no sample is valid for. */
-export function inventedIn(operation: Operation, document: ApiDocument, { request: reader }: Schemas) {
-  const { path, parameters } = operation;
-  const isKnown = (one: Operation["parameters"][number]) => givenValue(one, document, reader) !== undefined;
-  const inPath = parameterNames(path).filter(
-    (name) => !parameters.some((one) => one.in === "path" && one.name === name && isKnown(one)),
-  );
-  const others = parameters.filter(
-    (one) =>
-      one.isRequired &&
-      one.in !== "path" &&
-      !isKnown(one) &&
-      sampleOf(reader, one.node.schema, ofExamples) === undefined,
-  );
-  return [...inPath.map((name) => `{${name}}`), ...others.map(({ name }) => name)];
-}
-
-type Rejected = "400.bad_request" | "422.validation";
-
-/** The rejections of invalid requests: the documented ones, or 400. */
-export function rejectionsOf({ responses }: Operation) {
-  const [has400, has422] = ["400", "422"].map((status) => responses.has(status));
-  const unreadable: Rejected = has400 || !has422 ? "400.bad_request" : "422.validation";
-  const mismatched: Rejected = has422 ? "422.validation" : "400.bad_request";
-  const bodies = new Map<Content, OwnRejection["body"]>();
-  const sampleIn = (documented: Content) =>
-    keptIn(bodies, documented, () => {
-      const sample = sampledBody(documented, ofExamples);
-      return sample && { ...jsonBody(sample.value), type: documented.type };
-    });
-  const rejection = (path: OwnRejectionPath, details?: Members): OwnRejection => {
-    const { status, code } = outcomeOf(path);
-    const { message } = outcomeOf(path === "400.bad_request" ? "422.validation" : path);
-    const ours = errorBody(String(code), String(message), details);
-    const rejected = { kind: "rejected", path, ...(details && { details, note: noteOf(details) }) } as const;
-    const documented = responses.get(String(status));
-    if (documented === undefined || documented.type === "") return { ...rejected, body: ours };
-    const isOurs = documented.reader.checkOf(documented.schema)(parsedJson(ours.text)) === undefined;
-    const typed = { ...ours, type: documented.type };
-    return { ...rejected, body: isOurs ? typed : (sampleIn(documented) ?? typed) };
-  };
-  return { unreadable, mismatched, rejection };
-}
-
-/** The reason of a rejection, also if the documented body has no place for it. */
-function noteOf({ reason, fields }: Members): string {
-  if (typeof reason === "string") return `the body: ${reason}`;
-  return Object.entries(isMapping(fields) ? fields : {})
-    .map(([field, problem]) => `${field} ${String(problem)}`)
-    .join("; ");
+  const mismatch = content.check(value);
+  if (mismatch !== undefined) return mismatched(accepted, ["body"], mismatch);
+  const isChecked = !accepted.schemas.request.gaveUp;
+  return isChecked
+    ? asked
+    : { ...asked, note: "the body was not checked: its schema has too many alternatives" };
 }
 
 /** Whether a documented media type, such as `application/*`, is this one. */
@@ -362,71 +182,146 @@ function accepts(documented: string, type: string): boolean {
   return (kind === "*" || kind === givenKind) && (form === "*" || form === givenForm);
 }
 
-// The values of parameters in a request's texts, and the reverse. docs/openapi.md has a row for each of these tables.
+type Rejected = OwnRejection["path"];
 
-type Sent = Pick<RequestContent, "headers"> & Pick<EndpointInput, "params"> & { readonly query: string };
+/** How an invalid request ends: on 400 or 422, whichever is documented. */
+function statusOf({ responses }: Operation, usual: Rejected): Rejected {
+  const other = usual === "400.bad_request" ? "422.validation" : "400.bad_request";
+  const path = [usual, other].find((one) => responses.has(String(outcomeOf(one as Rejected).status)));
+  return (path as Rejected | undefined) ?? "400.bad_request";
+}
+
+/** The documented rejection of an invalid request: 400 or 422, `4XX` or `default`; 400 if none is documented. */
+function rejectionOf(
+  { operation, schemas }: Accepted,
+  usual: Rejected,
+  details: Members,
+  note: string,
+): OwnRejection {
+  const path = statusOf(operation, usual);
+  const { status, code } = outcomeOf(path);
+  const message = String(outcomeOf(usual).message);
+  const ours = errorBody(String(code), message, details);
+  const rejected: OwnRejection = { kind: "rejected", path, details, note, body: ours };
+  const content = responseAt(operation.responses, status)?.content;
+  if (content === undefined || content.type === "") return rejected;
+  const { type, check } = content;
+  if (check(parsedJson(ours.text)) === undefined) return { ...rejected, body: { ...ours, type } };
+  const body = bodyFor(schemas, content, "response");
+  const text: TextBody = body === undefined ? ours : jsonBody(body.value);
+  return { ...rejected, body: { ...text, type } };
+}
+
+/**
+ * What a client prefers for one response: `Prefer: code=404`, or `Prefer: example=NAME`, as other mock servers have it.
+ */
+function preferenceIn(
+  headers: readonly string[],
+  { responses, success }: Operation,
+): EndpointInput["prefer"] {
+  const text = headerIn(headers, "prefer") ?? "";
+  const [, code] = /(?:^|[,;])\s*code="?([1-5]\d\d)\b/.exec(text) ?? [];
+  const [, example] = /(?:^|[,;])\s*example="?([\w.-]{1,100})/.exec(text) ?? [];
+  if (code !== undefined)
+    return responseAt(responses, Number(code)) === undefined
+      ? { note: `Prefer: code=${code} is not documented` }
+      : { code: Number(code) };
+  if (example === undefined) return undefined;
+  const isKnown = success.content.examples.has(example);
+  const note = `Prefer: example=${redactEncoded(example)}${isKnown ? "" : " is not documented"}`;
+  return { example, note };
+}
+
+// The values of parameters in a request's texts, and the reverse.
+
+type Sent = Pick<RequestContent, "headers" | "query"> & Pick<EndpointInput, "params">;
 
 const plainQuery = (text: string) => new URLSearchParams(`=${text}`).get("") ?? "";
 
-interface Place {
-  /** The texts with a name, as they are sent. */
-  readonly texts: (sent: Sent, name: string) => readonly string[];
-  readonly decode: (text: string) => string;
+/** The texts of a parameter, as they are sent. */
+function textsSent({ query, headers, params }: Sent, where: string, name: string): readonly string[] {
+  if (where === "path") return [params[name] ?? ""];
+  if (where === "header") return [headerIn(headers, name.toLowerCase()) ?? []].flat();
+  return query.split("&").flatMap((pair) => {
+    const [, own = "", text = ""] = /^([^=]*)=?(.*)$/s.exec(pair) ?? [];
+    return pair !== "" && plainQuery(own) === name ? [text] : [];
+  });
 }
 
-/** Where parameters are. */
-export const parameterPlaces: Readonly<Record<string, Place>> = {
-  path: { texts: ({ params }, name) => [params[name] ?? ""], decode: decoded },
-  query: {
-    texts: ({ query }, name) =>
-      query.split("&").flatMap((pair) => {
-        const [, own = "", text = ""] = /^([^=]*)=?(.*)$/s.exec(pair) ?? [];
-        return pair !== "" && plainQuery(own) === name ? [text] : [];
-      }),
-    decode: plainQuery,
-  },
-  header: {
-    texts: ({ headers }, name) => [headerIn(headers, name.toLowerCase()) ?? []].flat(),
-    decode: (text) => text,
-  },
-};
-const places = Object.keys(parameterPlaces);
-
-/** What is between the items of a list in one text, by the style of the parameter. */
-export const separators: Readonly<Record<string, string>> = {
-  form: ",",
-  simple: ",",
-  spaceDelimited: " ",
-  pipeDelimited: "|",
-};
+const decoders: Readonly<Record<string, (text: string) => string>> = { path: decoded, query: plainQuery };
+const separators: Readonly<Record<string, string>> = { spaceDelimited: " ", pipeDelimited: "|" };
+const separatorOf = ({ node }: Parameter) => separators[String(node.style)] ?? ",";
 const isExploded = ({ in: where, node: { style = "form", explode = style === "form" } }: Parameter) =>
   where === "query" && explode === true;
-const separatorOf = ({ node }: Parameter) =>
-  (Object.hasOwn(separators, String(node.style)) ? separators[String(node.style)] : undefined) ?? ",";
 
-/** The value of a parameter as texts; `undefined` for none. */
-function valueSent(parameter: Parameter, { type, properties, oneOf, anyOf }: Members, sent: Sent): unknown {
-  const { texts, decode } = parameterPlaces[parameter.in] as Place;
-  const textsOf = (name: string) => texts(sent, name).map(decode);
-  if (type === "object" && parameter.in === "query") {
-    const alternatives = [oneOf, anyOf].flat().filter(isMapping);
-    const objects = [properties, ...alternatives.map((one) => one.properties)].filter(isMapping);
-    const members = [...new Set(objects.flatMap(Object.keys))]
-      .map((member) => [member, textsOf(member)[0]] as const)
-      .filter(([, value]) => value !== undefined);
-    return members.length === 0 ? undefined : Object.fromEntries(members);
+/** The first mismatch of a parameter; `undefined` also if it is left out and may be. */
+function mismatchIn(schemas: Schemas, parameter: ReadParameter, sent: Sent): Mismatch | undefined {
+  const { name, in: where, isRequired, node, path, check } = parameter;
+  const decode = decoders[where] ?? ((text: string) => text);
+  const schema = schemas.converted(node.schema, path);
+  const { types, properties, items } = formOf(schemas, schema);
+  if (types.has("object") && where === "query" && properties.size > 0) {
+    const members = [...properties].flatMap(([member, inside]) => {
+      const [text] = textsSent(sent, where, member);
+      return text === undefined ? [] : [[member, readingOf(schemas, inside, decode(text))] as const];
+    });
+    if (members.length === 0) return isRequired ? { path: [], message: "is missing" } : undefined;
+    return check(Object.fromEntries(members));
   }
-  const values = textsOf(parameter.name);
-  if (type !== "array" || values.length === 0) return values[0];
-  return isExploded(parameter)
-    ? values
-    : texts(sent, parameter.name).flatMap((text) => itemsIn(text, separatorOf(parameter), decode));
+  const texts = textsSent(sent, where, name);
+  const [first] = texts;
+  if (first === undefined) return isRequired ? { path: [], message: "is missing" } : undefined;
+  if (where === "query" && node.allowEmptyValue === true && first === "") return undefined;
+  if (!types.has("array")) return check(readingOf(schemas, schema, decode(first)));
+  const inList = isExploded(parameter)
+    ? texts.map(decode)
+    : texts.flatMap((text) => itemsIn(text, separatorOf(parameter), decode));
+  const mismatch = check(inList.map((text) => readingOf(schemas, items, text)));
+  // A parameter may be one value or a list of them.
+  return mismatch && types.size > 1 && check(readingOf(schemas, schema, decode(first))) === undefined
+    ? undefined
+    : mismatch;
 }
 
 /** The items of a list. An encoded separator belongs to an item, unless all are encoded, as some clients do. */
-function itemsIn(text: string, separator: string, decode: Place["decode"]): string[] {
+function itemsIn(text: string, separator: string, decode: (text: string) => string): string[] {
   const items = text.includes(separator) ? text.split(separator).map(decode) : decode(text).split(separator);
   return items.map((item) => item.trim());
+}
+
+interface Form {
+  readonly types: Set<string>;
+  readonly properties: Map<string, unknown>;
+  items?: unknown;
+}
+
+/** The types that a schema allows, with its references and the parts of it. */
+function formOf(
+  schemas: Schemas,
+  node: unknown,
+  form: Form = { types: new Set(), properties: new Map() },
+  level = 0,
+): Form {
+  const { type, items, properties = {}, allOf = [], anyOf = [], oneOf = [] } = schemas.target(node);
+  for (const one of [type ?? []].flat()) form.types.add(String(one));
+  for (const [name, member] of Object.entries(properties as Members)) {
+    form.types.add("object");
+    form.properties.set(name, member);
+  }
+  form.items ??= items;
+  if (level < 5) for (const part of [allOf, anyOf, oneOf].flat()) formOf(schemas, part, form, level + 1);
+  return form;
+}
+
+/** The reading of a text that is valid for a schema: a number, a boolean, JSON, or the text. */
+function readingOf(schemas: Schemas, schema: unknown, text: string): unknown {
+  const readings: unknown[] = [text];
+  if (/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(text)) readings.unshift(Number(text));
+  if (/^(?:true|false)$/.test(text)) readings.unshift(text === "true");
+  if (text === "") readings.push(null);
+  const json = /^[{[]/.test(text) ? parsedJson(text) : undefined;
+  if (json !== undefined && !isTooDeep(json, maxBodyLevels)) readings.unshift(json);
+  return readings.find((one) => schemas.checkConverted(schema ?? true, one) === undefined) ?? readings[0];
 }
 
 /** The names and texts that send a value. */
@@ -442,3 +337,35 @@ function textsOf(parameter: Parameter, value: unknown): [name: string, text: str
 }
 
 const textOf = (value: unknown) => (typeof value === "object" ? JSON.stringify(value) : String(value));
+
+/** A request that passes the checks: of examples and samples. */
+function requestTo({ operation, schemas, parameters, body }: Accepted): KeylessRequest {
+  const valueIn = ({ node, path, check }: ReadParameter) => {
+    const examples = [...examplesIn(schemas.request.document, node).values()];
+    const example = examples.find((value) => check(value) === undefined);
+    return example ?? sampleOf(schemas, { schema: node.schema, path, check }, "request")?.value ?? 1;
+  };
+  const textsIn = (where: string) =>
+    parameters
+      .filter((one) => one.in === where && one.isRequired)
+      .flatMap((one) => textsOf(one, valueIn(one)));
+  const encodedIn = (where: string) =>
+    textsIn(where).map(([name, text]) => [name, encodeURIComponent(text) || "1"] as const);
+  const inPath = new Map(encodedIn("path"));
+  const filled = parameterNames(operation.path).reduce(
+    (path, name) => path.replace(`{${name}}`, () => inPath.get(name) ?? "1"),
+    operation.path,
+  );
+  const query = encodedIn("query").map(([name, text]) => `${encodeURIComponent(name)}=${text}`);
+  const isJsonBody = body !== undefined && body.content.type !== "";
+  const headers = {
+    ...Object.fromEntries(textsIn("header")),
+    ...(body && { "Content-Type": isJsonBody ? body.content.type : String(body.types[0]) }),
+  };
+  const sent = isJsonBody ? JSON.stringify(bodyFor(schemas, body.content, "request")?.value) : "a";
+  return {
+    path: query.length === 0 ? filled : `${filled}?${query.join("&")}`,
+    ...(body && sent !== undefined && { body: sent }),
+    ...(Object.keys(headers).length > 0 && { headers }),
+  };
+}

@@ -1,95 +1,431 @@
-import { canonicalJson, memberIn } from "../rules/schema/json.js";
+import { validate } from "@cfworker/json-schema";
+import { memberIn } from "../rules/schema/json.js";
 import type { Members } from "../rules/schema/messages.js";
 import { isMapping, type Path, pathText } from "../rules/schema/shape.js";
-import { listed, quote } from "../rules/schema/words.js";
+import { quote } from "../rules/schema/words.js";
 import { type ApiDocument, resolved, stepsOf, valueAt } from "./document.js";
-import {
-  type Discriminator,
-  isFlag,
-  isList,
-  isNumber,
-  isText,
-  linearPattern,
-  type Pattern,
-  typeNames,
-} from "./keywords.js";
-import { keptIn } from "./once.js";
-import { type SchemaSource, validatorOf } from "./validator.js";
 
-// The schemas of a document as JSON Schema 2020-12, for three readers: the validator, the sampler and our shapes. No schema is
-// copied: each is read where the document has it, when it is first needed. What is wrong in those that operations reach is reported.
+// The schemas of OpenAPI 3.0 and 3.1 in the keywords of JSON Schema 2020-12, converted when they are first needed, and checked
+// by @cfworker/json-schema, which generates no code.
 
-/** What a value is for: a client need not send members that are only read, and the reverse. */
-type Direction = "request" | "response";
+/** What a schema is for: requests follow discriminators, and samples have the value that names their branch. */
+type Use = "request" | "response" | "sample";
 
-export type Schemas = ReturnType<typeof schemasOf>;
-/** The schemas of a document in one direction. */
-export type SchemaReader = Schemas[Direction];
-
-export function schemasOf(document: ApiDocument) {
-  const named = namedSchemas(document);
-  return { request: readerOf(named, "request"), response: readerOf(named, "response") };
+/** The first mismatch of a value: `items[2].price`, `must be at least 0`. */
+export interface Mismatch {
+  readonly path: Path;
+  readonly message: string;
+  readonly isMissing?: boolean;
 }
 
-const anyText: Pattern = () => true;
+/** Returns the first mismatch of a value; `undefined` for none, and if the validator gives up. */
+export type Check = (value: unknown) => Mismatch | undefined;
 
-function readerOf(named: NamedSchemas, direction: Direction) {
-  const { document } = named;
-  const views = new WeakMap<object, Members>();
-  /** A schema's own keywords. */
-  const view = (node: unknown): Members => {
-    if (!isMapping(node)) return node === false ? { not: {} } : {};
-    const cached = views.get(node);
-    if (cached !== undefined) return cached;
-    const plain = viewOf(named, node, direction);
-    const nullable = node.nullable === true && plain.$ref === undefined ? orNull(plain) : plain;
-    // It may be a part of what was found.
-    views.set(plain, plain).set(node, nullable);
-    return nullable;
-  };
-  const targets = new Map<string, unknown>();
-  const target = (reference: string): unknown =>
-    keptIn(targets, reference, () => valueAt(document.root, reference));
-  const patterns = new Map<string, Pattern>();
-  const patternOf = (pattern: string): Pattern =>
-    keptIn(patterns, pattern, () => linearPattern(pattern) ?? anyText);
-  const source = { view, target };
-  const wholes = new WeakMap<object, Members>();
-  return {
-    direction,
-    ...source,
-    survey: surveyOf(document, source),
-    /** A schema with its references and the parts of `allOf`, for everything that is not a check. */
-    whole: (node: unknown): Members =>
-      isMapping(node) ? keptIn(wholes, node, () => whole(source, node)) : view(node),
-    patternOf,
-    checkOf: validatorOf(source, patternOf),
-  };
-}
+/** The references that one check follows: a recursive type with alternatives would take exponential time. */
+const maxFollowed = 5000;
+/** The items of a list that are compared with each other. */
+const maxDistinct = 1000;
 
-function viewOf(named: NamedSchemas, node: Members, direction: Direction): Members {
-  const { document } = named;
-  // OpenAPI 3.0 ignores everything next to a reference.
-  if (document.isOld && typeof node.$ref === "string") return { $ref: node.$ref };
-  const isRead = ([name, value]: [string, unknown]) => readKeywords.get(name)?.[1](value);
-  const entries = Object.entries(inheriting(node, named)).filter(isRead);
-  const schema: Record<string, unknown> = Object.fromEntries(entries);
-  const { properties, required } = schema;
-  if (Array.isArray(required)) {
-    const flag = direction === "request" ? "readOnly" : "writeOnly";
-    schema.required = required.filter((name) => !hasMemberWith(document, schema, name, flag, new Set()));
+export class Schemas {
+  readonly document: ApiDocument;
+  readonly #use: Use;
+  readonly #discriminators: Discriminators;
+  readonly #converted = new Map<object, unknown>();
+  readonly #numbers = new Map<string, number>();
+  /** The targets of references by their number: a converted `$ref` is `#/7`. */
+  readonly targets: Record<string, unknown> = {};
+  #followed = 0;
+  readonly #lookup = new Proxy({} as Record<string, never>, {
+    get: (_, reference) => {
+      if (++this.#followed > maxFollowed) throw new RangeError("too many references");
+      return this.targets[String(reference).slice(2)];
+    },
+  });
+  /** Whether the last check gave up. */
+  gaveUp = false;
+
+  constructor(document: ApiDocument, use: Use) {
+    this.document = document;
+    this.#use = use;
+    this.#discriminators = new Discriminators(document);
   }
-  // A response has no member that is only written.
-  if (isMapping(properties) && direction === "response") {
-    const isShown = ([, one]: [string, unknown]) => resolved(document, one, []).node.writeOnly !== true;
-    schema.properties = Object.fromEntries(Object.entries(properties).filter(isShown));
+
+  /** The check of a schema at its place in the document. */
+  checkOf(node: unknown, path: Path): Check {
+    return (value) => this.checkConverted(this.converted(node, path), value);
   }
-  if (Object.hasOwn(node, "example")) schema.examples = [node.example];
-  schema.discriminator = discriminatorOf(node, named);
-  if (schema.discriminator === undefined) delete schema.discriminator;
-  replaceFlags(schema);
-  return schema;
+
+  checkConverted(schema: unknown, value: unknown): Mismatch | undefined {
+    this.#followed = 0;
+    this.gaveUp = false;
+    try {
+      const { errors } = validate(value, schema as object, "2020-12", this.#lookup);
+      return errors.length === 0 ? undefined : this.#mismatch(schema, errors);
+    } catch {
+      // A type that contains itself without a member in between, or too many alternatives.
+      this.gaveUp = true;
+      return undefined;
+    }
+  }
+
+  /** A schema in the keywords of JSON Schema 2020-12. */
+  converted(node: unknown, path: Path): unknown {
+    if (!isMapping(node)) return node !== false;
+    const earlier = this.#converted.get(node);
+    if (earlier !== undefined) return earlier;
+    const schema = {};
+    this.#converted.set(node, schema);
+    return Object.assign(schema, this.#convert(node, path));
+  }
+
+  /** Converts everything that the schemas so far refer to, for the notes. */
+  convertAll(): void {
+    for (let number = 0; number < this.#numbers.size; number++) void this.targets[number];
+  }
+
+  /** A converted schema after its references. */
+  target(schema: unknown): Members {
+    let found = schema;
+    for (let step = 0; isMapping(found) && typeof found.$ref === "string" && step < 50; step++)
+      found = this.targets[found.$ref.slice(2)];
+    return isMapping(found) ? found : {};
+  }
+
+  /** A reference; with `isParent`, to a schema without its discriminator, which its heirs have in `allOf`. */
+  #reference(to: string, isParent = false): Members {
+    const key = `${isParent} ${to}`;
+    const number = this.#numbers.get(key) ?? this.#numbers.size;
+    if (!this.#numbers.has(key)) {
+      this.#numbers.set(key, number);
+      const { node, path } = resolved(this.document, { $ref: to }, []);
+      const { discriminator: _, oneOf: __, anyOf: ___, ...plain } = node;
+      const from = isParent ? plain : (valueAt(this.document.root, to) ?? {});
+      const get = () => this.converted(from, isParent ? path : stepsOf(to));
+      Object.defineProperty(this.targets, number, { get });
+    }
+    return { $ref: `#/${number}` };
+  }
+
+  #convert(node: Members, path: Path): Members {
+    const schema: Record<string, unknown> = {};
+    if (typeof node.$ref === "string") Object.assign(schema, this.#reference(node.$ref));
+    // OpenAPI 3.0 ignores everything next to a reference.
+    if (this.document.isOld && schema.$ref !== undefined) return schema;
+    for (const [name, value] of Object.entries(node)) {
+      const kind = keywords.get(name);
+      if (kind?.is(value)) schema[name] = this.#valueOf(name, value, kind.has, [...path, name]);
+      else if (kind !== undefined) this.#note(path, name);
+    }
+    this.#adjust(schema, node);
+    const chosen = this.#chosen(this.#discriminators.ownValues(node, schema, this.#use === "request"), node);
+    return node.nullable === true && schema.$ref === undefined ? orNull(chosen) : chosen;
+  }
+
+  #valueOf(name: string, value: unknown, has: Kind["has"], path: Path): unknown {
+    if (has === "schema") return this.converted(value, path);
+    if (has === "list")
+      return (value as unknown[]).map((one, at) => this.#part(one, [...path, at], name === "allOf"));
+    if (has === "names") return mapped(value as Members, (one, key) => this.converted(one, [...path, key]));
+    // The library looks formats up by name, and its test of this one takes exponential time.
+    if (name === "format" && value === "url") return "uri";
+    if (name === "format" && Object.hasOwn(Object.prototype, String(value))) return undefined;
+    if (name !== "pattern") return value;
+    const pattern = checkedPattern(String(value));
+    if (pattern === undefined) this.#note(path, `pattern ${quote(value).slice(0, 60)}`);
+    return pattern;
+  }
+
+  #part(node: unknown, path: Path, isOfAll: boolean): unknown {
+    const { node: target } = resolved(this.document, node, []);
+    return isOfAll &&
+      isMapping(node) &&
+      typeof node.$ref === "string" &&
+      this.#discriminators.of(target)?.isInherited
+      ? this.#reference(node.$ref, true)
+      : this.converted(node, path);
+  }
+
+  #note(path: Path, what: string): void {
+    const words = "a keyword that is not checked";
+    this.document.notes.add("unchecked", pathText(path), `has ${words}`, `schemas have ${words}`, what);
+  }
+
+  /** Changes what depends on the direction, and flags of OpenAPI 3.0 that are limits in 3.1. */
+  #adjust(schema: Record<string, unknown>, node: Members): void {
+    const [isRequest, isSample] = [this.#use === "request", this.#use === "sample"];
+    const flag = isRequest ? "readOnly" : "writeOnly";
+    const isFree = (name: unknown) => hasMemberWith(this.document, node, String(name), flag);
+    if (Array.isArray(schema.required)) schema.required = schema.required.filter((name) => !isFree(name));
+    if (isMapping(schema.properties) && !isRequest)
+      schema.properties = Object.fromEntries(
+        Object.entries(schema.properties).filter(([name]) => !isFree(name)),
+      );
+    for (const [exclusive, limit] of exclusives) {
+      if (typeof schema[exclusive] !== "boolean") continue;
+      if (schema[exclusive] && schema[limit] !== undefined) {
+        schema[exclusive] = schema[limit];
+        delete schema[limit];
+      } else delete schema[exclusive];
+    }
+    const { uniqueItems, allOf = [] } = schema;
+    if (uniqueItems === true && !isSample) {
+      // Each item is compared with each other.
+      schema.uniqueItems = false;
+      schema.allOf = [...(allOf as unknown[]), when({ maxItems: maxDistinct }, { uniqueItems })];
+    }
+    if (isSample) this.#prepareSample(schema, node);
+  }
+
+  /** Adds what the sampler lacks: texts of formats and patterns, and different items. */
+  #prepareSample(schema: Record<string, unknown>, node: Members): void {
+    const { uniqueItems, minItems, items, format } = schema;
+    // The sampler takes the first alternative.
+    for (const name of ["oneOf", "anyOf"])
+      if (Array.isArray(schema[name]))
+        schema[name] = [...schema[name]].sort(
+          (one: unknown, other: unknown) => Number(isNull(one)) - Number(isNull(other)),
+        );
+    if (Object.hasOwn(node, "example")) schema.example = node.example;
+    const form = typeof node.pattern === "string" ? matchingText(node, schema.pattern) : forms.get(format);
+    if (form !== undefined && schema.enum === undefined) schema.examples ??= [form];
+    if (uniqueItems === true && Number(minItems) > 1)
+      schema.prefixItems ??= this.#distinct(items, Number(minItems));
+  }
+
+  /** Schemas of different items. */
+  #distinct(items: unknown, count: number): readonly Members[] {
+    const item = this.target(items);
+    const { type, enum: choices, minimum = 0, properties = {}, format, pattern } = item;
+    const members = Object.entries(properties as Members);
+    const [name, inside] =
+      members.find(([, one]) => /^(?:string|integer)$/.test(String(this.target(one).type))) ?? [];
+    const ofMember = name === undefined ? [] : this.#distinct(inside, count);
+    return Array.from({ length: Math.min(count, maxDistinct) }, (_, at): Members => {
+      if (Array.isArray(choices)) return { const: choices[at] };
+      if (type === "boolean") return { const: at === 0 };
+      if (type === "integer" || type === "number") return { const: Number(minimum) + at };
+      if (type === "string" && (format ?? pattern) === undefined)
+        return { const: `string${at}`.padStart(Number(item.minLength ?? 0), "s") };
+      return name === undefined
+        ? item
+        : { ...item, properties: { ...(properties as Members), [name]: ofMember[at] } };
+    });
+  }
+
+  /** Replaces the alternatives of a schema by those that its discriminator names. */
+  #chosen(schema: Members, node: Members): Members {
+    const choice = this.#discriminators.of(node);
+    // Responses are valid for any validator.
+    if (choice === undefined || this.#use === "response") return schema;
+    const { name, branches, isInherited, allowsNull } = choice;
+    const entries = Array.from(branches, ([value, to]): readonly [Members, unknown] => [
+      named(name, [value]),
+      typeof to === "string"
+        ? this.#reference(to, valueAt(this.document.root, to) === node)
+        : this.converted(to, []),
+    ]);
+    const { oneOf: _, anyOf: __, allOf = [], ...own } = schema;
+    const nothing = allowsNull ? [{ type: "null" }] : [];
+    if (this.#use === "sample") {
+      const oneOf = [...entries.map(([value, branch]) => ({ allOf: [branch, value] })), ...nothing];
+      // An heir has the members of its parent.
+      return isInherited ? { oneOf } : { ...own, allOf, oneOf };
+    }
+    const isFree = hasMemberWith(this.document, node, name, "readOnly");
+    const known = named(name, [...branches.keys()], !isFree);
+    const cases = entries.map(([value, branch]) => when(value, branch));
+    const type = ["object", ...(allowsNull ? ["null"] : [])];
+    return { type, ...own, allOf: [...(allOf as unknown[]), when({ type: "object" }, known), ...cases] };
+  }
+
+  #mismatch(schema: unknown, errors: ReturnType<typeof validate>["errors"]): Mismatch {
+    const several = errors.find((one) => one.keyword === "oneOf" && !/\(0 matches/.test(one.error));
+    const isLeaf = ({ keyword, keywordLocation }: (typeof errors)[number]) =>
+      keyword === "oneOf"
+        ? keywordLocation === several?.keywordLocation
+        : !around.has(keyword) && !keywordLocation.startsWith(`${several?.keywordLocation}/`);
+    const depthOf = (one: (typeof errors)[number]) => one.instanceLocation.split("/").length;
+    // The deepest mismatch of several alternatives is most likely the meant one.
+    const error = errors
+      .filter(isLeaf)
+      .reduce(
+        (deepest, one) => (depthOf(one) > depthOf(deepest) ? one : deepest),
+        errors.find(isLeaf) ?? (errors[0] as never),
+      );
+    const value = stepsOf(error.keywordLocation).reduce<unknown>(
+      (at, step) =>
+        step === "$ref" ? this.target(at) : Array.isArray(at) ? at[Number(step)] : memberIn(at, [step]),
+      schema,
+    );
+    const path = stepsOf(error.instanceLocation);
+    const [, missing = ""] = /required property "(.*)"\.$/s.exec(error.error) ?? [];
+    if (error.keyword === "required")
+      return { path: [...path, missing], message: "is missing", isMissing: true };
+    return { path, message: messageOf(error.keyword, value) };
+  }
 }
+
+const when = (condition: unknown, consequence: unknown): Members =>
+  Object.fromEntries([
+    ["if", condition],
+    // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema
+    ["then", consequence],
+  ]);
+const mapped = (members: Members, change: (value: unknown, name: string) => unknown): Members =>
+  Object.fromEntries(Object.entries(members).map(([name, one]) => [name, change(one, name)]));
+
+/** The errors that have others inside. */
+const around = new Set(
+  "$ref properties items prefixItems additionalProperties patternProperties unevaluatedProperties unevaluatedItems allOf anyOf if dependentSchemas propertyNames".split(
+    " ",
+  ),
+);
+
+const words = new Map([
+  ["minimum", "must be at least {}"],
+  ["maximum", "must be at most {}"],
+  ["exclusiveMinimum", "must be more than {}"],
+  ["exclusiveMaximum", "must be less than {}"],
+  ["multipleOf", "must be a multiple of {}"],
+  ["minLength", "must have at least {} characters"],
+  ["maxLength", "must have at most {} characters"],
+  ["minItems", "must have at least {} items"],
+  ["maxItems", "must have at most {} items"],
+  ["minProperties", "must have at least {} members"],
+  ["maxProperties", "must have at most {} members"],
+  ["pattern", "must match the pattern {}"],
+  ["format", "must have the format {}"],
+  ["type", "must be {}"],
+  ["const", "must be {}"],
+  ["enum", "must be one of {}"],
+  ["false", "is not allowed"],
+  ["uniqueItems", "must not have equal items"],
+  ["oneOf", "must match only one of the alternatives"],
+]);
+
+function messageOf(keyword: string, value: unknown): string {
+  const isText = keyword !== "type" && [value].flat().every((one) => typeof one !== "number");
+  const texts = [value]
+    .flat()
+    .slice(0, 10)
+    .map((one) => (isText ? quote(one) : String(one)).slice(0, 200));
+  const shown = texts.join(keyword === "type" ? " or " : ", ");
+  return words.get(keyword)?.replace("{}", () => shown) ?? `must be valid for ${keyword}`;
+}
+
+// The keywords that are read, and what their values must be. Anything else is ignored, with a note.
+
+interface Kind {
+  readonly is: (value: unknown) => boolean;
+  /** The schemas in a value. */
+  readonly has?: "schema" | "list" | "names" | undefined;
+}
+
+const isType = (value: unknown) =>
+  /^(?:array|boolean|integer|null|number|object|string)$/.test(String(value));
+const isFlag = (value: unknown) => typeof value === "boolean";
+const isSchema = (value: unknown) => isMapping(value) || isFlag(value);
+const isNumber = (value: unknown) => typeof value === "number";
+const isText = (value: unknown) => typeof value === "string";
+const isListOf = (is: (value: unknown) => boolean) => (value: unknown) =>
+  Array.isArray(value) && value.every(is);
+const isOfAll = (is: (value: unknown) => boolean) => (value: unknown) =>
+  isMapping(value) && Object.values(value).every(is);
+
+const kinds: readonly (readonly [names: string, is: Kind["is"], has?: Kind["has"]])[] = [
+  ["const default", () => true],
+  ["enum examples", Array.isArray],
+  ["format pattern", isText],
+  ["readOnly writeOnly uniqueItems", isFlag],
+  ["minimum maximum", isNumber],
+  ["exclusiveMinimum exclusiveMaximum", (value) => isNumber(value) || isFlag(value)],
+  ["multipleOf", (value) => Number(value) > 0 && isNumber(value)],
+  [
+    "minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains",
+    (value) => Number.isInteger(value) && Number(value) >= 0,
+  ],
+  ["required", isListOf(isText)],
+  ["dependentRequired", isOfAll(isListOf(isText))],
+  ["type", (value) => (isText(value) && isType(value)) || isListOf(isType)(value)],
+  ["items additionalProperties not contains if then else", isSchema, "schema"],
+  ["propertyNames unevaluatedProperties unevaluatedItems", isSchema, "schema"],
+  ["allOf anyOf oneOf prefixItems", isListOf(isSchema), "list"],
+  ["properties patternProperties dependentSchemas", isOfAll(isSchema), "names"],
+];
+/** The keywords that are read. */
+export const keywords: ReadonlyMap<string, Kind> = new Map(
+  kinds.flatMap(([names, is, has]) => names.split(" ").map((name) => [name, { is, has }] as const)),
+);
+
+const exclusives = [
+  ["exclusiveMinimum", "minimum"],
+  ["exclusiveMaximum", "maximum"],
+] as const;
+/** Texts that many patterns allow. */
+const commonTexts = [
+  "2026-03-02",
+  "2026-03-02T09:00:00Z",
+  "3f0e8a52-9a0c-4f55-8d0b-0d9b0f6f0a11",
+  "https://example.com/a",
+  "https://example.com/a.png",
+  "user@example.com",
+  "1.0",
+];
+/** Samples of formats that the sampler does not know. */
+const forms: ReadonlyMap<unknown, string> = new Map([
+  ["byte", "c3RyaW5n"],
+  ["duration", "P1D"],
+]);
+
+/** A repeated group with a repetition or alternatives in it: some texts would take exponential time. */
+const nested = /\((?:[^()\\]|\\.)*[+*{|](?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))*\)[+*{]/s;
+
+/** A pattern as the validator compiles it, with Unicode; `undefined` for one that is not checked. */
+function checkedPattern(pattern: string): string | undefined {
+  const withoutClasses = pattern.replace(/\[(?:[^\]\\]|\\.)*\]/gs, "x");
+  if (nested.test(withoutClasses) || pattern.length > 1000) return undefined;
+  const escaped = (sign: string) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, "0")}`;
+  // With Unicode, only signs of the syntax may be escaped.
+  const unicode = pattern.replace(/\\([!"#%&',:;<=>@`~_ -])/g, (_, sign: string) => escaped(sign));
+  try {
+    RegExp(unicode, "u");
+    return unicode;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A simple text that a pattern and the lengths allow, a short one if the pattern is not checked; `undefined` for none. */
+function matchingText(
+  { pattern, minLength = 0, maxLength = 100 }: Members,
+  checked: unknown,
+): string | undefined {
+  const [min, max] = [Number(minLength), Number(maxLength)];
+  const repeated = (one: string) =>
+    one.repeat(Math.max(1, Math.ceil(min / one.length))).slice(0, Math.max(min, Math.min(max, one.length)));
+  const texts = min > 1000 ? [] : ["string", "a", "A", "1", "a1", "A1"].map(repeated);
+  const isFine = (one: string) =>
+    one.length >= min &&
+    one.length <= max &&
+    (checked !== undefined || one.length <= 20) &&
+    RegExp(String(checked ?? pattern), checked === undefined ? "" : "u").test(one);
+  try {
+    return [...texts, ...commonTexts].find(isFine);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A schema that also allows `null`, no matter what else it has. */
+function orNull(schema: Members): Members {
+  const { type, enum: choices } = schema;
+  const isCombined = ["allOf", "anyOf", "oneOf", "not", "const"].some((name) => Object.hasOwn(schema, name));
+  if (typeof type !== "string" || isCombined) return { anyOf: [schema, { type: "null" }] };
+  return { ...schema, type: [type, "null"], ...(Array.isArray(choices) && { enum: [...choices, null] }) };
+}
+
+const partsOf = (node: unknown): readonly unknown[] =>
+  isMapping(node) && Array.isArray(node.allOf) ? node.allOf : [];
 
 /** Whether a schema, or a part of its `allOf`, has a member with this flag. */
 function hasMemberWith(
@@ -97,374 +433,127 @@ function hasMemberWith(
   node: unknown,
   name: string,
   flag: "readOnly" | "writeOnly",
-  seen: Set<Members>,
+  seen = new Set<Members>(),
 ): boolean {
   const { node: schema } = resolved(document, node, []);
   if (seen.has(schema)) return false;
   seen.add(schema);
-  const { properties, allOf } = schema;
-  const member = isMapping(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
-  if (resolved(document, member, []).node[flag] === true) return true;
-  return Array.isArray(allOf) && allOf.some((part) => hasMemberWith(document, part, name, flag, seen));
+  const { node: member } = resolved(document, memberIn(schema.properties, [name]), []);
+  return (
+    member[flag] === true || partsOf(schema).some((part) => hasMemberWith(document, part, name, flag, seen))
+  );
 }
 
-/** Replaces the flags of OpenAPI 3.0 by limits. Documents of 3.1 may still have them. */
-function replaceFlags(schema: Record<string, unknown>): void {
-  for (const [flag, limit] of [
-    ["exclusiveMinimum", "minimum"],
-    ["exclusiveMaximum", "maximum"],
-  ] as const) {
-    if (typeof schema[flag] !== "boolean") continue;
-    const isOn = schema[flag];
-    delete schema[flag];
-    if (!isOn || schema[limit] === undefined) continue;
-    schema[flag] = schema[limit];
-    delete schema[limit];
-  }
+/** What the discriminator of a schema chooses between: a member's text names an alternative, or an heir by `allOf`. */
+interface Choice {
+  readonly name: string;
+  /** By value, a schema or its reference. */
+  readonly branches: ReadonlyMap<string, unknown>;
+  readonly isInherited: boolean;
+  readonly allowsNull: boolean;
 }
 
-const combining = ["allOf", "anyOf", "oneOf", "not", "const", "discriminator"];
-
-/** A schema that also allows `null`, no matter what else it has. */
-function orNull(schema: Members): Members {
-  const isCombined = combining.some((name) => Object.hasOwn(schema, name));
-  if (typeof schema.type !== "string" || isCombined) return { anyOf: [schema, { type: "null" }] };
-  const { enum: choices } = schema;
-  const isChoice = Array.isArray(choices) && !choices.includes(null);
-  return { ...schema, ...(isChoice && { enum: [...choices, null] }), type: [schema.type, "null"] };
-}
-
-type Parts = readonly (readonly [Path, unknown])[];
-type Kind = readonly [
-  names: string,
-  is: (value: unknown) => boolean,
-  words: string,
-  /** The schemas in a value of this kind, with the steps to them. */
-  inside?: (value: never) => Parts,
-];
-
-const isNames = (value: unknown) => isList(value) && value.every(isText);
-const isSchema = (value: unknown) => isMapping(value) || isFlag(value);
-const isSize = (value: unknown) => Number.isInteger(value) && Number(value) >= 0;
-const isType = (value: unknown) => typeNames.includes(value as string);
-// Flags as in OpenAPI 3.0 are often left in a document of 3.1.
-const isLimit = (value: unknown) => isNumber(value) || isFlag(value);
-const areTypes = (value: unknown) => isType(value) || (isList(value) && value.every(isType));
-const areSchemas = (value: unknown) => isList(value) && value.length > 0 && value.every(isSchema);
-const areByName = (is: (value: unknown) => boolean) => (value: unknown) =>
-  isMapping(value) && Object.values(value).every(is);
-const itself = (value: unknown): Parts => [[[], value]];
-const inside = (value: object) => Object.entries(value).map(([name, one]) => [[name], one] as const);
-
-const keywordKinds: readonly Kind[] = [
-  ["const", () => true, ""],
-  ["enum examples", isList, "a list"],
-  ["$ref format pattern", isText, "a text"],
-  ["minimum maximum", isNumber, "a number"],
-  ["exclusiveMinimum exclusiveMaximum", isLimit, "a number"],
-  ["multipleOf", (value) => isNumber(value) && Number(value) > 0, "a number above 0"],
-  ["minLength maxLength minItems maxItems minProperties maxProperties", isSize, "a whole number from 0"],
-  ["minContains maxContains", isSize, "a whole number from 0"],
-  ["uniqueItems", isFlag, "true or false"],
-  ["required", isNames, "a list of names"],
-  ["dependentRequired", areByName(isNames), "lists of names"],
-  ["type", areTypes, `one of ${listed(typeNames.map(quote), "or")}`],
-  ["items additionalProperties not contains if then else", isSchema, "a schema", itself],
-  ["propertyNames unevaluatedProperties unevaluatedItems", isSchema, "a schema", itself],
-  ["allOf anyOf oneOf prefixItems", areSchemas, "a list of schemas", inside],
-  ["properties patternProperties dependentSchemas", areByName(isSchema), "schemas by name", inside],
-  ["discriminator", isMapping, "a mapping"],
-];
-
-/** The keywords that are read. */
-export const readKeywords: ReadonlyMap<string, Kind> = new Map(
-  keywordKinds.flatMap((kind) => kind[0].split(" ").map((name) => [name, kind] as const)),
-);
-
-function surveyOf({ isOld, notes }: ApiDocument, { view, target }: SchemaSource) {
-  const surveyed = new Set<unknown>();
-  /** The schemas in a keyword's value, with their paths; notes a value of the wrong kind. */
-  const within = (path: Path, name: string, value: unknown): Parts => {
-    const [, is, words, partsOf] = readKeywords.get(name) ?? [];
-    if (is?.(value) === false) {
-      const what = "has a keyword that is not valid, and not read";
-      notes.add(
-        "unchecked",
-        pathText(path),
-        what,
-        "schemas have a keyword that is not valid, and not read",
-        `${name} must be ${words}`,
-      );
-      return [];
-    }
-    if (name === "$ref") return [[stepsOf(value as string), target(value as string)]];
-    return (partsOf?.(value as never) ?? []).map(([steps, one]) => [[...path, name, ...steps], one]);
-  };
-  const partsIn = (path: Path, one: Members): Parts => {
-    const { discriminator } = view(one) as { readonly discriminator?: Discriminator };
-    const chosen = [...(discriminator?.branches.values() ?? [])].map((branch) => [path, branch] as const);
-    const entries = Object.entries(isOld ? view(one) : one);
-    return [...entries.flatMap(([name, value]) => within(path, name, value)), ...chosen];
-  };
-  /** Notes what is wrong in a schema and in everything that it reaches. */
-  return (node: unknown, at: Path): void => {
-    const left: Parts[number][] = [[at, node]];
-    for (let next = left.pop(); next !== undefined; next = left.pop()) {
-      const [path, one] = next;
-      if (!isMapping(one) || surveyed.has(one)) continue;
-      surveyed.add(one);
-      for (const note of oddities(one, view(one)))
-        notes.add("unchecked", pathText(path), note, `schemas have this: ${note}`);
-      left.push(...partsIn(path, one));
-    }
-  };
-}
-
-const limitNames = [
-  ["minimum", "maximum"],
-  ["minLength", "maxLength"],
-  ["minItems", "maxItems"],
-  ["minProperties", "maxProperties"],
-  ["minContains", "maxContains"],
-] as const;
-
-/** What is odd in a schema that can be read. */
-function* oddities(schema: Members, { discriminator }: Members): Generator<string> {
-  for (const [min, max] of limitNames)
-    if (Number(schema[min]) > Number(schema[max])) yield `${min} is above ${max}, so that no value is valid`;
-  if (schema.discriminator !== undefined && discriminator === undefined)
-    yield "the discriminator is not checked: each schema needs its own value in mapping";
-  const { pattern, $dynamicRef } = schema;
-  if (typeof pattern === "string" && linearPattern(pattern) === undefined)
-    yield `the pattern is not checked: ${whyUnchecked(pattern)}`;
-  if ($dynamicRef !== undefined) yield "$dynamicRef is not followed";
-}
-
-function whyUnchecked(pattern: string): string {
-  try {
-    RegExp(pattern, "u");
-    return "it looks ahead or back, or is too long";
-  } catch {
-    return "it is not a regular expression";
-  }
-}
-
-// A discriminator is a member of a value whose text names the schema of the value: an alternative of the schema with the
-// discriminator, or a schema that inherits from it by `allOf`.
-
-/** The named schemas of a document. */
-interface NamedSchemas {
-  readonly document: ApiDocument;
-  readonly byName: Members;
-  readonly names: ReadonlyMap<unknown, string>;
-  /** By a schema, those with it in their `allOf`. */
-  readonly heirs: ReadonlyMap<unknown, readonly unknown[]>;
-  readonly discriminators: Map<unknown, Discriminator | undefined>;
-  /** Schemas without what chooses between others. */
-  readonly plain: Map<unknown, Members>;
-}
-
-function namedSchemas(document: ApiDocument): NamedSchemas {
-  const schemas = valueAt(document.root, "#/components/schemas");
-  const byName: Members = isMapping(schemas) ? schemas : {};
-  const names = new Map(Object.entries(byName).map(([name, node]) => [node, name]));
-  const heirs = new Map<unknown, unknown[]>();
-  for (const node of names.keys())
-    for (const part of partsOf(node)) keptIn(heirs, targetOf(document, part), () => []).push(node);
-  return { document, byName, names, heirs, discriminators: new Map(), plain: new Map() };
-}
-
-const partsOf = (node: unknown): readonly unknown[] =>
-  isMapping(node) && Array.isArray(node.allOf) ? node.allOf : [];
-
-const targetOf = (document: ApiDocument, node: unknown): unknown => resolved(document, node, []).node;
-
-/** A schema and those that inherit from it, in the order of the document. */
-function familyOf(node: unknown, { heirs }: NamedSchemas): Set<unknown> {
-  const family = new Set([node]);
-  for (const member of family) for (const heir of heirs.get(member) ?? []) family.add(heir);
-  return family;
-}
-
-/** What the discriminator of a schema chooses between; `undefined` for a schema without, or if no names are known. */
-function discriminatorOf(node: Members, named: NamedSchemas): Discriminator | undefined {
-  const { discriminator } = node;
-  if (!isMapping(discriminator) || typeof discriminator.propertyName !== "string") return undefined;
-  const { propertyName: name, mapping } = discriminator;
-  return keptIn(named.discriminators, node, () => {
-    const branches = branchesOf(node, name, mappedBy(mapping, named), named);
-    return branches.size === 0 ? undefined : { name, branches };
-  });
-}
-
-function branchesOf(
-  node: Members,
-  name: string,
-  mapped: ReadonlyMap<string, unknown>,
-  named: NamedSchemas,
-): ReadonlyMap<string, unknown> {
-  const { oneOf, anyOf, properties } = node;
-  // Some documents name a member that is not a text.
-  const { type = "string" } = wholeIn(memberIn(properties, [name]), named.document);
-  if (![type].flat().includes("string")) return new Map();
-  const alternatives = [oneOf, anyOf].find(Array.isArray)?.filter((one) => !isNull(one));
-  const nodes: readonly unknown[] = alternatives ?? inheritingOf(node, mapped, named);
-  const isParent = alternatives === undefined;
-  const branches = new Map<string, unknown>();
-  for (const branch of nodes) {
-    const values = valuesFor(branch, name, mapped, named);
-    const isNamed = values.length === 1 || mapped.has(values[0] ?? "");
-    const free = values.filter((value) => !branches.has(value));
-    // Each alternative needs values of its own. A parent may have heirs without one, or with that of their parent.
-    if (!isParent && (values.length === 0 || free.length < values.length)) return new Map();
-    if (isParent && !isNamed) continue;
-    for (const value of free) branches.set(value, branch === node ? withoutChoice(node, named) : branch);
-  }
-  return branches;
-}
-
+const named = (name: string, values: readonly string[], isRequired = true): Members => ({
+  type: "object",
+  properties: { [name]: values.length === 1 ? { const: values[0] } : { enum: values } },
+  ...(isRequired && { required: [name] }),
+});
 const isNull = (node: unknown) => isMapping(node) && node.type === "null";
 
-/** The schemas that a parent chooses between: its heirs, and with a mapping only itself if that names it. */
-function inheritingOf(node: Members, mapped: ReadonlyMap<string, unknown>, named: NamedSchemas): unknown[] {
-  const family = new Set(familyOf(node, named));
-  family.delete(node);
-  for (const target of mapped.values()) family.add(target);
-  if (mapped.size === 0 && family.size > 0) family.add(node);
-  return [...family];
-}
+class Discriminators {
+  readonly #document: ApiDocument;
+  readonly #byName: Members;
+  readonly #names: ReadonlyMap<unknown, string>;
+  readonly #heirs = new Map<unknown, unknown[]>();
+  readonly #choices = new Map<Members, Choice | undefined>();
 
-/** The schemas that a mapping has values for: by their names or their places. */
-function mappedBy(mapping: unknown, { document, byName }: NamedSchemas): Map<string, unknown> {
-  const targets = Object.entries(isMapping(mapping) ? mapping : {}).map(([value, to]) => {
-    const name = String(to);
-    const node = Object.hasOwn(byName, name) ? byName[name] : valueAt(document.root, name);
-    return [value, targetOf(document, node)] as const;
-  });
-  return new Map(targets);
-}
+  constructor(document: ApiDocument) {
+    const schemas = valueAt(document.root, "#/components/schemas");
+    this.#document = document;
+    this.#byName = isMapping(schemas) ? schemas : {};
+    this.#names = new Map(Object.entries(this.#byName).map(([name, node]) => [node, name]));
+    for (const node of this.#names.keys())
+      for (const parent of partsOf(node).map((part) => this.#targetOf(part)))
+        this.#heirs.set(parent, [...(this.#heirs.get(parent) ?? []), node]);
+  }
 
-/** The values that name a schema: those of the mapping, its own name, or the choices that only it has. */
-function valuesFor(
-  node: unknown,
-  member: string,
-  mapped: ReadonlyMap<string, unknown>,
-  { document, names }: NamedSchemas,
-): string[] {
-  const target = targetOf(document, node);
-  const mappedValues = [...mapped].filter(([, one]) => one === target).map(([value]) => value);
-  if (mappedValues.length > 0) return mappedValues;
-  const choices = choicesIn(node, member, document);
-  const name = names.get(target);
-  if (name !== undefined && (choices === undefined || choices.includes(name))) return [name];
-  return (choices ?? []).map(String).filter((value) => !mapped.has(value));
-}
+  /** What a schema chooses between; `undefined` for none, or if not every alternative has a value. */
+  of(node: Members): Choice | undefined {
+    if (!isMapping(node.discriminator)) return undefined;
+    if (!this.#choices.has(node)) this.#choices.set(node, this.#choiceOf(node, node.discriminator));
+    return this.#choices.get(node);
+  }
 
-/** A schema of the document as it is written, with its references and the parts of `allOf`. */
-function wholeIn(node: unknown, { root }: ApiDocument): Members {
-  const view = (one: unknown) => (isMapping(one) ? one : {});
-  return whole({ view, target: (reference) => valueAt(root, reference) }, node);
-}
+  /** A schema with the values that name it, if it inherits a discriminator. */
+  ownValues(node: Members, schema: Members, isRequest: boolean): Members {
+    const parent = partsOf(node)
+      .map((part) => this.#targetOf(part))
+      .find((one) => this.of(one)?.isInherited);
+    const choice = parent && this.of(parent);
+    const targetOf = (to: unknown) => this.#targetOf(typeof to === "string" ? { $ref: to } : to);
+    const values = [...(choice?.branches ?? [])].flatMap(([value, to]) =>
+      targetOf(to) === node ? value : [],
+    );
+    if (choice === undefined || values.length === 0) return schema;
+    const isFree = isRequest && hasMemberWith(this.#document, parent, choice.name, "readOnly");
+    return { ...schema, allOf: [...(schema.allOf as unknown[]), named(choice.name, values, !isFree)] };
+  }
 
-/** The values that a schema allows for a member; `undefined` for any. */
-function choicesIn(node: unknown, member: string, document: ApiDocument): readonly unknown[] | undefined {
-  const { properties } = wholeIn(node, document);
-  if (!isMapping(properties) || !Object.hasOwn(properties, member)) return undefined;
-  const { enum: choices, const: only } = wholeIn(properties[member], document);
-  return only !== undefined ? [only] : Array.isArray(choices) ? choices : undefined;
-}
+  #targetOf(node: unknown): Members {
+    return resolved(this.#document, node, []).node;
+  }
 
-function withoutChoice(node: Members, { plain }: NamedSchemas): Members {
-  return keptIn(plain, node, () => {
-    const { discriminator: _, oneOf: __, anyOf: ___, ...rest } = node;
-    return rest;
-  });
-}
+  #choiceOf(self: Members, { propertyName: name, mapping }: Members): Choice | undefined {
+    const { oneOf, anyOf, nullable } = self;
+    const { type = "string" } = this.#targetOf(memberIn(self.properties, [String(name)]));
+    if (typeof name !== "string" || ![type].flat().includes("string")) return undefined;
+    const alternatives = [oneOf, anyOf].find(Array.isArray) as unknown[] | undefined;
+    const toNode = (to: unknown) => this.#byName[String(to)] ?? valueAt(this.#document.root, String(to));
+    const mapped = Object.entries(isMapping(mapping) ? mapping : {}).map(
+      ([value, to]) => [value, toNode(to)] as const,
+    );
+    const nodes =
+      alternatives?.filter((one) => !isNull(one)) ??
+      this.#familyOf(
+        self,
+        mapped.map(([, node]) => node),
+      );
+    const branches = new Map<string, unknown>();
+    for (const node of nodes) {
+      const values = this.#valuesFor(this.#targetOf(node), name, mapped);
+      if (alternatives !== undefined && (values.length === 0 || values.some((one) => branches.has(one))))
+        return undefined;
+      // A heir with several choices of its own is chosen by none.
+      if (alternatives === undefined && values.length > 1 && !mapped.some(([value]) => value === values[0]))
+        continue;
+      const component = this.#names.get(this.#targetOf(node))?.replaceAll("~", "~0").replaceAll("/", "~1");
+      for (const value of values)
+        branches.set(value, component === undefined ? node : `#/components/schemas/${component}`);
+    }
+    if (branches.size === 0) return undefined;
+    const allowsNull = nullable === true || alternatives?.some(isNull) === true;
+    const isHeir = (node: unknown) =>
+      partsOf(this.#targetOf(node)).some((part) => this.#targetOf(part) === self);
+    return { name, branches, isInherited: alternatives === undefined || [...nodes].some(isHeir), allowsNull };
+  }
 
-/** A schema with the values that name it, if it inherits a discriminator. */
-function inheriting(node: Members, named: NamedSchemas): Members {
-  const restrictions: Members[] = [];
-  const parts = partsOf(node);
-  const allOf = parts.map((part) => {
-    const parent = targetOf(named.document, part);
-    const discriminator = isMapping(parent) ? discriminatorOf(parent, named) : undefined;
-    if (!isMapping(parent) || discriminator === undefined) return part;
-    const family = familyOf(node, named);
-    const values = [...discriminator.branches]
-      .filter(([, one]) => family.has(targetOf(named.document, one)))
-      .map(([value]) => value);
-    // A named schema without a value of its own, because it has several choices, is chosen by none.
-    if (values.length === 0) return named.names.has(node) ? withoutChoice(parent, named) : part;
-    const { properties } = wholeIn(parent, named.document);
-    // A request need not have a member that is only read, and the reverse.
-    const { readOnly, writeOnly } = wholeIn(memberIn(properties, [discriminator.name]), named.document);
-    const member = { enum: values, readOnly, writeOnly };
-    restrictions.push({ properties: { [discriminator.name]: member }, required: [discriminator.name] });
-    return withoutChoice(parent, named);
-  });
-  const isSame = allOf.every((part, at) => part === parts[at]);
-  return isSame ? node : { ...node, allOf: [...allOf, ...restrictions] };
-}
+  /** The heirs of a schema, and what a mapping names; without a mapping also itself. */
+  #familyOf(self: unknown, mapped: readonly unknown[]): Set<unknown> {
+    const family = new Set(this.#heirs.get(self) ?? []);
+    for (const heir of family) for (const next of this.#heirs.get(heir) ?? []) family.add(next);
+    for (const node of mapped) family.add(node);
+    return mapped.length === 0 && family.size > 0 ? family.add(self) : family;
+  }
 
-// Schemas that apply to the same value as one schema.
-
-const maxMerged = 200;
-
-/** One schema in place of a schema with its references and the parts of `allOf`. */
-export function whole({ view, target }: SchemaSource, node: unknown): Members {
-  const parts: Members[] = [];
-  const visited = new Set<unknown>();
-  const add = (one: unknown) => {
-    if (visited.has(one) || parts.length >= maxMerged) return;
-    visited.add(one);
-    const { $ref, allOf, ...own } = view(one);
-    parts.push(own);
-    if (typeof $ref === "string") add(target($ref));
-    for (const part of Array.isArray(allOf) ? allOf : []) add(part);
-  };
-  add(node);
-  return parts.length === 1 ? (parts[0] as Members) : parts.reduceRight(merged, {});
-}
-
-/** A schema for values that are valid for both. Leaves out what only a check can decide. */
-export function merged(one: Members, other: Members): Members {
-  const joint: Record<string, unknown> = { ...one, ...other };
-  for (const name of Object.keys(one))
-    if (Object.hasOwn(other, name)) joint[name] = joined(name, one[name], other[name]);
-  return joint;
-}
-
-const minima = new Set(["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"]);
-const maxima = new Set(["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"]);
-const schemas = new Set(["items", "additionalProperties", "contains"]);
-
-/** A keyword of two schemas. */
-function joined(name: string, one: unknown, other: unknown): unknown {
-  if (minima.has(name)) return Math.max(Number(one), Number(other));
-  if (maxima.has(name)) return Math.min(Number(one), Number(other));
-  if (schemas.has(name)) return { allOf: [one, other] };
-  if (name === "properties") return isMapping(one) && isMapping(other) ? joinedProperties(one, other) : other;
-  if (name === "type") return sharedTypes(typesIn(one), typesIn(other));
-  if (!Array.isArray(one) || !Array.isArray(other)) return other;
-  if (name === "required") return [...new Set([...one, ...other])];
-  if (name !== "enum") return other;
-  const choices = new Set(one.map(canonicalJson));
-  return other.filter((value) => choices.has(canonicalJson(value)));
-}
-
-function joinedProperties(one: Members, other: Members): Members {
-  const inBoth = Object.keys(one).filter((name) => Object.hasOwn(other, name));
-  const both = inBoth.map((name) => [name, { allOf: [one[name], other[name]] }]);
-  return { ...one, ...other, ...Object.fromEntries(both) };
-}
-
-/** Every integer is a number. */
-function typesIn(given: unknown): readonly unknown[] {
-  const types = [given].flat();
-  return types.includes("number") ? [...types, "integer"] : types;
-}
-
-function sharedTypes(one: readonly unknown[], other: readonly unknown[]): string[] {
-  const shared = typeNames.filter((name) => one.includes(name) && other.includes(name));
-  return shared.includes("number") ? shared.filter((name) => name !== "integer") : shared;
+  /** The values in the mapping that name a schema, or its own name, or the choices that only it has. */
+  #valuesFor(node: Members, member: string, mapped: readonly (readonly [string, unknown])[]): string[] {
+    const values = mapped.filter(([, one]) => one === node).map(([value]) => value);
+    const name = this.#names.get(node);
+    const own = [node, ...partsOf(node)].map((one) => memberIn(this.#targetOf(one).properties, [member]));
+    const { enum: choices, const: only } = this.#targetOf(own.findLast((one) => one !== undefined));
+    const allowed = only === undefined ? choices : [only];
+    if (values.length > 0) return values;
+    if (Array.isArray(allowed) && !allowed.includes(name)) return allowed.map(String);
+    return name === undefined ? [] : [name];
+  }
 }

@@ -1,10 +1,4 @@
-import {
-  type Endpoint,
-  type KeylessRequest,
-  requestsTo,
-  successPathOf,
-  successPathsOf,
-} from "../api/endpoint.js";
+import { type Endpoint, type KeylessRequest, successPathOf, successPathsOf } from "../api/endpoint.js";
 import { evaluateKey } from "../api/evaluate.js";
 import { scopeOf } from "../api/response.js";
 import { builtIn, endpointsOf, firstEndpoint, outcomesOf, routeAt, withEndpoints } from "../api/routes.js";
@@ -57,7 +51,7 @@ export function clientReport(
     const { method, path, operationId } = one;
     const requests = counted.endpoints[operationId] ?? 0;
     const covered = successPathsOf(one).some(isCovered);
-    const release = builtIn.includes(one) ? "released" : "announced";
+    const release = (builtIn as readonly Endpoint[]).includes(one) ? "released" : "announced";
     return { method, path, operationId, release, requests, covered };
   });
   const advice = adviceTable.map(({ id, level, rule, meaning, whatToDo }) => {
@@ -272,10 +266,8 @@ function withItsScope(sandbox: SandboxState, pathId: PathId): Reproduction | und
     // The keys of a rotation have the same scopes.
     if ((replaces ?? replacedBy) || evaluateKey(sandbox, ref, endpoint).pathId !== "403.insufficient_scope")
       continue;
-    const { ends, ...sent } =
-      requestsTo(endpoint, entry, sandbox).find((one) => one.ends === undefined) ?? {};
     const { method, path } = endpoint;
-    const request = { ...(method !== "GET" && { method }), path, ...sent };
+    const request = { ...(method !== "GET" && { method }), path, ...endpoint.example?.() };
     if (request.path.includes("{")) continue;
     return {
       ...request,
@@ -340,10 +332,13 @@ function reproductionsIn(sandbox: SandboxState): Reproductions {
       const entry = sandbox.registry.key(ref);
       const key = { variable: variableOf(ref), ref };
       const { pathId } = evaluateKey(sandbox, ref, endpoint);
-      const requests = isSuccess(pathId) ? requestsTo(endpoint, entry, sandbox) : [{ ends: pathId }];
-      for (const { ends = successPathOf(endpoint, pathId), ...sent } of requests) {
-        if (!here.path.includes("{") || "path" in sent) add(ends, { ...key, ...here, ...sent }, entry);
-      }
+      const sent = isSuccess(pathId) ? endpoint.example?.() : undefined;
+      if (sent?.path !== undefined || !here.path.includes("{"))
+        add(
+          isSuccess(pathId) ? successPathOf(endpoint, pathId) : pathId,
+          { ...key, ...here, ...sent },
+          entry,
+        );
     }
   }
   add("401.missing", { ref: "none", path });

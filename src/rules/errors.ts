@@ -11,7 +11,6 @@ export const rejectionCodes = [
   "overlap_out_of_range",
   "scopes_required",
   "unknown_scope",
-  "record_limit_reached",
 ] as const;
 
 export type RejectionCode = (typeof rejectionCodes)[number];
@@ -29,7 +28,6 @@ export const errorCauses = {
   overlap_out_of_range: "The overlap is below 0 or above 7 days (R39).",
   scopes_required: "A key needs at least one scope (R29).",
   unknown_scope: "The scenario does not have this scope (R29).",
-  record_limit_reached: "The records of a sandbox have at most 4 MB. Remove some.",
   scenario_invalid: "The scenario is not valid. `problems` lists each mistake.",
   scenario_not_found: "No bundled scenario has this name. The command `list` shows them.",
   usage: "A command, flag, variable, URL or argument is not valid.",
@@ -47,7 +45,7 @@ export const errorCauses = {
   clock_backwards: "The clock cannot run backwards. Reset the sandbox instead.",
   secret_not_kept: "A key's secret is shown once, when it is created (R36). Create another key.",
   expectation_failed: "The requests differ from the expected ones. `details.nearest` has up to five.",
-  not_found: "The route or record does not exist.",
+  not_found: "The route does not exist.",
   method_not_allowed: "The path accepts only the methods in `Allow`.",
   unsupported_media_type: "Send `Content-Type: application/json`.",
 } satisfies Record<RejectionCode, string> & Record<string, string>;

@@ -27,8 +27,6 @@ interface EffectRow {
 }
 
 const readFirst = "It may have taken effect, so read its result before you send it again.";
-const sendKey =
-  "If the endpoint documents an Idempotency-Key, send one: then repeat the request with the same key.";
 
 /** The effects of faults. A new effect is a row here, and its response in `api/faults.ts`. */
 export const faultEffects = {
@@ -215,15 +213,13 @@ export function effectAt(pathId: string): EffectRow | undefined {
 
 const idempotentMethods = ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"];
 
-/** Whether two requests have the effect of one: by the method (RFC 9110, 9.2.2), or by an `Idempotency-Key` that the endpoint honors. */
-export function isIdempotent(method: string, hasIdempotencyKey: boolean): boolean {
-  return hasIdempotencyKey || idempotentMethods.includes(method);
+/** Whether two requests have the effect of one (RFC 9110, 9.2.2). */
+export function isIdempotent(method: string): boolean {
+  return idempotentMethods.includes(method);
 }
 
 interface FaultyResponse {
   readonly isRepeatable: boolean;
-  /** Whether the endpoint is known to honor no `Idempotency-Key`. Default: false. */
-  readonly honorsNoKey?: boolean;
   /** 0 if there was no response. */
   readonly status: number;
   /** Its `Retry-After`. */
@@ -231,13 +227,9 @@ interface FaultyResponse {
 }
 
 /** What a client should do after a fault: by the fault's effect, by whether the request can be repeated, and by a sent status. */
-export function whatToDoAfter(
-  fault: FaultPathId,
-  { isRepeatable, honorsNoKey = false, ...sent }: FaultyResponse,
-): string {
+export function whatToDoAfter(fault: FaultPathId, { isRepeatable, ...sent }: FaultyResponse): string {
   const { whatToDo, whatToDoOnce } = effectAt(fault);
-  const once = whatToDoOnce && (honorsNoKey ? whatToDoOnce : `${whatToDoOnce} ${sendKey}`);
-  const usual = (isRepeatable ? undefined : once) ?? whatToDo;
+  const usual = (isRepeatable ? undefined : whatToDoOnce) ?? whatToDo;
   if (fault === "fault.truncate" && sent.status === 204)
     return "A 204 has no body, so nothing was cut: only the connection was closed. Connect again, and send the request again if your client saw no 204.";
   if (fault !== "fault.status") return usual;
@@ -251,6 +243,6 @@ export function whatToDoAfter(
 
 const unchangedWords: Readonly<Record<number, string>> = {
   400: "correct what the response names",
-  409: "read the record first, because its state does not allow this",
+  409: "read the state first, because it does not allow this",
   422: "correct what the response names",
 };

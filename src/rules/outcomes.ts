@@ -18,7 +18,7 @@ export interface Outcome {
   /** Whether the specification promises this outcome; coverage counts the promised ones. */
   readonly promised: boolean;
   /** The field of a scenario that endpoints with this outcome come from. Default: `/me` has it. */
-  readonly needs?: "openapi" | "records";
+  readonly needs?: "openapi";
 }
 
 const unauthorized = {
@@ -37,7 +37,6 @@ const limited = { status: 429, code: "rate_limited", message: "Too many requests
 const success = { status: 200, code: null, message: null, promised: true } as const;
 const notFound = { status: 404, code: "not_found", message: "There is nothing at this path." } as const;
 const ofInput = { promised: false, needs: "openapi" } as const;
-const ofRecords = { promised: false, needs: "records" } as const;
 
 const apiOutcomes = [
   {
@@ -178,23 +177,6 @@ const apiOutcomes = [
     whatToDo: "Send the body as JSON in UTF-8, with Content-Type: application/json and at most 64 KiB.",
   },
   {
-    path: "404.unknown_record",
-    ...notFound,
-    ...ofRecords,
-    message: "There is no such record.",
-    when: "an unknown record, or one of another organization or environment",
-    whatToDo: "Check the id: a key sees only the records of its organization and environment.",
-  },
-  {
-    path: "409.conflict",
-    status: 409,
-    code: "conflict",
-    message: "The record is not in a state that allows this.",
-    ...ofRecords,
-    when: "a change that the state of the record does not allow",
-    whatToDo: "Do not send the request again unchanged: read the record, whose state does not allow this.",
-  },
-  {
     path: "422.validation",
     status: 422,
     code: "validation_failed",
@@ -202,24 +184,6 @@ const apiOutcomes = [
     ...ofInput,
     when: "an invalid field, parameter or header",
     whatToDo: "Correct the fields in error.details.fields, and send the request again.",
-  },
-  {
-    path: "422.idempotency_key",
-    status: 422,
-    code: "idempotency_key_reused",
-    message: "This Idempotency-Key was used before, with another body or for a record that was removed.",
-    ...ofRecords,
-    when: "an Idempotency-Key that was sent before, with another body or for a record that was removed",
-    whatToDo: "Use a new Idempotency-Key for each new request. Use the same one only to repeat a request.",
-  },
-  {
-    path: "422.too_large",
-    status: 422,
-    code: "too_large",
-    message: "The records of a sandbox have at most 4 MB. Remove some, or send less.",
-    ...ofRecords,
-    when: "a record with which those of the sandbox would have more than 4 MB",
-    whatToDo: "Remove records, or send less in each.",
   },
 ] as const satisfies readonly Outcome[];
 

@@ -32,7 +32,6 @@ export interface RequestContent {
   /** Without its question mark. */
   readonly query: string;
   readonly contentType: string | undefined;
-  readonly idempotencyKey: string | undefined;
   /** Names and values in turn, only for the check: none is stored, because each may be a secret. */
   readonly headers: readonly string[];
   readonly body: ReadBody;

@@ -51,7 +51,6 @@ export const actions = {
     organization: "ref",
     route: ["PATCH /organizations/{ref}", "Changes an organization's status, sandbox access or live access"],
   },
-  record: {},
   faults: {},
   assumptions: {},
 } as const satisfies Readonly<Record<string, ActionRow>>;

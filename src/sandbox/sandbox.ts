@@ -9,7 +9,6 @@ import type { CallResult, Exchange } from "./journal/exchange.js";
 import type { History } from "./journal/history.js";
 import type { Registry, Windows } from "./keys.js";
 import type { FarmerMaker, Farmers } from "./population/farmers.js";
-import type { RecordForm, Records } from "./record.js";
 import type { RequestIds } from "./request-ids.js";
 import type { OtherEvent, StoryProgress, Timeline } from "./steps.js";
 
@@ -23,8 +22,6 @@ export interface ServedEndpoint {
   readonly responsesContext?: true;
   /** The scope that it requires, or `null` for none. Default: the assumption `me_scope`. */
   readonly scope?: string | null;
-  /** The collection whose records it creates, reads or changes. Default: none. */
-  readonly form?: RecordForm;
 }
 
 /** Time, randomness, hashing, endpoints, farmers and a run's conditions, passed in so that a sandbox runs in Node and in browsers. */
@@ -74,7 +71,6 @@ export interface StartedScenario {
   faults: readonly ActiveFault[];
   farmers: Farmers;
   endpoints: readonly ServedEndpoint[];
-  records: Records;
   timeline: Timeline;
   story: StoryProgress;
   registry: Registry;

@@ -27,8 +27,6 @@ import type { Exchange } from "./journal/exchange.js";
 import { createHistory } from "./journal/history.js";
 import { createRegistry, type KeyEntry, scenarioRecords, startKey, usageAt, windowsOf } from "./keys.js";
 import { farmersOf } from "./population/farmers.js";
-import { describeRecords, nextRuleAt } from "./records/records.js";
-import { startRecords } from "./records/start-records.js";
 import { createRequestIds, numberInSeries, numberInto } from "./request-ids.js";
 import {
   type GivenOptions,
@@ -124,7 +122,6 @@ export function unknownNames(scenario: Scenario, platform: Platform) {
   const endpoints = platform.endpoints(scenario, report);
   const { profile = "minimal", ...own } = scenario.assumptions ?? {};
   const { scopes } = assumptionsFor(profile, own, endpoints);
-  if (mistakes.length === 0) startRecords(scenario, endpoints, seededIn(scenario, platform), report);
   return [
     ...unknownEndpoints(scenario, endpoints),
     ...unknownScopes(keysWritten(scenario), scopes),
@@ -156,7 +153,6 @@ function startedWith(
 ): StartedScenario {
   const { seed, start, farmers } = seededIn(scenario, platform);
   const endpoints = platform.endpoints(scenario);
-  const records = startRecords(scenario, endpoints, { seed, start, farmers });
   const { profile = "minimal", ...givenAssumptions } = scenario.assumptions ?? {};
   const documented = documentedScopes(platform, scenario);
   const profiled = { seed, profile, givenAssumptions, platform };
@@ -175,10 +171,9 @@ function startedWith(
     windows,
     farmers,
     endpoints,
-    records,
     clock: createClock({ time: platform.steadyTime, start, frozen: scenario.clock?.frozen }),
     faults: activateFaults(scenario.faults ?? [], seed, start),
-    timeline: createTimeline(scenario.timeline ?? [], start, nextRuleAt(records)),
+    timeline: createTimeline(scenario.timeline ?? [], start),
     story: { steps: scenario.story ?? [], next: 0, verdicts: new Map(), last: undefined },
     registry: createRegistry(
       organizations.map((one) => withNameSuffix(profiled, one)),
@@ -282,11 +277,10 @@ export function restoreSandbox(
     story,
     timeline: { ...sandbox.timeline, ...state.timeline, rejections },
   });
-  const { clock, timeline, records } = sandbox;
+  const { clock } = sandbox;
   sandbox.registry.sort(state.keys);
   restoreClients(sandbox, state.clients);
   sandbox.counters.restore(counts);
-  timeline.dueAt = Math.min(timeline.dueAt, nextRuleAt(records));
   const elapsed = Math.min(platform.time() - state.at, lastClockInstant - clock.now());
   if (!clock.isFrozen() && elapsed > 0) clock.advance(elapsed);
   sandbox.history.enter(state.exchanges, state.recorded);
@@ -377,7 +371,6 @@ export function snapshotSandbox(sandbox: SandboxState, now = sandbox.clock.now()
     } as NonNullable<Scenario["assumptions"]>),
     // A scenario that never had faults needs no empty list.
     ...((faults.length > 0 || scenario.faults !== undefined) && { faults }),
-    ...describeRecords(sandbox),
     organizations,
     // The organizations are listed above. The farmers stay the same although the clock starts later.
     population: { ...farmers, as_of: isoOf(sandbox.farmers.start) },

@@ -6,8 +6,7 @@ import { timeFrom } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { isoOf } from "./clock.js";
 import type { RequestEvent } from "./journal/history.js";
-import type { RecordChange } from "./record.js";
-import type { KeyView, OrganizationView, RecordView } from "./view-shapes.js";
+import type { KeyView, OrganizationView } from "./view-shapes.js";
 
 /** An event of a sandbox. Contains no keys (R34). */
 export type HistoryEvent = RequestEvent | OtherEvent;
@@ -17,7 +16,6 @@ export type OtherEvent =
   | { readonly type: "key.rotated"; readonly key: KeyView; readonly replacement: KeyView }
   | { readonly type: "key.revoked" | "key.updated"; readonly key: KeyView }
   | { readonly type: "organization.updated"; readonly organization: OrganizationView }
-  | { readonly type: "record.changed"; readonly change: RecordChange }
   | { readonly type: "clock.moved"; readonly now: string; readonly frozen: boolean }
   | { readonly type: "assumptions.changed" }
   | { readonly type: "faults.changed" }
@@ -47,7 +45,7 @@ export interface Initiator {
   readonly dueAt?: number | undefined;
 }
 
-/** The result of an action: the new state of the changed records, or the rejection. */
+/** The result of an action: the new state of the changed key or organization, or the rejection. */
 export interface Performed {
   readonly rejection: { readonly code: RejectionCode; readonly message: string } | null;
   readonly key: KeyView | null;
@@ -55,7 +53,6 @@ export interface Performed {
   /** The full new key, shown only this once (R34). */
   readonly secret: string | null;
   readonly organization: OrganizationView | null;
-  readonly record: RecordView | null;
 }
 
 export interface StepDifference {
@@ -187,14 +184,13 @@ export interface Timeline {
   readonly steps: readonly { readonly at: number; readonly step: TimelineStep }[];
   next: number;
   readonly rejections: Map<number, RejectionCode>;
-  /** When the next step or rule of a record is due; `Infinity` if none is left. */
+  /** When the next step is due; `Infinity` if none is left. */
   dueAt: number;
 }
 
-export function createTimeline(steps: readonly TimelineStep[], start: number, rulesAt: number): Timeline {
+export function createTimeline(steps: readonly TimelineStep[], start: number): Timeline {
   const timed = steps.map((step) => ({ step, at: timeFrom(start, step.at) }));
-  const first = timed[0]?.at ?? Number.POSITIVE_INFINITY;
-  const dueAt = Math.min(first, rulesAt);
+  const dueAt = timed[0]?.at ?? Number.POSITIVE_INFINITY;
   return { steps: timed, next: 0, rejections: new Map(), dueAt };
 }
 

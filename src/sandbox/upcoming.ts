@@ -4,7 +4,6 @@ import { refsIn } from "../rules/steps.js";
 import { isoOf, lastClockInstant } from "./clock.js";
 import { withoutOver } from "./keys.js";
 import { actionIn } from "./operations/operations.js";
-import { dueAt } from "./records/records.js";
 import type { SandboxState } from "./sandbox.js";
 import { keyRefsOf } from "./steps.js";
 import type { Coming, Upcoming } from "./view-shapes.js";
@@ -39,7 +38,6 @@ function comingAfter(sandbox: SandboxState, now: number): Coming[] {
     ...resets(sandbox, now),
     ...timelineEvents(sandbox),
     ...faultEvents(sandbox),
-    ...ruleEvents(sandbox),
   ];
 }
 
@@ -86,17 +84,6 @@ function timelineEvents({ timeline: { steps, next } }: SandboxState): Coming[] {
     organization: refsIn(step).organization ?? null,
     text: `Step ${next + index + 1} of the timeline: ${actionIn(step) ?? "nothing"}`,
   }));
-}
-
-function ruleEvents({ records }: SandboxState): Coming[] {
-  return [...records].flatMap(([name, { due, rules, form }]) =>
-    due.slice(0, max).map((record): Coming => {
-      const { organization, next, members } = record;
-      const set = JSON.stringify(rules[next?.rule ?? 0]?.set).slice(0, 100);
-      const text = `Record ${name} ${String(form.idIn(members))} changes: ${set}`;
-      return { at: dueAt(record), kind: "record_changes", organization, text };
-    }),
-  );
 }
 
 function faultEvents({ faults }: SandboxState): Coming[] {

@@ -81,25 +81,6 @@ const requestShape = s.mapping({
 /** A request in the journal. Contains no key, only its ref and fingerprint (R46). */
 export interface RequestView extends ValueOf<typeof requestShape> {}
 
-const recordShape = s.mapping({
-  collection: s.text(),
-  id: s.text(),
-  /** Counted from 1, in the order of creation. */
-  number: s.count(),
-  organization: s.text(),
-  environment: s.choice(environments),
-  createdAt: s.instant(),
-  updatedAt: s.instant(),
-  /** What a rule will change by itself, and when. */
-  next: s.orNull(s.mapping({ at: s.instant(), set: s.record(s.anything()) })),
-  /** The moves that it allows now. */
-  moves: s.list(s.mapping({ operation: s.text(), set: s.record(s.anything()) })),
-  /** As in responses. */
-  members: s.record(s.anything()),
-});
-/** A record of a documented endpoint. Times are ISO 8601. */
-export interface RecordView extends ValueOf<typeof recordShape> {}
-
 const upcomingKinds = [
   "overlap_ends",
   "key_expires",
@@ -108,7 +89,6 @@ const upcomingKinds = [
   "timeline_step",
   "fault_begins",
   "fault_ends",
-  "record_changes",
 ] as const;
 
 const upcomingShape = s.mapping({
@@ -134,6 +114,5 @@ export const viewShapes = {
   organization: organizationShape,
   clock: clockShape,
   request: requestShape,
-  record: recordShape,
   upcoming: upcomingShape,
 };

@@ -62,9 +62,7 @@ export const problemCodes = [
   // The document of `openapi`
   "openapi_not_found",
   "openapi_version",
-  "unknown_operation",
   "openapi_missing",
-  "record_invalid",
   "unknown_example",
   // Found by running it
   "step_fails",

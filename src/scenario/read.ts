@@ -2,8 +2,8 @@ import { isSandboxError, SandboxError } from "../rules/errors.js";
 import { maximumProblems, shapeProblems } from "../rules/schema/check.js";
 import { mergedByName } from "../rules/schema/json.js";
 import type { Members } from "../rules/schema/messages.js";
-import { isMapping, type Path, pathText } from "../rules/schema/shape.js";
-import { knownRefsHint, nearest, quote } from "../rules/schema/words.js";
+import { type Path, pathText } from "../rules/schema/shape.js";
+import { nearest, quote } from "../rules/schema/words.js";
 import { type ActionName, actionNames, actionRow, refsIn, stepKinds } from "../rules/steps.js";
 import { checkRef, earlyTime, type Facts, factsOf, refRules, type ScenarioRule } from "./checks/facts.js";
 import { faultsFit } from "./checks/faults.js";
@@ -47,6 +47,8 @@ export interface ExtendsOptions {
 export interface ScenarioText {
   readonly text: string;
   readonly file: string;
+  /** Of a document, the texts of its other files, by their path from its folder. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 function withDocument(
@@ -57,19 +59,18 @@ function withDocument(
 ): ReadScenario | undefined {
   if (own !== undefined && given !== undefined) return { ...own, fields: { ...own.fields, openapi: given } };
   const wanted = own?.fields.openapi;
-  const { file: name, ...part } = isMapping(wanted) ? wanted : { file: wanted };
-  if (own === undefined || typeof name !== "string" || "text" in part) return own;
+  if (own === undefined || typeof wanted !== "string") return own;
   const fail = (why: string, hint: string) => {
-    const message = `the document ${quote(name)} cannot be read${why}`;
+    const message = `the document ${quote(wanted)} cannot be read${why}`;
     const { place } = own.placeOf(["openapi"], "value");
     const isDocument = own.fields.info !== undefined;
     const better = isDocument ? "this file is a document, not a scenario: give it to --openapi" : hint;
     return report({ code: "openapi_not_found", path: ["openapi"], place, message, hint: better });
   };
   try {
-    const openapi = readText?.(name, from);
+    const openapi = readText?.(wanted, from);
     if (openapi !== undefined)
-      return { ...own, fields: { ...own.fields, openapi: { ...part, ...openapi, file: name } } };
+      return { ...own, fields: { ...own.fields, openapi: { ...openapi, file: wanted } } };
     fail(
       " here",
       "give its text: openapi: { text: … }, or createSandbox({ openapi: readOpenApi(document) })",
@@ -346,7 +347,7 @@ function doesOneThing(step: object, things: readonly string[], path: Path, { wro
 }
 
 function actionFits(action: Action, path: Path, keyExists: KeyExists, facts: Facts): void {
-  const { record, faults = [] } = action;
+  const { faults = [] } = action;
   const { name, key, organization } = refsIn(action);
   if (name === undefined) return;
   const row = actionRow(name);
@@ -356,28 +357,6 @@ function actionFits(action: Action, path: Path, keyExists: KeyExists, facts: Fac
   for (const [index, { when }] of faults.entries()) {
     keyExists(when?.key, [...path, "faults", index, "when", "key"]);
   }
-  if (record !== undefined) recordFits(record, [...path, name], facts);
-}
-
-function recordFits(record: NonNullable<Action["record"]>, path: Path, { scenario, wrong }: Facts): void {
-  const collections = new Map(Object.entries(scenario.records ?? {}));
-  if (!collections.has(record.in)) {
-    const hint = () =>
-      collections.size === 0
-        ? "add records: at the top level"
-        : knownRefsHint(record.in, collections, "collections");
-    wrong("record_invalid", [...path, "in"], `there is no collection ${quote(record.in)}`, hint);
-  }
-  doesOneThing(record, ["add", "set", "remove"], path, { wrong } as Facts);
-  if ((record.add === undefined) === (record.id !== undefined)) return;
-  const message =
-    record.id === undefined ? "a record to change needs its id" : "a new record gets its own id";
-  wrong(
-    "step_contradiction",
-    path,
-    message,
-    record.id === undefined ? 'write id, such as "{loans.1}"' : "remove id",
-  );
 }
 
 function expectationFits({ expect, ...step }: StoryStep, path: Path, { wrong }: Facts): void {
@@ -393,14 +372,4 @@ function expectationFits({ expect, ...step }: StoryStep, path: Path, { wrong }: 
   wrong("step_contradiction", [...path, "expect", misplaced], message, hint, "key");
 }
 
-const recordsFit: ScenarioRule = (facts) => {
-  const { records = {}, openapi } = facts.scenario;
-  const hint = "add openapi: with its file, or give it to --openapi";
-  if (facts.scenario.records !== undefined && openapi === undefined)
-    facts.wrong("openapi_missing", ["records"], "records need the document of their operations", hint, "key");
-  for (const [name, { start = [] }] of Object.entries(records))
-    for (const [index, { organization }] of start.entries())
-      checkRef("organization", organization, ["records", name, "start", index, "organization"], facts);
-};
-
-const rules = [...refRules, ...keyRules, faultsFit, recordsFit, timelineIsInOrder, stepsFit];
+const rules = [...refRules, ...keyRules, faultsFit, timelineIsInOrder, stepsFit];

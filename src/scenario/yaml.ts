@@ -101,7 +101,15 @@ export function readDocument(text: string, file: string, report: ReportProblem):
   const tree = readNodes(source, report, ofDocument);
   if (tree === undefined) return undefined;
   const placeOf: ReadText["placeOf"] = (path, pointAt) => placeIn(tree, source, path, pointAt);
-  return { value: tree.document.toJS({ maxAliasCount: -1 }), placeOf };
+  const value = withMerges(tree.document.toJS({ maxAliasCount: -1 }), ofDocument.pieces);
+  if (value !== undefined) return { value, placeOf };
+  report({
+    code: "too_large",
+    path: [],
+    message: "the merge keys (<<) of the document copy too many fields",
+    hint: "merge less",
+  });
+  return undefined;
 }
 
 function readYaml(source: SourceText, limits: TextLimits, report: ReportProblem): ReadScenario | undefined {

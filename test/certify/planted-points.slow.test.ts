@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { conditionedRun } from "../../src/api/conditioned-run.js";
-import { documentedRows } from "../../src/api/variation/table.js";
-import allWords from "../../src/api/variation/words.json" with { type: "json" };
+import words from "../../src/api/variation/words.json" with { type: "json" };
 import { failuresByReason } from "../../src/certify/brief.js";
 import { type Narrowed, narrowVaried, type Repeat } from "../../src/certify/narrow.js";
 import { everywhere, type PlannedRun, planOf, pointsIn, whereTheyWere } from "../../src/certify/plan.js";
@@ -14,10 +13,6 @@ import { type Asked, ask, observe } from "../support/varied.js";
 // A mistake for each variant of each row, derived from the words that certify has for it; `narrow.test.ts` holds those to
 // be all that the variation table has.
 
-// Rows of documents do nothing here, where no document is.
-const words = Object.fromEntries(
-  Object.entries(allWords).filter(([row]) => !documentedRows.some(({ id }) => id === row)),
-);
 const planted = Object.entries(words).flatMap(([row, { variants }]) =>
   Object.keys(variants).map((variant) => `${row}:${variant}`),
 );

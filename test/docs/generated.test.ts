@@ -11,9 +11,6 @@ import { keyedPaths, keylessPaths, limitPaths } from "../../src/check/contract.j
 import { commands } from "../../src/cli/commands.js";
 import { countryOf } from "../../src/farmers/tables.js";
 import { createSandbox, outcomes } from "../../src/index.js";
-import { formatTests } from "../../src/openapi/keywords.js";
-import { ownHeaders, parameterPlaces, separators } from "../../src/openapi/requests.js";
-import { readKeywords } from "../../src/openapi/schemas.js";
 import { formats, reportFormats } from "../../src/report/render/document.js";
 import { adviceTable } from "../../src/rules/advice.js";
 import { type AssumptionDefinition, type Assumptions, assumptionTable } from "../../src/rules/assumptions.js";
@@ -38,7 +35,7 @@ const callGroups: Readonly<Record<string, readonly string[]>> = {
   state: ["state", "revision", "clock", "upcoming", "assumptions", "profiles", "faults", "reset"],
   scenarios: ["scenarios", "scenario", "scenario.schema.json"],
   keys: ["organizations", "keys", "directory"],
-  records: ["farmers", "records"],
+  farmers: ["farmers"],
   requests: ["requests", "expect", "send", "report", "request-checks"],
   story: ["story"],
   server: ["health", "ready", "stop", "openapi.json", "control.openapi.json", ""],
@@ -58,7 +55,6 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   "docs/control-plane.md": Object.fromEntries(
     Object.keys(callGroups).map((group) => [`calls: ${group}`, () => callsPart(group)]),
   ),
-  "docs/openapi.md": { checked: checkedPart },
   "docs/specification.md": { assumptions: assumptionsPart, endpoints: endpointsPart },
   "docs/report.md": { advice: advicePart, formats: formatsPart },
   "docs/scenario-reference.md": { effects: effectsPart, locales: localesPart },
@@ -335,25 +331,6 @@ function endpointsPart(): string {
   });
   const head = ["endpoint", "operation id", "scope", "paths of its successes"];
   return [table(head, ...rows), ...sections].join("\n\n");
-}
-
-/** What the checks of a document's requests read, from their own tables. */
-function checkedPart(): string {
-  const names = (all: Iterable<string>) => [...all].map(code).join(", ");
-  return table(
-    ["part of a request", "checked"],
-    [`parameters in ${names(Object.keys(parameterPlaces))}`, "yes; no value of a header is stored"],
-    [`the headers ${names(ownHeaders)}`, "not by the document"],
-    [
-      "lists in parameters, and objects in queries",
-      `the styles ${names(Object.keys(separators))}; other objects are JSON`,
-    ],
-    ["bodies: JSON", "yes"],
-    ["bodies: other media types", "only the media type"],
-    ["keywords of schemas", names([...readKeywords.keys()].filter((name) => name !== "examples"))],
-    ["formats of texts and numbers", names(formatTests.keys())],
-    ["several scopes of one operation", "only the first"],
-  );
 }
 
 function localesPart(): string {

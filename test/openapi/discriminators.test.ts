@@ -1,6 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { builtIn } from "../../src/api/routes.js";
-import { readApi } from "../../src/openapi/read-api.js";
 import { content, documentOf, serving } from "../support/documents.js";
 
 // A member of the body names the schema that the body has.
@@ -128,7 +126,7 @@ test("a schema of a parent has its own value where only it is expected", async (
   const { ask } = serving(documentOf({ "/a": { get: one, put } }, { components: { schemas } }));
   expect((await ask("GET /a")).body).toMatchObject({ kind: "transfer", iban: expect.any(String) });
   expect((await ask("PUT /a", { body: { kind: "card", iban: "1" } })).body.error.details.fields).toEqual({
-    "body.kind": 'must be one of "transfer"',
+    "body.kind": 'must be "transfer"',
   });
   expect((await ask("PUT /a", { body: { kind: "transfer", iban: "1" } })).status).toBe(200);
 });
@@ -164,7 +162,7 @@ test.each(["__proto__", "constructor", "toString"])("%s names no schema", async 
   expect((await send("POST /a", type, `{"kind":"${kind}"}`)).status).toBe(400);
 });
 
-test("a discriminator whose values are not known is a note", async () => {
+test("alternatives that no value names are checked one by one", async () => {
   const kind = { type: "string", enum: ["c", "t"] };
   const schemas = {
     Payment: either("oneOf", chooses()),
@@ -177,8 +175,6 @@ test("a discriminator whose values are not known is a note", async () => {
     responses: { 204: { description: "" } },
   };
   const document = documentOf({ "/a": { post } }, { components: { schemas } });
-  const { notes } = readApi({ text: JSON.stringify(document) }, builtIn);
-  expect(notes().list().join()).toContain("the discriminator is not checked");
   const { ask } = serving(document);
   expect((await ask("POST /a", { body: { kind: "t", number: "1" } })).status).toBe(204);
   expect((await ask("POST /a", { body: { kind: "t", other: "1" } })).status).toBe(400);

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { builtIn } from "../../src/api/routes.js";
 import { documentReader } from "../../src/openapi/read-api.js";
 import { content, documentOf, serving, success } from "../support/documents.js";
 
@@ -24,7 +23,7 @@ test("an error has its documented media type", async () => {
 });
 
 const notesOf = (document: object) =>
-  documentReader.notes({ openapi: { text: JSON.stringify(document) } }, builtIn, new Set()).notes;
+  documentReader.notes({ openapi: { text: JSON.stringify(document) } }, new Set()).notes;
 
 const ofText = content({ type: "string" }, "text/csv", { example: "id" }).content;
 

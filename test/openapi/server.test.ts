@@ -58,13 +58,10 @@ test("a sent scenario may name the document that the server was started with, an
   expect(await statusOf(next.url)).toBe(201);
 });
 
-test("a sent scenario may have the text of this document, a part of it, or a bundled one", async () => {
+test("a sent scenario may have the text of this document, or a bundled one", async () => {
   const { url, controlUrl } = await servedAnew({ scenario });
   expect((await sendTo(controlUrl, stringify(scenario))).status).toBe(200);
   expect(await statusOf(url)).toBe(201);
-  const part = { ...scenario, openapi: { text, operations: ["listReports"] } };
-  expect((await sendTo(controlUrl, stringify(part))).status).toBe(200);
-  expect(await statusOf(url)).toBe(405);
   const bundled = await control(controlUrl, "PUT /scenario", { name: "announced-endpoints" });
   expect(bundled.status).toBe(200);
   expect((await sendTo(controlUrl, "version: 1\nextends: announced-endpoints")).status).toBe(200);
@@ -75,7 +72,6 @@ test.each<[string, object | string]>([
   ["a name", { ...scenario, openapi: "other.yaml" }],
   ["a text", { ...scenario, openapi: { text: other } }],
   ["a text with a known name", { ...scenario, openapi: { text: other, file: "api.yaml" } }],
-  ["a part", { ...scenario, openapi: { file: "other.yaml", operations: ["createReport"] } }],
   [
     "an escaped field",
     JSON.stringify({ ...scenario, openapi: "other.yaml" }).replace("openapi", "open\\u0061pi"),

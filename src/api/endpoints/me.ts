@@ -3,11 +3,11 @@ import { organizationViewFields } from "../../rules/organization.js";
 import { mePath } from "../../rules/outcomes.js";
 import * as s from "../../rules/schema/shape.js";
 import type { KeyEntry } from "../../sandbox/keys.js";
-import type { Endpoint } from "../endpoint.js";
+import type { ReleasedEndpoint } from "../endpoint.js";
 import { type TextBody, utf8Length } from "../messages.js";
 
 /** Who am I: the context of the calling key (section 4.1 of the specification; R1–R8). */
-export const me: Endpoint = {
+export const me: ReleasedEndpoint = {
   method: "GET",
   path: mePath,
   operationId: "getRelyingPartyContext",

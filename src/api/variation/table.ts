@@ -1,5 +1,4 @@
 import type { Assumptions } from "../../rules/assumptions.js";
-import { isMapping, type MappingKind, type Shape, shapeOf } from "../../rules/schema/shape.js";
 import { type RandomStream, randomStream } from "../../rules/seed.js";
 import { reasonPhrases } from "../messages.js";
 
@@ -145,15 +144,6 @@ export const contextRows: readonly VariationRow[] = [
   }),
 ];
 
-/** The rows of a documented response's content: only members that the description allows to come and go. */
-export const documentedRows: readonly VariationRow[] = [
-  row("documented_members", [200, 201, 202], "as_documented", {
-    more: moreMembers({ x_note: "new", x_links: [{ rel: "self", count: 1.5 }], x_none: null }),
-    required_only: fewerMembers(() => true),
-    some: fewerMembers((random) => random() % 2 === 0),
-  }),
-];
-
 /** The rows of an error's content. The top level has only `error` (R27). */
 const errorRows: readonly VariationRow[] = [
   row("error_members", rejected, "none", {
@@ -271,7 +261,6 @@ const headerRows: readonly VariationRow[] = [
 export const variationTable: readonly VariationRow[] = [
   ...choiceRows,
   ...contextRows,
-  ...documentedRows,
   ...errorRows,
   ...textRows,
   ...headerRows,
@@ -290,7 +279,6 @@ export interface Draft {
   text: string;
   /** If there is a `Content-Length`, its value is corrected at the end. */
   headers: readonly Header[];
-  readonly shape?: Shape | undefined;
 }
 
 interface Body {
@@ -311,40 +299,6 @@ type Edit = (draft: Draft, random: RandomStream) => void;
 function dataMembers(added: object, member?: "limits" | "usage"): Edit {
   return ({ body: { data } }) => {
     if (data !== undefined) Object.assign(member === undefined ? data : data[member], added);
-  };
-}
-
-function moreMembers(added: object): Edit {
-  return inDocumented((value, { isOpen, fields }) => {
-    const newMembers = Object.entries(added).filter(([name]) => isOpen && !Object.hasOwn(fields, name));
-    return { ...value, ...Object.fromEntries(newMembers) };
-  });
-}
-
-function fewerMembers(isLeftOut: (random: RandomStream) => boolean): Edit {
-  return inDocumented((value, { fields }, random) => {
-    const isKept = (name: string) => {
-      const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-      return field === undefined || !("optional" in field) || !isLeftOut(random);
-    };
-    return Object.fromEntries(Object.entries(value).filter(([name]) => isKept(name)));
-  });
-}
-
-function inDocumented(change: (value: object, shape: MappingKind, random: RandomStream) => object): Edit {
-  const inside = (value: unknown, shape: Shape | undefined, random: RandomStream): unknown => {
-    if (shape?.kind === "list" && Array.isArray(value)) {
-      return value.map((item) => inside(item, shape.item, random));
-    }
-    if (shape?.kind !== "mapping" || !isMapping(value)) return value;
-    const members = Object.entries(value).map(([name, member]) => {
-      const field = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
-      return [name, inside(member, field && shapeOf(field), random)];
-    });
-    return change(Object.fromEntries(members), shape, random);
-  };
-  return (draft, random) => {
-    draft.body = inside(draft.body, draft.shape, random) as Body;
   };
 }
 

@@ -1,19 +1,11 @@
 import { type Assumptions, assumptionsFor, assumptionTable } from "../../rules/assumptions.js";
-import type { Shape } from "../../rules/schema/shape.js";
 import { mix32, type RandomStream, randomStream } from "../../rules/seed.js";
 import { type ChooseVariant, fixedAssumptions, profileOf } from "../../sandbox/conditions.js";
 import type { ApiResponse } from "../../sandbox/journal/exchange.js";
 import { numberInSeries } from "../../sandbox/request-ids.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { headerPairs, withBody } from "../messages.js";
-import {
-  contextRows,
-  type Draft,
-  documentedRows,
-  type RowVariant,
-  type VariationRow,
-  variationTable,
-} from "./table.js";
+import { contextRows, type Draft, type RowVariant, type VariationRow, variationTable } from "./table.js";
 
 interface Selected {
   readonly variant: RowVariant;
@@ -81,7 +73,6 @@ function variationWith(
 interface ResponseKind {
   readonly status: number;
   readonly isContext: boolean;
-  readonly isDocumented: boolean;
 }
 
 /** A variation with the variants that a run chooses for a response with this status. */
@@ -90,7 +81,7 @@ export function chosenVariation(
   number: number,
   variation: Variation,
   choose: ChooseVariant,
-  { status, isContext, isDocumented }: ResponseKind,
+  { status, isContext }: ResponseKind,
 ): Variation {
   const selected = variation.selected.map((one) => {
     const { row, variant } = one;
@@ -98,7 +89,6 @@ export function chosenVariation(
     const applies =
       row.statuses.includes(status) || (status >= 500 && (variant.assume ?? variant.requestId) !== undefined);
     if (!applies || (!isContext && contextRows.includes(row))) return one;
-    if (!isDocumented && documentedRows.includes(row)) return one;
     const id = choose(row.id, variant.id, status);
     return { ...one, variant: row.variants.find((other) => other.id === id) ?? row.variants[0] };
   });
@@ -132,12 +122,11 @@ export function unvariedAssumptions(sandbox: SandboxState): (keyof Assumptions)[
 export function vary(
   { status, headers, body }: ApiResponse,
   { selected }: Variation,
-  { isContext = false, shape }: { readonly isContext?: boolean; readonly shape?: Shape | undefined } = {},
+  { isContext = false }: { readonly isContext?: boolean } = {},
 ): ApiResponse {
-  const draft: Draft = { status, body: JSON.parse(body), text: "", headers: headerPairs(headers), shape };
+  const draft: Draft = { status, body: JSON.parse(body), text: "", headers: headerPairs(headers) };
   for (const { row, variant, random } of selected) {
     if (!row.statuses.includes(status) || (!isContext && contextRows.includes(row))) continue;
-    if (shape === undefined && documentedRows.includes(row)) continue;
     variant.change?.(draft, random);
   }
   return withBody({ status, headers: draft.headers.flat(), body }, draft.text);

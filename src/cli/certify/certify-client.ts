@@ -3,7 +3,6 @@ import { stripVTControlCharacters } from "node:util";
 import { conditionedRun } from "../../api/conditioned-run.js";
 import type { Endpoint } from "../../api/endpoint.js";
 import { apiVersion } from "../../api/openapi.js";
-import { builtIn } from "../../api/routes.js";
 import { type Certification, certify, resultOf } from "../../certify/certification.js";
 import { collectWrites } from "../../certify/evidence.js";
 import { planOf, pointsIn, type Timeouts } from "../../certify/plan.js";
@@ -118,7 +117,8 @@ async function documentIn(
   flags: { readonly openapi?: string },
 ): Promise<CertifyResult["document"]> {
   if (!isMapping(scenario.openapi)) return undefined;
-  const { text, file, info } = (await loadReader()).describe(scenario, builtIn);
+  const { text, file } = scenario.openapi as { readonly text: string; readonly file?: string };
+  const info = (await loadReader()).info(scenario);
   const given = flags.openapi !== undefined && { given: true };
   return {
     ...info,

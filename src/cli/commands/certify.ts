@@ -1,9 +1,7 @@
-import { brokenPromisesOf } from "../../api/promises.js";
+import { brokenPromises } from "../../api/promises.js";
 import { certificateBrief, endlessResend } from "../../certify/brief.js";
 import { renderCertificate } from "../../certify/document.js";
 import { type CertifyResult, promiseChoices } from "../../certify/result.js";
-import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import { endpointsFor } from "../../node/platform.js";
 import { extensionWords, type ReportFormat } from "../../report/render/document.js";
 import { faultPathIds } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
@@ -18,9 +16,9 @@ import type { Io } from "../io.js";
 import { loadNamed } from "../open-scenario.js";
 import { whyNoRequest } from "../serve/exec-report.js";
 
-/** Checks the names of `--only`, which depend on the endpoints of the scenario. */
-function checkOnly(only: readonly string[] = [], { scenario }: LoadedScenario): void {
-  const promises = brokenPromisesOf(endpointsFor(scenario)).map(({ id }) => id);
+/** Checks the names of `--only`. */
+function checkOnly(only: readonly string[] = []): void {
+  const promises = brokenPromises.map(({ id }) => id);
   const names = ["minimal", "typical", "retries", ...faultPathIds, ...promises];
   const text = only.find((one) => !names.includes(one) && seedIn(one) === undefined);
   if (text === undefined) return;
@@ -141,7 +139,7 @@ export const certifyCommand = declareCommand({
     const targets = reportTargets(flags.certificate, certificateFiles, io);
     needCommand(rest, io);
     const loaded = await loadNamed(words[0], io, flags);
-    checkOnly(flags.only, loaded);
+    checkOnly(flags.only);
     const request = { loaded, command: rest, ...askedRuns(flags) };
     const { result, cutShort, outputOf, notes, release } = await certifyClient(request, call);
     try {

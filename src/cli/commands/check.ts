@@ -1,11 +1,8 @@
-import { builtIn } from "../../api/routes.js";
-import { keysInVariables, operationsToCheck } from "../../check/contract.js";
+import { keysInVariables } from "../../check/contract.js";
 import { renderCheck } from "../../check/report.js";
 import { runCheck } from "../../check/run.js";
 import { isLoopbackHost } from "../../node/addresses.js";
 import { createSend, endpointUnder } from "../../node/clients/send-once.js";
-import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import { loadReader } from "../../node/platform.js";
 import { parseApiKey } from "../../rules/api-key.js";
 import { redactKeys } from "../../rules/redact.js";
 import { unknownSecret } from "../../scenario/population.js";
@@ -13,7 +10,6 @@ import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
-import { fallbackScenario, loadNamed, startNamed } from "../open-scenario.js";
 
 export const checkCommand = declareCommand({
   summary: "probe a real environment and compare it with the contract",
@@ -29,11 +25,6 @@ export const checkCommand = declareCommand({
       flag.wholeNumber(1, Number.MAX_SAFE_INTEGER),
     ),
     timeout: flag.timeout,
-    openapi: flag.option(
-      "--openapi <file>",
-      "also compare its GET operations with this OpenAPI document, and the document with the sandbox",
-      flag.fileName,
-    ),
     probeLimits: flag.plainToggle(
       "--probe-limits",
       "reach limits on purpose, with keys at their limits or with up to per_minute + 1 requests of a working key, if --max-requests allows it",
@@ -42,22 +33,17 @@ export const checkCommand = declareCommand({
   examples: {
     "svc-sandbox check https://api.example": "the keys are in SVC_API_KEY, SVC_KEY_REVOKED, …",
     "svc-sandbox check https://api.example --format junit > check.xml": "for CI",
-    "svc-sandbox check https://api.example --openapi api.yaml": "its documented operations",
     "svc-sandbox check http://127.0.0.1:4747": "a sandbox: finds nothing",
   },
   async run({ words, flags, io }) {
     const format = flags.json ? "json" : (flags.format ?? "text");
     const url = endpointUnder(words[0] ?? "");
-    const loaded = await loadNamed(fallbackScenario, io, { openapi: flags.openapi });
-    const document = loaded.scenario.openapi;
-    const described = document === undefined ? [] : await readDocument(loaded, io);
     warnOfPlainHttp(url, io);
     const report = await runCheck(createSend(url, flags.timeout ?? flag.defaultWait), {
       url: url.href,
       env: io.env,
       maxRequests: flags.maxRequests ?? 44,
       probeLimits: flags.probeLimits === true,
-      operations: operationsToCheck(startNamed(loaded, {}), described),
       unknownKey: unknownSecret,
     });
     const { stopped } = report;
@@ -69,12 +55,6 @@ export const checkCommand = declareCommand({
     return report.verdict === "agrees" ? exitCode.fine : exitCode.failed;
   },
 });
-
-async function readDocument(loaded: LoadedScenario, io: Io) {
-  const { notes, operations } = (await loadReader()).describe(loaded.scenario, builtIn);
-  for (const note of notes) io.stderr.say(redactKeys(`${note}\n`));
-  return operations;
-}
 
 function warnOfPlainHttp({ protocol, host }: URL, { env, stderr }: Io): void {
   const isReal = (secret: string) => parseApiKey(secret)?.marked !== true;

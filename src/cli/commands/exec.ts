@@ -1,6 +1,6 @@
 import { conditionedRun } from "../../api/conditioned-run.js";
 import { faultsOn } from "../../api/faults.js";
-import { type BrokenPromise, brokenPromisesOf } from "../../api/promises.js";
+import { type BrokenPromise, brokenPromises } from "../../api/promises.js";
 import { outcomesOf } from "../../api/routes.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { endpointsFor } from "../../node/platform.js";
@@ -24,11 +24,10 @@ import { deliverReport, execReportFiles } from "../serve/exec-report.js";
 import { openRunFolder } from "../serve/run-folder.js";
 import { createKeyFinder, runServed, sayWhyNotRun } from "../serve/run-served.js";
 
-function promiseOf(text: string, { scenario }: LoadedScenario): BrokenPromise {
-  const promises = brokenPromisesOf(endpointsFor(scenario));
-  const promise = promises.find(({ id }) => id === text);
+function promiseOf(text: string): BrokenPromise {
+  const promise = brokenPromises.find(({ id }) => id === text);
   if (promise !== undefined) return promise;
-  const ids = promises.map(({ id }) => id);
+  const ids = brokenPromises.map(({ id }) => id);
   const onPath = ids.filter((id) => id.split(":")[0] === text.split(":")[0]);
   const some = onPath.length > 0 ? onPath : ["200.test:scopes-empty", "401.revoked:accepted"];
   const hint = didYouMean(text, ids) || ` Give one such as ${listed(some, "or")}.`;
@@ -121,7 +120,7 @@ export const execCommand = declareCommand({
     const { words, rest, flags, io } = call;
     const targets = reportTargets(flags.report, execReportFiles, io, flags.format);
     const loaded = await loadNamed(words[0], io, flags);
-    const promise = flags.break === undefined ? undefined : promiseOf(flags.break, loaded);
+    const promise = flags.break === undefined ? undefined : promiseOf(flags.break);
     const conditions = conditionsOf(flags, loaded);
     const { seed, profile, now, frozen } = flags;
     const options = { seed, profile, now, frozen };

@@ -203,7 +203,7 @@ async function loadServed(
   { words, flags, io }: StartCall,
   signal: AbortSignal,
 ): Promise<LoadedScenario | undefined> {
-  const isNamed = words[0] !== undefined || flags.openapi !== undefined || flags.operations !== undefined;
+  const isNamed = words[0] !== undefined || flags.openapi !== undefined;
   if (run?.scenario !== undefined && !isNamed) {
     await requireDocument(run.scenario.scenario);
     return { ...run.scenario, files: [] };

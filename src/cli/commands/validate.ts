@@ -10,7 +10,6 @@ import { exitCode } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import {
-  type DocumentFlags,
   documentNotes,
   fallbackScenario,
   firstNotes,
@@ -41,7 +40,6 @@ export const validateCommand = declareCommand({
   words: { "[file...]": "scenario files (or bundled names; - reads stdin; default: svc-sandbox.yaml)" },
   flags: {
     openapi: flag.ofSandbox.openapi,
-    operations: flag.ofSandbox.operations,
     json: flag.json,
     quiet: flag.quiet,
     verbose: flag.verbose,
@@ -53,20 +51,20 @@ export const validateCommand = declareCommand({
   },
   async run({ words, flags, io }) {
     const verdicts: Verdict[] = [];
-    const { openapi, operations } = flags;
+    const { openapi } = flags;
     const ownFiles = () => [ownIn(io.cwd) ?? fallbackScenario];
     const files =
       openapi !== undefined && words.length === 0 ? ownFiles() : namedOrOwn(words, "validate", io);
-    for (const file of files) verdicts.push(await check(file, { openapi, operations }, io));
+    for (const file of files) verdicts.push(await check(file, openapi, io));
     if (flags.json) io.stdout.write(`${JSON.stringify(verdicts.map(asJson), null, 2)}\n`);
     else for (const verdict of verdicts) print(verdict, io, flags);
     return Math.max(...verdicts.map(({ code }) => code));
   },
 });
 
-async function check(file: string, flags: DocumentFlags, io: Io): Promise<Verdict> {
+async function check(file: string, openapi: string | undefined, io: Io): Promise<Verdict> {
   try {
-    const loaded = await loadNamed(file, io, flags);
+    const loaded = await loadNamed(file, io, { openapi });
     const problems = await stepsThatFail(loaded, {}, io);
     if (problems.length > 0) throw new ScenarioError(problems);
     const { name, files, piped } = loaded;

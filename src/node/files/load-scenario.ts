@@ -1,5 +1,5 @@
-import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { closeSync, existsSync, openSync, readSync, realpathSync, statSync } from "node:fs";
+import { dirname, resolve, sep } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { SandboxError } from "../../rules/errors.js";
@@ -8,6 +8,7 @@ import { type Path, pathText } from "../../rules/schema/shape.js";
 import { quote } from "../../rules/schema/words.js";
 import { unknownNames } from "../../sandbox/start.js";
 import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
+import { besides, fileReferences } from "../../scenario/document-files.js";
 import { scenarioLimits } from "../../scenario/format/fields.js";
 import type { FoundPlace, ScenarioLookup } from "../../scenario/parse-scenario.js";
 import { ScenarioError, type ScenarioMistake, type ScenarioProblem } from "../../scenario/problems.js";
@@ -98,8 +99,34 @@ export async function requireDocument(scenario: Scenario): Promise<void> {
   endpointsFor(scenario);
 }
 
+/** Reads a document, and the files that its references name in its folder. */
 export function openApiFile(name: string, cwd: string): ScenarioText {
-  return { file: name, text: readScenarioFile(resolve(cwd, name), name, cwd, "document") };
+  const file = resolve(cwd, name);
+  const text = readScenarioFile(file, name, cwd, "document");
+  const folder = realpathSync(dirname(file));
+  const files: Record<string, string> = {};
+  let room = scenarioLimits.bytesOfDocument - text.length;
+  const readNamed = (from: string, content: string) => {
+    for (const target of fileReferences(content)) {
+      const named = besides(from, target);
+      const path = resolve(folder, named);
+      if (Object.hasOwn(files, named) || path === file || !isInside(folder, path)) continue;
+      files[named] = readScenarioFile(path, named, folder, "document");
+      room -= files[named].length;
+      if (room < 0) throw new SandboxError("file_unreadable", documentTooLarge(name));
+      readNamed(named, files[named]);
+    }
+  };
+  readNamed("", text);
+  return { file: name, text, ...(Object.keys(files).length > 0 && { files }) };
+}
+
+const documentTooLarge = (name: string) =>
+  `Failed to read the document ${JSON.stringify(name)}: its files have more than ${scenarioLimits.bytesOfDocument / 2 ** 20} MiB. Remove operations that your client does not call.`;
+
+/** Whether a path leads to a file in this folder, also after its links. */
+function isInside(folder: string, path: string): boolean {
+  return existsSync(path) && realpathSync(path).startsWith(folder + sep) && statSync(path).isFile();
 }
 
 /** `load` reads the files that it extends, and `files` collects all paths. */

@@ -251,8 +251,6 @@ function unknownField(path: Path, shape: Shape, holder: unknown, around: Shape |
     suggestion: [...parent, field],
   });
 
-  const replacement = shape.kind === "mapping" ? shape.replaced?.[name] : undefined;
-  if (replacement !== undefined) return { ...diagnostic, hint: replacement };
   const members = (holder ?? {}) as Readonly<Record<string, unknown>>;
   const emptied = fields.find((field) => members[field] === null && isOfRefs(fieldsOf(shape)?.[field]));
   if (emptied !== undefined && isMapping(members[name])) {

@@ -80,8 +80,6 @@ export interface MappingKind<Of extends Fields = Fields> {
   readonly fields: Of;
   /** Whether it may have other, unchecked fields. */
   readonly isOpen?: boolean;
-  /** What to write in place of fields that it no longer has, by name. */
-  readonly replaced?: Readonly<Record<string, string>>;
   readonly needs?: readonly string[];
   /** Whether a needed field that is `false` counts as missing. */
   readonly isOffByFalse?: boolean;
@@ -178,13 +176,6 @@ export const needing = <Of extends MappingKind>(
   of: Of,
   isOffByFalse = false,
 ): Of => ({ ...of, needs, isOffByFalse });
-export const replacing = <Of extends MappingKind>(
-  replaced: Readonly<Record<string, string>>,
-  of: Of,
-): Of => ({
-  ...of,
-  replaced,
-});
 export const openMapping = <Of extends Fields>(fields: Of) => ({ ...mapping(fields), isOpen: true });
 export const record = <Member>(
   member: Shape<Member>,

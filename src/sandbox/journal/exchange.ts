@@ -28,7 +28,6 @@ export interface CallResult<Path = PathId> {
   readonly pathId: Path;
   readonly response: ApiResponse;
   readonly code: string | null;
-  readonly commit?: (() => void) | undefined;
   readonly fault?: FaultPathId;
   readonly delivery?: Delivery;
   /** Epoch milliseconds of its header `Date`. Default: the sandbox's clock. */
@@ -91,8 +90,6 @@ export interface Exchange {
   /** Milliseconds until the response, to the microsecond, including a fault's latency. */
   readonly durationMs: number;
   advice: readonly AdviceId[];
-  /** Whether it added a record, even if the client did not get the response. */
-  readonly hasCreated?: true | undefined;
   /** Whether its key's response before this one was the same rejection; `undefined` for not. */
   isResent: true | undefined;
 }

@@ -79,11 +79,6 @@ test.each<[StepAction, string, string, Performed?]>([
     "organization bank, live_access not_approved, status inactive",
   ],
   [
-    { record: { in: "loans", id: "{loans.1}", set: { status: "paid" } } } as never,
-    'The service changes the record {loans.1} of loans. Now it has {"status":"paid"}.',
-    'record in loans, id {loans.1}, set {"status":"paid"}',
-  ],
-  [
     { assumptions: { error_details: true, retry_after: "date" } } as never,
     "The service changes its responses: error_details true, retry_after date.",
     "assumptions error_details true, retry_after date",

@@ -6,7 +6,6 @@ import { isMapping, type Path } from "../../rules/schema/shape.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { unknownSecret } from "../../scenario/population.js";
 import { advanceClock, performAction, runDue } from "../operations/operations.js";
-import { fillIn } from "../records/records.js";
 import type { SandboxState } from "../sandbox.js";
 import { defaultKeyRef, scenarioSecret, scenarioSecrets } from "../secrets.js";
 import {
@@ -201,8 +200,7 @@ function runStep(sandbox: SandboxState, step: StoryStep, send: SendStoryRequest)
     const { request, shown } = storyRequest(sandbox, step.request);
     let response = send(request);
     for (let count = 1; count < shown.times; count += 1) response = send(request);
-    const expected = fillIn(sandbox, step.expect);
-    const differences = expected === undefined ? [] : responseDifferences(expected, response);
+    const differences = step.expect === undefined ? [] : responseDifferences(step.expect, response);
     return { request: shown, response, differences };
   }
   if (step.advance !== undefined) advanceClock(sandbox, step.advance);
@@ -219,10 +217,9 @@ export function storyRequest(
   { key = defaultKeyRef(sandbox.scenario) ?? "none", method = "GET", repeat = 1, ...given }: GivenRequest,
 ): { readonly request: StoryRequest; readonly shown: SentRequest } {
   const secret = secretFor(sandbox, key);
-  const path = String(fillIn(sandbox, given.path ?? mePath));
+  const { path = mePath } = given;
   const isText = typeof given.body === "string";
-  const filledBody = fillIn(sandbox, given.body);
-  const body = isText ? String(filledBody) : JSON.stringify(filledBody);
+  const body = isText ? String(given.body) : JSON.stringify(given.body);
   // Like a client that sets no type: a text is sent as text, no matter its content.
   const type = isText ? "text/plain" : "application/json";
   const headers: Record<string, string> = body === undefined ? {} : { "content-type": type };

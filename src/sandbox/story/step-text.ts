@@ -42,7 +42,7 @@ interface Sentence {
 
 /** The words of an action other than faults, which are never rejected. */
 function sentenceOf(action: StepAction, performed: Performed): Sentence {
-  const { create_key: creation, rotate, revoke, expire, organization, record, assumptions } = action;
+  const { create_key: creation, rotate, revoke, expire, organization, assumptions } = action;
   if (creation !== undefined) {
     const createdRef = creation.ref ?? performed.key?.ref;
     const named = createdRef === undefined ? "key" : `key ${createdRef}`;
@@ -63,20 +63,8 @@ function sentenceOf(action: StepAction, performed: Performed): Sentence {
     const what = Object.entries(changes).map(([name, value]) => changeInWords(name, value));
     return { verb: "set", object: `${what.join(" and ")} for ${ref}` };
   }
-  if (record !== undefined) return recordSentence(record, performed);
   const changed = Object.entries(assumptions ?? {}).map(([name, value]) => `${name} ${value}`);
   return { actor: "The service", verb: "change", object: `its responses: ${changed.join(", ") || "none"}` };
-}
-
-function recordSentence(
-  { in: name, id, set, add, remove }: NonNullable<StepAction["record"]>,
-  { record }: Performed,
-): Sentence {
-  const object = `the record ${record?.id ?? id ?? ""} of ${name}`.replace("  ", " ");
-  if (add !== undefined) return { actor: "The service", verb: "add", object };
-  if (remove !== undefined) return { actor: "The service", verb: "remove", object };
-  const after = ` Now it has ${JSON.stringify(set)}.`;
-  return { actor: "The service", verb: "change", object, after };
 }
 
 function oldKey(overlap = `${defaultOverlap / minute}m`): string {

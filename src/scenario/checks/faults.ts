@@ -11,7 +11,7 @@ export type FaultFields = NonNullable<Scenario["faults"]>[number];
 
 export interface FaultSandbox {
   readonly refs: Facts["refs"];
-  readonly scenario: Pick<Scenario, "openapi" | "records">;
+  readonly scenario: Pick<Scenario, "openapi">;
   /** The start of durations (epoch milliseconds). */
   readonly now?: number | undefined;
 }
@@ -44,12 +44,16 @@ function checkFaults(faults: readonly FaultFields[] = [], path: Path, checking: 
   }
 }
 
-/** An outcome that `/me` does not have needs a document, or its records. */
+/** An outcome that `/me` does not have needs a document. */
 function servesPath(pathId: PathId, path: Path, { scenario, wrong }: Checking): void {
   const { needs } = outcomeOf(pathId);
   if (needs === undefined || scenario[needs] !== undefined) return;
-  const what = needs === "records" ? "records of a document" : "the document of an endpoint with input";
-  wrong("openapi_missing", path, `${quote(pathId)} needs ${what}`, `add ${needs}: at the top level`);
+  wrong(
+    "openapi_missing",
+    path,
+    `${quote(pathId)} needs the document of an endpoint with input`,
+    `add ${needs}: at the top level`,
+  );
 }
 
 const partsOfStatus = ["body", "retry_after"] as const;

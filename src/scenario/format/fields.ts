@@ -202,9 +202,6 @@ export const limits = s.mapping({ per_minute: s.optional(limit()), per_day: s.op
 /** Names with a meaning for JavaScript objects: a scenario with them could change the sandbox's own objects. */
 export const forbiddenNames: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
-/** A placeholder: `{farmer.0}` is an id, `{farmer.0.name}` a member, `{loans.1}` the id of the first record of loans. */
-export const placeholder = /\{([a-z][a-z0-9-]{0,63})\.(\d{1,9})((?:\.[a-z_]{1,40}){0,5})\}/g;
-
 // Refs: short names in kebab-case for the things in a scenario.
 
 // JavaScript objects would sort a ref of digits before all others, no matter its place in the file.

@@ -6,20 +6,14 @@ import { requestSources } from "../../rules/request.js";
 import { checkValue, validationError } from "../../rules/schema/check.js";
 import type { MappingKind, Path, Shape, ValueOf } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
-import type { Scenario } from "../scenario.generated.js";
 import { duration, ref, time, timeOrDuration } from "./fields.js";
 import {
   assumptionsSchema,
   keyCreationFields,
   laterFaultsSchema,
-  members,
-  recordCreation,
   replacementRef,
   requestFields,
-  timelineSchema,
 } from "./steps.js";
-
-type Timeline = NonNullable<Scenario["timeline"]>;
 
 // The inputs of the library have the same fields as scenarios, and so the same spelling, checks and messages.
 
@@ -60,17 +54,11 @@ export const expectationQuery = s.mapping({
   count: s.optional(s.described(s.count(), "How many requests there must be. Default: at least one.")),
 });
 
-export const recordChange = s.shapeAt(timelineSchema, [0, "record"]) as Shape<
-  NonNullable<Timeline[number]["record"]>
->;
-
 export const controlBodies = {
   ...inputShapes,
   clock_change: s.mapping({ now: s.optional(time()), frozen: s.optional(s.flag()) }),
   clock_advance: s.mapping({ by: duration() }),
   assumptions_change: assumptionsSchema,
-  record_creation: recordCreation,
-  record_members: members(),
   sending: s.mapping({ key: ref(), ...requestFields }),
   scenario_text: s.mapping({ text: s.text() }),
   scenario_choice: s.mapping({ name: s.text() }),

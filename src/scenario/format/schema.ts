@@ -5,7 +5,6 @@ import * as s from "../../rules/schema/shape.js";
 import {
   limits,
   maximumScopes,
-  positiveDuration,
   ref,
   scenarioLimits,
   scope,
@@ -14,14 +13,7 @@ import {
   time,
   timeOrDuration,
 } from "./fields.js";
-import {
-  assumptionsSchema,
-  faultsSchema,
-  members,
-  recordCreation,
-  storySchema,
-  timelineSchema,
-} from "./steps.js";
+import { assumptionsSchema, faultsSchema, storySchema, timelineSchema } from "./steps.js";
 
 // The only source of the scenario format. Its checks, messages, JSON Schema and the types of `scenario.generated.ts`
 // are made from it. `descriptions.json` has the text for each field, for editors and the types' docs; a page that
@@ -75,85 +67,28 @@ const population = s.mapping({
   as_of: s.optional(time()),
 });
 
-// Records of the operations of a document. `src/openapi/records.ts` checks the names and values.
-
-const operation = () => s.text({ noun: "an operation id", pattern: /^[A-Za-z][\w-]{0,99}$/ });
-const change = s.mapping({ when: s.optional(members()), set: s.optional(members()) });
-
-const rule = s.mapping({
-  after: positiveDuration(),
-  when: s.optional(members()),
-  set: members(),
-});
-const then = s.optional(s.list(rule, { max: 100 }));
-
-const collection = s.mapping({
-  create: s.optional(operation()),
-  read: s.optional(operation()),
-  list: s.optional(operation()),
-  update: s.optional(operation()),
-  remove: s.optional(operation()),
-  id: s.optional(
-    s.text({ noun: "a place in a response", example: "data.id", pattern: /^[\w-]+(?:\.[\w-]+){0,5}$/ }),
-  ),
-  set: s.optional(members()),
-  moves: s.optional(s.record(change, operation())),
-  then,
-  start: s.optional(s.list(recordCreation)),
-  kept: s.ofSnapshots(
-    s.mapping({
-      made: s.count(),
-      records: s.list(
-        s.mapping({
-          number: s.count({ min: 1 }),
-          organization: ref(),
-          environment: s.choice(environments),
-          created_at: time(),
-          updated_at: time(),
-          rules_run: s.count(),
-          next: s.optional(s.mapping({ rule: s.count(), at: time() })),
-          members: members(),
-        }),
-      ),
-      removed: s.list(s.mapping({ number: s.count({ min: 1 }), id: s.text(), at: time() })),
-      keys: s.record(s.mapping({ sha256: sha256(), number: s.count({ min: 1 }), at: time() })),
-    }),
-  ),
-});
-
-const operationIds = s.list(s.text({ min: 1 }), { min: 1 });
 const documentSchema = s.mapping({
   file: s.optional(s.text()),
   text: s.text(),
-  operations: s.optional(operationIds),
+  files: s.optional(s.record(s.text())),
 });
-const partOfFile = s.mapping({ file: shortText(), operations: operationIds });
 
 /** The scenario file. This checks only the shape; `rules/` checks the fields against each other. */
-export const scenarioSchema = s.replacing(
-  {
-    preview:
-      "write openapi: announced-endpoints.openapi.yaml and records:, as in the scenario announced-endpoints",
-    consents:
-      'write records: { consent-requests: { start: [{ organization: …, farmer_id: "{farmer.0}" }] } }',
-  },
-  s.mapping({
-    version: s.choice([1], "unsupported_version"),
-    name: s.optional(shortText()),
-    description: s.optional(s.text({ max: 2000 })),
-    extends: s.optional(shortText()),
-    seed: s.optional(s.count()),
-    requests_responded: s.ofSnapshots(s.count()),
-    clock: s.optional(clock),
-    default_key: s.optional(ref()),
-    assumptions: s.optional(assumptionsSchema),
-    faults: s.optional(faultsSchema),
-    organizations: s.optional(s.record(organization, ref())),
-    population: s.optional(population),
-    openapi: s.optional(s.either(shortText(), documentSchema, partOfFile)),
-    examples: s.optional(s.record(s.text({ min: 1, max: 200 }))),
-    records: s.optional(s.record(collection, ref())),
-    timeline: s.optional(timelineSchema),
-    story: s.optional(storySchema),
-  }),
-);
+export const scenarioSchema = s.mapping({
+  version: s.choice([1], "unsupported_version"),
+  name: s.optional(shortText()),
+  description: s.optional(s.text({ max: 2000 })),
+  extends: s.optional(shortText()),
+  seed: s.optional(s.count()),
+  requests_responded: s.ofSnapshots(s.count()),
+  clock: s.optional(clock),
+  default_key: s.optional(ref()),
+  assumptions: s.optional(assumptionsSchema),
+  faults: s.optional(faultsSchema),
+  organizations: s.optional(s.record(organization, ref())),
+  population: s.optional(population),
+  openapi: s.optional(s.either(shortText(), documentSchema)),
+  examples: s.optional(s.record(s.text({ min: 1, max: 200 }))),
+  timeline: s.optional(timelineSchema),
+  story: s.optional(storySchema),
+});

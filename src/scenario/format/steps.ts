@@ -124,14 +124,6 @@ export const replacementRef = s.optional(ref());
 
 const actor = s.optional(s.choice(["administrator", "member"]));
 
-export const members = () => s.record(s.anything());
-/** A record that exists when the clock starts, or that a step adds: its owner, its time and its members. */
-export const recordCreation = s.openMapping({
-  organization: s.optional(ref()),
-  environment: s.optional(s.choice(environments)),
-  created_at: s.optional(timeOrDuration()),
-});
-
 // The same in a timeline and a story. `rules/steps.ts` checks the refs in a step.
 const actionFields = {
   create_key: s.optional(s.mapping({ ...keyCreationFields, actor })),
@@ -142,18 +134,6 @@ const actionFields = {
     s.needing(
       Object.keys(organizationChange.fields),
       s.mapping<s.Fields>({ ref: ref(), ...organizationChange.fields }),
-    ),
-  ),
-  record: s.optional(
-    s.needing(
-      ["set", "add", "remove"],
-      s.mapping({
-        in: ref(),
-        id: s.optional(s.either(shortText(), s.count())),
-        set: s.optional(members()),
-        add: s.optional(recordCreation),
-        remove: s.optional(s.always(true)),
-      }),
     ),
   ),
   faults: s.optional(faultsSchema),
@@ -222,22 +202,14 @@ const expect = s.mapping({
   error: s.optional(s.choice(rejectionCodes)),
 });
 
-const replacedSteps = {
-  consent: 'write record: { in: consent-requests, id: "{consent-requests.1}", set: { status: granted } }',
-  attestation: 'write record: { in: attestations, id: "{attestations.1}", set: { validity: suspended } }',
-};
-
 export const timelineSchema = s.list(
   s.needing(
     actionNames,
-    s.replacing(
-      replacedSteps,
-      s.mapping({
-        at: timeOrDuration(),
-        ...actionFields,
-        expect: s.optional(s.mapping({ error: s.choice(rejectionCodes) })),
-      }),
-    ),
+    s.mapping({
+      at: timeOrDuration(),
+      ...actionFields,
+      expect: s.optional(s.mapping({ error: s.choice(rejectionCodes) })),
+    }),
   ),
   { max: scenarioLimits.steps },
 );
@@ -245,17 +217,14 @@ export const timelineSchema = s.list(
 export const storySchema = s.list(
   s.needing(
     stepKinds,
-    s.replacing(
-      replacedSteps,
-      s.mapping({
-        after: s.optional(positiveDuration()),
-        say: s.optional(shortText(longestNarration)),
-        request: s.optional(request),
-        ...actionFields,
-        advance: s.optional(positiveDuration()),
-        expect: s.optional(expect),
-      }),
-    ),
+    s.mapping({
+      after: s.optional(positiveDuration()),
+      say: s.optional(shortText(longestNarration)),
+      request: s.optional(request),
+      ...actionFields,
+      advance: s.optional(positiveDuration()),
+      expect: s.optional(expect),
+    }),
   ),
   { max: scenarioLimits.steps },
 );

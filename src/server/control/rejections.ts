@@ -54,7 +54,6 @@ export const statusOfCode: Readonly<Partial<Record<SandboxErrorCode, number>>> =
   key_not_active: 409,
   secret_not_kept: 409,
   name_taken: 409,
-  record_limit_reached: 409,
 };
 
 // Over HTTP, all missing things have the same code.

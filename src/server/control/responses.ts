@@ -34,7 +34,6 @@ const { runs: _, ...reportOfOneRun } = reportShape.fields;
 const records = named({
   Key: viewShapes.key,
   Organization: viewShapes.organization,
-  Record: viewShapes.record,
   Clock: viewShapes.clock,
   Upcoming: viewShapes.upcoming,
   Assumptions: s.mapping(Object.fromEntries(assumptions)) as Shape as Shape<
@@ -84,7 +83,6 @@ const { StepResult } = named({
         replacement: s.orNull(records.Key),
         secret: s.nullable(s.text()),
         organization: s.orNull(records.Organization),
-        record: s.orNull(records.Record),
       }),
     ),
     failure: s.orNull(s.mapping({ code: s.text(), message: s.text() })),
@@ -110,14 +108,6 @@ export const responses = {
   ...named({
     ChangedKey: s.mapping({ key: records.Key }),
     IssuedKey: s.mapping({ key: records.Key, secret: s.text() }),
-    RecordPage: page(records.Record),
-    Collection: s.mapping({
-      collection: s.text(),
-      records: s.count(),
-      /** Its operation ids, by what they do. */
-      operations: s.record(s.text()),
-      moves: s.list(s.text()),
-    }),
     FarmerPage: page(records.Farmer),
     /** `created`: the number of keys that are not in the scenario. */
     KeyPage: s.mapping({ data: s.list(ListedKey), total: s.count(), created: s.count() }),

@@ -92,7 +92,7 @@ function respond(state: Server, response: ServerResponse) {
   if (control !== undefined && isControlPath(read.path)) return control(request, response);
   const input = inputAt(sandbox, read.method, read.path);
   if (input === undefined) return send(state, handle(sandbox, read), response);
-  readContent(request, input.body !== undefined, (content) =>
+  readContent(request, input.hasBody, (content) =>
     attempt(state, response, () => send(state, handle(sandbox, { ...read, content }), response)),
   );
 }

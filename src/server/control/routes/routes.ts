@@ -1,5 +1,4 @@
-import { describeApi, license, openApiParameters } from "../../../api/openapi.js";
-import { endpointsOf } from "../../../api/routes.js";
+import { license, openApiDocument, openApiParameters } from "../../../api/openapi.js";
 import { controlPath } from "../../../node/addresses.js";
 import { version } from "../../../node/package-files.js";
 import { inJson } from "../../../rules/schema/json.js";
@@ -7,11 +6,10 @@ import { type JsonSchema, jsonSchemaOf, referenceOr } from "../../../rules/schem
 import type { Shape } from "../../../rules/schema/shape.js";
 import * as s from "../../../rules/schema/shape.js";
 import { isoOf } from "../../../sandbox/clock.js";
-import { listRecords, operations, type RecordInput } from "../../../sandbox/operations/operations.js";
 import { controlBodySchema, descriptionOf } from "../../../scenario/format/json-schema.js";
 import { pageRoute } from "../page.js";
 import { responses } from "../responses.js";
-import { controlRoute, pageFields, type Route } from "../route.js";
+import { controlRoute, type Route } from "../route.js";
 import { dashboardRoutes } from "./dashboard.js";
 import { sandboxRoutes } from "./sandbox.js";
 import { scenarioRoutes } from "./scenario.js";
@@ -19,61 +17,10 @@ import { requestChecksRoutes, trafficRoutes } from "./traffic.js";
 
 const document = s.record(s.anything());
 
-const usualPage = 100;
-
-const recordRoutes: readonly Route[] = [
-  controlRoute("GET /records", {
-    summary: "The collections of records, with their operations",
-    response: s.list(responses.Collection),
-    run: ({ sandbox }) =>
-      [...sandbox.records].map(([collection, { records, moves }]) => {
-        const { create, read, list: all, update, remove } = sandbox.scenario.records?.[collection] ?? {};
-        return {
-          collection,
-          records: records.size,
-          moves: Object.keys(moves),
-          operations: JSON.parse(JSON.stringify({ create, read, list: all, update, remove })),
-        };
-      }),
-  }),
-  controlRoute("GET /records/{collection}", {
-    summary: "The records of a collection, in the order of creation",
-    query: s.mapping(pageFields(usualPage)),
-    response: responses.RecordPage,
-    isBare: true,
-    run({ sandbox, params: { collection = "" }, query: { offset, limit = usualPage } }) {
-      const data = listRecords(sandbox, collection, offset, limit);
-      return { data, total: sandbox.records.get(collection)?.records.size ?? 0 };
-    },
-  }),
-  controlRoute("POST /records/{collection}", {
-    summary: "Adds a record: its owner and its members",
-    body: "record_creation",
-    response: responses.Record,
-    status: 201,
-    run: ({ sandbox, params: { collection = "" }, body }) =>
-      operations.record(sandbox, { in: collection, add: body as NonNullable<RecordInput["add"]> }).record,
-  }),
-  controlRoute("PATCH /records/{collection}/{id}", {
-    summary: "Changes members of a record, no matter what its moves allow",
-    body: "record_members",
-    response: responses.Record,
-    run: ({ sandbox, params: { collection = "", id = "" }, body }) =>
-      operations.record(sandbox, { in: collection, id, set: body as NonNullable<RecordInput["set"]> }).record,
-  }),
-  controlRoute("DELETE /records/{collection}/{id}", {
-    summary: "Removes a record",
-    run({ sandbox, params: { collection = "", id = "" } }) {
-      operations.record(sandbox, { in: collection, id, remove: true });
-    },
-  }),
-];
-
 export const routes: readonly Route[] = [
   ...sandboxRoutes,
   ...scenarioRoutes,
   ...dashboardRoutes,
-  ...recordRoutes,
   ...requestChecksRoutes,
   ...trafficRoutes,
   controlRoute("POST /stop", {
@@ -90,7 +37,7 @@ export const routes: readonly Route[] = [
     summary: "The OpenAPI document of the relying-party API",
     response: document,
     isBare: true,
-    run: ({ sandbox }) => describeApi(endpointsOf(sandbox)),
+    run: () => openApiDocument(),
   }),
   controlRoute("GET /control.openapi.json", {
     summary: "The OpenAPI document of the control plane",

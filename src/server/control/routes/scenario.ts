@@ -242,7 +242,7 @@ function documentNamed(
   openapi: unknown,
   { sandbox, own }: Pick<Server, "sandbox" | "own">,
 ): Document | undefined {
-  const { text, file, operations } = isMapping(openapi) ? openapi : { file: openapi };
+  const { text, file } = isMapping(openapi) ? openapi : { file: openapi };
   // The checks of a scenario report anything else.
   if (typeof (text ?? file) !== "string") return undefined;
   const bundled = scenarioNames.map((name) => bundledScenarios[name]);
@@ -250,8 +250,7 @@ function documentNamed(
   const found = known.find((one) =>
     text === undefined ? baseName(one.file) === baseName(file) : one.text === text,
   );
-  if (found !== undefined)
-    return operations === undefined ? found : { ...found, operations: operations as string[] };
+  if (found !== undefined) return found;
   const name = typeof file === "string" ? `the document ${quote(file.slice(0, 100))}` : "this document";
   throw new HttpRejection(
     "document_not_allowed",

@@ -20,7 +20,6 @@ import { kindOf, type StoryStep } from "../../../sandbox/steps.js";
 import { storyRequest, tryNextStep } from "../../../sandbox/story/run-step.js";
 import { stepIntent } from "../../../sandbox/story/step-text.js";
 import { expectRequests, listRequests, viewRequest } from "../../../sandbox/views.js";
-import { placeholder } from "../../../scenario/format/fields.js";
 import { type ControlBody, expectationQuery, requestQuery } from "../../../scenario/format/inputs.js";
 import { responses } from "../responses.js";
 import { controlRoute, pageFields, type Route, textResponse } from "../route.js";
@@ -228,16 +227,14 @@ function repeatedRequest(exchange: Exchange): GivenRequest {
 function pathOf({ path: shown, content }: Exchange): string {
   const encoded = shown
     .replaceAll("…", "*")
-    .replace(/[^!-~]/g, (one) => `%${one.charCodeAt(0).toString(16).padStart(2, "0").slice(-2)}`)
-    .replace(placeholder, (whole) => `%7B${whole.slice(1, -1)}%7D`);
+    .replace(/[^!-~]/g, (one) => `%${one.charCodeAt(0).toString(16).padStart(2, "0").slice(-2)}`);
   const path = (encoded.startsWith("/") ? encoded : `/${encoded}`).slice(0, 1000);
   return content === undefined || content.query === "" ? path : `${path}?${content.query}`;
 }
 
-function contentOf({ contentType, idempotencyKey, body: { text } }: RequestContent): Partial<GivenRequest> {
-  const headers = {
-    ...(contentType !== undefined && { "Content-Type": contentType }),
-    ...(idempotencyKey !== undefined && { "Idempotency-Key": idempotencyKey }),
+function contentOf({ contentType, body: { text } }: RequestContent): Partial<GivenRequest> {
+  return {
+    ...(contentType !== undefined && { headers: { "Content-Type": contentType } }),
+    ...(text !== "" && { body: text }),
   };
-  return { ...(Object.keys(headers).length > 0 && { headers }), ...(text !== "" && { body: text }) };
 }
