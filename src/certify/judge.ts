@@ -18,25 +18,11 @@ import {
   timeoutsFor,
   usualFaults,
 } from "./plan.js";
-import type { Check, Problem } from "./report.js";
+import type { Certification, Judgment, Problem } from "./report.js";
 import { judgeResends, maxPasses, minPasses, resendKinds } from "./resends.js";
 import { type ClientRun, lastLineOf, type Reason, type Tools, whyNotJudged } from "./run.js";
 
-/** What certify has found out about a client. */
-export interface Certification {
-  readonly checks: readonly Check[];
-  /** Causes first. */
-  readonly problems: readonly Problem[];
-  readonly runs: number;
-  /** `undefined` if not even the plain run ended. */
-  readonly plain: ClientRun | undefined;
-  /** Why nothing can be judged. Default: it can. */
-  readonly unusable?: Reason;
-  /** The scenarios of the client's sandboxes. */
-  readonly scenarios: readonly string[];
-}
-
-type Judged = { readonly checks: readonly Check[]; readonly problems: readonly Problem[] };
+type Judged = { readonly checks: readonly Judgment[]; readonly problems: readonly Problem[] };
 
 /** Makes runs of one client; a later run has the time that the plain one shows it needs. */
 function createRuns(plan: CertifyPlan, tools: Tools) {
@@ -103,7 +89,7 @@ interface Context {
   readonly covered: readonly PathId[];
 }
 
-const check = (name: string, outcome: Check["outcome"], reason?: Reason): Check => ({
+const check = (name: string, outcome: Judgment["outcome"], reason?: Reason): Judgment => ({
   name,
   outcome,
   ...reason,
@@ -183,7 +169,7 @@ interface Variations {
   readonly asked: number;
   readonly passed: readonly ClientRun[];
   readonly failed: readonly FailedRun[];
-  readonly checks: readonly Check[];
+  readonly checks: readonly Judgment[];
 }
 
 async function runVaried({ plan, runs, plain }: Context): Promise<Variations> {
@@ -252,7 +238,7 @@ async function judgeVaried(
 }
 
 /** What too few requests, or the client's own settings, kept from varying. */
-function whatIsNotShown({ report }: ClientRun, all: readonly ClientRun[]): Check[] {
+function whatIsNotShown({ report }: ClientRun, all: readonly ClientRun[]): Judgment[] {
   const covered = coveredPaths(report).map((path) => outcomeOf(path).status);
   const missing = [401, 403, 429].filter((status) => !covered.includes(status));
   const varied = new Set(all.flatMap(({ points }) => points.map(({ row }) => row)));

@@ -1,7 +1,7 @@
 import { effectAt, type FaultPathId } from "../rules/fault-effects.js";
 import { isSuccess, type PathId } from "../rules/outcomes.js";
 import type { RunConditions } from "../sandbox/conditions.js";
-import type { SentKey } from "./run.js";
+import type { SentKey, Timeouts } from "./run.js";
 
 /** What a certification is asked for. */
 export interface CertifyPlan {
@@ -76,13 +76,6 @@ export function resendKeyOf(sent: readonly SentKey[], defaultKey: string | undef
 export function otherPath(paths: readonly PathId[], first: PathId | undefined): PathId | undefined {
   const others = paths.filter((path) => path !== first);
   return others.find(isSuccess) ?? others[0] ?? first;
-}
-
-/** When a run is ended, in milliseconds. */
-export interface Timeouts {
-  readonly total: number;
-  /** Time since its start or its last request. */
-  readonly silent: number;
 }
 
 /** How long a client may wait for a response: longer than the usual timeouts. */

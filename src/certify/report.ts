@@ -10,7 +10,7 @@ import * as s from "../rules/schema/shape.js";
 import { listed } from "../rules/schema/words.js";
 import { sha256, time } from "../scenario/format/fields.js";
 import { descriptionOf } from "../scenario/format/json-schema.js";
-import type { Certification } from "./judge.js";
+import type { ClientRun, Reason } from "./run.js";
 
 const version = () => s.text({ example: "1.0.0", pattern: /^[\w.+-]{1,100}$/ });
 const pathId = () => ({ ...pathIdShape(), isGrowing: true }) as Shape<PathId>;
@@ -25,7 +25,21 @@ const checkShape = s.mapping({
   why: s.optional(s.described(s.text(), "Why it is not judged.")),
   whatToDo: s.optional(s.described(s.text(), "What to change so that it is judged.")),
 });
-export interface Check extends ValueOf<typeof checkShape> {}
+export interface Judgment extends ValueOf<typeof checkShape> {}
+
+/** What certify has found out about a client. */
+export interface Certification {
+  readonly checks: readonly Judgment[];
+  /** Causes first. */
+  readonly problems: readonly Problem[];
+  readonly runs: number;
+  /** `undefined` if not even the plain run ended. */
+  readonly plain: ClientRun | undefined;
+  /** Why nothing can be judged. Default: it can. */
+  readonly unusable?: Reason;
+  /** The scenarios of the client's sandboxes. */
+  readonly scenarios: readonly string[];
+}
 
 const point = s.mapping({
   row: s.described(s.text(), "The row of the table of variations."),
@@ -142,7 +156,7 @@ export function resultOf(
 const groupOf = (name: string) => name.split(/[. ]/)[0] ?? "";
 
 function verdictOf(
-  checks: readonly Check[],
+  checks: readonly Judgment[],
   problems: readonly Problem[],
   isUnusable: boolean,
 ): CertifyResult["verdict"] {
@@ -227,7 +241,7 @@ const listLine = (title: string, words: readonly string[]) =>
   words.length === 0 ? [] : [`${title}: ${words.join(", ")}`];
 
 /** What held: each group with its count, and each kind of resend. */
-function heldWords(checks: readonly Check[]): string[] {
+function heldWords(checks: readonly Judgment[]): string[] {
   const countOf = (group: string, words: string) => {
     const own = checks.filter(
       ({ name, outcome }) => groupOf(name) === group && !/ /.test(name) && outcome !== "allowed",
@@ -265,7 +279,7 @@ const resendWords: Readonly<Record<string, string>> = {
 const wordsOf = (name: string) => resendWords[name] ?? name.replace(/^resend\./, "");
 
 /** What was not judged, with the reason: the same one once. */
-function notJudgedLines(checks: readonly Check[]): string[] {
+function notJudgedLines(checks: readonly Judgment[]): string[] {
   const byReason = new Map<string, string[]>();
   for (const { name, outcome, why, whatToDo } of checks) {
     if (outcome !== "not_judged") continue;
@@ -275,7 +289,7 @@ function notJudgedLines(checks: readonly Check[]): string[] {
   return [...byReason].map(([reason, names]) => `Not judged: ${listed(names, "and")}: ${reason}`);
 }
 
-const tones: Readonly<Record<Check["outcome"], Tone>> = {
+const tones: Readonly<Record<Judgment["outcome"], Tone>> = {
   held: "good",
   failed: "bad",
   not_judged: "quiet",

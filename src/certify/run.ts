@@ -5,7 +5,6 @@ import { listed } from "../rules/schema/words.js";
 import type { Observation, RunConditions, VariedPoint } from "../sandbox/conditions.js";
 import { type Counters, type Counting, createCounters } from "../sandbox/journal/counts.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
-import type { Timeouts } from "./plan.js";
 
 /** The requests with one key in a run. */
 export interface SentKey {
@@ -53,6 +52,13 @@ export interface ClientRun extends RunFacts {
   readonly output: readonly string[];
   /** Why the command could not be started. */
   readonly failure?: Error & { readonly code?: string | undefined };
+}
+
+/** When a run is ended, in milliseconds. */
+export interface Timeouts {
+  readonly total: number;
+  /** Time since its start or its last request. */
+  readonly silent: number;
 }
 
 export interface RunRequest {

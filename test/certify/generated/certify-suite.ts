@@ -1,8 +1,8 @@
 import { conditionedRun } from "../../../src/api/conditioned-run.js";
 import { certify } from "../../../src/certify/judge.js";
-import type { CertifyPlan, Timeouts } from "../../../src/certify/plan.js";
+import type { CertifyPlan } from "../../../src/certify/plan.js";
 import { type CertifyResult, resultOf } from "../../../src/certify/report.js";
-import { type ClientRun, collectRequests, type Tools } from "../../../src/certify/run.js";
+import { type ClientRun, collectRequests, type Timeouts, type Tools } from "../../../src/certify/run.js";
 import { nodePlatform } from "../../../src/node/platform.js";
 import { clientReport } from "../../../src/report/report.js";
 import { type RandomStream, randomStream } from "../../../src/rules/seed.js";
