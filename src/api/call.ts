@@ -2,13 +2,12 @@ import { isWellFormedKey } from "../rules/api-key.js";
 import type { Assumptions } from "../rules/assumptions.js";
 import type { Presented } from "../rules/authorize.js";
 import type { ApiRequest } from "../rules/request.js";
-import { profileOf } from "../sandbox/conditions.js";
 import type { ObservedCall } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Endpoint } from "./endpoint.js";
 import { type ApiRoute, routeOf } from "./routes.js";
-import { type Variation, variationOf } from "./variation/vary.js";
+import type { Variation } from "./variation/vary.js";
 
 /** A request with everything that its checks and its response need; read once, so that they agree. */
 export interface ApiCall extends ObservedCall {
@@ -19,7 +18,7 @@ export interface ApiCall extends ObservedCall {
   /** The request id, even if the response does not have it. */
   readonly id: string;
   readonly assumptions: Assumptions;
-  /** The variation of its response; `undefined` except in the profile `varied`. */
+  /** The variation of its response, once its status is decided; `undefined` except in the profile `varied`. */
   readonly variation: Variation | undefined;
 }
 
@@ -33,7 +32,6 @@ export function startCall(sandbox: SandboxState, request: ApiRequest): ApiCall {
   const sha256 = apiKey === undefined ? "" : (keyHash ?? sandbox.platform.sha256(apiKey));
   const entry = sandbox.registry.find(sha256);
   const { number, id } = sandbox.requestIds.next();
-  const variation = isVaried(sandbox) ? variationOf(sandbox, number) : undefined;
   const route = routeOf(sandbox, request.path);
   return {
     request,
@@ -45,16 +43,10 @@ export function startCall(sandbox: SandboxState, request: ApiRequest): ApiCall {
     sha256,
     entry,
     number,
-    id: variation === undefined ? id : variation.requestId,
-    assumptions: variation === undefined ? sandbox.assumptions : variation.assumptions,
-    variation,
+    id,
+    assumptions: sandbox.assumptions,
+    variation: undefined,
   };
-}
-
-// Whether responses vary, or a run chooses their variants.
-function isVaried(sandbox: SandboxState): boolean {
-  const profile = profileOf(sandbox);
-  return profile === "varied" || (profile === "typical" && sandbox.platform.run !== undefined);
 }
 
 /** The kind of the presented key (R9, R10). An empty header is malformed, not missing. */

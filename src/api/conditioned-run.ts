@@ -1,6 +1,7 @@
-import { fingerprintOf, minute, minuteStart } from "../rules/api-key.js";
-import { outcomeOf, type PathId } from "../rules/outcomes.js";
-import type { ChooseVariant, Experiment, RunConditions, VariedPoint } from "../sandbox/conditions.js";
+import { minute, minuteStart } from "../rules/api-key.js";
+import { isIdempotent } from "../rules/fault-effects.js";
+import { isSuccess, type PathId } from "../rules/outcomes.js";
+import type { ChooseVariant, Resend, RunConditions, VariedPoint } from "../sandbox/conditions.js";
 import { type ActiveFault, activateFaults, fireFault } from "../sandbox/faults.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
 import type { Registry } from "../sandbox/keys.js";
@@ -8,84 +9,84 @@ import type { ConditionedRun, SandboxState } from "../sandbox/sandbox.js";
 import type { ApiCall } from "./call.js";
 import { unavailable } from "./faults.js";
 import { retryAfterHeader } from "./limits.js";
-import { breakPromise, brokenPromises } from "./promises.js";
 import { rejectCall } from "./response.js";
 import { unvariedAssumptions } from "./variation/vary.js";
+import { wrongAnswer } from "./wrong-answer.js";
 
-/** Numbers the sandboxes of a run, for each key by their first request with it; `takePlace` returns the next number of a key. */
-type TakePlace = (key: string) => number;
+/** Returns whether it is the first claim of this name in the whole run. */
+type ClaimOnce = (name: string) => boolean;
 
-/** Numbers the sandboxes of one process. */
-function placesHere(): TakePlace {
-  const next = new Map<string, number>();
-  return (key) => {
-    const nth = next.get(key) ?? 0;
-    next.set(key, nth + 1);
-    return nth;
-  };
+/** Returns a claim for the sandboxes of one process. */
+function claimHere(): ClaimOnce {
+  const claimed = new Set<string>();
+  return (name) => !claimed.has(name) && claimed.add(name).size > 0;
 }
 
 /** Starts to apply the conditions of a run, and to describe what its sandboxes show. */
-export function conditionedRun(
-  conditions: RunConditions,
-  takePlace: TakePlace = placesHere(),
-): ConditionedRun {
-  const placeIn = createPlaces(takePlace);
-  const chosen = chooser(conditions);
+export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = claimHere()): ConditionedRun {
+  const { points: wanted, once, answer, resend } = conditions;
+  const choose = chooser(conditions);
   const faultsIn = createFaults(conditions.faults ?? []);
-  const pointIds = new Set<string>();
   let points: VariedPoint[] = [];
   let hit: PathId | undefined;
-  const experiment = conditions.experiment && startExperiment(conditions.experiment, placeIn);
-  const broken = (sandbox: SandboxState, call: ApiCall, result: CallResult) => {
-    const promise = brokenPromises.find(({ id }) => id === conditions.promise);
-    return promise && breakPromise(promise, sandbox, call, result);
+  let isRewarded = false;
+  const isWrong = (call: ApiCall, { pathId, fault }: CallResult) =>
+    pathId === answer?.path && fault === undefined && call.endpoint !== undefined;
+  const reward = resend && startReward(resend);
+  const replace = (sandbox: SandboxState, call: ApiCall, result: CallResult) => {
+    if (reward === undefined)
+      return isWrong(call, result) && (!answer?.once || claim("answer"))
+        ? wrongAnswer(sandbox, call, result)
+        : undefined;
+    const decision = reward(sandbox, call, result);
+    isRewarded = decision === "rewarded";
+    return decision === "rejected" ? rejection(resend as Resend, sandbox, call) : undefined;
   };
-  const replace = conditions.promise === undefined ? experiment?.replace : broken;
   return {
     conditions,
     choose(row, usual, status) {
-      const point = { row, variant: chosen(row, usual, status), status };
-      const id = `${row} ${status} ${point.variant}`;
-      if (!pointIds.has(id)) points.push(point);
-      pointIds.add(id);
-      return point.variant;
+      const variant = choose(row, usual, status);
+      points.push({ row, variant, status });
+      return variant;
     },
-    fireFault(sandbox, requestNumber, facts) {
-      const fired = fireFault(faultsIn(sandbox), requestNumber, facts);
+    fireFault(sandbox, call, facts) {
+      const isWanted = () => {
+        if (once === undefined) return true;
+        const path = facts.expectedPath();
+        const isMeant = once.path === undefined ? isSuccess(path) : path === once.path;
+        return isMeant && isIdempotent(call.request.method) && claim("fault");
+      };
+      const faults = faultsIn(sandbox);
+      const fired = faults.length > 0 && isWanted() ? fireFault(faults, call.number, facts) : undefined;
       hit = fired && facts.expectedPath();
       return fired;
     },
-    ...(replace && {
+    ...((answer ?? resend) && {
       replaceResult(sandbox, call: ApiCall, result) {
         const replacement = call.request.fromStory ? undefined : replace(sandbox, call, result);
         if (replacement !== undefined) hit = result.pathId;
         return replacement ?? result;
       },
     }),
-    observe(sandbox, { key, fingerprint }) {
+    observe(sandbox) {
+      const unvaried = wanted === undefined ? unvariedAssumptions(sandbox) : [];
       const observation = {
-        nth: placeIn(key ?? fingerprint ?? "", sandbox.registry),
         points,
         scenario: sandbox.name,
         hit,
-        unvaried: unvariedAssumptions(sandbox),
-        tried: experiment?.takeTime(),
+        unvaried,
+        ...(isRewarded && { isRewarded }),
       };
-      [points, hit] = [[], undefined];
+      [points, hit, isRewarded] = [[], undefined, false];
       return observation;
     },
   };
 }
 
-function chooser({ points, isEverywhere }: RunConditions): ChooseVariant {
+function chooser({ points }: RunConditions): ChooseVariant {
   if (points === undefined) return (_row, usual) => usual;
-  return (row, usual, status) => {
-    const fitting = points.filter((point) => point.row === row && point.status === status);
-    const same = fitting.find(({ variant }) => variant === usual);
-    // The order of requests makes no difference for a point that applies everywhere.
-    return (same ?? (isEverywhere ? fitting[0] : undefined))?.variant ?? "";
-  };
+  const ids = new Set(points.map(({ row, status, variant }) => `${row} ${status} ${variant}`));
+  return (row, usual, status) => (ids.has(`${row} ${status} ${usual}`) ? usual : "");
 }
 
 /** Starts the faults of a run anew with each start of a scenario. */
@@ -98,106 +99,121 @@ function createFaults(faults: NonNullable<RunConditions["faults"]>) {
   };
 }
 
-function createPlaces(takePlace: TakePlace) {
-  const places = new WeakMap<Registry, Map<string, number>>();
-  return (key: string, registry: Registry): number => {
-    const nthByKey = places.get(registry) ?? new Map<string, number>();
-    places.set(registry, nthByKey);
-    const nth = nthByKey.get(key) ?? takePlace(key);
-    nthByKey.set(key, nth);
-    return nth;
-  };
-}
-
 /** Timers may end a little early. */
-export const toleranceMs = 50;
+const toleranceMs = 50;
+/** After the time of a `Retry-After`, a client that waits is rejected again. */
+const graceMs = 1500;
+const maxRejections = 5;
+/** More pauses in a row that are shorter than a second, or more requests, are what a client must not send in an outage. */
+const [maxShortPauses, maxRequests] = [5, 19];
 
-/** Whether a request may follow such a response, after a wait. */
-export function mayFollow(pathId: PathId, retryAfter: number | undefined): boolean {
-  return retryAfter !== undefined || outcomeOf(pathId).status === 429;
-}
-
-/** A point in time on each clock that a client can wait by, in milliseconds. */
+/** A point in time on each clock that a client can wait by, in milliseconds: a test may move the first, fake timers the second. */
 interface Moment {
-  /** The sandbox's clock, which a test may move. */
+  /** A new one with each start of a sandbox. */
+  readonly clock: object;
   readonly now: number;
-  /** The wall clock, which fake timers move. */
   readonly wall: number;
   readonly stopwatch: number;
 }
 
-/** Starts an experiment with the requests of one key in one sandbox. */
-function startExperiment(experiment: Experiment, placeIn: (key: string, registry: Registry) => number) {
-  const { id, key, nth, last, pathId, retryAfter } = experiment;
-  let count = 0;
-  let first: Moment | undefined;
-  let latest: Moment | undefined;
-  let total = 0;
-  let isTried = false;
-  return {
-    /** Returns the result in place of a call's own; `undefined` leaves that unchanged. */
-    replace(sandbox: SandboxState, call: ApiCall, result: CallResult): CallResult | undefined {
-      isTried = false;
-      const sentKey = call.entry?.key.ref ?? fingerprintOf(call.sha256);
-      if (sentKey !== key || placeIn(sentKey, sandbox.registry) !== nth) return undefined;
-      // A fault of the scenario hides the response, but not that the client sent the key again.
-      if (result.fault !== undefined && count < last) return undefined;
+type Decision = "rejected" | "rewarded" | undefined;
+
+const rewards: Readonly<Record<Resend["when"], (resend: Resend) => (moment: Moment) => Decision>> = {
+  /** Of each two requests, the first is rejected. */
+  always({ lasts }) {
+    let isOpen = false;
+    return () => {
+      isOpen = lasts === true || !isOpen;
+      return isOpen ? "rejected" : "rewarded";
+    };
+  },
+  /** What comes before the time of a rejection is accepted, and what comes in time is rejected again. */
+  "too soon"({ seconds, lasts }) {
+    let last: Moment | undefined;
+    let count = 0;
+    return (moment) => {
+      // A sandbox that starts again knows of no rejection.
+      if (last?.clock !== moment.clock) last = undefined;
+      const when = last && dueness(pastDue(last, moment, seconds));
+      if (lasts) {
+        last ??= moment;
+        return when === undefined || when === "soon" ? "rejected" : undefined;
+      }
+      count = when === "in time" ? count + 1 : 1;
+      // The request after one that came too soon, or that waited longer, is rejected.
+      const isRejected = when === undefined || (when === "in time" && count <= maxRejections);
+      last = isRejected ? moment : undefined;
+      if (isRejected) return "rejected";
+      return when === "soon" ? "rewarded" : undefined;
+    };
+  },
+  /** Only a client that does not pause, or does not give up, gets a response. */
+  hasty({ lasts }) {
+    let last: Moment | undefined;
+    let [count, short] = [0, 0];
+    return (moment) => {
+      short = last !== undefined && elapsed(last, moment) < 1000 ? short + 1 : 0;
       count += 1;
-      if (count < last) return undefined;
-      const before = latest;
-      latest = { now: call.now, wall: sandbox.platform.time(), stopwatch: call.started };
-      first ??= latest;
-      total += before === undefined ? 0 : elapsed(before, latest);
-      isTried = true;
-      const mayPass = id !== "control" && mayFollow(pathId, retryAfter) && first !== latest;
-      if (mayPass && hasWaited(retryAfter, first, latest)) return undefined;
-      return respond(experiment, sandbox, call, result);
-    },
-    /** Returns once the milliseconds from the first such request to the latest; `undefined` if the latest request is none. */
-    takeTime(): number | undefined {
-      const isTaken = !isTried;
-      isTried = false;
-      return isTaken ? undefined : total;
-    },
+      last = moment;
+      if (lasts || (short <= maxShortPauses && count <= maxRequests + 1)) return "rejected";
+      [last, count, short] = [undefined, 0, 0];
+      return "rewarded";
+    };
+  },
+};
+
+/** Decides about the requests of one key that its sandboxes would accept. */
+function startReward(resend: Resend) {
+  const decide = rewards[resend.when](resend);
+  let count = 0;
+  return (sandbox: SandboxState, call: ApiCall, { pathId, fault }: CallResult): Decision => {
+    if (call.entry?.key.ref !== resend.key || fault !== undefined || !isSuccess(pathId)) return undefined;
+    count += 1;
+    if (count <= resend.after) return undefined;
+    return decide({
+      clock: sandbox.clock,
+      now: call.now,
+      wall: sandbox.platform.time(),
+      stopwatch: call.started,
+    });
   };
 }
 
-function respond(
-  { id, pathId, retryAfter }: Experiment,
+function rejection(
+  { path, seconds, asDate = false }: Resend,
   sandbox: SandboxState,
   call: ApiCall,
-  result: CallResult,
 ): CallResult {
-  if (id === "outage") return unavailable(sandbox, call);
-  const asDate = id.endsWith(" with a date");
-  if (id.startsWith("503")) return unavailable(sandbox, call, retryAfter, asDate);
-  if (id === "control") {
-    const accepted = brokenPromises.find((one) => one.id === `${pathId}:accepted`);
-    return { ...result, ...accepted?.respond(result, call, sandbox) };
-  }
-  const { response, ...rejected } = rejectCall(sandbox, call, { path: pathId });
-  if (!mayFollow(pathId, retryAfter)) return { ...rejected, response };
+  if (path === "fault.status") return unavailable(sandbox, call, seconds, asDate);
+  const { response, ...rejected } = rejectCall(sandbox, call, { path });
   const others = response.headers.filter((_, i, all) => all[i - (i % 2)] !== "Retry-After");
-  if (retryAfter === undefined) return { ...rejected, response: { ...response, headers: others } };
+  if (seconds === undefined) return { ...rejected, response: { ...response, headers: others } };
   // The client reads the wall clock, and subtracts `Date` from a date: both are of that clock.
   const date = asDate ? sandbox.platform.time() : undefined;
   const now = date ?? call.now;
-  const headers = [...others, ...retryAfterHeader(now + retryAfter * 1000, asDate, now)];
+  const headers = [...others, ...retryAfterHeader(now + seconds * 1000, asDate, now)];
   return { ...rejected, response: { ...response, headers }, date };
 }
 
-/** Whether a client has waited as long as its first rejection asks for. */
-function hasWaited(retryAfter: number | undefined, first: Moment, latest: Moment): boolean {
-  const waited = elapsed(first, latest) + toleranceMs;
-  if (retryAfter !== undefined)
-    return Math.max(latest.now - first.now + toleranceMs, waited) >= retryAfter * 1000;
-  // The minute ends on the sandbox's clock, which may be frozen, or on the wall.
-  const next = Math.max(minuteStart(latest.now), minuteStart(first.now + waited));
-  const isNextOnWall = minuteStart(latest.wall) > minuteStart(first.wall);
-  return waited >= minute || next > minuteStart(first.now) || isNextOnWall;
+/** How late a request is on the clock that has passed the most; below zero, it is too soon. Without seconds, the minute must end. */
+function pastDue(from: Moment, to: Moment, seconds: number | undefined): number {
+  const untilNextMinute = (time: number) => minuteStart(time) + minute - time;
+  const due = seconds === undefined ? untilNextMinute(from.now) : seconds * 1000;
+  const dueOnWall = seconds === undefined ? Math.min(due, untilNextMinute(from.wall)) : due;
+  return Math.max(
+    to.now - from.now - due,
+    to.wall - from.wall - dueOnWall,
+    to.stopwatch - from.stopwatch - due,
+  );
 }
 
-// A client that waits with fake timers moves only the wall clock.
-function elapsed(from: Moment, to: Moment): number {
-  return Math.max(to.stopwatch - from.stopwatch, to.wall - from.wall);
+function dueness(lateMs: number): "soon" | "in time" | "late" {
+  if (lateMs < -toleranceMs) return "soon";
+  return lateMs <= graceMs ? "in time" : "late";
 }
+
+function elapsed(from: Moment, to: Moment): number {
+  return Math.max(sandboxTime(from, to), to.wall - from.wall, to.stopwatch - from.stopwatch);
+}
+
+const sandboxTime = (from: Moment, to: Moment) => (from.clock === to.clock ? to.now - from.now : 0);

@@ -16,7 +16,7 @@ import type { SandboxState } from "../sandbox/sandbox.js";
 import type { ApiCall } from "./call.js";
 import { retryAfterHeader } from "./limits.js";
 import { errorBody, textBody, utf8Length } from "./messages.js";
-import { evaluateResponse, respondToCall, responseOf, withRunVariants } from "./response.js";
+import { evaluateResponse, respondToCall, responseOf, withVariation } from "./response.js";
 
 /** Applies the first fault that fires, before authorization. A call that it only delays is authorized and counted, any other is not (R24). */
 export function applyFault(sandbox: SandboxState, call: ApiCall): CallResult | undefined {
@@ -30,7 +30,7 @@ export function applyFault(sandbox: SandboxState, call: ApiCall): CallResult | u
       return expected;
     },
   };
-  const ofRun = sandbox.platform.run?.fireFault(sandbox, call.number, facts);
+  const ofRun = sandbox.platform.run?.fireFault(sandbox, call, facts);
   // The scenario's faults count their requests in any case.
   const ofScenario = fireFault(sandbox.faults, call.number, facts);
   const fired = ofRun ?? ofScenario;
@@ -38,8 +38,8 @@ export function applyFault(sandbox: SandboxState, call: ApiCall): CallResult | u
   const kind = mainEffectOf(fired.effect);
   const fault = `fault.${kind}` as const;
   const { onlyDelays, ends } = faultEffects[kind];
-  // A delayed response has variants of its own.
-  const chosen = onlyDelays ? call : withRunVariants(sandbox, call, statusOf(kind, fired.effect));
+  // A delayed response has a variation of its own.
+  const chosen = onlyDelays ? call : withVariation(sandbox, call, statusOf(kind, fired.effect));
   const faulty = responses[kind](sandbox, chosen, fired.effect);
   // The path id of a delayed response stays the response's.
   const result = onlyDelays && "pathId" in faulty ? faulty : { ...faulty, pathId: fault };

@@ -2,6 +2,7 @@ import { fingerprintOf, formOfKey } from "../rules/api-key.js";
 import { containsKey, copyOf, isOfWords, redactKeys, redactPath } from "../rules/redact.js";
 import { type ApiRequest, type RequestContent, type RequestTraits, traitBit } from "../rules/request.js";
 import { appendExchange, type CallSigns, signsOf } from "../sandbox/append-exchange.js";
+import { profileOf } from "../sandbox/conditions.js";
 import { noAdvice } from "../sandbox/journal/counts.js";
 import type { CallResult, Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
@@ -9,6 +10,7 @@ import { type ApiCall, startCall } from "./call.js";
 import type { InputSchema } from "./endpoint.js";
 import { applyFault } from "./faults.js";
 import { respondToCall } from "./response.js";
+import { countVaried } from "./variation/vary.js";
 
 /**
  * Responds to a request to the API and records it.
@@ -26,6 +28,7 @@ export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
   const faultResult =
     run === undefined && sandbox.faults.length === 0 ? undefined : applyFault(sandbox, call);
   const result = faultResult ?? respondToCall(sandbox, call);
+  if (profileOf(sandbox) === "varied") countVaried(sandbox, result.response.status);
   const signs = signsOf(sandbox, call);
   const exchange = exchangeOf(sandbox, call, run?.replaceResult?.(sandbox, call, result) ?? result, signs);
   appendExchange(sandbox, exchange, call, signs);

@@ -2,7 +2,7 @@ import type { Assumptions } from "../rules/assumptions.js";
 import { outcomeOf, type PathId } from "../rules/outcomes.js";
 import { parsedJson } from "../rules/schema/json.js";
 import { isMapping } from "../rules/schema/shape.js";
-import { fixedAssumptions, profileOf } from "../sandbox/conditions.js";
+import { profileOf } from "../sandbox/conditions.js";
 import type { ApiResponse } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 
@@ -103,6 +103,6 @@ export function codeOf(path: PathId, assumptions: Assumptions): string | null {
 
 /** The code of the next response with this path id; `null` on success, and if it varies between responses. */
 export function expectedCode(sandbox: SandboxState, path: PathId): string | null {
-  const varies = profileOf(sandbox) === "varied" && fixedAssumptions(sandbox).rate_limit_code === undefined;
+  const varies = profileOf(sandbox) === "varied" && sandbox.givenAssumptions.rate_limit_code === undefined;
   return varies && outcomeOf(path).status === 429 ? null : codeOf(path, sandbox.assumptions);
 }

@@ -2,6 +2,7 @@ import type { Assumptions } from "../rules/assumptions.js";
 import { type AuthorizationFacts, authorize, publicCause } from "../rules/authorize.js";
 import { type ApiPathId, isSuccess, outcomeOf, outcomes, type PathId } from "../rules/outcomes.js";
 import type { ApiRequest } from "../rules/request.js";
+import { profileOf } from "../sandbox/conditions.js";
 import type { ApiResponse, CallResult } from "../sandbox/journal/exchange.js";
 import { type KeyEntry, usageAt } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
@@ -20,23 +21,18 @@ import { challengeHeaders, lastToReset, rateLimitHeaders, readLimits, retryAfter
 import { codeOf, errorBody, type FlatHeaders, type TextBody } from "./messages.js";
 import { noContent } from "./request-input.js";
 import { type ApiRoute, parametersIn } from "./routes.js";
-import { chosenVariation, vary } from "./variation/vary.js";
+import { variationOf, vary } from "./variation/vary.js";
 
-/** The call with the variants that its run chooses for a response with this status. */
-export function withRunVariants(
+/** The call with the variation of a response with this status; unchanged except in the profile `varied`. */
+export function withVariation(
   sandbox: SandboxState,
   call: ApiCall,
   status: number,
   isContext = false,
 ): ApiCall {
-  const { number, variation } = call;
-  const { run } = sandbox.platform;
-  if (variation === undefined || run === undefined) return call;
-  const chosen = chosenVariation(sandbox, number, variation, run.choose, {
-    status,
-    isContext,
-  });
-  return { ...call, id: chosen.requestId, assumptions: chosen.assumptions, variation: chosen };
+  if (profileOf(sandbox) !== "varied") return call;
+  const variation = variationOf(sandbox, call.number, { status, isContext });
+  return { ...call, id: variation.requestId, assumptions: variation.assumptions, variation };
 }
 
 /** Authorizes, counts and responds to a call (R24). */
@@ -100,11 +96,11 @@ function preferredStatus(
   return documented && { kind: "preferred", status: code, documented, note };
 }
 
-/** Renders a decision, with the variants that a run chooses for it. */
+/** Renders a decision, varied in the profile `varied`. */
 function resultOf(sandbox: SandboxState, call: ApiCall, decision: Decision): CallResult {
-  if (call.variation === undefined) return render(sandbox, call, decision);
-  const chosen = withRunVariants(sandbox, call, ...kindOfResponse(decision));
-  return { ...render(sandbox, chosen, decision), requestId: chosen.id };
+  const varied = withVariation(sandbox, call, ...kindOfResponse(decision));
+  if (varied === call) return render(sandbox, call, decision);
+  return { ...render(sandbox, varied, decision), requestId: varied.id };
 }
 
 function kindOfResponse(decision: Decision): [status: number, isContext: boolean] {

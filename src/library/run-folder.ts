@@ -77,7 +77,7 @@ function readRun(folder: string, files: Files): SandboxRun | undefined {
     };
   }
   const conditioned = conditions && {
-    ...conditionedRun(conditions, (key) => takePlace(folder, key, files)),
+    ...conditionedRun(conditions, (name) => claimOnce(folder, name, files)),
     start,
   };
   return {
@@ -132,19 +132,13 @@ function lineWriter(folder: string, files: Files) {
   };
 }
 
-const places = new Map<string, number>();
-
-/** Returns the next free number of a key, over all processes of the run. */
-export function takePlace(folder: string, key: string, files: Files): number {
-  const name = `${folder}/place-${encodeURIComponent(key)}`;
-  for (let nth = places.get(name) ?? 0; ; nth++) {
-    try {
-      files.writeFileSync(`${name}-${nth}`, "", { flag: "wx" });
-      places.set(name, nth + 1);
-      return nth;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") return nth;
-    }
+/** Returns whether it is the first claim of this name, over all processes of the run. */
+export function claimOnce(folder: string, name: string, files: Files): boolean {
+  try {
+    files.writeFileSync(`${folder}/claimed-${name}`, "", { flag: "wx" });
+    return true;
+  } catch {
+    return false;
   }
 }
 

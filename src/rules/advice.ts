@@ -92,13 +92,6 @@ export const adviceTable = [
     whatToDo: "Wait after a 5xx, longer each time, and give up after a few tries.",
   },
   {
-    id: "retries-not-tried",
-    level: "warning",
-    rule: "R11–R14, R18–R24",
-    meaning: "certify could not find out whether your client retries.",
-    whatToDo: "See the reasons in the certificate, under Not tried.",
-  },
-  {
     id: "query-or-body-sent",
     level: "warning",
     rule: "R8",
@@ -126,7 +119,7 @@ export const adviceTable = [
     rule: "R11–R14, R18–R24",
     meaning:
       "Your client resent a key after a 401, 403 or 429: a retry, a burst, or several tests that use the same key.",
-    whatToDo: "To find out, run your command with `certify --only retries`.",
+    whatToDo: "To find out, run your command with `certify --only resends`.",
   },
   {
     id: "old-key-after-replacement-seen",

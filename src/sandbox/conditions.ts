@@ -2,7 +2,7 @@ import type { KeyLimits } from "../rules/api-key.js";
 import { type Assumptions, assumptionsFor, type Profile } from "../rules/assumptions.js";
 import type { Organization } from "../rules/organization.js";
 import type { ApiPathId, PathId } from "../rules/outcomes.js";
-import { pick, randomStream } from "../rules/seed.js";
+import { randomStream } from "../rules/seed.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
 /**
@@ -11,16 +11,15 @@ import type { Scenario } from "../scenario/scenario.generated.js";
  */
 export interface RunConditions {
   readonly profile?: Profile;
-  readonly assumptions?: Partial<Assumptions>;
   /** Faults that come before the sandbox's own; each start of a scenario counts its requests again. */
   readonly faults?: NonNullable<Scenario["faults"]>;
-  /** The only points that vary. Default: all that the seed or the profile chooses. */
+  /** Whether these faults hit one request of the run: the first that ends on this path. Default: with a key that works. */
+  readonly once?: { readonly path?: PathId };
+  /** The only points that vary. Default: all that the seed chooses. */
   readonly points?: readonly VariedPoint[];
-  /** Whether the points vary on every response that they fit, and not only where the seed has them. */
-  readonly isEverywhere?: boolean;
-  /** The id of a broken promise. No request causes advice then, as with an experiment. */
-  readonly promise?: string;
-  readonly experiment?: Experiment;
+  /** The path whose requests get the wrong response. No request causes advice then, as with a resend. */
+  readonly answer?: { readonly path: PathId; readonly once?: true };
+  readonly resend?: Resend;
 }
 
 /** A variant of a row of the variation table, on the responses of one status. */
@@ -30,29 +29,22 @@ export interface VariedPoint {
   readonly status: number;
 }
 
-/** What happens to a key of one sandbox from its `last` request of the baseline on. */
-export interface Experiment {
-  readonly id: ExperimentId;
+/** What happens to the requests with one key: some are rejected, and the request that must not follow then is accepted. */
+export interface Resend {
+  /** The ref of the key. */
   readonly key: string;
-  /** The number of sandboxes with an earlier first request with this key. A reset starts another sandbox. */
-  readonly nth: number;
-  readonly last: number;
-  readonly pathId: ApiPathId;
-  /** Of the 429 or 503 with this header. */
-  readonly retryAfter?: number;
+  /** Where a rejected request ends. */
+  readonly path: ApiPathId | "fault.status";
+  /** When no other request must follow a rejected one. */
+  readonly when: "always" | "too soon" | "hasty";
+  /** The seconds of its `Retry-After`. Default: none; a 429 then lasts until the minute ends. */
+  readonly seconds?: number;
+  readonly asDate?: boolean;
+  /** The number of requests with the key that come before. */
+  readonly after: number;
+  /** Whether each request is rejected, until the time in `Retry-After` or of the minute. */
+  readonly lasts?: true;
 }
-
-/** `control`: a key that is always rejected is accepted in its last request, to find runners that repeat failing tests. */
-type ExperimentId =
-  | "401"
-  | "403"
-  | "429 with Retry-After"
-  | "429 with a date"
-  | "429 without Retry-After"
-  | "503 with Retry-After"
-  | "503 with a date"
-  | "outage"
-  | "control";
 
 /** The part of a sandbox that decides its profile and its assumptions. */
 export interface Profiled {
@@ -69,20 +61,11 @@ export function profileOf({ platform, profile }: Pick<Profiled, "platform" | "pr
   return platform.run?.conditions.profile ?? profile;
 }
 
-/** The assumptions in effect that no profile decides: the run's before the sandbox's own. */
-export function fixedAssumptions({
-  platform,
-  givenAssumptions,
-}: Omit<Profiled, "seed">): Partial<Assumptions> {
-  const ofRun = platform.run?.conditions.assumptions;
-  return ofRun === undefined ? givenAssumptions : { ...givenAssumptions, ...ofRun };
-}
-
 export function assumptionsIn(
   sandbox: Omit<Profiled, "seed">,
   endpoints: Parameters<typeof assumptionsFor>[2],
 ): Assumptions {
-  return assumptionsFor(profileOf(sandbox), fixedAssumptions(sandbox), endpoints);
+  return assumptionsFor(profileOf(sandbox), sandbox.givenAssumptions, endpoints);
 }
 
 /** Returns the variant of a row for responses with a status; `usual` is the choice of the seed or the profile. */
@@ -90,20 +73,18 @@ export type ChooseVariant = (row: string, usual: string, status: number) => stri
 
 /** What the conditions of a run show with one request of a client. */
 export interface Observation {
-  /** The place of its sandbox among those that got the key; see {@link Experiment}. */
-  readonly nth: number;
-  /** The points that no earlier request showed. */
+  /** What varied in its response. */
   readonly points: readonly VariedPoint[];
-  /** Where the request would have ended without the fault, promise or experiment of the run that hit it. */
+  /** Where the request would have ended without the fault, wrong answer or rejection of the run that hit it. */
   readonly hit?: PathId | undefined;
+  /** Whether it was accepted although it must not follow. Default: false. */
+  readonly isRewarded?: boolean;
   /** The seed that the client's own code sets in place of the run's, and where. */
   readonly pinned?: { readonly seed: number; readonly place?: string | undefined } | undefined;
   /** The name of its sandbox's scenario. */
   readonly scenario: string;
   /** The assumptions that its sandbox sets, and that the run would vary. */
   readonly unvaried: readonly (keyof Assumptions)[];
-  /** Milliseconds since the first request of the experiment; left out for other requests. */
-  readonly tried?: number | undefined;
 }
 
 // What the profile `varied` adds to the records of keys and organizations. It is in the records, so that responses and lists
@@ -124,7 +105,10 @@ function chosen<Value>(
   [id, row]: readonly [id: string, row: RecordRow<Value>],
   ref: string,
 ): Value {
-  const usual = pick(randomStream(seed, id, ref), Object.keys(row));
+  const variants = Object.keys(row);
+  // As with responses, eight seeds in a row show every variant.
+  const offset = randomStream(0, id, ref)();
+  const usual = variants[((seed % variants.length) + (offset % variants.length)) % variants.length] as string;
   return (row[platform.run?.choose(id, usual, 200) ?? usual] ?? Object.values(row)[0]) as Value;
 }
 
@@ -140,7 +124,7 @@ export function withGrantedScopes(
 }
 
 const grantsScopes = (profiled: Profiled) =>
-  profileOf(profiled) === "varied" && fixedAssumptions(profiled).scopes === undefined;
+  profileOf(profiled) === "varied" && profiled.givenAssumptions.scopes === undefined;
 
 export function withoutGrantedScopes(profiled: Profiled, scopes: readonly string[]): readonly string[] {
   if (!grantsScopes(profiled)) return scopes;

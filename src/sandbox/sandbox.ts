@@ -76,6 +76,8 @@ export interface StartedScenario {
   registry: Registry;
   behavior: ClientBehavior;
   requestIds: RequestIds;
+  /** The number of varied responses with each status. Changed in place. */
+  varied: Map<number, number>;
 }
 
 /** Replaces members of a sandbox's state, all at the same time. */
@@ -117,7 +119,7 @@ export interface ConditionedRun {
   /** Returns the fault of the run that hits a request. */
   readonly fireFault: (
     sandbox: SandboxState,
-    requestNumber: number,
+    call: ObservedCall & { readonly number: number },
     facts: FaultFacts,
   ) => FiredFault | undefined;
   /** Returns the result of a call in place of its own: the response hides what was wrong with the request. */

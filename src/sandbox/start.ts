@@ -181,6 +181,7 @@ function startedWith(
     ),
     requestIds: createRequestIds(seed, scenario.requests_responded),
     behavior: { rejected: new Map(), pages: new Set(), unknownKey },
+    varied: new Map(),
   };
 }
 

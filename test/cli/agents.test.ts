@@ -88,27 +88,6 @@ describe("--format brief", () => {
 });
 
 describe("JSON", () => {
-  test("of a certificate has the last lines of the client, the command that shows a run again, and the hint", async () => {
-    const argv = [
-      "certify",
-      "--json",
-      "--seeds",
-      "0",
-      "--",
-      process.execPath,
-      "-e",
-      "console.log('last'); process.exit(1)",
-    ];
-    const certificate = JSON.parse((await runCli(argv)).stdout);
-    expect(certificate).toMatchObject({
-      conclusion: expect.stringMatching(/^Not certified: /),
-      hint: expect.stringContaining("fails in the first run (minimal)"),
-      failures: [
-        { output: ["last"], rerun: expect.stringMatching(/^svc-sandbox exec key-states --profile minimal/) },
-      ],
-    });
-  });
-
   test("is what an error is printed as where JSON was asked for, with its code and without a key (R46)", async () => {
     const key = createSandbox().secret("active");
     for (const argv of [

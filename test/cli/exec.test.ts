@@ -46,7 +46,6 @@ describe("the command", () => {
     const { code, stderr } = await execHere(["--", "true"]);
     expect(code).toBe(4);
     expect((await execHere(["--min-coverage", "0", "--fail-on", "note", "--", "true"])).code).toBe(0);
-    expect((await execHere(["--break", "200.test:rejected", "--", "true"])).code).toBe(4);
     expect((await execHere(["--", "false"])).code).toBe(1);
     expect(stderr).toMatch(/\nThe client never called the API\. /);
   });
@@ -154,32 +153,6 @@ const socket = require("node:net").connect(port, hostname, () =>
     expect(stderr).toMatch(
       /^Serving key-states \(seed 1, profile minimal\) on http:\S+\.\n.*GET +\/v1\/relying-party\/me +200.*\n/,
     );
-  });
-});
-
-describe("exec --break", () => {
-  const breaks = async (id: string, ...words: string[]) => {
-    const { code, stdout, stderr } = await execHere(["--break", id, "--", ...client(...words)]);
-    return [code, stdout, stderr];
-  };
-
-  it("shows whether the command notices, and exits with its code", async () => {
-    const sentence = "empty `scopes` on a 200";
-    expect(await breaks("200.test:scopes-empty", "active", "exit:3")).toEqual([
-      3,
-      "",
-      `Noticed, with exit code 3: ${sentence}.\n`,
-    ]);
-    expect(await breaks("200.test:scopes-empty", "active")).toEqual([
-      0,
-      "",
-      `Not noticed: ${sentence}. The command exits with 0, so the client acts on a permission that the key does not have.\n`,
-    ]);
-    expect(await breaks("200.test:scopes-empty", "revoked")).toEqual([
-      0,
-      "",
-      `Not tried: ${sentence}. Your command got no response on 200.test: send a request that ends there.\n`,
-    ]);
   });
 });
 

@@ -1,7 +1,8 @@
 import { marked } from "marked";
 import { expect, test } from "vitest";
-import { renderCertificate } from "../../src/certify/document.js";
+import { certificateDocument, certificateText } from "../../src/certify/report.js";
 import { type ReportFormat, reportFormats } from "../../src/report/render/document.js";
+import { render } from "../../src/report/render/render.js";
 import { snakeCase } from "../../src/rules/schema/json.js";
 import { failed } from "../certify/certified.js";
 import { elementsOf } from "../report/xml-elements.js";
@@ -100,7 +101,10 @@ test.each(hostile)("a document with %j forges no output", async (text) => {
 test.each(hostile)("no format of a certificate is forged by %j", (text) => {
   const result = { ...failed, command: ["sh", "-c", text], scenario: text };
   for (const format of reportFormats) {
-    expectHonest(renderCertificate(result, format), format);
+    expectHonest(
+      format === "text" ? certificateText(result) : render(certificateDocument(result), format),
+      format,
+    );
   }
 });
 

@@ -4,7 +4,6 @@ import { expect, test } from "vitest";
 import project from "../../package.json" with { type: "json" };
 import { successPathsOf } from "../../src/api/endpoint.js";
 import { evaluateKey } from "../../src/api/evaluate.js";
-import { promisesOn } from "../../src/api/promises.js";
 import { builtIn, endpointsIn, withEndpoints } from "../../src/api/routes.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import { keyedPaths, keylessPaths, limitPaths } from "../../src/check/contract.js";
@@ -50,7 +49,6 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
     problems: problemsPart,
   },
   "docs/check.md": { variables: variablesPart },
-  "docs/certify.md": { promises: promisesPart },
   "docs/cli.md": { commands: commandsPart },
   "docs/control-plane.md": Object.fromEntries(
     Object.keys(callGroups).map((group) => [`calls: ${group}`, () => callsPart(group)]),
@@ -229,12 +227,6 @@ function variablesPart(): string {
     return [code(pathId), isLimit ? `${key}, only with \`--probe-limits\`` : key];
   });
   return table(["path", "variable"], [code(keyless), "none"], ...rows);
-}
-
-function promisesPart(): string {
-  const promised = outcomes.filter((one) => one.promised).map(({ path }) => path);
-  const others = promisesOn(promised, "all").filter(({ kind }) => kind === "other");
-  return `${others.map(({ id }) => code(id)).join(", ")}.`;
 }
 
 const firstPart = (path: string) => path.split("/")[1] as string;

@@ -165,38 +165,48 @@ const suite = `
 /** The certificate of a suite with msw. */
 async function certify(env: Record<string, string>, flags: string) {
   const cwd = userFolder({ "me.test.mjs": suite });
-  const line = `${sandbox} certify ${flags} --json -- ${vitest}`;
+  const line = `${sandbox} certify ${flags} --format json -- ${vitest}`;
   const { code, stdout } = await runCommand(line, { cwd, env }).ended;
   return { code, ...JSON.parse(stdout) };
 }
 
+interface Listed {
+  readonly name: string;
+  readonly sentence: string;
+  readonly why: string;
+}
+
 describe("certify varies a suite with msw", () => {
-  test("a clean client passes, and notices the swaps", async () => {
-    const { code, verdict, promises, retries } = await certify({}, "--seeds 1");
-    expect([code, verdict, promises.tried, promises.noticed]).toEqual([0, "passed", 5, 5]);
-    expect(retries.map(({ outcome }: { outcome: string }) => outcome)).toEqual(Array(8).fill("passed"));
+  test("a clean client passes, and notices the wrong answers", async () => {
+    const { code, verdict, problems } = await certify({}, "--only answers --only varied.1 --only resend.401");
+    expect([code, verdict, problems]).toEqual([0, "passed", []]);
   });
 
   test("a client that compares the code of a 429 has this cause, also if its sandbox sets the profile", async () => {
     const env = { MISTAKE: "code", OPTIONS: '{"profile":"minimal"}' };
-    const { code, runs } = await certify(env, '--only "varied 2"');
-    const sentences = runs.flatMap(({ cause }: { cause?: { sentence: string } }) => cause?.sentence ?? []);
-    const words = expect.stringMatching(/^fails when a 429 has the code /);
-    expect([code, [...new Set(sentences)]]).toEqual([1, [words]]);
+    const { code, problems } = await certify(env, "--only varied");
+    const sentences = problems.map(({ sentence }: Listed) => sentence);
+    expect([code, sentences]).toEqual([1, [expect.stringMatching(/^Breaks when a 429 has the code /)]]);
   });
 
   test("a client that resends a 401 has this finding", async () => {
-    const { code, report } = await certify({ MISTAKE: "resends" }, "--only retries");
-    const errors = report.advice.filter(({ level }: { level: string }) => level === "error");
-    expect([code, errors.map(({ id }: { id: string }) => id)]).toEqual([5, ["same-key-after-401"]]);
+    const { code, problems } = await certify({ MISTAKE: "resends" }, "--only resend.401");
+    expect([code, problems.map(({ name }: Listed) => name)]).toEqual([1, ["resend.401"]]);
   });
 
-  test("a seed that the tests set is not tried with others, and its line is named", async () => {
-    const { code, verdict, not_tried: open } = await certify({ OPTIONS: '{"seed":2}' }, '--only "varied 1"');
-    const runs = open.filter(({ kind }: { kind: string }) => kind === "run");
-    expect([code, verdict]).toEqual([1, "unusable"]);
-    expect(runs.map(({ what, why }: { what: string; why: string }) => [what, why])).toEqual(
-      ["varied 1"].map((name) => [name, expect.stringMatching(/^me\.test\.mjs:\d+:\d+ sets the seed 2$/)]),
-    );
+  test("a seed that the tests set is not judged with others, and its line is named", async () => {
+    const { code, verdict, checks } = await certify({ OPTIONS: '{"seed":2}' }, "--only varied.1");
+    const [first] = checks as Listed[];
+    expect([code, verdict, first?.name]).toEqual([5, "not_judged", "varied.1"]);
+    expect(first?.why).toMatch(/^me\.test\.mjs:\d+:\d+ sets the seed 2$/);
+  });
+
+  test.each([[""], [" --retry=2"]])("vitest%s that repeats failing tests makes no finding", async (retry) => {
+    const cwd = userFolder({ "me.test.mjs": suite });
+    const { code, stdout } = await runCommand(
+      `${sandbox} certify --only resend.401 --format json -- ${vitest}${retry}`,
+      { cwd },
+    ).ended;
+    expect([code, JSON.parse(stdout).problems]).toEqual([0, []]);
   });
 });

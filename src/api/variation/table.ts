@@ -196,6 +196,17 @@ const textRows: readonly VariationRow[] = [
     html: spelled(/[<>&'\u2028\u2029]/g, unicodeEscapes),
     first_letters: spelled(/(?<=")[a-z]/g, unicodeEscapes),
   }),
+  row("body_length", anyStatus, "short", {
+    long: padded(2_000),
+    longer: padded(20_000),
+  }),
+];
+
+/** The rows that make a body longer, besides `body_length`: a client of short bodies breaks by each of them. */
+export const lengtheningRows: readonly VariationRow[] = [
+  ...contextRows,
+  ...errorRows,
+  ...textRows.filter(({ id }) => id !== "body_length" && id !== "member_order"),
 ];
 
 const headerRows: readonly VariationRow[] = [
@@ -390,6 +401,13 @@ function spaced(body: Body): string {
 function spelled(which: RegExp, spell: (found: string) => string): Edit {
   return (draft) => {
     draft.text = draft.text.replace(which, spell);
+  };
+}
+
+/** White space before the last brace, which changes neither the start nor the end of the body. */
+function padded(length: number): Edit {
+  return (draft) => {
+    draft.text = draft.text.replace(/\}(?=\s*$)/, `${" ".repeat(length)}}`);
   };
 }
 

@@ -1,8 +1,7 @@
-import { type Assumptions, assumptionsFor, assumptionTable } from "../../rules/assumptions.js";
+import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
 import { mix32, type RandomStream, randomStream } from "../../rules/seed.js";
-import { type ChooseVariant, fixedAssumptions, profileOf } from "../../sandbox/conditions.js";
+import { profileOf } from "../../sandbox/conditions.js";
 import type { ApiResponse } from "../../sandbox/journal/exchange.js";
-import { numberInSeries } from "../../sandbox/request-ids.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { headerPairs, withBody } from "../messages.js";
 import { contextRows, type Draft, type RowVariant, type VariationRow, variationTable } from "./table.js";
@@ -12,30 +11,32 @@ interface Selected {
   readonly random: RandomStream;
 }
 
+/** The kind of a response: the rows that apply to it follow from nothing else. */
+interface ResponseKind {
+  readonly status: number;
+  readonly isContext: boolean;
+}
+
 export type Selector = (row: VariationRow) => Selected;
 
-/** Depends only on the seed, the number in its series and the row: a new row changes no other. */
-export function selector(seed: number, number: number): Selector {
-  const start = randomStream(seed, "variation", String(numberInSeries(number)))();
+/** The nth response with a status has the next variant of each row: eight seeds in a row, or as many responses, show them all. */
+export function selector(seed: number, status: number, nth: number): Selector {
+  const start = randomStream(seed, "variation", String(status), String(nth))();
   return ({ salt, variants }) => {
+    const at = [seed, nth, salt].reduce((sum, one) => sum + (one % variants.length), 0);
     let value = mix32(start ^ salt);
-    const variant = variants[Math.floor((value / 4_294_967_296) * variants.length)] as RowVariant;
     const random = () => {
       value = mix32(value + 0x9e3779b9);
       return value;
     };
-    return { variant, random };
+    return { variant: variants[at % variants.length] as RowVariant, random };
   };
 }
 
-const typicalSelector: Selector = ({ fixedBy, variants }) => {
-  const isTypical = ({ assume }: RowVariant) =>
-    fixedBy !== undefined && assume?.[fixedBy] === assumptionTable[fixedBy].typical;
-  return {
-    variant: variants.find((one) => one.assume !== undefined && isTypical(one)) ?? variants[0],
-    random: () => 0,
-  };
-};
+/** Counts a response for the variants of the next one with its status. */
+export function countVaried({ varied }: SandboxState, status: number): void {
+  varied.set(status, (varied.get(status) ?? 0) + 1);
+}
 
 export interface Variation {
   readonly assumptions: Assumptions;
@@ -43,56 +44,42 @@ export interface Variation {
   readonly selected: readonly (Selected & { readonly row: VariationRow })[];
 }
 
-/** It never depends on the request, or on why its key is rejected (R14). Rows of assumptions that were set do not apply. */
+/** The variation of the next response of this kind. It never depends on the request, or on why its key is rejected (R14). */
 export function variationOf(
   sandbox: SandboxState,
   number: number,
-  select: Selector = profileOf(sandbox) === "typical" ? typicalSelector : selector(sandbox.seed, number),
+  kind: ResponseKind,
+  select: Selector = selector(sandbox.seed, kind.status, sandbox.varied.get(kind.status) ?? 0),
 ): Variation {
-  const fixed = fixedAssumptions(sandbox);
+  const fixed = sandbox.givenAssumptions;
+  const { run } = sandbox.platform;
   const selected = variationTable
     .filter(({ fixedBy }) => fixedBy === undefined || fixed[fixedBy] === undefined)
-    .map((row) => ({ row, ...select(row) }));
-  return variationWith(sandbox, number, selected);
-}
-
-function variationWith(
-  { assumptions, requestIds }: SandboxState,
-  number: number,
-  selected: Variation["selected"],
-): Variation {
-  const usual = requestIds.idOf(number);
+    .map((row) => {
+      const { variant, random } = select(row);
+      const id =
+        run !== undefined && applies(row, variant, kind)
+          ? run.choose(row.id, variant.id, kind.status)
+          : variant.id;
+      return { row, random, variant: row.variants.find((other) => other.id === id) ?? row.variants[0] };
+    });
+  const usual = sandbox.requestIds.idOf(number);
   const form = selected.find(({ variant }) => variant.requestId !== undefined)?.variant.requestId;
   return {
-    assumptions: Object.assign({}, assumptions, ...selected.map(({ variant }) => variant.assume)),
+    assumptions: Object.assign({}, sandbox.assumptions, ...selected.map(({ variant }) => variant.assume)),
     requestId: form === undefined ? usual : form(usual.slice("req_".length)),
     selected,
   };
 }
 
-interface ResponseKind {
-  readonly status: number;
-  readonly isContext: boolean;
-}
-
-/** A variation with the variants that a run chooses for a response with this status. */
-export function chosenVariation(
-  sandbox: SandboxState,
-  number: number,
-  variation: Variation,
-  choose: ChooseVariant,
+function applies(
+  row: VariationRow,
+  { assume, requestId }: RowVariant,
   { status, isContext }: ResponseKind,
-): Variation {
-  const selected = variation.selected.map((one) => {
-    const { row, variant } = one;
-    // A failure of the service has only the rows for every status.
-    const applies =
-      row.statuses.includes(status) || (status >= 500 && (variant.assume ?? variant.requestId) !== undefined);
-    if (!applies || (!isContext && contextRows.includes(row))) return one;
-    const id = choose(row.id, variant.id, status);
-    return { ...one, variant: row.variants.find((other) => other.id === id) ?? row.variants[0] };
-  });
-  return variationWith(sandbox, number, selected);
+): boolean {
+  // A failure of the service has only the rows for every status.
+  const fits = row.statuses.includes(status) || (status >= 500 && (assume ?? requestId) !== undefined);
+  return fits && (isContext || !contextRows.includes(row));
 }
 
 /** The assumptions that the scenario sets and the profile would set differently, or vary. */
@@ -112,7 +99,7 @@ export function pinnedAssumptions(sandbox: SandboxState): (keyof Assumptions)[] 
 /** The assumptions that the sandbox sets itself and the profile would vary. */
 export function unvariedAssumptions(sandbox: SandboxState): (keyof Assumptions)[] {
   if (profileOf(sandbox) !== "varied") return [];
-  const fixed = fixedAssumptions(sandbox);
+  const fixed = sandbox.givenAssumptions;
   return variationTable.flatMap(({ fixedBy }) =>
     fixedBy !== undefined && fixed[fixedBy] !== undefined ? fixedBy : [],
   );

@@ -1,98 +1,77 @@
-import { brokenPromises } from "../../api/promises.js";
-import { certificateBrief, endlessResend } from "../../certify/brief.js";
-import { renderCertificate } from "../../certify/document.js";
-import { type CertifyResult, promiseChoices } from "../../certify/result.js";
-import { extensionWords, type ReportFormat } from "../../report/render/document.js";
-import { faultPathIds } from "../../rules/outcomes.js";
-import { redactKeys } from "../../rules/redact.js";
+import { availableParallelism, constants } from "node:os";
+import { apiVersion } from "../../api/openapi.js";
+import { builtIn, outcomesOf } from "../../api/routes.js";
+import { certify } from "../../certify/judge.js";
+import { type CertifyPlan, groupNames, seedIn, seedsOf } from "../../certify/plan.js";
+import {
+  type CertifyResult,
+  certificateDocument,
+  certificateJson,
+  certificateText,
+  lastOutput,
+  resultOf,
+} from "../../certify/report.js";
+import { resendKinds } from "../../certify/resends.js";
+import type { RunRequest } from "../../certify/run.js";
+import { stopwatch, wallTime } from "../../library/real-time.js";
+import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import { version } from "../../node/package-files.js";
+import { endpointsFor, loadReader, nodePlatform } from "../../node/platform.js";
+import { commandLine, pluralize } from "../../report/plain-text.js";
+import { render } from "../../report/render/render.js";
+import { faultPathIds, isSuccess, type PathId } from "../../rules/outcomes.js";
+import { escapeControls, redactKeys } from "../../rules/redact.js";
+import { canonicalJson } from "../../rules/schema/json.js";
+import { isMapping } from "../../rules/schema/shape.js";
 import { didYouMean, quote } from "../../rules/schema/words.js";
 import { defaultSeed } from "../../rules/seed.js";
-import { certificateFiles, certifyClient } from "../certify/certify-client.js";
+import { defaultKeyRef } from "../../sandbox/secrets.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import { reportTargets, writeTargets } from "../files.js";
 import * as flag from "../flags.js";
-import type { Io } from "../io.js";
 import { loadNamed } from "../open-scenario.js";
 import { whyNoRequest } from "../serve/exec-report.js";
+import { sayWhyNotRun } from "../serve/run-served.js";
+import { createClientRuns } from "./certify-runs.js";
 
-/** Checks the names of `--only`. */
-function checkOnly(only: readonly string[] = []): void {
-  const promises = brokenPromises.map(({ id }) => id);
-  const names = ["minimal", "typical", "retries", ...faultPathIds, ...promises];
-  const text = only.find((one) => !names.includes(one) && seedIn(one) === undefined);
-  if (text === undefined) return;
-  const hint = didYouMean(text, names) || ' Give one such as "varied 7", fault.hang or 401.revoked:accepted.';
-  throw usageError(`Invalid --only: there is no run ${quote(text)}.${hint}`);
-}
-
-const { host, control, tls, cert, key } = flag.ofServer;
+const { tls, cert, key } = flag.ofServer;
 const flags = {
-  seeds: flag.option(
-    "--seeds <number>",
-    "how many seeds vary the responses (default: 20)",
-    flag.wholeNumber(0, 10_000),
+  only: flag.option(
+    "--only <name>",
+    "make only these runs besides the plain one: varied, answers, resends, faults, or one of them such as varied.3, answer.401.revoked, resend.403 or fault.hang; repeatable",
+    (text) => [text],
+  ),
+  faults: flag.toggle("--faults", "try every kind of fault (default: the four that break most clients)"),
+  allow: flag.option(
+    "--allow <path>",
+    "accept that the command passes with the wrong answer on this path, such as 200.retiring; repeatable",
+    (text) => [text],
+  ),
+  report: flag.option("--report <file>", "write the certificate to this file, as JSON", flag.fileName),
+  format: flag.plainOption(
+    "--format <format>",
+    "text, json (the certificate) or junit (default: text)",
+    flag.oneOf(["text", "json", "junit"]),
   ),
   seed: flag.option(
     "--seed <number>",
-    "the first of these seeds; minimal, typical and the faults use the scenario's seed (default: 1)",
+    "the first of the eight seeds of varied responses (default: 1)",
     flag.readSeed,
   ),
-  faults: flag.toggle(
-    "--faults",
-    "run it once more for each kind of fault, on the first request of every path",
-  ),
-  promises: flag.option(
-    "--promises <kinds>",
-    "break each covered promise of the specification in a run, which the command must notice by failing: all, swaps (an accepted key is rejected, or the reverse) or none (default: swaps)",
-    flag.oneOf(promiseChoices),
-  ),
-  only: flag.option(
-    "--only <run>",
-    "make only this run besides minimal: varied 7, fault.hang, typical, a promise such as 401.revoked:accepted, or retries (at most nine runs that show whether it retries); repeatable; without a certificate",
-    (text) => [text],
-    { conflicts: ["certificate"] },
-  ),
-  budget: flag.option(
-    "--budget <duration>",
-    "stop after this time, faults and promises before seeds; the verdict is passed only if every run was made",
-    flag.readDuration("90s or 5m"),
-  ),
-  minNoticed: flag.option(
-    "--min-noticed <percent>",
-    "fail if the command notices less than this share of the broken promises, from 0 to 100 (default: it must notice each swap)",
-    flag.wholeNumber(0, 100),
-  ),
-  minCoverage: flag.thresholds.minCoverage,
-  failOn: flag.failOn("error"),
   jobs: flag.option(
     "-j, --jobs <number>",
     "number of parallel runs (default: the number of processors)",
     flag.wholeNumber(1, 1000),
   ),
-  bail: flag.toggle("--bail", "start no further run after the first failure, and show its cause"),
   timeout: flag.option(
     "--timeout <duration>",
-    "end a run that takes longer: 30s, 5m (default: 1m for the first; for others five times its duration, at least 30s; for a fault 30s and that duration without a request)",
+    "end a run that takes longer: 30s, 5m (default: 1m for the first; for others five times its duration, at least 30s, and the time that the client may wait)",
     flag.readDuration("30s or 5m"),
   ),
-  certificate: flag.option(
-    "--certificate <file>",
-    `write the certificate to this file, in the format of its extension: ${extensionWords}; repeatable`,
-    (text, from) => [flag.fileName(text, from)],
-  ),
-  format: flag.plainOption(
-    "--format <format>",
-    "text or brief (one line of JSON for scripts and agents, and no progress) (default: text)",
-    flag.oneOf(["text", "brief"]),
-  ),
-  json: flag.json,
   now: flag.ofSandbox.now,
   openapi: flag.ofSandbox.openapi,
   frozen: flag.ofSandbox.frozen,
-  ...flag.intercept,
-  host,
-  control,
   tls,
   cert,
   key,
@@ -100,118 +79,170 @@ const flags = {
 };
 type CertifyCall = CallOf<typeof flags>;
 
-const codes: Readonly<Record<string, number>> = {
-  no_request: exitCode.noRequest,
-  threshold_missed: exitCode.threshold,
-};
+const reportFile = { name: "--report", what: "the certificate" };
 
 export const certifyCommand = declareCommand({
   summary:
-    "run a client many times against everything that the specification leaves open, and show what breaks it",
+    "run a client about 30 times against everything that the specification leaves open, and show what breaks it",
   description:
-    "Runs the command like exec, each time against a fresh sandbox, in parallel: once with the profile minimal, which must pass; once with typical; with varied and many seeds; with --faults, once for each fault; and once for each covered promise of the specification, broken on purpose, which the command must notice. For each failing run it finds the smallest cause, and prints the verdict. --certificate writes it to a file. It shows the command's output only for failing runs, with their causes. A pass means that every run sent what minimal sent, key by key and path by path, and that what it was for happened: responses differed, the fault hit, the promise was broken, the key was rejected. All else is listed as not tried, and why. A failure has a cause only if it comes again with the cause, and not without it; a run that failed next to another is made again alone. Exits with 0 if every run passed and every threshold was reached, with 5 if only a threshold was not, with 4 if no request reached an endpoint, otherwise with 1.",
+    "Runs the command like exec, each time against a fresh sandbox, in parallel: once plain, which must pass and cover five paths; eight times with varied responses, which show every variant; once with a wrong answer for each covered path, which the command must notice; with rejections of a key that works, to find out whether the client sends it again; and with four faults. It shows each cause first, with its fix, and what held. What the runs cannot show is listed as not judged. Exits with 0 if the client passed, with 1 if it failed, with 4 if no request reached an endpoint, and with 5 if it cannot be judged.",
   words: flag.scenarioWord,
   rest: "[command...]",
   flags,
-  usual: [
-    "seeds",
-    "faults",
-    "promises",
-    "only",
-    "budget",
-    "certificate",
-    "openapi",
-    "minNoticed",
-    "failOn",
-    "format",
-  ],
+  usual: ["only", "faults", "allow", "report", "format", "jobs", "timeout", "openapi"],
   examples: {
     "svc-sandbox certify -- npm test": "a test suite that reads SVC_BASE_URL",
-    "svc-sandbox certify --faults --seeds 50 -- python3 -m pytest": "more of everything",
-    "svc-sandbox certify --certificate client.md -- npm test": "with a certificate",
+    "svc-sandbox certify --faults -- python3 -m pytest": "with every fault",
+    "svc-sandbox certify --only resends -- npm test": "only whether it sends a rejected key again",
+    "svc-sandbox certify --report client.json -- npm test": "with a certificate",
   },
-  async run(given) {
-    const { words, rest, io } = given;
-    const format = given.flags.json ? "json" : (given.flags.format ?? "text");
-    // A brief prints only a line of JSON.
-    const flags = format === "brief" ? { ...given.flags, quiet: true } : given.flags;
-    const call = { ...given, flags };
-    const targets = reportTargets(flags.certificate, certificateFiles, io);
-    needCommand(rest, io);
+  async run(call) {
+    const { words, rest, flags, io } = call;
+    const [target] = reportTargets(flags.report === undefined ? [] : [flags.report], reportFile, io, "json");
+    if (rest.length === 0)
+      throw usageError(`certify needs -- before your command: ${io.program} certify -- npm test`);
     const loaded = await loadNamed(words[0], io, flags);
-    checkOnly(flags.only);
-    const request = { loaded, command: rest, ...askedRuns(flags) };
-    const { result, cutShort, outputOf, notes, release } = await certifyClient(request, call);
+    const plan = planOf(loaded, flags);
+    const { now, frozen, jobs = availableParallelism(), ...served } = flags;
+    const client = createClientRuns(
+      { loaded, call: { io, rest, flags: served }, given: { now, frozen } },
+      jobs,
+    );
     try {
-      if (result === undefined) return cutShort ?? exitCode.defect;
-      const style = io.stdout.style();
-      const hint = whyUnusable(result, notes.join(" "), call);
-      const context = { outputOf, hint, program: io.program };
-      io.stdout.write(redactKeys(renderCertificate(result, format, style, context)));
-      const inFormat = (format: ReportFormat) => renderCertificate(result, format);
-      const failures = await writeTargets(targets, inFormat, certificateFiles, io);
+      const [started, startedAt] = [stopwatch(), new Date(wallTime()).toISOString()];
+      const say = (text: string) => void (flags.quiet || io.stderr.write(redactKeys(`${text}\n`)));
+      say(`Running ${commandLine(rest)}, up to ${pluralize(jobs, "run")} in parallel`);
+      const run = async (request: RunRequest) => {
+        const done = await client.run(request);
+        if (done !== undefined && done.failure === undefined)
+          say(
+            `${done.outcome.replace("_", " ").padEnd(9)}  ${request.name.padEnd(22)}  ${pluralize(done.report.requests, "request")}`,
+          );
+        return done;
+      };
+      const separate = (name: string) => {
+        client.separate();
+        say(
+          `${name} failed next to another run, and passed alone: your runs share something, such as a folder or a port. All runs are made again, one at a time.`,
+        );
+      };
+      const certification = await certify(plan, { run, separate, stopwatch });
+      const { plain } = certification;
+      if (plain?.failure !== undefined) return sayWhyNotRun(rest[0] as string, plain.failure, call);
+      const durationMs = Math.round(stopwatch() - started);
+      const about = { ...(await aboutClient(loaded, call, plan)), startedAt, durationMs };
+      const result = resultOf(certification, about);
+      const stopped = client.stopped();
+      const cutShort = stopped && 128 + constants.signals[stopped];
+      if (result === undefined) {
+        io.stderr.say("Stopped before the first run ended: there is no result.\n");
+        return cutShort ?? exitCode.defect;
+      }
+      const failures = await writeTargets(
+        target === undefined ? [] : [target],
+        () => jsonOf(result),
+        reportFile,
+        io,
+      );
       for (const failure of failures) io.stderr.say(describeFailure(failure, flags));
-      if (hint !== undefined && format !== "brief") io.stderr.say(redactKeys(`${hint}\n`));
-      if (cutShort !== undefined) return cutShort;
-      const { verdict } = certificateBrief(result, "");
-      if (verdict !== "passed") return codes[verdict] ?? exitCode.failed;
-      return failures.length === 0 ? exitCode.fine : exitCode.usage;
+      io.stdout.write(redactKeys(shown(result, plain?.output ?? [], call)));
+      return cutShort ?? (failures.length === 0 ? codes[result.verdict] : exitCode.usage);
     } finally {
-      release();
+      client.release();
       io.endSoon();
     }
   },
 });
 
-function needCommand(rest: readonly string[], { program }: Io): void {
-  if (rest.length > 0) return;
-  throw usageError(`certify needs -- before your command: ${program} certify -- npm test`);
+const codes: Readonly<Record<CertifyResult["verdict"], number>> = {
+  passed: exitCode.fine,
+  failed: exitCode.failed,
+  not_judged: exitCode.threshold,
+  no_request: exitCode.noRequest,
+};
+
+const jsonOf = (result: CertifyResult) => `${JSON.stringify(certificateJson(result), null, 2)}\n`;
+
+function shown(
+  result: CertifyResult,
+  plainOutput: readonly string[],
+  { words, flags, io }: CertifyCall,
+): string {
+  const { format = "text" } = flags;
+  if (format === "json") return jsonOf(result);
+  if (format === "junit") return render(certificateDocument(result), "junit");
+  const { palette, wrap = (text: string) => text } = io.stdout.style();
+  const text = wrap(certificateText(result, { program: io.program, scenario: words[0] }, palette?.red));
+  if (result.verdict === "no_request") return `${text}${wrap(whyNoRequest(io, flags))}\n`;
+  const isBroken =
+    result.verdict === "not_judged" && result.problems.length === 0 && result.why !== undefined;
+  const output = isBroken ? lastOutput(plainOutput).map((line) => `  ${escapeControls(line)}\n`) : [];
+  return output.length === 0 ? text : `${text}Its last output:\n${output.join("")}`;
 }
 
-function askedRuns({
-  only,
-  seed = defaultSeed,
-  seeds = 20,
-  faults,
-  promises = "swaps",
-  ...gates
-}: CertifyCall["flags"]) {
-  const { failOn = "error", minCoverage = 0, minNoticed } = gates;
-  const ofOnly = only?.flatMap((name) => seedIn(name) ?? []);
+function planOf(
+  loaded: LoadedScenario,
+  { only, faults, allow = [], seed = defaultSeed, timeout }: CertifyCall["flags"],
+): CertifyPlan {
+  const { scenario } = loaded;
+  const paths = outcomesOf(endpointsFor(scenario))
+    .filter(({ promised, path }) => promised || isSuccess(path as PathId))
+    .map(({ path }) => path as PathId);
+  const resends = resendKinds(paths).map(({ name }) => name);
+  const starts = resends.flatMap((name) =>
+    name.split(".").map((_, at, parts) => parts.slice(0, at + 1).join(".")),
+  );
+  const names = [...groupNames, ...paths.map((path) => `answer.${path}`), ...starts, ...faultPathIds];
+  check("--only", only, names, "varied.3, answer.401.revoked, resend.403 or fault.hang");
+  check("--allow", allow, paths, "200.retiring");
   return {
-    seeds: ofOnly ?? Array.from({ length: seeds }, (_, i) => seed + i),
-    faults: faultPathIds.filter((fault) => only?.includes(fault) ?? faults),
-    kinds: promises,
+    seed: scenario.seed ?? defaultSeed,
+    firstSeed: seed,
+    defaultKey: defaultKeyRef(scenario),
+    allow,
     only,
-    gates: { failOn, minCoverage, ...(minNoticed !== undefined && { minNoticed }) },
+    timeout,
+    hasAllFaults: faults === true,
   };
 }
 
-// `notes` are about the proxy of --intercept.
-function whyUnusable(
-  { runs: [baseline], report }: CertifyResult,
-  notes: string,
-  { flags, io }: CertifyCall,
-): string | undefined {
-  const { outcome = "not_run", requests = 0, cause } = baseline ?? {};
-  if (outcome === "passed" && requests === 0)
-    return `The command has sent no request. ${notes || whyNoRequest(io, flags)}`;
-  if (outcome === "passed" || (notes !== "" && requests === 0)) return notes || undefined;
-  const endless = endlessResend(report);
-  if (outcome === "timed_out" && endless !== undefined)
-    return `The first run (minimal) did not end in time, because the client ${endless}. Stop at the first rejection of a key.`;
-  if (outcome === "timed_out") {
-    return "The first run (minimal) did not end in time. Set a longer --timeout. A command that never ends, such as a watcher or a server, cannot be certified.";
-  }
-  if (outcome === "flaky") {
-    return "The first run (minimal) failed, then passed when repeated. Find out what else the command depends on: time, order, other tests.";
-  }
-  const why = cause === undefined ? "" : ` It ${cause.sentence}. ${cause.whatToDo.join(" ")}`;
-  return `The command fails in the first run (minimal), where the sandbox only does what the specification promises.${why} Fix that first.`;
+function check(
+  flagName: string,
+  given: readonly string[] = [],
+  names: readonly string[],
+  some: string,
+): void {
+  const text = given.find((one) => !names.includes(one) && seedIn(one) === undefined);
+  if (text === undefined) return;
+  throw usageError(
+    `Invalid ${flagName}: there is no ${quote(text)}.${didYouMean(text, names) || ` Give one such as ${some}.`}`,
+  );
 }
 
-/** Returns the seed of a run with varied responses by its name; `undefined` for any other name. */
-function seedIn(name: string): number | undefined {
-  const [, seed] = /^varied (\d{1,10})$/.exec(name) ?? [];
-  return seed === undefined ? undefined : Number(seed);
+/** What a certificate states about the client and the sandbox. */
+async function aboutClient(loaded: LoadedScenario, { rest, flags }: CertifyCall, plan: CertifyPlan) {
+  const { scenario, name } = loaded;
+  const document = await documentIn(loaded, flags.openapi !== undefined);
+  return {
+    scenario: name,
+    scenarioDigest: nodePlatform.sha256(canonicalJson({ ...scenario, openapi: undefined })),
+    ...(document !== undefined && { document }),
+    specification: apiVersion,
+    sandbox: version,
+    command: rest,
+    seeds: seedsOf(plan),
+    allow: plan.allow,
+  };
+}
+
+/** The document of a scenario, as certificates name it. */
+async function documentIn(
+  { scenario }: LoadedScenario,
+  isGiven: boolean,
+): Promise<CertifyResult["document"]> {
+  if (!isMapping(scenario.openapi)) return undefined;
+  const { text, file } = scenario.openapi as { readonly text: string; readonly file?: string };
+  const info = (await loadReader()).info(scenario);
+  const named = file && { file: escapeControls(file) };
+  return { ...info, ...named, digest: nodePlatform.sha256(text), ...(isGiven && { given: true }) };
 }

@@ -1,6 +1,5 @@
 import { conditionedRun } from "../../api/conditioned-run.js";
 import { faultsOn } from "../../api/faults.js";
-import { type BrokenPromise, brokenPromises } from "../../api/promises.js";
 import { outcomesOf } from "../../api/routes.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { endpointsFor } from "../../node/platform.js";
@@ -12,7 +11,7 @@ import { clientReport } from "../../report/report.js";
 import type { Profile } from "../../rules/assumptions.js";
 import { faultPathIds, isSuccess } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
-import { didYouMean, listed, quote } from "../../rules/schema/words.js";
+import { didYouMean, quote } from "../../rules/schema/words.js";
 import type { RunConditions } from "../../sandbox/conditions.js";
 import { createCounters } from "../../sandbox/journal/counts.js";
 import { declareCommand } from "../command.js";
@@ -24,26 +23,15 @@ import { deliverReport, execReportFiles } from "../serve/exec-report.js";
 import { openRunFolder } from "../serve/run-folder.js";
 import { createKeyFinder, runServed, sayWhyNotRun } from "../serve/run-served.js";
 
-function promiseOf(text: string): BrokenPromise {
-  const promise = brokenPromises.find(({ id }) => id === text);
-  if (promise !== undefined) return promise;
-  const ids = brokenPromises.map(({ id }) => id);
-  const onPath = ids.filter((id) => id.split(":")[0] === text.split(":")[0]);
-  const some = onPath.length > 0 ? onPath : ["200.test:scopes-empty", "401.revoked:accepted"];
-  const hint = didYouMean(text, ids) || ` Give one such as ${listed(some, "or")}.`;
-  throw usageError(`Invalid --break: no promise has the id ${quote(text)}.${hint}`);
-}
-
 /** The conditions that the flags set; `undefined` if there are none. As in `certify`, the client's tests do not change them. */
 function conditionsOf(
-  flags: { readonly break?: string; readonly fault?: string; readonly profile?: Profile },
+  flags: { readonly fault?: string; readonly profile?: Profile },
   loaded: LoadedScenario,
 ): RunConditions | undefined {
-  const { break: promise, fault, profile } = flags;
-  if (promise === undefined && fault === undefined && profile === undefined) return undefined;
+  const { fault, profile } = flags;
+  if (fault === undefined && profile === undefined) return undefined;
   return {
     ...(profile !== undefined && { profile }),
-    ...(promise !== undefined && { promise }),
     ...(fault !== undefined && { faults: faultOf(fault, loaded) }),
   };
 }
@@ -72,17 +60,10 @@ const flags = {
     (text, from) => [flag.fileName(text, from)],
   ),
   format: flag.format,
-  break: flag.option(
-    "--break <path>:<row>",
-    "break one promise of the specification, such as 200.test:scopes-empty, and show whether the command notices; without a report",
-    (text) => text,
-    { conflicts: ["report", "format", "minCoverage", "failOn"] },
-  ),
   fault: flag.option(
     "--fault <fault>[@<path>]",
     "give a fault to the first request on a promised path, such as fault.hang@401.revoked, or on each promised path, such as fault.hang",
     (text) => text,
-    { conflicts: ["break"] },
   ),
   ...flag.thresholds,
   // `PORT` is for the command, which may listen on it.
@@ -105,13 +86,11 @@ export const execCommand = declareCommand({
   words: flag.scenarioWord,
   rest: "<command...>",
   flags,
-  usual: ["report", "format", "break", "fault", "minCoverage", "failOn", "port", "intercept"],
+  usual: ["report", "format", "fault", "minCoverage", "failOn", "port", "intercept"],
   examples: {
     "svc-sandbox exec -- npm test": "any command that reads SVC_BASE_URL",
     "svc-sandbox exec bad-day -- python3 -m pytest": "in another scenario",
     "svc-sandbox exec --min-coverage 80 --fail-on warning -- npm test": "with thresholds",
-    "svc-sandbox exec --break 200.test:scopes-empty -- npm test":
-      "with one promise broken: the tests should fail",
     "svc-sandbox exec --fault fault.hang@401.revoked -- npm test": "with one fault",
     "svc-sandbox exec --intercept api.example -- npm test": "with a client that hard-codes its address",
     "svc-sandbox exec --report errors.md --report errors.xml -- npm test": "for CI: Markdown and JUnit",
@@ -120,22 +99,19 @@ export const execCommand = declareCommand({
     const { words, rest, flags, io } = call;
     const targets = reportTargets(flags.report, execReportFiles, io, flags.format);
     const loaded = await loadNamed(words[0], io, flags);
-    const promise = flags.break === undefined ? undefined : promiseOf(flags.break);
     const conditions = conditionsOf(flags, loaded);
     const { seed, profile, now, frozen } = flags;
     const options = { seed, profile, now, frozen };
     const folder = await openRunFolder({ scenario: loaded, options, conditions });
-    const sandbox = startNamed(loaded, flags, conditions && conditionedRun(conditions, folder.takePlace));
+    const sandbox = startNamed(loaded, flags, conditions && conditionedRun(conditions, folder.claim));
     // A test may clear the requests to count its own; the report covers all tests.
     const counters = createCounters();
-    let replaced = 0;
     const triedPaths = new Set<string>();
     sandbox.counters.passOnTo({
       ...counters,
-      count(exchange, keys, seen) {
+      count(exchange, keys) {
         counters.count(exchange, keys);
         if (triedPaths.size < maxTried) triedPaths.add(redactKeys(`${exchange.method} ${exchange.path}`));
-        if (seen?.hit !== undefined) replaced += 1;
       },
     });
     let releaseSignals = () => {};
@@ -151,10 +127,6 @@ export const execCommand = declareCommand({
       }
       if (flags.tls || flags.cert !== undefined) counters.curlOptions = '--cacert "$SVC_CA_FILE"';
       const report = clientReport(sandbox, { underExec: true, keysInOutput: places() }, counters);
-      if (promise !== undefined) {
-        if (!flags.quiet) io.stderr.say(redactKeys(`${whatNoticed(promise, replaced, end.code)}\n`));
-        return end.code || (report.requests === 0 ? exitCode.noRequest : exitCode.fine);
-      }
       const needsRequests = end.code === exitCode.fine && flags.minCoverage !== 0;
       const unmet = unmetThresholds(report, { ...flags, needsRequests, tried: [...triedPaths] });
       const rerun = runAgainWith("exec", words, { ...flags, command: rest, program: io.program });
@@ -176,11 +148,4 @@ const maxTried = 5;
 function codeOf(unmet: readonly UnmetThreshold[]): number {
   if (unmet.length === 0) return exitCode.fine;
   return unmet.some(({ gate }) => gate === "requests") ? exitCode.noRequest : exitCode.threshold;
-}
-
-function whatNoticed({ path, sentence, loss }: BrokenPromise, replaced: number, code: number): string {
-  if (replaced === 0)
-    return `Not tried: ${sentence}. Your command got no response on ${path}: send a request that ends there.`;
-  if (code !== exitCode.fine) return `Noticed, with exit code ${code}: ${sentence}.`;
-  return `Not noticed: ${sentence}. The command exits with 0, so ${loss}.`;
 }

@@ -24,7 +24,7 @@ const inJson = (schema: JsonSchema) => `${JSON.stringify(schema, null, 2)}\n`;
 
 const schemas: Readonly<Record<string, () => string | Promise<string>>> = {
   scenario: () => inJson(scenarioJsonSchema(scenarioNames)),
-  certificate: async () => inJson((await import("../../certify/result.js")).certificateJsonSchema()),
+  certificate: async () => inJson((await import("../../certify/report.js")).certificateJsonSchema()),
   gitleaks: gitleaksRule,
 };
 const formats = listed(Object.keys(schemas), "or");

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { linesOf, type RunFile, type RunLine, runFile, takePlace } from "../../library/run-folder.js";
+import { claimOnce, linesOf, type RunFile, type RunLine, runFile } from "../../library/run-folder.js";
 import { fileFailure } from "../../node/files/write-file.js";
 import { version } from "../../node/package-files.js";
 import { adviceIds } from "../../rules/advice.js";
@@ -47,7 +47,7 @@ export async function openRunFolder(run: Omit<RunFile, "version">) {
   return {
     folder,
     remove,
-    takePlace: (key: string): number => takePlace(folder, key, process.getBuiltinModule("node:fs")),
+    claim: (name: string): boolean => claimOnce(folder, name, process.getBuiltinModule("node:fs")),
     /** Adds the requests since the last call to the server's own sandbox, as if it had got them. */
     read(server: SandboxState): void {
       try {
@@ -103,7 +103,7 @@ const exchangeShape = s.openMapping({
   ...{ client: s.list(s.text()), advice: s.list(s.choice(adviceIds)), durationMs: s.number() },
   response: s.openMapping({ status: s.number(), headers: s.list(s.text()), body: s.text() }),
 });
-const seenShape = s.openMapping({ nth: s.number(), points: s.list(s.openMapping({})), scenario: s.text() });
+const seenShape = s.openMapping({ points: s.list(s.openMapping({})), scenario: s.text() });
 const lineShape = s.openMapping({
   version: s.optional(s.text()),
   exchange: s.optional(exchangeShape),

@@ -1,73 +1,66 @@
 import { conditionedRun } from "../../../src/api/conditioned-run.js";
-import { builtIn } from "../../../src/api/routes.js";
-import { certify, resultOf } from "../../../src/certify/certification.js";
-import { planOf, type Timeouts } from "../../../src/certify/plan.js";
-import type { CertifyResult } from "../../../src/certify/result.js";
-import type { ClientRun, Progress, Tools } from "../../../src/certify/runs.js";
-import { collectRequests } from "../../../src/cli/certify/certify-client.js";
+import { certify } from "../../../src/certify/judge.js";
+import type { CertifyPlan } from "../../../src/certify/plan.js";
+import { type CertifyResult, resultOf } from "../../../src/certify/report.js";
+import { type ClientRun, collectRequests, type Timeouts, type Tools } from "../../../src/certify/run.js";
 import { nodePlatform } from "../../../src/node/platform.js";
 import { clientReport } from "../../../src/report/report.js";
-import { faultPathIds } from "../../../src/rules/outcomes.js";
 import { type RandomStream, randomStream } from "../../../src/rules/seed.js";
 import type { RunConditions } from "../../../src/sandbox/conditions.js";
 import type { SandboxState } from "../../../src/sandbox/sandbox.js";
 import { startSandbox } from "../../../src/sandbox/start.js";
 import { bundledScenarios } from "../../../src/scenario/bundled.js";
-import { passed } from "../certified.js";
 import { runSuite, type Suite } from "./suite.js";
 import { createVirtualTime } from "./virtual-time.js";
 
-/** What a certificate shows of a suite. */
-export interface Certified
-  extends Pick<CertifyResult, "verdict" | "runs" | "promises" | "retries" | "notTried" | "unmet"> {}
-
-export interface CertifyOptions {
+export interface CertifyOptions extends Partial<Pick<CertifyPlan, "only" | "hasAllFaults">> {
   /** Chooses the random numbers of each run. */
   readonly label: string;
-  /** The number of runs with varied responses. */
-  readonly seeds: number;
-  readonly withFaults: boolean;
 }
 
 const scenario = bundledScenarios["key-states"];
 /** A Monday morning, as the scenario's clock shows. */
 const start = Date.parse("2026-03-02T09:00:00Z");
-const noProgress: Progress = { begin() {}, ran() {}, broke() {}, tried() {}, found() {} };
+
+/** What a certificate states about every suite here. */
+export const about = {
+  scenario: "key-states",
+  scenarioDigest: "5f".repeat(32),
+  specification: "0.1.0",
+  sandbox: "0.1.0",
+  seeds: [1, 2, 3, 4, 5, 6, 7, 8],
+  command: ["pytest"],
+  startedAt: "2026-03-02T08:59:58.123Z",
+  durationMs: 900,
+};
 
 /** Certifies a suite that runs in this process, in virtual time and one run at a time. */
-export async function certifySuite(suite: Suite, options: CertifyOptions): Promise<Certified> {
-  const seeds = Array.from({ length: options.seeds }, (_, i) => i + 1);
-  const faults = options.withFaults ? faultPathIds : [];
-  // As the author of a suite that waits for minutes sets it.
-  const timeout = suite.timers === "real" && suite.client.limitTries > 1 ? 1_800_000 : undefined;
+export async function certifySuite(
+  suite: Suite,
+  { label, ...options }: CertifyOptions,
+): Promise<CertifyResult> {
   let count = 0;
   let last: Promise<unknown> = Promise.resolve();
-  const run: Tools["run"] = ({ profile, seed }, conditions, limits) => {
-    const { timeouts, isWanted, isOver = () => false } = limits;
+  const run: Tools["run"] = ({ seed, conditions, timeouts }) => {
     const next = last.then(() => {
-      if (!isWanted()) return undefined;
       count += 1;
-      const random = randomStream(count, "run", options.label);
-      return runOnce(
-        suite,
-        { ...conditions, profile },
-        { seed, random, isFirst: count === 1, timeouts, isOver },
-      );
+      const random = randomStream(count, "run", label);
+      return runOnce(suite, conditions, { seed, random, number: count, timeouts });
     });
     last = next;
     return next;
   };
-  const plan = {
-    runs: planOf(1, seeds, faults),
-    jobs: 1,
-    endpoints: builtIn,
-    kinds: "swaps" as const,
-    timeout,
+  const plan: CertifyPlan = {
+    seed: 1,
+    firstSeed: 1,
+    allow: suite.allow,
+    defaultKey: "active",
+    // As the author of a suite that waits for minutes sets it.
+    timeout: suite.timers === "real" && suite.client.limitTries > 1 ? 1_800_000 : undefined,
+    ...options,
   };
-  const tools = { run, separate() {}, isStopped: () => false, stopwatch: () => 0 };
-  const certification = await certify(plan, { ...tools, progress: noProgress });
-  const gates = { failOn: "error", minCoverage: 0 } as const;
-  const result = resultOf(certification, plan, { ...passed, faults: [...faults], gates });
+  const certification = await certify(plan, { run, separate() {}, stopwatch: () => 0 });
+  const result = resultOf(certification, { ...about, allow: suite.allow });
   if (result === undefined) throw new Error("The first run was not made.");
   return result;
 }
@@ -75,21 +68,20 @@ export async function certifySuite(suite: Suite, options: CertifyOptions): Promi
 interface RunOptions {
   readonly seed: number;
   readonly random: RandomStream;
-  readonly isFirst: boolean;
+  readonly number: number;
   readonly timeouts: Timeouts;
-  readonly isOver: (hits: number) => boolean;
 }
 
 async function runOnce(
   suite: Suite,
   conditions: RunConditions,
-  { seed, random, isFirst, timeouts: { total, silent }, isOver }: RunOptions,
+  { seed, random, number, timeouts: { total, silent } }: RunOptions,
 ): Promise<ClientRun> {
   const time = createVirtualTime(start);
   const { stopwatch, wall } = time;
   const run = conditionedRun(conditions);
   const platform = { ...nodePlatform, time: wall, steadyTime: wall, stopwatch, run };
-  const collected = collectRequests(builtIn, stopwatch);
+  const collected = collectRequests(stopwatch);
   const startWith = (ownSeed = seed) => {
     const given = { seed: ownSeed };
     const sandbox = startSandbox(scenario, { platform, name: "key-states", ...given, given });
@@ -106,15 +98,8 @@ async function runOnce(
     served ??= startWith();
     return served;
   };
-  const work = runSuite(suite, {
-    time,
-    random,
-    server,
-    start: (options) => startWith(options.seed),
-    isRepeated: !isFirst,
-  });
-  const limit = () => (isOver(collected.hits()) ? -1 : Math.min(total, collected.latest() + silent));
-  const code = await time.passWhile(work, limit);
+  const work = runSuite(suite, { time, random, server, start: (options) => startWith(options.seed), number });
+  const code = await time.passWhile(work, () => Math.min(total, collected.latest() + silent));
   const outcome = code === undefined ? "timed_out" : code === 0 ? "passed" : "failed";
   const report = clientReport(server(), { underExec: true }, collected.counters);
   const durationMs = Math.round(stopwatch());

@@ -42,8 +42,12 @@ export interface Client {
   readonly timeoutMs: number;
   /** The longest wait that it accepts. */
   readonly longestWaitMs: number;
-  /** How often it sends a request if its key is rejected with this status. */
-  readonly triesAfter: (status: 401 | 403) => number;
+  /** How often it sends a request if its key is rejected with this status and code; `hasWorked`: after a response with 200. */
+  readonly triesAfter: (status: 401 | 403, code: string | undefined, hasWorked: boolean) => number;
+  /** After how many milliseconds without a response it sends the request a second time. Default: never. */
+  readonly hedgeMs?: number;
+  /** The key that it uses in place of one that is rejected. */
+  readonly secondKeys: Readonly<Record<string, string>>;
   /** The milliseconds that a response requires; `undefined` if it requires none. */
   readonly waitAfter: (reply: Reply) => number | undefined;
   /** The pause after a 429 without `Retry-After`. */
@@ -74,6 +78,9 @@ export interface Connection {
   readonly wait: (ms: number) => Promise<void>;
   /** The accepted responses, for a client that stores them. */
   readonly stored: Map<string | undefined, Result>;
+  /** The keys that have got a 200. */
+  readonly worked: Set<string | undefined>;
+  readonly secretOf: (ref: string) => string | undefined;
 }
 
 /** The milliseconds of a request in the network. */
@@ -108,6 +115,27 @@ async function send(
   return { status: response.status, headers, header, text: response.body, firstMs, lastMs };
 }
 
+/** Sends a request again if its response is late, and resolves to the first response. */
+async function sendHedged(
+  connection: Connection,
+  apiKey: string | undefined,
+  { timeoutMs, hedgeMs }: Client,
+): Promise<Reply> {
+  const first = send(connection, apiKey, timeoutMs);
+  if (hedgeMs === undefined) return first;
+  let isDone = false;
+  const end = () => {
+    isDone = true;
+  };
+  first.then(end, end);
+  const second = connection.time
+    .sleep(hedgeMs)
+    .then(() => (isDone ? first : send(connection, apiKey, timeoutMs)));
+  return Promise.any([first, second]).catch((error: AggregateError) => {
+    throw error.errors[0];
+  });
+}
+
 /** What a client does after a try: it ends with a result, or waits before the next try. */
 type Step = { readonly result: Result } | { readonly pauseMs: number };
 
@@ -115,13 +143,16 @@ type Step = { readonly result: Result } | { readonly pauseMs: number };
 export async function whoami(
   client: Client,
   connection: Connection,
-  apiKey: string | undefined,
+  ref: string,
+  apiKey = connection.secretOf(ref),
 ): Promise<Result> {
   const counts = { failures: 0, limits: 0, rejections: 0 };
   for (;;) {
     const step = await tryOnce(client, connection, apiKey, counts);
     if ("result" in step) {
       const { result } = step;
+      const second = isRejection(result.status) ? client.secondKeys[ref] : undefined;
+      if (second !== undefined) return whoami({ ...client, secondKeys: {} }, connection, second);
       if (!client.storesAccepted) return result;
       if (result.status === 200) connection.stored.set(apiKey, result);
       return (isRejection(result.status) ? connection.stored.get(apiKey) : undefined) ?? result;
@@ -149,8 +180,10 @@ async function tryOnce(
     return { pauseMs };
   };
   try {
-    const reply = await send(connection, apiKey, client.timeoutMs);
-    if (reply.status < 500) return stepAfter(client, reply, counts);
+    const reply = await sendHedged(connection, apiKey, client);
+    const hasWorked = connection.worked.has(apiKey);
+    if (reply.status === 200) connection.worked.add(apiKey);
+    if (reply.status < 500) return stepAfter(client, reply, counts, hasWorked);
     if (!client.survives("status")) throw new Unexpected(`status ${reply.status}`);
     return orGiveUp(new Unexpected(`status ${reply.status}`), client.waitAfter(reply));
   } catch (error) {
@@ -162,14 +195,16 @@ async function tryOnce(
 
 const isRejection = (status: number): status is 401 | 403 => status === 401 || status === 403;
 
-function stepAfter(client: Client, reply: Reply, counts: Counts): Step {
+function stepAfter(client: Client, reply: Reply, counts: Counts, hasWorked: boolean): Step {
   const { status } = reply;
   const body = client.parse(reply);
   client.look(reply, body);
   const result = { status, code: body.error?.code, body, waits: counts.limits };
   if (isRejection(status)) {
     counts.rejections += 1;
-    return counts.rejections >= client.triesAfter(status) ? { result } : { pauseMs: client.pauseMs };
+    return counts.rejections >= client.triesAfter(status, body.error?.code, hasWorked)
+      ? { result }
+      : { pauseMs: client.pauseMs };
   }
   if (status !== 429) return { result };
   counts.limits += 1;
@@ -195,6 +230,7 @@ export function untilNextMinute({ header }: Reply): number {
 export const goodClient: Omit<Client, "tries" | "limitTries" | "pauseMs" | "timeoutMs"> = {
   longestWaitMs: 120_000,
   triesAfter: () => 1,
+  secondKeys: {},
   waitAfter: retryAfter,
   waitForLimit: untilNextMinute,
   survives: () => true,

@@ -1,39 +1,26 @@
-import type { RetryResult } from "../../../src/certify/result.js";
 import type { FaultPathId } from "../../../src/rules/fault-effects.js";
 import { type Body, type Client, type Reply, retryAfter, Unexpected } from "./client.js";
 import { keys, type Suite } from "./suite.js";
 
-/** What a certificate names: a row of the variation table, a fault, an experiment with retries, a promise, or an assumption that a client needs. */
-export type Cause =
-  | `row ${string}`
-  | FaultPathId
-  | `retries after ${RetryResult["after"]}`
-  | `promise ${string}`
-  | `needs ${string}`
-  /** The runs do not reach the sandbox: only "not tried" is right. */
-  | "no request";
+/** What a certificate names: a row of the variation table, or the name of a run, or the start of it. */
+export type Cause = `row ${string}` | FaultPathId | `resend.${string}` | `answer.${string}` | "plain";
 
 /** A mistake of a client, or of its tests. */
 export interface Flaw {
   readonly does: string;
   /** Each of them names it. */
   readonly causes: readonly Cause[];
-  /** A reason for what was not tried that names it: no run can show it. */
-  readonly statedAs?: string;
+  /** Whether a check that is not judged names it: no run can show it. */
+  readonly isStated?: true;
   readonly client?: Partial<Client>;
   readonly suite?: (suite: Suite) => Partial<Suite>;
 }
 
 /** Returns the suite with a flaw. Its own settings leave it: with a flaw, they could fail its first run, which nobody certifies. */
-export function withFlaw({ sets, ...suite }: Suite, { causes, client, suite: change }: Flaw): Suite {
-  const isAbout = (name: string) => causes.some((cause) => cause.endsWith(` ${name}`));
-  const others = sets !== undefined && !Object.keys(sets).some(isAbout) && { sets };
-  return {
-    ...suite,
-    ...others,
-    ...change?.({ ...suite, ...others }),
-    client: { ...suite.client, ...client },
-  };
+export function withFlaw({ sets: _, ...suite }: Suite, { client, suite: change }: Flaw): Suite {
+  // A client that does not wait for a response hides how it ends.
+  const { hedgeMs: __, ...others } = suite.client;
+  return { ...suite, ...change?.(suite), client: { ...others, ...client } };
 }
 
 const fail = (what: unknown): never => {
@@ -47,12 +34,10 @@ const onlyMembers = (object: object, ...names: string[]) => {
   for (const name of Object.keys(object)) names.includes(name) || fail(`unknown ${name}`);
 };
 
-/** A client that looks too closely at a response; `rows` of the variation table name it, or what it needs. */
+/** A client that looks too closely at a response; `rows` of the variation table name it, or the plain run. */
 const looks = (does: string, rows: readonly string[], look: (reply: Reply, body: Body) => unknown): Flaw => ({
   does,
-  causes: rows.map((row) =>
-    row.startsWith("needs ") ? (row as `needs ${string}`) : (`row ${row}` as const),
-  ),
+  causes: rows.map((row) => (row === "plain" ? row : (`row ${row}` as const))),
   client: { look: (reply, body) => void look(reply, body) },
 });
 
@@ -95,6 +80,11 @@ const ofReading: readonly Flaw[] = [
     "finds the code in the text of the body",
     ["whitespace", "escapes"],
     ({ status, text }) => status === 401 && (text.includes('"code":"unauthorized"') || fail("no code")),
+  ),
+  looks(
+    "reads 420 characters of a body",
+    ["body_length"],
+    ({ text }) => text.length <= 420 || fail("a long body"),
   ),
   looks(
     "compares the message of a 401",
@@ -163,12 +153,12 @@ const ofReading: readonly Flaw[] = [
   ),
   looks(
     "requires the details of a 403",
-    ["needs error_details"],
+    ["plain"],
     ({ status }, { error }) => status === 403 && has(error.details, "details"),
   ),
   looks(
     "requires a challenge on a 401",
-    ["needs www_authenticate"],
+    ["plain"],
     ({ status, header }) => status === 401 && has(header("www-authenticate"), "challenge"),
   ),
   looks(
@@ -178,12 +168,12 @@ const ofReading: readonly Flaw[] = [
   ),
   looks(
     "requires a request id on each error",
-    ["needs request_id_on_errors"],
+    ["plain"],
     ({ status, header }) => status >= 400 && has(header("x-request-id"), "id"),
   ),
   looks(
     "requires Retry-After on a 429",
-    ["needs retry_after"],
+    ["plain"],
     ({ status, header }) => status === 429 && has(header("retry-after"), "Retry-After"),
   ),
   looks("rejects rate-limit headers", ["rate_limit_headers"], ({ headers }) =>
@@ -265,34 +255,59 @@ const withoutWait = ({ tests }: Suite): Partial<Suite> => ({
 const ofRetrying: readonly Flaw[] = [
   {
     does: "sends a key again after a 401",
-    causes: ["retries after 401"],
+    causes: ["resend.401"],
     client: { triesAfter: (status) => (status === 401 ? 4 : 1) },
   },
   {
     does: "sends a key again after a 403",
-    causes: ["retries after 403"],
+    causes: ["resend.403"],
     client: { triesAfter: (status) => (status === 403 ? 4 : 1) },
   },
   {
+    does: "sends a key again after a 401, if it has worked",
+    causes: ["resend.401"],
+    client: { triesAfter: (status, _, hasWorked) => (status === 401 && hasWorked ? 2 : 1) },
+    suite: (suite) => thrice(suite),
+  },
+  {
+    does: "sends a key again once after a 401",
+    causes: ["resend.401"],
+    client: { triesAfter: (status) => (status === 401 ? 2 : 1), pauseMs: 1 },
+  },
+  ...["insufficient_scope", "access_denied"].map(
+    (code): Flaw => ({
+      does: `sends a key again after a 403 with ${code}`,
+      causes: [`resend.403.${code}`],
+      client: { triesAfter: (status, other) => (status === 403 && other === code ? 3 : 1) },
+      suite: ({ tests }) => ({
+        tests: [
+          { key: "wrong-scope", times: 1, isParallel: false },
+          { key: "organization-inactive", times: 1, isParallel: false },
+          ...tests.filter(({ key }) => key !== "wrong-scope" && key !== "organization-inactive"),
+        ],
+      }),
+    }),
+  ),
+  {
     does: "does not wait after a 429",
-    causes: ["retries after 429 without Retry-After", "retries after 429 with Retry-After"],
+    causes: ["resend.429"],
     client: { limitTries: 4, waitAfter: () => undefined, waitForLimit: () => 10 },
     suite: withoutWait,
   },
   {
     does: "waits a second after a 429 without Retry-After",
-    causes: ["retries after 429 without Retry-After", "needs retry_after"],
+    causes: ["resend.429.without", "plain"],
     client: { limitTries: 4, waitForLimit: () => 1000 },
   },
   {
     does: "ignores the Retry-After of a 429",
-    causes: ["retries after 429 with Retry-After", "retries after 429 with a date"],
+    causes: ["resend.429"],
     client: { limitTries: 5, waitAfter: (reply) => (reply.status === 429 ? 500 : retryAfter(reply)) },
     suite: withoutWait,
   },
   {
     does: "ignores the Retry-After of a 503",
-    causes: ["retries after 503 with Retry-After", "retries after 503 with a date"],
+    causes: ["resend.503", "resend.503.date"],
     client: {
       tries: 5,
       pauseMs: 50,
@@ -301,17 +316,17 @@ const ofRetrying: readonly Flaw[] = [
   },
   {
     does: "reads the date in Retry-After as a number",
-    causes: ["retries after 503 with a date", "retries after 429 with a date", "row retry_after"],
+    causes: ["resend.503.date", "resend.429.date", "row retry_after"],
     client: { tries: 5, waitAfter: seconds },
   },
   {
     does: "sends a request at once after each failure",
-    causes: ["retries after outage"],
+    causes: ["resend.outage"],
     client: { tries: 12, pauseMs: 0 },
   },
   {
     does: "never gives up",
-    causes: ["retries after outage"],
+    causes: ["resend.outage"],
     client: {
       tries: Number.POSITIVE_INFINITY,
       waitAfter: (reply) => retryAfter(reply) ?? (reply.status === 429 ? undefined : 1000),
@@ -364,25 +379,25 @@ const thrice = (suite: Suite): Partial<Suite> => ({
 const ofTests: readonly Flaw[] = [
   {
     does: "returns a stored response instead of a rejection",
-    causes: ["retries after 401"],
-    statedAs: "your client may have returned a stored response",
+    causes: ["resend.401"],
+    isStated: true,
     client: { storesAccepted: true },
     suite: thrice,
   },
   {
     does: "runs only once: its runner repeats the result",
-    causes: ["no request"],
-    statedAs: "a cache of your test runner",
+    causes: ["plain"],
+    isStated: true,
     suite: () => ({ runsOnce: true }),
   },
   {
     does: "does not check that a key is rejected",
-    causes: ["promise accepted"],
+    causes: ["answer.401", "answer.403"],
     suite: () => ({ checks: (key) => keys[key] === 200 || keys[key] === 429 }),
   },
   {
     does: "does not check that a key is accepted",
-    causes: ["promise rejected"],
+    causes: ["answer.200"],
     suite: () => ({ checks: (key) => keys[key] !== 200 }),
   },
 ];

@@ -36,8 +36,21 @@ export interface Suite {
   readonly bails: boolean;
   /** Whether its command repeats the result of its first run without a request. */
   readonly runsOnce: boolean;
+  /** The paths whose wrong answer it survives on purpose. */
+  readonly allow: readonly string[];
+  /** The requests whose results nobody uses, beside the tests. */
+  readonly extras: readonly Extra[];
   /** Whether it compares the status of a response with what it expects. */
   readonly checks: (key: KeyRef) => boolean;
+}
+
+/** Requests with a key whose results nobody uses: before, after or between the tests, as a heartbeat, or after one that failed. */
+export interface Extra {
+  readonly when: "warm-up" | "teardown" | "each test" | "heartbeat" | "diagnosis";
+  readonly key: KeyRef;
+  /** How often: always the same, drawn in each run, one more in each run, or only in some runs, as a file decides. */
+  readonly count: "fixed" | "random" | "growing" | "file";
+  readonly max: number;
 }
 
 /** The keys of `key-states` and the status that each gets, if the client does not wait for a limit. */
@@ -78,7 +91,11 @@ export function drawSuite(draw: RandomStream): Suite {
   const place = pick(draw, ["server", "server", "own", "own for each test"] as const);
   const resets = chance(30);
   const sets = chance(15) && pick(draw, settings);
-  const seed = place !== "server" && chance(5) && between(1, 99);
+  const tests = drawTests(draw, resets || place === "own for each test");
+  const seed = place !== "server" && chance(2) && between(1, 99);
+  const secondKeys: Client["secondKeys"] = chance(8)
+    ? pick(draw, [{ retiring: "replacement" }, { active: "replacement" }])
+    : {};
   return {
     client: {
       ...goodClient,
@@ -86,8 +103,10 @@ export function drawSuite(draw: RandomStream): Suite {
       limitTries: pick(draw, [1, 2, 3]),
       pauseMs: pick(draw, [100, 250, 500, 1000]),
       timeoutMs: between(3, 12) * 1000,
+      ...(chance(10) && { hedgeMs: between(20, 1500) }),
+      secondKeys,
     },
-    tests: drawTests(draw, resets || place === "own for each test"),
+    tests,
     order: chance(25) ? "shuffled" : "fixed",
     place,
     timers: pick(
@@ -101,8 +120,24 @@ export function drawSuite(draw: RandomStream): Suite {
     repeats: chance(10) ? between(1, 2) : 0,
     bails: chance(20),
     runsOnce: false,
+    allow: secondKeys.retiring ? ["200.retiring"] : secondKeys.active ? ["200.test"] : [],
+    // Tests must use what else is sent, or its wrong answers are rightly not noticed.
+    extras: drawExtras(draw).filter(({ key }) => tests.some((test) => test.key === key)),
     checks: () => true,
   };
+}
+
+const extraTimes = ["warm-up", "teardown", "each test", "heartbeat", "diagnosis"] as const;
+
+/** Two of five suites send more than their tests do. */
+function drawExtras(draw: RandomStream): Extra[] {
+  const count = Math.max(0, (draw() % 5) - 2);
+  return Array.from({ length: count }, () => ({
+    when: pick(draw, extraTimes),
+    key: pick(draw, ["active", "active", "active", "live"] as const),
+    count: pick(draw, ["fixed", "random", "growing", "file"] as const),
+    max: 1 + (draw() % 4),
+  }));
 }
 
 /** What suites set before each test. */
@@ -139,24 +174,38 @@ export interface SuiteRun {
   readonly server: () => SandboxState;
   /** Starts a sandbox in the client's process. */
   readonly start: (options: Pick<Suite, "seed">) => SandboxState;
-  /** Whether the command has run before. */
-  readonly isRepeated: boolean;
+  /** How often the command has run, with this one. */
+  readonly number: number;
 }
 
 /** Runs the tests of a suite, and resolves to the exit code of their command. */
 export async function runSuite(suite: Suite, run: SuiteRun): Promise<number> {
   const { time, random } = run;
-  if (suite.runsOnce && run.isRepeated) return 0;
+  if (suite.runsOnce && run.number > 1) return 0;
   let sandbox = suite.place === "server" ? run.server() : run.start(suite);
   const wait = waiting(suite, time, () => sandbox);
-  const connection: Connection = { time, sandbox: () => sandbox, wait, stored: new Map() };
+  const secretOf = (ref: string) => secretFor(sandbox, ref);
+  const connection: Connection = {
+    time,
+    sandbox: () => sandbox,
+    wait,
+    secretOf,
+    stored: new Map(),
+    worked: new Set(),
+  };
+  const send = (when: Extra["when"]) => sendExtras(suite, when, connection, run);
+  let isOver = false;
+  const heartbeat = beat(suite, connection, () => isOver);
+  await send("warm-up");
   const passes = async (test: Test) => {
     if (suite.place === "own for each test") sandbox = run.start(suite);
     prepare(suite, sandbox, test);
+    await send("each test");
     try {
       await runTest(suite, test, connection, random);
       return true;
     } catch {
+      await send("diagnosis");
       return false;
     }
   };
@@ -167,7 +216,42 @@ export async function runSuite(suite: Suite, run: SuiteRun): Promise<number> {
     failures += hasPassed ? 0 : 1;
     if (suite.bails && failures > 0) break;
   }
+  await send("teardown");
+  isOver = true;
+  await heartbeat;
   return failures === 0 ? 0 : 1;
+}
+
+async function sendExtras(
+  { extras, client }: Suite,
+  when: Extra["when"],
+  connection: Connection,
+  { random, number }: SuiteRun,
+): Promise<void> {
+  for (const extra of extras.filter((one) => one.when === when)) {
+    const { count, max, key } = extra;
+    const times = {
+      fixed: max,
+      random: random() % (max + 1),
+      growing: number % 4,
+      file: number % 2 ? max : 0,
+    }[count];
+    for (let i = 0; i < times; i++) await whoami(client, connection, key).catch(() => {});
+  }
+}
+
+/** Fewer than the limit of a minute. */
+const maxBeats = 15;
+
+/** Sends requests until the tests are over, whose results nobody uses. */
+async function beat({ extras }: Suite, connection: Connection, isOver: () => boolean): Promise<void> {
+  const extra = extras.find(({ when }) => when === "heartbeat");
+  if (extra === undefined) return;
+  const once = { ...goodClient, tries: 1, limitTries: 1, pauseMs: 1000, timeoutMs: 500 };
+  for (let i = 0; i < maxBeats && !isOver(); i++) {
+    await whoami(once, connection, extra.key).catch(() => {});
+    await connection.time.sleep(extra.max * 3);
+  }
 }
 
 function prepare({ resets, faults, sets }: Suite, sandbox: SandboxState, { key }: Test): void {
@@ -193,9 +277,8 @@ async function runTest(
   connection: Connection,
   random: RandomStream,
 ): Promise<void> {
-  const secret = secretFor(connection.sandbox(), key);
   const request = async () => {
-    const result = await whoami(client, connection, secret);
+    const result = await whoami(client, connection, key);
     if (checks(key)) expectResult(key, result, client);
   };
   const [min, max] = typeof times === "number" ? [times, times] : times;

@@ -1,0 +1,202 @@
+import { lengtheningRows } from "../api/variation/table.js";
+import { listed } from "../rules/schema/words.js";
+import type { VariedPoint } from "../sandbox/conditions.js";
+import { type ClientRun, idOf, remedyOf, wordsOf } from "./run.js";
+
+/** A varied run that failed. */
+export interface FailedRun {
+  readonly seed: number;
+  readonly run: ClientRun;
+}
+
+/** Runs the client again with this seed, where only these points vary. Default: all. */
+export type Repeat = (
+  seed: number,
+  points: readonly VariedPoint[] | undefined,
+  isAlone?: boolean,
+) => Promise<Pick<ClientRun, "outcome"> | undefined>;
+
+/** Why varied runs fail: one row, or nothing that certify can tell. */
+export interface Cause {
+  /** `undefined`: no row breaks the client alone. */
+  readonly row?: string;
+  /** The variants of the row that failed. */
+  readonly points: readonly VariedPoint[];
+  readonly sentence: string;
+  readonly whatToDo: string;
+  /** The runs that fail for it, the first first. */
+  readonly failed: readonly FailedRun[];
+}
+
+/** `flaky`: the same run passed once and failed once. `disturbed`: it failed next to another run, and passes alone. */
+export interface Causes {
+  readonly causes: readonly Cause[];
+  readonly flaky: readonly FailedRun[];
+  readonly disturbed?: FailedRun;
+}
+
+/** The most runs that the search for the causes of one seed takes. */
+const maxRuns = 30;
+
+interface RowCause {
+  readonly row: string;
+  readonly points: Map<string, VariedPoint>;
+  readonly failed: FailedRun[];
+}
+
+/** Finds the rows of the variation table that each bring a failure back alone. */
+export async function findCauses(
+  failing: readonly FailedRun[],
+  passed: readonly VariedPoint[],
+  repeat: Repeat,
+): Promise<Causes> {
+  const found: RowCause[] = [];
+  const open: Cause[] = [];
+  const flaky: FailedRun[] = [];
+  for (const one of failing) {
+    const search = startSearch(one.seed, repeat);
+    const known = new Set(found.flatMap(({ row }) => coveredBy(row)));
+    const others = one.run.points.filter(({ row }) => !known.has(row));
+    const isKnown = found.length > 0 && others.length < one.run.points.length;
+    if (isKnown && !(await search.fails(others))) {
+      addRun(found, one, new Set(passed.map(idOf)));
+      continue;
+    }
+    if (!(await search.fails(undefined, one.run.isShared))) {
+      if (one.run.isShared) return { causes: [], flaky: [], disturbed: one };
+      flaky.push(one);
+      continue;
+    }
+    if (await search.fails([])) {
+      open.push(seedCause(one));
+      continue;
+    }
+    const rows = await search.rowsOf(others, passed);
+    if (rows.length === 0) open.push(unknownCause(one));
+    for (const row of rows) {
+      const points = await search.pointsOf(row, others);
+      found.push({ row, points: new Map(points.map((point) => [idOf(point), point])), failed: [one] });
+    }
+  }
+  return { causes: [...found.map(rowCause), ...open], flaky };
+}
+
+/** A row, and with a long body all that lengthens one: what then breaks the client may be the length alone. */
+function coveredBy(row: string): string[] {
+  return row === longBody
+    ? [row, ...lengtheningRows.map(({ id }) => id), "organization.name_ending", "key.granted_scopes"]
+    : [row];
+}
+
+const longBody = "body_length";
+
+function startSearch(seed: number, repeat: Repeat) {
+  let left = maxRuns;
+  const fails = async (points: readonly VariedPoint[] | undefined, isAlone = false) => {
+    if (left === 0) return false;
+    left -= 1;
+    const run = await repeat(seed, points, isAlone);
+    return run !== undefined && run.outcome !== "passed";
+  };
+  /** Halves the rows until one of them fails alone; `undefined` if none does. */
+  const rowIn = async (
+    rows: readonly string[],
+    points: readonly VariedPoint[],
+  ): Promise<string | undefined> => {
+    const of = (some: readonly string[]) => points.filter(({ row }) => some.includes(row));
+    if (rows.length === 1) return rows[0];
+    for (const half of [rows.slice(0, rows.length / 2), rows.slice(rows.length / 2)]) {
+      if (await fails(of(half))) return rowIn(half, points);
+    }
+    return undefined;
+  };
+  /** The parts of a row that fail, by their status or their variant. */
+  const partsOf = async (points: readonly VariedPoint[], by: "status" | "variant") => {
+    const values = [...new Set(points.map((point) => point[by]))];
+    if (values.length === 1) return points;
+    const parts: VariedPoint[] = [];
+    for (const value of values) {
+      const part = points.filter((point) => point[by] === value);
+      if (await fails(part)) parts.push(...part);
+    }
+    return parts.length === 0 ? points : parts;
+  };
+  return {
+    fails,
+    async pointsOf(row: string, points: readonly VariedPoint[]) {
+      const some = points.filter((point) => point.row === row);
+      return partsOf(await partsOf(some, "status"), "variant");
+    },
+    /** The rows that fail alone; what varied in a run that passed is tried last. */
+    async rowsOf(points: readonly VariedPoint[], passed: readonly VariedPoint[]): Promise<string[]> {
+      const hasPassed = new Set(passed.map(idOf));
+      const suspects = points.filter((point) => !hasPassed.has(idOf(point)));
+      const rows: string[] = [];
+      let rest = suspects.length > 0 && (await fails(suspects)) ? suspects : points;
+      while (rest.length > 0) {
+        const names = [...new Set(rest.map(({ row }) => row))];
+        const isLong =
+          names.length > 1 &&
+          names.includes(longBody) &&
+          (await fails(rest.filter(({ row }) => row === longBody)));
+        const row = isLong ? longBody : await rowIn(names, rest);
+        const alone = rest.filter((point) => point.row === row);
+        if (row === undefined || !(await fails(alone)) || (await fails([]))) return rows;
+        rows.push(row);
+        const covered = coveredBy(row);
+        rest = rest.filter((point) => !covered.includes(point.row));
+        if (rest.length === 0 || !(await fails(rest))) return rows;
+      }
+      return rows;
+    },
+  };
+}
+
+/** Adds a failing run to the causes that it has, and the one variant that it can fail by, if it is only one. */
+function addRun(found: readonly RowCause[], failedRun: FailedRun, passed: ReadonlySet<string>): void {
+  for (const { row, points, failed } of found) {
+    const own = failedRun.run.points.filter((point) => point.row === row);
+    if (own.length === 0) continue;
+    failed.push(failedRun);
+    const statuses = [...points.values()].map(({ status }) => status);
+    const suspects = own.filter((point) => statuses.includes(point.status) && !passed.has(idOf(point)));
+    const [point] = suspects;
+    if (point !== undefined && suspects.length === 1) points.set(idOf(point), point);
+  }
+}
+
+function rowCause({ row, points, failed }: RowCause): Cause {
+  const all = [...points.values()];
+  const variants = [...new Set(all.map(({ variant }) => variant))];
+  const statuses = [...new Set(all.map(({ status }) => `a ${status}`))].sort();
+  const words = variants.flatMap((variant) => wordsOf(row, variant) ?? []);
+  const isLate = failed[0]?.run.outcome === "timed_out";
+  const sentence = `${isLate ? "Does not end in time" : "Breaks"} when ${listed(statuses, "or")} ${listed(words, "or")}`;
+  const late = isLate
+    ? " Limit how long your client waits. If it may wait that long, set a longer --timeout."
+    : "";
+  return { row, points: all, sentence, whatToDo: remedyOf(row) + late, failed };
+}
+
+function seedCause(failedRun: FailedRun): Cause {
+  return {
+    points: [],
+    sentence: `Fails with seed ${failedRun.seed} even when nothing is varied`,
+    whatToDo:
+      "Do not rely on names, ids or keys that depend on the seed: read keys from `SVC_KEY_…`, and set the others in the scenario.",
+    failed: [failedRun],
+  };
+}
+
+function unknownCause(failedRun: FailedRun): Cause {
+  const { last, outcome, code } = failedRun.run;
+  const words = (last?.points ?? []).flatMap(({ row, variant }) => wordsOf(row, variant) ?? []);
+  const how = outcome === "timed_out" ? "does not end in time" : `fails with exit code ${code}`;
+  const response = last && `The last response (${last.pathId}, ${last.id}) ${listed(words, "and")}.`;
+  return {
+    points: [],
+    sentence: `With seed ${failedRun.seed}, the command ${how}: cannot tell why, as no row of varied responses fails alone`,
+    whatToDo: response ?? "The command got no response.",
+    failed: [failedRun],
+  };
+}

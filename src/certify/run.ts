@@ -1,0 +1,200 @@
+import words from "../api/variation/words.json" with { type: "json" };
+import type { Report } from "../report/report-shape.js";
+import { isFault, type PathId } from "../rules/outcomes.js";
+import { listed } from "../rules/schema/words.js";
+import type { Observation, RunConditions, VariedPoint } from "../sandbox/conditions.js";
+import { type Counters, type Counting, createCounters } from "../sandbox/journal/counts.js";
+import type { Exchange } from "../sandbox/journal/exchange.js";
+
+/** The requests with one key in a run. */
+export interface SentKey {
+  readonly key: string;
+  /** Whether no sandbox has the key. A run with another seed sends another one in its place. */
+  readonly isUnknown: boolean;
+  /** Where its requests ended, or would have ended without the conditions of the run. */
+  readonly paths: readonly PathId[];
+}
+
+/** The last response of a run, and how it varied. */
+export interface LastResponse {
+  readonly id: string;
+  readonly pathId: PathId;
+  readonly status: number;
+  readonly points: readonly VariedPoint[];
+}
+
+/** What the requests of a run show, over all its sandboxes. */
+export interface RunFacts {
+  readonly sent: readonly SentKey[];
+  /** What differed from `minimal`. */
+  readonly points: readonly VariedPoint[];
+  /** The requests that the conditions of the run hit, and where the first would have ended. */
+  readonly hits: number;
+  readonly hitPath: PathId | undefined;
+  /** The requests that were accepted although they must not follow. */
+  readonly rewards: number;
+  readonly last: LastResponse | undefined;
+  /** Where the client's tests set the seed of a sandbox to another one than the run's, as a sentence. */
+  readonly pinned: string | undefined;
+  /** The assumptions that its sandboxes set, and that the run would vary. */
+  readonly unvaried: readonly string[];
+  readonly scenarios: readonly string[];
+}
+
+export interface ClientRun extends RunFacts {
+  readonly outcome: "passed" | "failed" | "timed_out";
+  readonly code: number | null;
+  readonly durationMs: number;
+  readonly report: Report;
+  /** Whether another run was under way at the same time. */
+  readonly isShared?: boolean;
+  /** The last lines of its output, without keys and colors. */
+  readonly output: readonly string[];
+  /** Why the command could not be started. */
+  readonly failure?: Error & { readonly code?: string | undefined };
+}
+
+/** When a run is ended, in milliseconds. */
+export interface Timeouts {
+  readonly total: number;
+  /** Time since its start or its last request. */
+  readonly silent: number;
+}
+
+export interface RunRequest {
+  /** Its name in `--only`. */
+  readonly name: string;
+  readonly seed: number;
+  readonly conditions: RunConditions;
+  readonly timeouts: Timeouts;
+  /** Whether no other run may be under way. Default: false. */
+  readonly isAlone?: boolean;
+}
+
+export interface Tools {
+  /** Runs the client once it is its turn; `undefined` if the run was stopped. */
+  readonly run: (request: RunRequest) => Promise<ClientRun | undefined>;
+  /** Makes all later runs one at a time, because this run failed next to another and passed alone. */
+  readonly separate: (name: string) => void;
+  /** Real time in milliseconds. */
+  readonly stopwatch: () => number;
+}
+
+/** Why something shows nothing about the client. */
+export interface Reason {
+  readonly why: string;
+  readonly whatToDo: string;
+}
+
+/** Collects what the requests of a run show. `time`: milliseconds that only grow. */
+export function collectRequests(time: () => number) {
+  const counters = createCounters();
+  const sentByKey = new Map<string, { key: string; isUnknown: boolean; paths: PathId[] }>();
+  const points = new Map<string, VariedPoint>();
+  const [scenarios, unvaried] = [new Set<string>(), new Set<string>()];
+  let [hits, rewards, latest] = [0, 0, time()];
+  let hitPath: PathId | undefined;
+  let pinned: Observation["pinned"];
+  let last: LastResponse | undefined;
+  const observe = ({ id, pathId, status, key: ref, fingerprint }: Exchange, seen: Observation) => {
+    const key = ref ?? fingerprint ?? "";
+    const sent = sentByKey.get(key) ?? { key, isUnknown: ref === null, paths: [] };
+    sentByKey.set(key, sent);
+    sent.paths.push(seen.hit ?? pathId);
+    const varied = seen.points.filter(({ row, variant }) => wordsOf(row, variant) !== undefined);
+    for (const point of varied) points.set(idOf(point), point);
+    last = { id, pathId, status, points: varied };
+    hitPath ??= seen.hit;
+    hits += seen.hit === undefined ? 0 : 1;
+    rewards += seen.isRewarded ? 1 : 0;
+    pinned ??= seen.pinned;
+    scenarios.add(seen.scenario);
+    for (const name of seen.unvaried) unvaried.add(name);
+  };
+  const counting: Counting = {
+    count(exchange, keys, seen) {
+      counters.count(exchange, keys);
+      latest = time();
+      if (seen !== undefined) observe(exchange, seen);
+    },
+    countUnread: counters.countUnread,
+  };
+  return {
+    ...counting,
+    counters: counters as Counters,
+    /** When the latest request came. */
+    latest: () => latest,
+    facts: (): RunFacts => ({
+      sent: [...sentByKey.values()],
+      points: [...points.values()],
+      hits,
+      hitPath,
+      rewards,
+      last,
+      pinned: pinned && `${pinned.place ?? "the client's code"} sets the seed ${pinned.seed}`,
+      unvaried: [...unvaried],
+      scenarios: [...scenarios],
+    }),
+  };
+}
+
+const rows: Readonly<Record<string, { remedy: string; variants: Readonly<Record<string, string>> }>> = words;
+
+/** As in "has an `ETag`"; `undefined` for what `minimal` does. */
+export const wordsOf = (row: string, variant: string) => rows[row]?.variants[variant];
+
+export const remedyOf = (row: string) => rows[row]?.remedy ?? "";
+
+export const idOf = ({ row, status, variant }: VariedPoint) => `${row} ${status} ${variant}`;
+
+const rerun =
+  "Turn off what runs only some of your tests, or none, such as `--rerun-tasks` of Gradle, `--force` of Turborepo, `--skip-nx-cache` of Nx, or `--no-cache`, and leave out `--onlyChanged`.";
+
+/** Returns why a run that passed shows nothing, such as one without its subject; `undefined` if it does. */
+export function whyNotJudged(
+  plain: Pick<RunFacts, "sent">,
+  run: Pick<RunFacts, "sent" | "pinned" | "points" | "hits">,
+  subject: "varied" | "hit",
+): Reason | undefined {
+  const missing = missingIn(plain, run);
+  if (run.sent.length === 0 && missing.length > 0)
+    return { why: "the command sent no request (a cache of your test runner?)", whatToDo: rerun };
+  if (subject === "varied" && run.pinned !== undefined)
+    return { why: run.pinned, whatToDo: "Leave the seed out: the sandbox then has the run's." };
+  if (subject === "varied" && run.points.length === 0)
+    return {
+      why: "no response varied",
+      whatToDo: "Leave out what your tests set themselves, such as assumptions.",
+    };
+  if (subject === "hit" && run.hits === 0)
+    return {
+      why: "no request was hit",
+      whatToDo: "Send the requests of the plain run to the sandbox, and not to a copy.",
+    };
+  if (missing.length === 0) return undefined;
+  const most = missing.length > 3 ? [...missing.slice(0, 3), "others"] : missing;
+  const why = `the command did not send what it sent in the plain run: ${listed(most, "and")}`;
+  return { why, whatToDo: `Send the same keys to the same endpoints in each run. ${rerun}` };
+}
+
+/** What the plain run sent and the run did not, as in "`active` (200.test)". */
+function missingIn(plain: Pick<RunFacts, "sent">, run: Pick<RunFacts, "sent">): string[] {
+  const sent = new Set(run.sent.flatMap(requestsOf));
+  return [...new Set(plain.sent.flatMap(requestsOf))].filter((request) => !sent.has(request));
+}
+
+function requestsOf({ key, isUnknown, paths }: SentKey): string[] {
+  const name = isUnknown || key === "" ? "" : `\`${key}\` `;
+  return paths
+    .filter((path) => !isFault(path))
+    .map((path) => (name === "" ? `a request that ends on ${path}` : `${name}(${path})`));
+}
+
+const errorLine =
+  /\b\w*(?:Error|Exception)\b(?: \[\w+\])?: \S|^E {2,}\S|^\s*error: \S|\bAssertion\w* failed|^\s*[✖✗✘×●] \S|^not ok \S|\bFAIL(?:ED)?\b.*\S/;
+
+/** The last line of a command that shows an error, or its last line. */
+export function lastLineOf({ output }: Pick<ClientRun, "output">): { readonly lastLine?: string } {
+  const line = output.findLast((one) => errorLine.test(one)) ?? output.findLast((one) => one.trim() !== "");
+  return line === undefined ? {} : { lastLine: line.trim().slice(0, 300) };
+}

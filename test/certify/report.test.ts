@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import {
+  certificateDocument,
+  certificateJson,
+  certificateJsonSchema,
+  certificateText,
+} from "../../src/certify/report.js";
+import { render } from "../../src/report/render/render.js";
+import { failed } from "./certified.js";
+
+test("a certificate is one screen: causes first, then what held and what was not judged", () => {
+  expect(certificateText(failed)).toBe(
+    [
+      "Failed: 1 problem.  27 runs of `npm run test:api -- --grep 'it'\\''s a key'`, 41 s",
+      "1. Breaks when a 401 has a charset in its `Content-Type`",
+      "   Its last line: Error: unexpected Content-Type",
+      "   Fix: Compare only the media type.",
+      "   Again: svc-sandbox exec --profile varied --seed 3 --openapi api.yaml -- npm run test:api -- --grep 'it'\\''s a key'",
+      "Held: varied responses (1 of 2), wrong answers noticed (1 of 1), 401, faults (1 of 1), no key in output or URL",
+      "Allowed: wrong answers on 200.retiring",
+      "Not judged: 429 without Retry-After: no request was rejected. Send the key.",
+      "",
+    ].join("\n"),
+  );
+});
+
+test("its JSON has the members of its schema, and JUnit a test for each check", () => {
+  const { properties = {} } = certificateJsonSchema() as { properties?: object };
+  expect(Object.keys(properties)).toEqual(expect.arrayContaining(Object.keys(certificateJson(failed))));
+  const junit = render(certificateDocument(failed), "junit");
+  expect(junit).toMatch(/<testsuites [^>]*tests="9" failures="2"/);
+  expect(junit).toContain("Breaks when a 401 has a charset");
+});
