@@ -9,11 +9,16 @@ import {
   type Run,
   runOutcomes,
 } from "../../src/certify/result.js";
-import { reportFiles } from "../../src/dashboard/control/report-formats.generated.js";
+import { formats, reportFormats } from "../../src/report/render/document.js";
 import { redactKeys } from "../../src/rules/redact.js";
 import { elementsOf } from "../report/xml-elements.js";
 import { failed, passed } from "./certified.js";
 
+const reportFiles = reportFormats.flatMap((format) =>
+  formats[format].extensions
+    .slice(0, 1)
+    .map((extension) => ({ format, title: formats[format].title, extension: extension.slice(1) })),
+);
 const filesForPeople = reportFiles.filter(({ format }) => format !== "json");
 
 const textOf = (result: CertifyResult) => renderCertificate(result, "json");
