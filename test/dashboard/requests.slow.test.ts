@@ -141,7 +141,7 @@ describe.skipIf(noBrowser)("the requests", () => {
   ])("at %i pixels a row is at most %i pixels high, and nothing in it is cut", async (width, height) => {
     const { page, server } = await openDashboard({ scenario: "key-states", view: "/requests" });
     await page.setViewportSize({ width, height: 844 });
-    await send(server, ["active", "live-not-approved", "legacy", "rate-limited-minute"]);
+    await send(server, ["active", "live-not-approved", "legacy", "rate-limited"]);
     await rows(page).nth(3).waitFor();
     const heights = await rows(page).evaluateAll((all) =>
       all.map((row) => row.getBoundingClientRect().height),
