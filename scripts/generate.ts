@@ -2,9 +2,7 @@ import { readFileSync } from "node:fs";
 import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
-import { formats, reportFormats } from "../src/report/render/document.js";
 import { refsIn } from "../src/rules/steps.js";
-import { controlBodySchema } from "../src/scenario/format/json-schema.js";
 import { scenarioSchema } from "../src/scenario/format/schema.js";
 import { ScenarioError } from "../src/scenario/problems.js";
 import { type FoundScenario, interpretScenario } from "../src/scenario/read.js";
@@ -32,30 +30,10 @@ async function builtFiles(): Promise<Record<string, string>> {
 
 /** The stories of the bundled scenarios as JSON. */
 ${textsOf("storyTexts", scenarios, ({ story = [] }) => story)}`,
-    "src/dashboard/control/report-formats.generated.ts": `/** The formats of the report's file. */
-export const reportFiles = ${JSON.stringify(reportFiles())} as const;
-`,
-    "src/dashboard/control/form-schemas.generated.ts": `/** The JSON Schemas of the bodies that forms send. */
-export const formSchemas = ${JSON.stringify(formSchemas())} as const;
-`,
     "src/scenario/starter.generated.ts": `/** The scenario that \`svc-sandbox init\` writes: valid unchanged, every field of the format shown or explained. */
 export const starterScenario = ${JSON.stringify(starter)};
 `,
   };
-}
-
-// The page checks nothing: patterns would only make it larger.
-function formSchemas() {
-  const names = ["key_creation", "key_rotation", "key_expiry", "faults_change"] as const;
-  const schemas = Object.fromEntries(names.map((name) => [name, controlBodySchema(name)]));
-  return JSON.parse(JSON.stringify(schemas, (member, value) => (member === "pattern" ? undefined : value)));
-}
-
-function reportFiles() {
-  return reportFormats.flatMap((format) => {
-    const { title, extensions } = formats[format];
-    return extensions.slice(0, 1).map((extension) => ({ format, title, extension: extension.slice(1) }));
-  });
 }
 
 /** The scenarios of `scenarios/`, checked, each with the one that it extends laid under it. */

@@ -13,13 +13,12 @@ interface Picture {
   readonly view: string;
   readonly scenario: string;
   readonly isUsed?: boolean;
-  readonly steps?: number;
   readonly shows: string;
   readonly click?: number;
 }
 
 const pictures: Readonly<Record<string, Picture>> = {
-  overview: { view: "overview", scenario: "key-states", isUsed: true, shows: "#request-checks-title" },
+  overview: { view: "overview", scenario: "key-states", isUsed: true, shows: ".checks" },
   requests: {
     view: "requests",
     scenario: "key-states",
@@ -27,7 +26,6 @@ const pictures: Readonly<Record<string, Picture>> = {
     shows: "main a[href^='#/requests/']",
     click: 1,
   },
-  story: { view: "story", scenario: "rotation", steps: 20, shows: ".story" },
 };
 // `--check` takes them into a temporary folder, on any port.
 const isCheck = process.argv.includes("--check");
@@ -45,16 +43,12 @@ await browser.close();
 if (isCheck) await rm(into, { recursive: true });
 
 async function take(name: string, picture: Picture): Promise<void> {
-  const { scenario, view, isUsed = false, steps = 0, shows, click } = picture;
+  const { scenario, view, isUsed = false, shows, click } = picture;
   // The pictures show the port.
   await using server = await startServer({ scenario, seed: 1, frozen: true, port: isCheck ? 0 : 4747 });
   for (const ref of isUsed ? sent.split(" ") : []) {
     const headers = ref === "none" ? {} : { "x-api-key": server.sandbox.secret(ref) };
     await exchange(`${server.url}/v1/relying-party/me`, { headers });
-  }
-  for (let step = 0; step < steps; step++) {
-    const headers = { "content-type": "application/json" };
-    await exchange(`${server.controlUrl}/story/next`, { method: "POST", headers, body: "{}" });
   }
   const page = await browser.newPage({
     viewport: { width: 1280, height: 800 },

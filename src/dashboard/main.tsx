@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { takeToken } from "./control/call.js";
 import { followRevision } from "./control/revision.js";
-import { Shell } from "./shell/shell.js";
+import { Shell } from "./views/shell.js";
 
 takeToken();
 // The printed link may be pasted into an open page.

@@ -35,8 +35,8 @@ type Query = Readonly<Record<string, string | undefined>>;
 
 /** A path with a query, without the empty members. */
 export function withQuery(path: string, query: Query): string {
-  const given = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
-  const text = new URLSearchParams(given).toString();
+  const filled = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  const text = new URLSearchParams(filled).toString();
   return text === "" ? path : `${path}?${text}`;
 }
 

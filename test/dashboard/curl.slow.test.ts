@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import type { Shown } from "../../src/dashboard/control/responses.js";
-import { curlOf } from "../../src/dashboard/views/requests/curl.js";
+import { curlOf } from "../../src/dashboard/control/curl.js";
+import type { Request, ShownRequestDetails } from "../../src/dashboard/control/types.js";
 import type { Scenario } from "../../src/index.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { serveControl } from "../control/client.js";
@@ -34,10 +34,10 @@ test("a request copied as curl ends where it did", async () => {
   const { ask, server } = await serveControl({ scenario });
   for (const [method, path, key] of requests)
     await ask("/send", { method: "POST", json: { method, path, key } });
-  const journal = (await ask("/requests")).body.data as Shown<"Request">[];
+  const journal = (await ask("/requests")).body.data as Request[];
   expect(journal).toHaveLength(requests.length);
   for (const { id, path_id: pathId } of journal) {
-    const request = (await ask(`/requests/${id}`)).body.data as Shown<"RequestDetails">;
+    const request = (await ask(`/requests/${id}`)).body.data as ShownRequestDetails;
     const { key } = request.repeat;
     const secret =
       key === "none" ? "" : (await ask(`/keys/${key}/secret`, { method: "POST" })).body.data.secret;
@@ -45,7 +45,7 @@ test("a request copied as curl ends where it did", async () => {
     // Of a fault that leaves no response, curl says so with its exit code.
     await run("sh", ["-c", line]).catch((error) => expect(pathId, `${error}`).toMatch(/^fault\./));
   }
-  const since = ((await ask("/requests")).body.data as Shown<"Request">[]).slice(journal.length);
-  const facts = ({ method, path, path_id, key }: Shown<"Request">) => `${method} ${path} ${path_id} ${key}`;
+  const since = ((await ask("/requests")).body.data as Request[]).slice(journal.length);
+  const facts = ({ method, path, path_id, key }: Request) => `${method} ${path} ${path_id} ${key}`;
   expect(since.map(facts)).toEqual(journal.map(facts));
 });

@@ -31,7 +31,7 @@ describe.skipIf(noBrowser)("in Chromium", () => {
     expect([rejected, said.filter((text) => text.includes(controlToken))]).toEqual([[], []]);
     // A write, and what the sandbox holds afterwards.
     const before = sandbox.clock.now();
-    await go("time");
+    await go("sandbox");
     await page.getByRole("button", { name: "+1 h" }).click();
     await expect.poll(() => sandbox.clock.now() - before).toBe(3_600_000);
   });

@@ -60,6 +60,32 @@ function narrowTexts(): string[] {
   });
 }
 
+/** The visible words, and the texts that are cut. */
+function wordsAndCuts(): { readonly words: readonly string[]; readonly cut: readonly string[] } {
+  const scope = document.querySelector("dialog[open]") ?? document.body;
+  const words = new Set<string>();
+  const cut = [];
+  for (const element of scope.querySelectorAll("*")) {
+    const text = [...element.childNodes].filter((node) => node instanceof Text && node.data.trim() !== "");
+    if (text.length === 0 || !element.checkVisibility({ opacityProperty: true, visibilityProperty: true }))
+      continue;
+    if (element.closest(".code, select, textarea, .skip-link, .visually-hidden") !== null) continue;
+    for (const node of text) words.add((node.textContent ?? "").trim());
+    if (element.clientWidth > 1 && element.scrollWidth > element.clientWidth + 1)
+      cut.push(`cut: ${element.outerHTML.slice(0, 120)}`);
+  }
+  const scrolling = [...scope.querySelectorAll("*")].filter(
+    (element) =>
+      element.scrollWidth > element.clientWidth + 1 &&
+      /auto|scroll/.test(getComputedStyle(element).overflowX) &&
+      !element.matches(".code, .code *"),
+  );
+  return {
+    words: [...words].sort(),
+    cut: [...cut, ...scrolling.map((element) => `scrolls sideways: ${element.outerHTML.slice(0, 120)}`)],
+  };
+}
+
 /** Puts numbers on everything that can be pressed or filled in; returns what it is, by number. */
 function numberControls(): string[] {
   const kinds = "a[href], button, input, select, textarea, summary, [tabindex]";
@@ -114,7 +140,7 @@ const walked = new Set(new Map(screens.map((one) => [one.act ?? one.view.split("
 
 describe.skipIf(noBrowser)("each view", () => {
   test.each(screens)(
-    "$title: axe finds nothing in light and dark, nothing overlaps from 360 to 1920 pixels, and every control is reached by Tab, and shows that it has the focus",
+    "$title: axe finds nothing in light and dark, nothing overlaps, is cut or missing from 360 to 1920 pixels, and every control is reached by Tab, and shows that it has the focus",
     async (screen) => {
       const { view, options, before = [], clients = [], act } = screen;
       const { page, server, ask, go } = await openDashboard({ ...options });
@@ -130,10 +156,18 @@ describe.skipIf(noBrowser)("each view", () => {
       expect(await axeProblems(page)).toEqual([]);
       await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
       expect(await axeProblems(page, ["color-contrast"])).toEqual([]);
+      let everywhere: readonly string[] | undefined;
       for (const width of [360, 390, 768, 1280, 1440, 1920]) {
         await page.setViewportSize({ width, height: 800 });
         expect(await page.evaluate(misplaced), `${width} pixels`).toEqual([]);
         expect(await page.evaluate(narrowTexts), `${width} pixels`).toEqual([]);
+        const { words, cut } = await page.evaluate(wordsAndCuts);
+        expect(cut, `${width} pixels`).toEqual([]);
+        // An open request is a page of its own where it does not fit next to the list.
+        if (!view.startsWith("requests/") && act === undefined) {
+          everywhere ??= words;
+          expect(words, `${width} pixels`).toEqual(everywhere);
+        }
       }
       if (walked.has(screen)) await expectReachedByTab(page);
     },

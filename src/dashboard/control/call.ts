@@ -8,14 +8,6 @@ const tokenName = `svc-sandbox token ${controlUrl.pathname}`;
 
 const storedToken = () => sessionStorage.getItem(tokenName);
 
-/** Discards the token that this tab keeps. */
-export function forget(): void {
-  sessionStorage.removeItem(tokenName);
-  location.reload();
-}
-
-export const hasToken = () => storedToken() !== null;
-
 /** Whether the control plane requires a token that the page does not have. */
 export const needsToken = signal(false);
 
@@ -47,9 +39,7 @@ interface Call {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly body?: unknown;
   /** Sent unchanged, as YAML. */
-  readonly yaml?: string;
-  /** The actor in the service's dashboard (R33). Default: an administrator. */
-  readonly actor?: "administrator" | "member";
+  readonly yaml?: string | Blob;
   readonly signal?: AbortSignal;
 }
 
@@ -59,7 +49,7 @@ export function useToken(token: string): void {
   needsToken.value = false;
 }
 
-/** Moves the token from the address to this tab: the printed link has `#token=…`, or `#token=…&/story` for a view. */
+/** Moves the token from the address to this tab. The printed link has `#token=…`, or `#token=…&/story` for a view. */
 export function takeToken(): void {
   const [, token, view = ""] = /^#token=([^&]+)&?(.*)$/.exec(location.hash) ?? [];
   if (token === undefined) return;
@@ -70,11 +60,10 @@ export function takeToken(): void {
 
 /** Calls the control plane. Returns a successful response, or throws a `ControlError`. */
 export async function fetchControl(path: string, call: Call = {}): Promise<Response> {
-  const { method = "GET", body, yaml, actor, signal: until } = call;
+  const { method = "GET", body, yaml, signal: until } = call;
   const headers = new Headers();
   const token = storedToken();
   if (token !== null) headers.set("Authorization", `Bearer ${token}`);
-  if (actor !== undefined) headers.set("X-Sandbox-Actor", actor);
   if (method !== "GET") {
     headers.set("Content-Type", yaml === undefined ? "application/json" : "application/yaml");
   }
@@ -128,12 +117,11 @@ async function problemOf(response: Response): Promise<ControlError> {
   }
 }
 
-/** The problems of a body, each as a sentence beside its field, which has another name there. */
+/** The problems of a body, each as a sentence for its field, which has another name in the page. */
 function fieldWords({ fields = {} }: Record<string, Record<string, string>> = {}) {
   const words = Object.entries(fields).map(([field, text]) => {
     const problem = text.replace(/^\S+ (?=must |is )/, "");
-    // A new fault is sent in the list of all.
-    return [field.replace(/^faults\.\d+\./, ""), problem.charAt(0).toUpperCase() + problem.slice(1)];
+    return [field, problem.charAt(0).toUpperCase() + problem.slice(1)];
   });
   return Object.fromEntries(words);
 }

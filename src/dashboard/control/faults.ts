@@ -1,35 +1,22 @@
-import { signal } from "@preact/signals";
 import { call } from "./call.js";
-import type { Shown } from "./responses.js";
-
-type Fault = Shown<"Fault">;
-
-/** The faults that this page has turned off, until a reload. The sandbox knows only active ones. */
-export const turnedOff = signal<readonly Fault[]>([]);
+import type { ShownFault } from "./types.js";
 
 /** Replaces the active faults with the result of a function. Another page may have changed them in between. */
-export async function replaceFaults(next: (on: readonly Fault[]) => readonly unknown[]): Promise<void> {
-  const on = await call<readonly Fault[]>("/faults");
-  await call("/faults", { method: "PUT", body: { faults: next(on) } });
+export async function replaceFaults(
+  next: (active: readonly ShownFault[]) => readonly ShownFault[],
+): Promise<void> {
+  const active = await call<readonly ShownFault[]>("/faults");
+  // The number of its requests is no setting.
+  const faults = next(active).map(({ when, then }) => ({ ...(when && { when }), then }));
+  await call("/faults", { method: "PUT", body: { faults } });
 }
 
-// The number of its requests changes.
-const isSame = (one: Fault, other: Fault) =>
-  JSON.stringify([one.when, one.then]) === JSON.stringify([other.when, other.then]);
+const textOf = ({ when, then }: ShownFault) => JSON.stringify([when, then]);
 
 /** Turns off one fault, or all of them. */
-export async function turnOff(fault?: Fault): Promise<void> {
-  let off: readonly Fault[] = [];
-  await replaceFaults((on) => {
-    const first = on.find((one) => fault !== undefined && isSame(one, fault));
-    off = fault === undefined ? on : on.filter((one) => one === first);
-    return on.filter((one) => !off.includes(one));
+export function turnOff(fault?: ShownFault): Promise<void> {
+  return replaceFaults((active) => {
+    const index = active.findIndex((other) => fault !== undefined && textOf(other) === textOf(fault));
+    return fault === undefined ? [] : active.filter((_, at) => at !== index);
   });
-  turnedOff.value = [...turnedOff.peek(), ...off];
-}
-
-export async function turnOnAgain(): Promise<void> {
-  const off = turnedOff.peek();
-  await replaceFaults((on) => [...on, ...off]);
-  turnedOff.value = [];
 }

@@ -70,9 +70,13 @@ export function useResources(...resources: readonly Resource<unknown>[]): void {
 }
 
 /** A resource of one component while it is shown. Another path is another resource. */
-export function useResource<Data>(path: string, read?: (path: string) => Promise<Data>): Resource<Data> {
-  const one = useMemo(() => resource(path, read), [path]);
-  useLayoutEffect(() => one.follow(), [one]);
+export function useResource<Data>(
+  path: string | undefined,
+  read?: (path: string) => Promise<Data>,
+): Resource<Data> {
+  const one = useMemo(() => resource<Data>(path ?? "", read), [path]);
+  // Without a path, there is nothing to read.
+  useLayoutEffect(() => (path === undefined ? undefined : one.follow()), [one]);
   return one;
 }
 

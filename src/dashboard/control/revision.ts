@@ -9,18 +9,8 @@ const problem = signal<ControlError | undefined>(undefined);
 /** Whether the page is up to date: `waiting` at first, and while the sandbox does not respond. */
 export const connection = computed(() => (revision.value === undefined ? "waiting" : "open"));
 
-/** Whether the sandbox has stopped responding, so that no button can call it. */
-export const isOffline = computed(() => problem.value !== undefined);
-
-const isGone = computed(() => problem.value?.code.endsWith("not_found") === true);
-
-/** Why the server has no sandbox at this address; `undefined` while it has one. */
-export const whyGone = computed(() => (isGone.value ? gone : undefined));
-
-/** Why the page is not up to date, as a sentence: no response, or the reason of a server that rejects every request. */
-export const whyOffline = computed(() => whyGone.value ?? problem.value?.message);
-
-const gone = "This address no longer has a sandbox.";
+/** Why the page is not up to date, as a sentence. */
+export const whyOffline = computed(() => problem.value?.message);
 
 /** In milliseconds, between two questions. */
 const pause = 700;

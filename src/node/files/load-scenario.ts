@@ -144,7 +144,7 @@ export function openScenarioFile(nameOrFile: string, cwd: string, text?: string)
 
 async function readStdin(stdin: Readable, signal: AbortSignal | undefined): Promise<string> {
   if (signal !== undefined) addAbortSignal(signal, stdin);
-  return textOfFile(await buffer(stdin));
+  return textOfBytes(await buffer(stdin));
 }
 
 // The parser rejects anything but text, and a file that is too large.
@@ -155,7 +155,7 @@ function readScenarioFile(file: string, given: string, folder: string, what = "s
     if (stats.isFIFO()) throw new Error("it is a pipe; use - for a scenario from stdin");
     if (!stats.isFile() && !stats.isDirectory()) throw new Error("it is not a regular file");
     const max = scenarioLimits[what === "scenario" ? "bytes" : "bytesOfDocument"] + 1;
-    return textOfFile(readStart(file, Math.min(max, stats.size || max)));
+    return textOfBytes(readStart(file, Math.min(max, stats.size || max)));
   } catch (error) {
     if (what === "scenario") throw unreadable(error as NodeJS.ErrnoException, given, folder);
     const why = readFailure(error);
@@ -187,8 +187,8 @@ function unreadable(error: NodeJS.ErrnoException, given: string, folder: string)
   return scenarioNotFound(given, "it is neither a file nor a bundled name", isThere ? other : undefined);
 }
 
-/** The text of a file. Bytes that are not UTF-8 become a character that no text has, which is a problem with its place. */
-function textOfFile(bytes: Uint8Array): string {
+/** The text of a file or a request's body. Bytes that are not UTF-8 become a character that no text has, which is a problem with its place. */
+export function textOfBytes(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {

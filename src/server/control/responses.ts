@@ -116,20 +116,14 @@ export const responses = {
       sections: s.list(
         s.mapping({
           organization: records.Organization,
-          /** The numbers of its active keys (R32), on all pages. */
+          /** The numbers of its active keys (R32). */
           active: s.mapping({ test: s.count(), live: s.count() }),
-          /** Whether it starts on the previous page. */
-          isContinued: s.flag(),
           keys: s.list(ListedKey),
         }),
       ),
-      /** The positions of the first and last key of the page among the matching keys. */
-      first: s.count(),
-      last: s.count(),
+      /** The number of keys that match, also of those above the limit. */
       matching: s.count(),
       total: s.count(),
-      page: s.count(),
-      pages: s.count(),
     }),
     AssumptionRow: s.mapping({
       assumption: s.text(),

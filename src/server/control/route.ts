@@ -1,4 +1,5 @@
 import type { Request, Response } from "express";
+import { textOfBytes } from "../../node/files/load-scenario.js";
 import { isTooDeep, maxLevels, parsedJson } from "../../rules/schema/json.js";
 import type { Shape, ValueOf } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
@@ -103,7 +104,7 @@ export function controlRoute<
 }
 
 export function textOf({ body }: Request): string {
-  return new TextDecoder().decode(body as Buffer | undefined);
+  return textOfBytes((body as Buffer | undefined) ?? new Uint8Array());
 }
 
 export function parseJson(text: string): unknown {

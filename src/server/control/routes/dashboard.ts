@@ -1,5 +1,5 @@
 import { nextRequest } from "../../../api/evaluate.js";
-import { fingerprintOf, keyStateAt, keyStates } from "../../../rules/api-key.js";
+import { fingerprintOf, keyStateAt } from "../../../rules/api-key.js";
 import { SandboxError } from "../../../rules/errors.js";
 import type { Shape, ValueOf } from "../../../rules/schema/shape.js";
 import * as s from "../../../rules/schema/shape.js";
@@ -18,10 +18,9 @@ import { controlRoute, pageFields, type Route } from "../route.js";
 
 const directoryQuery = s.mapping({
   filter: s.optional(
-    s.described(s.text(), "Words that the key or its organization must contain. Default: none."),
+    s.described(s.text(), "Words that the key, its state or its organization must contain. Default: none."),
   ),
-  state: s.optional(s.described(s.choice(keyStates), "Only keys in this state.")),
-  page: s.optional(s.described(s.count(), "Counted from 1. Default: 1.")),
+  limit: s.optional(s.described(s.count({ min: 1 }), "At most this many keys. Default: 200.")),
 });
 
 /** A page of keys without a limit: more would delay everybody's requests. */
@@ -65,8 +64,7 @@ export const dashboardRoutes: readonly Route[] = [
     },
   }),
   controlRoute("GET /directory", {
-    summary:
-      "The organizations with their keys, fifty rows a page; `filter` matches words in keys or organizations",
+    summary: "The organizations with their keys; `filter` matches words in keys or organizations",
     query: directoryQuery,
     response: responses.Directory,
     run: ({ sandbox, query }) => directoryOf(sandbox, query),
@@ -158,55 +156,28 @@ function withNextRequest(key: KeyView, sandbox: SandboxState) {
   return { ...key, nextRequest: nextRequest(sandbox, key.ref) };
 }
 
-interface Row {
-  readonly owner: OrganizationEntry;
-  readonly entry?: KeyEntry;
-  /** The index among the listed keys of its organization. */
-  readonly place: number;
-}
-
-const rowsOnAPage = 50;
-
-/** Lists organizations with their keys in pages of fifty rows; an organization without a key also takes a row. */
-function directoryOf(
-  sandbox: SandboxState,
-  { filter = "", state, page: wanted = 1 }: ValueOf<typeof directoryQuery>,
-) {
+/** Lists organizations with their keys, up to a number of keys. Without a filter, also organizations that have none. */
+function directoryOf(sandbox: SandboxState, { filter = "", limit = 200 }: ValueOf<typeof directoryQuery>) {
   const now = sandbox.clock.now();
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   const isChosen = ({ key, owner }: KeyEntry) =>
-    (state === undefined || keyStateAt(key, now) === state) &&
     words.every((word) => `${textOf(owner, key)} ${keyStateAt(key, now)}`.includes(word));
-  const listsEmpty = words.length === 0 && state === undefined;
-  const rows = [...sandbox.registry.organizations.values()].flatMap((owner): Row[] => {
-    if (owner.keys.length === 0) return listsEmpty ? [{ owner, place: 0 }] : [];
-    return owner.keys.filter(isChosen).map((entry, place) => ({ owner, entry, place }));
-  });
-  const pages = Math.max(1, Math.ceil(rows.length / rowsOnAPage));
-  const page = Math.min(Math.max(1, wanted), pages);
-  const start = (page - 1) * rowsOnAPage;
-  const shown = rows.slice(start, start + rowsOnAPage);
-  const keysIn = (some: readonly Row[]) => some.filter(({ entry }) => entry !== undefined).length;
-  const before = keysIn(rows.slice(0, start));
-  return {
-    sections: [...new Set(shown.map(({ owner }) => owner))].map((owner) => {
-      const own = shown.filter((row) => row.owner === owner);
-      return {
+  const listsEmpty = words.length === 0;
+  const sections = [];
+  let matching = 0;
+  for (const owner of sandbox.registry.organizations.values()) {
+    const keys = owner.keys.filter(isChosen);
+    const shown = keys.slice(0, Math.max(0, limit - matching));
+    if (shown.length > 0 || (listsEmpty && owner.keys.length === 0 && sections.length < limit)) {
+      sections.push({
         organization: viewOrganization(owner.organization),
         active: activeIn(owner, now),
-        isContinued: (own[0]?.place ?? 0) > 0,
-        keys: own.flatMap(({ entry }) =>
-          entry === undefined ? [] : withNextRequest(viewKey(entry, sandbox), sandbox),
-        ),
-      };
-    }),
-    first: before + 1,
-    last: before + keysIn(shown),
-    matching: keysIn(rows),
-    total: sandbox.registry.keys.size,
-    page,
-    pages,
-  };
+        keys: shown.map((entry) => withNextRequest(viewKey(entry, sandbox), sandbox)),
+      });
+    }
+    matching += keys.length;
+  }
+  return { sections, matching, total: sandbox.registry.keys.size };
 }
 
 function textOf({ organization }: OrganizationEntry, key: KeyEntry["key"]): string {

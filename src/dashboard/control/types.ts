@@ -1,0 +1,108 @@
+import type { RequestDetails as DetailsView } from "../../api/request-details.js";
+import type {
+  HowToCover as HowToCoverView,
+  ReportedAdvice,
+  ReportedPath,
+  Report as ReportView,
+} from "../../report/report-shape.js";
+import type { InJson } from "../../rules/schema/json.js";
+import type { Fault as FaultView } from "../../sandbox/faults.js";
+import type {
+  ClockView,
+  KeyView,
+  OrganizationView,
+  RequestView,
+  Upcoming as UpcomingView,
+} from "../../sandbox/view-shapes.js";
+
+// What the page reads of the control plane's responses: views of the core as JSON, and what only its routes have.
+
+export type Key = InJson<KeyView>;
+export type ShownOrganization = InJson<OrganizationView>;
+export type Clock = InJson<ClockView>;
+export type ShownUpcoming = InJson<UpcomingView>;
+export type Request = InJson<RequestView>;
+export type ShownRequestDetails = InJson<DetailsView>;
+export type ShownFault = InJson<FaultView>;
+export type ReportPath = InJson<ReportedPath>;
+export type ShownHowToCover = InJson<HowToCoverView>;
+/** Advice of the report, or of one request. */
+export type ShownAdvice = Omit<InJson<ReportedAdvice>, "count" | "examples"> &
+  Partial<InJson<ReportedAdvice>>;
+export type ShownReport = InJson<ReportView> & {
+  /** The numbers of requests of the story and this page, by path id. */
+  readonly from_story?: Readonly<Record<string, number>>;
+  /** The numbers of requests that the journal still has, by path id and advice id. */
+  readonly in_journal?: Readonly<Record<string, number>>;
+};
+export type Response = NonNullable<ShownRequestDetails["response"]>;
+
+export type ListedKey = Key & {
+  /** `until`: when a limit resets and the key gets 200 again. */
+  readonly next_request: Pick<Request, "status" | "path_id"> & {
+    readonly verdict: string;
+    readonly until: string | null;
+  };
+};
+export type IssuedKey = { readonly key: Key; readonly secret: string };
+export type Directory = {
+  readonly sections: readonly {
+    readonly organization: ShownOrganization;
+    readonly active: { readonly test: number; readonly live: number };
+    readonly keys: readonly ListedKey[];
+  }[];
+  readonly matching: number;
+  readonly total: number;
+};
+export type Health = { readonly version: string; readonly scenario?: string; readonly seed?: number };
+export type ShownCheck = { readonly name: string; readonly question: string; readonly rules: string };
+export type RequestChecks = {
+  readonly checks: readonly (ShownCheck & { readonly exits: readonly string[] })[];
+  readonly successes: readonly string[];
+  readonly faults: readonly string[];
+};
+export type ShownSentRequest = { readonly request: Request; readonly response: Response | null };
+export type ShownProfile = "minimal" | "typical" | "varied";
+export type ShownScenario = {
+  readonly name: string;
+  readonly description: string;
+  readonly running: boolean;
+};
+export type TextProblem = {
+  readonly line: number | null;
+  readonly column: number | null;
+  readonly level: "error" | "warning";
+  readonly message: string;
+  readonly hint: string | null;
+};
+
+export type StepResult = {
+  readonly number: number;
+  readonly say: string | null;
+  readonly request: {
+    readonly method: string;
+    readonly path: string;
+    readonly key: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string | null;
+    readonly times: number;
+  } | null;
+  readonly response: (Response & Pick<Request, "code" | "path_id" | "fault">) | null;
+  readonly performed: { readonly rejection: { readonly message: string } | null } | null;
+  readonly failure: { readonly message: string } | null;
+  readonly text: string | null;
+  readonly meanwhile: readonly {
+    readonly at: string;
+    readonly text: string;
+    readonly message: string | null;
+  }[];
+  readonly differences: readonly { readonly at: string; readonly expected: string; readonly found: string }[];
+};
+export type Story = {
+  readonly steps: number;
+  readonly done: number;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly outline: readonly { readonly as_expected: boolean | null }[];
+  readonly last: StepResult | null;
+};

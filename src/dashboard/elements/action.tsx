@@ -1,0 +1,126 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useRef } from "preact/hooks";
+import type { ControlError } from "../control/call.js";
+import { Dialog } from "./dialog.js";
+import { DocsLink, Sentence } from "./words.js";
+
+/** Actions that run in sequence, so that fast clicks and keys are not lost, with the rejection of the last one. */
+export function useActions() {
+  const problem = useSignal<ControlError | undefined>(undefined);
+  const running = useSignal(0);
+  const last = useRef(Promise.resolve());
+  const add = (work: () => unknown) => {
+    running.value += 1;
+    last.current = last.current.then(async () => {
+      try {
+        await work();
+        problem.value = undefined;
+      } catch (error) {
+        problem.value = error as ControlError;
+      }
+      running.value -= 1;
+    });
+  };
+  return { problem: problem.value, isRunning: running.value > 0, add };
+}
+
+// A person has sent no body.
+const wordsOf = ({ fields, message }: ControlError) => Object.values(fields).join("\n") || message;
+
+export function RejectionText({ problem }: Readonly<{ problem: ControlError | undefined }>) {
+  if (problem === undefined) return null;
+  return (
+    <p class="rejection" role="alert">
+      <Sentence>{wordsOf(problem)}</Sentence>{" "}
+      {problem.isOfSandbox ? (
+        <DocsLink to="errors.md#errors-of-the-sandbox">
+          <code>{problem.code}</code>
+        </DocsLink>
+      ) : null}
+    </p>
+  );
+}
+
+/** What is asked before an action that cannot be undone. */
+interface Question {
+  readonly title: string;
+  /** What is lost. */
+  readonly text: ComponentChildren;
+  /** The label of the button that runs it. */
+  readonly action: string;
+}
+
+interface AskProps extends Question {
+  readonly run: () => unknown;
+  readonly onClose: () => void;
+}
+
+/** A question before an action. It closes afterwards. */
+export function Ask({ title, text, action, run, onClose }: AskProps) {
+  const { problem, isRunning, add } = useActions();
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>{text}</p>
+      <RejectionText problem={problem} />
+      <footer class="bar">
+        <button
+          type="button"
+          class="danger"
+          disabled={isRunning}
+          onClick={() =>
+            add(async () => {
+              await run();
+              onClose();
+            })
+          }
+        >
+          {action}
+        </button>
+        <button type="button" class="quiet" onClick={onClose}>
+          Cancel
+        </button>
+      </footer>
+    </Dialog>
+  );
+}
+
+interface ButtonProps {
+  readonly run: () => unknown;
+  /** Asked first. */
+  readonly ask?: Question;
+  readonly class?: string;
+  readonly isDisabled?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** A button that runs once at a time, and shows a rejection below. */
+export function Button({ run, ask, class: name = "quiet", isDisabled, children }: ButtonProps) {
+  const { problem, isRunning, add } = useActions();
+  const isAsking = useSignal(false);
+  const press = () => {
+    if (ask !== undefined) isAsking.value = true;
+    else if (!isRunning) add(run);
+  };
+  return (
+    <>
+      <button type="button" class={name} disabled={isDisabled} onClick={press}>
+        {children}
+      </button>
+      {ask !== undefined && isAsking.value ? (
+        <Ask
+          {...ask}
+          run={run}
+          onClose={() => {
+            isAsking.value = false;
+          }}
+        />
+      ) : null}
+      <RejectionText problem={problem} />
+    </>
+  );
+}
+
+/** What a reset, another scenario or the start of a story discards. */
+export const lossOfState =
+  "This discards the requests, new keys, and every other change since the start. The report keeps its coverage and advice.";

@@ -1,0 +1,44 @@
+import type { ComponentChildren } from "preact";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
+
+interface DialogProps {
+  readonly title: string;
+  /** Whether somebody has entered something: Escape then keeps it, and leads to the last button. */
+  readonly isFilled?: boolean;
+  readonly onClose: () => void;
+  readonly children?: ComponentChildren;
+}
+
+/** A dialog that keeps the focus until one of its buttons or Escape closes it. */
+export function Dialog({ title, isFilled = false, onClose, children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useLayoutEffect(() => {
+    const shown = dialog.current;
+    shown?.showModal();
+    // A form starts at its first field.
+    shown?.querySelector<HTMLElement>("input, select")?.focus();
+    // Returns the focus while the dialog is still in the page.
+    return () => shown?.close();
+  }, []);
+  // Removed while it is still open. A hidden dialog would keep its content, such as a secret, in the page.
+  const leave = (event: Event) => {
+    event.preventDefault();
+    if (isFilled) dialog.current?.querySelector<HTMLElement>("footer button:last-of-type")?.focus();
+    else onClose();
+  };
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={titleId}
+      // A second Escape would close the dialog without a `cancel` event.
+      onKeyDown={(event) => event.key === "Escape" && leave(event)}
+      onCancel={leave}
+    >
+      <div class="stack">
+        <h2 id={titleId}>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,153 @@
+import type {
+  Request,
+  RequestChecks,
+  ShownAdvice,
+  ShownReport,
+  ShownRequestDetails,
+  ShownSentRequest,
+} from "../control/types.js";
+import { linkTo } from "../route.js";
+import { counted, DocsLink, shortened } from "./words.js";
+
+const tones: Readonly<Record<string, string>> = { 2: "success", 401: "key", 403: "access", 429: "limit" };
+
+/** The kind of an outcome, which sets its color. It depends on the status in the path id. */
+export function toneOf(pathId: string): string {
+  if (pathId.startsWith("fault")) return "fault";
+  return tones[pathId.slice(0, 3)] ?? tones[pathId.slice(0, 1)] ?? "other";
+}
+
+export function PathBadge({ pathId }: Readonly<{ pathId: string }>) {
+  return <code class={`path-badge toned tone-${toneOf(pathId)}`}>{pathId}</code>;
+}
+
+/** A link to the faults if one of them changed or delayed the response; otherwise nothing. */
+export function OwnFault({ fault }: Readonly<{ fault: string | null }>) {
+  if (fault === null) return null;
+  return (
+    <>
+      , <a href={linkTo("sandbox", ["faults"])}>caused by a fault set in this sandbox</a>
+    </>
+  );
+}
+
+/** The method and path of a request; a long path is shortened. */
+export function Target({
+  request: { method, path },
+  max = 300,
+}: Readonly<{ request: Pick<Request, "method" | "path">; max?: number }>) {
+  return (
+    <bdi>
+      <code>
+        {method} {shortened(path, max)}
+      </code>
+    </bdi>
+  );
+}
+
+/** The response to a request that this page sent. */
+export function SentResponse({ sent: { request, response } }: Readonly<{ sent: ShownSentRequest }>) {
+  return (
+    <>
+      <p>
+        {response === null ? "No response" : `Response: ${response.status}`} <code>{request.code}</code>,
+        which is <PathBadge pathId={request.path_id} />
+        <OwnFault fault={request.fault} />. <a href={linkTo("requests", [request.id])}>Open the request</a>
+      </p>
+      {response === null ? null : <BodyText text={response.body} />}
+    </>
+  );
+}
+
+/** The tones of the levels, the most severe one first. */
+export const adviceTones = { error: "key", warning: "limit", note: "other" } as const;
+
+interface AdviceListProps {
+  readonly advice: readonly ShownAdvice[];
+  readonly inJournal?: ShownReport["in_journal"];
+}
+
+/** Advice on one line each. Opened, it shows the rule, how to fix the client, and the affected requests. */
+export function AdviceList({ advice, inJournal = {} }: AdviceListProps) {
+  return (
+    <ul class="stack">
+      {advice.map(({ id, level, rule, meaning, what_to_do, examples = [] }) => {
+        const hint = examples.find(({ did_you_mean: near }) => near !== null)?.did_you_mean;
+        return (
+          <li key={id} class={`advice tone-${adviceTones[level]}`}>
+            <details>
+              <summary>
+                <span class="badge toned">{level}</span> <strong>{id}</strong> {meaning}
+              </summary>
+              <p>
+                <strong>What to do:</strong> {what_to_do} {hint ? `Did you mean ${hint}?` : null}
+              </p>
+              <p class="muted">
+                Rule: {rule} <DocsLink to="report.md#advice">About advice</DocsLink>
+              </p>
+            </details>
+            {inJournal[id] === undefined ? null : (
+              <a href={linkTo("requests", [], { filter: id })}>Show {counted(inJournal[id], "request")}</a>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+type Results = ShownRequestDetails["checks"];
+
+const marks = { passed: "✓ ", rejected: "✗ ", not_reached: "" } as const;
+
+/** The request checks in their order, with the results of one request, which ended at a path. */
+export function CheckStrip({ checks, pathId }: { readonly checks: Results; readonly pathId: string }) {
+  return (
+    <ol class="strip" aria-label="Request checks">
+      {checks.map(({ name, question, rules, result }) => (
+        <li key={name} class={`${result} tone-${toneOf(pathId)}`} title={`${question} ${rules}`}>
+          <span aria-hidden="true">{marks[result]}</span>
+          {name}
+          <span class="visually-hidden">: {result.replace("_", " ")}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** The results of the checks of a request that ended at a path; a fault may have hit it before all of them. */
+export function resultsAt(checks: RequestChecks["checks"], pathId: string, isFault: boolean): Results {
+  const rejectedAt = checks.findIndex(({ exits }) => exits.includes(pathId));
+  const reached = isFault ? 0 : rejectedAt === -1 ? checks.length : rejectedAt;
+  return checks.map((check, index) => ({
+    ...check,
+    result: index < reached ? "passed" : index === rejectedAt ? "rejected" : "not_reached",
+  }));
+}
+
+/** In characters. A longer text would slow the browser down. */
+const maxShown = 20_000;
+
+/** The body of a request or response. JSON is laid out; other text is unchanged. */
+export function BodyText({ text }: Readonly<{ text: string }>) {
+  const shown = laidOut(text);
+  const rest = shown.length - maxShown;
+  if (text === "") return null;
+  return (
+    <pre class="code">
+      <bdi>{shown.slice(0, maxShown)}</bdi>
+      {rest > 0 ? <span class="muted">{`\n… and ${rest.toLocaleString("en")} more characters`}</span> : null}
+    </pre>
+  );
+}
+
+function laidOut(text: string): string {
+  try {
+    // The innermost objects and lists are on one line.
+    return JSON.stringify(JSON.parse(text), null, 2).replace(/[[{]\n[^[\]{}]{1,90}[\]}]/g, (inner) =>
+      inner.replace(/\n\s*/g, " "),
+    );
+  } catch {
+    return text;
+  }
+}

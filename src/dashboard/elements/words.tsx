@@ -1,0 +1,184 @@
+import type { ComponentChildren } from "preact";
+import { useId, useLayoutEffect } from "preact/hooks";
+import type { Resource } from "../control/resource.js";
+import { health, now } from "../control/resources.js";
+
+/** The start of a text of any length. */
+export function shortened(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max)}…`;
+}
+
+export function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+export function firstSentence(text: string): string {
+  return /^.*?[.!?](?=\s|$)/s.exec(text)?.[0] ?? text;
+}
+
+/** A number with its noun: `1 request`, `1,200 requests`. */
+export function counted(count: number, noun: string): string {
+  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+const asList = new Intl.ListFormat("en-GB");
+
+const maxListed = 12;
+
+/** Texts as one list: `a, b and c`. */
+export function listText(texts: readonly string[]): string {
+  const rest = texts.length - maxListed;
+  return asList.format([...texts.slice(0, maxListed), ...(rest > 0 ? [`${rest} more`] : [])]);
+}
+
+/** The duration of a request: `1,200.5 ms`, or `< 0.1 ms`. */
+export function millisecondsText(duration: number): string {
+  if (duration < 0.1) return "< 0.1 ms";
+  const digits = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
+  return `${duration.toLocaleString("en", digits)} ms`;
+}
+
+/** A time in UTC: `2 Mar 2026, 09:00:00 UTC`. Every time on the page has this format, or one of its two parts. */
+export function instantText(at: string | number): string {
+  const [day, time] = instantParts(at);
+  return `${day}, ${time} UTC`;
+}
+
+export function instantParts(at: string | number): readonly [day: string, time: string] {
+  const [, day, month, year, time = ""] = new Date(at).toUTCString().split(" ");
+  return [`${Number(day)} ${month} ${year}`, time];
+}
+
+/** A time of the sandbox, with the exact one as a tooltip; nothing for an unknown time. */
+export function InstantText({ at }: Readonly<{ at: string | number }>) {
+  const time = new Date(at);
+  if (Number.isNaN(time.getTime())) return null;
+  const iso = time.toISOString();
+  return (
+    <time dateTime={iso} title={iso}>
+      {instantText(iso)}
+    </time>
+  );
+}
+
+const isoTime = /(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z)/;
+
+/** A sentence of the sandbox. The exact times in it are shown as the page shows every time. */
+export function Sentence({ children }: Readonly<{ children: string }>) {
+  return (
+    <bdi>
+      {children.split(isoTime).map((part, index) => (index % 2 === 0 ? part : <InstantText at={part} />))}
+    </bdi>
+  );
+}
+
+const units = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["min", 60_000],
+  ["s", 1000],
+] as const;
+
+/** A duration in its largest units: `1 h 5 min`. */
+export function durationText(milliseconds: number, max = 2): string {
+  let rest = Math.max(0, Math.round(milliseconds / 1000) * 1000);
+  const parts = [];
+  for (const [unit, length] of units) {
+    const count = Math.floor(rest / length);
+    rest -= count * length;
+    if (count > 0) parts.push(`${count}\u00A0${unit}`);
+  }
+  return parts.slice(0, max).join(" ") || "0 s";
+}
+
+/**
+ * The time until or since an instant on the sandbox's clock: `in 29 min`, `5 min ago`. The view must keep `now` up to date.
+ *
+ * A past event is never shown as a future one, even if the page's clock lags.
+ */
+export function Until({ at, hasHappened = false }: { readonly at: string; readonly hasHappened?: boolean }) {
+  const until = Date.parse(at) - now.value;
+  const left = hasHappened ? Math.min(0, until) : until;
+  if (Number.isNaN(left)) return null;
+  const text =
+    left > 0
+      ? `in ${durationText(Math.max(left, 1000))}`
+      : left === 0
+        ? "just now"
+        : `${durationText(Math.max(-left, 1000))} ago`;
+  return <span title={at}>{text}</span>;
+}
+
+type Named = readonly [name: string, value: ComponentChildren];
+
+/** Names and values; a pair without a value is left out. */
+export function FactList({ of, class: layout }: { readonly of: readonly Named[]; readonly class: string }) {
+  return (
+    <dl class={layout}>
+      {of.map(([name, value]) =>
+        value === null ? null : (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ),
+      )}
+    </dl>
+  );
+}
+
+interface PanelProps {
+  readonly title: string;
+  /** Its name in the address, if it can be linked to. */
+  readonly name?: string;
+  readonly note?: ComponentChildren;
+  /** Next to the title. */
+  readonly actions?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** A part of a view with its title. */
+export function Panel({ title, name, note, actions, children }: PanelProps) {
+  const id = useId();
+  return (
+    <section class={`panel stack panel-${name}`} id={name && `section-${name}`} aria-labelledby={id}>
+      <header class="bar apart">
+        <h2 id={id}>{title}</h2>
+        {actions}
+      </header>
+      {note === undefined ? null : <p class="muted">{note}</p>}
+      {children}
+    </section>
+  );
+}
+
+interface ReadProps<Data> {
+  readonly of: Resource<Data>;
+  readonly children: (response: Data) => ComponentChildren;
+}
+
+/** The last response of a resource, kept up to date. Before the first one, it shows that or why it is missing. */
+export function Read<Data>({ of, children }: ReadProps<Data>) {
+  useLayoutEffect(() => of.follow(), [of]);
+  const response = of.data.value;
+  if (response !== undefined) return <>{children(response)}</>;
+  const problem = of.problem.value?.message;
+  return problem === undefined ? (
+    <p class="muted">Reading…</p>
+  ) : (
+    <p class="rejection" role="alert">
+      {problem}
+    </p>
+  );
+}
+
+/** The documentation of this version, in its repository. It opens in a new tab. */
+export function DocsLink({ to, children }: { readonly to: string; readonly children: ComponentChildren }) {
+  const version = health.data.value?.version;
+  const docs = `https://github.com/svc-sandbox/svc-sandbox/blob/${version ? `v${version}` : "main"}/docs`;
+  return (
+    <a href={`${docs}/${to}`} target="_blank" rel="noreferrer">
+      {children}
+    </a>
+  );
+}

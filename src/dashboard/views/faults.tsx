@@ -1,0 +1,140 @@
+import { signal } from "@preact/signals";
+import { replaceFaults, turnOff } from "../control/faults.js";
+import { useResources } from "../control/resource.js";
+import { faults, keys } from "../control/resources.js";
+import type { ShownFault } from "../control/types.js";
+import { Button } from "../elements/action.js";
+import { Field, type FormDraft, type Option } from "../elements/form.js";
+import { capitalized, counted, DocsLink, instantText, listText, Panel, Read } from "../elements/words.js";
+
+export function FaultPanel() {
+  return (
+    <Panel
+      title="Faults"
+      name="faults"
+      note="Problems between client and API, before the request checks. The first fault that matches a request hits it."
+    >
+      <Read of={faults}>
+        {(active) => (
+          <ul class="list faults">
+            {active.length === 0 ? <li>No faults. Every request gets its normal response.</li> : null}
+            {active.map((fault, index) => (
+              <FaultRow key={index} fault={fault} />
+            ))}
+          </ul>
+        )}
+      </Read>
+      <Buttons />
+      <p class="muted">
+        A scenario can have other faults: at times, at random, for an organization or an outcome.{" "}
+        <DocsLink to="scenarios.md#faults">How to write them</DocsLink>
+      </p>
+    </Panel>
+  );
+}
+
+function FaultRow({ fault }: Readonly<{ fault: ShownFault }>) {
+  const words = `${capitalized(conditionWords(fault.when))}: ${effectWords(fault.then)}`;
+  const matched = fault.requests_matched;
+  return (
+    <li class="bar nowrap">
+      <p class="wide">
+        <bdi>{words}.</bdi>{" "}
+        <span class="muted">{matched === undefined ? null : `${counted(matched, "request")} matched.`}</span>
+      </p>
+      <Button class="quiet small" run={() => turnOff(fault)}>
+        Turn off<span class="visually-hidden"> the fault: {words}</span>
+      </Button>
+    </li>
+  );
+}
+
+/** A fault for each effect. */
+const effects: readonly (readonly [words: string, then: ShownFault["then"]])[] = [
+  ["503", { status: 503 }],
+  ["Two seconds late", { latency: "2s" }],
+  ["Connection reset", { reset: true }],
+  ["No response", { hang: true }],
+  ["Cut body", { truncate: true }],
+  ["Broken JSON", { malformed: true }],
+  ["Slow body", { slow: 25 }],
+];
+
+/** The requests that the next fault hits. Stays while another view is shown. */
+const draft: FormDraft = signal({});
+
+const every: readonly Option[] = [
+  ["", "every request"],
+  ...[2, 3, 4, 5, 10].map((nth) => [`${nth}`, `every ${ordinal(nth)} request`] as const),
+];
+
+function Buttons() {
+  useResources(keys);
+  const { key = "", nth = "" } = draft.value;
+  const when = { ...(key !== "" && { key }), ...(nth !== "" && { every: Number(nth) }) };
+  const condition = Object.keys(when).length > 0 && { when };
+  const refs = (keys.data.value ?? []).map(({ ref }) => ref);
+  return (
+    <fieldset class="stack">
+      <legend>Add a fault</legend>
+      <div class="form-fields">
+        <Field draft={draft} name="key" label="For key" of={[["", "every key"], ...refs]} />
+        <Field draft={draft} name="nth" label="For requests" of={every} />
+      </div>
+      <div class="bar presets">
+        {effects.map(([words, then]) => (
+          <Button key={words} run={() => replaceFaults((active) => [...active, { ...condition, then }])}>
+            {words}
+          </Button>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+/** The requests that match a fault: `every 3rd request with the key flaky`. */
+function conditionWords(when: ShownFault["when"] = {}): string {
+  const { key, organization, path_id: path, every: nth = 1, requests, probability, after, until } = when;
+  return [
+    probability !== undefined && `with a probability of ${Math.round(probability * 1000) / 10}%,`,
+    requests === undefined
+      ? `every ${nth > 1 ? `${ordinal(nth)} ` : ""}request`
+      : `request ${listText(requests.map(String))}`,
+    key !== undefined && `with the key ${key}`,
+    organization !== undefined && `from ${organization}`,
+    path !== undefined && `that would result in ${path}`,
+    after !== undefined && `after ${instantText(after)}`,
+    until !== undefined && `until ${instantText(until)}`,
+  ]
+    .filter(Boolean)
+    .join(" ");
+}
+
+/** The effects of a fault: `sends 503, after 2s`. */
+function effectWords({
+  latency,
+  status,
+  body,
+  slow,
+  reset,
+  hang,
+  truncate,
+  malformed,
+}: ShownFault["then"]): string {
+  const delay = typeof latency === "object" ? Object.values(latency).join(" to ") : latency;
+  const words = [
+    status !== undefined && `sends ${status}${body === "html" ? " with a gateway's page" : ""}`,
+    reset && "resets the connection",
+    hang && "never sends a response",
+    truncate && "cuts the body and closes the connection",
+    malformed && "sends 200 with broken JSON",
+    slow !== undefined && `sends ${slow} bytes per second`,
+    delay !== undefined && `delays the response by ${delay}`,
+  ];
+  return listText(words.filter((text) => typeof text === "string"));
+}
+
+function ordinal(number: number): string {
+  const suffix: Readonly<Record<string, string>> = { one: "st", two: "nd", few: "rd" };
+  return `${number}${suffix[new Intl.PluralRules("en", { type: "ordinal" }).select(number)] ?? "th"}`;
+}

@@ -1,0 +1,126 @@
+import { useRef } from "preact/hooks";
+import { call } from "../control/call.js";
+import { useResource } from "../control/resource.js";
+import type { IssuedKey, ListedKey, ShownRequestDetails, ShownSentRequest } from "../control/types.js";
+import { Button } from "../elements/action.js";
+import { Secret, useIssued } from "./secret.js";
+
+/** A change by an administrator after which the request gets 200. */
+interface Fix {
+  readonly label: string;
+  /** What it changes for other requests. */
+  readonly also: string;
+  /** Returns the key to send instead, if the change creates one. */
+  readonly run: (request: ShownRequestDetails, key: ListedKey) => Promise<IssuedKey | undefined>;
+}
+
+const addsKey = "Adds a key to the organization; the rejected key stays.";
+const forKeys = "Changes the responses to all keys of the organization.";
+const forEveryone = "Moves the clock for everyone who uses this sandbox: keys and limits may end.";
+
+const likeThis: Fix = { label: "Create a key like this one", also: addsKey, run: (_, key) => createKey(key) };
+const withScope: Fix = {
+  label: "Create a key with this scope",
+  also: addsKey,
+  run: ({ required_scope: scope }, key) => createKey({ ...key, scopes: [...key.scopes, scope as string] }),
+};
+const withLimits: Fix = {
+  label: "Create a key with a limit",
+  also: addsKey,
+  run: (_, { limits: { per_minute, per_day }, ...key }) =>
+    createKey({ ...key, limits: { per_minute: per_minute || 60, per_day: per_day || 1000 } }),
+};
+const activate: Fix = {
+  label: "Activate the organization",
+  also: forKeys,
+  run: (_, key) => changeOrganization(key, { status: "active" }),
+};
+const approve: Fix = {
+  label: "Approve live access",
+  also: forKeys,
+  run: (_, key) => changeOrganization(key, { live_access: "approved" }),
+};
+const wait = (window: string): Fix => ({
+  label: `Advance to the next ${window}`,
+  also: forEveryone,
+  async run(_, { next_request: { until: now } }) {
+    if (now !== null) await call("/clock", { method: "PUT", body: { now } });
+    return undefined;
+  },
+});
+
+/** By path id. After other rejections, no change makes the same request pass. */
+const fixes: Readonly<Record<string, Fix>> = {
+  "401.revoked": likeThis,
+  "401.expired": likeThis,
+  "401.rotated": likeThis,
+  "403.access_denied": activate,
+  "403.live_not_approved": approve,
+  "403.live_suspended": approve,
+  "403.insufficient_scope": withScope,
+  "429.per_minute": wait("minute"),
+  "429.per_day": wait("day"),
+};
+
+type KeyValues = Pick<ListedKey, "organization" | "environment" | "name" | "scopes" | "limits">;
+
+function createKey({ organization, environment, name, scopes, limits }: KeyValues): Promise<IssuedKey> {
+  return call("/keys", { method: "POST", body: { organization, environment, name, scopes, limits } });
+}
+
+async function changeOrganization({ organization }: ListedKey, body: object): Promise<undefined> {
+  await call(`/organizations/${encodeURIComponent(organization)}`, { method: "PATCH", body });
+}
+
+/** The fix for a request with a key; `undefined` if there is none, or if another change was the fix. */
+function fixOf({ path_id: pathId }: ShownRequestDetails, { next_request: next, limits }: ListedKey) {
+  const fix = fixes[pathId];
+  if (fix === withScope) return fix;
+  if (next.path_id !== pathId) return undefined;
+  return Math.min(limits.per_minute, limits.per_day) > 0 ? fix : withLimits;
+}
+
+/** The change that lets a rejected request pass, and a button that sends the request again. */
+export function FixAndSend({
+  request,
+  onSent,
+  isQuiet = false,
+}: Readonly<{ request: ShownRequestDetails; onSent: (id: string) => void; isQuiet?: boolean }>) {
+  const panel = useRef<HTMLDivElement>(null);
+  const issued = useIssued();
+  const path = request.key === null ? undefined : `/keys/${encodeURIComponent(request.key)}`;
+  const key = useResource<ListedKey>(path).data.value;
+  const fix = key && issued.value === undefined ? fixOf(request, key) : undefined;
+  const send = async () => {
+    const body = { ...request.repeat, key: issued.value?.key.ref ?? request.repeat.key };
+    onSent((await call<ShownSentRequest>("/send", { method: "POST", body })).request.id);
+  };
+  const run = async () => {
+    issued.value = await fix?.run(request, key as ListedKey);
+    // The button of the fix disappears.
+    panel.current?.querySelector<HTMLElement>(".send-again")?.focus();
+  };
+  return (
+    <div class="stack" ref={panel}>
+      {issued.value === undefined ? null : <Secret issued={issued.value} key={issued.value.key.ref} />}
+      <div class="bar">
+        {fix === undefined ? null : (
+          <Button class={isQuiet ? "quiet" : ""} run={run}>
+            {fix.label}
+          </Button>
+        )}
+        <Button class={`send-again ${issued.value === undefined ? "quiet" : ""}`} run={send}>
+          Send again{issued.value === undefined ? "" : ` with ${issued.value.key.ref}`}
+        </Button>
+        <span class="muted small">{fix?.also}</span>
+      </div>
+    </div>
+  );
+}
+
+/** Why a request ended where it did. */
+export function causeText(request: ShownRequestDetails): string {
+  const { path_id: pathId, key_scopes: scopes, required_scope: required, why, when } = request;
+  if (pathId !== "403.insufficient_scope" || scopes === null) return why ?? when;
+  return `needs ${required}, this key has ${scopes.join(" ") || "none"}`;
+}

@@ -1,0 +1,210 @@
+import { useSignal } from "@preact/signals";
+import { call } from "../control/call.js";
+import { usePage } from "../control/resource.js";
+import { useNow } from "../control/resources.js";
+import type { Directory, ListedKey, ShownOrganization, ShownSentRequest } from "../control/types.js";
+import { Button, RejectionText, useActions } from "../elements/action.js";
+import { FilterField, filterInAddress, type Option, Select } from "../elements/form.js";
+import { SentResponse, toneOf } from "../elements/traffic.js";
+import { counted, FactList, InstantText, Sentence, Until } from "../elements/words.js";
+import { changeQuery, linkTo, route, withQuery } from "../route.js";
+import { doing, KeyDialog } from "./key-dialog.js";
+
+const listedAtOnce = 200;
+
+export function KeysView() {
+  useNow();
+  const limit = Number(route.value.query.get("limit")) || listedAtOnce;
+  const path = withQuery("/directory", { filter: filterInAddress(), limit: String(limit) });
+  const { shown, problem } = usePage<Directory>(path);
+  const { sections = [], matching = 0, total = 0 } = shown ?? {};
+  const left = matching - sections.reduce((sum, { keys }) => sum + keys.length, 0);
+  const create = () => {
+    doing.value = { kind: "create", organizations: sections.map(({ organization }) => organization.ref) };
+  };
+  return (
+    <>
+      <header class="bar">
+        <h1>Keys</h1>
+        <span class="muted">
+          {matching === total
+            ? counted(total, "key")
+            : `${matching.toLocaleString("en")} of ${counted(total, "key")}`}
+        </span>
+        <Button class="end" run={create}>
+          Create a key
+        </Button>
+      </header>
+      <FilterField placeholder="Ref, name, organization, state, scope" />
+      <RejectionText problem={problem} />
+      {shown === undefined ? null : sections.length === 0 ? (
+        <p class="panel muted">No keys match the filter.</p>
+      ) : (
+        sections.map((section) => <OrganizationPanel key={section.organization.ref} section={section} />)
+      )}
+      {left <= 0 ? null : (
+        <Button run={() => changeQuery({ limit: String(limit + listedAtOnce) })}>
+          Show {Math.min(listedAtOnce, left)} more
+        </Button>
+      )}
+      <KeyDialog />
+    </>
+  );
+}
+
+function OrganizationPanel({
+  section: { organization, keys, active },
+}: Readonly<{ section: Directory["sections"][number] }>) {
+  const { ref, name, type } = organization;
+  return (
+    <section class="panel stack" aria-label={ref}>
+      <header class="bar apart">
+        <div class="wide">
+          <h2>
+            <bdi>{name}</bdi>
+          </h2>
+          <p class="muted small">
+            <code>{ref}</code> · {type} · {active.test} of 5 test keys, {active.live} of 5 live keys
+          </p>
+        </div>
+        <Access organization={organization} />
+      </header>
+      {keys.length === 0 ? (
+        <p class="muted">No keys yet. Create one to call the API.</p>
+      ) : (
+        <div class="rows-box">
+          <ul class="rows keys" aria-label={`Keys of ${ref}`}>
+            {keys.map((key) => (
+              <KeyRow key={key.ref} of={key} />
+            ))}
+          </ul>
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** What an organization may do, to change. */
+function Access({ organization }: Readonly<{ organization: ShownOrganization }>) {
+  const { add, problem } = useActions();
+  const { ref, status, sandbox_access, live_access } = organization;
+  const select = (
+    label: string,
+    value: string,
+    of: readonly Option[],
+    bodyFor: (value: string) => object,
+  ) => (
+    <Select
+      label={label}
+      value={value}
+      of={of}
+      onChange={(to) =>
+        add(() => call(`/organizations/${encodeURIComponent(ref)}`, { method: "PATCH", body: bodyFor(to) }))
+      }
+    />
+  );
+  const live: readonly Option[] = [["not_approved", "not approved"], "approved", "suspended"];
+  return (
+    <div class="bar access">
+      {select("Status", status, ["active", "inactive"], (to) => ({ status: to }))}
+      {select("Sandbox access", sandbox_access ? "on" : "off", ["on", "off"], (to) => ({
+        sandbox_access: to === "on",
+      }))}
+      {select("Live access", live_access, live, (to) => ({ live_access: to }))}
+      <RejectionText problem={problem} />
+    </div>
+  );
+}
+
+/** Whether a key is over for good. A retiring key works until its overlap ends. */
+const hasEnded = ({ state }: ListedKey) => state !== "active" && state !== "retiring";
+
+/** When a key is over for good, or has been since; `null` for a key without an end. */
+function endOf({ revoked_at, expires_at, overlap_ends_at }: ListedKey): string | null {
+  const ends = [expires_at, overlap_ends_at].filter((at) => at !== null);
+  return revoked_at ?? ends.sort((a, b) => Date.parse(a) - Date.parse(b))[0] ?? null;
+}
+
+function KeyRow({ of: key }: Readonly<{ of: ListedKey }>) {
+  const { ref, environment, legacy, usage, limits, state, next_request: next } = key;
+  const isOpen = route.value.parts[0] === ref;
+  const end = endOf(key);
+  const query = Object.fromEntries(route.value.query);
+  return (
+    <li data-row={ref} class={isOpen ? "open" : undefined}>
+      <a class="key-name" href={linkTo("keys", isOpen ? [] : [ref], query)} aria-current={isOpen}>
+        {ref}
+      </a>
+      <span class="marks">
+        <span class={`badge ${environment === "live" ? "toned tone-access" : ""}`}>{environment}</span>
+        {legacy ? <span class="badge">legacy</span> : null}
+      </span>
+      <span class="muted">
+        gets{" "}
+        <strong class={`key-verdict toned tone-${toneOf(next.path_id)}`}>
+          <Sentence>{next.status === 401 ? "401 unauthorized" : next.verdict}</Sentence>
+        </strong>
+        {end === null ? null : (
+          <>
+            , {hasEnded(key) ? state : state === "retiring" ? "retiring, ends" : "ends"}{" "}
+            <Until at={end} hasHappened={hasEnded(key)} />
+          </>
+        )}
+      </span>
+      <span class="muted key-usage">
+        {usage.this_minute.toLocaleString("en")} of {limits.per_minute.toLocaleString("en")} a minute,{" "}
+        {usage.today.toLocaleString("en")} of {limits.per_day.toLocaleString("en")} a day
+      </span>
+      {isOpen ? <OpenKey of={key} /> : null}
+    </li>
+  );
+}
+
+/** The rest of a key, and what can be done with it (R42). */
+function OpenKey({ of: key }: Readonly<{ of: ListedKey }>) {
+  const { ref, state, name, scopes, fingerprint, replaced_by, replaces } = key;
+  const sent = useSignal<ShownSentRequest | undefined>(undefined);
+  const end = endOf(key);
+  const button = (kind: "rotate" | "expire" | "revoke", words: string) => (
+    <Button
+      class={`${kind === "revoke" ? "danger" : "quiet"} small`}
+      run={() => {
+        doing.value = { kind, ref };
+      }}
+    >
+      {words}
+    </Button>
+  );
+  const other = (to: string | null) => to && <a href={linkTo("keys", [to], { filter: to })}>{to}</a>;
+  return (
+    <section class="stack row-detail" aria-label={`Key ${ref}`}>
+      <FactList
+        class="facts"
+        of={[
+          ["Name", <bdi>{name}</bdi>],
+          ["State", state],
+          ["Scopes", <code>{scopes.join(" ")}</code>],
+          ["Fingerprint", <code>{fingerprint}</code>],
+          [hasEnded(key) ? "Ended" : "Ends", end && <InstantText at={end} />],
+          ["Replaced by", other(replaced_by)],
+          ["Replaces", other(replaces)],
+        ]}
+      />
+      <div class="bar">
+        <Button
+          class="quiet small"
+          run={async () => {
+            sent.value = await call("/send", { method: "POST", body: { key: ref } });
+          }}
+        >
+          Send a request
+        </Button>
+        {state === "active" ? button("rotate", "Rotate…") : null}
+        {hasEnded(key) ? null : button("expire", "Set its end…")}
+        {hasEnded(key) ? null : button("revoke", "Revoke…")}
+        <a href={linkTo("requests", [], { filter: ref })}>Its requests</a>
+      </div>
+      <output class="stack">{sent.value === undefined ? null : <SentResponse sent={sent.value} />}</output>
+    </section>
+  );
+}

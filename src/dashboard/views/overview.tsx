@@ -1,0 +1,182 @@
+import { fetchControl } from "../control/call.js";
+import { useResource, useResources } from "../control/resource.js";
+import { report, requestChecks, story } from "../control/resources.js";
+import type { Request, ShownReport, ShownRequestDetails } from "../control/types.js";
+import { Button } from "../elements/action.js";
+import { saveFile } from "../elements/copy.js";
+import { AdviceList, PathBadge, Target } from "../elements/traffic.js";
+import { counted, FactList, Panel, Read, Sentence } from "../elements/words.js";
+import { linkTo } from "../route.js";
+import { causeText, FixAndSend } from "./fix.js";
+import { Outcomes, SendNow } from "./outcomes.js";
+
+export function OverviewView() {
+  // In parallel, because the checks are drawn when both have arrived.
+  useResources(requestChecks, story);
+  const rejections = useRejections();
+  return (
+    <>
+      <h1>Overview</h1>
+      <Read of={report}>
+        {(data) => (
+          <div class="overview">
+            <div class="stack gap">
+              {rejections.length === 0 ? null : (
+                <Panel title="Last rejections">
+                  <ul class="list rejections">
+                    {rejections.map(({ id }, index) => (
+                      <Rejection key={id} id={id} isFirst={index === 0} />
+                    ))}
+                  </ul>
+                </Panel>
+              )}
+              {data.advice.length === 0 ? null : (
+                <Panel title="Advice">
+                  <AdviceList advice={data.advice} inJournal={data.in_journal} />
+                </Panel>
+              )}
+              <NextStep report={data} isQuiet={rejections.length > 0} />
+            </div>
+            <Coverage report={data} />
+            <Outcomes report={data} />
+          </div>
+        )}
+      </Read>
+    </>
+  );
+}
+
+const maxRead = 50;
+const maxShown = 3;
+
+/** The last rejections of clients, newest first, each cause once. */
+function useRejections(): readonly Request[] {
+  const path = `/requests?source=client&limit=${maxRead}`;
+  const read = useResource<readonly Request[]>(path).data.value ?? [];
+  const rejected = read.toReversed().filter(({ path_id: id }) => /^(?:401|403|429)\./.test(id));
+  const isFirst = ({ path_id, key }: Request, index: number) =>
+    rejected.findIndex((other) => other.path_id === path_id && other.key === key) === index;
+  return rejected.filter(isFirst).slice(0, maxShown);
+}
+
+/** Why a client was rejected, with the buttons that fix it. */
+function Rejection({ id, isFirst }: { readonly id: string; readonly isFirst: boolean }) {
+  const request = useResource<ShownRequestDetails>(`/requests/${encodeURIComponent(id)}`).data.value;
+  if (request === undefined) return null;
+  const { key, path_id: pathId } = request;
+  return (
+    <li class="stack">
+      <p>
+        <PathBadge pathId={pathId} />{" "}
+        <a href={linkTo("requests", [id])}>
+          <Target request={request} max={80} />
+        </a>{" "}
+        with <strong>{key === null ? "no known key" : <bdi>{key}</bdi>}</strong>:{" "}
+        <Sentence>{causeText(request)}</Sentence>
+      </p>
+      <FixAndSend
+        request={request}
+        onSent={(sent) => {
+          location.hash = linkTo("requests", [sent]);
+        }}
+        isQuiet={!isFirst}
+      />
+    </li>
+  );
+}
+
+/** The next path that clients have not covered, with its request, or the fault that prevents it. */
+function NextStep({
+  report: { paths, from_story: fromStory = {} },
+  isQuiet,
+}: Readonly<{ report: ShownReport; isQuiet: boolean }>) {
+  const missing = paths.filter(({ covered, promised }) => promised && !covered);
+  const unseen = missing.find(({ path_id: id }) => fromStory[id] === undefined);
+  const next = unseen ?? missing[0];
+  const present = story.data.value?.steps ? <a href={linkTo("story")}>Present the story</a> : null;
+  return (
+    <Panel title="Next step" name="next" actions={present}>
+      {next === undefined ? (
+        <p>Your clients have covered every promised path.</p>
+      ) : (
+        <>
+          <p class="next-path">
+            {unseen === undefined
+              ? "You have seen all paths. Coverage counts your client's requests. First, "
+              : null}
+            <a href={linkTo("overview", [next.path_id])}>
+              <PathBadge pathId={next.path_id} />
+            </a>
+            : {next.how_to_cover?.text ?? next.when}.
+          </p>
+          <SendNow path={next} isQuiet={isQuiet} />
+        </>
+      )}
+    </Panel>
+  );
+}
+
+/** The formats of the report, with the extensions of their files. */
+const formats = [
+  ["JSON", "json", "json"],
+  ["Text", "text", "txt"],
+  ["Markdown", "markdown", "md"],
+  ["JUnit", "junit", "xml"],
+] as const;
+
+/** The share of promised paths that clients have covered, the other figures, and the report to save. */
+function Coverage({
+  report: { coverage, requests, faults: hit, scenario, unread },
+}: {
+  readonly report: ShownReport;
+}) {
+  const { percent, covered, promised } = coverage;
+  return (
+    <Panel title="Coverage" name="coverage">
+      <p class="figure">
+        <strong>{percent}%</strong>{" "}
+        <span class="muted">
+          {covered} of {promised} paths
+        </span>
+      </p>
+      <progress max={promised} value={covered} aria-label={`${covered} of ${promised} paths covered`} />
+      <FactList
+        class="pairs"
+        of={[
+          ["Client requests", requests.toLocaleString("en")],
+          ["Faults covered", `${hit.covered} of ${hit.total}`],
+          ["Not waited for", unread === 0 ? null : counted(unread, "delayed response")],
+        ]}
+      />
+      <h3>Report</h3>
+      <div class="bar no-print">
+        {formats.map(([title, format, extension]) => (
+          <Button
+            key={format}
+            class="quiet small"
+            run={() => download(format, `report-${scenario}`, extension)}
+          >
+            {title}
+          </Button>
+        ))}
+      </div>
+      <Button
+        class="quiet small"
+        ask={{
+          title: "Clear the requests?",
+          text: "This discards the requests and the report.",
+          action: "Clear them",
+        }}
+        run={() => fetchControl("/requests", { method: "DELETE" })}
+      >
+        Clear the requests
+      </Button>
+    </Panel>
+  );
+}
+
+// A link could not send the token.
+async function download(format: string, name: string, extension: string): Promise<void> {
+  const response = await fetchControl(`/report?format=${format}`);
+  saveFile(await response.blob(), name, extension);
+}

@@ -1,0 +1,150 @@
+import { useEffect, useRef } from "preact/hooks";
+import { baseUrl } from "../control/call.js";
+import { curlOf } from "../control/curl.js";
+import { usePage } from "../control/resource.js";
+import type { ShownRequestDetails } from "../control/types.js";
+import { RejectionText } from "../elements/action.js";
+import { CopyButton, CopyCurl } from "../elements/copy.js";
+import { AdviceList, BodyText, CheckStrip, OwnFault, PathBadge, Target } from "../elements/traffic.js";
+import { FactList, InstantText, millisecondsText, Sentence } from "../elements/words.js";
+import { changeQuery, linkTo, route } from "../route.js";
+import { causeText, FixAndSend } from "./fix.js";
+
+interface Sections {
+  readonly request: ShownRequestDetails;
+}
+
+/** One request: next to the list, or in its place. It gets the focus; Escape closes it. A request that it sends again takes its place. */
+export function RequestDetail({ id }: Readonly<{ id: string }>) {
+  const { shown, problem } = usePage<ShownRequestDetails>(`/requests/${encodeURIComponent(id)}`);
+  const panel = useRef<HTMLElement>(null);
+  const again = useRef<{ readonly of: string; readonly id: string } | undefined>(undefined);
+  const opened = again.current?.id === id ? again.current.of : id;
+  useEffect(() => panel.current?.focus({ preventScroll: true }), [opened]);
+  const onSent = (sent: string) => {
+    again.current = { of: opened, id: sent };
+    changeQuery({}, [sent]);
+  };
+  const back = linkTo("requests", [], Object.fromEntries(route.value.query));
+  const close = ({ key, target }: KeyboardEvent) => {
+    if (key !== "Escape" || (target as Element).closest("dialog") !== null) return;
+    // The list may be hidden until then.
+    addEventListener("hashchange", () => setTimeout(() => focusRow([id, opened])), { once: true });
+    location.hash = back;
+  };
+  return (
+    <section class="panel stack detail" aria-label="Request" ref={panel} tabIndex={-1} onKeyDown={close}>
+      <header class="bar apart nowrap">
+        <h2>{shown === undefined ? "Request" : <Target request={shown} />}</h2>
+        <a class="button quiet" href={back}>
+          Close
+        </a>
+      </header>
+      <RejectionText problem={problem} />
+      {shown === undefined ? (
+        problem === undefined && <p class="muted">Reading…</p>
+      ) : (
+        <>
+          <Cause request={shown} />
+          <FixAndSend key={opened} request={shown} onSent={onSent} />
+          <Way request={shown} isSentAgain={shown.id === id && id !== opened} />
+        </>
+      )}
+    </section>
+  );
+}
+
+/** Focuses the first of these requests in the list. A filter may leave out a request that was sent again. */
+function focusRow(ids: readonly string[]): void {
+  const rows = ids.map((id) => document.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"] a`));
+  (rows.find(Boolean) ?? document.querySelector("main"))?.focus();
+}
+
+/** Where the request ended, why, and what to do about it. */
+function Cause({ request }: Sections) {
+  const { id, at, duration_ms: duration, source, status, code, path_id: pathId, fault } = request;
+  return (
+    <div class="stack cause">
+      <p class="muted small">
+        <InstantText at={at} /> · <code>{id}</code> · {millisecondsText(duration)} · sent by{" "}
+        {source === "story" ? "the story or this page" : "a client"}
+      </p>
+      <p class="result">
+        <strong>{status === 0 ? "No response" : status}</strong> <code>{code}</code> at{" "}
+        <PathBadge pathId={pathId} />: <Sentence>{causeText(request)}</Sentence>
+        {fault === null || fault === pathId ? null : (
+          <>
+            , delayed by <PathBadge pathId={fault} />
+          </>
+        )}
+        <OwnFault fault={fault} />
+      </p>
+      <p>{request.what_to_do}</p>
+    </div>
+  );
+}
+
+/** The way of a request through the checks, and what was sent and received. */
+function Way({ request, isSentAgain }: Sections & Readonly<{ isSentAgain: boolean }>) {
+  const { id, checks, path_id: pathId, status, advice_details: advice, repeat, text, sent, fault } = request;
+  const { response } = request;
+  return (
+    <>
+      <h3>Request checks</h3>
+      <output>{isSentAgain ? `Sent again: ${status === 0 ? "no response" : status}` : null}</output>
+      <CheckStrip key={id} checks={checks} pathId={pathId} />
+      {advice.length === 0 ? null : <h3>Advice</h3>}
+      <AdviceList advice={advice} />
+      <h3>Request</h3>
+      <FactList
+        class="pairs"
+        of={[
+          ["Key", <KeyText request={request} />],
+          ...Object.entries(sent.headers).map(([name, value]) => [name, <bdi>{value}</bdi>] as const),
+        ]}
+      />
+      <h3>Response</h3>
+      {response === null ? (
+        <p class="muted">{fault === null ? "No response." : "None: the fault ended the request."}</p>
+      ) : (
+        <div class="stack request-response">
+          <FactList
+            class="pairs"
+            of={Object.entries(response.headers).map(([name, value]) => [name, <bdi>{value}</bdi>] as const)}
+          />
+          <BodyText text={response.body} />
+        </div>
+      )}
+      <div class="bar">
+        <CopyCurl keyRef={repeat.key} line={(secret) => curlOf(request, baseUrl, secret)} />
+        <CopyButton text={text}>Copy for support</CopyButton>
+        <span class="muted small">The journal has a query and a body only of documented endpoints.</span>
+      </div>
+    </>
+  );
+}
+
+function KeyText({ request: { id, key, fingerprint, sent, around } }: Sections) {
+  const name = key ?? fingerprint ?? "none";
+  return (
+    <>
+      {key === null ? (
+        (sent.key_form ?? (fingerprint === null ? "none" : "unknown"))
+      ) : (
+        <a href={linkTo("keys", [key], { filter: key })}>
+          <bdi>{key}</bdi>
+        </a>
+      )}
+      {fingerprint === null ? null : (
+        <>
+          , fingerprint <code>{fingerprint}</code>
+        </>
+      )}
+      {around.length < 2 ? null : (
+        <>
+          , <a href={linkTo("requests", [id], { filter: name })}>Requests with this key</a>
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,157 @@
+import { useSignal } from "@preact/signals";
+import { baseUrl } from "../control/call.js";
+import { useResources } from "../control/resource.js";
+import { curlLine, journal, report } from "../control/resources.js";
+import type { Request } from "../control/types.js";
+import { Button } from "../elements/action.js";
+import { FilterField, filterInAddress } from "../elements/form.js";
+import { adviceTones, PathBadge, Target, toneOf } from "../elements/traffic.js";
+import { counted, instantParts } from "../elements/words.js";
+import { linkTo, route } from "../route.js";
+import { RequestDetail } from "./request.js";
+
+export function RequestsView() {
+  useResources(journal, report);
+  const opened = route.value.parts[0];
+  const all = journal.data.value ?? [];
+  const chosen = filtered(all, filterInAddress()).toReversed();
+  return (
+    <div class={opened === undefined ? "split" : "split with-detail"}>
+      <div class="stack gap">
+        <header class="bar">
+          <h1>Requests</h1>
+          <span class="muted">
+            {chosen.length === all.length ? "" : `${chosen.length.toLocaleString("en")} of `}
+            {all.length === 1000 ? "the last 1,000" : counted(all.length, "request")}
+          </span>
+        </header>
+        <FilterField placeholder="Key, outcome, status, advice or id" />
+        {chosen.length === 0 ? (
+          <Nothing isFiltered={all.length > 0} />
+        ) : (
+          <LongList of={chosen} opened={opened} />
+        )}
+      </div>
+      {opened === undefined ? null : <RequestDetail id={opened} />}
+    </div>
+  );
+}
+
+/** The words by which a request is found. */
+function wordsOf({
+  id,
+  key,
+  fingerprint,
+  path_id,
+  fault,
+  status,
+  method,
+  path,
+  code,
+  advice,
+}: Request): readonly string[] {
+  const sender = key ?? fingerprint ?? "none";
+  return [
+    sender,
+    path_id,
+    `${status}`,
+    `${status}`.replace(/..$/, "xx"),
+    id,
+    method,
+    path,
+    code ?? "",
+    fault ?? "",
+    ...advice,
+  ];
+}
+
+/** The requests with each word of a filter: as a whole if one has it so, otherwise as a part. */
+function filtered(requests: readonly Request[], filter: string): readonly Request[] {
+  return filter
+    .split(/\s+/)
+    .filter(Boolean)
+    .reduce((left, word) => {
+      const exact = left.filter((request) => wordsOf(request).includes(word));
+      if (exact.length > 0) return exact;
+      return left.filter((request) => wordsOf(request).some((text) => text.includes(word)));
+    }, requests);
+}
+
+function Nothing({ isFiltered }: Readonly<{ isFiltered: boolean }>) {
+  if (isFiltered) return <p class="panel muted">No requests match this filter.</p>;
+  return (
+    <div class="panel stack">
+      <p>No requests yet. Point your client at this base URL, or send a request from a shell:</p>
+      <pre class="code">{curlLine(baseUrl)}</pre>
+      <p>
+        The <a href={linkTo("overview")}>overview</a> shows how to cover each path.
+      </p>
+    </div>
+  );
+}
+
+const drawnAtOnce = 200;
+
+/** Requests, each with a link that opens it: one line where the columns fit, otherwise two. The query of the address stays. */
+function LongList({
+  of: requests,
+  opened,
+}: Readonly<{ of: readonly Request[]; opened: string | undefined }>) {
+  const max = useSignal(drawnAtOnce);
+  const left = requests.length - max.value;
+  const showMore = () => {
+    max.value += drawnAtOnce;
+  };
+  return (
+    <div class="stack request-list">
+      <div class="rows-box">
+        <ol class="rows requests" aria-label="List of requests">
+          {requests.slice(0, max.value).map((request, index, shown) => (
+            <Row key={request.id} request={request} above={shown[index - 1]} isOpen={request.id === opened} />
+          ))}
+        </ol>
+      </div>
+      {left <= 0 ? null : <Button run={showMore}>Show {Math.min(left, drawnAtOnce)} more</Button>}
+    </div>
+  );
+}
+
+function Row({
+  request,
+  above,
+  isOpen,
+}: Readonly<{ request: Request; above: Request | undefined; isOpen: boolean }>) {
+  const { id, at, status, path_id: pathId, key, fingerprint, source, fault, advice } = request;
+  const [day, time] = instantParts(at);
+  const level = report.data.value?.advice.find((row) => advice.includes(row.id))?.level ?? "note";
+  return (
+    <>
+      {above !== undefined && instantParts(above.at)[0] === day ? null : (
+        <li class="day muted small">{day}</li>
+      )}
+      <li data-row={id}>
+        <strong class={`toned tone-${toneOf(pathId)}`}>{status === 0 ? "none" : status}</strong>
+        {/* Its link covers the row. */}
+        <a href={linkTo("requests", [id], Object.fromEntries(route.value.query))} aria-current={isOpen}>
+          <PathBadge pathId={pathId} />
+        </a>
+        <bdi class="row-key">{key ?? fingerprint ?? "no key"}</bdi>
+        <span class="row-target muted">
+          <Target request={request} max={80} />
+        </span>
+        <span class="marks">
+          {source === "story" ? <span class="badge">story or page</span> : null}
+          {fault === null ? null : <span class="badge">fault</span>}
+          {advice.length === 0 ? null : (
+            <span class={`badge toned tone-${adviceTones[level]}`} title={advice.join(", ")}>
+              {level}
+            </span>
+          )}
+        </span>
+        <time class="muted" dateTime={at} title={at}>
+          {time}
+        </time>
+      </li>
+    </>
+  );
+}

@@ -1,0 +1,199 @@
+import { signal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import { call, fetchControl } from "../control/call.js";
+import { resource, useResources } from "../control/resource.js";
+import { health, scenarios } from "../control/resources.js";
+import type { TextProblem } from "../control/types.js";
+import { Button, lossOfState, RejectionText, useActions } from "../elements/action.js";
+import { saveFile } from "../elements/copy.js";
+import { counted, DocsLink, firstSentence, Panel, Read } from "../elements/words.js";
+
+/** The text of the running scenario. Its pinned keys are hidden. */
+const running = resource("/scenario", async (path) => (await fetchControl(path)).text());
+
+interface ChosenFile {
+  readonly name: string;
+  readonly content: Blob;
+  readonly text: string;
+  readonly problems: readonly TextProblem[];
+}
+
+/** A checked file from the reader's disk, shown in place of the running scenario until it is loaded or canceled. */
+const chosenFile = signal<ChosenFile | undefined>(undefined);
+
+const closeFile = () => {
+  chosenFile.value = undefined;
+};
+
+const nameOfRunning = () => health.data.value?.scenario ?? "scenario";
+
+export function ScenarioPanel() {
+  useResources(health);
+  const file = chosenFile.value;
+  return (
+    <Panel title="Scenario" name="scenario" actions={<FileChoice />}>
+      <div class="scenario-parts">
+        <div class="stack">
+          {file === undefined ? (
+            <Read of={running}>{(text) => <Running text={text} />}</Read>
+          ) : (
+            <FileText file={file} />
+          )}
+        </div>
+        <Scenarios />
+      </div>
+    </Panel>
+  );
+}
+
+function Running({ text }: Readonly<{ text: string }>) {
+  const save = () => saveFile(new Blob([text], { type: "application/yaml" }), nameOfRunning(), "yaml");
+  return (
+    <>
+      <div class="bar apart">
+        <h3>
+          <bdi>{nameOfRunning()}</bdi>
+        </h3>
+        <Button class="quiet small" run={save}>
+          Download
+        </Button>
+      </div>
+      <p class="muted">
+        To change it, download it, edit it as the <DocsLink to="scenarios.md">guide</DocsLink> shows, and
+        choose the file here.{text.includes("_…") ? " Pinned keys are hidden." : null}
+      </p>
+      <YamlText text={text} />
+    </>
+  );
+}
+
+function YamlText({ text }: Readonly<{ text: string }>) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling requires focus for keyboard users
+    <section class="code yaml" aria-label="Scenario as YAML" tabIndex={0}>
+      <pre>{text}</pre>
+    </section>
+  );
+}
+
+const maxProblems = 50;
+
+/** A file with its problems, to load unless one of them is an error. */
+function FileText({ file: { name, text, content, problems } }: Readonly<{ file: ChosenFile }>) {
+  const hasErrors = problems.some(({ level }) => level === "error");
+  const lines = text.split("\n");
+  return (
+    <>
+      <div class="bar">
+        <h3>
+          <bdi>{name}</bdi>
+        </h3>
+        {hasErrors ? null : (
+          <LoadButton name={name} load={() => fetchControl("/scenario", { method: "PUT", yaml: content })} />
+        )}
+        <Button class="quiet small" run={closeFile}>
+          Cancel
+        </Button>
+      </div>
+      <p role={hasErrors ? "alert" : "status"} class={hasErrors ? "rejection" : "muted"}>
+        {problems.length === 0 ? "No problems" : counted(problems.length, "problem")} found.
+        {hasErrors ? " Fix the errors in the file, and choose it again. The running scenario stays." : null}
+      </p>
+      <ol class="list">
+        {problems.slice(0, maxProblems).map(({ level, line, column, message, hint }, index) => (
+          <li key={index}>
+            <span class={`toned tone-${level === "error" ? "key" : "limit"}`}>{level}</span>{" "}
+            <bdi>{message}</bdi> <bdi class="muted">{hint}</bdi>
+            {line === null ? null : (
+              <pre class="code">
+                {line}:{column} {lines[line - 1]?.trim().slice(0, 200)}
+              </pre>
+            )}
+          </li>
+        ))}
+      </ol>
+      {hasErrors ? null : <YamlText text={text} />}
+    </>
+  );
+}
+
+/** The scenario that the sandbox was started with, and the bundled ones. */
+function Scenarios() {
+  return (
+    <section class="stack" aria-labelledby="others">
+      <h3 id="others">Load another one</h3>
+      <Read of={scenarios}>
+        {(all) => (
+          <ul class="list">
+            {all.map(({ name, description, running: runs }) => (
+              <li key={name} class="bar nowrap">
+                <div class="wide">
+                  <strong>
+                    <bdi>{name}</bdi>
+                  </strong>
+                  <p class="muted small">{firstSentence(description)}</p>
+                </div>
+                {runs ? (
+                  <span class="badge">running</span>
+                ) : (
+                  <LoadButton name={name} load={() => call("/scenario", { method: "PUT", body: { name } })} />
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Read>
+    </section>
+  );
+}
+
+function LoadButton({ name, load }: { readonly name: string; readonly load: () => Promise<unknown> }) {
+  const isListed = scenarios.data.value?.some(({ running: runs }) => runs) ?? true;
+  const loss = isListed
+    ? ""
+    : ` ${nameOfRunning()} is in no list: download it first if you have no file of it.`;
+  return (
+    <Button
+      class="quiet small"
+      ask={{ title: `Load ${name}?`, text: `${lossOfState}${loss}`, action: `Load ${name}` }}
+      run={() => load().then(closeFile)}
+    >
+      Load<span class="visually-hidden"> {name}</span>
+    </Button>
+  );
+}
+
+/** Reads and checks a file. Nothing changes until somebody loads it. */
+function FileChoice() {
+  const input = useRef<HTMLInputElement>(null);
+  const { add, problem } = useActions();
+  const check = async (file: File) => {
+    // As bytes, so that the sandbox checks what is in the file.
+    const content = new Blob([await file.arrayBuffer()]);
+    const body = { method: "POST", yaml: content } as const;
+    const { problems } = await call<Pick<ChosenFile, "problems">>("/scenario/validate", body);
+    chosenFile.value = { name: file.name, content, text: await content.text(), problems };
+  };
+  const choose = ({ currentTarget }: Readonly<{ currentTarget: HTMLInputElement }>) => {
+    const [file] = currentTarget.files ?? [];
+    if (file !== undefined) add(() => check(file));
+    // The same file can be chosen again once it is fixed.
+    currentTarget.value = "";
+  };
+  return (
+    <div>
+      <input
+        ref={input}
+        type="file"
+        accept=".yaml,.yml"
+        aria-label="Scenario file"
+        hidden
+        onChange={choose}
+      />
+      <Button class="quiet small" run={() => input.current?.click()}>
+        Choose a file…
+      </Button>
+      <RejectionText problem={problem} />
+    </div>
+  );
+}

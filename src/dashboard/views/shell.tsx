@@ -1,0 +1,189 @@
+import type { ComponentType } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { baseUrl, isTokenRejected, needsToken, useToken } from "../control/call.js";
+import { turnOff } from "../control/faults.js";
+import { lastIssued } from "../control/issued.js";
+import { useResources } from "../control/resource.js";
+import { clock, faults, health, now, report } from "../control/resources.js";
+import { connection, tryNow, whyOffline } from "../control/revision.js";
+import { Button } from "../elements/action.js";
+import { CopyButton } from "../elements/copy.js";
+import { counted, DocsLink, InstantText } from "../elements/words.js";
+import { linkTo, route } from "../route.js";
+import { KeysView } from "./keys.js";
+import { OverviewView } from "./overview.js";
+import { RequestsView } from "./requests.js";
+import { SandboxView } from "./sandbox.js";
+import { StoryView } from "./story.js";
+
+/** By their names in the address. */
+const views: Readonly<Record<string, readonly [title: string, View: ComponentType]>> = {
+  overview: ["Overview", OverviewView],
+  requests: ["Requests", RequestsView],
+  keys: ["Keys", KeysView],
+  story: ["Story", StoryView],
+  sandbox: ["Sandbox", SandboxView],
+};
+
+export function Shell() {
+  if (needsToken.value) return <TokenForm />;
+  const name = Object.hasOwn(views, route.value.view) ? route.value.view : "overview";
+  const [title, View] = views[name] ?? ["Overview", OverviewView];
+  return (
+    <>
+      <Header />
+      <Navigation current={name} />
+      <Main key={name} title={title}>
+        <View />
+      </Main>
+    </>
+  );
+}
+
+function focusMain(event: Event): void {
+  event.preventDefault();
+  document.querySelector("main")?.focus();
+}
+
+function Header() {
+  useResources(health);
+  const { scenario, seed, version } = health.data.value ?? {};
+  const isOpen = connection.value === "open";
+  return (
+    <header class="page-header">
+      <a class="skip-link" href={`${location.hash || "#/"}`} onClick={focusMain}>
+        Skip to content
+      </a>
+      <a class="brand" href={linkTo("overview")}>
+        svc-sandbox <small class="muted">{version}</small>
+      </a>
+      {scenario === undefined ? null : (
+        <span class="running">
+          <a class="scenario-name" href={linkTo("sandbox", ["scenario"])}>
+            <bdi>{scenario}</bdi>
+          </a>{" "}
+          <span class="muted">seed {seed}</span>
+        </span>
+      )}
+      <ActiveFaults />
+      <Connect />
+      <output class={`connection ${connection.value}`}>{isOpen ? "live" : "not connected"}</output>
+    </header>
+  );
+}
+
+/** Faults change responses, so every view shows them and turns them off. */
+function ActiveFaults() {
+  useResources(faults);
+  const active = faults.data.value?.length ?? 0;
+  if (active === 0) return null;
+  return (
+    <span class="bar active-faults">
+      <a href={linkTo("sandbox", ["faults"])}>{counted(active, "fault")} active</a>
+      <Button class="quiet small" run={() => turnOff()}>
+        Turn off
+      </Button>
+    </span>
+  );
+}
+
+/** What a client needs: the base URL, and a key that this page knows, or where to create one. */
+function Connect() {
+  const issued = lastIssued.value;
+  return (
+    <span class="bar connect">
+      <CopyButton text={baseUrl}>Copy URL</CopyButton>
+      {issued === undefined ? (
+        <a class="button quiet" href={linkTo("keys")}>
+          Create a key
+        </a>
+      ) : (
+        <CopyButton text={issued.secret}>
+          Copy key <bdi>{issued.key.ref}</bdi>
+        </CopyButton>
+      )}
+    </span>
+  );
+}
+
+/** The views, the clock, and the settings that make responses differ from a plain sandbox. */
+function Navigation({ current }: Readonly<{ current: string }>) {
+  useResources(clock, report);
+  const { profile = "minimal" } = report.data.value ?? {};
+  return (
+    <nav class="page-navigation" aria-label="Views">
+      <div>
+        <ul class="views">
+          {Object.entries(views).map(([name, [title]]) => (
+            <li key={name}>
+              <a href={linkTo(name)} aria-current={name === current ? "page" : undefined}>
+                {title}
+              </a>
+            </li>
+          ))}
+        </ul>
+        <div class="settings small">
+          <a class="clock" href={linkTo("sandbox", ["clock"])} title="The sandbox's clock">
+            <InstantText at={now.value} />
+          </a>
+          {clock.data.value?.frozen ? <a href={linkTo("sandbox", ["clock"])}>clock frozen</a> : null}
+          {profile === "minimal" ? null : <a href={linkTo("sandbox", ["profile"])}>profile {profile}</a>}
+          <DocsLink to="README.md">Docs</DocsLink>
+        </div>
+      </div>
+    </nav>
+  );
+}
+
+let isFirstView = true;
+
+function Main({ title, children }: { readonly title: string; readonly children: preact.ComponentChildren }) {
+  const main = useRef<HTMLElement>(null);
+  useEffect(() => {
+    document.title = `${title} · svc-sandbox`;
+    // Another view starts at its top. The first view leaves the focus to the browser.
+    if (!isFirstView) {
+      main.current?.focus({ preventScroll: true });
+      scrollTo(0, 0);
+    }
+    isFirstView = false;
+  }, []);
+  return (
+    <main ref={main} tabIndex={-1} class="view">
+      {whyOffline.value === undefined ? null : (
+        <div class="notice bar" role="status">
+          <p class="wide">{whyOffline.value} This page reconnects when that changes.</p>
+          <Button run={tryNow}>Try now</Button>
+        </div>
+      )}
+      {children}
+    </main>
+  );
+}
+
+function TokenForm() {
+  const input = useRef<HTMLInputElement>(null);
+  // With the drawing, because text typed before the focus would be lost.
+  useLayoutEffect(() => input.current?.focus(), []);
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    useToken(input.current?.value.trim() ?? "");
+  };
+  return (
+    <main class="panel stack token-form">
+      <h1>svc-sandbox</h1>
+      <p>This sandbox requires its control token. Whoever started the sandbox has it.</p>
+      <form class="bar align-end" onSubmit={submit}>
+        <label class="field">
+          Control token <input ref={input} type="password" autocomplete="off" required />
+        </label>
+        <button type="submit">Continue</button>
+      </form>
+      {isTokenRejected() ? (
+        <p class="rejection" role="alert">
+          The sandbox rejected this token. Each start has a new one unless it is set.
+        </p>
+      ) : null}
+    </main>
+  );
+}

@@ -1,0 +1,304 @@
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { call } from "../control/call.js";
+import { useResources } from "../control/resource.js";
+import { health, requestChecks, story } from "../control/resources.js";
+import type { Request, StepResult, Story } from "../control/types.js";
+import { Ask, Button, lossOfState, RejectionText, useActions } from "../elements/action.js";
+import { BodyText, CheckStrip, OwnFault, PathBadge, resultsAt, Target, toneOf } from "../elements/traffic.js";
+import { counted, DocsLink, InstantText, Read, Sentence, shortened } from "../elements/words.js";
+import { linkTo } from "../route.js";
+
+export function StoryView() {
+  useResources(requestChecks, health);
+  return (
+    <Read of={story}>
+      {(progress) => (progress.steps === 0 ? <NoStory /> : <Presenter progress={progress} />)}
+    </Read>
+  );
+}
+
+function NoStory() {
+  return (
+    <>
+      <h1>Story</h1>
+      <div class="panel stack">
+        <p>
+          The scenario <bdi>{health.data.value?.scenario}</bdi> has no story. A story describes events, sends
+          requests and checks their responses. You play it here.
+        </p>
+        <p>
+          <a href={linkTo("sandbox", ["scenario"])}>Load a scenario that has one</a>, such as rotation, or{" "}
+          <DocsLink to="stories.md">write one</DocsLink>.
+        </p>
+      </div>
+    </>
+  );
+}
+
+const reset = () => call("/reset", { method: "POST" });
+const read = () => call<Story>("/story");
+
+/** The steps of a presenter, one after another, however fast the keys are pressed. */
+function useSteps() {
+  const { add, problem } = useActions();
+  // What runs after a question, because it discards requests of clients.
+  const asking = useSignal<(() => Promise<void>) | undefined>(undefined);
+  // After the last step, the next press ends the presentation.
+  const isClosing = useSignal(false);
+  const run = async () => {
+    const { step } = await call<{ readonly step: unknown }>("/story/next", { method: "POST" });
+    isClosing.value = step === null;
+  };
+  /** Runs a number of steps from the scenario's start, whatever clients have done before. */
+  const runFromStart = async (steps: number) => {
+    const work = async () => {
+      await reset();
+      isClosing.value = false;
+      for (let step = 0; step < steps; step++) await run();
+    };
+    const ofClients = await call<readonly Request[]>("/requests?source=client&limit=1");
+    if (ofClients.length === 0) await work();
+    else asking.value = work;
+  };
+  return {
+    problem,
+    asking,
+    isClosing,
+    next: () => add(async () => ((await read()).done === 0 ? runFromStart(1) : run())),
+    back: () =>
+      add(async () => {
+        const { done } = await read();
+        if (isClosing.value) isClosing.value = false;
+        else if (done > 0) await runFromStart(done - 1);
+      }),
+    startAgain: () => add(() => runFromStart(0)),
+  };
+}
+
+function Presenter({ progress }: Readonly<{ progress: Story }>) {
+  const stage = useRef<HTMLElement>(null);
+  const { last, steps, done, outline } = progress;
+  const { problem, asking, isClosing, next, back, startAgain } = useSteps();
+  useKeys({ " ": next, ArrowRight: next, ArrowLeft: back });
+  // A new step starts at its top.
+  useEffect(() => stage.current?.scrollTo(0, 0), [done]);
+  return (
+    <div class="story">
+      <header class="bar">
+        <h1>Story</h1>
+        <p class="bar wide muted nowrap steps">
+          {done === 0
+            ? counted(steps, "step")
+            : `Step ${done.toLocaleString("en")} of ${steps.toLocaleString("en")}`}
+          <progress max={steps} value={done} aria-label="Steps done" />
+        </p>
+        <div class="bar">
+          <Button isDisabled={done === 0} run={back}>
+            <kbd>←</kbd> Back
+          </Button>
+          {isClosing.value ? (
+            <Button class="" run={startAgain}>
+              Start again
+            </Button>
+          ) : (
+            <Button class="" run={next}>
+              {done === 0 ? "Start" : done === steps ? "End" : "Next step"} <kbd>Space</kbd>
+            </Button>
+          )}
+        </div>
+      </header>
+      <section class="story-stage" aria-label="Latest step" aria-live="polite" ref={stage}>
+        <RejectionText problem={problem} />
+        {isClosing.value ? (
+          <Closing progress={progress} />
+        ) : last === null ? (
+          <Opening progress={progress} />
+        ) : (
+          <Stage key={last.number} step={last} verdict={outline[last.number - 1]?.as_expected ?? null} />
+        )}
+      </section>
+      {asking.value === undefined ? null : (
+        <Ask
+          title="Reset the sandbox for the story?"
+          text={`Clients have sent requests. ${lossOfState}`}
+          action="Reset and continue"
+          run={asking.value}
+          onClose={() => {
+            asking.value = undefined;
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Space and the arrows. */
+function useKeys(keys: Readonly<Record<string, () => void>>): void {
+  const latest = useRef(keys);
+  latest.current = keys;
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      const { key, target, repeat, ctrlKey, metaKey, altKey } = event;
+      const run = latest.current[key];
+      if (run === undefined || ctrlKey || metaKey || altKey) return;
+      // Space presses the focused button, as everywhere.
+      const busy = key === " " ? "button, a, summary, dialog" : "dialog";
+      if (target instanceof Element && target.closest(busy)) return;
+      event.preventDefault();
+      if (!repeat) run();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, []);
+}
+
+/** The name of the scenario, for an audience. */
+function StoryTitle({ name }: Pick<Story, "name">) {
+  return (
+    <p class="story-title">
+      <bdi>{shortened(name ?? health.data.value?.scenario ?? "", 100)}</bdi>
+    </p>
+  );
+}
+
+// After a restart with a state file, only the number of steps is known.
+function Opening({ progress: { done, name, description } }: Readonly<{ progress: Story }>) {
+  if (done > 0) return <p class="narration">The sandbox restarted. Press Space for the next step.</p>;
+  return (
+    <>
+      <StoryTitle name={name} />
+      <p class="narration">
+        <bdi>{shortened(description ?? "", 1000)}</bdi>
+      </p>
+      <p class="muted">
+        Press Space to start. This resets the sandbox: keys, clock and requests start as in the scenario.
+      </p>
+    </>
+  );
+}
+
+function Closing({ progress: { outline, steps, name } }: Readonly<{ progress: Story }>) {
+  const asExpected = outline.filter((step) => step.as_expected === true).length;
+  const failed = outline.filter((step) => step.as_expected === false).length;
+  return (
+    <>
+      <StoryTitle name={name} />
+      <p class="narration">The end. {counted(steps, "step")}.</p>
+      <p class={`toned tone-${failed === 0 ? "success" : "key"}`}>
+        {failed === 0
+          ? `✓ ${counted(asExpected, "expectation")}, all as expected.`
+          : `✗ ${counted(failed, "step")} not as expected.`}
+      </p>
+    </>
+  );
+}
+
+/** The step of a story that ran last. Its narration leaves with it. */
+function Stage({ step, verdict }: Readonly<{ step: StepResult; verdict: boolean | null }>) {
+  const { say, text, request, response, performed, meanwhile } = step;
+  return (
+    <>
+      {verdict === false ? <Failure step={step} /> : null}
+      {say === null ? null : (
+        <p class="narration">
+          <bdi>{shortened(say, 4000)}</bdi>
+        </p>
+      )}
+      {request === null ? null : <RequestLine request={request} />}
+      {response === null ? null : <ResponsePanel response={response} isAsExpected={verdict === true} />}
+      {text === null ? null : (
+        <p class="narration">
+          <Sentence>{text}</Sentence>
+        </p>
+      )}
+      {performed?.rejection ? <p class="muted">{performed.rejection.message}</p> : null}
+      {meanwhile.map((event, index) => (
+        <p key={index} class="muted">
+          <InstantText at={event.at} />: <Sentence>{event.text}</Sentence> {event.message}
+        </p>
+      ))}
+    </>
+  );
+}
+
+function RequestLine({ request }: Readonly<{ request: NonNullable<StepResult["request"]> }>) {
+  const { key, headers, body, times } = request;
+  return (
+    <section class="stack" aria-label="The request">
+      <p>
+        <Target request={request} />{" "}
+        {key === "none" ? (
+          "without a key"
+        ) : (
+          <>
+            with the key <strong>{key}</strong>
+          </>
+        )}
+        {times === 1 ? "" : `, ${times} times`}
+      </p>
+      <Headers of={headers} />
+      {body === null ? null : <BodyText text={body} />}
+    </section>
+  );
+}
+
+function ResponsePanel({
+  response,
+  isAsExpected,
+}: Readonly<{ response: NonNullable<StepResult["response"]>; isAsExpected: boolean }>) {
+  const { status, code, headers, body, path_id: pathId, fault } = response;
+  const checks = requestChecks.data.value?.checks ?? [];
+  // A fault that only delays a request does not change its outcome.
+  const isFault = fault === pathId;
+  return (
+    <section class={`panel response tone-${toneOf(pathId)}`} aria-label="The response">
+      <p class="bar apart">
+        <span>
+          <strong class="toned status">{status === 0 ? "No response" : status}</strong> <code>{code}</code>{" "}
+          <PathBadge pathId={pathId} />
+          {fault === null || isFault ? null : `, delayed by ${fault}`}
+          <OwnFault fault={fault} />
+        </span>
+        {isAsExpected ? <span class="toned tone-success">✓ As expected</span> : null}
+      </p>
+      <Headers of={headers} />
+      <BodyText text={body} />
+      <CheckStrip checks={resultsAt(checks, pathId, isFault)} pathId={pathId} />
+    </section>
+  );
+}
+
+// Transport headers are not part of the story, and ids mean nothing to an audience.
+const hidden = ["content-length", "date", "connection", "content-type", "x-request-id"];
+
+function Headers({ of }: { readonly of: Readonly<Record<string, string>> }) {
+  return (
+    <>
+      {Object.entries(of).map(([name, value]) =>
+        hidden.includes(name) ? null : (
+          <p key={name} class="small">
+            <code>{name}</code>: <bdi>{shortened(value, 400)}</bdi>
+          </p>
+        ),
+      )}
+    </>
+  );
+}
+
+function Failure({ step: { differences, failure } }: Readonly<{ step: StepResult }>) {
+  return (
+    <div class="notice" role="alert">
+      {failure === null ? (
+        <p>Not as expected:</p>
+      ) : (
+        <Sentence>{`This step cannot run: ${failure.message}`}</Sentence>
+      )}
+      {differences.map(({ at, expected, found }) => (
+        <p key={at}>
+          <code>{at}</code>: expected <bdi>{expected}</bdi>, found <bdi>{found}</bdi>
+        </p>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,229 @@
+import { readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { parseScenario } from "../../src/index.js";
+import type { Scenario } from "../../src/scenario/scenario.generated.js";
+import type { Ask } from "../control/client.js";
+import { noBrowser } from "../support/chromium-page.js";
+import { mePath } from "../support/send.js";
+import { openDashboard } from "./open-dashboard.js";
+
+const view = "/sandbox";
+
+/** What the server's clock shows. */
+const nowOf = async (ask: Ask): Promise<string> => (await ask("/clock")).body.data.now;
+
+/** Waits until a page shows a time of the clock. */
+const shows = (page: Page, text: string) => page.locator(".clock").getByText(text).waitFor();
+
+/** A key that expires, one in its overlap, and a step of the timeline between their ends. */
+const eventful: Scenario = {
+  version: 1,
+  clock: { now: "2026-03-02T09:00:00Z", frozen: true },
+  organizations: {
+    bank: {
+      type: "bank",
+      keys: {
+        steady: { environment: "test" },
+        expiring: { environment: "test", expires: "2h" },
+        retiring: { environment: "test", state: "retiring", replaced_by: "steady", overlap_ends: "30m" },
+      },
+    },
+  },
+  timeline: [{ at: "60m", revoke: { key: "steady" } }],
+};
+
+describe.skipIf(noBrowser)("the clock", () => {
+  test("is moved by buttons, however fast; another page sees it", async () => {
+    const { page, ask, another } = await openDashboard({ view });
+    const second = await another();
+    for (const name of ["+1 min", "+10 min", "+10 min", "+1 h", "+1 d"])
+      await page.getByRole("button", { name, exact: true }).click();
+    await shows(second, "3 Mar 2026, 10:21:00");
+    expect(await nowOf(ask)).toBe("2026-03-03T10:21:00.000Z");
+  });
+
+  test("a field moves it by a duration or to a time; what it rejects names both forms, and stays until it is sent", async () => {
+    const { page, ask, go } = await openDashboard({ view });
+    const field = page.getByLabel("Move by a duration, or to a time");
+    await field.fill("90s");
+    await field.press("Enter");
+    await shows(page, "09:01:30");
+    await field.fill("2026-03-02T10:30:00Z");
+    await field.press("Enter");
+    await shows(page, "10:30:00");
+    await field.fill("tomorrow");
+    await field.press("Enter");
+    const problem = page.locator(".field .rejection");
+    await problem.getByText("Enter a duration, such as 90s, 2h or 1d, or a time, such as").waitFor();
+    expect(await nowOf(ask)).toBe("2026-03-02T10:30:00.000Z");
+    await go("keys");
+    await go("sandbox");
+    expect(await field.inputValue()).toBe("tomorrow");
+  });
+
+  test("R38 it goes to an event, and the list shows what comes after it", async () => {
+    const { page, ask } = await openDashboard({ view, scenario: eventful });
+    const events = page.locator(".panel-clock .list li");
+    await events.nth(4).waitFor();
+    expect((await events.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " "))).toEqual([
+      expect.stringMatching(/The limits per minute reset.* in 1 min/),
+      expect.stringMatching(/Overlap of retiring ends.* in 30 min/),
+      expect.stringMatching(/Step 1 of the timeline.* in 1 h/),
+      expect.stringMatching(/Key expiring expires.* in 2 h/),
+      expect.stringMatching(/The limits per day reset.* in 15 h/),
+    ]);
+    await page.getByRole("button", { name: /^Go there Overlap of retiring/ }).press("Enter");
+    await shows(page, "09:30:00");
+    expect((await ask("/keys/retiring")).body.data.state).toBe("rotated");
+    await events.filter({ hasText: "Overlap of retiring" }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Resume" }).click();
+    await page.locator(".panel-clock").getByText("running").waitFor();
+    expect((await ask("/clock")).body.data.frozen).toBe(false);
+  });
+});
+
+const faultsOf = async (ask: Ask) => (await ask("/faults")).body.data;
+
+describe.skipIf(noBrowser)("faults and the profile", () => {
+  test("each of the seven buttons adds its fault, for every request, or for a key and every nth", async () => {
+    const { page, ask } = await openDashboard({ scenario: "key-states", view });
+    const buttons = page.locator(".presets button");
+    await buttons.nth(6).waitFor();
+    for (let index = 0; index < (await buttons.count()); index++) {
+      await buttons.nth(index).click();
+      await page.locator(".faults li").nth(index).getByRole("button", { name: "Turn off" }).waitFor();
+    }
+    expect((await faultsOf(ask)).map(({ then }: { then: unknown }) => then)).toEqual([
+      { status: 503 },
+      { latency: "2s" },
+      ...["reset", "hang", "truncate", "malformed"].map((effect) => ({ [effect]: true })),
+      { slow: 25 },
+    ]);
+    await page.getByLabel("For key").selectOption("active");
+    await page.getByLabel("For requests").selectOption("3");
+    await buttons.first().click();
+    await page.getByText("Every 3rd request with the key active: sends 503.").waitFor();
+    expect((await faultsOf(ask)).at(-1)).toMatchObject({
+      when: { key: "active", every: 3 },
+      then: { status: 503 },
+    });
+  });
+
+  test("a fault that hits some requests shows live how many matched, and is turned off", async () => {
+    const { page, server, ask } = await openDashboard({ scenario: "key-states", view });
+    const third = { when: { key: "active", every: 3 }, then: { status: 503 } };
+    await ask("/faults", { method: "PUT", json: { faults: [{ then: { slow: 100_000 } }, third] } });
+    const headers = { "x-api-key": server.sandbox.secret("live") };
+    await fetch(server.url + mePath, { headers });
+    await page.getByText("0 requests matched.").waitFor();
+    await page.getByRole("button", { name: /the fault: Every 3rd/ }).click();
+    await expect.poll(() => faultsOf(ask)).toMatchObject([{ then: { slow: 100_000 } }]);
+  });
+
+  test("a profile is chosen by keys; what the scenario sets apart from it is named", async () => {
+    const { page, ask } = await openDashboard({ view });
+    await page.getByRole("radio", { name: /^minimal/ }).focus();
+    await page.keyboard.press("ArrowDown");
+    await expect.poll(async () => (await ask("/assumptions")).body.data.profile).toBe("typical");
+    await ask("/assumptions", { method: "PUT", json: { retry_after: "date" } });
+    await page.getByText("Set apart from the profile: retry_after").waitFor();
+  });
+});
+
+const written = `# A scenario of the test
+version: 1
+name: Written by hand
+organizations:
+  village-bank:
+    type: bank
+    keys:
+      main: { environment: test }
+`;
+
+const textOf = (page: Page) => page.locator(".yaml pre");
+const choose = (page: Page, content: string | Buffer) =>
+  page.getByLabel("Scenario file").setInputFiles({
+    name: "mine.yaml",
+    mimeType: "application/yaml",
+    buffer: Buffer.from(content as string),
+  });
+
+async function load(page: Page, name: string): Promise<void> {
+  await page.getByRole("button", { name: `Load ${name}`, exact: true }).click();
+  await page
+    .getByRole("dialog")
+    .getByRole("button", { name: `Load ${name}` })
+    .click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+}
+
+describe.skipIf(noBrowser)("the scenario", () => {
+  test("is shown as it was written, and saved", async () => {
+    const { page } = await openDashboard({ scenario: "rotation", view });
+    const file = readFileSync("scenarios/rotation.yaml", "utf8");
+    await expect.poll(() => textOf(page).textContent()).toBe(file);
+    const saved = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download" }).press("Enter");
+    expect((await saved).suggestedFilename()).toBe("rotation.yaml");
+    expect(readFileSync(await (await saved).path(), "utf8")).toBe(file);
+  });
+
+  test("is replaced by a bundled one after a question, and by the own one of the start again", async () => {
+    const { page, ask } = await openDashboard({ scenario: parseScenario(written), view });
+    const text = (await ask("/scenario")).text;
+    await page.getByRole("button", { name: "Load revoked" }).click();
+    await page.getByText("This discards the requests, new keys, and every other change").waitFor();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    expect((await ask("/health")).body.scenario).toBe("Written by hand");
+    await load(page, "revoked");
+    await page.locator(".scenario-name", { hasText: "revoked" }).waitFor();
+    await load(page, "Written by hand");
+    await expect.poll(async () => (await ask("/scenario")).text).toBe(text);
+  });
+
+  test("a file is checked before it replaces anything; its problems have their lines", async () => {
+    const { page, server, ask } = await openDashboard({ view });
+    const before = server.sandbox.snapshot();
+    await choose(page, written.replace("type: bank", "type: bnk"));
+    await page.getByRole("alert").filter({ hasText: "1 problem found." }).waitFor();
+    await page.getByText(/bnk.*did you mean bank/).waitFor();
+    await page.getByText("6:11 type: bnk").waitFor();
+    expect(await page.getByRole("button", { name: "Load mine.yaml" }).count()).toBe(0);
+    expect(server.sandbox.snapshot()).toEqual(before);
+    await choose(page, written);
+    await page.getByText("No problems found.").waitFor();
+    await load(page, "mine.yaml");
+    await page.locator(".scenario-name", { hasText: "Written by hand" }).waitFor();
+    expect((await ask("/scenario")).text).toBe(written);
+    await page.getByRole("button", { name: "Load expired" }).click();
+    await page.getByText("is in no list: download it first").waitFor();
+  });
+
+  test.each(["utf16le", "latin1"] as const)(
+    "a file in %s is refused, by the page and by the control plane",
+    async (encoding) => {
+      const { page, ask } = await openDashboard({ view });
+      const content = Buffer.from(`\ufeff${written.replace("hand", "händ")}`, encoding);
+      await choose(page, content);
+      await page.getByRole("alert").waitFor();
+      expect(await page.getByRole("button", { name: "Load mine.yaml" }).count()).toBe(0);
+      const headers = { "content-type": "application/yaml" };
+      const { status } = await ask("/scenario", { method: "PUT", bytes: content, headers });
+      expect(status).toBe(422);
+    },
+  );
+
+  test("that is started elsewhere is shown, and the keys that it pins are hidden", async () => {
+    const secret = `SVC_test_sbx${"a1B2".repeat(8)}`;
+    const { page, ask, heard } = await openDashboard({ view });
+    await choose(page, written.replace("environment: test", `environment: test, secret: ${secret}`));
+    await load(page, "mine.yaml");
+    await expect.poll(() => textOf(page).textContent()).toContain("SVC_test_…");
+    await page.getByText("Pinned keys are hidden.").waitFor();
+    await ask("/scenario");
+    expect(heard.join()).not.toContain(secret);
+    await ask("/scenario", { method: "PUT", json: { name: "rotation" } });
+    await expect.poll(() => textOf(page).textContent()).toContain("start rotation");
+  });
+});
