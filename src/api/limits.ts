@@ -75,14 +75,17 @@ export function rateLimitHeaders(form: Assumptions["rate_limit_headers"], limits
   return ["X-RateLimit-Limit", String(quota), ...left];
 }
 
-/** `Retry-After` in the assumed form, on the sandbox's clock: the reset of the reached limit, in whole seconds. */
+/** `Retry-After` in the assumed form, on the sandbox's clock: the reset of the reached limit in whole seconds, a date after it. */
 export function retryAfterHeaders(
   form: Assumptions["retry_after"],
   limits: Limits,
   now: number,
 ): FlatHeaders {
   if (form === "none") return [];
-  return retryAfterHeader(lastToReset(limits)?.resetsAt ?? now + 1000, form === "date", now);
+  const asDate = form === "date";
+  const resetsAt = lastToReset(limits)?.resetsAt ?? now + 1000;
+  // A client may wait exactly until the date, with a clock that differs by a millisecond.
+  return retryAfterHeader(asDate ? resetsAt + 1 : resetsAt, asDate, now);
 }
 
 export function retryAfterHeader(until: number, asDate: boolean, now: number): FlatHeaders {

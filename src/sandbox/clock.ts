@@ -15,13 +15,15 @@ export type VirtualClock = ReturnType<typeof createClock>;
 export function createClock(options: {
   readonly time: () => number;
   readonly start: number;
+  /** When `start` was read, on `time`. Default: now. */
+  readonly readAt?: number | undefined;
   readonly frozen?: boolean | undefined;
 }) {
   const { time } = options;
   let frozen = options.frozen ?? false;
   // The clock's instant and the platform's time when it was last read.
   let shownAt = options.start;
-  let readAt = time();
+  let readAt = options.readAt ?? time();
 
   const now = () => {
     const elapsed = time() - readAt;

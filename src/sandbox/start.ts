@@ -162,6 +162,8 @@ function startedWith(
   scenario: Scenario,
   { name = scenario.name ?? "unnamed", text }: Pick<StartOptions, "name" | "text">,
 ): StartedScenario {
+  // Read before the start, so that the clock never lags behind the real time, however long the rest takes.
+  const readAt = platform.steadyTime();
   const { seed, start, farmers } = seededIn(scenario, platform);
   const endpoints = platform.endpoints(scenario);
   const records = startRecords(scenario, endpoints, { seed, start, farmers });
@@ -184,7 +186,7 @@ function startedWith(
     farmers,
     endpoints,
     records,
-    clock: createClock({ time: platform.steadyTime, start, frozen: scenario.clock?.frozen }),
+    clock: createClock({ time: platform.steadyTime, start, readAt, frozen: scenario.clock?.frozen }),
     faults: activateFaults(scenario.faults ?? [], seed, start),
     timeline: createTimeline(scenario.timeline ?? [], start, nextRuleAt(records)),
     story: { steps: scenario.story ?? [], next: 0, verdicts: new Map(), last: undefined },

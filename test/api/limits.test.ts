@@ -66,10 +66,10 @@ test("R22 rejected requests that count in a sliding minute postpone the end of a
   expect(await status("key")).toBe(429);
 });
 
-test("Retry-After as a date is the reset on the sandbox's clock, as the Date header is", async () => {
+test("Retry-After as a date is the second after the reset, on the sandbox's clock, as the Date header is", async () => {
   const { me } = gateway({ retry_after: "date" });
   await me({ ref: "day" });
-  expect(headerOf(await me({ ref: "day" }), "retry-after")).toBe("Tue, 03 Mar 2026 00:00:00 GMT");
+  expect(headerOf(await me({ ref: "day" }), "retry-after")).toBe("Tue, 03 Mar 2026 00:00:01 GMT");
 });
 
 test("the legacy headers tell the limit that is nearest to its end", async () => {
