@@ -10,6 +10,7 @@ import { defaultSeed } from "../rules/seed.js";
 import { keysWritten } from "../scenario/checks/facts.js";
 import type { FaultFields } from "../scenario/checks/faults.js";
 import { unknownScopes } from "../scenario/checks/keys.js";
+import { lastClockInstant } from "../scenario/format/fields.js";
 import { checkInput, inputShapes } from "../scenario/format/inputs.js";
 import {
   describedKeys,
@@ -19,7 +20,7 @@ import {
 } from "../scenario/population.js";
 import { ScenarioError, type ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { createClock, type Instant, instantOf, isoOf, lastClockInstant } from "./clock.js";
+import { createClock, type Instant, instantOf, isoOf, requireClockTime } from "./clock.js";
 import { assumptionsIn, nameSuffixOf, withNameSuffix, withoutGrantedScopes } from "./conditions.js";
 import { activateFaults, describeFaults } from "./faults.js";
 import { type Counts, createCounters } from "./journal/counts.js";
@@ -113,6 +114,7 @@ export function prepareScenario(
   given: Scenario,
   options: StartOptions,
 ): StartedScenario {
+  if (options.now !== undefined) requireClockTime(options.now, "now");
   const scenario = withOptions(given, options);
   // Another seed may generate a secret or an id that the scenario pins.
   const shared = options.seed === undefined ? [] : sharedValues(scenario);
