@@ -196,7 +196,7 @@ func start() error {
 		return nil
 	}
 	found := program()
-	words := []string{found, "start", "--until-stdin-ends", "--quiet", "--port", "0"}
+	words := []string{found, "start", "--until-stdin-ends", "--show-keys", "--quiet", "--port", "0"}
 	if found == "" {
 		return errors.New("svc-sandbox was not found. " + ways)
 	} else if strings.HasPrefix(found, "docker:") {

@@ -62,7 +62,7 @@ class Server:
 
     def _start(self):
         program, environment = _program(), dict(os.environ)
-        command = [program, "start", "--until-stdin-ends", "--quiet", "--port", "0"]
+        command = [program, "start", "--until-stdin-ends", "--show-keys", "--quiet", "--port", "0"]
         if program.startswith("docker:"):
             with socket.socket() as free:
                 free.bind(("127.0.0.1", 0))

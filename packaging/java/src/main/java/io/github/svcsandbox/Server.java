@@ -87,7 +87,7 @@ final class Server implements CloseableResource {
 
   private String start() throws IOException {
     String program = program();
-    List<String> start = List.of("start", "--until-stdin-ends", "--quiet", "--port", "0");
+    List<String> start = List.of("start", "--until-stdin-ends", "--show-keys", "--quiet", "--port", "0");
     List<String> command = new ArrayList<>(List.of(program));
     Path errors = Files.createTempFile("svc-sandbox", ".log");
     errors.toFile().deleteOnExit();
