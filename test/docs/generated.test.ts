@@ -74,7 +74,6 @@ test.each([...allPages])("%s matches the product (npm run docs:update)", async (
 
 /** Blocks of output that are not made, by their start: another test compares them, or they are input. */
 const compared: Readonly<Record<string, readonly string[]>> = {
-  "README.md": ["HTTP/1.1 401"],
   // The sessions and the curl lines run in shell.slow.test.ts.
   "docs/control-plane.md": ['{"data":', "id: 8"],
   "docs/store.md": ["This is one replica of the sandbox in ", "appendonly yes"],
