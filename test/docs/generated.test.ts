@@ -108,7 +108,7 @@ test.each(["whoami.test.js", "whoami.jest.cjs", "whoami.node.mjs"])(
       return `  [${row.map((one) => JSON.stringify(one)).join(", ")}],\n`;
     });
     const text = pageOf(page).replace(/(?<=const rows = \[\n).*?(?=\];)/s, () => rows.join(""));
-    const client = (file: string) => file.slice(file.indexOf("const { env }"), file.indexOf("test("));
+    const client = (file: string) => file.slice(file.indexOf("/**\n * Use your client"));
     expect(client(text).split("beforeEach")[0]).toBe(
       client(pageOf("examples/exec/whoami.test.js")).split("beforeEach")[0],
     );
