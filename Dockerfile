@@ -18,7 +18,7 @@ FROM ${NODE_IMAGE}
 LABEL org.opencontainers.image.title="svc-sandbox" \
   org.opencontainers.image.description="A faithful offline sandbox of the relying-party API" \
   org.opencontainers.image.licenses="MIT" \
-  org.opencontainers.image.documentation="/app/docs/deploy.md"
+  org.opencontainers.image.documentation="/app/docs/host.md"
 COPY --from=build /app /app
 ENV NODE_ENV=production SVC_SANDBOX_HOST=0.0.0.0 SVC_SANDBOX_SHOW_KEYS=0
 # A svc-sandbox.yaml that is mounted here is served; without one, key-states.

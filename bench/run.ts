@@ -5,9 +5,7 @@ import { earlierVersion } from "./earlier-version.js";
 import { type Figure, figureTable } from "./figure.js";
 import { measureFirstResponse } from "./first-response.js";
 import { measureGrowth } from "./growth.js";
-import { measureInstances } from "./instances.js";
 import { bundlePrograms } from "./programs.js";
-import { measureReplicas } from "./replicas.js";
 import { measureThroughput } from "./throughput.js";
 
 /** Each measurement, and the program that it needs besides Node; without it, it is left out. */
@@ -15,8 +13,6 @@ const measurements = {
   throughput: { measure: measureThroughput },
   dashboard: { measure: measureDashboard, needs: "chromium" },
   "first-response": { measure: measureFirstResponse },
-  replicas: { measure: measureReplicas, needs: "redis-server" },
-  instances: { measure: measureInstances },
   growth: { measure: measureGrowth },
 };
 

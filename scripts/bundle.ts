@@ -20,11 +20,10 @@ export const shared = {
 export const entries = {
   ...shared,
   node: "src/server/index.ts",
-  undici: "src/integrations/undici.ts",
   vitest: "src/integrations/vitest.ts",
 };
 
-const usersPackages = ["msw", "undici", "vitest"];
+const usersPackages = ["msw", "vitest"];
 
 const extensionAlias = { ".js": [".ts", ".js"] };
 

@@ -11,7 +11,7 @@ export async function buildDashboard(): Promise<string[]> {
   const result = await build({
     root: join(root, "src/dashboard"),
     configFile: false,
-    // The page is below `/__sandbox/` of a server, or of one of its instances.
+    // The page is below `/__sandbox/` of a server.
     base: "./",
     logLevel: "warn",
     oxc: { jsx: { runtime: "automatic", importSource: "preact" } },

@@ -29,10 +29,10 @@ interface Example {
 }
 
 /**
- * Starts the package of npm, an image, and a named program; misses a minimum; and runs with a sandbox of `exec`, whose report
- * must count the requests of the tests, over HTTPS: the package and the client trust its certificate.
+ * Starts the package of npm, an image, and a named program; misses a minimum; and runs in parallel, also under `exec`, whose
+ * report must count each request of the tests.
  */
-const inEachWay = (command: Command, before: readonly Command[]): readonly Command[] => [
+const inEachWay = (command: Command, parallel: Command, before: readonly Command[]): readonly Command[] => [
   ...before,
   command,
   ["sh", "-c", `PATH=$PWD/../bin:$PATH ${command.join(" ")}`],
@@ -49,7 +49,11 @@ const inEachWay = (command: Command, before: readonly Command[]): readonly Comma
     "-c",
     `! SVC_SANDBOX_MIN_COVERAGE=101 ${command.join(" ")} > output && grep 101 output && grep 'promised paths covered. No advice' output`,
   ],
-  ["npx", "svc-sandbox", "exec", "--tls", "--min-coverage", "100", "--", ...command],
+  parallel,
+  ...[command, parallel].map((one): Command => {
+    const exec = `npx svc-sandbox exec --min-coverage 100 -- ${one.join(" ")}`;
+    return ["sh", "-c", `${exec} > output 2>&1 && grep '^20 requests to key-states' output`];
+  }),
   // The message of the sandbox once (for each worker), and no list of ways to install it.
   [
     "sh",
@@ -64,7 +68,10 @@ const docker = `#!/bin/sh
 [ "$1" = images ] && exec echo docker:svc-sandbox:latest
 touch ran-in-docker
 until [ "$1" = svc-sandbox:latest ]; do
-  case $1 in 127.0.0.1:*:4747) port=\${1#*:} ;; esac
+  case $1 in
+    127.0.0.1:*:4747) port=\${1#*:} ;;
+    *:/sandbox:ro) folder=\${1%:/sandbox:ro} ;;
+  esac
   shift
 done
 shift
@@ -72,6 +79,7 @@ export SVC_SANDBOX_HOST=0.0.0.0 SVC_SANDBOX_SHOW_KEYS=0
 for word; do
   shift
   [ "$word" = 4747 ] && word=\${port%:*}
+  case $word in /sandbox/*) word=$folder/\${word#/sandbox/} ;; esac
   set -- "$@" "$word"
 done
 exec ../node_modules/.bin/svc-sandbox "$@"
@@ -79,10 +87,14 @@ exec ../node_modules/.bin/svc-sandbox "$@"
 
 const careful = ["--seeds", "0", "--promises", "all", "--min-noticed", "90"] as const;
 // Debian's, by its own name: another Python may come first on the PATH.
-const pytest = ["env", "PYTHONPATH=site", "pytest-3", "-q", "-p", "no:cacheprovider", "-n", "2"] as const;
+const pytest = ["env", "PYTHONPATH=site", "pytest-3", "-q", "-p", "no:cacheprovider"] as const;
 const pip = ["python3", "-m", "pip"] as const;
 const classes = ["--class-path", `classes:../${jar}`, "--scan-classpath=classes"] as const;
 const junit5 = ["java", "-jar", junit, ...classes] as const;
+const inThreads = ["enabled=true", "mode.default=concurrent"].flatMap((option) => [
+  "--config",
+  `junit.jupiter.execution.parallel.${option}`,
+]);
 
 const certify = ["npx", ..."svc-sandbox certify --faults --fail-on warning --seeds 3 --".split(" ")] as const;
 
@@ -98,26 +110,35 @@ const examples: readonly Example[] = [
   {
     name: "pytest",
     commands: [
-      ...inEachWay(pytest, [[...pip, "install", "--no-index", "--target", "site", `../${wheel}`]]),
+      ...inEachWay(
+        pytest,
+        [...pytest, "-n", "4"],
+        [[...pip, "install", "--no-index", "--target", "site", `../${wheel}`]],
+      ),
       // Its tests notice every broken promise except those about limits, which the client ignores.
       ["npx", "svc-sandbox", "certify", ...careful, "--", ...pytest],
     ],
     needs: ["sh", "-c", `pytest-3 -p xdist --version && ${pip.join(" ")} --version`],
     build: buildWheel,
-    certified: pytest,
+    certified: [...pytest, "-n", "4"],
   },
   {
     name: "junit5",
-    commands: inEachWay(junit5, [["javac", "-cp", `${junit}:../${jar}`, "-d", "classes", "WhoamiTest.java"]]),
+    commands: inEachWay(
+      junit5,
+      [...junit5, ...inThreads],
+      [["javac", "-cp", `${junit}:../${jar}`, "-d", "classes", "WhoamiTest.java"]],
+    ),
     needs: ["java", "-jar", junit, "--help"],
     build: buildJar,
-    certified: junit5,
+    certified: [...junit5, ...inThreads],
   },
   {
     name: "go",
     commands: inEachWay(
       // Go repeats no cached result, because the package reads what a result depends on.
       ["go", "test", "./..."],
+      ["go", "test", "-parallel", "4", "./..."],
       [["go", "mod", "edit", `-replace=${await goModule()}=../node_modules/svc-sandbox/packaging/go`]],
     ),
     needs: ["go", "version"],

@@ -46,7 +46,7 @@ export const starterScenario = ${JSON.stringify(starter)};
 
 // The page checks nothing: patterns would only make it larger.
 function formSchemas() {
-  const names = ["key_creation", "key_rotation", "key_expiry", "instance_creation", "faults_change"] as const;
+  const names = ["key_creation", "key_rotation", "key_expiry", "faults_change"] as const;
   const schemas = Object.fromEntries(names.map((name) => [name, controlBodySchema(name)]));
   return JSON.parse(JSON.stringify(schemas, (member, value) => (member === "pattern" ? undefined : value)));
 }

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chown, mkdir, readdir, readFile, realpath, writeFile } from "node:fs/promises";
+import { chown, mkdir, mkdtemp, readdir, readFile, realpath, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { parse, parseAllDocuments } from "yaml";
-import { freePort, startRedis } from "../test/support/redis-server.js";
+import { freePort } from "../test/support/free-port.js";
 import { firstLine, root, runProgram } from "./run-program.js";
 import { createTally } from "./tally.js";
 
@@ -75,8 +75,7 @@ async function buildAndRun(folder: string): Promise<void> {
     for (const [name, problem] of Object.entries(problems)) tally.count(name, problem);
     for (const [file, deployed] of await deployedFiles(folder)) {
       const problem = await problemOf(deployed, config, mounted).catch((error: Error) => error.message);
-      tally.count(`${file} starts it, and it is ready until it is stopped`, problem);
-      await deployed.end?.();
+      tally.count(`${file} starts it, it is ready until it is stopped, and its volume keeps it`, problem);
     }
   } finally {
     await buildah("umount", container);
@@ -123,21 +122,21 @@ interface Deployed {
   /** The paths of its probes. */
   readonly probes: readonly string[];
   /** A folder outside, by the folder of the image where it is mounted. */
-  readonly volume?: { readonly from: string; readonly to: string };
-  readonly end?: () => Promise<void>;
+  readonly volume: { readonly from: string; readonly to: string };
 }
 
 async function deployedFiles(folder: string): Promise<[string, Deployed][]> {
   const read = (name: string) => readFile(join(root, "examples/deploy", name), "utf8");
   const { command, environment, volumes } = parse(await read("compose.yaml")).services.sandbox;
-  const from = join(folder, "volume");
-  await mkdir(from);
-  await chown(from, 1000, 1000);
-  const objects = parseAllDocuments(await read("kubernetes.yaml")).map((object) => object.toJS());
-  const [container] = objects.find(({ kind }) => kind === "Deployment").spec.template.spec.containers;
-  const redis = await startRedis(["--appendonly", "no"]);
+  const objects = parseAllDocuments(await read("partner.yaml")).map((object) => object.toJS());
+  const { spec } = objects.find(({ kind }) => kind === "Deployment").spec.template;
+  const [{ args, env, volumeMounts, startupProbe, livenessProbe, readinessProbe }] = spec.containers;
   const url = environment.SVC_SANDBOX_PUBLIC_URL.replace(/^.*:-(.*)\}$/, "$1");
-  const { startupProbe, livenessProbe, readinessProbe } = container;
+  const volumeAt = async (to: string, owner: number): Promise<Deployed["volume"]> => {
+    const from = await mkdtemp(join(folder, "volume-"));
+    await chown(from, owner, owner);
+    return { from, to };
+  };
   return [
     [
       "compose.yaml",
@@ -145,21 +144,16 @@ async function deployedFiles(folder: string): Promise<[string, Deployed][]> {
         argv: command,
         env: { SVC_SANDBOX_PUBLIC_URL: url },
         probes: ["/__sandbox/ready"],
-        volume: { from, to: volumes[0].split(":")[1] },
+        volume: await volumeAt(volumes[0].split(":")[1], 1000),
       },
     ],
     [
-      "kubernetes.yaml",
+      "partner.yaml",
       {
-        argv: container.args,
-        env: {
-          ...Object.fromEntries(
-            container.env.map(({ name, value }: Record<string, string>) => [name, value]),
-          ),
-          SVC_SANDBOX_STORE: redis.url,
-        },
+        argv: args,
+        env: Object.fromEntries(env.map(({ name, value }: Record<string, string>) => [name, value])),
         probes: [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet.path),
-        end: redis.close,
+        volume: await volumeAt(volumeMounts[0].mountPath, spec.securityContext.fsGroup),
       },
     ],
   ];
@@ -189,9 +183,9 @@ async function problemOf(
     );
     server.kill("SIGTERM");
     const [code] = await ended;
-    const files = volume === undefined ? ["sandbox.json"] : await readdir(volume.from);
+    const files = (await readdir(volume.from)).sort().join();
     const isRight =
-      code === 0 && statuses.every((status) => status === 200) && files.includes("sandbox.json");
+      code === 0 && statuses.every((status) => status === 200) && files === "partner.env,sandbox.json";
     return isRight ? undefined : JSON.stringify({ statuses, code, files });
   } finally {
     server.kill("SIGKILL");
@@ -236,8 +230,8 @@ async function problemsOf(config: ImageConfig, mounted: string): Promise<Record<
     const status = async (path: string, headers: Readonly<Record<string, string>> = {}) =>
       (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).status;
     const statuses = await Promise.all([
-      ...["/__sandbox/health", "/__sandbox/ready", "/__sandbox/metrics"].map((path) => status(path)),
-      status("/__sandbox/metrics", { authorization: `Bearer ${token}` }),
+      ...["/__sandbox/health", "/__sandbox/ready", "/__sandbox/state"].map((path) => status(path)),
+      status("/__sandbox/state", { authorization: `Bearer ${token}` }),
       status("/v1/relying-party/me", { "x-api-key": keys.active }),
       status("/v1/relying-party/me", { "x-api-key": keys.revoked }),
     ]);
@@ -253,7 +247,7 @@ async function problemsOf(config: ImageConfig, mounted: string): Promise<Record<
     const labels = Object.keys(config.Labels).filter((name) => name.startsWith("org.opencontainers.image."));
     const isLabeled = labels.length >= 3 && "4747/tcp" in config.ExposedPorts;
     return {
-      "health, readiness and API respond, metrics with the token": expect(
+      "health, readiness and API respond, the control plane with the token": expect(
         String(statuses) === "200,200,401,200,200,401",
         statuses,
       ),

@@ -2,10 +2,8 @@ import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { noBalancer } from "../test/support/balancer.js";
 import { noBrowser } from "../test/support/chromium-page.js";
 import { inParallel } from "../test/support/in-parallel.js";
-import { noRedis } from "../test/support/redis-server.js";
 import { root, runProgram } from "./run-program.js";
 
 // `npm test`: lint, types and build (unless it is up to date) in parallel, and the quick tests after the build. `npm run
@@ -106,6 +104,4 @@ if (passed) {
 }
 passed = (await Promise.all(checked)).every(Boolean) && passed;
 if (noBrowser) console.log(`The tests in a browser were skipped: ${noBrowser}`);
-if (isRest && noRedis) console.log(`The tests of the shared store were skipped: ${noRedis}`);
-if (isRest && noBalancer) console.log(`The tests behind a load balancer were skipped: ${noBalancer}`);
 process.exitCode = passed ? 0 : 1;

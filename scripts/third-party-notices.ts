@@ -7,9 +7,7 @@ import { root } from "./run-program.js";
 const dataPackages = [join(root, "node_modules/@faker-js/faker")];
 
 /** The copyright of packages under the MIT license that ship no license file, from their repositories. */
-const holders: Readonly<Record<string, string>> = {
-  "@redis/client": "2022-2025, Redis, inc.",
-};
+const holders: Readonly<Record<string, string>> = {};
 
 type Manifest = Pick<typeof project, "name" | "version" | "license">;
 

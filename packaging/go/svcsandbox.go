@@ -4,8 +4,6 @@ package svcsandbox
 import (
 	"bytes"
 	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,9 +29,8 @@ const ways = `Do one of these:
 
 // Sandbox is a test's own sandbox. Its clock is frozen until the test moves it, unless Frozen(false) is set.
 type Sandbox struct {
-	ID         string
-	BaseURL    string            `json:"base_url"`
-	ControlURL string            `json:"control_url"`
+	BaseURL    string
+	ControlURL string
 	Keys       map[string]string // By ref.
 	t          testing.TB
 }
@@ -59,22 +56,17 @@ func Profile(name string) Option { return func(options map[string]any) { options
 // New starts a sandbox for one test, also for parallel tests.
 func New(t testing.TB, chosen ...Option) *Sandbox {
 	t.Helper()
-	server.once.Do(func() {
-		if err := start(); err != nil {
-			server.failure = errors.New("svc-sandbox did not start: the first failure shows why")
-			t.Fatal(err)
-		}
-	})
-	if server.failure != nil {
-		t.Fatal(server.failure)
+	process, err := processes.take()
+	if err != nil {
+		t.Fatal(err)
 	}
-	options := map[string]any{"frozen": true}
+	t.Cleanup(func() { processes.giveBack(process) })
+	options := map[string]any{"frozen": true, "scenario": process.scenario}
 	for _, choose := range chosen {
 		choose(options)
 	}
-	instances, sandbox := &Sandbox{ControlURL: server.controlURL + "/instances", t: t}, &Sandbox{t: t}
-	instances.Control("POST", "", options, sandbox)
-	t.Cleanup(func() { instances.Control("DELETE", "/"+sandbox.ID, nil, nil) })
+	sandbox := &Sandbox{BaseURL: process.baseURL, ControlURL: process.controlURL, t: t}
+	sandbox.Control("POST", "/reset", options, sandbox)
 	return sandbox
 }
 
@@ -126,26 +118,87 @@ func (s *Sandbox) Control(method, path string, body, data any) {
 	}
 }
 
-var server struct {
-	once              sync.Once
-	controlURL, token string
-	failure           error
-	// It ends when its stdin closes, even if the tests crash. Under exec there is none.
-	process *exec.Cmd
-	stdin   io.Closer
+// A process of svc-sandbox ends when its stdin closes, even if the tests crash.
+type process struct {
+	baseURL, controlURL, scenario string
+	stdin                         io.Closer
+	ended                         chan struct{}
+}
+
+func (p *process) hasEnded() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+type pool struct {
+	starting, changing sync.Mutex
+	all, idle          []*process
+	token              string
+	failure            error
+}
+
+var processes pool
+
+// take returns an idle process, or a new one.
+func (p *pool) take() (*process, error) {
+	if idle := p.takeIdle(); idle != nil {
+		return idle, nil
+	}
+	p.starting.Lock()
+	defer p.starting.Unlock()
+	// A test may have ended while another process started.
+	if idle := p.takeIdle(); idle != nil {
+		return idle, nil
+	} else if p.failure != nil {
+		return nil, p.failure
+	}
+	started, err := p.start()
+	if err != nil {
+		p.failure = errors.New("svc-sandbox did not start: the first failure shows why")
+		return nil, err
+	}
+	p.all = append(p.all, started)
+	return started, nil
+}
+
+func (p *pool) takeIdle() *process {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	for len(p.idle) > 0 {
+		last := p.idle[len(p.idle)-1]
+		p.idle = p.idle[:len(p.idle)-1]
+		if !last.hasEnded() {
+			return last
+		}
+	}
+	return nil
+}
+
+func (p *pool) giveBack(used *process) {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	p.idle = append(p.idle, used)
 }
 
 // Main runs the tests of a package, prints the report, and fails if it is below SVC_SANDBOX_MIN_COVERAGE. Call it from
 // TestMain. Under `svc-sandbox exec`, exec does both.
 func Main(m *testing.M) {
 	code := m.Run()
-	if server.process != nil {
+	if len(processes.all) > 0 && os.Getenv("SVC_SANDBOX_RUN") == "" {
 		if err := report(); err != nil {
 			fmt.Println("svc-sandbox:", err)
 			code = 1
 		}
-		server.stdin.Close()
-		_ = server.process.Wait()
+	}
+	for _, one := range processes.all {
+		one.stdin.Close()
+	}
+	for _, one := range processes.all {
+		<-one.ended
 	}
 	os.Exit(code)
 }
@@ -154,12 +207,29 @@ func report() error {
 	var report struct {
 		Coverage struct{ Percent float64 }
 		Paths    []struct {
-			ID            string `json:"path_id"`
+			ID                string `json:"path_id"`
 			Promised, Covered bool
-			Way           struct{ Ref string } `json:"how_to_cover"`
+			Way               struct{ Ref string } `json:"how_to_cover"`
 		}
 	}
-	if err := call("GET", server.controlURL+"/report", nil, &report); err != nil {
+	reports := []string{}
+	for _, one := range processes.all {
+		var text string
+		if one.hasEnded() {
+			continue
+		} else if err := call("GET", one.controlURL+"/report?format=json", nil, &text); err != nil {
+			return err
+		}
+		reports = append(reports, text)
+	}
+	text, err := merge(reports, "json")
+	if err == nil {
+		err = json.Unmarshal(text, &report)
+	}
+	if err == nil {
+		text, err = merge(reports, "text")
+	}
+	if err != nil {
 		return err
 	}
 	missed := []string{}
@@ -169,11 +239,7 @@ func report() error {
 		}
 	}
 	// The text's last line, as exec prints it.
-	var text string
-	if err := call("GET", server.controlURL+"/report?format=text", nil, &text); err != nil {
-		return err
-	}
-	lines := strings.Split(strings.TrimSpace(text), "\n")
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	fmt.Println("svc-sandbox: " + lines[len(lines)-1])
 	if len(missed) > 0 {
 		fmt.Println("Not covered (send the key): " + strings.Join(missed, ", "))
@@ -185,47 +251,94 @@ func report() error {
 	return nil
 }
 
-func start() error {
+// merge merges JSON reports, as the command `report --merge` does.
+func merge(reports []string, format string) ([]byte, error) {
+	folder, err := os.MkdirTemp("", "svc-sandbox-reports-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	found := program()
+	words, inside := []string{found}, folder
+	if strings.HasPrefix(found, "docker:") {
+		words, inside = inImage(found, folder), "/sandbox"
+		// The user of the image must read it.
+		if err := os.Chmod(folder, 0o755); err != nil {
+			return nil, err
+		}
+	}
+	words = append(words, "report", "--merge", "--format", format)
+	for index, text := range reports {
+		name := fmt.Sprintf("%d.json", index)
+		words = append(words, inside+"/"+name)
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+			return nil, err
+		}
+	}
+	command := exec.Command(words[0], words[1:]...)
+	// A minimum is for the caller.
+	for _, variable := range os.Environ() {
+		if !strings.HasPrefix(variable, "SVC_SANDBOX_") {
+			command.Env = append(command.Env, variable)
+		}
+	}
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	merged, err := command.Output()
+	if err != nil {
+		return nil, fmt.Errorf("`%s` failed: %w\n%s", strings.Join(words, " "), err, &stderr)
+	}
+	return merged, nil
+}
+
+func inImage(program, folder string, options ...string) []string {
+	words := append([]string{"docker", "run", "--rm", "--interactive"}, options...)
+	return append(words, "--volume", folder+":/sandbox:ro", strings.TrimPrefix(program, "docker:"))
+}
+
+func (p *pool) start() (*process, error) {
 	// Go repeats a cached result unless a variable or a file changed that the tests have read.
-	for _, name := range []string{"MIN_COVERAGE", "SEED", "NOW", "PROFILE", "OPENAPI", "OPERATIONS", "CHANGES"} {
+	for _, name := range []string{"RUN", "MIN_COVERAGE", "SEED", "NOW", "PROFILE", "OPENAPI", "OPERATIONS", "CHANGES"} {
 		_ = os.Getenv("SVC_SANDBOX_" + name)
 	}
 	_, _ = os.ReadDir(".")
-	server.token = os.Getenv("SVC_SANDBOX_CONTROL_TOKEN")
-	if server.controlURL = os.Getenv("SVC_CONTROL_URL"); server.controlURL != "" {
-		return nil
+	if len(p.all) == 0 {
+		p.token = os.Getenv("SVC_SANDBOX_CONTROL_TOKEN")
 	}
 	found := program()
 	words := []string{found, "start", "--until-stdin-ends", "--show-keys", "--quiet", "--port", "0"}
 	if found == "" {
-		return errors.New("svc-sandbox was not found. " + ways)
+		return nil, errors.New("svc-sandbox was not found. " + ways)
 	} else if strings.HasPrefix(found, "docker:") {
 		free, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
-			return err
+			return nil, err
 		}
 		address := free.Addr().String()
 		free.Close()
 		folder, _ := os.Getwd()
-		if server.token == "" {
+		if p.token == "" {
 			// A server that others can reach needs a token.
 			random := make([]byte, 16)
 			_, _ = rand.Read(random)
-			server.token = fmt.Sprintf("%x", random)
+			p.token = fmt.Sprintf("%x", random)
 		}
-		words = append([]string{"docker", "run", "--rm", "--interactive", "--env", "SVC_SANDBOX_CONTROL_TOKEN", "--publish",
-			address + ":4747", "--volume", folder + ":/sandbox:ro", found[len("docker:"):]}, words[1:5]...)
-		words = append(words, "4747", "--public-url", "http://"+address)
+		image := inImage(found, folder, "--env", "SVC_SANDBOX_CONTROL_TOKEN", "--publish", address+":4747")
+		words = append(append(image, words[1:5]...), "4747", "--public-url", "http://"+address)
 	}
 	command := exec.Command(words[0], words[1:]...)
-	if server.token != "" {
-		command.Env = append(os.Environ(), "SVC_SANDBOX_CONTROL_TOKEN="+server.token)
+	if p.token != "" {
+		command.Env = append(os.Environ(), "SVC_SANDBOX_CONTROL_TOKEN="+p.token)
 	}
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
-	server.stdin, _ = command.StdinPipe()
+	stdin, _ := command.StdinPipe()
 	stdout, _ := command.StdoutPipe()
-	var line Sandbox
+	var line struct {
+		Scenario   string
+		BaseURL    string `json:"base_url"`
+		ControlURL string `json:"control_url"`
+	}
 	err := command.Start()
 	if err == nil {
 		if err = json.NewDecoder(stdout).Decode(&line); err != nil {
@@ -233,12 +346,16 @@ func start() error {
 		}
 	}
 	if failed := "`" + strings.Join(words, " ") + "` did not start svc-sandbox"; err != nil && command.Process == nil {
-		return fmt.Errorf("%s: %w\n%s", failed, err, ways)
+		return nil, fmt.Errorf("%s: %w\n%s", failed, err, ways)
 	} else if err != nil {
-		return fmt.Errorf("%s:\n%s", failed, &stderr)
+		return nil, fmt.Errorf("%s:\n%s", failed, &stderr)
 	}
-	server.controlURL, server.process = line.ControlURL, command
-	return nil
+	started := &process{line.BaseURL, line.ControlURL, line.Scenario, stdin, make(chan struct{})}
+	go func() {
+		_ = command.Wait()
+		close(started.ended)
+	}()
+	return started, nil
 }
 
 // program returns SVC_SANDBOX_BIN, svc-sandbox on the PATH, an image on this machine, or the package of npm.
@@ -276,22 +393,10 @@ func call(method, url string, body, data any) error {
 		return err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	if server.token != "" {
-		request.Header.Set("Authorization", "Bearer "+server.token)
+	if processes.token != "" {
+		request.Header.Set("Authorization", "Bearer "+processes.token)
 	}
-	client := http.DefaultClient
-	// Under exec --tls.
-	if file := os.Getenv("SVC_CA_FILE"); file != "" {
-		certificates, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		trusted := x509.NewCertPool()
-		trusted.AppendCertsFromPEM(certificates)
-		client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}}}
-		defer client.CloseIdleConnections()
-	}
-	response, err := client.Do(request)
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return err
 	}

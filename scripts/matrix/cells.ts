@@ -10,12 +10,6 @@ const versions = {
   msw2: "msw@2.15.0",
   /** Needs Node 22.12 or later. */
   msw3: "msw@3.0.5",
-  /** The oldest undici that works, and the newest of each later major. */
-  undiciOldest: "undici@5.20.0",
-  undici6: "undici@6.29.1",
-  undici7: "undici@7.30.2",
-  /** Needs Node 22.19 or later. */
-  undici8: "undici@8.12.4",
   playwright: "@playwright/test@1.65.1",
   jest: "jest@30.5.2",
   jestJsdom: "jest-fixed-jsdom@0.0.11",
@@ -118,11 +112,6 @@ export const cells: readonly Cell[] = [
   ...vitest(20, [versions.vitest4, versions.jsdom26, versions.msw2]),
   ...vitest(26, [versions.vitest5, versions.jsdom31, versions.msw3]),
 
-  undici(20, versions.undiciOldest),
-  undici(24, versions.undici6),
-  ...(["esm", "cjs"] as const).map((format) => undici(20, versions.undici7, format)),
-  undici(26, versions.undici7),
-  undici(26, versions.undici8),
   {
     node: 20,
     packages: [versions.playwright],
@@ -157,12 +146,6 @@ export const cells: readonly Cell[] = [
       argv: ["--environment", "jsdom"],
     };
   }),
-  {
-    ...documented(20, "jest", [versions.jest, versions.undici7], {
-      "documented.test.js": "Jest with undici",
-    }),
-    setup: "undici, as documented",
-  },
 ];
 
 /** What a cell is called: `node 20 · msw 2.15.0 · esm · vitest 4 (jsdom)`. */
@@ -217,11 +200,6 @@ function vitest(node: NodeMajor, packages: readonly string[]): Cell[] {
     { ...cell, tests: [...inRunner, "fixtures-vitest"], quick: node === 20 },
     { ...cell, setup: "jsdom", argv: ["--environment", "jsdom"] },
   ];
-}
-
-function undici(node: NodeMajor, version: string, format: Format = "esm"): Cell {
-  const quick = node === 20 && version === versions.undici7;
-  return { node, packages: [version], format, runner: "node:test", setup: version, tests: ["undici"], quick };
 }
 
 /** The first JavaScript of `docs/test-runners.md` under a heading. Throws when there is none. */

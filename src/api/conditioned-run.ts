@@ -13,11 +13,11 @@ import { rejectCall } from "./response.js";
 import { endpointsOf } from "./routes.js";
 import { unvariedAssumptions } from "./variation/vary.js";
 
-/** Numbers the sandboxes of a run, for each key by their first request with it; `claim` returns the next number of a key. */
-type ClaimPlace = (key: string) => number;
+/** Numbers the sandboxes of a run, for each key by their first request with it; `takePlace` returns the next number of a key. */
+type TakePlace = (key: string) => number;
 
-/** Returns a claim for the sandboxes of one process. */
-function claimHere(): ClaimPlace {
+/** Numbers the sandboxes of one process. */
+function placesHere(): TakePlace {
   const next = new Map<string, number>();
   return (key) => {
     const nth = next.get(key) ?? 0;
@@ -27,8 +27,11 @@ function claimHere(): ClaimPlace {
 }
 
 /** Starts to apply the conditions of a run, and to describe what its sandboxes show. */
-export function conditionedRun(conditions: RunConditions, claim: ClaimPlace = claimHere()): ConditionedRun {
-  const placeIn = createPlaces(claim);
+export function conditionedRun(
+  conditions: RunConditions,
+  takePlace: TakePlace = placesHere(),
+): ConditionedRun {
+  const placeIn = createPlaces(takePlace);
   const chosen = chooser(conditions);
   const faultsIn = createFaults(conditions.faults ?? []);
   const pointIds = new Set<string>();
@@ -96,12 +99,12 @@ function createFaults(faults: NonNullable<RunConditions["faults"]>) {
   };
 }
 
-function createPlaces(claim: ClaimPlace) {
+function createPlaces(takePlace: TakePlace) {
   const places = new WeakMap<Registry, Map<string, number>>();
   return (key: string, registry: Registry): number => {
     const nthByKey = places.get(registry) ?? new Map<string, number>();
     places.set(registry, nthByKey);
-    const nth = nthByKey.get(key) ?? claim(key);
+    const nth = nthByKey.get(key) ?? takePlace(key);
     nthByKey.set(key, nth);
     return nth;
   };

@@ -16,10 +16,7 @@ export const commands: Commands = {
   explain: async () => (await import("./commands/explain.js")).explainCommand,
   check: async () => (await import("./commands/check.js")).checkCommand,
   report: async () => (await import("./commands/running/server.js")).reportCommand,
-  export: async () => (await import("./commands/running/server.js")).exportCommand,
   stop: async () => (await import("./commands/running/server.js")).stopCommand,
-  instance: async () => (await import("./commands/running/instance.js")).instanceCommand,
-  claim: async () => (await import("./commands/running/instance.js")).claimCommand,
   openapi: async () => (await import("./commands/schemas.js")).openapiCommand,
   schema: async () => (await import("./commands/schemas.js")).schemaCommand,
 };

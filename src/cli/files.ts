@@ -2,7 +2,6 @@ import { existsSync, promises, statSync } from "node:fs";
 import { dirname, extname, resolve } from "node:path";
 import { otherLineOf, withVariables } from "../node/client-variables.js";
 import { readFailure, writeFileAtomically, writeReportFile } from "../node/files/write-file.js";
-import { pluralize } from "../report/plain-text.js";
 import { extensionWords, formats, type ReportFormat, reportFormats } from "../report/render/document.js";
 import { SandboxError } from "../rules/errors.js";
 import { redactKeys } from "../rules/redact.js";
@@ -64,11 +63,6 @@ export async function openEnvFile(
     // The mask of this process does not apply to the user's file.
     if (existing !== undefined) await promises.chmod(file, existing).catch(failed);
   };
-}
-
-export function brokenSentence(ids: readonly string[]): string {
-  const files = `The file of ${pluralize(ids.length, "instance")} cannot be read`;
-  return redactKeys(`${files}: ${ids.join(", ")}. The log of the server has the reason.\n`);
 }
 
 export interface ReportTarget {

@@ -5,7 +5,6 @@ import { type AdviceLevel, adviceLevels } from "../rules/advice.js";
 import { profiles } from "../rules/assumptions.js";
 import { listed, quote } from "../rules/schema/words.js";
 import { lastClockInstant, parseDuration, parseTime, timeHint } from "../scenario/format/fields.js";
-import { type AccountLimits, instanceLimits, type LimitName, limitText } from "../store/account.js";
 import { usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
@@ -106,33 +105,17 @@ const readHost = reader(
   "an address such as 127.0.0.1, ::1 or 0.0.0.0",
 );
 
-function bytesFrom(text: string): number | undefined {
-  const [, digits, unit = ""] = /^(\d{1,6}) ?(kB|MB|GB)$/i.exec(text) ?? [];
-  return Number(digits) * 1000 ** (["KB", "MB", "GB"].indexOf(unit.toUpperCase()) + 1) || undefined;
-}
-
-const limitNames = Object.keys(instanceLimits) as LimitName[];
-const limitWords = listed(limitNames, "or");
-const usualLimits = limitNames.map((name) => `${name}=${limitText(name)}`).join(",");
-
-const readLimit = reader((text) => {
-  const [, name, value = ""] = /^(\w+)=(.+)$/.exec(text) ?? [];
-  const limit = limitNames.find((one) => one === name);
-  if (limit === undefined) return undefined;
-  const { unit } = instanceLimits[limit];
-  const parse = { bytes: bytesFrom, milliseconds: parseDuration, count: Number }[unit];
-  const number = parse(value) || 0;
-  return Number.isSafeInteger(number) && number > 0 ? ([limit, number] as const) : undefined;
-}, `a limit such as ${usualLimits}`);
-
-const readLimits = (text: string, from: string): Partial<AccountLimits> =>
-  Object.fromEntries(separated(readLimit)(text, from));
-
 const readHostNames = separated(
   reader(readHostName, "a name such as sandbox.example, with its port if it has one"),
 );
 
-export const readSeed = wholeNumber(0, Number.MAX_SAFE_INTEGER);
+const largestSeed = Number.MAX_SAFE_INTEGER;
+export const readSeed = wholeNumber(0, largestSeed);
+
+const readSeedOrRandom = reader((text) => {
+  if (text === "random") return crypto.getRandomValues(new Uint32Array(1))[0];
+  return /^\d{1,16}$/.test(text) && Number(text) <= largestSeed ? Number(text) : undefined;
+}, `a whole number from 0 to ${largestSeed}, or random`);
 
 export function readTime(text: string, from: string): number {
   const time = parseTime(text);
@@ -173,8 +156,8 @@ export const readText = reader((text) => text || undefined, "an id or a ref");
 export const ofSandbox = {
   seed: option(
     "--seed <number>",
-    "seed for all generated data (default: the scenario's seed, or 1)",
-    readSeed,
+    "seed for all generated data, or random, which draws one (default: the scenario's seed, or 1)",
+    readSeedOrRandom,
   ),
   now: option(
     "--now <time>",
@@ -230,31 +213,6 @@ export const ofServer = {
   ),
   control: toggle("--no-control", "serve only the API, without the control plane"),
   controlToken,
-  instanceTtl: option(
-    "--instance-ttl <duration>",
-    "idle time before an instance is removed: 90s, 10m, 2h (default: 1h)",
-    readDuration("90s, 10m or 2h"),
-  ),
-  maxInstances: option(
-    "--max-instances <number>",
-    "maximum number of instances (default: 1000)",
-    wholeNumber(1, 1_000_000),
-  ),
-  instanceRate: option(
-    "--instance-rate <number>",
-    "requests per minute that each instance accepts over all its keys, unless it has its own limit (default: no limit)",
-    wholeNumber(1, 1_000_000),
-  ),
-  instanceLimits: option(
-    "--instance-limit <name=value>",
-    `another limit of each instance, repeatable or separated by commas: ${limitWords} (default: ${usualLimits})`,
-    readLimits,
-  ),
-  maxMemory: option(
-    "--max-memory <size>",
-    "memory budget: close to it, the server discards journals of instances; above it, it rejects new instances: 180MB, 1GB (default: 70% of the limit of the heap or the container)",
-    reader(bytesFrom, "a size such as 180MB or 1GB"),
-  ),
   tls: toggle(
     "--tls",
     "serve HTTPS with a self-signed certificate for localhost, 127.0.0.1, ::1, --host, --public-url and --allow-host",
@@ -339,7 +297,6 @@ export function controlAddress(url: string | undefined, flags: FlagValues<typeof
   return {
     url: url ?? (env.SVC_CONTROL_URL || standardUrl),
     token: flags.controlToken,
-    // Claiming a link leaves its variable in the shell, also for the next sandbox.
     tokenFrom:
       flags.controlToken === env.SVC_SANDBOX_CONTROL_TOKEN ? "SVC_SANDBOX_CONTROL_TOKEN" : "--control-token",
     ca: flags.ca === undefined ? undefined : resolve(cwd, flags.ca),

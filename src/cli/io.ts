@@ -1,4 +1,5 @@
 import { on, once } from "node:events";
+import { accessSync, constants as fileConstants } from "node:fs";
 import { constants } from "node:os";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -23,6 +24,8 @@ export interface Io {
   readonly stdin?: Readable & { unref?(): unknown };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly program: string;
+  /** The file that starts this program; `undefined` if that cannot be run as it is. */
+  readonly executable?: string | undefined;
   readonly cwd: string;
   /** Aborted at SIGINT, SIGTERM or SIGHUP. The process ends soon after; with SIGTERM `drain` milliseconds (default 0) later. */
   readonly stopSignal: (drain?: number) => AbortSignal;
@@ -85,6 +88,7 @@ export function processIo(process: NodeJS.Process): GivenIo {
       return process.stdin;
     },
     env: process.env,
+    executable: isExecutable() ? process.execPath : scriptIn(process),
     cwd: process.cwd(),
     stopSignal: (drain) => stopSignalOf(process, drain),
     // Only the listeners: on Windows a signal ends a process immediately.
@@ -95,6 +99,18 @@ export function processIo(process: NodeJS.Process): GivenIo {
     wait: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }).catch(() => {}),
     keyPresses: () => keyPressesOf(process.stdin),
   };
+}
+
+function scriptIn({ argv, platform }: NodeJS.Process): string | undefined {
+  const [, script = ""] = argv;
+  // Windows starts scripts with another file, which is on the PATH.
+  if (platform === "win32") return undefined;
+  try {
+    accessSync(script, fileConstants.X_OK);
+    return script;
+  } catch {
+    return undefined;
+  }
 }
 
 // Drops what cannot be written, and tries again with the next text: a full disk may have room later. A reader that has

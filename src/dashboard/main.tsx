@@ -3,7 +3,7 @@ import { takeToken } from "./control/call.js";
 import { followRevision } from "./control/revision.js";
 import { Shell } from "./shell/shell.js";
 
-await takeToken();
+takeToken();
 // The printed link may be pasted into an open page.
 addEventListener("hashchange", takeToken);
 followRevision();

@@ -4,7 +4,7 @@ import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "../librar
 import { loadScenario } from "../node/files/load-scenario.js";
 import { loadReader } from "../node/platform.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
-import { type RunningServer, serveSandbox } from "../server/serve.js";
+import { type RunningServer, serve } from "../server/serve.js";
 
 /** A scenario file: a misspelled bundled name is not one. */
 type ScenarioFile = `${string}.${string}` | `${string}/${string}`;
@@ -52,7 +52,7 @@ export async function useSandbox(options: FixtureOptions, use: Use<Sandbox>): Pr
 
 /** Serves the sandbox while it is used. */
 export async function serveWhile(sandbox: Sandbox, use: Use<SharedFixtures["server"]>): Promise<void> {
-  const { close, ...server } = await serveSandbox(stateOf(sandbox), { port: 0 });
+  const { close, ...server } = await serve(stateOf(sandbox), { port: 0 });
   await use(server);
   await close(0);
 }

@@ -109,8 +109,8 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const endpoints: Platform["endpoints"] = (one, report) => endpointsIn(one, read, report);
   const platform = { ...webPlatform, endpoints, run: run?.conditioned };
   const own = checkedOptions(given);
-  const sandbox = startSandbox(scenario, { platform, name, ...(run?.optionsFor(scenario, own) ?? own) });
-  run?.follow(sandbox, own);
+  const sandbox = startSandbox(scenario, { platform, name, ...(run?.optionsFor(own) ?? own) });
+  run?.follow(sandbox);
   return sandboxOn(sandbox);
 }
 

@@ -5,10 +5,9 @@ import type { KeysOfAdvice } from "../sandbox/journal/counts.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
-import type { Scenario } from "../scenario/scenario.generated.js";
 
-// `exec`, and each run of `certify`, name a folder in SVC_SANDBOX_RUN. Sandboxes in Node processes of the command read there
-// the conditions of the run, and append a line for each request when it is made: test runners end their workers from outside, so
+// `exec`, and each run of `certify`, name a folder in SVC_SANDBOX_RUN. Sandboxes in processes of the command read there the
+// conditions of the run, and append a line for each request when it is made: test runners end their workers from outside, so
 // nothing can be left for the end of a process. Pages have `no-run-folder.ts` in place of this file.
 
 /** The content of `run.json`. */
@@ -37,9 +36,10 @@ export interface RunLine {
 export interface SandboxRun {
   readonly scenario: RunFile["scenario"] | undefined;
   readonly conditioned: ConditionedRun | undefined;
-  readonly optionsFor: (scenario: Scenario, given: GivenOptions) => GivenOptions;
-  /** Reports each later request of a sandbox, over all resets; `given` are its own options. */
-  readonly follow: (sandbox: SandboxState, given: GivenOptions) => void;
+  /** Returns a sandbox's own options, and the run's in place of the others. */
+  readonly optionsFor: (own: GivenOptions) => GivenOptions;
+  /** Reports each later request of a sandbox, over all resets. Code has a place that a report can name. */
+  readonly follow: (sandbox: SandboxState, startedBy?: "code" | "command") => void;
 }
 
 export const runFile = "run.json";
@@ -72,28 +72,33 @@ function readRun(folder: string, files: Files): SandboxRun | undefined {
     return {
       scenario: undefined,
       conditioned: undefined,
-      optionsFor: (_scenario, given) => given,
+      optionsFor: (own) => own,
       follow: ({ counters }) => counters.passOnTo({ count, countUnread() {} }),
     };
   }
-  const conditioned = conditions && conditionedRun(conditions, (key) => claimPlace(folder, key, files));
+  const conditioned = conditions && {
+    ...conditionedRun(conditions, (key) => takePlace(folder, key, files)),
+    start,
+  };
   return {
     scenario,
     conditioned,
-    optionsFor({ clock }, given) {
-      return {
-        ...given,
-        seed: given.seed ?? options.seed,
-        profile: given.profile ?? options.profile,
-        now: given.now ?? options.now ?? (clock?.now === undefined ? start : undefined),
-        frozen: given.frozen ?? options.frozen,
-      };
-    },
-    follow({ counters }, { seed }) {
-      const isPinned = seed !== undefined && seed !== options.seed;
-      const pinned = isPinned ? { seed, place: callerOutside(node as NodeJS.Process) } : undefined;
-      counters.passOnTo({
-        count: (exchange, keys, seen) => write.line({ exchange, keys, seen: seen && { ...seen, pinned } }),
+    optionsFor: (own) => ({
+      ...own,
+      seed: own.seed ?? options.seed,
+      profile: own.profile ?? options.profile,
+      now: own.now ?? options.now,
+      frozen: own.frozen ?? options.frozen,
+    }),
+    follow(sandbox, startedBy = "code") {
+      // A reset may set another seed.
+      const isPinned = () => options.seed !== undefined && sandbox.seed !== options.seed;
+      const place = isPinned() && startedBy === "code" ? callerOutside(node as NodeJS.Process) : undefined;
+      sandbox.counters.passOnTo({
+        count(exchange, keys, seen) {
+          const pinned = isPinned() ? { seed: sandbox.seed, place } : undefined;
+          write.line({ exchange, keys, seen: seen && { ...seen, pinned } });
+        },
         countUnread: () => write.line({ isUnread: true }),
       });
     },
@@ -130,7 +135,7 @@ function lineWriter(folder: string, files: Files) {
 const places = new Map<string, number>();
 
 /** Returns the next free number of a key, over all processes of the run. */
-export function claimPlace(folder: string, key: string, files: Files): number {
+export function takePlace(folder: string, key: string, files: Files): number {
   const name = `${folder}/place-${encodeURIComponent(key)}`;
   for (let nth = places.get(name) ?? 0; ; nth++) {
     try {

@@ -63,28 +63,6 @@ test.each([
 });
 
 test.each([
-  ["redis://host", "redis://host"],
-  ["rediss://user:p%40ss@host:6380/2", "rediss://host:6380/2"],
-  ["redis://host/", "redis://host"],
-  ["redis://host/123456", undefined],
-  ["redis://host/a", undefined],
-  ["redis://host?db=1", undefined],
-  ["redis://host#a", undefined],
-  ["redis://%zz@host", undefined],
-  ["redis://user:%zz@host", undefined],
-  ["redis://", undefined],
-  ["http://host", undefined],
-  ["host", undefined],
-])("the address of a Redis %j is shown as %j", (text, shown) => {
-  expect(addresses.readRedisAddress(text)?.shown).toBe(shown);
-});
-
-test("a prefix of a store has 1 to 64 characters without a meaning in patterns", () => {
-  const all = ["a", "x".repeat(64), "x".repeat(65), "", "a*", "a b", "svc:1/2_3-4."];
-  expect(all.map(addresses.isPrefix)).toEqual([true, true, false, false, false, false, true]);
-});
-
-test.each([
   ["ENOTFOUND", "the host name cannot be resolved"],
   ["ECONNREFUSED", "nothing listens"],
   ["EHOSTUNREACH", "this host cannot be reached"],

@@ -62,35 +62,3 @@ export function baseUrlFor({ headers }: Pick<IncomingMessage, "headers">, own: s
   const host = readHostName(headers.host ?? "");
   return host === undefined ? own : `${new URL(own).protocol}//${host}`;
 }
-
-export interface RedisAddress {
-  readonly url: string;
-  /** Without user and password. */
-  readonly shown: string;
-}
-
-export function readRedisAddress(text: string): RedisAddress | undefined {
-  if (!URL.canParse(text)) return undefined;
-  const { protocol, host, pathname, search, hash, username, password } = new URL(text);
-  const isPlain = search === "" && hash === "" && /^(?:\/\d{0,5})?$/.test(pathname);
-  if (!/^rediss?:$/.test(protocol) || host === "" || !isPlain) return undefined;
-  if (!canDecode(username) || !canDecode(password)) return undefined;
-  return { url: text, shown: `${protocol}//${host}${pathname.replace(/\/$/, "")}` };
-}
-
-// The client decodes them, and its error would show a text that it cannot decode.
-function canDecode(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-export const defaultPrefix = "svc-sandbox:";
-
-/** Whether a text can be a prefix: it has no special meaning in Redis patterns and shells. */
-export function isPrefix(text: string): boolean {
-  return /^[A-Za-z0-9._:/-]{1,64}$/.test(text);
-}

@@ -35,7 +35,7 @@ const linesOf = (line: (name: string, value: string) => string) => (variables: V
 
 // Without quotes, which not every reader of .env files removes. Keys and addresses need none: a shell expands the brackets of
 // an IPv6 address only outside of an assignment.
-export const environmentLines = linesOf((name, value) => `${name}=${value}\n`);
+const environmentLines = linesOf((name, value) => `${name}=${value}\n`);
 export const shellLines = linesOf((name, value) => `export ${name}=${value}\n`);
 
 // The start of a line, its name, its value; a quoted value may have several lines.

@@ -18,30 +18,20 @@ import { nodePlatform } from "./platform.js";
 
 type LoggedEvent = StepEvent | Extract<HistoryEvent, { readonly type: "request" }>;
 
-export interface LoggedInstance {
-  readonly id: string;
-  readonly label: string | undefined;
-}
-
-/** A change through the control plane, a rejected token, or a request that could not be stored. */
-export interface AuditEntry {
-  /** Method and path: `POST /keys/main/revoke`. */
-  readonly action: string;
-  readonly actor: AuditActor;
+/** A change through the control plane, or a rejected token. */
+export interface ControlCall {
+  /** Method and path: `POST /__sandbox/keys/main/revoke`. */
+  readonly call: string;
   /** The status of the response, and its code if it is an error: `409 name_taken`. */
   readonly result: string;
-  readonly detail?: string;
 }
 
-/** Whose token a call had; `anyone` if the server requires none, `link` for a claim, `client` for a request of the API. */
-type AuditActor = "control_token" | "instance_token" | "anyone" | "link" | "unknown" | "client" | "sandbox";
-
 export interface Logger {
-  readonly event: (event: LoggedEvent, instance?: LoggedInstance) => void;
+  readonly event: (event: LoggedEvent) => void;
   readonly note: (message: string) => void;
   /** Something to look at, although the server continues. */
   readonly warning: (message: string) => void;
-  readonly audit: (entry: AuditEntry, instance?: LoggedInstance) => void;
+  readonly controlCall: (entry: ControlCall) => void;
   readonly problem: (message: string) => void;
 }
 
@@ -51,22 +41,15 @@ export function createJsonLog(write: (line: string) => void): Logger {
   const line = (level: "info" | "warning" | "error", members: Readonly<Record<string, unknown>>) =>
     write(`${JSON.stringify({ level, time: isoOf(nodePlatform.time()), ...members })}\n`);
   return {
-    event(event, instance) {
+    event(event) {
       const data = event.type === "request" ? requestJson(event.exchange) : stepData(event);
-      line("info", { event: event.type, ...placeOf(instance), ...data });
+      line("info", { event: event.type, ...data });
     },
     note: (message) => line("info", { event: "note", message: redactKeys(message) }),
     warning: (message) => line("warning", { event: "warning", message: redactKeys(message) }),
-    audit({ action, detail, ...entry }, instance) {
-      const message = detail && redactKeys(detail);
-      line("info", { event: "audit", ...placeOf(instance), ...entry, action: redactKeys(action), message });
-    },
+    controlCall: ({ call, result }) => line("info", { event: "control", call: redactKeys(call), result }),
     problem: (message) => line("error", { event: "problem", message: redactKeys(message) }),
   };
-}
-
-function placeOf({ id, label }: Partial<LoggedInstance> = {}) {
-  return { instance: id, label: label && redactKeys(label) };
 }
 
 /** Contains no full key. */

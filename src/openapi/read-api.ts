@@ -123,7 +123,7 @@ export function readApi({ operations: wanted, ...text }: DocumentText, own: read
 
 const recentApis = new Map<string, ReadApi>();
 
-/** As `readApi`; remembers the last few documents, which resets, replicas and instances start again. */
+/** As `readApi`; remembers the last few documents, which resets start again. */
 function apiOf({ text, file, operations }: DocumentText, own: readonly Endpoint[]): ReadApi {
   const key = `${own.map(routeKey).join()} ${operations?.join() ?? ""} ${text}`;
   return recentIn(recentApis, key, () => readApi({ text, file, operations }, own));

@@ -17,7 +17,7 @@ export interface Sampling {
   readonly now: number;
 }
 
-/** The samples of an operation that are kept: instances have seeds of their own, and a server has many. */
+/** The samples of an operation that are kept: a process may have many sandboxes, each with its own seed. */
 export const maxSamples = 200;
 
 /** For samples that no sandbox sends. */

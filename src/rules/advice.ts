@@ -135,7 +135,7 @@ export const adviceTable = [
     meaning:
       "A key was rotated while the sandbox ran, and its replacement got a 200. After that, your client sent the old key.",
     whatToDo:
-      "If no test sends both keys on purpose, find the instance, job or cache that still has the old key.",
+      "If no test sends both keys on purpose, find the server, job or cache that still has the old key.",
   },
   {
     id: "key-of-another-sandbox",

@@ -5,12 +5,11 @@ const seriesLength = 2 ** 32;
 const seriesCount = 2 ** 21;
 
 /** The n-th id depends only on the seed, the series and n, and differs from all others, because the mixing is one-to-one (R7). */
-export function createRequestIds(seed: number, responded = 0, group?: number) {
-  const labels = group === undefined ? [] : [String(group)];
+export function createRequestIds(seed: number, responded = 0) {
   const seriesOf = (number: number) => Math.floor(number / seriesLength);
   const draw = (series: number) => {
     // The ids of the first series depend only on the seed.
-    const stream = randomStream(seed, "request.id", ...labels, ...(series === 0 ? [] : [String(series)]));
+    const stream = randomStream(seed, "request.id", ...(series === 0 ? [] : [String(series)]));
     return { series, start: `req_${hexOf(stream())}${hexOf(stream())}`, salt: stream() };
   };
   let count = responded;
@@ -34,12 +33,6 @@ export function createRequestIds(seed: number, responded = 0, group?: number) {
 /** The number of a request of one series in another series. */
 export function numberInto(series: number, number: number): number {
   return (series % seriesCount) * seriesLength + numberInSeries(number);
-}
-
-/** Returns the series after the last one, and after the current one, which a restart may have continued in another group. */
-export function seriesAfter(last: number, current: number): number {
-  const next = last + 1;
-  return next + Math.max(0, current + 1 - (next % seriesCount));
 }
 
 export function numberInSeries(number: number): number {

@@ -82,8 +82,6 @@ export interface StartedScenario {
   requestIds: RequestIds;
 }
 
-export type FirstScenario = Pick<StartedScenario, "name" | "scenario" | "text">;
-
 /** Replaces members of a sandbox's state, all at the same time. */
 export function replaceState(sandbox: SandboxState, members: Partial<StartedScenario>): void {
   Object.assign(sandbox, members);
@@ -93,17 +91,9 @@ export function replaceState(sandbox: SandboxState, members: Partial<StartedScen
 export interface SandboxState extends StartedScenario {
   readonly platform: Platform;
   readonly given: GivenOptions;
-  /** The scenario that it was started with. Default: the running one. Changed in place when another one starts. */
-  first?: FirstScenario | undefined;
   readonly history: History<OtherEvent>;
   /** Counts the requests: the client stays the same after a reset. */
   readonly counters: Counters;
-  /** The last series of request ids; each start has its own. Changed in place. */
-  readonly idSeries: { last: number };
-  /** The group of these series, unique to this sandbox; `undefined` for none. Changed in place. */
-  idGroup: number | undefined;
-  /** Returns a new group for each start, if a sandbox is kept and gives out no id of a record twice. Default: starts share one. */
-  renewIds?: (() => number) | undefined;
 }
 
 export type GivenOptions = Pick<StartOptions, "seed" | "now" | "frozen" | "profile" | "openapi">;
@@ -124,6 +114,8 @@ export interface StartOptions {
 /** The conditions of a run at work in its sandboxes. */
 export interface ConditionedRun {
   readonly conditions: RunConditions;
+  /** The start of clocks that neither their options nor their scenario set (epoch milliseconds). Default: the wall clock. */
+  readonly start?: number | undefined;
   /** A text that is not a variant's id selects what `minimal` does. */
   readonly choose: ChooseVariant;
   /** Returns the fault of the run that hits a request. */

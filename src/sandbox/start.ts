@@ -27,13 +27,11 @@ import { type Counts, createCounters } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import { createHistory } from "./journal/history.js";
 import { createRegistry, type KeyEntry, scenarioRecords, startKey, usageAt, windowsOf } from "./keys.js";
-import { applyLine, type Line, requestsIn } from "./line.js";
 import { farmersOf } from "./population/farmers.js";
 import { describeRecords, nextRuleAt } from "./records/records.js";
 import { startRecords } from "./records/start-records.js";
-import { createRequestIds, numberInSeries, numberInto, seriesAfter } from "./request-ids.js";
+import { createRequestIds, numberInSeries, numberInto } from "./request-ids.js";
 import {
-  type FirstScenario,
   type GivenOptions,
   type Platform,
   replaceState,
@@ -53,8 +51,6 @@ import {
 export interface SandboxSettings {
   readonly platform: Platform;
   readonly given?: GivenOptions | undefined;
-  /** The group of its series of request ids, unique to this sandbox. Default: none. */
-  readonly idGroup?: number | undefined;
 }
 
 export function givenOptions({ seed, now, frozen, profile, openapi }: GivenOptions): GivenOptions {
@@ -68,7 +64,7 @@ export function checkedOptions({ now, ...options }: WrittenOptions): GivenOption
   const { seed, frozen, profile } = options;
   const given = givenOptions({ ...options, now: now === undefined ? undefined : instantOf(now) });
   if (seed !== undefined || frozen !== undefined || profile !== undefined) {
-    checkInput(inputShapes.instance_creation, { seed, frozen, profile }, "Invalid options");
+    checkInput(inputShapes.sandbox_options, { seed, frozen, profile }, "Invalid options");
   }
   return given;
 }
@@ -76,37 +72,32 @@ export function checkedOptions({ now, ...options }: WrittenOptions): GivenOption
 /** The same scenario, seed and start result in the same ids, names, secrets and request ids. */
 export function startSandbox(
   scenario: Scenario,
-  { platform, given = {}, idGroup, ...options }: StartOptions & SandboxSettings,
+  { platform, given = {}, ...options }: StartOptions & SandboxSettings,
 ): SandboxState {
-  const started = prepareScenario({ platform, idGroup }, scenario, options);
-  const sandbox: SandboxState = {
-    ...started,
-    platform,
-    given,
-    idGroup,
-    idSeries: { last: started.requestIds.series() },
-    counters: createCounters(),
-    history: createHistory(),
-  };
-  return sandbox;
+  const started = prepareScenario({ platform }, scenario, options);
+  return { ...started, platform, given, counters: createCounters(), history: createHistory() };
 }
 
-export function resetSandbox(sandbox: SandboxState): void {
-  enterScenario(sandbox, startedWith(sandbox, sandbox.scenario, sandbox));
+/** Starts the running scenario again, with other options if given; throws if it cannot start, and changes nothing then. */
+export function resetSandbox(sandbox: SandboxState, options?: GivenOptions): void {
+  const { scenario, name, text } = sandbox;
+  const started =
+    options === undefined
+      ? startedWith(sandbox, scenario, sandbox)
+      : prepareScenario(sandbox, scenario, { ...options, name, text });
+  enterScenario(sandbox, started);
 }
 
 /** Starts another scenario in a sandbox, with the next series of request ids. */
 export function enterScenario(sandbox: SandboxState, started: StartedScenario): void {
   const { seed, scenario, name } = started;
-  sandbox.idSeries.last = seriesAfter(sandbox.idSeries.last, sandbox.requestIds.series());
-  const first = numberInto(sandbox.idSeries.last, scenario.requests_responded ?? 0);
-  sandbox.idGroup = sandbox.renewIds?.() ?? sandbox.idGroup;
-  replaceState(sandbox, { ...started, requestIds: createRequestIds(seed, first, sandbox.idGroup) });
+  const first = numberInto(sandbox.requestIds.series() + 1, scenario.requests_responded ?? 0);
+  replaceState(sandbox, { ...started, requestIds: createRequestIds(seed, first) });
   sandbox.history.enter();
   sandbox.history.emit({ type: "sandbox.started", scenario: name, seed });
 }
 
-type StartContext = Pick<SandboxState, "platform" | "idGroup">;
+type StartContext = Pick<SandboxState, "platform">;
 
 /** Returns the state of a checked scenario at its start; throws if it cannot start. */
 export function prepareScenario(
@@ -155,12 +146,13 @@ function documentedScopes(platform: Platform, scenario: Scenario): readonly stri
 
 function seededIn(scenario: Scenario, platform: Platform) {
   const { seed = defaultSeed } = scenario;
-  const start = scenario.clock?.now === undefined ? platform.time() : instantOf(scenario.clock.now);
+  const { now } = scenario.clock ?? {};
+  const start = now === undefined ? (platform.run?.start ?? platform.time()) : instantOf(now);
   return { seed, start, farmers: farmersOf(scenario, { seed, start, make: platform.farmers }) };
 }
 
 function startedWith(
-  { platform, idGroup }: StartContext,
+  { platform }: StartContext,
   scenario: Scenario,
   { name = scenario.name ?? "unnamed", text }: Pick<StartOptions, "name" | "text">,
 ): StartedScenario {
@@ -196,7 +188,7 @@ function startedWith(
       organizations.map((one) => withNameSuffix(profiled, one)),
       keys.map((one) => startKey(one, start, windows, profiled, documented)),
     ),
-    requestIds: createRequestIds(seed, scenario.requests_responded, idGroup),
+    requestIds: createRequestIds(seed, scenario.requests_responded),
     behavior: { rejected: new Map(), pages: new Set(), unknownKey },
   };
 }
@@ -221,8 +213,6 @@ export interface SavedSandbox {
   readonly name: string;
   readonly text: string | undefined;
   readonly scenario: Scenario;
-  /** The scenario that it was started with. Default: the running one. */
-  readonly first?: FirstScenario | undefined;
   /** The state as a scenario; `requests_responded` includes the series, so that no request id repeats. */
   readonly snapshot: Scenario;
   /** Includes the steps that ran, so that the others keep their numbers. */
@@ -241,15 +231,17 @@ export interface SavedSandbox {
   readonly clients: Readonly<Record<"pages" | "worked" | "replaced", readonly string[]>> & {
     readonly rejected: readonly (readonly [fingerprint: string, path: PathId])[];
   };
-  /** What has happened since. Default: nothing. */
-  readonly lines?: readonly Line[] | undefined;
 }
 
 /** The requests of the journal that a description has. */
 const maxDescribed = 100;
 
-export function describeSandbox(sandbox: SandboxState): SavedSandbox {
-  const { name, text, scenario, first, timeline, story, history, behavior, registry } = sandbox;
+/** `responded` is the number of the last request id that its continuation must not use again. Default: the last one used. */
+export function describeSandbox(
+  sandbox: SandboxState,
+  responded = sandbox.requestIds.responded(),
+): SavedSandbox {
+  const { name, text, scenario, timeline, story, history, behavior, registry } = sandbox;
   const refs = (isMeant: (entry: KeyEntry) => boolean) =>
     [...registry.keys.values()].filter(isMeant).map(({ key }) => key.ref);
   // Read before the clock, so that a restored clock is never late.
@@ -259,8 +251,7 @@ export function describeSandbox(sandbox: SandboxState): SavedSandbox {
     name,
     text,
     scenario,
-    ...(first && { first }),
-    snapshot: { ...snapshotSandbox(sandbox), requests_responded: sandbox.requestIds.responded() },
+    snapshot: { ...snapshotSandbox(sandbox), requests_responded: responded },
     timeline: { steps: timeline.steps, next: timeline.next, rejections: [...timeline.rejections] },
     stepsRun: story.next,
     verdicts: [...story.verdicts],
@@ -278,19 +269,14 @@ export function describeSandbox(sandbox: SandboxState): SavedSandbox {
   };
 }
 
-/** Continues what `describeSandbox` returned, in the sandbox `there` or a new one; its clock advances unless it is frozen. */
+/** Continues what `describeSandbox` returned in a new sandbox; its clock advances unless it is frozen. */
 export function restoreSandbox(
   state: SavedSandbox,
   platform: Platform,
   options: Omit<SandboxSettings, "platform">,
-  there?: SandboxState,
 ): SandboxState {
-  const { name, text, scenario, snapshot, stepsRun, verdicts, counts, lines = [] } = state;
-  const sandbox = there ?? startSandbox(snapshot, { platform, name, text, ...options });
-  if (there !== undefined) {
-    there.idGroup = options.idGroup;
-    replaceState(there, prepareScenario(there, snapshot, { name, text }));
-  }
+  const { name, text, scenario, snapshot, stepsRun, verdicts, counts } = state;
+  const sandbox = startSandbox(snapshot, { platform, name, text, ...options });
   const { story: steps = [] } = scenario;
   const next = Math.min(stepsRun, steps.length);
   const story: StoryProgress = { steps, next, verdicts: new Map(verdicts), last: state.lastStep };
@@ -300,18 +286,14 @@ export function restoreSandbox(
     story,
     timeline: { ...sandbox.timeline, ...state.timeline, rejections },
   });
-  sandbox.first = state.first;
-  const { clock, timeline, records: kept } = sandbox;
+  const { clock, timeline, records } = sandbox;
   sandbox.registry.sort(state.keys);
   restoreClients(sandbox, state.clients);
   sandbox.counters.restore(counts);
-  for (const line of lines) applyLine(sandbox, line);
-  timeline.dueAt = Math.min(timeline.dueAt, nextRuleAt(kept));
-  const { at, recorded } = lines.at(-1) ?? state;
-  const elapsed = Math.min(platform.time() - at, lastClockInstant - clock.now());
+  timeline.dueAt = Math.min(timeline.dueAt, nextRuleAt(records));
+  const elapsed = Math.min(platform.time() - state.at, lastClockInstant - clock.now());
   if (!clock.isFrozen() && elapsed > 0) clock.advance(elapsed);
-  const exchanges = lines.flatMap(({ happened }) => requestsIn(happened));
-  sandbox.history.enter([...state.exchanges, ...exchanges], recorded);
+  sandbox.history.enter(state.exchanges, state.recorded);
   return sandbox;
 }
 

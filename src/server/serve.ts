@@ -1,9 +1,7 @@
 import { bareName, baseUrlOf, controlPath, isLoopback } from "../node/addresses.js";
 import { clearInterval, nextTick, nodeCrypto, setInterval } from "../node/platform.js";
+import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { accountLimits, createAccounts } from "../store/account.js";
-import { createMemoryStore } from "../store/memory-store.js";
-import type { Store } from "../store/store.js";
 import { closeServer, listenOn } from "./sockets/connections.js";
 import { createHttpServer, type ServerCertificate } from "./sockets/http-server.js";
 import { reject } from "./sockets/messages.js";
@@ -30,51 +28,35 @@ export interface RunningServer {
   readonly controlToken: string | undefined;
   /** The certificate (PEM) that clients must trust; `undefined` for HTTP. */
   readonly certificate: string | undefined;
-  /**
-   * Stops accepting requests; those in progress have `grace` milliseconds to finish. Default: 2000.
-   *
-   * Until `drained` resolves, the server is not ready but still responds: a load balancer notices and sends no more. Default:
-   * stops immediately.
-   */
-  readonly close: (grace?: number, drained?: Promise<unknown>) => Promise<void>;
+  /** Stops accepting requests; those in progress have `grace` milliseconds to finish. Default: 2000. */
+  readonly close: (grace?: number) => Promise<void>;
 }
 
 const pauseOfDue = 250;
 
-export function serveSandbox(sandbox: SandboxState, options: ServeOptions & Hosting): Promise<RunningServer> {
-  return serve(createMemoryStore(sandbox, options), options);
-}
-
-/** Resolves once it accepts requests. The caller closes the store. */
-export async function serve(store: Store, options: ServeOptions & Hosting): Promise<InterceptingServer> {
-  const { port, host = "127.0.0.1", control: hasControl = true, program } = options;
-  const state = createServerState(store, { onStop: () => void close(), ...options });
-  const { sandbox, instances } = store;
+/** Resolves once it accepts requests. The caller closes the state file. Throws `state_unwritable`. */
+export async function serve(
+  sandbox: SandboxState,
+  options: ServeOptions & Hosting,
+): Promise<InterceptingServer> {
+  const { port, host = "127.0.0.1", control: hasControl = true, program, stateFile } = options;
+  const state = createServerState(sandbox, { onStop: () => void close(), ...options });
   const certificate = await certificateOf(state, options);
   if (hasControl) state.control = mountControl(state);
-  instances.follow((one) => {
-    one.sandbox.counters.curlOptions = sandbox.counters.curlOptions;
-  });
-  instances.onExpired(({ id, tenancy: { label } }) => {
-    state.audit({ action: `DELETE /instances/${id}`, actor: "sandbox", result: "expired" }, { id, label });
-  });
   const { server, open } = createHttpServer(state, certificate);
   const address = await listenOn(server, port, host, program);
   state.localUrl = baseUrlOf(address, certificate === undefined ? "http" : "https");
   state.loopback = isLoopback(address.address);
   if (!state.loopback) state.token ??= nodeCrypto.randomBytes(24).toString("base64url");
-  state.accounts = createAccounts(accountLimits(options.instanceLimits, state.token === undefined));
   const proxy = await proxyOf(state, options);
-  const due = setInterval(store.runDue, pauseOfDue).unref();
-  const close = async (grace = 2000, drained?: Promise<unknown>) => {
-    state.draining.abort();
-    await drained;
+  const due = setInterval(() => tryToRunDue(sandbox), pauseOfDue).unref();
+  const close = async (grace = 2000) => {
+    state.stopping.abort();
     clearInterval(due);
-    instances.close();
     await Promise.all([proxy?.close(grace), closeServer(server, open, grace)]);
   };
   try {
-    await store.begin();
+    stateFile?.begin();
   } catch (error) {
     await close(0);
     throw error;
@@ -91,12 +73,20 @@ export async function serve(store: Store, options: ServeOptions & Hosting): Prom
   };
 }
 
+function tryToRunDue(sandbox: SandboxState): void {
+  try {
+    runDue(sandbox);
+  } catch {
+    // The next request reports the error. A failed save is tried again, and reported there.
+  }
+}
+
 async function certificateOf(
-  { store, allowedHosts }: Server,
+  { sandbox, allowedHosts }: Server,
   { tls = false, host = "127.0.0.1" }: ServeOptions,
 ): Promise<CertificatePair | undefined> {
   if (tls === false) return undefined;
-  store.sandbox.counters.curlOptions = "-k";
+  sandbox.counters.curlOptions = "-k";
   // Loaded when needed: most servers speak HTTP.
   const { certificatePair } = await import("./sockets/tls.js");
   return certificatePair(tls, [host, ...allowedHosts.map(bareName)]);
@@ -122,8 +112,8 @@ function mountControl(state: Server): ControlHandler {
     app ??= createControlApp(state);
     return app;
   };
-  return (request, response, target) => {
-    if (app !== undefined) return app(request, response, target);
+  return (request, response) => {
+    if (app !== undefined) return app(request, response);
     // Pauses the connection while loading: otherwise all further data would be buffered.
     let isLoading = true;
     nextTick(() => isLoading && request.socket.pause());
@@ -132,7 +122,7 @@ function mountControl(state: Server): ControlHandler {
         isLoading = false;
         request.socket.resume();
       })
-      .then((loaded) => loaded(request, response, target))
+      .then((loaded) => loaded(request, response))
       .catch((error) => {
         state.onDefect(error);
         reject(response, 500);

@@ -14,8 +14,6 @@ import { requireFields, requireKnownOptions } from "../rules/schema/check.js";
 import { quote } from "../rules/schema/words.js";
 import { checkedOptions } from "../sandbox/start.js";
 import { type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
-import { createMemoryStore } from "../store/memory-store.js";
-import type { Store } from "../store/store.js";
 import { type RunningServer, serve } from "./serve.js";
 import type { ServeOptions } from "./sockets/server-state.js";
 
@@ -27,7 +25,7 @@ export interface ServerOptions<Source = ScenarioSource | (string & {})>
   /** Default: 0, any free port. */
   readonly port?: number;
   /**
-   * A file that keeps the sandbox for the next start, with its requests and instances. If it exists, the sandbox continues
+   * A file that keeps the sandbox for the next start, with its requests. If it exists, the sandbox continues
    * from it and ignores the options `seed`, `now`, `frozen` and `profile`. Default: none.
    */
   readonly state?: string;
@@ -43,11 +41,6 @@ const optionNames: Readonly<Record<Exclude<keyof ServerOptions, (typeof sandboxO
   explain: true,
   control: true,
   controlToken: true,
-  instanceTtl: true,
-  instanceRate: true,
-  instanceLimits: true,
-  maxInstances: true,
-  maxMemory: true,
   publicUrl: true,
   allowHosts: true,
   onDefect: true,
@@ -109,7 +102,7 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
       : resolveSource(source, document));
   await requireDocument(named.scenario);
   const own = { ...checkedOptions(rest), openapi: document };
-  const given = run?.optionsFor(named.scenario, own) ?? own;
+  const given = run?.optionsFor(own) ?? own;
   const start = () =>
     startInNode(named.scenario, {
       name: named.name,
@@ -119,29 +112,29 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
       run: run?.conditioned,
     });
   const onProblem = rest.onDefect ?? (() => {});
-  const openStore = async (): Promise<Store> => {
-    if (file !== undefined) {
-      const place = { file: resolve(file), given: file };
-      const options = { ...rest, own: () => named, start, given, onProblem };
-      return (await import("../store/file/file-store.js")).openFileStore(place, options);
-    }
-    return createMemoryStore(start(), rest);
-  };
-  const store = await openStore();
-  run?.follow(store.sandbox, own);
+  const stateFile =
+    file === undefined
+      ? undefined
+      : await (await import("./state-file.js")).openStateFile(
+          { file: resolve(file), given: file },
+          { own: () => named, start, given, onProblem, run: run?.conditioned },
+        );
+  const state = stateFile?.sandbox ?? start();
+  run?.follow(state);
   const close = async (grace?: number) => {
     await running.close(grace);
-    await store.close();
+    stateFile?.close();
   };
-  const running = await serve(store, {
+  const running = await serve(state, {
     ...rest,
     port,
+    stateFile,
     own: () => named,
     // The process belongs to the caller and continues.
     onStop: () => void close().catch(onProblem),
-  }).catch(async (error) => {
-    await store.close();
+  }).catch((error) => {
+    stateFile?.close();
     throw error;
   });
-  return { ...running, close, sandbox: sandboxOn(store.sandbox), [Symbol.asyncDispose]: () => close() };
+  return { ...running, close, sandbox: sandboxOn(state), [Symbol.asyncDispose]: () => close() };
 }

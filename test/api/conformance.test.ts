@@ -7,7 +7,6 @@ import { type DoorDifference, type DoorName, doorDifferences, ending } from "../
 import { type Door, doors } from "../support/doors.js";
 import { expressDoor } from "../support/express-door.js";
 import type { Seen } from "../support/send.js";
-import { undiciDoors } from "../support/undici-doors.js";
 
 type Run = (one: Pick<ConformanceCase, "scenario" | "steps">) => Promise<Seen[]>;
 
@@ -25,17 +24,13 @@ function runThrough(door: Door): Run {
 const [core, ...others] = doors as [Door, ...Door[]];
 
 function conforms(name: DoorName, run: Run): void {
-  respondsAsCore(run);
-  differs(name, run);
-}
-
-function respondsAsCore(run: Run): void {
   test.each(conformanceCases)("$title", async (one) => {
     const seen = await run(one);
     expect(seen).toEqual(await runThrough(core)(one));
     // A rejection by the client itself would be the same everywhere and prove nothing.
     expect(seen.map(({ status }) => status)).not.toContain(0);
   });
+  differs(name, run);
 }
 
 function differs(name: DoorName, run: Run): void {
@@ -47,12 +42,8 @@ function differs(name: DoorName, run: Run): void {
 
 describe("the core is asked through sandbox.fetch", () => differs("core", runThrough(core)));
 
-describe.each([...others, expressDoor, undiciDoors.undici])("$name responds as the core", (door) =>
+describe.each([...others, expressDoor])("$name responds as the core", (door) =>
   conforms(door.name as DoorName, runThrough(door)),
-);
-
-describe.each(undiciDoors.fetches)("$name with a dispatcher gives the same responses as the core", (door) =>
-  respondsAsCore(runThrough(door)),
 );
 
 describe.skipIf(noBrowser)("a browser's service worker gives the same responses as the core", () => {

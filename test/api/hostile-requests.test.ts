@@ -5,7 +5,7 @@ import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret, scenarioSecrets } from "../../src/sandbox/secrets.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { type RunningServer, serveSandbox } from "../../src/server/serve.js";
+import { type RunningServer, serve } from "../../src/server/serve.js";
 import type { HostileGroup } from "../support/hostile-requests.js";
 import { below, hostileGroups, hostileSending, requestText } from "../support/hostile-requests.js";
 import { isNightly } from "../support/property-seed.js";
@@ -22,7 +22,7 @@ beforeAll(async () => {
   sandbox.history.subscribe((event) => {
     if (event.type === "request") journaled.push(event.exchange);
   });
-  server = await serveSandbox(sandbox, { port: 0, onDefect: (error) => defects.push(error) });
+  server = await serve(sandbox, { port: 0, onDefect: (error) => defects.push(error) });
   port = Number(new URL(server.url).port);
 });
 

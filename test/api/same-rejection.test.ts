@@ -3,7 +3,7 @@ import { base62From, pick, randomStream } from "../../src/rules/seed.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret, scenarioSecrets } from "../../src/sandbox/secrets.js";
 import { unknownSecret } from "../../src/scenario/population.js";
-import { type RunningServer, serveSandbox } from "../../src/server/serve.js";
+import { type RunningServer, serve } from "../../src/server/serve.js";
 import { mePath, startFrozen } from "../support/doors.js";
 import { below } from "../support/hostile-requests.js";
 import { converse } from "../support/raw-socket.js";
@@ -16,7 +16,7 @@ let rejection: string;
 
 beforeAll(async () => {
   sandbox = await startFrozen("key-states");
-  server = await serveSandbox(sandbox, { port: 0 });
+  server = await serve(sandbox, { port: 0 });
   port = Number(new URL(server.url).port);
   rejection = await responseTo([]);
 });

@@ -115,11 +115,11 @@ describe.skipIf(missing("python3"))("tests with the usual test of the end of a m
   test.each([
     ["any", "shared", [rejected, forbidden, limited, hasty]],
     ["4xx", "reset", [rejected, forbidden, limited]],
-    ["429", "instances", [limited]],
-    ["401", "instances", [rejected]],
+    ["429", "reset", [limited]],
+    ["401", "reset", [rejected]],
     ["only-header", "shared", [limited]],
     // Its pauses are shorter than Retry-After.
-    ["backoff", "instances", [hasty]],
+    ["backoff", "reset", [hasty]],
     ["follows", "reset", []],
   ])(
     "of a client that retries by the rule %s, in the sandboxes %s, cause %j",

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { parseEnv } from "node:util";
 import { describe, expect, it } from "vitest";
-import { type Write, writesFor } from "../control/writes.js";
+import { acceptedWrites, type Write } from "../control/writes.js";
 import { root } from "../support/pages.js";
 import { baseUrl, runCli, serve } from "../support/run-cli.js";
 import { listening } from "../support/servers.js";
@@ -65,64 +65,41 @@ describe("svc-sandbox start", () => {
   });
 
   it.each(["pretty", "json", "off"])(
-    "logs who changed what, and rejected tokens, with --log %s",
+    "logs each accepted change and each rejected token with --log %s, and no token",
     async (log) => {
-      const { url, stop } = await started(
-        "key-states",
-        "--log",
-        log,
-        "--instance-ttl",
-        "1s",
-        "--control-token",
-        "open-sesame",
-      );
-      const call = async (route: string, body?: object, bearer = "open-sesame", place = "") => {
+      const { url, stop } = await started("key-states", "--log", log, "--control-token", "open-sesame");
+      const call = async (route: string, body?: object, bearer = "open-sesame") => {
         const [method = "", path] = route.split(" ");
-        const response = await fetch(`${url}${place}/__sandbox${path}`, {
+        await fetch(`${url}/__sandbox${path}`, {
           ...{ method, headers: { "content-type": "application/json", authorization: `Bearer ${bearer}` } },
           ...(body !== undefined && { body: JSON.stringify(body) }),
         });
-        return response.status === 200 || response.status === 201 ? (await response.json()).data : undefined;
       };
-      const { id, claim_url } = await call("POST /instances", { label: "partner", expires: "1h" });
-      const code = claim_url.replace(/^.*#code=/, "");
-      const { token } = await call(`POST /instances/${id}/claim`, { code });
-      await call("POST /keys/active/revoke", {}, token, `/i/${id}`);
+      await call("POST /keys/active/revoke", {});
       await call("POST /keys/nobody/revoke", {});
-      await call("POST /scenario/validate", {});
+      await call("GET /keys");
       await call("GET /keys", undefined, "wrong");
-      await call("POST /reset", {}, token);
+      await call("POST /reset", {}, "wrong");
       // Without a token, nobody has tried one.
       expect((await fetch(`${url}/__sandbox/keys`)).status).toBe(401);
-      await call(`DELETE /instances/${id}`);
-      const { id: idle } = await call("POST /instances", {});
-      // It goes after a second without use.
-      if (log === "json") await expect.poll(() => call("GET /instances")).toEqual([]);
       const { stderr } = await stop();
       const entries = stderr.split("\n").flatMap((line) => {
-        if (log !== "json")
-          return /^(.*?) {2}(.*?) {2}by (\w+)(?: {2}in (.*))?$/.exec(line)?.slice(1, 5).join() ?? [];
-        if (!line.includes('"audit"')) return [];
-        const { action, result, actor, instance, label } = JSON.parse(line);
-        if (label !== undefined) expect(instance).toBe(id);
-        return [action, result, actor, label ?? instance].join();
+        if (log !== "json") return /^[A-Z]+ \/__sandbox.*$/.exec(line) ?? [];
+        if (!line.includes('"control"')) return [];
+        const { call: shown, result } = JSON.parse(line);
+        return `${shown}  ${result}`;
       });
       expect(entries).toEqual([
-        "POST /instances,201,control_token,partner",
-        `POST /instances/${id}/claim,200,link,partner`,
-        "POST /keys/active/revoke,200,instance_token,partner",
-        "POST /keys/nobody/revoke,404 not_found,control_token,",
-        "GET /keys,401 control_token_required,unknown,",
-        "POST /reset,401 control_token_required,unknown,",
-        `DELETE /instances/${id},204,control_token,partner`,
-        `POST /instances,201,control_token,${idle}`,
-        ...(log === "json" ? [`DELETE /instances/${idle},expired,sandbox,${idle}`] : []),
+        "POST /__sandbox/keys/active/revoke  200",
+        "POST /__sandbox/keys/nobody/revoke  404 not_found",
+        "GET /__sandbox/keys  401 control_token_required",
+        "POST /__sandbox/reset  401 control_token_required",
       ]);
-      for (const secret of [code, token, "open-sesame", "wrong"]) expect(stderr).not.toContain(secret);
+      for (const secret of ["open-sesame", "wrong"]) expect(stderr).not.toContain(secret);
     },
   );
 
-  it("logs each accepted change with instance, actor, action and result, and no JSON inside a message", async () => {
+  it("logs each write with its result, also one that cannot be saved, and no JSON inside a message", async () => {
     const cwd = temporaryFolder({ "volume/.keep": "" });
     const running = serve(["--log", "json", "--json", "--state", "volume/state.json"], { cwd });
     const url = await baseUrl(running);
@@ -130,46 +107,47 @@ describe("svc-sandbox start", () => {
       const body = json === undefined ? bytes : JSON.stringify(json);
       const typed = { "content-type": "application/json", ...headers } as Record<string, string>;
       const init = { method, headers: typed, ...(body !== undefined && { body: body as string }) };
-      return fetch(`${url}/__sandbox${path}`, init);
+      return (await fetch(`${url}/__sandbox${path}`, init)).status;
     };
-    const made = await send({ method: "POST", path: "/instances", json: {} });
-    const { id } = (await made.json()).data;
-    const sent = writesFor(id).filter(({ path }) => !/validate|stop|secret/.test(path));
+    const sent = acceptedWrites.filter(({ path }) => path !== "/stop");
     const statuses: number[] = [];
-    for (const write of sent) statuses.push((await send(write)).status);
-    const gone = (await (await send({ method: "POST", path: "/instances", json: {} })).json()).data.id;
-    const file = join(cwd, `volume/state.json.instances/${gone}.json`);
-    rmSync(file);
-    mkdirSync(file);
-    expect((await send({ method: "DELETE", path: `/instances/${gone}` })).status).toBe(507);
-    const { stderr } = await running.stop();
+    for (const write of sent) statuses.push(await send(write));
+    rmSync(join(cwd, "volume"), { recursive: true });
+    expect(await send({ method: "POST", path: "/reset", json: {} })).toBe(507);
+    mkdirSync(join(cwd, "volume"));
+    const { code, stderr } = await running.stop();
+    expect(code).toBe(0);
     const lines = stderr
       .trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line));
     const problems = lines.flatMap(({ event, message }) => (event === "problem" ? [message] : []));
-    expect(problems[0]).toMatch(/^Failed to write the state to .*\.$/);
-    const audits = lines.filter(({ event }) => event === "audit");
-    const shown = audits.map(({ action, result, actor }) => `${action} ${result.slice(0, 3)} ${actor}`);
-    expect(shown).toEqual([
-      "POST /instances 201 anyone",
-      ...sent.map(({ method, path }, index) => `${method} ${path} ${statuses[index]} anyone`),
-      "POST /instances 201 anyone",
-      `DELETE /instances/${gone} 507 anyone`,
+    expect(problems).toEqual([expect.stringMatching(/^Failed to write the state to .*\.$/)]);
+    const calls = lines
+      .filter(({ event }) => event === "control")
+      .map(({ call, result }) => `${result.slice(0, 3)} ${call}`);
+    expect(calls).toEqual([
+      ...sent.map(({ method, path }, index) => `${statuses[index]} ${method} /__sandbox${path}`),
+      "507 POST /__sandbox/reset",
     ]);
-    for (const { action, instance } of audits) if (action.includes(id)) expect(instance).toBe(id);
-    expect(audits.at(-1)).toMatchObject({ instance: gone, result: "507 state_unwritable" });
   });
 
-  it.each([
-    ["SIGTERM", [10], "Stopping in 0.01 seconds"],
-    ["SIGINT", [], "Stopping: open requests have 2 seconds"],
-  ] as const)("drains for --drain if a load balancer could have sent %s", async (signal, expected, shown) => {
-    const waits: number[] = [];
-    const running = serve(["--drain", "10ms"], { wait: async (ms) => void waits.push(ms) });
-    await baseUrl(running);
-    const { code, stderr } = await running.stop(signal);
-    expect([code, waits, stderr]).toEqual([0, expected, expect.stringContaining(shown)]);
+  it("draws a seed with --seed random, prints it, and keeps it with --state", async () => {
+    const cwd = temporaryFolder();
+    const lineOf = async (...argv: string[]) => {
+      const running = serve(["--seed", "random", "--json", ...argv], { cwd });
+      await baseUrl(running);
+      return JSON.parse((await running.stop()).stdout);
+    };
+    const [one, other, kept] = [await lineOf(), await lineOf(), await lineOf("--state", "state.json")];
+    expect(new Set([one, other, kept].map(({ seed }) => seed)).size).toBe(3);
+    expect(new Set([one, other, kept].map(({ keys }) => keys.active)).size).toBe(3);
+    expect(await lineOf("--state", "state.json")).toMatchObject({ seed: kept.seed, keys: kept.keys });
+    const again = serve(["--seed", `${one.seed}`, "--json"], { cwd });
+    await baseUrl(again);
+    expect(JSON.parse((await again.stop()).stdout).keys).toEqual(one.keys);
+    const shown = serve(["--seed", "random"], { cwd });
+    await shown.stdout.shows(/ {2}Scenario {2}key-states, seed \d+\n/);
   });
 
   it("--until-stdin-ends prints the JSON line, serves until its input ends, and exits with 0", async () => {
@@ -342,15 +320,8 @@ describe("the request log", () => {
   it("is one JSON object per line with --log json", async () => {
     const { url, stop } = await started("--log", "json", "--frozen");
     await fetch(url + me);
-    const made = {
-      method: "POST",
-      body: '{"label":"one test"}',
-      headers: { "content-type": "application/json" },
-    };
-    const { data } = await (await fetch(`${url}/__sandbox/instances`, made)).json();
-    await fetch(data.base_url + me);
     const lines = (await stop()).stderr.trimEnd().split("\n");
-    const [request, , inInstance, note] = lines.map((line) => JSON.parse(line));
+    const [request, note] = lines.map((line) => JSON.parse(line));
     expect(Math.abs(Date.parse(request.time) - Date.now())).toBeLessThan(600_000);
     expect(request).toEqual({
       ...{
@@ -362,8 +333,6 @@ describe("the request log", () => {
       duration_ms: expect.any(Number),
       source: "client",
     });
-    const { id: instance } = data;
-    expect(inInstance).toMatchObject({ event: "request", instance, label: "one test", path: me });
     expect(note).toMatchObject({ level: "info", event: "note", message: expect.stringMatching(/^Stopping/) });
   });
 });
@@ -385,6 +354,22 @@ describe("--write-env", () => {
       "",
     ]);
     expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it("writes the control token if one is required, given or drawn", async () => {
+    const cwd = temporaryFolder({ "tiny.yaml": tiny });
+    for (const argv of [
+      ["--control-token", "open-sesame"],
+      ["--host", "0.0.0.0"],
+    ]) {
+      const running = serve(["tiny.yaml", "--write-env", ".env.sandbox", "--json", ...argv], { cwd });
+      const url = await baseUrl(running);
+      const { SVC_SANDBOX_CONTROL_TOKEN: token } = parseEnv(readFileSync(join(cwd, ".env.sandbox"), "utf8"));
+      if (argv[0] === "--control-token") expect(token).toBe("open-sesame");
+      const headers = { authorization: `Bearer ${token}` };
+      expect((await fetch(`${url}/__sandbox/state`, { headers })).status).toBe(200);
+      expect(statSync(join(cwd, ".env.sandbox")).mode & 0o777).toBe(0o600);
+    }
   });
 
   it("changes only its own lines of an existing file, and keeps their order, line ends, bytes and mode", async () => {

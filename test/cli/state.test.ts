@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { version } from "../../src/node/package-files.js";
 import { control } from "../support/call-control.js";
 import { baseUrl, type Running, serve } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -16,9 +17,9 @@ test("--state creates the file, and continues from it, with a note; it wins over
   const cwd = temporaryFolder({ "a.yaml": sandbox("one") });
   const first = start(cwd, "--seed", "3", "--frozen");
   const url = await baseUrl(first);
-  expect(read(cwd)).toMatchObject({ svc_sandbox_state: 4, version: "1.0.0-next.1", own: { name: "a.yaml" } });
+  expect(read(cwd)).toMatchObject({ svc_sandbox_state: 5, version, sandbox: { name: "a.yaml" } });
   await control(`${url}/__sandbox`, "POST /keys/one/revoke", {});
-  expect((await first.stop()).stderr).not.toContain("Going on");
+  expect((await first.stop()).stderr).not.toContain("Continuing");
 
   const second = start(cwd, "--seed", "4", "--now", "2026-01-01T00:00:00Z");
   await baseUrl(second);
@@ -37,7 +38,7 @@ test("--state follows a scenario that changes under --watch", async () => {
   writeFileSync(join(cwd, "a.yaml"), sandbox("one", "two"));
   await running.stderr.shows(/Loaded a\.yaml again/);
   await expect
-    .poll(() => Object.keys(read(cwd).own.snapshot.organizations["a-bank"].keys))
+    .poll(() => Object.keys(read(cwd).sandbox.snapshot.organizations["a-bank"].keys))
     .toEqual(["one", "two"]);
   await running.stop();
   const after = start(cwd, "--watch");

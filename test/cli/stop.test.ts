@@ -2,7 +2,6 @@ import { closeSync, openSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { control } from "../support/call-control.js";
 import { baseUrl, runCli, serve, startCli } from "../support/run-cli.js";
 import { startBin } from "../support/running-command.js";
 import { listening, served } from "../support/servers.js";
@@ -74,12 +73,11 @@ test("stop sends the token, and accepts the self-signed certificate of this mach
   expect(await runCli(["stop", "--quiet"], { env })).toEqual({ code: 0, stdout: "", stderr: "" });
 });
 
-test("stop of an instance, of another program, or of nothing ends with 2", async () => {
+test("stop of another program, or of nothing ends with 2", async () => {
   const server = await served();
-  const { data } = (await control(server.controlUrl, "POST /instances")).body;
   const other = createServer((_request, response) => response.end("hello"));
   const url = `http://127.0.0.1:${await listening(other)}`;
-  for (const one of [data.base_url, url, "http://127.0.0.1:9", "x"]) {
+  for (const one of [url, "http://127.0.0.1:9", "x"]) {
     const stderr = expect.stringMatching(/^(Failed to|Invalid) /);
     expect(await runCli(["stop", one])).toEqual({ code: 2, stdout: "", stderr });
   }
@@ -116,7 +114,6 @@ test.each([
   for (const argv of [
     ["start", "--port", `${port}`],
     ["report", url],
-    ["export", url],
     ["stop", url],
   ]) {
     const { code, stdout, stderr } = await runCli(argv);

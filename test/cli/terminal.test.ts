@@ -15,7 +15,7 @@ const lines: readonly (readonly string[])[] = [
   ["list"],
   ["validate", "my.yaml"],
   ["rotatoin"],
-  ["start", "--instance-ttl", "soon"],
+  ["start", "--now", "soon"],
   ["exec", "--no-such-flag", "--", "true"],
   ["report", "http://127.0.0.1:1"],
 ];

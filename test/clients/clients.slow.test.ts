@@ -10,7 +10,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 
 // Correct clients of the announced endpoints, which certify must not accuse, and some of them with a flaw, which it must name. At night, all runs are made; otherwise the ones that show the most about writes.
 
-const files = ["ask.mjs", "undici.mjs", "create.mjs", "idempotent.mjs", "poll.mjs", "cancel.mjs", "list.mjs"];
+const files = ["ask.mjs", "create.mjs", "idempotent.mjs", "poll.mjs", "cancel.mjs", "list.mjs"];
 const node = (...words: string[]) => [process.execPath, ...words];
 const python = (...words: string[]) => [programPath("python3"), "client.py", ...words];
 
@@ -20,8 +20,6 @@ const clients: Readonly<Record<string, () => string[]>> = {
   "poll with fetch": () => node("poll.mjs"),
   "cancel with fetch": () => node("cancel.mjs"),
   "list with fetch": () => node("list.mjs"),
-  "poll with undici": () => node("poll.mjs", "undici"),
-  "cancel with undici": () => node("cancel.mjs", "undici"),
   "poll with urllib3": () => python(),
   "cancel with urllib3": () => python("cancel"),
   "idempotent create and list with net/http": () => ["./client"],
@@ -59,9 +57,7 @@ const short = ["fault.truncate", "fault.status", "retries"];
 const shownBy = isNightly ? ["--faults", "--promises", "all"] : short.flatMap((one) => ["--only", one]);
 
 /** The second ways of a client in one language are shown at night. */
-const tried = Object.keys(clients).filter(
-  (name) => isNightly || !/^cancel with (?:undici|urllib3)$/.test(name),
-);
+const tried = Object.keys(clients).filter((name) => isNightly || name !== "cancel with urllib3");
 
 describe.each(tried)("%s", (name) => {
   test.skipIf(needsOf(name))("has no flaw", async () => {
@@ -116,7 +112,7 @@ test.each<
   ],
   [
     "gives up when an error page is HTML",
-    "poll with undici",
+    "poll with fetch",
     [
       [
         "ask.mjs",

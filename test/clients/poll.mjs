@@ -2,19 +2,17 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { ask, checkRejections, consent } from "./ask.mjs";
-import { withUndici } from "./undici.mjs";
 
-const send = process.argv[2] === "undici" ? withUndici : undefined;
-const options = { body: consent, idempotencyKey: randomUUID(), send };
+const options = { body: consent, idempotencyKey: randomUUID() };
 const { status, body } = await ask("POST", "/consent-requests", options);
 assert.equal(status, 201);
 const { id } = body.data;
-let read = await ask("GET", `/consent-requests/${id}`, { send });
+let read = await ask("GET", `/consent-requests/${id}`);
 for (let left = 5; left > 0 && read.body.data.status === "pending"; left--) {
   const headers = { "content-type": "application/json" };
   const by = { method: "POST", headers, body: '{"by":"1h"}' };
   await fetch(`${process.env.SVC_CONTROL_URL}/clock/advance`, by);
-  read = await ask("GET", `/consent-requests/${id}`, { send });
+  read = await ask("GET", `/consent-requests/${id}`);
 }
 assert.deepEqual([read.status, read.body.data.id, read.body.data.status], [200, id, "granted"]);
-await checkRejections(send);
+await checkRejections();

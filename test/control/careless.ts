@@ -79,8 +79,6 @@ export function careless(): readonly (Asking & { readonly path: string })[] {
     yaml(`version: 1\nextends: ${aKey()}\n`),
     call("POST /scenario/validate", { text: `version: 1\n${aKey()}: ${aKey()}\n` }),
     raw("POST /scenario/validate", `secret: ${aKey()}\n`, { "content-type": "application/yaml" }),
-    call("POST /instances", { scenario: aKey() }),
-    call("POST /instances", { seed: aKey(), now: aKey(), profile: aKey() }),
-    call("POST /instances", { scenario: { version: 1, organizations: { bank: { type: aKey(), keys } } } }),
+    yaml(JSON.stringify({ version: 1, organizations: { bank: { type: aKey(), keys } } })),
   ];
 }

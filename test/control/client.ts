@@ -14,8 +14,6 @@ export interface Asking {
   readonly json?: unknown;
   /** Sent as it is; its type stands in `headers`. */
   readonly bytes?: string | Buffer;
-  /** Where the control plane is an instance's: `/i/…`. */
-  readonly base?: string;
 }
 
 /** A response as it came over the wire. */
@@ -39,7 +37,7 @@ export interface ServedControl {
   /** Everything that the control plane has said to this client: status lines, headers and bodies. */
   readonly heard: readonly string[];
   /** What the server has told of its defects; that there are none is checked at the end of the test. */
-  readonly defects: readonly unknown[];
+  readonly defects: unknown[];
 }
 
 /** Serves a sandbox, frozen unless told otherwise, until the test is over. */
@@ -64,11 +62,11 @@ export async function serveControl(options: ServerOptions = {}): Promise<ServedC
 /** A client of the control plane of a server. */
 export function clientOf(url: string, heard: string[] = []): Ask {
   const agent = new Agent({ keepAlive: true });
-  return async (path, { method = "GET", headers = {}, json, bytes, base = "" } = {}) => {
+  return async (path, { method = "GET", headers = {}, json, bytes } = {}) => {
     const body = json === undefined ? bytes : JSON.stringify(json);
     const typed =
       method === "GET" || bytes !== undefined ? headers : { "content-type": "application/json", ...headers };
-    const whole = `${base}/__sandbox${path}`;
+    const whole = `/__sandbox${path}`;
     const response = await exchange(url, {
       method,
       path: whole,
@@ -94,33 +92,24 @@ function jsonOf(bytes: string | Buffer | undefined): unknown {
   }
 }
 
-/** Does something and expects that it leaves everything as it was: the sandbox, its journal, the instances, the events. */
+/** Does something and expects that it leaves everything as it was: the sandbox, its journal, the events. */
 export async function expectUnchanged<Result>(
-  { sandbox, server, ask }: ServedControl,
+  { sandbox, server }: ServedControl,
   act: () => Promise<Result>,
 ): Promise<Result> {
-  const seen = async () => {
-    const { body } = await ask("/instances", tokenOf(server));
-    return {
-      snapshot: server.sandbox.snapshot(),
-      keys: server.sandbox.keys.list(),
-      requests: server.sandbox.requests.list(),
-      // Real time passes between the two looks.
-      instances: body.data.map(({ idle_seconds: _, ...instance }: Record<string, unknown>) => instance),
-    };
-  };
+  const seen = () => ({
+    snapshot: server.sandbox.snapshot(),
+    keys: server.sandbox.keys.list(),
+    requests: server.sandbox.requests.list(),
+  });
   const { registry } = sandbox;
-  const before = await seen();
+  const before = seen();
   const events: string[] = [];
   const stop = sandbox.history.subscribe(({ type }) => events.push(type));
   const result = await act();
   stop();
   expect(events).toEqual([]);
-  expect(await seen()).toEqual(before);
+  expect(seen()).toEqual(before);
   expect(sandbox.registry).toBe(registry);
   return result;
-}
-
-function tokenOf({ controlToken }: SandboxServer): Asking {
-  return controlToken === undefined ? {} : { headers: { authorization: `Bearer ${controlToken}` } };
 }

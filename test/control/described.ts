@@ -22,12 +22,12 @@ export const description = controlOpenApiDocument(routes) as unknown as {
 };
 
 /** A path of the description under `/__sandbox`, its parts filled in for the sandbox of `key-states`. */
-export function realPath(described: string, instance = "none"): string {
+export function realPath(described: string): string {
   return described
     .replace("/__sandbox", "")
     .replace("organizations/{ref}", "organizations/harvest-bank")
     .replace("{ref}", "active")
-    .replace("{id}", instance);
+    .replace("{id}", "none");
 }
 
 const expectPart = expectPartsOf(description);
@@ -35,7 +35,7 @@ const expectPart = expectPartsOf(description);
 /** An exchange with the control plane, as it went over the wire. */
 export interface Exchange {
   readonly method: string;
-  /** With its query, and with `/i/{id}` in front of it when it was one of an instance. */
+  /** With its query. */
   readonly path: string;
   readonly sent: { readonly type: string | undefined; readonly json: unknown };
   readonly status: number;
@@ -45,7 +45,7 @@ export interface Exchange {
 
 /** The path of the description that a path of a request is one of; `undefined` when there is none. */
 function describedPath(path: string): string | undefined {
-  const asked = (path.split("?")[0] as string).replace(/^\/i\/[^/]+/, "").replace(/(?<=.)\/$/, "");
+  const asked = (path.split("?")[0] as string).replace(/(?<=.)\/$/, "");
   return Object.keys(description.paths).find((template) => {
     const steps = template.replace(/\/$/, "").split("/");
     const found = asked.split("/");

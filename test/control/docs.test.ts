@@ -9,39 +9,33 @@ import { serveControl } from "./client.js";
 const start = "/__sandbox/docs";
 
 test("the documentation is served without a token, under a policy that allows no other host", async () => {
-  const controlToken = "a-token-of-the-test";
-  const { ask, server } = await serveControl({ controlToken });
-  const headers = { authorization: `Bearer ${controlToken}` };
-  const { id } = (await ask("/instances", { method: "POST", headers })).body.data;
-  for (const base of ["", `/i/${id}`]) {
-    const moved = await exchange(server.url, { path: `${base}${start}` });
-    expect([moved.status, moved.headers.location]).toEqual([308, "./docs/"]);
-    for (const [file, type, text] of [
-      ["", "text/html", "<h1"],
-      ["errors.html", "text/html", 'id="rejection-key_limit_reached"'],
-      ["README.html", "text/html", '<a href="exec.html">'],
-      ["index.md", "text/markdown", "(exec.md)"],
-      ["AGENTS.md", "text/markdown", "# svc-sandbox for coding agents"],
-      ["exec.md", "text/markdown", "svc-sandbox exec"],
-    ] as const) {
-      const { status, headers, bytes } = await exchange(server.url, { path: `${base}${start}/${file}` });
-      expect([file, status, headers["content-type"]]).toEqual([file, 200, expect.stringContaining(type)]);
-      expect(headers["content-security-policy"]).toContain("default-src 'none'");
-      expect(headers["x-frame-options"]).toBe("DENY");
-      expect(String(bytes)).toContain(text);
-    }
+  const { server } = await serveControl({ controlToken: "a-token-of-the-test" });
+  const moved = await exchange(server.url, { path: start });
+  expect([moved.status, moved.headers.location]).toEqual([308, "./docs/"]);
+  for (const [file, type, text] of [
+    ["", "text/html", "<h1"],
+    ["errors.html", "text/html", 'id="rejection-key_limit_reached"'],
+    ["README.html", "text/html", '<a href="exec.html">'],
+    ["index.md", "text/markdown", "(exec.md)"],
+    ["AGENTS.md", "text/markdown", "# svc-sandbox for coding agents"],
+    ["exec.md", "text/markdown", "svc-sandbox exec"],
+  ] as const) {
+    const { status, headers, bytes } = await exchange(server.url, { path: `${start}/${file}` });
+    expect([file, status, headers["content-type"]]).toEqual([file, 200, expect.stringContaining(type)]);
+    expect(headers["content-security-policy"]).toContain("default-src 'none'");
+    expect(headers["x-frame-options"]).toBe("DENY");
+    expect(String(bytes)).toContain(text);
   }
 });
 
-test("a machine at its limit gets 503, which is not a defect of the sandbox", async () => {
+test("a machine at its limit gets 503, and the server reports why", async () => {
   const { ask, defects } = await serveControl();
   setPackageReader(() => Promise.reject(Object.assign(new Error("EMFILE"), { code: "EMFILE" })));
   onTestFinished(() => setPackageReader((path) => readFile(path)));
   const { status, body } = await ask("/");
   expect([status, body.error.code]).toEqual([503, "machine_exhausted"]);
   expect(body.error.message).toContain("too many files are open");
-  expect((await ask("/metrics")).text).toContain("svc_sandbox_defects_total 0");
-  (defects as unknown[]).length = 0;
+  expect(defects.splice(0)).toMatchObject([{ code: "EMFILE" }]);
 });
 
 test("a file of the dashboard is read and unpacked once, for all requests of its encoding", async () => {

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -42,11 +41,3 @@ function makeAndForget({ server }: ServedControl, path: string, body: string): P
     socket.end(`POST /__sandbox${path} HTTP/1.1\r\n${headers}\r\n\r\n${body}`);
   });
 }
-
-test("an instance takes less than 200 KB", () => {
-  const script = join(import.meta.dirname, "instance-memory.ts");
-  const flags = ["--expose-gc", "--import", "tsx", script];
-  const bytes = Number(execFileSync(process.execPath, flags, { encoding: "utf8" }));
-  expect(bytes).toBeGreaterThan(0);
-  expect(bytes).toBeLessThan(200_000);
-});

@@ -1,49 +1,43 @@
 import { describe, expect, test } from "vitest";
 import { startServer } from "../../src/server/index.js";
+import { exchange } from "../support/exchange.js";
 import { served } from "../support/servers.js";
-import { type Ask, clientOf, serveControl } from "./client.js";
+import { serveControl } from "./client.js";
 
-async function baseUrls(ask: Ask, headers: Record<string, string>): Promise<string[]> {
-  const made = (await ask("/instances", { method: "POST", json: {}, headers })).body.data;
-  const listed = (await ask("/instances", { headers })).body.data[0];
-  expect([made.control_url, listed.id]).toEqual([`${made.base_url}/__sandbox`, made.id]);
-  return [made.base_url, listed.base_url].map((url) => url.replace(`/i/${made.id}`, ""));
+/** The base URL in a 404 for a browser. */
+async function shownTo(localUrl: string, headers: Record<string, string>): Promise<string> {
+  const html = { accept: "text/html", ...headers };
+  const { body } = await exchange(localUrl, { path: "/", headers: html }).then(({ bytes }) => ({
+    body: JSON.parse(String(bytes)),
+  }));
+  return body.error.details.dashboard.replace(/\/__sandbox\/$/, "");
 }
 
-const twice = (url: string) => [url, url];
-
-describe("the base URL of an instance", () => {
+describe("the base URL in a response", () => {
   test("is the caller's", async () => {
-    const { ask, server } = await serveControl({ allowHosts: ["Box.example"] });
-    const { url } = server;
+    const { url } = (await serveControl({ allowHosts: ["Box.example"] })).server;
     for (const [headers, expected] of [
       [{}, url],
       [{ host: "box.example" }, "http://box.example"],
       [{ "x-forwarded-host": "box.example", "x-forwarded-proto": "https" }, url],
     ] as const)
-      expect([headers, await baseUrls(ask, headers)]).toEqual([headers, twice(expected)]);
+      expect([headers, await shownTo(url, headers)]).toEqual([headers, expected]);
   });
 
   test("leads browsers to the dashboard, and its 404 is the same bytes as ever for clients", async () => {
-    const { ask, server } = await serveControl({ profile: "typical" });
-    const { id } = (await ask("/instances", { method: "POST", json: {} })).body.data;
+    const { server } = await serveControl({ profile: "typical" });
     const html = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
     const get = (path: string, headers = {}) => fetch(server.url + path, { headers });
-    for (const base of ["", `/i/${id}`]) {
-      const { status, ...page } = await get(`${base}/`, html).then(async (response) => {
-        return { status: response.status, ...((await response.json()) as { error: object }) };
-      });
-      expect(status).toBe(404);
-      expect(page.error).toMatchObject({
-        code: "not_found",
-        details: { dashboard: `${server.url}${base}/__sandbox/` },
-      });
-      const plain = '{"error":{"code":"not_found","message":"There is nothing at this path."}}';
-      for (const response of [await get(`${base}/`), await get(`${base}/nothing`, html)])
-        expect(await response.text()).toBe(plain);
-    }
+    const page = await get("/", html);
+    expect([page.status, await page.json()]).toMatchObject([
+      404,
+      { error: { code: "not_found", details: { dashboard: `${server.url}/__sandbox/` } } },
+    ]);
+    const plain = '{"error":{"code":"not_found","message":"There is nothing at this path."}}';
+    for (const response of [await get("/"), await get("/nothing", html)])
+      expect(await response.text()).toBe(plain);
     const bare = await served({ control: false });
-    for (const path of ["/", "/i/nobody/__sandbox/"])
+    for (const path of ["/", "/__sandbox/"])
       expect(await (await fetch(bare.url + path, { headers: html })).text()).toMatch(
         /^\{"error":\{"code":"not_found"(?!.*dashboard)/,
       );
@@ -55,7 +49,7 @@ describe("the base URL of an instance", () => {
     expect([url, controlUrl]).toEqual(["https://box.example/sandbox", `${url}/__sandbox`]);
     expect(localUrl).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     for (const headers of [{}, { host: "box.example" }, { "x-forwarded-host": "evil.example" }])
-      expect(await baseUrls(clientOf(localUrl), headers)).toEqual(twice(url));
+      expect(await shownTo(localUrl, headers)).toBe(url);
   });
 });
 

@@ -2,29 +2,23 @@ import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type Asking, expectUnchanged, type ServedControl, serveControl } from "./client.js";
-import { writesFor } from "./writes.js";
+import { acceptedWrites } from "./writes.js";
 
 type Call = Asking & { readonly path: string };
 
-/** Reads and writes of every kind, of the server and of an instance. */
-async function openWithCalls(control: ServedControl, headers = {}): Promise<readonly Call[]> {
-  const { id } = (await control.ask("/instances", { method: "POST", headers })).body.data;
-  const reads = ["/", "/state", "/revision", "/openapi.json", "/nothing"].map((path) => ({ path }));
-  const inside = writesFor(id).filter(({ path }) => !path.startsWith("/instances"));
-  return [
-    ...reads,
-    ...writesFor(id),
-    { path: "/keys", method: "OPTIONS" },
-    { path: "/keys", method: "HEAD" },
-    ...[...reads, ...inside].map((call) => ({ ...call, base: `/i/${id}` })),
-  ];
-}
+/** Reads and writes of every kind. */
+const calls: readonly Call[] = [
+  ...["/", "/state", "/revision", "/openapi.json", "/nothing"].map((path) => ({ path })),
+  ...acceptedWrites,
+  { path: "/keys", method: "OPTIONS" },
+  { path: "/keys", method: "HEAD" },
+];
 
 /** Sends all calls with these headers; responds with the statuses and the codes that came of them. */
-async function outcomes({ ask }: ServedControl, calls: readonly Call[], headers: object) {
+async function outcomes({ ask }: ServedControl, sent: readonly Call[], headers: object) {
   const statuses = new Set<number>();
   const codes = new Set<string>();
-  for (const { path, ...call } of calls) {
+  for (const { path, ...call } of sent) {
     const { status, body } = await ask(path, { ...call, headers: { ...call.headers, ...headers } });
     statuses.add(status);
     // A response to HEAD has no body.
@@ -36,7 +30,6 @@ async function outcomes({ ask }: ServedControl, calls: readonly Call[], headers:
 describe("on a loopback address", () => {
   test("a foreign host, as after DNS rebinding, is rejected everything", async () => {
     const control = await serveControl();
-    const calls = await openWithCalls(control);
     await expectUnchanged(control, async () => {
       for (const host of [
         "evil.example:4747",
@@ -54,7 +47,6 @@ describe("on a loopback address", () => {
 
   test("a page of another origin is rejected everything", async () => {
     const control = await serveControl();
-    const calls = await openWithCalls(control);
     await expectUnchanged(control, async () => {
       for (const headers of [
         ...["http://evil.example", "null", "", "http://127.0.0.1:1"].map((origin) => ({ origin })),
@@ -67,23 +59,20 @@ describe("on a loopback address", () => {
 
   test("a link on a page of another origin opens the pages, which have no data, and only at the top", async () => {
     const { ask } = await serveControl();
-    const { id } = (await ask("/instances", { method: "POST" })).body.data;
     const by = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
-    for (const base of ["", `/i/${id}`]) {
-      const { status, headers } = await ask("/", { base, headers: by });
-      expect([status, headers["x-frame-options"]]).toEqual([200, "DENY"]);
-      expect(headers["content-security-policy"]).toContain("frame-ancestors 'none'");
-      for (const [path, changed] of [
-        ...["/state", "/report?format=markdown", "/metrics"].map((path) => [path, {}] as const),
-        ["/", { "sec-fetch-dest": "iframe" }],
-        ["/", { "sec-fetch-mode": "no-cors" }],
-        ["/", { origin: "http://evil.example" }],
-      ] as const) {
-        const { body } = await ask(path, { base, headers: { ...by, ...changed } });
-        expect([path, changed, body.error.code]).toEqual([path, changed, "foreign_origin"]);
-      }
-      expect((await ask("/", { base, method: "POST", headers: by })).status).toBe(403);
+    const { status, headers } = await ask("/", { headers: by });
+    expect([status, headers["x-frame-options"]]).toEqual([200, "DENY"]);
+    expect(headers["content-security-policy"]).toContain("frame-ancestors 'none'");
+    for (const [path, changed] of [
+      ...["/state", "/report?format=markdown"].map((one) => [one, {}] as const),
+      ["/", { "sec-fetch-dest": "iframe" }],
+      ["/", { "sec-fetch-mode": "no-cors" }],
+      ["/", { origin: "http://evil.example" }],
+    ] as const) {
+      const { body } = await ask(path, { headers: { ...by, ...changed } });
+      expect([path, changed, body.error.code]).toEqual([path, changed, "foreign_origin"]);
     }
+    expect((await ask("/", { method: "POST", headers: by })).status).toBe(403);
   });
 
   test("this machine's own names, and the server's own page, are accepted", async () => {
@@ -115,7 +104,6 @@ describe.each([
     const control = await serveControl(options);
     const token = control.server.controlToken as string;
     const right = { authorization: `Bearer ${token}` };
-    const calls = await openWithCalls(control, right);
     // The page itself holds nothing of the sandbox, and asks for the token.
     const needing = calls.filter(({ path }) => path !== "/");
     await expectUnchanged(control, async () => {
@@ -125,16 +113,13 @@ describe.each([
       const foreign = { ...right, origin: "http://evil.example" };
       expect(await outcomes(control, calls, foreign)).toEqual([403, "foreign_origin"]);
     });
-    const { id } = (await control.ask("/instances", { headers: right })).body.data[0];
-    for (const base of ["", `/i/${id}`]) {
-      expect((await control.ask("/state", { base, headers: right })).status).toBe(200);
-      expect((await control.ask("/reset", { base, method: "POST", headers: right })).status).toBe(200);
-      const headers = { authorization: `bearer ${token}` };
-      expect((await control.ask("/health", { base, headers })).body.scenario).toBe("key-states");
-      // A probe has no token, and learns nothing about the sandbox.
-      const { status, body } = await control.ask("/health", { base });
-      expect([status, Object.keys(body)]).toEqual([200, ["status", "version"]]);
-    }
+    expect((await control.ask("/state", { headers: right })).status).toBe(200);
+    expect((await control.ask("/reset", { method: "POST", headers: right })).status).toBe(200);
+    const headers = { authorization: `bearer ${token}` };
+    expect((await control.ask("/health", { headers })).body.scenario).toBe("key-states");
+    // A probe has no token, and learns nothing about the sandbox.
+    const { status, body } = await control.ask("/health");
+    expect([status, Object.keys(body)]).toEqual([200, ["status", "version"]]);
     const key = { "x-api-key": control.server.sandbox.secret("active") };
     expect((await fetch(`${control.server.url}/v1/relying-party/me`, { headers: key })).status).toBe(200);
   });
@@ -143,24 +128,18 @@ describe.each([
     const control = await serveControl(options);
     const token = control.server.controlToken as string;
     const right = { authorization: `Bearer ${token}` };
-    // Without those that remove the instance or stop the server.
-    const calls = (await openWithCalls(control, right)).filter(
-      ({ path }) => path !== "/stop" && !path.startsWith("/instances/"),
-    );
-    await outcomes(control, calls, right);
-    await outcomes(control, calls, { authorization: token });
-    expect(control.heard.length).toBeGreaterThan(2 * calls.length);
+    const lasting = calls.filter(({ path }) => path !== "/stop");
+    await outcomes(control, lasting, right);
+    await outcomes(control, lasting, { authorization: token });
+    expect(control.heard).toHaveLength(2 * lasting.length);
     for (const said of control.heard) expect(said).not.toContain(token);
   });
 });
 
-test("a stop ends the server after its response, and an instance cannot stop it", async () => {
+test("a stop ends the server after its response", async () => {
   const { server, ask } = await serveControl();
-  const stop = (base?: string) => ask("/stop", { method: "POST", json: {}, ...(base && { base }) });
-  const { id } = (await ask("/instances", { method: "POST" })).body.data;
-  expect((await stop(`/i/${id}`)).body.error.code).toBe("not_found");
   expect((await ask("/stop")).status).toBe(405);
-  const { body } = await stop();
+  const { body } = await ask("/stop", { method: "POST", json: {} });
   expect(body.data).toEqual({ scenario: "key-states", seed: 1, started_at: expect.stringMatching(/Z$/) });
   const isGone = () => fetch(server.url).then(Boolean, () => "gone");
   await expect.poll(isGone).toBe("gone");

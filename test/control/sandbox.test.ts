@@ -164,10 +164,8 @@ test("faults are replaced with the next request, and GET's result can be PUT aga
   expect(await call()).toBe(200);
   await ask("/clock/advance", { method: "POST", json: { by: "10m" } });
   expect(await call()).toBe(504);
-  // Neither the control plane nor an instance with a sandbox of its own is affected.
+  // The control plane is not affected.
   await put([{ then: { hang: true } }]);
-  const made = (await ask("/instances", { method: "POST", json: { scenario: "active" } })).body.data;
-  expect((await callMe(made.base_url, made.keys.active)).status).toBe(200);
   await put([]);
   expect(await call()).toBe(200);
 });
@@ -191,7 +189,7 @@ clock: { now: 2026-05-01T00:00:00Z, frozen: false }
 organizations: { a-bank: { type: bank, keys: { main: { environment: test } } } }
 `;
 
-test("the options of startServer, and of an instance, hold for later scenarios and resets", async () => {
+test("the options of startServer hold for later scenarios and resets", async () => {
   const now = "2026-04-01T12:00:00.000Z";
   const { ask } = await serveControl({ seed: 7, now: new Date(now), profile: "varied" });
   const put = { method: "PUT", headers: { "content-type": "application/yaml" }, bytes: other };
@@ -199,15 +197,16 @@ test("the options of startServer, and of an instance, hold for later scenarios a
   expect((await ask("/reset", { method: "POST" })).body.data).toMatchObject({ seed: 7, now });
   const varied = { assumptions: { profile: "varied" }, clock: { frozen: true, now } };
   expect((await ask("/state")).body.data).toMatchObject(varied);
-  const create = (json: object) => ask("/instances", { method: "POST", json });
-  const json = { scenario: "active", seed: 11 };
-  const base = `/i/${(await create(json)).body.data.id}`;
-  const its = { seed: 11, now: expect.stringMatching(/^2026-05-01T00:0/) };
-  expect((await ask("/scenario", { ...put, base })).body.data).toMatchObject(its);
-  expect((await ask("/clock", { base })).body.data.frozen).toBe(false);
 });
 
-test("farmers come page by page and by id, of the instance's own scenario and seed", async () => {
+test("a later scenario has its own clock unless an option sets it", async () => {
+  const { ask } = await serveControl({ scenario: "active", seed: 11, frozen: false });
+  const put = { method: "PUT", headers: { "content-type": "application/yaml" }, bytes: other };
+  const its = { seed: 11, now: expect.stringMatching(/^2026-05-01T00:0/) };
+  expect((await ask("/scenario", put)).body.data).toMatchObject(its);
+});
+
+test("farmers come page by page and by id, of the sandbox's scenario and seed", async () => {
   const population = { organizations: 2, farmers: 1500, locale: "fr" } as const;
   const scenario = { version: 1, clock: { now: "2026-03-02T09:00:00Z" }, population } as const;
   const { farmers } = createSandbox({ scenario });
@@ -220,11 +219,10 @@ test("farmers come page by page and by id, of the instance's own scenario and se
   expect((await ask(`/farmers/${last.farmer_id}`)).body).toEqual({ data: last });
   for (const id of ["farmer_0000000000000000", "x"]) expect((await ask(`/farmers/${id}`)).status).toBe(404);
 
-  const { body } = await ask("/instances", { method: "POST", json: { seed: 5 } });
-  const base = new URL(body.data.base_url).pathname;
+  const { ask: askOther } = await serveControl({ scenario, seed: 5 });
   const own: Sandbox = createSandbox({ scenario, seed: 5 });
-  expect((await ask("/farmers?limit=2", { base })).body.data).toEqual(own.farmers.list({ limit: 2 }));
-  const { data } = (await ask("/organizations", { base })).body;
+  expect((await askOther("/farmers?limit=2")).body.data).toEqual(own.farmers.list({ limit: 2 }));
+  const { data } = (await askOther("/organizations")).body;
   expect(data.map(({ id }: { id: string }) => id)).toEqual(own.organizations.list().map(({ id }) => id));
 });
 
@@ -237,7 +235,6 @@ test.each([
   "/keys/%zz",
   "/keys/active%2Frevoke",
   "/keys/__proto__",
-  "/instances/x",
   `/keys/${"x".repeat(60_000)}`,
 ])("GET %s gets the API's error body", async (path) => {
   const { ask } = await serveControl();
@@ -254,10 +251,10 @@ test("a slash at the end makes no difference, and refs may be percent-encoded", 
   expect((await ask("/keys/wrong-scope/")).body.data.state).toBe("revoked");
 });
 
-test("without a control plane its paths, and instances' paths, are unknown paths of the API", async () => {
+test("without a control plane its paths are unknown paths of the API", async () => {
   const { server } = await serveControl({ control: false });
   expect(server.controlUrl).toBeUndefined();
-  for (const path of ["/__sandbox/health", "/__sandbox", "/__sandbox/revision", "/i/x/__sandbox/health"]) {
+  for (const path of ["/__sandbox/health", "/__sandbox", "/__sandbox/revision"]) {
     const response = await fetch(server.url + path);
     expect([path, response.status, (await response.json()).error.code]).toEqual([path, 404, "not_found"]);
   }

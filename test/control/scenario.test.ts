@@ -5,7 +5,6 @@ import { parseScenario } from "../../src/index.js";
 import { assumptionsFor } from "../../src/rules/assumptions.js";
 import { scenarioNames } from "../../src/scenario/bundled.js";
 import { requireFewKeys } from "../../src/server/control/routes/scenario.js";
-import { accountLimits, createAccounts } from "../../src/store/account.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { serveControl } from "./client.js";
 
@@ -31,46 +30,44 @@ test("the running scenario is shown as it was written, comments included", async
   const file = join(temporaryFolder(), "own.yaml");
   writeFileSync(file, own);
   const { ask } = await serveControl({ scenario: file });
-  const text = async (base = "") => (await ask("/scenario", { base })).text;
+  const text = async () => (await ask("/scenario")).text;
   expect(await text()).toBe(own);
-  const { id } = (await ask("/instances", { method: "POST" })).body.data;
   await ask("/scenario", { method: "PUT", json: { name: "rotation" } });
   expect(await text()).toBe(bundled("rotation"));
   await ask("/scenario", yaml(`${own}# sent\n`));
   await ask("/reset", { method: "POST" });
-  expect([await text(), await text(`/i/${id}`)]).toEqual([`${own}# sent\n`, own]);
+  expect(await text()).toBe(`${own}# sent\n`);
 });
 
 test("the scenario that a sandbox was started with stays the first of the list, and starts again by its name", async () => {
   const file = join(temporaryFolder(), "rotation.yaml");
   writeFileSync(file, own);
-  const { ask } = await serveControl({ scenario: file });
-  const scenario = { version: 1, name: "Sent", organizations: { bank: { type: "bank", keys: {} } } };
-  const { id } = (await ask("/instances", { method: "POST", json: { scenario } })).body.data;
+  const named = { version: 1, name: "Named", organizations: { bank: { type: "bank", keys: {} } } } as const;
   interface Listed {
     readonly name: string;
     readonly started_with: boolean;
     readonly running: boolean;
   }
-  const list = async (base: string): Promise<Listed[]> => (await ask("/scenarios", { base })).body.data;
-  for (const [base, first] of [
-    ["", file],
-    [`/i/${id}`, "Sent"],
+  for (const [scenario, first] of [
+    [file, file],
+    [named, "Named"],
   ] as const) {
+    const { ask } = await serveControl({ scenario });
+    const list = async (): Promise<Listed[]> => (await ask("/scenarios")).body.data;
     const start = async (json: object) => {
-      await ask("/scenario", { base, method: "PUT", json });
-      return (await list(base)).filter(({ running }) => running).map(({ name }) => name);
+      await ask("/scenario", { method: "PUT", json });
+      return (await list()).filter(({ running }) => running).map(({ name }) => name);
     };
-    const before = (await ask("/scenario", { base })).text;
-    expect((await list(base)).map(({ name }) => name)).toEqual([first, ...scenarioNames]);
-    expect((await list(base)).findIndex((one) => one.started_with && one.running)).toBe(0);
+    const before = (await ask("/scenario")).text;
+    expect((await list()).map(({ name }) => name)).toEqual([first, ...scenarioNames]);
+    expect((await list()).findIndex((one) => one.started_with && one.running)).toBe(0);
     expect(await start({ name: "revoked" })).toEqual(["revoked"]);
     expect(await start({ name: "rotation" })).toEqual(["rotation"]);
-    expect((await list(base))[0]).toMatchObject({ name: first, started_with: true, running: false });
-    await ask("/scenario", { ...yaml(`${own}# sent`), base });
-    expect((await list(base)).filter(({ running }) => running)).toEqual([]);
+    expect((await list())[0]).toMatchObject({ name: first, started_with: true, running: false });
+    await ask("/scenario", yaml(`${own}# sent`));
+    expect((await list()).filter(({ running }) => running)).toEqual([]);
     expect(await start({ name: first })).toEqual([first]);
-    expect((await ask("/scenario", { base })).text).toBe(before);
+    expect((await ask("/scenario")).text).toBe(before);
   }
   const { ask: bundledOnes } = await serveControl({ scenario: "rotation" });
   const names = (await bundledOnes("/scenarios")).body.data.map(({ name }: Listed) => name);
@@ -137,8 +134,17 @@ test("a text is checked with places and hints, and nothing changes", async () =>
   const endless = "version: 1\npopulation: { organizations: 100000, keys_per_organization: 10 }\n";
   expect(await problems(endless)).toMatchObject([{ line: 2, level: "error" }]);
   const max = { version: 1, population: { organizations: 10_000, keys_per_organization: 2 } } as const;
-  expect(requireFewKeys(max, { accounts: createAccounts(accountLimits()) }, false)).toBeUndefined();
+  expect(requireFewKeys(max)).toBeUndefined();
   expect(sandbox.registry).toBe(registry);
+});
+
+test("a scenario that is sent makes no more keys than the server can make without a pause", async () => {
+  const { ask } = await serveControl();
+  const before = (await ask("/state")).text;
+  const text = "version: 1\npopulation: { organizations: 4001, keys_per_organization: 5 }\n";
+  const { status, body } = await ask("/scenario", yaml(text));
+  expect([status, Object.keys(body.error.details.fields)]).toEqual([422, ["population"]]);
+  expect((await ask("/state")).text).toBe(before);
 });
 
 test("the format's JSON Schema and the table of assumptions are shown", async () => {

@@ -1,16 +1,21 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { createSandbox, SandboxError } from "../../src/index.js";
+import { storySender } from "../../src/api/story-sender.js";
+import { createSandbox, SandboxError, type Scenario } from "../../src/index.js";
 import { sandboxOn, stateOf } from "../../src/library/create-sandbox.js";
-import { version } from "../../src/node/package-files.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import { operations, runDue } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
-import { describeSandbox, restoreSandbox } from "../../src/sandbox/start.js";
-import { parseState, type SavedState, stateText } from "../../src/store/state-format.js";
+import { describeSandbox, restoreSandbox, type SavedSandbox } from "../../src/sandbox/start.js";
+import { runStory } from "../../src/sandbox/story/run-step.js";
+import { parseState, stateFormat, stateText } from "../../src/server/state-text.js";
 import { anyScenario, command } from "../model/commands.js";
 import { movedTo, played, roundOfRequests, transcript } from "../model/transcript.js";
+import { root } from "../support/pages.js";
 import { runs } from "../support/property-seed.js";
+import { mePath } from "../support/send.js";
 
 // A Retry-After that is a date follows the clock, whose second must not turn between two responses.
 beforeAll(() => void vi.useFakeTimers({ toFake: ["Date"] }));
@@ -27,13 +32,6 @@ const assumptions = fc.record(
   },
   { requiredKeys: [] },
 );
-const startedWith = { name: "model", sha256: "0".repeat(64) };
-
-const savedStateOf = (sandbox: SandboxState): SavedState => ({
-  ...{ startedWith, instances: [] },
-  own: describeSandbox(sandbox),
-});
-
 /** Changes assumptions, unless they contradict the sandbox. */
 function assume(sandbox: SandboxState, { profile, ...change }: Assumed): void {
   try {
@@ -46,8 +44,8 @@ function assume(sandbox: SandboxState, { profile, ...change }: Assumed): void {
 type Assumed = typeof assumptions extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** A sandbox that continues a state of a minute ago. */
-const restored = ({ own }: Pick<SavedState, "own">) =>
-  sandboxOn(restoreSandbox({ ...own, at: own.at - 60_000 }, nodePlatform, { given: {} }));
+const restored = (saved: SavedSandbox) =>
+  sandboxOn(restoreSandbox({ ...saved, at: saved.at - 60_000 }, nodePlatform, { given: {} }));
 
 test("the state of any sandbox can be read again and continues exactly like the sandbox", async () => {
   await fc.assert(
@@ -58,9 +56,10 @@ test("the state of any sandbox can be read again and continues exactly like the 
       runDue(sandbox);
       assume(sandbox, given);
       await transcript(game, before.slice(0, 10));
-      const state = savedStateOf(sandbox);
-      const read = parseState(stateText(state), "state.json") as SavedState;
-      expect(read).toEqual({ ...state, version });
+      const own = { name: "model", scenario: sandbox.scenario, text: undefined };
+      const saved = describeSandbox(sandbox);
+      const read = parseState(stateText(sandbox, own, sandbox.requestIds.responded()), own, "state.json");
+      expect({ ...read, at: saved.at }).toEqual(saved);
       const continued = movedTo(restored(read), game);
       expect(continued.sandbox.snapshot()).toEqual(game.sandbox.snapshot());
       const following = [...after, ...roundOfRequests];
@@ -68,4 +67,66 @@ test("the state of any sandbox can be read again and continues exactly like the 
     }),
     runs(40),
   );
+});
+
+/** A scenario has its own version and checks; the members of maps are ids and names. */
+const isScenario = /(?:^|\.)(?:scenario|snapshot|step)$/;
+const isMap = /(?:^|\.)(?:paths|endpoints|advice|details)$/;
+
+/** Adds the names and types of everything in a state, with `*` for the members of lists and maps. */
+function addForm(form: Map<string, Set<string>>, path: string, value: unknown): void {
+  const isObject = typeof value === "object" && value !== null;
+  const type = Array.isArray(value) ? "list" : value === null ? "null" : typeof value;
+  form.set(path, (form.get(path) ?? new Set()).add(type));
+  if (!isObject || (isScenario.test(path) && type === "object")) return;
+  for (const [name, member] of Object.entries(value)) {
+    const shown = Array.isArray(value) || isMap.test(path) ? "*" : name;
+    addForm(form, `${path}.${shown}`.replace(/^\./, ""), member);
+  }
+}
+
+const revoke = { at: "1m", revoke: { key: "late" } } as const;
+const rich: Scenario = {
+  version: 1,
+  clock: { now: "2026-03-02T09:00:00Z", frozen: true },
+  organizations: {
+    bank: {
+      type: "bank",
+      keys: { main: { environment: "test" }, old: { environment: "test" }, late: { environment: "test" } },
+    },
+  },
+  timeline: [revoke, revoke],
+  story: [
+    { request: { key: "main" }, expect: { status: 200 } },
+    { rotate: { key: "old", as: "next", overlap: "0s" } },
+    { advance: "2m" },
+  ],
+};
+
+/** A state with something in every member. */
+async function wholeText(): Promise<string> {
+  const sandbox = createSandbox({ scenario: rich });
+  const state = stateOf(sandbox);
+  runStory(state, storySender(state));
+  for (const key of [sandbox.secret("main"), "SVC_test_sbx00000000000000000000000000000", ""])
+    for (const path of [mePath, mePath, "/v1/nothing", `${mePath}?api_key=${sandbox.secret("main")}`])
+      await sandbox.fetch(`http://sandbox.test${path}`, { headers: { "x-api-key": key } });
+  return stateText(state, { name: "rich", scenario: rich, text: "version: 1" }, 7);
+}
+
+test("a change of the form of a state raises its number, so that no version reads another one's as damaged", async () => {
+  const form = new Map<string, Set<string>>();
+  addForm(form, "", JSON.parse(await wholeText()));
+  const written = Object.fromEntries(
+    [...form].sort().map(([path, types]) => [path, [...types].sort().join(" or ")]),
+  );
+  const golden = join(root, "test/golden/state-form.json");
+  const before = existsSync(golden) ? JSON.parse(readFileSync(golden, "utf8")) : { format: 0 };
+  if (before.format !== stateFormat)
+    writeFileSync(golden, `${JSON.stringify({ format: stateFormat, form: written }, null, 2)}\n`);
+  else
+    expect(
+      written,
+      "The form changed: raise stateFormat in src/server/state-text.ts, and run this test again",
+    ).toEqual(before.form);
 });

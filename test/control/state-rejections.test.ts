@@ -2,67 +2,65 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { startServer } from "../../src/server/index.js";
-import { signedText } from "../../src/store/state-format.js";
+import { version } from "../../src/node/package-files.js";
+import { type ServerOptions, startServer } from "../../src/server/index.js";
 import { oneKey } from "../support/api-client.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-/** Leaves behind the state of the bundled `rotation`. */
-async function soundState(): Promise<Record<string, unknown>> {
+/** The text of a state of the bundled `rotation`. */
+async function soundText(): Promise<string> {
   const file = join(temporaryFolder(), "state.json");
   await (await startServer({ scenario: "rotation", state: file })).close(0);
-  const { sum: _, ...state } = JSON.parse(readFileSync(file, "utf8"));
-  return state;
+  return readFileSync(file, "utf8");
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the tests break it in ways that no type allows
-type Breaking = (state: any) => unknown;
-const of =
-  (change: object | Breaking): Breaking =>
-  ({ own, ...state }) => ({
-    ...state,
-    own: { ...own, ...(typeof change === "function" ? (change(own) as object) : change) },
-  });
+/** Expects that a start with these options is rejected, and leaves its state file unchanged. */
+async function expectRejected(options: ServerOptions & { state: string }, code: string): Promise<void> {
+  const before = readFileSync(options.state);
+  await expect(startServer(options)).rejects.toMatchObject({ code });
+  expect(readFileSync(options.state).equals(before)).toBe(true);
+}
 
-const brokenScenarios = (scenarios: Record<string, { scenario: object }>) =>
-  Object.fromEntries(
-    Object.entries(scenarios).map(([id, one]) => [
-      id,
-      { ...one, scenario: { ...one.scenario, populace: 1 } },
-    ]),
-  );
-
-test.each<[string, Breaking]>([
-  ["half of a file", (state) => JSON.stringify(state).slice(0, 900)],
-  ["another format", (state) => ({ ...state, svc_sandbox_state: 9, version: "0.9.0" })],
-  ["no sandbox", (state) => ({ ...state, own: undefined })],
-  ["no clock", of(({ snapshot }) => ({ snapshot: { ...snapshot, clock: {} } }))],
-  ["a broken snapshot", of((own) => ({ snapshot: { ...own.snapshot, organizations: { b: { type: 1 } } } }))],
-  ["no scenario", (state) => ({ ...state, scenarios: {} })],
-  ["a broken scenario", (state) => ({ ...state, scenarios: brokenScenarios(state.scenarios) })],
-  ["something after it", (state) => `${signedText(state)}{}\n`],
-  ["no checksum", (state) => JSON.stringify(state)],
+test.each<[string, (text: string) => string]>([
+  ["nothing in it", () => ""],
+  ["half of a file", (text) => text.slice(0, text.length / 2)],
+  ["its last byte missing", (text) => text.slice(0, -2)],
+  ["one letter changed", (text) => text.replace(/"name":"\w/, '"name":"~')],
+  ["something after it", (text) => `${text}{}\n`],
+  ["another format", (text) => text.replace(/"svc_sandbox_state":\d+/, '"svc_sandbox_state":4')],
+  ["no checksum", (text) => text.replace(/,"sum":"\w+"/, "")],
+  ["JSON of another program", () => '{"name":"a-package","version":"1.0.0"}\n'],
+  ["no JSON", () => "version: 1\n"],
 ])("a state file with %s is rejected and stays unchanged", async (_title, breaking) => {
-  const broken = breaking(await soundState());
-  const text = typeof broken === "string" ? broken : signedText(broken as object);
+  const sound = await soundText();
+  const text = breaking(sound);
+  expect(text).not.toBe(sound);
   const state = join(temporaryFolder({ "state.json": text }), "state.json");
-  await expect(startServer({ scenario: "rotation", state })).rejects.toMatchObject({
-    code: "state_unreadable",
-  });
-  expect(readFileSync(state, "utf8")).toBe(text);
+  await expectRejected({ scenario: "rotation", state }, "state_unreadable");
+});
+
+test("a state of another format shows the versions that wrote it and that read it", async () => {
+  const text = (await soundText()).replace(
+    /"svc_sandbox_state":\d+,"version":"[^"]+"/,
+    '"svc_sandbox_state":9,"version":"7.8.9"',
+  );
+  const state = join(temporaryFolder({ "state.json": text }), "state.json");
+  const { message } = await startServer({ scenario: "rotation", state }).catch((error) => error);
+  for (const part of [state, "format 9", '"7.8.9"', `svc-sandbox ${version}`])
+    expect(message).toContain(part);
 });
 
 test("a state of another scenario is rejected, by content and not by name", async () => {
   const state = join(temporaryFolder(), "state.json");
   const [one, other] = [oneKey({}, { name: "one" }), oneKey({ legacy: true }, { name: "one" })];
   for (const scenario of [one, one]) await (await startServer({ scenario, state })).close(0);
-  await expect(startServer({ scenario: other, state })).rejects.toMatchObject({ code: "state_mismatch" });
+  await expectRejected({ scenario: other, state }, "state_mismatch");
 });
 
 test("a state makes its folder, once the server listens", async () => {
   const file = join(temporaryFolder(), "a/b/state.json");
   await (await startServer({ state: file })).close(0);
-  expect(JSON.parse(readFileSync(file, "utf8")).own.name).toBe("key-states");
+  expect(JSON.parse(readFileSync(file, "utf8")).sandbox.name).toBe("key-states");
 });
 
 test("a place where no state can be is rejected at the start", async () => {
@@ -79,7 +77,7 @@ test("a state that a running server uses is rejected, under any name, until that
   symlinkSync(cwd, join(cwd, "same-folder"));
   const first = await startServer({ state });
   for (const file of [state, join(cwd, "same-folder/state.json")])
-    await expect(startServer({ state: file })).rejects.toMatchObject({ code: "state_in_use" });
+    await expectRejected({ state: file }, "state_in_use");
   await first.close(0);
   await expect(startServer({ state, host: "192.0.2.1", port: 7 })).rejects.toMatchObject({
     code: "address_unavailable",

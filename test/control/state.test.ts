@@ -1,11 +1,20 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import fs, {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { SandboxError, Scenario } from "../../src/index.js";
+import { nodePlatform } from "../../src/node/platform.js";
 import type { SandboxServer, ServerOptions } from "../../src/server/index.js";
-import { parseState, type SavedState, signedText } from "../../src/store/state-format.js";
 import { control } from "../support/call-control.js";
-import { readMetrics } from "../support/prometheus.js";
 import { mePath } from "../support/send.js";
 import { served } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -47,21 +56,51 @@ const call = ({ controlUrl }: SandboxServer, line: string, body?: object) => con
 const dataOf = async (server: SandboxServer, line: string, body?: object) =>
   (await call(server, line, body)).body.data;
 
-test("R7 after a reset and a restart, request ids continue without a repeat, in a new instance as well", async () => {
+/** The saved sandbox of a file. */
+const savedIn = (file: string) => JSON.parse(readFileSync(file, "utf8")).sandbox;
+
+test("R7 after resets and kills, request ids continue without a repeat", async () => {
+  const ids: string[] = [];
+  let file = stateFile();
+  for (const resets of [0, 3, 5]) {
+    const server = await start(file);
+    for (let sent = 0; sent <= resets; sent++) {
+      if (sent > 0) await call(server, "POST /reset", {});
+      const headers = { "x-api-key": server.sandbox.secret("main") };
+      ids.push((await fetch(server.url + mePath, { headers })).headers.get("x-request-id") as string);
+    }
+    // What a kill would leave behind now.
+    const left = stateFile();
+    writeFileSync(left, readFileSync(file));
+    file = left;
+  }
+  expect([ids.length, new Set(ids).size]).toEqual([11, 11]);
+});
+
+test("after a kill, the journal, the report, the story and all views are as they were", async () => {
   const file = stateFile();
-  const idsOf = async (server: SandboxServer, count: number) => {
-    const { base_url, keys } = await dataOf(server, "POST /instances", {});
-    const { headers } = await fetch(`${base_url}${mePath}`, { headers: { "x-api-key": keys.main } });
-    for (let sent = 0; sent < count; sent++) await statusOf(server, server.sandbox.secret("main"));
-    return [headers.get("x-request-id"), ...server.sandbox.requests.list().map(({ id }) => id)];
+  const scenario: Scenario = { ...own, story: [{ request: { key: "main" } }, { revoke: { key: "other" } }] };
+  const seen = async (server: SandboxServer) => {
+    const names = ["state", "requests", "report", "story", "clock", "organizations", "keys", "assumptions"];
+    const views = await Promise.all(names.map((name) => dataOf(server, `GET /${name}`)));
+    return JSON.parse(JSON.stringify(views).replaceAll(server.url, "<server>"));
   };
-  const before = await start(file);
-  const first = await idsOf(before, 3);
-  await call(before, "POST /reset", {});
-  const second = await idsOf(before, 1);
-  await before.close();
-  const after = await restart(file);
-  expect(new Set([...first, ...second, ...(await idsOf(after, 3))]).size).toBe(10);
+  const before = await start(file, { scenario });
+  const key = before.sandbox.secret("main");
+  for (const one of [key, "SVC_test_sbx00000000000000000000000000000"]) await statusOf(before, one);
+  await fetch(`${before.url}${mePath}?api_key=${key}`, { headers: { "x-api-key": key } });
+  await dataOf(before, "POST /story/next", {});
+  await dataOf(before, "PUT /clock", { frozen: true });
+  const after = await restart(file, { scenario });
+  expect(await seen(after)).toEqual(await seen(before));
+  expect(after.sandbox.requests.list().map(({ pathId }) => pathId)).toEqual([
+    "200.test",
+    "401.unknown",
+    "200.test",
+    "200.test",
+  ]);
+  await statusOf(after, key);
+  expect(after.sandbox.report().requests).toBe(4);
 });
 
 test("a rotated key and a repeated rejection cause the same advice after a restart", async () => {
@@ -83,34 +122,26 @@ test("a rotated key and a repeated rejection cause the same advice after a resta
   ).toEqual([["old-key-after-replacement-seen"], ["sent-again-after-rejection"]]);
 });
 
-test("a start removes the drafts of a server that was killed", async () => {
+test("a start removes the draft of a server that was killed", async () => {
   const file = stateFile();
-  const before = await start(file);
-  await dataOf(before, "POST /instances", {});
-  await before.close();
-  const drafts = [file, join(`${file}.instances`, "Ab3dEf6hIj9k.json")].map(
-    (one) => `${one}.svc-sandbox-draft`,
-  );
-  for (const draft of drafts) writeFileSync(draft, "half");
+  await (await start(file)).close();
+  const draft = `${file}.svc-sandbox-draft`;
+  writeFileSync(draft, "half");
   await start(file);
-  expect(drafts.filter((draft) => existsSync(draft))).toEqual([]);
+  expect(existsSync(draft)).toBe(false);
 });
 
-test("requests are in the file soon, and when the server stops; nothing is written while nothing happens", async () => {
+test("requests are in the file soon, and when the server stops", async () => {
   const file = stateFile();
   const server = await start(file);
-  const read = () => (parseState(readFileSync(file, "utf8"), file) as SavedState).own;
   await statusOf(server, server.sandbox.secret("main"));
-  const written = () => read().snapshot.organizations?.["a-bank"]?.keys?.main?.usage?.today;
+  const written = () => savedIn(file).snapshot.organizations["a-bank"].keys.main.usage?.today;
   await expect.poll(written).toBe(1);
   await statusOf(server, server.sandbox.secret("main"));
   await server.close();
   expect(written()).toBe(2);
   const after = await start(file);
   expect(after.sandbox.keys.get("main").usage).toEqual({ thisMinute: 2, today: 2 });
-  rmSync(file);
-  await after.close();
-  expect(existsSync(file)).toBe(false);
 });
 
 test("fake timers of a test suite do not keep requests from being saved", async () => {
@@ -121,8 +152,7 @@ test("fake timers of a test suite do not keep requests from being saved", async 
   await statusOf(server, server.sandbox.secret("main"));
   const { setImmediate: turn } = process.getBuiltinModule("node:timers");
   // Ends with the test's own time if it is never saved.
-  const recorded = () => parseState(readFileSync(file, "utf8"), file).own?.recorded;
-  while (recorded() !== 1) await new Promise((resolve) => turn(resolve));
+  while (savedIn(file).recorded !== 1) await new Promise((resolve) => turn(resolve));
 });
 
 test("reset after a restart goes back to the scenario, with the seed and the clock of the first start", async () => {
@@ -145,17 +175,19 @@ test.each([
   ["a wall clock that was set back does not move the sandbox's back", false, 3_600_000, 0],
 ] as const)("%s", async (_title, frozen, shift, moved) => {
   const file = stateFile();
-  await call(await start(file, { frozen }), "POST /clock/advance", { by: "1h" });
-  const { sum: _, own, ...state } = JSON.parse(readFileSync(file, "utf8"));
-  writeFileSync(file, signedText({ ...state, own: { ...own, at: own.at + shift } }));
+  const before = await start(file, { frozen });
+  const wallClock = vi.spyOn(nodePlatform, "time").mockImplementation(() => Date.now() + shift);
+  onTestFinished(() => void wallClock.mockRestore());
+  await call(before, "POST /clock/advance", { by: "1h" });
+  wallClock.mockRestore();
+  const expected = Date.parse(savedIn(file).snapshot.clock.now) + moved;
   const now = Date.parse((await restart(file)).sandbox.clock.now());
-  const expected = Date.parse(own.snapshot.clock.now) + moved;
   expect(now).toBeGreaterThanOrEqual(expected);
   // Time has passed meanwhile on a busy machine.
   expect(now).toBeLessThan(expected + (frozen ? 1 : 600_000));
 });
 
-test("a later scenario continues after a restart; new scenarios and instances start with the options", async () => {
+test("a later scenario continues after a restart; new scenarios start with the options", async () => {
   const file = stateFile();
   const before = await start(file, { seed: 7 });
   await call(before, "PUT /scenario", { name: "rotation" });
@@ -163,19 +195,18 @@ test("a later scenario continues after a restart; new scenarios and instances st
   const after = await restart(file, { seed: 8 });
   const { sandbox } = after;
   expect([sandbox.name, sandbox.seed, sandbox.keys.get("ci").state]).toEqual(["rotation", 7, "active"]);
-  const { keys, scenario } = await dataOf(after, "POST /instances", {});
-  expect([Object.keys(keys).includes("ci"), scenario]).toEqual([false, "rotation"]);
   await call(after, "POST /reset", {});
   expect([sandbox.name, sandbox.seed]).toEqual(["rotation", 7]);
   await call(after, "PUT /scenario", { name: "active" });
   expect(sandbox.seed).toBe(8);
 });
 
-test("R35 the file contains only secrets that the scenario pins, and only its owner can read it", async () => {
+test("R35 a change is in the file before its response; the file has only secrets that the scenario pins, and only its owner can read it", async () => {
   const file = stateFile();
   const server = await start(file);
   const { secret } = await dataOf(server, "POST /keys", newKey);
   const text = readFileSync(file, "utf8");
+  expect(savedIn(file).snapshot.organizations["a-bank"].keys.ci).toMatchObject({ name: "CI" });
   expect(text).not.toContain(secret);
   expect(text).not.toContain(server.sandbox.secret("main"));
   expect(text).toContain(pinned);
@@ -184,59 +215,112 @@ test("R35 the file contains only secrets that the scenario pins, and only its ow
   expect(readdirSync(dirname(file))).toEqual([basename(file)]);
 });
 
-test("a change that cannot be written gets 507 with its result, and is written once there is room again", async () => {
-  const folder = join(temporaryFolder(), "volume");
-  mkdirSync(folder);
-  const file = join(folder, "state.json");
-  const defects: unknown[] = [];
-  const server = await start(file, { onDefect: (error) => defects.push(error) });
-  rmSync(folder, { recursive: true });
-  const { status, body } = await call(server, "POST /keys/main/revoke", {});
-  // It has happened.
-  expect(server.sandbox.keys.get("main").state).toBe("revoked");
-  expect([status, body.error.code]).toEqual([507, "state_unwritable"]);
-  const made = await call(server, "POST /keys", newKey);
-  expect([made.status, made.body.error.code]).toEqual([507, "state_unwritable"]);
-  const { secret } = made.body.error.details.data;
-  expect(await statusOf(server, secret)).toBe(200);
-  expect(defects.map((one) => (one as SandboxError).code)).toEqual(["state_unwritable"]);
-  expect(await statusOf(server, server.sandbox.secret("other"))).toBe(200);
-  const stored = async () => {
-    const metrics = readMetrics(await (await fetch(`${server.controlUrl}/metrics`)).text());
-    const values = ["writable", "full", "bytes"].map(
-      (name) => metrics.get(`svc_sandbox_file_${name}`)?.samples[0]?.value,
-    );
-    return [
-      (await call(server, "GET /ready")).body.state,
-      (await call(server, "GET /health")).body.state,
-      ...values,
-    ];
-  };
-  const bytes = expect.toSatisfy((size: number) => size > 1000);
-  expect(await stored()).toEqual(["unwritable", "unwritable", 0, 0, bytes]);
-  mkdirSync(folder);
-  await expect.poll(() => existsSync(file)).toBe(true);
-  expect(await stored()).toEqual(["saved", "saved", 1, 0, bytes]);
-  expect((await restart(file)).sandbox.keys.get("main").state).toBe("revoked");
-});
+/** What the probes and the health show of the file. */
+const shownBy = async (server: SandboxServer) => {
+  const [ready, health] = [await call(server, "GET /ready"), await call(server, "GET /health")];
+  return [ready.status, ready.body.state, health.body.state];
+};
 
-test("a change is not acknowledged once another container has written the file, whose changes stay", async () => {
+/** Each breaks the writing of a file, and returns how to mend it. */
+const failures: Readonly<Record<string, (folder: string) => () => void>> = {
+  "its folder is gone": (folder) => {
+    renameSync(folder, `${folder}-away`);
+    return () => renameSync(`${folder}-away`, folder);
+  },
+  "its folder rejects a draft": (folder) => {
+    // Even root cannot replace a folder by the draft of a file.
+    const draft = join(folder, "state.json.svc-sandbox-draft");
+    mkdirSync(draft);
+    return () => rmSync(draft, { recursive: true });
+  },
+  "its disk is full": () => {
+    const spy = vi.spyOn(fs, "writeFileSync").mockImplementation(() => {
+      throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+    });
+    syncBuiltinESMExports();
+    const mend = () => {
+      spy.mockRestore();
+      syncBuiltinESMExports();
+    };
+    onTestFinished(mend);
+    return mend;
+  },
+};
+
+test.each(Object.entries(failures))(
+  "while %s, a change gets 507 with its result, the server is ready and responds, and the next change writes everything",
+  async (_title, fail) => {
+    const folder = join(temporaryFolder(), "volume");
+    mkdirSync(folder);
+    const file = join(folder, "state.json");
+    const defects: unknown[] = [];
+    const server = await start(file, { onDefect: (error) => defects.push(error) });
+    const text = readFileSync(file, "utf8");
+    const mend = fail(folder);
+    const { status, body } = await call(server, "POST /keys/main/revoke", {});
+    // It has happened.
+    expect(server.sandbox.keys.get("main").state).toBe("revoked");
+    expect([status, body.error.code]).toEqual([507, "state_unwritable"]);
+    const made = await call(server, "POST /keys", newKey);
+    expect([made.status, made.body.error.code]).toEqual([507, "state_unwritable"]);
+    const { secret } = made.body.error.details.data;
+    expect(await statusOf(server, secret)).toBe(200);
+    expect(await statusOf(server, server.sandbox.secret("other"))).toBe(200);
+    expect(defects.map((one) => (one as SandboxError).code)).toEqual(["state_unwritable"]);
+    expect(await shownBy(server)).toEqual([200, "unwritable", "unwritable"]);
+    mend();
+    // Its timer may have tried before this call.
+    expect(text).not.toContain('"ci"');
+    expect((await call(server, "POST /keys/other/revoke", {})).status).toBe(200);
+    expect(await shownBy(server)).toEqual([200, "saved", "saved"]);
+    const after = (await restart(file)).sandbox.keys;
+    expect(["main", "ci", "other"].map((ref) => after.get(ref).state)).toEqual([
+      "revoked",
+      "active",
+      "revoked",
+    ]);
+  },
+);
+
+test.each([
+  ["in place", (file: string, text: string) => writeFileSync(file, text)],
+  [
+    "as another file",
+    (file: string, text: string) => {
+      writeFileSync(`${file}.new`, text);
+      renameSync(`${file}.new`, file);
+    },
+  ],
+] as const)(
+  "a change is not acknowledged once another container has written the file %s, whose changes stay",
+  async (_title, write) => {
+    const file = stateFile();
+    const first = await start(file, { onDefect: () => {} });
+    // The lock does not reach another container on the same volume.
+    const others = stateFile();
+    writeFileSync(others, readFileSync(file));
+    const { key } = await dataOf(await start(others), "POST /keys", newKey);
+    const theirs = readFileSync(others, "utf8");
+    write(file, theirs);
+    const { status, body } = await call(first, "POST /keys/main/revoke", {});
+    expect([status, body.error.code]).toEqual([507, "state_unwritable"]);
+    expect(body.error.message).toContain("another container");
+    expect(await shownBy(first)).toEqual([200, "unwritable", "unwritable"]);
+    await expect(first.close(0)).rejects.toMatchObject({ code: "state_unwritable" });
+    expect(readFileSync(file, "utf8")).toBe(theirs);
+    expect((await restart(file)).sandbox.keys.get(key.ref).state).toBe("active");
+  },
+);
+
+test("a file that has vanished is written again with the next change, and at the stop", async () => {
   const file = stateFile();
-  const first = await start(file, { onDefect: () => {} });
-  // The lock does not reach another container on the same volume.
-  const others = stateFile();
-  writeFileSync(others, readFileSync(file));
-  const { key } = await dataOf(await start(others), "POST /keys", newKey);
-  const theirs = readFileSync(others, "utf8");
-  expect((await call(first, "GET /ready")).status).toBe(200);
-  writeFileSync(file, theirs);
-  const ready = await call(first, "GET /ready");
-  expect([ready.status, ready.body.error.message]).toEqual([503, expect.stringMatching(/another container/)]);
-  const { status, body } = await call(first, "POST /keys/main/revoke", {});
-  expect([status, body.error.code]).toEqual([507, "state_unwritable"]);
-  expect(readFileSync(file, "utf8")).toBe(theirs);
-  await expect(first.close(0)).rejects.toMatchObject({ code: "state_unwritable" });
-  expect((await restart(file)).sandbox.keys.get(key.ref).state).toBe("active");
+  const server = await start(file);
+  rmSync(file);
+  expect((await call(server, "POST /keys/main/revoke", {})).status).toBe(200);
+  expect((await restart(file)).sandbox.keys.get("main").state).toBe("revoked");
+  rmSync(file);
+  await server.close();
+  expect((await restart(file)).sandbox.keys.get("main").state).toBe("revoked");
 });
 
 test("a whole state on a disk that cannot be written is served after a restart, and saved once it can be", async () => {

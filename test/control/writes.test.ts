@@ -7,21 +7,15 @@ import { controlBodies } from "../../src/scenario/format/inputs.js";
 import { runs } from "../support/property-seed.js";
 import { expectUnchanged, type ServedControl, serveControl } from "./client.js";
 import { description, realPath } from "./described.js";
-import { newKey, validYaml, type Write, writeNames, writesFor } from "./writes.js";
+import { acceptedWrites, newKey, validYaml, type Write, writeNames } from "./writes.js";
 
 const json = { "content-type": "application/json" };
-
-async function openWithInstance(): Promise<{ control: ServedControl; writes: readonly Write[]; id: string }> {
-  const control = await serveControl();
-  const { id } = (await control.ask("/instances", { method: "POST" })).body.data;
-  return { control, writes: writesFor(id), id };
-}
 
 test.each(writeNames.map((name, index) => [name, index] as const))(
   "R33 %s is accepted only from an administrator, and only as JSON",
   async (_name, index) => {
-    const { control, writes } = await openWithInstance();
-    const { path, ...write } = writes[index] as Write;
+    const control = await serveControl();
+    const { path, ...write } = acceptedWrites[index] as Write;
     const rejected = async (headers: object, code: string) => {
       const send = () => control.ask(path, { ...write, headers: { ...write.headers, ...headers } });
       expect((await expectUnchanged(control, send)).body.error.code).toBe(code);
@@ -73,26 +67,26 @@ describe("the form of a body", () => {
     expect((await patch(control, "{}", { ...json, "content-encoding": "zip" })).status).toBe(415);
   });
 
-  test("400 for broken JSON, 422 for JSON that is not an object, 413 above a megabyte", async () => {
+  test("400 for broken JSON, 422 for JSON that is not an object, 413 above 256 kB", async () => {
     const control = await serveControl();
     for (const bytes of ["{", '{"a":1}}', "\uFEFF{"]) {
       const { status, body } = await patch(control, bytes, json);
       expect([bytes, status, body.error.code]).toEqual([bytes, 400, "bad_request"]);
     }
-    const deep = `{"scenario":{"version":1,"x":${"[".repeat(200_000)}${"]".repeat(200_000)}}}`;
-    const nested = await control.ask("/instances", { method: "POST", headers: json, bytes: deep });
+    const deep = `{"status":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+    const nested = await patch(control, deep, json);
     expect([nested.status, nested.body.error.code]).toEqual([400, "bad_request"]);
     for (const bytes of ["null", "[]", "5"]) {
       const { status, body } = await patch(control, bytes, json);
       expect([bytes, status, Object.keys(body.error.details.fields)]).toEqual([bytes, 422, ["body"]]);
     }
-    const megabyte = 1024 * 1024;
-    const long = `{"name":"${"x".repeat(megabyte)}"}`;
+    const longest = 256_000;
+    const long = `{"name":"${"x".repeat(longest)}"}`;
     const { status, body } = await patch(control, long, json);
-    expect([status, body.error.message]).toEqual([413, expect.stringContaining("longer than 1 MB")]);
+    expect([status, body.error.message]).toEqual([413, expect.stringContaining("longer than 256 kB")]);
     const compressed = gzipSync(long.repeat(20));
     expect((await patch(control, compressed, { ...json, "content-encoding": "gzip" })).status).toBe(413);
-    expect((await patch(control, `{"x":"${"x".repeat(megabyte - 8)}"}`, json)).status).toBe(422);
+    expect((await patch(control, `{"x":"${"x".repeat(longest - 8)}"}`, json)).status).toBe(422);
   });
 
   test("YAML is accepted for a scenario, in each of its types", async () => {
@@ -119,7 +113,7 @@ const rejected: readonly [call: string, json: unknown, ...says: string[]][] = [
   [create, { ...newKey, organization: "harvest-bnk" }, "organization"],
   [rotate, { overlapMinutes: 5 }, "overlapMinutes"],
   [rotate, { overlap_minutes: null }, "overlap_minutes"],
-  ["POST /reset", { seed: 1 }, "seed"],
+  ["POST /reset", { seed: "1", scenari: "rotation" }, "seed", "scenari"],
   ["DELETE /requests", { key: "active" }, "key"],
   [organization, { status: "suspended", sandbox_access: "no" }, "status", "sandbox_access"],
   ["PUT /clock", JSON.parse('{"__proto__":{"now":1},"constructor":1}'), "__proto__", "constructor"],
@@ -132,9 +126,6 @@ const rejected: readonly [call: string, json: unknown, ...says: string[]][] = [
   ["PUT /faults", { faults: [{ when: { key: "actve" }, then: { reset: true } }] }, "faults.0.when.key"],
   ["PUT /scenario", {}, "name"],
   ["PUT /scenario", validYaml, "body"],
-  ["POST /instances", { scenario: { version: 1, organisations: {} } }, "organisations"],
-  ["POST /instances", { scenario: 5 }, "scenario"],
-  ["POST /instances", { seed: -1, profile: "typcal", now: "tomorrow" }, "seed", "profile", "now"],
   [create, { ...newKey, scopes: [] }, "422 scopes_required"],
   [create, { ...newKey, ref: "active" }, "409 name_taken"],
   [rotate, { overlap_minutes: -1 }, "422 overlap_out_of_range"],
@@ -144,8 +135,6 @@ const rejected: readonly [call: string, json: unknown, ...says: string[]][] = [
   ["PUT /clock", { now: "2020-01-01T00:00:00Z", frozen: false }, "422 clock_backwards"],
   ["POST /clock/advance", { by: "-1m" }, "422 clock_backwards"],
   ["PUT /scenario", { name: "key-state" }, "404 not_found"],
-  ["POST /instances", { scenario: "key-state" }, "404 not_found"],
-  ["DELETE /instances/nothing", undefined, "404 not_found"],
 ];
 
 test.each(rejected.map(([call, sent, ...says]) => [call, sent, says] as const))(
@@ -161,7 +150,7 @@ test.each(rejected.map(([call, sent, ...says]) => [call, sent, says] as const))(
 );
 
 test("every path accepts the described methods and no other", async () => {
-  const { control, id } = await openWithInstance();
+  const control = await serveControl();
   const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"];
   await expectUnchanged(control, async () => {
     for (const [path, verbs] of Object.entries(description.paths)) {
@@ -169,7 +158,7 @@ test("every path accepts the described methods and no other", async () => {
         verb === "get" ? ["GET", "HEAD"] : [verb.toUpperCase()],
       );
       for (const method of methods.filter((one) => !described.includes(one))) {
-        const { status, headers } = await control.ask(realPath(path, id), { method });
+        const { status, headers } = await control.ask(realPath(path), { method });
         expect([path, method, status, headers.allow]).toEqual([path, method, 405, described.join(", ")]);
       }
     }
@@ -238,7 +227,7 @@ const changes = fc.array(fc.tuple(field, value), { maxLength: 3 }).map(Object.fr
 
 test("any body is accepted as described, or rejected with nothing changed", async () => {
   const control = await serveControl();
-  const write = fc.constantFrom(...writesFor("no-such-instance").filter((one) => one.json !== undefined));
+  const write = fc.constantFrom(...acceptedWrites.filter((one) => one.json !== undefined));
   const nearlyValid = fc
     .tuple(write, changes)
     .map(([one, more]) => [one, { ...(one.json as object), ...more }] as const);

@@ -28,24 +28,22 @@ const calls: readonly (readonly [call: string, real: string, json?: object])[] =
   ["POST /scenario/validate", "/scenario/validate", { text: "version: 1" }],
   ["POST /reset", "/reset", {}],
   ["POST /story/next", "/story/next", {}],
-  ["POST /instances", "/instances", { scenario: "rotation" }],
-  ["POST /instances/{id}/link", "/instances/{id}/link"],
-  ["DELETE /instances/{id}", "/instances/{id}"],
   ["POST /stop", "/stop"],
 ];
 
-/** Every write, as the sandbox of `key-states` accepts it. `instance` is the id of an instance. */
-export function writesFor(instance: string): readonly Write[] {
-  const writes = calls.map(([call, real, json]) => {
+/** Every write, as the sandbox of `key-states` accepts it. */
+export const acceptedWrites: readonly Write[] = [
+  ...calls.map(([call, path, json]) => {
     const [method, described] = call.split(" ") as [string, string];
-    const path = real.replace("{id}", instance);
     return { method, path, described, ...(json !== undefined && { json }) };
-  });
-  const headers = { "content-type": "application/yaml" };
-  return [...writes, { method: "PUT", path: "/scenario", described: "/scenario", bytes: validYaml, headers }];
-}
+  }),
+  {
+    ...{ method: "PUT", path: "/scenario", described: "/scenario" },
+    ...{ bytes: validYaml, headers: { "content-type": "application/yaml" } },
+  },
+];
 
 /** The names of the writes, for titles. */
-export const writeNames: readonly string[] = writesFor("").map(
+export const writeNames: readonly string[] = acceptedWrites.map(
   ({ method, described, headers }) => `${method} ${described}${headers === undefined ? "" : " (YAML)"}`,
 );

@@ -138,17 +138,6 @@ describe.skipIf(noBrowser).each(screens)("at $width by $height, $colorScheme", (
     expect(clicks.count()).toBeLessThanOrEqual(2);
   });
 
-  test("give a partner an instance", async () => {
-    const { page, clicks } = await begin(screen);
-    await clicks.link("Instances");
-    await clicks.first("summary");
-    await page.getByLabel("Label").fill("Harvest Bank");
-    await clicks.button("Create the instance");
-    await clicks.button("Copy a one-time link");
-    await expect.poll(() => clipboard(page)).toMatch(/\/i\/\w+\/__sandbox\/#code=/);
-    expect(clicks.count()).toBeLessThanOrEqual(4);
-  });
-
   test("break the connection of one key, and turn it off again", async () => {
     const dashboard = await begin(screen);
     const { page, clicks, ask } = dashboard;

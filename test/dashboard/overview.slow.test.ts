@@ -3,7 +3,6 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { parseScenario } from "../../src/index.js";
 import { noBrowser } from "../support/chromium-page.js";
 import { coverage, coverageText } from "../support/coverage.js";
 import { mePath } from "../support/send.js";
@@ -78,27 +77,6 @@ describe.skipIf(noBrowser)("the overview", () => {
     expect(await missing.count()).toBe(8);
     await page.getByText(/^and \d+ more, dashed below$/).waitFor();
     await page.locator("a.exit-unmet", { hasText: "200.getThing29" }).waitFor();
-  });
-
-  test("a path that the own scenario lacks is offered in an instance, which leaves the scenario as it is", async () => {
-    const own = parseScenario(`
-version: 1
-name: Mine
-organizations: { a-bank: { type: bank, keys: { one: { environment: test } } } }
-story: [{ say: "Once." }]
-`);
-    const { page, ask } = await openDashboard({ scenario: own, view: "/overview/403.insufficient_scope" });
-    const detail = page.getByRole("region", { name: "Outcome 403.insufficient_scope" });
-    await detail.getByText("Your scenario stays as it is.").waitFor();
-    expect(await detail.locator("button:not(.quiet)").count()).toBe(0);
-    const first = page.locator("main .split :is(button, .button)").first();
-    expect(await first.innerText()).toBe("Present the story");
-    await detail.getByRole("button", { name: "Open an instance with key-states" }).click();
-    await page.waitForURL(/\/i\/\w+\/__sandbox\/#\/overview\/403/);
-    await detail.getByRole("button", { name: "Send it now" }).click();
-    await detail.getByText("Response: 403").waitFor();
-    expect((await ask("/health")).body.scenario).toBe("Mine");
-    expect((await ask("/requests")).body.data).toEqual([]);
   });
 
   test("rejections come first with their causes, and the button that fixes one", async () => {
@@ -186,23 +164,17 @@ story: [{ say: "Once." }]
     expect(await page.locator(".request-list tbody tr").count()).toBe(1);
   });
 
-  test("counts the server's own requests, and those of instances apart with a way to them, live", async () => {
-    const { page, server, ask } = await openDashboard({ scenario: "key-states" });
+  test("counts the requests of clients, live", async () => {
+    const { page, server } = await openDashboard({ scenario: "key-states" });
     const figure = page.locator("dl.facts div", { hasText: "Client requests" }).locator("dd");
     await figure.waitFor();
-    const send = (url: string, ref: string) =>
-      fetch(url + mePath, { headers: { "x-api-key": server.sandbox.secret(ref) } });
-    for (const sent of [1, 2]) {
-      const { base_url } = (await ask("/instances", { method: "POST" })).body.data;
-      for (let times = 0; times <= sent; times++) await send(base_url, "revoked");
-    }
-    await page.getByText("0, and 5 in 2 instances").waitFor();
-    await send(server.url, "active");
-    await page.getByText("1, and 5 in 2 instances").waitFor();
+    const send = (ref: string) =>
+      fetch(server.url + mePath, { headers: { "x-api-key": server.sandbox.secret(ref) } });
+    await send("active");
+    await expect.poll(() => figure.innerText()).toBe("1");
     await page.getByRole("progressbar", { name: coverageText(1) }).waitFor();
     expect(await page.locator("a.exit-met code").allTextContents()).toEqual(["200.test"]);
-    expect(server.sandbox.report().requests).toBe(6);
-    await figure.getByRole("link", { name: "2 instances" }).click();
-    await page.getByText("2 instances").waitFor();
+    await send("revoked");
+    await expect.poll(() => figure.innerText()).toBe("2");
   });
 });

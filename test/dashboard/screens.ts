@@ -84,35 +84,10 @@ export const screens: readonly Screen[] = [
     },
   },
   {
-    title: "the page of a claim link",
-    view: "overview",
-    async act(page) {
-      const url = await page.evaluate(async () => {
-        const headers = { "content-type": "application/json" };
-        const made = await fetch("./instances", {
-          method: "POST",
-          headers,
-          body: '{"label":"Harvest Bank"}',
-        });
-        return (await made.json()).data.claim_url as string;
-      });
-      await page.goto(url);
-      await page.getByText("Harvest Bank is yours").waitFor();
-    },
-  },
-  {
     title: "faults, with the form of another one",
     view: "faults",
     options: { scenario: "bad-day" },
     act: (page) => page.locator("summary", { hasText: "Add another fault" }).click(),
-  },
-  {
-    title: "instances",
-    view: "instances",
-    before: [
-      ["POST", "/instances", { label: "a test with a long name, ".repeat(3) }],
-      ["POST", "/instances", { label: "partner", expires: "30d" }],
-    ],
   },
   { title: "the running scenario", view: "scenario", options: { scenario: "rotation" } },
   { title: "story before its first step", view: "story", options: { scenario: "rotation" } },

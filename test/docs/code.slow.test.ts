@@ -8,11 +8,9 @@ import { createMiddleware } from "@mswjs/http-middleware";
 import express from "express";
 import * as msw from "msw";
 import * as mswNode from "msw/node";
-import * as undici from "undici";
 import { expect, onTestFinished, test, vi } from "vitest";
 import * as core from "../../src/index.js";
 import * as ourMsw from "../../src/integrations/msw.js";
-import * as ourUndici from "../../src/integrations/undici.js";
 import * as ourOpenapi from "../../src/library/entries/openapi.js";
 import * as ourNode from "../../src/server/index.js";
 import { noBrowser, openPage } from "../support/chromium-page.js";
@@ -48,11 +46,9 @@ function modules() {
     "svc-sandbox/msw": ourMsw,
     "svc-sandbox/node": ourNode,
     "svc-sandbox/openapi": ourOpenapi,
-    "svc-sandbox/undici": ourUndici,
     "node:fs/promises": files,
     msw,
     "msw/node": mswNode,
-    undici,
     express: { default: express },
     "@mswjs/http-middleware": { createMiddleware },
   };
@@ -61,8 +57,6 @@ function modules() {
 test.each(titled((block) => ![inVitest, inBrowser, serves].some((of) => of(block))))(
   "%s: runs, and its comments are true",
   async (_title, text) => {
-    const dispatcher = undici.getGlobalDispatcher();
-    onTestFinished(() => undici.setGlobalDispatcher(dispatcher));
     // The page sets where the files of the package are; other tests run in this process.
     onTestFinished(() => ourNode.setPackageReader((path) => files.readFile(join(root, path))));
     const imported = /import \{[^}]*\bcreateSandbox\b/.test(text)
@@ -116,7 +110,7 @@ test("every example compiles in TypeScript, except the lines that show an error"
     return used + vi + given + code;
   });
   const files = typed.map((code, index) => [`example-${index + 1}.ts`, code]);
-  const packages = ["msw", "vitest", "undici", "express", "@mswjs", "@types"];
+  const packages = ["msw", "vitest", "express", "@mswjs", "@types"];
   const folder = userFolder(Object.fromEntries(files), packages);
   // The examples are short: they catch errors without a type, and expect their own data.
   const loose = { strict: false, skipLibCheck: true, resolveJsonModule: true, types: ["node"] };

@@ -1,6 +1,8 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { parseEnv } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { startCommand as start } from "../../src/cli/commands/start.js";
@@ -8,25 +10,24 @@ import { controlPath } from "../../src/node/addresses.js";
 import { version } from "../../src/node/package-files.js";
 import { failures } from "../../src/rules/fault-effects.js";
 import { routes } from "../../src/server/control/routes/routes.js";
-import { startServer } from "../../src/server/index.js";
-import { serveControl } from "../control/client.js";
-import { noBalancer } from "../support/balancer.js";
+import { noBrowser, takePage } from "../support/chromium-page.js";
 import { compile } from "../support/compile.js";
 import { exchange } from "../support/exchange.js";
+import { freePort } from "../support/free-port.js";
 import { blockWith, pageOf } from "../support/pages.js";
-import { programPath } from "../support/programs.js";
-import { readMetrics } from "../support/prometheus.js";
-import { freePort } from "../support/redis-server.js";
+import { missing, programPath } from "../support/programs.js";
+import { type RunningCommand, runCommand, startBin, words } from "../support/running-command.js";
 import { mePath } from "../support/send.js";
 import { temporaryFolder, userFolder } from "../support/temporary-folder.js";
 
 // The files that people deploy hold what the program takes: flags, variables, paths and ports that there are.
 
-const page = "docs/deploy.md";
+const page = "docs/host.md";
 const variables = Object.values(start.flags).flatMap((flag) => flag.variables);
 const image = Object.fromEntries(
   [...pageOf("Dockerfile").matchAll(/^(WORKDIR|USER|EXPOSE) (.+)$/gm)].map(([, ...both]) => both),
 );
+const deployed = (name: string) => pageOf(`examples/deploy/${name}`);
 
 /** Reads command-line words as `start` does; throws on a flag that there is not, or a value that cannot be used. */
 function readWords([name, ...words]: readonly string[]): void {
@@ -42,35 +43,6 @@ function readWords([name, ...words]: readonly string[]): void {
   }
 }
 
-/** haproxy.cfg for replicas on this machine. */
-const localProxy = (port: number, lines: string) =>
-  pageOf("examples/deploy/haproxy.cfg")
-    .replace(/^ {2}server-template .*$/gm, lines)
-    .replace(" resolvers docker init-addr libc,none", "")
-    .replace(/^resolvers docker\n(?: .*\n)+/m, "")
-    .replace(/bind :\d+/, `bind 127.0.0.1:${port}`);
-
-/** Starts HAProxy with these settings until the test is over. */
-function startBalancer(settings: string): void {
-  const file = join(temporaryFolder({ "haproxy.cfg": settings }), "haproxy.cfg");
-  const child = spawn(programPath("haproxy"), ["-f", file, "-db", "-q"], { stdio: "ignore" });
-  onTestFinished(async () => {
-    child.kill("SIGTERM");
-    await once(child, "exit");
-  });
-}
-
-/** The lines of haproxy.cfg for these servers. */
-const serverLines = (servers: readonly { readonly url: string }[]) =>
-  servers.map(({ url }, index) => `  server replica${index} ${new URL(url).host}`).join("\n");
-
-/** Reads a variable of a Compose file, with its default, or the words about it as its value. */
-const readComposed = (name: string, value: string) =>
-  readVariable(
-    name,
-    value.replace(/\$\{\w+:[-?](.*)\}/, (_, given) => given.replaceAll(" ", "-").replaceAll(",", "")),
-  );
-
 /** Reads a variable as `start` does. */
 function readVariable(name: string, value: string): void {
   expect(variables).toContain(name);
@@ -79,15 +51,21 @@ function readVariable(name: string, value: string): void {
     ?.read(value, name);
 }
 
+/** What keeps a sandbox of its own, with its own keys, in a volume that is mounted at `folder`. */
+function expectOwnSandbox(argv: readonly string[], folder: string): void {
+  readWords(argv.filter((word) => word !== "key-states"));
+  expect(argv.join(" ")).toContain(
+    `--seed random --state ${folder}/sandbox.json --write-env ${folder}/partner.env`,
+  );
+}
+
 const pathsOfGet = routes.filter(({ method }) => method === "GET").map(({ path }) => controlPath + path);
 
 const typeOfKind: Readonly<Record<string, string>> = {
+  PersistentVolumeClaim: "core/v1",
   Deployment: "apps/v1",
-  StatefulSet: "apps/v1",
-  NetworkPolicy: "networking/v1",
-  Ingress: "networking/v1",
   Service: "core/v1",
-  PodDisruptionBudget: "policy/v1",
+  Ingress: "networking/v1",
 };
 
 /** What the compiler says of objects that are written down as the types of Kubernetes. */
@@ -106,15 +84,16 @@ function complaints(given: readonly { readonly kind: string }[]): Promise<string
   });
 }
 
-describe("the Kubernetes example", () => {
+describe("partner.yaml", () => {
   // biome-ignore lint/suspicious/noExplicitAny: the compiler checks it below
-  const objects: any[] = parseAllDocuments(pageOf("examples/deploy/kubernetes.yaml")).map((one) => {
+  const objects: any[] = parseAllDocuments(deployed("partner.yaml")).map((one) => {
     expect(one.errors).toEqual([]);
     return one.toJS();
   });
-  const named = (kind: string, name = "svc-sandbox") =>
-    objects.find((one) => one.kind === kind && one.metadata.name === name);
-  const pod = named("Deployment").spec.template;
+  const named = (kind: string) =>
+    objects.find((one) => one.kind === kind && one.metadata.name === "harvest-bank");
+  const { spec: deployment } = named("Deployment");
+  const pod = deployment.template;
   const [container] = pod.spec.containers;
 
   test("has the shape that Kubernetes accepts, and the test would find an unknown field", async () => {
@@ -124,13 +103,18 @@ describe("the Kubernetes example", () => {
     expect((await complaints([wrong])).join()).toContain("readyProbe");
   });
 
-  test("gives flags and variables that start reads, and its own Redis", () => {
-    readWords(container.args.filter((word: string) => word !== "key-states"));
+  test("starts one process, which ends before another one opens its volume, with flags and variables that start reads", () => {
+    expect([deployment.replicas, deployment.strategy]).toEqual([1, { type: "Recreate" }]);
     for (const { name, value } of container.env) readVariable(name, value);
     expect(container.image).toBe(`registry.example/svc-sandbox:${version}`);
-    const [redis] = named("StatefulSet", "redis").spec.template.spec.containers;
-    expect(redis.args.join(" ")).toMatch(/--appendonly yes .*--maxmemory-policy noeviction/);
-    expect(pageOf(page)).toContain(`\`svc-sandbox.yaml\` at \`${image.WORKDIR}\``);
+    const [{ name, mountPath }] = container.volumeMounts;
+    expectOwnSandbox(container.args, mountPath);
+    const [volume] = pod.spec.volumes;
+    expect([volume.name, named("PersistentVolumeClaim").metadata.name]).toEqual([
+      name,
+      volume.persistentVolumeClaim.claimName,
+    ]);
+    expect(image.USER).toBe(`1000:${pod.spec.securityContext.fsGroup}`);
   });
 
   test("probes existing paths on the port of the image, and needs no root", () => {
@@ -142,7 +126,6 @@ describe("the Kubernetes example", () => {
     for (const { path } of probed) expect(pathsOfGet).toContain(path);
     expect(container.ports).toEqual([{ name: "http", containerPort: Number(image.EXPOSE) }]);
     expect(pod.spec.securityContext.runAsNonRoot).toBe(true);
-    expect(image.USER).toMatch(/^[1-9]\d*:[1-9]\d*$/);
     expect(container.securityContext).toEqual({
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,
@@ -150,178 +133,301 @@ describe("the Kubernetes example", () => {
     });
   });
 
-  test("has objects that find each other, and the monitor of the page scrapes them with their token", () => {
-    for (const [kind, name] of [
-      ["StatefulSet", "redis"],
-      ["Deployment", "svc-sandbox"],
-    ] as const) {
-      const { selector, template } = named(kind, name).spec;
-      const service = named("Service", name).spec;
-      expect([selector.matchLabels, service.selector]).toEqual([
-        template.metadata.labels,
-        template.metadata.labels,
-      ]);
-      const ports = template.spec.containers[0].ports.map((port: { name: string }) => port.name);
-      expect(ports).toEqual([service.ports[0].targetPort ?? service.ports[0].name]);
-    }
-    const [{ http: route }] = named("Ingress").spec.rules;
-    expect(route.paths[0].backend.service).toEqual({ name: "svc-sandbox", port: { name: "http" } });
-    const monitor = parse(blockWith(page, "yaml", "kind: ServiceMonitor"));
-    const { metadata, spec } = named("Service");
-    expect(monitor.spec.selector.matchLabels).toEqual(metadata.labels);
-    const [{ port, path, authorization }] = monitor.spec.endpoints;
-    expect(port).toBe(spec.ports[0].name);
-    expect(pathsOfGet).toContain(path);
-    expect(authorization.credentials).toEqual({
-      name: container.envFrom[0].secretRef.name,
-      key: "SVC_SANDBOX_CONTROL_TOKEN",
-    });
+  test("has objects that find each other", () => {
+    const service = named("Service").spec;
+    expect([deployment.selector.matchLabels, service.selector]).toEqual([
+      pod.metadata.labels,
+      pod.metadata.labels,
+    ]);
+    expect(service.ports[0].targetPort).toBe(container.ports[0].name);
+    const [{ host, http: route }] = named("Ingress").spec.rules;
+    expect(route.paths[0].backend.service).toEqual({ name: "harvest-bank", port: { name: "http" } });
+    expect(container.env).toContainEqual({ name: "SVC_SANDBOX_PUBLIC_URL", value: `https://${host}` });
+  });
+
+  test("is applied by the page's lines for another name, with a secret that start reads", async () => {
+    const calls = await callsOf("kubectl", "kubectl apply", { "partner.yaml": deployed("partner.yaml") });
+    const [secret = ""] = calls.split("\n");
+    readVariable(/--from-literal=(\w+)=/.exec(secret)?.[1] ?? "", "12345678");
+    expect(pod.spec.containers[0].envFrom).toEqual([{ secretRef: { name: secret.split(" ")[3] } }]);
+    expect(calls).toContain("rollout status deployment/harvest-bank");
+    expect(container.args).toContain(/ -- cat (\S+)/.exec(calls)?.[1]);
   });
 });
 
-test("compose.yaml starts one server with flags and variables that start reads, and its state in a volume", () => {
-  const { services, volumes } = parse(pageOf("examples/deploy/compose.yaml"));
-  const { command, environment, volumes: mounts, ...sandbox } = services.sandbox;
+/** The calls of a program by a block of the page, a line each. */
+async function callsOf(program: string, words: string, files = {}): Promise<string> {
+  const stub = `#!/bin/sh\necho "$*" >> calls.txt\ncase "$*" in *"-f -"*) cat > applied.yaml;; esac\n`;
+  const cwd = temporaryFolder({ [program]: stub, ...files });
+  chmodSync(join(cwd, program), 0o755);
+  const env = { PATH: [cwd, process.env.PATH].join(delimiter) };
+  const { code, stderr } = await runCommand(blockWith(page, "sh", words), { cwd, env }).ended;
+  expect([code, stderr]).toEqual([0, ""]);
+  return readFileSync(join(cwd, "calls.txt"), "utf8");
+}
+
+test("compose.yaml starts one server with flags and variables that start reads, and its state in a volume", async () => {
+  const { services, volumes } = parse(deployed("compose.yaml"));
+  const { command, environment, volumes: mounts, ports, ...sandbox } = services.sandbox;
   expect(Object.keys(services)).toEqual(["sandbox"]);
-  readWords(command);
-  for (const [name, value] of Object.entries<string>(environment)) readComposed(name, value);
   const [volume, folder] = mounts[0].split(":");
-  expect([Object.keys(volumes), command.join(" ")]).toEqual([
-    [volume],
-    expect.stringContaining(`--state ${folder}/`),
-  ]);
+  expect(Object.keys(volumes)).toEqual([volume]);
+  expectOwnSandbox(command, folder);
+  for (const [name, value] of Object.entries<string>(environment)) {
+    const [, given, text = ""] = /^\$\{(\w+):[-?](.*)\}$/.exec(value) ?? [];
+    expect(given).toBe(name);
+    readVariable(name, text.replaceAll(/[ ,]/g, "-"));
+  }
+  expect(ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:\$\{SVC_SANDBOX_PORT:-\d+\}:/)]);
+  expect(ports[0].endsWith(`:${image.EXPOSE}`)).toBe(true);
   expect([sandbox.read_only, sandbox.cap_drop]).toEqual([true, ["ALL"]]);
   // Docker gives a new volume the owner of the image's folder.
   expect(pageOf("Dockerfile")).toMatch(
     new RegExp(`chownSync\\('${folder}', 1000, 1000\\).*\n(?:#.*\n)*USER 1000:1000`),
   );
+  const calls = await callsOf("docker", "docker compose");
+  expect(calls).toContain("-f examples/deploy/compose.yaml up -d\n");
+  expect(command).toContain(/ cat (\S+)/.exec(calls)?.[1]);
 });
 
-describe("haproxy.cfg", () => {
-  test("asks the replicas of the image whether they are ready", () => {
-    const proxy = pageOf("examples/deploy/haproxy.cfg");
-    expect(pathsOfGet).toContain(/uri (\S+)/.exec(proxy)?.[1]);
-    expect(/server-template \S+ \S+ (\S+)/.exec(proxy)?.[1]).toBe(`sandbox:${image.EXPOSE}`);
-  });
+const unit = Object.fromEntries(
+  [...deployed("svc-sandbox@.service").matchAll(/^(\w+)=(.+)$/gm)].map(([, ...both]) => both),
+);
 
-  test.skipIf(noBalancer !== undefined)(
-    "loses no request when one of two replicas stops, and takes it back when it is ready again",
-    async () => {
-      // As in a container: no address of this machine alone.
-      const start = (port: number) => startServer({ host: "0.0.0.0", port });
-      const servers = await Promise.all([start(0), start(0)]);
-      onTestFinished(async () => void (await Promise.all(servers.map((server) => server.close(0)))));
-      const [port, statesPort] = [await freePort(), await freePort()];
-      const settings = localProxy(port, serverLines(servers));
-      const states = `listen states\n  bind 127.0.0.1:${statesPort}\n  stats enable\n  stats uri /\n`;
-      startBalancer(`${settings}\n${states}`);
-      const statesSeen = async () => {
-        const { bytes } = await exchange(`http://127.0.0.1:${statesPort}`, { path: "/;csv" });
-        const rows = String(bytes)
-          .split("\n")
-          .filter((row) => row.startsWith("replicas,replica"));
-        // The state, and what came of the last check.
-        return rows.map((row) => [17, 36, 37].map((column) => row.split(",")[column]).join(" "));
-      };
-      const expectStates = (...expected: readonly RegExp[]) =>
-        expect.poll(statesSeen).toEqual(expected.map((one) => expect.stringMatching(one)));
-      const send = () => exchange(`http://127.0.0.1:${port}`, { path: mePath });
-      const ask = async () => (await send()).status;
-      const askAll = async (count: number) => {
-        for (let i = 0; i < count; i++) expect(await ask()).toBe(401);
-      };
-      const counts = () => servers.map(({ sandbox: { requests } }) => requests.list().length);
+/** Starts the unit of a partner as systemd does: its line, with its file of variables. */
+function startUnit(name: string, folder: string): ChildProcess {
+  const filled = (text = "") => text.replaceAll("%S", join(folder, "state")).replaceAll("%i", name);
+  const [program, ...argv] = filled(unit.ExecStart).split(" ");
+  expect([program, unit.StateDirectory]).toEqual(["/usr/local/bin/svc-sandbox", "svc-sandbox/%i"]);
+  mkdirSync(join(folder, "state", filled(unit.StateDirectory)), { recursive: true });
+  const file = filled(unit.EnvironmentFile).replace("/etc/svc-sandbox", folder);
+  const [first = "", ...others] = [...words, ...argv];
+  const { PATH } = process.env;
+  const env = { PATH, ...(parseEnv(readFileSync(file, "utf8")) as Record<string, string>) };
+  const child = spawn(first, others, { cwd: folder, env, stdio: "ignore" });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return child;
+}
 
-      await expectStates(/^UP L7OK 200$/, /^UP L7OK 200$/);
-      await askAll(10);
-      expect(counts()).toEqual([5, 5]);
-      await servers[0].close();
-      // The balancer has not noticed yet.
-      await askAll(20);
-      expect(counts()[1]).toBe(25);
-      await expectStates(/^DOWN L4CON/, /^UP L7OK 200$/);
-      await askAll(10);
-      const again = await start(Number(new URL(servers[0].url).port));
-      onTestFinished(() => again.close(0));
-      await expectStates(/^UP L7OK 200$/, /^UP L7OK 200$/);
-      await askAll(10);
-      expect(again.sandbox.requests.list()).toHaveLength(5);
-      await Promise.all([again.close(0), servers[1].close(0)]);
-      const rejected = await send();
-      expect([rejected.status, rejected.headers["content-type"]]).toEqual([503, "application/json"]);
-      const { code, message } = failures[503];
-      expect(JSON.parse(String(rejected.bytes))).toEqual({ error: { code, message } });
-    },
-    120_000,
-  );
-});
+/** Bytes in memory that a process shares with no other. */
+function ownBytes({ pid }: ChildProcess): number {
+  const [, kilobytes] = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kilobytes) * 1024;
+}
 
-test("Prometheus scrapes and alerts on metrics that exist", async () => {
-  const { scrape_configs: jobs } = parse(blockWith(page, "yaml", "scrape_configs"));
-  expect(pathsOfGet).toContain(jobs[0].metrics_path);
-  const { groups } = parse(blockWith(page, "yaml", "alert: "));
-  const expressions: string[] = groups.flatMap((group: { rules: { expr: string }[] }) =>
-    group.rules.map(({ expr }) => expr),
-  );
-  const told = [...pageOf(page).matchAll(/\b(?:svc_sandbox|nodejs|process)_[a-z0-9_]+/g)].map(([one]) => one);
-  const named = expressions.flatMap((one) => one.match(/svc_sandbox_\w+/g) ?? []);
-  expect(told).toEqual(expect.arrayContaining(named));
-  const { ask } = await serveControl();
-  const scraped = readMetrics((await ask("/metrics")).text);
-  const listed = [...pageOf("docs/control-plane.md").matchAll(/^\| `(svc_sandbox_\w+)`/gm)].map(
-    ([, name]) => name,
-  );
-  const known = new Set([...scraped.keys(), ...listed]);
-  const missing = told.filter((name) => !known.has(name.replace(/_bucket$/, "")));
-  expect(missing).toEqual([]);
-  expect(expressions.length).toBeGreaterThan(4);
-  for (const expression of expressions)
-    expect(expression).toMatch(
-      /^(?:(?:increase|changes)\()?(?:up|svc_sandbox_|nodejs_|process_|kubelet_volume_)/,
-    );
-  expect(expressions.find((one) => one.startsWith("up"))).toContain(`job="${jobs[0].job_name}"`);
-});
-
-test.skipIf(noBalancer !== undefined)(
-  "haproxy.cfg sends the requests to an instance to one replica, and others to all",
+test.skipIf(process.platform !== "linux")(
+  "fifty partners of the page's lines and the unit get responses with keys of their own, in 1.5 GB of memory",
   async () => {
-    const servers = await Promise.all([1, 2, 3].map(() => startServer()));
-    onTestFinished(async () => void (await Promise.all(servers.map((server) => server.close(0)))));
-    const port = await freePort();
-    const settings = localProxy(port, serverLines(servers));
-    startBalancer(settings.replaceAll("default-server check", "default-server"));
-    const ask = (path: string) => exchange(`http://127.0.0.1:${port}`, { path });
-    await expect
-      .poll(() =>
-        ask("/").then(
-          ({ status }) => status,
-          () => 0,
-        ),
-      )
-      .toBe(404);
-    const ids = Array.from({ length: 30 }, (_, n) => `instance-${n}`);
-    for (let round = 0; round < 3; round += 1) {
-      await Promise.all(ids.map((id, n) => ask(n % 2 === 0 ? `/i/${id}${mePath}` : `/i/${id}/${round}`)));
-      await Promise.all(ids.map(() => ask(mePath)));
-    }
-    const seen = servers.map(({ sandbox }) => sandbox.requests.list().map(({ path }) => path));
-    for (const id of ids) {
-      const counts = seen.map((paths) => paths.filter((path) => path.startsWith(`/i/${id}/`)).length);
-      expect(counts.filter((count) => count > 0)).toEqual([3]);
-    }
-    for (const paths of seen) {
-      expect(paths.filter((path) => path.startsWith("/i/")).length).toBeGreaterThan(0);
-      expect(paths.filter((path) => path === mePath).length).toBeGreaterThan(0);
-    }
+    const folder = temporaryFolder();
+    const ports = new Set<number>();
+    while (ports.size < 50) ports.add(await freePort());
+    const partners = [...ports].map((port, index) => ({ port, name: `partner-${index}` }));
+    const added = partners.map(({ name, port }) => `add ${name} ${port}\n`).join("");
+    const line = blockWith(page, "sh", "add() {").replace(/^add \w.*\n/gm, "") + added;
+    expect((await runCommand(line, { cwd: folder }).ended).code).toBe(0);
+    const units = partners.map((partner) => ({ ...partner, child: startUnit(partner.name, folder) }));
+    const seen = await Promise.all(
+      units.map(async ({ port, name }) => {
+        const url = `http://127.0.0.1:${port}`;
+        const file = join(folder, "state/svc-sandbox", name, "partner.env");
+        const written = () => (existsSync(file) ? readFileSync(file, "utf8") : "");
+        // The last of its lines; it is written once the server listens.
+        await expect.poll(written, { timeout: 200_000 }).toMatch(/^SVC_SANDBOX_CONTROL_TOKEN=.*\n/m);
+        expect(statSync(file).mode & 0o777).toBe(0o600);
+        const given = parseEnv(written()) as Record<string, string>;
+        expect(given.SVC_BASE_URL).toBe(`https://sandbox.example/${name}`);
+        const headers = { authorization: `Bearer ${given.SVC_SANDBOX_CONTROL_TOKEN}` };
+        const responses = await Promise.all([
+          exchange(url, { path: mePath, headers: { "x-api-key": given.SVC_API_KEY as string } }),
+          exchange(url, { path: `${controlPath}/report`, headers }),
+          exchange(url, { path: `${controlPath}/` }),
+          exchange(url, { path: `${controlPath}/ready` }),
+        ]);
+        expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+        return [given.SVC_API_KEY, given.SVC_KEY_REVOKED, given.SVC_SANDBOX_CONTROL_TOKEN];
+      }),
+    );
+    expect(new Set(seen.flat()).size).toBe(150);
+    const own = units.reduce((sum, { child }) => sum + ownBytes(child), 0);
+    expect(own).toBeGreaterThan(0);
+    expect(own).toBeLessThanOrEqual(1.5e9);
+    for (const { child } of units) child.kill("SIGTERM");
+    await Promise.all(units.map(({ child }) => child.exitCode ?? once(child, "exit")));
+    expect(new Set(units.map(({ child }) => child.exitCode))).toEqual(new Set([0]));
   },
+  300_000,
+);
+
+test("the page's lines lead from a server to a partner's first response, and to the coverage of each", async () => {
+  const cwd = userFolder();
+  const env = { SVC_SANDBOX_PORT: "0" };
+  const serving = runCommand(blockWith(page, "sh", "--write-env partner.env"), { cwd, env });
+  onTestFinished(async () => void (await serving.stop()));
+  const [, url = ""] = /Base URL +(\S+)/.exec(await serving.until(/Try it/)) ?? [];
+  const first = await runCommand(blockWith(page, "sh", "x-api-key"), { cwd }).ended;
+  expect(first).toMatchObject({ stdout: "200\n", stderr: "" });
+  const given = parseEnv(readFileSync(join(cwd, "partner.env"), "utf8"));
+  const lines = `SVC_SANDBOX_CONTROL_TOKEN=${given.SVC_SANDBOX_CONTROL_TOKEN}\nSVC_SANDBOX_PUBLIC_URL=${url}\n`;
+  const host = userFolder({ "harvest-bank.env": lines });
+  const report = await runCommand(blockWith(page, "sh", "for file in"), { cwd: host }).ended;
+  expect(report.stdout).toMatch(/^Coverage.* \d+%/);
+});
+
+/** Starts the built server of a partner on a port, and waits until it listens. */
+async function startPartner(port: number, cwd: string): Promise<RunningCommand> {
+  const argv = ["start", "key-states", "--json", "--log", "off", "--port", String(port)];
+  const more = ["--state", "sandbox.json", "--control-token", token, "--public-url", publicUrl];
+  const running = startBin([...argv, ...more], { cwd });
+  await running.until(/\n/);
+  return running;
+}
+
+const token = "token-of-the-test";
+const publicUrl = "https://sandbox.example/harvest-bank";
+const host = "sandbox.example";
+
+/** Starts a proxy with the settings of examples/deploy, without HTTPS, in front of a partner's port. */
+async function startProxy(program: "haproxy" | "nginx", partner: number): Promise<string> {
+  const listening = `127.0.0.1:${await freePort()}`;
+  const settings = deployed(program === "nginx" ? "nginx.conf" : "haproxy.cfg")
+    .replace(/bind :443 ssl .*/, `bind ${listening}`)
+    .replaceAll("listen 443 ssl", `listen ${listening}`)
+    .replace(/^ *ssl_certificate.*\n/gm, "")
+    .replaceAll("4801", String(partner));
+  const folder = temporaryFolder({ settings });
+  const file = join(folder, "settings");
+  const own = `daemon off; pid ${folder}/pid; error_log ${folder}/errors;`;
+  const argv =
+    program === "haproxy" ? ["-f", file, "-db", "-q"] : ["-p", folder, "-c", file, "-e", "errors", "-g", own];
+  const child = spawn(programPath(program), argv, { stdio: "ignore" });
+  onTestFinished(async () => {
+    child.kill("SIGTERM");
+    await once(child, "exit");
+  });
+  const url = `http://${listening}`;
+  const status = () =>
+    exchange(url, { path: "/nobody/", headers: { host } }).then(
+      (response) => response.status,
+      () => undefined,
+    );
+  await expect.poll(status).toBe(404);
+  return url;
+}
+
+const proxies = ["haproxy", "nginx"] as const;
+
+describe.each(proxies.filter((program) => missing(program) === undefined))(
+  "%s in front of partners",
+  (program) => {
+    test("leads a prefix and a name to the API, the control plane and the page of the partner", async () => {
+      const port = await freePort();
+      await startPartner(port, temporaryFolder());
+      const url = await startProxy(program, port);
+      const prefix = "/harvest-bank";
+      const statusOf = async (path: string, headers: Record<string, string> = {}) =>
+        (await exchange(url, { path, headers: { host, ...headers } })).status;
+      expect(await statusOf(prefix + mePath)).toBe(401);
+      expect(await statusOf(mePath, { host: `harvest-bank.${host}` })).toBe(401);
+      expect(await statusOf(`${prefix + controlPath}/health`)).toBe(200);
+      expect(await statusOf(`${prefix + controlPath}/state`)).toBe(401);
+      const authorization = `Bearer ${token}`;
+      expect(await statusOf(`${prefix + controlPath}/state`, { authorization })).toBe(200);
+      const reset = await exchange(url, {
+        method: "POST",
+        path: `${prefix + controlPath}/reset`,
+        headers: { host, authorization, "content-type": "application/json", origin: `https://${host}` },
+        body: "{}",
+      });
+      expect(reset.status).toBe(200);
+      const bare = await exchange(url, { path: prefix + controlPath, headers: { host } });
+      const to = new URL(bare.headers.location ?? "", url + prefix + controlPath);
+      expect([bare.status, to.pathname]).toEqual([308, `${prefix + controlPath}/`]);
+    });
+
+    test.skipIf(noBrowser !== undefined)(
+      "shows the page below a prefix, which sends its calls there",
+      async () => {
+        const port = await freePort();
+        await startPartner(port, temporaryFolder());
+        const url = await startProxy(program, port);
+        const browser = await takePage();
+        const seen: string[] = [];
+        // The name leads to the proxy, which ends HTTPS.
+        await browser.route(`https://${host}/**`, async (route) => {
+          const request = route.request();
+          const path = request.url().slice(`https://${host}`.length);
+          const { "accept-encoding": _, ...sent } = await request.allHeaders();
+          const headers = Object.fromEntries(Object.entries(sent).filter(([name]) => !name.startsWith(":")));
+          const body = request.postDataBuffer();
+          const outgoing = { method: request.method(), path, headers: { ...headers, host } };
+          const {
+            status,
+            headers: received,
+            bytes,
+          } = await exchange(url, body ? { ...outgoing, body } : outgoing);
+          seen.push(`${status} ${path.split("?")[0]}`);
+          await route.fulfill({ status, headers: received as Record<string, string>, body: bytes });
+        });
+        const below = `/harvest-bank${controlPath}/`;
+        await browser.goto(`https://${host}${below}#token=${token}`);
+        await browser.getByText("key-states").first().waitFor();
+        await expect.poll(() => seen).toContain(`200 ${below}revision`);
+        expect(seen.filter((one) => !one.startsWith(`200 ${below}`))).toEqual([]);
+        // The page asks again and again: no request is left when the test is over.
+        await browser.unrouteAll({ behavior: "wait" });
+      },
+    );
+  },
+);
+
+test.skipIf(missing("haproxy") !== undefined).each(["SIGTERM", "SIGKILL"] as const)(
+  "haproxy.cfg loses no request while the server of a partner restarts after %s",
+  async (signal) => {
+    const [port, cwd] = [await freePort(), temporaryFolder()];
+    const first = await startPartner(port, cwd);
+    const url = await startProxy("haproxy", port);
+    const statuses: number[] = [];
+    const isRestarted = new AbortController();
+    const send = async () => {
+      const { status } = await exchange(url, { path: `/harvest-bank${mePath}`, headers: { host } });
+      statuses.push(status);
+    };
+    const clients = Array.from({ length: 8 }, async () => {
+      while (!isRestarted.signal.aborted) await send();
+      await send();
+    });
+    await expect.poll(() => statuses.length).toBeGreaterThan(50);
+    first.child.kill(signal);
+    await first.ended;
+    await startPartner(port, cwd);
+    isRestarted.abort();
+    await Promise.all(clients);
+    expect(new Set(statuses)).toEqual(new Set([401]));
+  },
+  120_000,
+);
+
+test.skipIf(missing("haproxy") !== undefined)(
+  "haproxy.cfg has the API's errors for an address without a partner, and for a server that stays away",
+  async () => {
+    const url = await startProxy("haproxy", await freePort());
+    const ask = async (path: string) => {
+      const { status, headers, bytes } = await exchange(url, { path, headers: { host } });
+      return [status, headers["content-type"], JSON.parse(String(bytes)).error];
+    };
+    const [nobody, away] = await Promise.all([ask(`/nobody${mePath}`), ask(`/harvest-bank${mePath}`)]);
+    expect(nobody).toMatchObject([404, "application/json", { code: "not_found" }]);
+    const { code, message } = failures[503];
+    expect(away).toEqual([503, "application/json", { code, message }]);
+  },
+  120_000,
 );
 
 test("the page names only flags and variables of start", () => {
   const text = pageOf(page);
   const named = [...text.matchAll(/`(--[a-z-]+)/g)].map(([, name]) => name as string);
-  const ofOthers = ["--build-arg", "--read-only", "--no-healthcheck"];
   const flags = Object.values(start.flags).map(({ spec }) => spec.split(/[ ,]+/));
-  expect(named.filter((name) => !ofOthers.includes(name) && !flags.flat().includes(name))).toEqual([]);
+  expect(named.filter((name) => name !== "--build-arg" && !flags.flat().includes(name))).toEqual([]);
   const told = [...text.matchAll(/\bSVC_SANDBOX_[A-Z_]+/g)].map(([name]) => name);
   expect([...new Set(told)].filter((one) => !variables.includes(one) && one !== "SVC_SANDBOX_")).toEqual([]);
 });

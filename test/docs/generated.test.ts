@@ -41,8 +41,7 @@ const callGroups: Readonly<Record<string, readonly string[]>> = {
   records: ["farmers", "records"],
   requests: ["requests", "expect", "send", "report", "request-checks"],
   story: ["story"],
-  instances: ["instances"],
-  server: ["health", "ready", "metrics", "export", "stop", "openapi.json", "control.openapi.json", ""],
+  server: ["health", "ready", "stop", "openapi.json", "control.openapi.json", ""],
 };
 
 const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
@@ -76,7 +75,6 @@ test.each([...allPages])("%s matches the product (npm run docs:update)", async (
 const compared: Readonly<Record<string, readonly string[]>> = {
   // The sessions and the curl lines run in shell.slow.test.ts.
   "docs/control-plane.md": ['{"data":', "id: 8"],
-  "docs/store.md": ["This is one replica of the sandbox in ", "appendonly yes"],
 };
 
 test("every sample of output on a page is made by the product, or compared by another test", () => {
@@ -88,8 +86,6 @@ test("every sample of output on a page is made by the product, or compared by an
     return blocks.filter((text) => !compared[page]?.some((start) => text?.startsWith(start)));
   });
   expect(unknown).toEqual([]);
-  // Replicas need a Redis.
-  expect(pageOf("src/cli/serve/named-redis.ts")).toContain(compared["docs/store.md"]?.[0]);
 });
 
 test.each(["whoami.test.js", "whoami.jest.cjs", "whoami.node.mjs"])(

@@ -1,8 +1,7 @@
-import { chmodSync, cpSync, existsSync, readFileSync, statSync, symlinkSync } from "node:fs";
-import { basename, delimiter, join, relative } from "node:path";
+import { cpSync, existsSync, readFileSync, statSync, symlinkSync } from "node:fs";
+import { delimiter, join, relative } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { execCommand as exec } from "../../src/cli/commands/exec.js";
-import { startCommand as start } from "../../src/cli/commands/start.js";
 import type { SandboxServer } from "../../src/server/index.js";
 import { blocksOf, blockWith, pageOf, root } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
@@ -16,16 +15,17 @@ import { temporaryFolder, userFolder } from "../support/temporary-folder.js";
 const run: Readonly<Record<string, readonly string[]>> = {
   // `npm run examples` runs those of a project as well, with the packages of the registry.
   "README.md": ["npm start", "curl -i", "npm ci && npm test", "npm pack", "exec --", "start my.yaml"],
+  // deploy.slow.test.ts runs them, and image.ts builds the image.
   "docs/host.md": [
-    "payments",
-    "--instance-rate 600\n",
-    "> link.txt",
-    "claim ",
-    "instance link",
-    "create namespace",
-    "get secret",
+    "--write-env partner.env",
+    "x-api-key",
+    "add() {",
+    "systemctl enable",
+    "docker compose",
+    "kubectl apply",
+    "for file in",
   ],
-  "docs/control-plane.md": ["send() {", "send P", "/revision", "/metrics", "/control.openapi.json"],
+  "docs/control-plane.md": ["send() {", "send P", "/revision", "/control.openapi.json"],
 };
 
 test.each(Object.entries(run))("every block of %s is run", (page, words) => {
@@ -166,8 +166,6 @@ test.each(shells)(
 
 /* docs/control-plane.md */
 
-const page = "docs/control-plane.md";
-
 /** A block of a page for a server on another port. */
 const blockFor = (server: SandboxServer, page: string, language: string, words: string) =>
   blockWith(page, language, words).replaceAll("http://127.0.0.1:4747", server.url);
@@ -194,7 +192,7 @@ test("docs/control-plane.md: its commands print the responses below them", async
   const shown = blocks.flatMap(({ text }, index) =>
     text.includes("send P") ? [[text, blocks[index + 1]?.text ?? ""] as const] : [],
   );
-  expect(shown.length).toBeGreaterThan(5);
+  expect(shown.length).toBeGreaterThan(4);
   const script = shown.map(([text]) => text).join("echo '--'\n");
   const local = (text: string) => text.replaceAll("http://127.0.0.1:4747", server.url);
   const { stdout, stderr } = await ended(local(script), temporaryFolder());
@@ -209,74 +207,15 @@ test("docs/control-plane.md: its commands print the responses below them", async
   expect(server.sandbox.name).toBe("key-states");
 });
 
-test("docs/control-plane.md: the line for metrics shows each metric of the table, and no other of ours", async () => {
-  const line = blockFor(await openServer(), page, "sh", "/metrics");
-  const { stdout } = await ended(line, temporaryFolder());
-  const shown = [...stdout.matchAll(/^# TYPE (svc_sandbox_\w+) (\w+)$/gm)].map(
-    ([, name, type]) => `${name} ${type}`,
-  );
-  const rows = [...pageOf(page).matchAll(/^\| `(svc_sandbox_\w+)` \| (\w+) \|/gm)];
-  const ofStore = /^svc_sandbox_(?:store|file)_/;
-  const without = rows.filter(([, name = ""]) => !ofStore.test(name));
-  expect(without.map(([, name, type]) => `${name} ${type}`).sort()).toEqual(shown.sort());
-});
-
-test("docs/deploy.md: a client with the certificate reaches HTTPS", async () => {
+test("docs/integrations.md: a client with the certificate reaches HTTPS", async () => {
   const cwd = userFolder();
-  serving(blockWith("docs/deploy.md", "sh", "--tls"), cwd);
+  serving(blockWith("docs/integrations.md", "sh", "--tls"), cwd);
   const printed = () => readFileSync(join(cwd, "listening.json"), "utf8");
   await expect.poll(() => printed()).toMatch(/\n$/);
-  const text = blockWith("docs/deploy.md", "sh", "--cacert");
+  const text = blockWith("docs/integrations.md", "sh", "--cacert");
   const line = text.replace("https://127.0.0.1:4747", JSON.parse(printed()).base_url);
   const { stdout, stderr } = await ended(line, cwd);
   expect([stdout, stderr]).toEqual([promised(text), ""]);
-});
-
-test("docs/deploy.md: the line for a public URL starts a server that shows it", async () => {
-  const running = serving(blockWith("docs/deploy.md", "sh", "--public-url"), userFolder());
-  await running.until(/ {2}Base URL {3}http:\/\/sandbox\.bank\.example:4747\n/);
-});
-
-test("docs/host.md: its lines lead from a server to a partner's first response, and to a new link", async () => {
-  const cwd = userFolder();
-  const token = "the-owners-own-token";
-  const block = (words: string, url = "") =>
-    blockWith("docs/host.md", "sh", words)
-      .replace("$(openssl rand -hex 24)", token)
-      .replaceAll("http://127.0.0.1:4747", url);
-  const [, url = ""] =
-    /Base URL +(\S+)/.exec(await serving(block("--instance-rate 600\n"), cwd).until(/listening on/)) ?? [];
-  const env = { SVC_SANDBOX_CONTROL_TOKEN: token, SVC_CONTROL_URL: url };
-  await ended(block("> link.txt"), cwd, env);
-  const link = readFileSync(join(cwd, "link.txt"), "utf8");
-  expect(link).toMatch(new RegExp(`^${url}/i/\\w{12}/__sandbox/#code=\\w{32}\n$`));
-  expect((await ended(block("claim "), cwd)).stdout).toBe("200\n");
-  const again = await ended(block("instance link"), cwd, env);
-  expect(again.stdout).toContain(link.slice(0, link.indexOf("=")));
-});
-
-test("docs/host.md: its lines for a cluster name the file and its objects, and variables of start", async () => {
-  const cwd = temporaryFolder({ kubectl: '#!/bin/sh\nprintf "%s\\n" "$*" >> calls.txt\n' });
-  chmodSync(join(cwd, "kubectl"), 0o755);
-  const env = { PATH: [cwd, process.env.PATH].join(delimiter) };
-  for (const words of ["create namespace", "get secret"])
-    expect((await ended(blockWith("docs/host.md", "sh", words), cwd, env)).code).toBe(0);
-  const calls = readFileSync(join(cwd, "calls.txt"), "utf8");
-  const secrets = [...calls.matchAll(/--from-literal=(\w+)=|\.data\.(\w+)/g)].map(
-    ([, made, read]) => made ?? read,
-  );
-  const variables = Object.values(start.flags).flatMap((flag) => flag.variables);
-  expect(secrets).toHaveLength(3);
-  for (const name of secrets) expect(variables).toContain(name);
-  const [, file = ""] = /\]\(\.\.\/(examples\/deploy\/kubernetes\.yaml)\)/.exec(pageOf("docs/host.md")) ?? [];
-  expect(calls).toContain(`apply -f ${basename(file)}`);
-  const yaml = pageOf(file);
-  for (const [, kind = "", name = ""] of calls.matchAll(
-    /(deployment|secret)(?:\/| generic | )(svc-sandbox)/g,
-  )) {
-    if (kind === "secret") expect(yaml).toContain(`secretRef: { name: ${name} }`);
-    else expect(yaml).toMatch(new RegExp(`kind: Deployment\nmetadata:\n {2}name: ${name}\n`));
-  }
 });
 
 test("docs/scenarios.md: the first scenario is served, and its curl line gets the status of the table", async () => {

@@ -1,9 +1,7 @@
 import { setupServer } from "msw/node";
-import { getGlobalDispatcher, setGlobalDispatcher, fetch as undiciFetch } from "undici";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { createSandbox, type Fault, type Sandbox } from "../../src/index.js";
 import { createHandlers } from "../../src/integrations/msw.js";
-import { createDispatcher } from "../../src/integrations/undici.js";
 import { mePath } from "../support/doors.js";
 import { expressDoor } from "../support/express-door.js";
 import { scenarioWith } from "../support/faulty.js";
@@ -19,21 +17,9 @@ function reachByMsw(sandbox: Sandbox): typeof fetch {
   return fetch;
 }
 
-function reachByDispatcher(sandbox: Sandbox): typeof fetch {
-  const before = getGlobalDispatcher();
-  setGlobalDispatcher(createDispatcher(sandbox));
-  onTestFinished(() => setGlobalDispatcher(before));
-  return fetch;
-}
-
 type Reach = (input: string, init?: RequestInit) => Promise<Response>;
 const fetches: Readonly<Record<string, (sandbox: Sandbox) => Reach>> = {
   "sandbox.fetch": (sandbox) => sandbox.fetch as Reach,
-  "Node's fetch by a dispatcher": reachByDispatcher,
-  "undici's fetch by a dispatcher": (sandbox) => {
-    const dispatcher = createDispatcher(sandbox);
-    return (url, init) => undiciFetch(url, { ...init, dispatcher } as never) as unknown as Promise<Response>;
-  },
   // Last: its server responses the fetch of Node until the test ends.
   msw: reachByMsw,
 };
@@ -80,7 +66,7 @@ async function endingOverExpress(sandbox: Sandbox, then: Fault["then"]): Promise
   return ended;
 }
 
-// The endings by sandbox.fetch, by msw and by a dispatcher; in a partner's Express app.
+// The endings by sandbox.fetch and by msw; in a partner's Express app.
 test.each<readonly [Fault["then"], fetched: string, overExpress: string]>([
   [{ latency: "20ms" }, "200 context", "200 context"],
   [{ slow: 2000 }, "200 context", "200 context"],

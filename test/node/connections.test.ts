@@ -7,11 +7,9 @@ import { version } from "../../src/node/package-files.js";
 import { startInNode } from "../../src/node/platform.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { type ServerOptions, startServer } from "../../src/server/index.js";
-import { serveSandbox } from "../../src/server/serve.js";
 import { type AnyServer, followConnections } from "../../src/server/sockets/connections.js";
 import { createHttpServer } from "../../src/server/sockets/http-server.js";
 import { createServerState } from "../../src/server/sockets/server-state.js";
-import { createMemoryStore } from "../../src/store/memory-store.js";
 import { scenarioWith } from "../support/faulty.js";
 import { withInput } from "../support/own-endpoints.js";
 import { readResponses } from "../support/raw-socket.js";
@@ -123,8 +121,8 @@ test.each([
 
 test("a defect of the control plane gets 500, and the server continues", async () => {
   const defects: unknown[] = [];
-  const store = createMemoryStore(startInNode(bundledScenarios["key-states"]));
-  const state = createServerState(store, { onDefect: (error) => defects.push(error) });
+  const sandbox = startInNode(bundledScenarios["key-states"]);
+  const state = createServerState(sandbox, { onDefect: (error) => defects.push(error) });
   state.control = () => {
     throw new Error("a defect");
   };
@@ -175,31 +173,6 @@ test.each([false, true])("a stop waits for no silent connection (TLS: %s)", asyn
   if (!tls) await requested(server.sandbox);
   const hour = 60 * 60_000;
   await server.close(hour);
-});
-
-test("a server that drains responds, and ends each kept connection with its next response", async () => {
-  const server = await serveSandbox(startInNode(bundledScenarios["key-states"]), { port: 0 });
-  const port = Number(new URL(server.url).port);
-  const request = `GET ${mePath} HTTP/1.1\r\nHost: any.example\r\n\r\n`;
-  const kept = connect({ port, host: "127.0.0.1" }, () => kept.write(request));
-  const heard = [String((await once(kept, "data"))[0])];
-  let stop = () => {};
-  const drained = new Promise<void>((resolve) => {
-    stop = resolve;
-  });
-  const closed = server.close(0, drained);
-  kept.write(request);
-  heard.push(Buffer.concat(await kept.toArray()).toString());
-  // New connections are still accepted, for one response each.
-  heard.push(...(await responsesTo(port, request)).map(({ head }) => head));
-  expect(heard.map((text) => /^Connection: (.*)$/m.exec(text)?.[1]?.trim())).toEqual([
-    "keep-alive",
-    "close",
-    "close",
-  ]);
-  expect(heard.every((text) => text.startsWith("HTTP/1.1 401"))).toBe(true);
-  stop();
-  await closed;
 });
 
 test("a stop ends a connection after its response, without waiting for a timeout of Node", async () => {

@@ -66,7 +66,7 @@ describe.each(fakes)("while fake timers replace %s", (_title, config) => {
     vi.useFakeTimers(config);
     const server = await startServer({ scenario });
     expect((await control(server.controlUrl, "GET /nothing")).status).toBe(404);
-    expect((await control(server.controlUrl, "POST /instances", {})).status).toBe(201);
+    expect((await control(server.controlUrl, "POST /reset", {})).status).toBe(200);
     await fetch(server.url + mePath);
     vi.advanceTimersByTime(2 * day);
     const { data } = (await control(server.controlUrl, "GET /requests")).body;

@@ -8,9 +8,8 @@ import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { createHttpServer } from "../../src/server/sockets/http-server.js";
 import { startInterceptor } from "../../src/server/sockets/intercept.js";
 import { createServerState } from "../../src/server/sockets/server-state.js";
-import { createMemoryStore } from "../../src/store/memory-store.js";
 
-const state = createServerState(createMemoryStore(startInNode(bundledScenarios["key-states"])));
+const state = createServerState(startInNode(bundledScenarios["key-states"]));
 
 /** A proxy that passes other hosts through, an origin, and the two ends of what goes through, once both are connected. */
 async function passingThrough(messageTo: (host: string) => string) {

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { lock } from "../../src/node/files/lock.js";
 import { nodePlatform } from "../../src/node/platform.js";
-import { lock } from "../../src/store/file/file-store.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 test.runIf(process.platform !== "win32")(

@@ -4,7 +4,7 @@ import { Duplex } from "node:stream";
 import { expect, test } from "vitest";
 import type { Delivery } from "../../src/sandbox/journal/exchange.js";
 import { closeServer } from "../../src/server/sockets/connections.js";
-import { endSocket, rejectExcess, rejectSocket, sendFaulty } from "../../src/server/sockets/messages.js";
+import { endSocket, rejectSocket, sendFaulty } from "../../src/server/sockets/messages.js";
 
 const timers = () => process.getActiveResourcesInfo().filter((one) => one === "Timeout").length;
 
@@ -32,8 +32,6 @@ function halfOpenSocket() {
 const message = { status: 200, headers: [], body: "a body" };
 const late: Delivery = { delayMs: 3_600_000, kind: "send", cutAfter: undefined, bytesPerSecond: undefined };
 
-const excess = { limit: "time", amount: 2, max: 1, retryAfter: 1 } as const;
-
 test.each<[string, (response: ServerResponse) => void]>([
   ["late response", (response) => sendFaulty(late, message, response)],
   ["reset", (response) => sendFaulty({ ...late, kind: "reset" }, message, response)],
@@ -41,7 +39,6 @@ test.each<[string, (response: ServerResponse) => void]>([
     "slow response",
     (response) => sendFaulty({ ...late, delayMs: 0, bytesPerSecond: 0.001 }, message, response),
   ],
-  ["rejection above an instance's limit", (response) => rejectExcess(excess, response)],
 ])("the timer of a %s ends with its client", (_what, send) => {
   const before = timers();
   const response = responseTo();

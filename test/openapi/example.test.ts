@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { setupServer } from "msw/node";
-import { afterEach, expect, onTestFinished, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 // @ts-expect-error The example is JavaScript.
 import * as client from "../../examples/openapi/client.js";
 import { createSandbox } from "../../src/index.js";
@@ -9,8 +9,6 @@ import { readOpenApi } from "../../src/library/entries/openapi.js";
 import { loadScenario } from "../../src/node/files/load-scenario.js";
 import { openSandbox } from "../support/doors.js";
 import { root } from "../support/pages.js";
-import { noRedis, startRedis } from "../support/redis-server.js";
-import { startReplica } from "../support/replicas.js";
 import { served } from "../support/servers.js";
 
 const { changeReport, listReports, readReport, removeReport, requestReport } = client;
@@ -18,21 +16,17 @@ const { scenario: whole } = await loadScenario(join(root, "examples/openapi/scen
 const { faults: _, ...scenario } = whole;
 const keys = openSandbox(scenario).secret;
 
-/** Creates, reads, lists, changes and removes a report at these addresses in turn, with the client of the example. */
-async function useReports(...urls: readonly string[]) {
-  let turn = 0;
-  const url = () => urls[turn++ % urls.length] as string;
+/** Creates, reads, lists, changes and removes a report at this address, with the client of the example. */
+async function useReports(url: string) {
   const [main, other] = [keys("main"), keys("other")];
-  const { id, status } = await requestReport(url(), main, 12);
-  expect(await readReport(url(), main, id)).toMatchObject({ id, status });
-  expect(await listReports(url(), main)).toEqual([id]);
-  expect(await changeReport(url(), main, id, { reason: "corrected" })).toMatchObject({ id });
-  for (const one of urls) {
-    expect(await readReport(one, other, id)).toMatchObject({ failed: 404 });
-    expect(await listReports(one, other)).toEqual([]);
-  }
-  expect(await removeReport(url(), main, id)).toEqual({ removed: true });
-  for (const one of urls) expect(await readReport(one, main, id)).toMatchObject({ failed: 404 });
+  const { id, status } = await requestReport(url, main, 12);
+  expect(await readReport(url, main, id)).toMatchObject({ id, status });
+  expect(await listReports(url, main)).toEqual([id]);
+  expect(await changeReport(url, main, id, { reason: "corrected" })).toMatchObject({ id });
+  expect(await readReport(url, other, id)).toMatchObject({ failed: 404 });
+  expect(await listReports(url, other)).toEqual([]);
+  expect(await removeReport(url, main, id)).toEqual({ removed: true });
+  expect(await readReport(url, main, id)).toMatchObject({ failed: 404 });
 }
 
 const server = setupServer();
@@ -45,11 +39,3 @@ test("the example's client creates, reads, lists, changes and removes a record t
 });
 
 test("the same through a socket", async () => useReports((await served({ scenario })).url));
-
-test.skipIf(noRedis)("the same through two replicas in turn", async () => {
-  const redis = await startRedis();
-  onTestFinished(redis.close);
-  const replicas = [await startReplica(redis.url, scenario), await startReplica(redis.url, scenario)];
-  onTestFinished(async () => void (await Promise.all(replicas.map((one) => one.close(0)))));
-  await useReports(...replicas.map(({ url }) => url));
-});

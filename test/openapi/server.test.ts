@@ -48,8 +48,6 @@ test("a sent scenario may name the document that the server was started with, an
   });
   expect(await statusOf(first.url)).toBe(404);
   const named = { ...scenario, openapi: "api.yaml" };
-  const made = await control(first.controlUrl, "POST /instances", { scenario: named });
-  expect([made.status, await statusOf(made.body.data.base_url)]).toEqual([201, 201]);
   expect((await sendTo(first.controlUrl, stringify(named))).status).toBe(200);
   expect(await statusOf(first.url)).toBe(201);
   await first.close(0);
@@ -58,7 +56,6 @@ test("a sent scenario may name the document that the server was started with, an
     scenario: { ...scenario, openapi: { text, file: "docs/api.yaml" } },
   });
   expect(await statusOf(next.url)).toBe(201);
-  expect(await statusOf(`${next.url}/i/${made.body.data.id}`)).toBe(201);
 });
 
 test("a sent scenario may have the text of this document, a part of it, or a bundled one", async () => {
@@ -90,9 +87,6 @@ test.each<[string, object | string]>([
   const sent = typeof given === "string" ? given : JSON.stringify(given);
   const refused = await sendTo(controlUrl, sent);
   expect([refused.status, refused.body.error.code]).toEqual([403, "document_not_allowed"]);
-  const instance = await control(controlUrl, "POST /instances", { scenario: JSON.parse(sent) });
-  expect([instance.status, instance.body.error.code]).toEqual([403, "document_not_allowed"]);
-  expect((await control(controlUrl, "GET /instances")).body.data).toEqual([]);
   const checked = await fetch(`${controlUrl}/scenario/validate`, {
     method: "POST",
     headers: yaml,
@@ -102,7 +96,7 @@ test.each<[string, object | string]>([
   expect(await statusOf(url)).toBe(201);
 });
 
-test("the document of the start stays with another scenario, in a reset and in instances of another scenario", async () => {
+test("the document of the start stays with another scenario, and in a reset", async () => {
   const { url, controlUrl } = await served({ openapi: readOpenApi(text) });
   const main = { ...keys.main, scopes: ["attestations:read", "reports:write"] };
   const other = { version: 1, organizations: { bank: { type: "bank", keys: { main } } } };
@@ -111,6 +105,4 @@ test("the document of the start stays with another scenario, in a reset and in i
   expect(await statusOf(url)).toBe(201);
   await control(controlUrl, "POST /reset");
   expect(await statusOf(url)).toBe(201);
-  const made = await control(controlUrl, "POST /instances", { scenario: other });
-  expect(await statusOf(made.body.data.base_url)).toBe(201);
 });

@@ -24,7 +24,6 @@ const leftOf: Readonly<Record<string, readonly string[]>> = {
   // The entry point `svc-sandbox`.
   "index.ts": core,
   ...Object.fromEntries(nodeLayers.map((name) => [name, [...core, ...before(nodeLayers, name)]])),
-  "store/redis": [...core, "node", "store"],
   cli: [...core, ...nodeLayers, "check", "certify"],
   integrations: [...core, ...nodeLayers],
   // Of these, only msw runs in browsers.
@@ -32,9 +31,6 @@ const leftOf: Readonly<Record<string, readonly string[]>> = {
   // Knows only the control plane's HTTP.
   dashboard: [],
 };
-
-/** The plugs, each with the only other file that knows it, and loads it by name. */
-const plugs: Readonly<Record<string, string>> = { "store/redis": "src/cli/serve/named-redis.ts" };
 
 /** The types of the control plane's responses, and the only file of the dashboard that may import them. */
 const responseTypes = ["src/server/control/responses.ts", "src/dashboard/control/responses.ts"];
@@ -44,10 +40,9 @@ const ofNode = /\bprocess\.|\bBuffer\.|\bBuffer\(|\b__dirname\b|\brequire\(/;
 
 const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g, "");
 
-const onlyInNode = [...nodeLayers, "check", "store/redis", "integrations", "cli"];
+const onlyInNode = [...nodeLayers, "check", "integrations", "cli"];
 
-const layerOf = (file: string) =>
-  file.startsWith("src/store/redis/") ? "store/redis" : (file.split("/")[1] as string);
+const layerOf = (file: string) => file.split("/")[1] as string;
 
 /** Whose rights a file has: its layer's, or its own. */
 const rightsOf = (file: string) => (file.slice(4) in leftOf ? file.slice(4) : layerOf(file));
@@ -94,8 +89,6 @@ function isAllowed(file: string, imported: string): boolean {
   if (imported.startsWith("src/")) {
     if (imported === responseTypes[0] && file === responseTypes[1]) return true;
     const rights = rightsOf(file);
-    const plug = plugs[layerOf(imported)];
-    if (plug !== undefined && layer !== layerOf(imported)) return file === plug;
     return layerOf(imported) === rights || leftOf[rights]?.includes(layerOf(imported)) === true;
   }
   if (imported === "package.json") return readsVersion.includes(file);
@@ -216,9 +209,7 @@ test.each([
   ["src/scenario/yaml.ts", "src/sandbox/keys.ts"],
   ["src/api/handle.ts", "src/node/platform.ts"],
   ["src/server/sockets/http-server.ts", "yaml"],
-  ["src/store/store.ts", "src/server/serve.ts"],
-  ["src/server/serve.ts", "src/store/redis/redis-store.ts"],
-  ["src/store/redis/redis-store.ts", "src/server/serve.ts"],
+  ["src/node/files/lock.ts", "src/server/serve.ts"],
   ["src/integrations/msw.ts", "src/node/platform.ts"],
   ["src/server/sockets/http-server.ts", "left-pad"],
   ["src/cli/cli.ts", "preact"],

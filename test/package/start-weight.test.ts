@@ -28,8 +28,6 @@ test.each([
   ["the YAML reader", /YAMLParseError/],
   ["the tables of farmers", /c_1938/],
   ["Express", /x-powered-by/],
-  ["the client of Redis", /disableOfflineQueue/],
-  ["the metrics", /nodejs_eventloop_lag/],
 ])("a start does not load %s", (_what, sign) => {
   expect(files.some((file) => file.endsWith(".js") && sign.test(textOf(file)))).toBe(true);
   expect(loaded.filter(([, text]) => sign.test(text)).map(([file]) => file)).toEqual([]);
@@ -39,7 +37,6 @@ test.each([
   ["index", []],
   ["msw", []],
   ["node", ["server"]],
-  ["undici", ["server"]],
 ])("svc-sandbox/%s needs nothing of the command line, and of the server %j", (entry, more) => {
   const code = `require(${JSON.stringify(join(folder, entry))}); console.log(Object.keys(require.cache).join("\\n"))`;
   const read = execFileSync(process.execPath, ["-e", code], { encoding: "utf8" });

@@ -36,7 +36,7 @@ beforeAll(async () => {
   // A second user has msw and the types of Node beside it.
   await install(join(folder, "beside"), [packed.tarball]);
   mkdirSync(join(folder, "beside/node_modules/@types"));
-  for (const name of ["msw", "undici", "vitest", "@types/node"])
+  for (const name of ["msw", "vitest", "@types/node"])
     symlinkSync(join(root, "node_modules", name), join(folder, "beside/node_modules", name));
 });
 
@@ -181,7 +181,6 @@ describe("an installation", () => {
 
   const needed = [
     ["msw", "msw 2.0"],
-    ["undici", "undici 5.20"],
     ["vitest", "vitest 3.2"],
   ];
 
@@ -213,14 +212,14 @@ describe("an installation", () => {
 
   test("an entry point whose package is too old rejects with package_unusable, imported and required", async () => {
     await install(join(folder, "old"), [packed.tarball]);
-    const old = { msw: "1.3.5", undici: "5.19.1", vitest: "3.1.4" };
+    const old = { msw: "1.3.5", vitest: "3.1.4" };
     for (const [name, version] of Object.entries(old)) {
       const place = join(folder, "old/node_modules", name);
       mkdirSync(place, { recursive: true });
       writeFileSync(join(place, "package.json"), JSON.stringify({ name, version }));
       writeFileSync(join(place, "index.js"), "");
     }
-    const found = ["an older one", "5.19.1", "3.1.4"];
+    const found = ["an older one", "3.1.4"];
     expect(await failures("old")).toEqual(
       needed.map(([entry, version], index) =>
         sentence(`^svc-sandbox/${entry} needs ${version} or later, and ${found[index]} is installed: run`),
@@ -285,12 +284,8 @@ const otherDoors = `
 import { setupServer } from "msw/node";
 import { createHandlers, handlers, sandbox as ready } from "svc-sandbox/msw";
 import { loadScenario, startServer, type SandboxServer } from "svc-sandbox/node";
-import { createDispatcher } from "svc-sandbox/undici";
 import { test as ofVitest } from "svc-sandbox/vitest";
-import { type Dispatcher, setGlobalDispatcher } from "undici";
 export const server = setupServer(...handlers, ...createHandlers(ready, { baseUrl: "https://api.example" }));
-const dispatcher: Dispatcher = createDispatcher(ready, { baseUrl: "https://api.example" });
-setGlobalDispatcher(dispatcher);
 ofVitest("a test", async ({ sandbox, server, secret }) => {
   // @ts-expect-error: a ref is a text
   secret(sandbox.seed);

@@ -6,7 +6,6 @@ import { renderReport } from "../../src/report/report-document.js";
 import { parseReport } from "../../src/report/report-shape.js";
 import type { startServer } from "../../src/server/index.js";
 import { serveControl } from "../control/client.js";
-import { control } from "../support/call-control.js";
 import { coverage } from "../support/coverage.js";
 import { requested } from "../support/requested.js";
 import { runCli } from "../support/run-cli.js";
@@ -42,16 +41,13 @@ test.each(reportFormats)("GET /report?format=%s returns the report with its medi
   else expect(text).toBe(renderReport(server.sandbox.report(), format));
 });
 
-test("report accepts the base URL, the control URL, an instance's URL, and SVC_CONTROL_URL", async () => {
+test("report accepts the base URL, the control URL, and SVC_CONTROL_URL", async () => {
   const server = await serve();
   await call(server.url, server.sandbox.secret("active"));
   const expected = { code: 0, stdout: renderReport(server.sandbox.report(), "text"), stderr: "" };
   for (const url of [server.url, `${server.url}/`, `${server.controlUrl}`, `${server.controlUrl}/report`])
     expect(await runCli(["report", url])).toEqual(expected);
   expect(await runCli(["report"], { env: { SVC_CONTROL_URL: String(server.controlUrl) } })).toEqual(expected);
-  const { base_url, control_url } = (await control(server.controlUrl, "POST /instances", {})).body.data;
-  for (const url of [base_url, control_url])
-    expect((await runCli(["report", url])).stdout).toMatch(/^0 requests to key-states/);
 });
 
 test("report exits with 5 and the reason when it misses a threshold", async () => {
@@ -158,7 +154,6 @@ test("report exits with 2, and shows what to do, if it can get no report, or an 
   const cases = [
     ["http://127.0.0.1:1", /nothing listens at this address and port \(ECONNREFUSED\)/],
     [without.url, /there is no control plane at this URL/],
-    [`${(await serve()).url}/i/nobody`, /the instance is gone/],
     [await serveResponse(200, '{"data":{"scenario":1}}'), /it returned 200, without a report/],
     [await serveResponse(502, "<h1>Bad gateway</h1>"), /it returned 502/],
     [await serveResponse(200, endless()), /a body of more than 16384 kB/],
@@ -170,6 +165,4 @@ test("report exits with 2, and shows what to do, if it can get no report, or an 
     expect([url, code, stdout, stderr]).toEqual([url, 2, "", expect.stringMatching(message)]);
     expect(stderr).not.toMatch(/secret|\n\s+at /);
   }
-  const other = await serveResponse(200, "{}");
-  expect((await runCli(["export", other])).stderr).toContain("it returned 200, without a state");
 });

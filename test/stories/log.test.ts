@@ -45,7 +45,7 @@ async function notifyAll(argv: readonly string[]) {
     .trimEnd()
     .split("\n")
     .slice(0, -1)
-    .filter((line) => /^(?:2026-|\{)/.test(line) && !/"(?:note|audit)"/.test(line));
+    .filter((line) => /^(?:2026-|\{)/.test(line) && !/"(?:note|control)"/.test(line));
 }
 
 it("logs steps of the timeline and of the story, without keys", async () => {

@@ -3,7 +3,7 @@ import { sectionOf } from "./pages.js";
 import type { Seen } from "./send.js";
 
 /** The entry points by name, in the order of the columns in docs/integrations.md. */
-const doorNames = ["core", "msw", "socket", "undici", "express", "browser"] as const;
+const doorNames = ["core", "msw", "socket", "express", "browser"] as const;
 export type DoorName = (typeof doorNames)[number];
 
 /** A request that does not end in the same way behind every entry point. */

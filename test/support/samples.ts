@@ -1,7 +1,7 @@
 import { createSandbox } from "../../src/index.js";
 import { blockWith, type Part, pageOf } from "./pages.js";
 import { probeKeys, serveProbed } from "./probed-server.js";
-import { runCli, serve } from "./run-cli.js";
+import { runCli } from "./run-cli.js";
 import { mePath } from "./send.js";
 import { served } from "./servers.js";
 import { temporaryFolder } from "./temporary-folder.js";
@@ -103,20 +103,6 @@ function printed(line: string, { files = {}, client = "", ranges = [], ...sample
   };
 }
 
-/** The first lines that the second start with these flags prints. */
-const started = (...argv: string[]) => {
-  return async () => {
-    const cwd = temporaryFolder();
-    const first = serve(argv, { cwd });
-    await first.stdout.shows(/listening/);
-    await first.stop();
-    const { stdout, stderr } = serve(argv, { cwd });
-    const [address] = await stdout.shows(/.*\n/);
-    const notes = stderr.text().replace(/saved .*Z/, "saved 2026-03-02T09:31:45.478Z");
-    return block(notes + address.replace(/\d+\n/, "4747\n"));
-  };
-};
-
 /** The Markdown report of a server that got five requests. */
 async function reportOfServer(): Promise<string> {
   const server = await served({ frozen: true });
@@ -217,14 +203,12 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
     difference: () => checkSample([[/^Differences/, /found/]]),
   },
   "docs/cli.md": { error: printed("keys nope --json", { stream: "stderr", language: "json" }) },
-  "docs/deploy.md": { start: started() },
   "docs/errors.md": { explain: printed("explain live-suspended", { ranges: [[/^Why/, /work\.$/]] }) },
   "docs/scenario-reference.md": { farmers },
   "docs/openapi.md": {
     notes: printed("validate --openapi relying-party-0.2.0.yaml", { files: withDocument, stream: "stderr" }),
     keys: printed("keys scenario.yaml --endpoint createReport", { files: withDocument }),
   },
-  "docs/store.md": { restart: started("--state", "sandbox.json") },
   "docs/stories.md": {
     verify: printed("verify my.yaml", { files: { "my.yaml": failingStory } }),
   },

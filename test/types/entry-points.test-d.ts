@@ -1,7 +1,5 @@
-import type { Dispatcher } from "undici";
 import { expectTypeOf, test } from "vitest";
-import { createSandbox, type Sandbox } from "../../src/index.js";
-import { createDispatcher } from "../../src/integrations/undici.js";
+import type { Sandbox } from "../../src/index.js";
 import { test as ofVitest, sandboxTest as vitestOf } from "../../src/integrations/vitest.js";
 
 test("a misspelled field of an inline scenario is a mistake for the fixtures as well", () => {
@@ -10,13 +8,6 @@ test("a misspelled field of an inline scenario is a mistake for the fixtures as 
   vitestOf({ scenario: { version: 1, organizations, organisations: {} } });
   vitestOf({ scenario: { version: 1, organizations } });
   vitestOf({ scenario: "./my.yaml" });
-});
-
-test("createDispatcher takes a sandbox whose refs are known", () => {
-  expectTypeOf(createDispatcher).returns.toEqualTypeOf<Dispatcher>();
-  createDispatcher(createSandbox({ scenario: "rotation" }), { baseUrl: "https://api.example" });
-  // @ts-expect-error no such option
-  createDispatcher(createSandbox(), { baseURL: "https://api.example" });
 });
 
 test("the fixtures of Vitest know refs, scenarios and durations as createSandbox does", () => {

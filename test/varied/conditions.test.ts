@@ -10,7 +10,7 @@ import type { RunConditions } from "../../src/sandbox/conditions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import { resetSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { serveSandbox } from "../../src/server/serve.js";
+import { serve } from "../../src/server/serve.js";
 import { headerOf, startFrozen } from "../support/doors.js";
 import { mePath } from "../support/send.js";
 import { ask, everyQuestion, observe } from "../support/varied.js";
@@ -81,12 +81,11 @@ test("points apply where they were with the seed, or everywhere that they fit, a
 });
 
 /** Serves `key-states` under these conditions, and opens its control plane. */
-async function serve(conditions: RunConditions) {
+async function serveUnder(conditions: RunConditions) {
   const given = { seed: 3 } as const;
   const run = conditionedRun(conditions);
-  const server = await serveSandbox(startInNode(bundledScenarios["key-states"], { ...given, given, run }), {
-    port: 0,
-  });
+  const sandbox = startInNode(bundledScenarios["key-states"], { ...given, given, run });
+  const server = await serve(sandbox, { port: 0 });
   onTestFinished(() => server.close(0));
   const control = async (method: string, path: string, body?: object) => {
     const headers = { "content-type": "application/json" };
@@ -98,13 +97,12 @@ async function serve(conditions: RunConditions) {
 }
 
 interface ControlData {
-  readonly base_url: string;
-  readonly keys: Readonly<Record<string, string>>;
+  readonly secret: string;
   readonly profile: string;
 }
 
-test("no reset, scenario, instance, change of the assumptions or of the faults replaces the conditions of a run", async () => {
-  const { server, control } = await serve({
+test("no reset, scenario, change of the assumptions or of the faults replaces the conditions of a run", async () => {
+  const { server, control } = await serveUnder({
     profile: "varied",
     assumptions: { rate_limit_code: "slow_down" },
     faults: faultsOn(["401.missing"], "fault.status"),
@@ -122,26 +120,15 @@ test("no reset, scenario, instance, change of the assumptions or of the faults r
   await expectConditions(server.url);
   await control("POST", "/reset", {});
   await expectConditions(server.url);
-  await control("PUT", "/scenario", { name: "revoked" });
+  await control("PUT", "/scenario", { name: "rate-limited" });
   await expectConditions(server.url);
-  await expectConditions((await control("POST", "/instances", {})).base_url);
-  const { base_url, keys } = await control("POST", "/instances", {
-    scenario: "rate-limited",
-    profile: "typical",
-  });
-  await expectConditions(base_url);
-  const limited = await me(base_url, keys["rate-limited"] ?? Object.values(keys)[0]);
+  const { secret } = await control("POST", "/keys/rate-limited/secret", {});
+  const limited = await me(server.url, secret);
   expect(await limited.json()).toMatchObject({ error: { code: "slow_down" } });
 });
 
-test("an instance of a run has the same keys each time", async () => {
-  const { control } = await serve({ profile: "varied" });
-  const create = async () => (await control("POST", "/instances", {})).keys;
-  expect(await create()).toEqual(await create());
-});
-
 test("a client sees only its own profile, assumptions and faults, and never the conditions of its run", async () => {
-  const { control } = await serve({
+  const { control } = await serveUnder({
     profile: "varied",
     assumptions: { error_details: true },
     faults: faultsOn(["401.missing"], "fault.status"),

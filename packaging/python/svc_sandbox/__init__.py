@@ -6,10 +6,10 @@ import pathlib
 import secrets
 import shutil
 import socket
-import ssl
 import subprocess
 import sys
 import tempfile
+import threading
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -22,37 +22,37 @@ WAYS = """Do one of these:
 
 
 class Server:
-    """The server of `svc-sandbox exec -- <tests>`, or one that ends with this process. Use it with `with`, or close it."""
+    """Starts a process for each sandbox in use, and uses idle ones again. All end with this one. Use it with `with`, or close it."""
 
-    def __init__(self, control_url=None, token=None):
-        self._process = None
-        self.control_url = control_url or os.environ.get("SVC_CONTROL_URL")
-        self.token = token or os.environ.get("SVC_SANDBOX_CONTROL_TOKEN")
-        self.is_own = self.control_url is None
-        if self.is_own:
-            self._start()
+    def __init__(self):
+        self._program = _program()
+        self._all, self._idle = [], []
+        self._starting, self._changing = threading.Lock(), threading.Lock()
+        self._give_back(self._take())
 
     def sandbox(self, **options):
         """Starts a sandbox: `scenario` (a bundled name or a dict), `seed`, `now`, `frozen` (default: True), `profile`."""
-        return Sandbox(self, self._send("POST", "/instances", {"frozen": True, **options}))
+        process = self._take()
+        try:
+            return Sandbox(self, process, {"scenario": process.scenario, "frozen": True, **options})
+        except BaseException:
+            self._give_back(process)
+            raise
 
     def report(self, format="brief"):
         """The report of all tests: `brief` and `json` as a dict, `text`, `markdown` and `junit` as text."""
-        return self._send("GET", f"/report?format={format}")
+        return merge_reports(self.reports(), format)
+
+    def reports(self):
+        """The JSON reports of its processes, for `merge_reports`."""
+        return [process.send("GET", "/report?format=json") for process in self._all if process.is_running()]
 
     def close(self):
-        if self._process:
-            sys.stderr.write(self._end())
-
-    def _end(self):
-        """Ends the process, and returns what it wrote on stderr."""
-        self._process.stdin.close()
-        self._process.wait()
-        self._process.stdout.close()
-        self._process = None
-        with self._errors as errors:
-            errors.seek(0)
-            return errors.read()
+        """Ends the processes, and writes on stderr what they wrote there."""
+        processes, self._all, self._idle = self._all, [], []
+        for process in processes:
+            process.stop()
+        sys.stderr.write("".join(process.end() for process in processes))
 
     def __enter__(self):
         return self
@@ -60,19 +60,42 @@ class Server:
     def __exit__(self, *_):
         self.close()
 
-    def _start(self):
-        program, environment = _program(), dict(os.environ)
+    def _take(self):
+        process = self._take_idle()
+        if process is None:
+            with self._starting:
+                # A test may have ended while another process started.
+                process = self._take_idle()
+                if process is None:
+                    process = _Process(self._program)
+                    self._all.append(process)
+        return process
+
+    def _take_idle(self):
+        with self._changing:
+            while self._idle:
+                process = self._idle.pop()
+                if process.is_running():
+                    return process
+        return None
+
+    def _give_back(self, process):
+        with self._changing:
+            self._idle.append(process)
+
+
+class _Process:
+    def __init__(self, program):
+        self._token, environment = os.environ.get("SVC_SANDBOX_CONTROL_TOKEN"), dict(os.environ)
         command = [program, "start", "--until-stdin-ends", "--show-keys", "--quiet", "--port", "0"]
         if program.startswith("docker:"):
             with socket.socket() as free:
                 free.bind(("127.0.0.1", 0))
                 port = free.getsockname()[1]
             # A server that others can reach needs a token.
-            self.token = environment["SVC_SANDBOX_CONTROL_TOKEN"] = self.token or secrets.token_hex(16)
-            run = ["docker", "run", "--rm", "--interactive", "--env", "SVC_SANDBOX_CONTROL_TOKEN"]
-            run += ["--publish", f"127.0.0.1:{port}:4747", "--volume", f"{os.getcwd()}:/sandbox:ro"]
-            image = program[len("docker:") :]
-            command = [*run, image, *command[1:-1], "4747", "--public-url", f"http://127.0.0.1:{port}"]
+            self._token = environment["SVC_SANDBOX_CONTROL_TOKEN"] = self._token or secrets.token_hex(16)
+            publish = ["--env", "SVC_SANDBOX_CONTROL_TOKEN", "--publish", f"127.0.0.1:{port}:4747"]
+            command = _in_image(program, *publish) + [*command[1:-1], "4747", "--public-url", f"http://127.0.0.1:{port}"]
         # It ends when this stdin closes, even if the tests crash. In its own session, so that Ctrl-C leaves it to them.
         self._errors = tempfile.TemporaryFile("w+")
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._errors, "start_new_session": True}
@@ -83,19 +106,33 @@ class Server:
             raise RuntimeError(f"{failed}: {error}. {WAYS}") from None
         line = self._process.stdout.readline()
         if not line:
-            raise RuntimeError(f"{failed}:\n{self._end()}")
-        self.control_url = json.loads(line)["control_url"]
+            self.stop()
+            raise RuntimeError(f"{failed}:\n{self.end()}")
+        started = json.loads(line)
+        self.base_url, self._control_url, self.scenario = (started[name] for name in ("base_url", "control_url", "scenario"))
 
-    def _send(self, method, path, body=None, url=None):
+    def is_running(self):
+        return self._process.poll() is None
+
+    def stop(self):
+        self._process.stdin.close()
+
+    def end(self):
+        """Waits until it has ended, and returns what it wrote on stderr."""
+        self._process.wait()
+        self._process.stdout.close()
+        with self._errors as errors:
+            errors.seek(0)
+            return errors.read()
+
+    def send(self, method, path, body=None):
         headers = {"Content-Type": "application/json"}
-        if self.token:
-            headers["Authorization"] = f"Bearer {self.token}"
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
         data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request((url or self.control_url) + path, data, headers, method=method)
+        request = urllib.request.Request(self._control_url + path, data, headers, method=method)
         try:
-            # Under `exec --tls`.
-            trust = ssl.create_default_context(cafile=os.environ.get("SVC_CA_FILE"))
-            with urllib.request.urlopen(request, timeout=30, context=trust) as response:
+            with _direct.open(request, timeout=30) as response:
                 text, kind = response.read().decode(), response.headers.get_content_type()
         except urllib.error.HTTPError as error:
             raise RuntimeError(f"{method} {path}: {error.read().decode()}") from None
@@ -105,12 +142,16 @@ class Server:
         return value.get("data", value)
 
 
+# A proxy of the network does not reach this machine.
+_direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
 class Sandbox:
     """A test's own sandbox: `base_url`, and `keys` by ref. Its clock is frozen until the test moves it."""
 
-    def __init__(self, server, started):
-        self._server, self._id, self._url = server, started["id"], started["control_url"]
-        self.base_url, self.keys = started["base_url"], started["keys"]
+    def __init__(self, server, process, options):
+        self._server, self._process, self.base_url = server, process, process.base_url
+        self.keys = process.send("POST", "/reset", options)["keys"]
 
     def key(self, ref):
         """The key with a ref; `unknown` and `malformed` are keys that no sandbox has, and `none` is None."""
@@ -141,10 +182,40 @@ class Sandbox:
 
     def control(self, method, path, body=None):
         """Calls the control plane, and returns the `data` of its response."""
-        return self._server._send(method, path, body, self._url)
+        return self._process.send(method, path, body)
 
     def close(self):
-        self._server._send("DELETE", f"/instances/{self._id}")
+        """Leaves the process to the next test."""
+        server, self._server = self._server, None
+        if server:
+            server._give_back(self._process)
+
+
+def merge_reports(reports, format="brief"):
+    """Merges the JSON reports of several servers, as the command `report --merge` does."""
+    program = _program()
+    with tempfile.TemporaryDirectory() as folder:
+        command, inside = [program], folder
+        if program.startswith("docker:"):
+            command, inside = _in_image(program, folder=folder), "/sandbox"
+        command += ["report", "--merge", "--format", format]
+        for index, report in enumerate(reports):
+            pathlib.Path(folder, f"{index}.json").write_text(json.dumps(report), encoding="utf-8")
+            command.append(f"{inside}/{index}.json")
+        # The user of the image must read it.
+        os.chmod(folder, 0o755)
+        # A minimum is for the caller.
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("SVC_SANDBOX_")}
+        outputs = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8"}
+        ended = subprocess.run(command, env=environment, **outputs)
+    if ended.returncode:
+        raise RuntimeError(f"`{' '.join(command)}` failed:\n{ended.stderr}")
+    return json.loads(ended.stdout) if format in ("brief", "json") else ended.stdout
+
+
+def _in_image(program, *options, folder=None):
+    volume = f"{folder or os.getcwd()}:/sandbox:ro"
+    return ["docker", "run", "--rm", "--interactive", *options, "--volume", volume, program[len("docker:") :]]
 
 
 def _program():

@@ -4,9 +4,10 @@ import os
 
 import pytest
 
-from . import Server
+from . import Server, merge_reports
 
 _servers = []
+_reports = []
 _failures = []
 _lines = []
 
@@ -22,16 +23,18 @@ def pytest_configure(config):
 
 
 @pytest.fixture(scope="session")
-def svc_sandbox_server(request):
+def svc_sandbox_server():
     """The server with the tests' sandboxes."""
-    return _started(request.config)
+    return _started()
 
 
-def _started(config):
+def _started():
     if _failures:
         pytest.fail("svc-sandbox did not start: the first failure shows why.", pytrace=False)
     try:
-        return _server(*getattr(config, "workerinput", {}).get("svc_sandbox", ()))
+        if not _servers:
+            _servers.append(Server())
+        return _servers[0]
     except RuntimeError as error:
         _failures.append(error)
     pytest.fail(str(_failures[0]), pytrace=False)
@@ -41,7 +44,7 @@ def _started(config):
 def svc_sandbox(request, monkeypatch):
     """This test's own sandbox; SVC_BASE_URL is its base URL."""
     marker = request.node.get_closest_marker("svc_sandbox")
-    sandbox = _started(request.config).sandbox(**(marker.kwargs if marker else {}))
+    sandbox = _started().sandbox(**(marker.kwargs if marker else {}))
     monkeypatch.setenv("SVC_BASE_URL", sandbox.base_url)
     yield sandbox
     # pytest shows this if the test fails.
@@ -51,33 +54,30 @@ def svc_sandbox(request, monkeypatch):
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node):
-    """Lets all workers of xdist share one server, so that there is one report."""
-    try:
-        server = _server()
-        node.workerinput["svc_sandbox"] = (server.control_url, server.token)
-    except RuntimeError:
-        pass  # The tests may not need it: the fixture tries again, and fails with the message.
-
-
-def _server(*given):
-    if not _servers:
-        _servers.append(Server(*given))
-    return _servers[0]
+def pytest_testnodedown(node):
+    """Takes the reports of a worker of xdist."""
+    _reports.extend(getattr(node, "workeroutput", {}).get("svc_sandbox", ()))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session, exitstatus):
     config, minimum = session.config, session.config.getoption("--min-coverage")
-    # Under exec and in a worker, the report is that of the other process.
-    if hasattr(config, "workerinput") or "SVC_CONTROL_URL" in os.environ or config.option.collectonly:
+    # Under exec, the report is that of exec.
+    has_report = "SVC_SANDBOX_RUN" not in os.environ
+    for server in _servers:
+        if has_report:
+            _reports.extend(server.reports())
+        server.close()
+    _servers.clear()
+    if hasattr(config, "workerinput"):
+        config.workeroutput["svc_sandbox"] = _reports
+        return
+    if not has_report or config.option.collectonly:
         return
     report, conclusion = None, "No test used svc_sandbox: nothing is covered."
-    if _servers:
-        server = _servers.pop()
+    if _reports:
         # The text's last line, as exec prints it.
-        report, conclusion = server.report(), server.report("text").strip().splitlines()[-1]
-        server.close()
+        report, conclusion = merge_reports(_reports), merge_reports(_reports, "text").strip().splitlines()[-1]
     if report is None and minimum is None:
         return
     coverage, missed = (report["coverage"], report["missed"]) if report else (0, {})

@@ -227,7 +227,7 @@ async function startRun(
   const start = minuteStart(wallTime());
   const now = given.now ?? (loaded.scenario.clock?.now === undefined ? start : undefined);
   const folder = await openRunFolder({ scenario: loaded, options: given, start, conditions });
-  const sandbox = startNamed(loaded, { ...given, now }, conditionedRun(conditions, folder.claim));
+  const sandbox = startNamed(loaded, { ...given, now }, conditionedRun(conditions, folder.takePlace));
   // A test may clear the requests to count its own.
   const collected = collectRequests(endpointsFor(loaded.scenario));
   sandbox.counters.passOnTo(collected);
@@ -275,7 +275,7 @@ function howEnded(end: CommandEnd): Pick<ClientRun, "outcome" | "code" | "failur
   return { outcome: end.code === 0 ? "passed" : "failed", code: end.code };
 }
 
-/** What the requests of a run show, over all its sandboxes and instances. */
+/** What the requests of a run show, over all its sandboxes. */
 interface CollectedRequests extends Counting {
   readonly counters: Counters;
   /** When the latest request came. */

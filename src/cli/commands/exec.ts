@@ -102,7 +102,7 @@ const flags = {
 export const execCommand = declareCommand({
   summary: "run a command against a sandbox, and report which error paths its client covers",
   description:
-    "Serves a scenario on a free port, runs the command with SVC_BASE_URL, SVC_API_KEY, SVC_KEY_<REF> and SVC_CONTROL_URL in its environment, stops, and prints on stderr which responses its client has covered (not with --quiet). Sandboxes in Node processes of the command, such as those with msw handlers, count as well. stdin and stdout belong to the command, so there is no --json: use --report with a file. Exits with the command's code. If that is 0, it exits with 4 if no request reached an endpoint (allow it with --min-coverage 0), and with 5 if --min-coverage or --fail-on is not reached. The command runs without a shell: write sh -c '…' to use one.",
+    "Serves a scenario on a free port, runs the command with SVC_BASE_URL, SVC_API_KEY, SVC_KEY_<REF> and SVC_CONTROL_URL in its environment, stops, and prints on stderr which responses its client has covered (not with --quiet). Sandboxes in processes of the command count as well: those with msw handlers, and those of svc-sandbox start. stdin and stdout belong to the command, so there is no --json: use --report with a file. Exits with the command's code. If that is 0, it exits with 4 if no request reached an endpoint (allow it with --min-coverage 0), and with 5 if --min-coverage or --fail-on is not reached. The command runs without a shell: write sh -c '…' to use one.",
   words: flag.scenarioWord,
   rest: "<command...>",
   flags,
@@ -126,7 +126,7 @@ export const execCommand = declareCommand({
     const { seed, profile, now, frozen } = flags;
     const options = { seed, profile, now, frozen };
     const folder = await openRunFolder({ scenario: loaded, options, conditions });
-    const sandbox = startNamed(loaded, flags, conditions && conditionedRun(conditions, folder.claim));
+    const sandbox = startNamed(loaded, flags, conditions && conditionedRun(conditions, folder.takePlace));
     // A test may clear the requests to count its own; the report covers all tests.
     const counters = createCounters();
     let replaced = 0;

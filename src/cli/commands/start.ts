@@ -1,27 +1,29 @@
+import { resolve } from "node:path";
 import { finished } from "node:stream";
 import { firstEndpoint } from "../../api/routes.js";
+import type { SandboxRun } from "../../library/run-folder.js";
 import { controlPath, isLoopbackHost, isWildcard } from "../../node/addresses.js";
-import { type LoadedScenario, stdinName } from "../../node/files/load-scenario.js";
+import { type LoadedScenario, requireDocument, stdinName } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
 import { nodeCrypto } from "../../node/platform.js";
 import { alignColumns, shellWord } from "../../report/plain-text.js";
 import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactKeys } from "../../rules/redact.js";
-import { listed } from "../../rules/schema/words.js";
+import { listed, quote } from "../../rules/schema/words.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { announcedKeys, defaultSecret, firstKeys, secretsOf } from "../../sandbox/secrets.js";
-import { parseDuration } from "../../scenario/format/fields.js";
+import { givenOptions } from "../../sandbox/start.js";
 import { type RunningServer, serve } from "../../server/serve.js";
-import { createMemoryStore } from "../../store/memory-store.js";
-import type { Store } from "../../store/store.js";
-import { type CallOf, type CommandCall, declareCommand } from "../command.js";
+import type { StateFile, StateOptions } from "../../server/state-file.js";
+import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
 import { keyRows, keyTable, rejectedRows } from "../key-rows.js";
 import {
+  givenFlags,
   loadNamed,
   startNamed,
   warnOfDates,
@@ -30,7 +32,7 @@ import {
   warnOfSteps,
 } from "../open-scenario.js";
 import { createLog, logEvents } from "../serve/log.js";
-import { type KeepingFlags, keepingFlags, type StoreContext, serveOptions } from "../serve/serve-options.js";
+import { serveOptions } from "../serve/serve-options.js";
 import type { Style } from "../terminal.js";
 
 const flags = {
@@ -50,14 +52,13 @@ const flags = {
   ),
   writeEnv: flag.option(
     "--write-env <file>",
-    "set SVC_BASE_URL, SVC_API_KEY and your client's other variables in this file; its other lines stay",
+    "set SVC_BASE_URL, SVC_API_KEY, your client's other variables, and a required control token in this file; its other lines stay",
     flag.fileName,
   ),
-  ...keepingFlags,
-  drain: flag.option(
-    "--drain <duration>",
-    "time after SIGTERM when the server still responds but is not ready, so that load balancers notice: 10s, 0s (default: 5s with --store, or 0s)",
-    flag.reader(parseDuration, "a duration such as 0s, 5s or 1m"),
+  state: flag.option(
+    "--state <file>",
+    "keep the sandbox in this file, with its requests, so that it survives a restart; the file overrides --seed, --now, --frozen and --profile",
+    flag.fileName,
   ),
   detach: flag.toggle(
     "--detach",
@@ -81,9 +82,6 @@ const flags = {
   json: flag.json,
   quiet: flag.quiet,
 };
-
-/** How long a replica still responds after SIGTERM, in milliseconds: longer than a load balancer takes to notice. */
-const drainTime = 5000;
 
 type StartCall = CallOf<typeof flags>;
 
@@ -114,79 +112,140 @@ export const startCommand = declareCommand({
     "svc-sandbox start --detach": "in the background, until svc-sandbox stop",
     "svc-sandbox start --until-stdin-ends --port 0": "for a test suite that starts it",
     "svc-sandbox --open": "and the dashboard in the browser",
-    "svc-sandbox --state sandbox.json": "continue after a restart",
-    "svc-sandbox --store redis://localhost": "a replica of a shared sandbox",
+    "svc-sandbox --state sandbox.json --seed random": "its own keys, and continue after a restart",
     "svc-sandbox --write-env .env.sandbox": "base URL and keys for your client's environment",
   },
   async run(call) {
-    const { words, flags, io } = call;
-    if (flags.detach && io.env[isInBackground] === undefined) return startInBackground(call);
-    const drain = flags.drain ?? (flags.store === undefined ? 0 : drainTime);
-    const stop = io.stopSignal(drain);
-    if (flags.untilStdinEnds) stopWithStdin(words[0], io);
-    const loaded = await loadNamed(words[0], io, { ...flags, signal: stop }).catch((error) => {
-      if (!stop.aborted) throw error;
-    });
-    if (loaded === undefined) return exitCode.fine;
-    const logger = await createLog(flags, io);
-    const options = await serveOptions(flags, io, logger);
-    const served = { loaded };
-    const loadedScenario = () => served.loaded;
-    let code: number = exitCode.fine;
-    // The last start ends first: no file changes a server that stops, and no request comes to a store that closes.
-    const shutdown: (() => Promise<void>)[] = [];
-    try {
-      const onProblem = (error: unknown) => options.onDefect?.(error);
-      const store = await openNamedStore(call, { own: loadedScenario, logger, onProblem, stop });
-      if (store === undefined) return code;
-      shutdown.push(async () => {
-        if (!(await closeStore(store, logger))) code = exitCode.failed;
-      });
-      logEvents(store, flags, logger);
-      const server = await serve(store, { ...options, own: loadedScenario, onAudit: logger.audit });
-      // A second signal ends the process.
-      const drained = () =>
-        isDrained(stop, drain) ? io.wait(drain, new AbortController().signal) : undefined;
-      shutdown.push(() => server.close(undefined, drained()));
-      const { sandbox } = store;
-      const writeVariables = () => writeVariablesTo(flags.writeEnv, io.cwd, sandbox, server);
-      const warn = () => warnOf(served.loaded, sandbox, call, logger);
-      await writeVariables();
-      if (flags.watch) {
-        // Loaded when needed.
-        const { startWatching } = await import("../serve/reload.js");
-        const onReload = async () => {
-          await writeVariables().catch((error) => logger.problem(error.message));
-          await warn();
-        };
-        const onLoad = (fresh: LoadedScenario) => {
-          served.loaded = fresh;
-        };
-        shutdown.push(await startWatching(call, { loaded, sandbox, log: logger, onLoad, onReload }));
-      }
-      const announced = () => {
-        runDue(sandbox);
-        announce(sandbox, server, call, logger);
-        if (flags.open) openDashboard(server, newTokenOf(server, flags), io, logger);
-      };
-      if (!printsJson(flags)) announced();
-      noteReach(server, call, logger);
-      await warn();
-      // A program may stop reading after the line.
-      if (printsJson(flags)) announced();
-      await aborted(stop);
-      logger.note(whyStopping(stop, drain, call));
-    } finally {
-      for (const end of shutdown.reverse()) await end();
-    }
-    return code;
+    if (call.flags.detach && call.io.env[isInBackground] === undefined) return startInBackground(call);
+    // Loaded when needed: few servers are started by a command of exec or certify.
+    const run = call.io.env.SVC_SANDBOX_RUN
+      ? (await import("../../library/run-folder.js")).currentRun()
+      : undefined;
+    return serveUntilStopped(run === undefined ? call : inRun(run, call), run);
   },
 });
 
-/** Returns whether everything could be stored. */
-async function closeStore(store: Store, logger: Logger): Promise<boolean> {
+async function serveUntilStopped(call: StartCall, run: SandboxRun | undefined): Promise<number> {
+  const { flags, io, words } = call;
+  const stop = io.stopSignal();
+  if (flags.untilStdinEnds) stopWithStdin(words[0], io);
+  const loaded = await loadServed(run, call, stop);
+  if (loaded === undefined) return exitCode.fine;
+  const logger = await createLog(flags, io);
+  const options = await serveOptions(flags, io, logger);
+  const served = { loaded };
+  const loadedScenario = () => served.loaded;
+  let code: number = exitCode.fine;
+  // The last start ends first: no file changes a server that stops, and no request comes after the last save.
+  const shutdown: (() => Promise<void>)[] = [];
   try {
-    await store.close();
+    const start = () => startNamed(served.loaded, flags, run?.conditioned);
+    const stateFile = await openNamedState(call, loadedScenario, {
+      start,
+      onProblem: options.onDefect ?? (() => {}),
+      run: run?.conditioned,
+    });
+    if (stateFile !== undefined) {
+      noteContinued(stateFile, call, loaded, logger);
+      shutdown.push(async () => {
+        if (!isSaved(stateFile, logger)) code = exitCode.failed;
+      });
+    }
+    const sandbox = stateFile?.sandbox ?? start();
+    run?.follow(sandbox, "command");
+    logEvents(sandbox, flags, logger);
+    const { controlCall: onControlCall } = logger;
+    const server = await serve(sandbox, { ...options, stateFile, own: loadedScenario, onControlCall });
+    // A second signal ends the process.
+    shutdown.push(() => server.close());
+    const writeVariables = () => writeVariablesTo(flags.writeEnv, io.cwd, sandbox, server);
+    const warn = () => warnOf(served.loaded, sandbox, call, logger);
+    await writeVariables();
+    if (flags.watch) {
+      // Loaded when needed.
+      const { startWatching } = await import("../serve/reload.js");
+      const onReload = async () => {
+        await writeVariables().catch((error) => logger.problem(error.message));
+        await warn();
+      };
+      const onLoad = (fresh: LoadedScenario) => {
+        served.loaded = fresh;
+      };
+      shutdown.push(await startWatching(call, { loaded, sandbox, log: logger, onLoad, onReload }));
+    }
+    const announced = () => {
+      runDue(sandbox);
+      announce(sandbox, server, call, logger);
+      if (flags.open) openDashboard(server, newTokenOf(server, flags), io, logger);
+    };
+    if (!printsJson(flags)) announced();
+    noteReach(server, call, logger);
+    await warn();
+    // A program may stop reading after the line.
+    if (printsJson(flags)) announced();
+    await aborted(stop);
+    logger.note(whyStopping(call));
+  } finally {
+    for (const end of shutdown.reverse()) await end();
+  }
+  return code;
+}
+
+/** Adds the options of a run, which this command takes part in. */
+function inRun({ optionsFor }: SandboxRun, call: StartCall): StartCall {
+  const { seed, now, frozen, profile } = optionsFor(givenOptions({ ...call.flags, openapi: undefined }));
+  return { ...call, flags: { ...call.flags, seed, now, frozen, profile } as StartCall["flags"] };
+}
+
+/** Loads the scenario that this command names, or the run's; resolves to `undefined` if stopped before. */
+async function loadServed(
+  run: SandboxRun | undefined,
+  { words, flags, io }: StartCall,
+  signal: AbortSignal,
+): Promise<LoadedScenario | undefined> {
+  const isNamed = words[0] !== undefined || flags.openapi !== undefined || flags.operations !== undefined;
+  if (run?.scenario !== undefined && !isNamed) {
+    await requireDocument(run.scenario.scenario);
+    return { ...run.scenario, files: [] };
+  }
+  return loadNamed(words[0], io, { ...flags, signal }).catch((error) => {
+    if (signal.aborted) return undefined;
+    throw error;
+  });
+}
+
+/** Continues the sandbox of the file in the flags, or starts one; `undefined` without such a file. */
+async function openNamedState(
+  { flags, io }: StartCall,
+  own: () => LoadedScenario,
+  options: Pick<StateOptions, "start" | "onProblem" | "run">,
+): Promise<StateFile | undefined> {
+  const { state: name } = flags;
+  if (name === undefined) return undefined;
+  // Loaded when needed.
+  const { openStateFile } = await import("../../server/state-file.js");
+  const place = { file: resolve(io.cwd, name), given: name };
+  return openStateFile(place, { ...options, own, given: givenFlags(flags, own()) });
+}
+
+function noteContinued(
+  { savedAt }: StateFile,
+  { flags }: StartCall,
+  loaded: LoadedScenario,
+  log: Logger,
+): void {
+  if (savedAt === undefined) return;
+  const given = Object.entries(givenFlags(flags, loaded));
+  const ignored = given.flatMap(([flag, value]) => (value === undefined ? [] : `--${flag}`));
+  const overrides =
+    ignored.length === 0 ? "" : ` It overrides ${listed(ignored, "and")}; remove it to start again.`;
+  log.note(`Continuing from ${quote(flags.state)}, saved ${new Date(savedAt).toISOString()}.${overrides}`);
+}
+
+/** Returns whether everything could be saved. */
+function isSaved(stateFile: StateFile, logger: Logger): boolean {
+  try {
+    stateFile.close();
     return true;
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
@@ -222,16 +281,12 @@ async function writeVariablesTo(
   ]);
   const write = await openEnvFile(file, cwd);
   runDue(sandbox);
-  await write(clientEnvironment(sandbox, server));
+  const { controlToken } = server;
+  const token = controlToken === undefined ? {} : { SVC_SANDBOX_CONTROL_TOKEN: controlToken };
+  await write({ ...clientEnvironment(sandbox, server), ...token });
 }
 
-function isDrained(stop: AbortSignal, drain: number): boolean {
-  return stop.reason === "SIGTERM" && drain > 0;
-}
-
-function whyStopping(stop: AbortSignal, drain: number, { flags, io }: StartCall): string {
-  if (isDrained(stop, drain))
-    return `Stopping in ${drain / 1000} seconds: load balancers see that the server is not ready.`;
+function whyStopping({ flags, io }: StartCall): string {
   if (flags.untilStdinEnds && io.stdin?.destroyed) return "Stopping: stdin ended.";
   return "Stopping: open requests have 2 seconds to finish. To stop immediately, press Ctrl+C again or send the signal again.";
 }
@@ -437,23 +492,4 @@ function openerOf({ BROWSER, SystemRoot = "C:\\Windows" }: Io["env"]): [string, 
   // Like `start`, but without cmd.exe.
   const rundll = `${SystemRoot}\\System32\\rundll32.exe`;
   return process.platform === "win32" ? [rundll, "url.dll,FileProtocolHandler"] : ["xdg-open"];
-}
-
-/** Opens the store that the flags set; resolves to `undefined` if stopped before an unreachable Redis is there. */
-async function openNamedStore(
-  call: CommandCall<KeepingFlags>,
-  context: StoreContext,
-): Promise<Store | undefined> {
-  const { store, storePrefix, state, import: imported } = call.flags;
-  if (store !== undefined) {
-    return (await import("../serve/named-redis.js")).openNamedRedis(store, call, context);
-  }
-  if (storePrefix !== undefined)
-    throw usageError("--store-prefix requires a store. Add --store redis://host.");
-  if (state !== undefined) {
-    return (await import("../serve/named-state.js")).openNamedState(state, call, context);
-  }
-  if (imported !== undefined)
-    throw usageError("--import requires a stored sandbox. Add --state <file> or --store.");
-  return createMemoryStore(startNamed(context.own(), call.flags), call.flags);
 }

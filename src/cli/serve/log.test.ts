@@ -32,20 +32,6 @@ test("the advice that a request caused is at the end of its line, and notes only
 });
 
 test.each(["pretty", "json"] as const)(
-  "R46 the %s log shortens a key in the label of an instance",
-  async (log) => {
-    const lines: string[] = [];
-    const stderr: Output = { write: (text) => void lines.push(text) };
-    const said = await createLog({ log }, { stderr: createPrinter(stderr, {}) } as unknown as Io);
-    const sandbox = startInNode(bundledScenarios["key-states"]);
-    const exchange = handle(sandbox, asked({}));
-    said.event({ type: "request", exchange }, { id: "i1", label: "for SVC_live_4eC39HqLyjWDarjtT1zdp7dc" });
-    expect(lines.join("")).toContain("for SVC_live_…");
-    expect(lines.join("")).not.toContain("4eC39");
-  },
-);
-
-test.each(["pretty", "json"] as const)(
   "the %s log continues after a full disk, and shows how much was lost",
   async (log) => {
     const lines: string[] = [];

@@ -1,4 +1,4 @@
-import type { LoggedInstance, Logger } from "../../node/logger.js";
+import type { Logger } from "../../node/logger.js";
 import { pluralize } from "../../report/plain-text.js";
 import { adviceOf } from "../../rules/advice.js";
 import { outcomes } from "../../rules/outcomes.js";
@@ -8,7 +8,6 @@ import type { SandboxState } from "../../sandbox/sandbox.js";
 import type { PlayedStep, StepEvent, StoryResponse } from "../../sandbox/steps.js";
 import { errorCodeOf } from "../../sandbox/story/run-step.js";
 import { actionIntent, requestIntent, stepIntent } from "../../sandbox/story/step-text.js";
-import type { Store } from "../../store/store.js";
 import type { Io } from "../io.js";
 import { type Palette, paintStatus, responseText, type Style, shortTime } from "../terminal.js";
 
@@ -47,43 +46,32 @@ export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
       ? // Loaded when needed: most logs are read by people.
         (await import("../../node/logger.js")).createJsonLog(write)
       : textLog(write, io.stderr.style(), verbose);
-  return quiet ? { ...said, note() {}, audit() {} } : said;
+  return quiet ? { ...said, note() {}, controlCall() {} } : said;
 }
 
 export function logEvents(
-  { sandbox, instances }: Pick<Store, "sandbox" | "instances">,
+  { history }: SandboxState,
   { log = "pretty", quiet = false }: LogFlags,
   logger: Logger,
 ): void {
   // Without a subscriber, no event is created.
   if (log === "off" || quiet) return;
-  const follow = (one: SandboxState, instance?: LoggedInstance) =>
-    one.history.subscribe((event) => {
-      const { type } = event;
-      // The other server logs its own requests.
-      const isOwnRequest = type === "request" && event.isForeign !== true;
-      if (type === "timeline.step" || type === "story.step" || isOwnRequest) logger.event(event, instance);
-    });
-  follow(sandbox);
-  instances.follow(({ id, tenancy: { label }, sandbox }) => void follow(sandbox, { id, label }));
+  history.subscribe((event) => {
+    if (event.type === "timeline.step" || event.type === "story.step" || event.type === "request")
+      logger.event(event);
+  });
 }
 
 function textLog(write: (text: string) => void, { palette, wrap }: Style, verbose: boolean): Logger {
-  const whereIs = (instance?: LoggedInstance) =>
-    instance && `  ${palette.dim(`in ${escapeControls(redactKeys(instance.label ?? instance.id))}`)}`;
   const line = (text: string) => write(`${wrap(escapeCommands(redactKeys(text)).trimEnd())}\n`);
   return {
-    event(event, instance) {
-      const where = whereIs(instance) ?? "";
-      if (event.type === "request") write(`${requestLogLine(event.exchange, palette, verbose)}${where}\n`);
-      else line(stepLogLine(event, palette) + where);
+    event(event) {
+      if (event.type === "request") write(`${requestLogLine(event.exchange, palette, verbose)}\n`);
+      else line(stepLogLine(event, palette));
     },
     note: (message) => line(printable(message)),
     warning: (message) => line(palette.yellow(printable(message))),
-    audit({ action, actor, result, detail }, instance) {
-      const text = `${action}  ${result}  by ${actor}${detail === undefined ? "" : `: ${detail}`}`;
-      line(printable(text) + (whereIs(instance) ?? ""));
-    },
+    controlCall: ({ call, result }) => line(printable(`${call}  ${result}`)),
     problem: (message) => line(palette.red(printable(message))),
   };
 }

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { claimPlace, linesOf, type RunFile, type RunLine, runFile } from "../../library/run-folder.js";
+import { linesOf, type RunFile, type RunLine, runFile, takePlace } from "../../library/run-folder.js";
 import { fileFailure } from "../../node/files/write-file.js";
 import { version } from "../../node/package-files.js";
 import { adviceIds } from "../../rules/advice.js";
@@ -47,7 +47,7 @@ export async function openRunFolder(run: Omit<RunFile, "version">) {
   return {
     folder,
     remove,
-    claim: (key: string): number => claimPlace(folder, key, process.getBuiltinModule("node:fs")),
+    takePlace: (key: string): number => takePlace(folder, key, process.getBuiltinModule("node:fs")),
     /** Adds the requests since the last call to the server's own sandbox, as if it had got them. */
     read(server: SandboxState): void {
       try {
@@ -115,9 +115,9 @@ function addLine({ counters, history }: SandboxState, line: RunLine): void {
   const [mistake] = mistakesIn(lineShape, line);
   if (mistake !== undefined) throw new Error(`a line has no valid ${pathText(mistake.path) || "content"}`);
   const { exchange, keys, seen, isUnread } = line;
-  if (isUnread) counters.countUnread(true);
+  if (isUnread) counters.countUnread();
   if (exchange === undefined) return;
-  counters.count(exchange, keys, seen, true);
+  counters.count(exchange, keys, seen);
   history.record(exchange);
 }
 

@@ -12,7 +12,6 @@ import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { unknownSecret } from "../../scenario/population.js";
 import { type InterceptingServer, serve } from "../../server/serve.js";
-import { createMemoryStore } from "../../store/memory-store.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure, unwritable } from "../exit-codes.js";
 import type * as flag from "../flags.js";
@@ -34,22 +33,15 @@ interface RunOptions extends Pick<CommandOptions, "takeSignals" | "isLate" | "on
 export async function runServed(
   { rest, flags, io }: ServedCall,
   sandbox: SandboxState,
-  { folder, ...options }: RunOptions,
+  { folder, ...run }: RunOptions,
 ): Promise<ServedEnd> {
   const served = { port: 0, log: "off", ...flags } as const;
   const logger = await createLog(served, io);
-  const own = createMemoryStore(sandbox, served);
   const read = () => folder.read(sandbox);
+  logEvents(sandbox, served, logger);
+  const options = await serveOptions(served, io, logger);
   // The control plane and the page show what other processes have added.
-  const store: typeof own = {
-    ...own,
-    run(...call) {
-      read();
-      return own.run(...call);
-    },
-  };
-  logEvents(store, served, logger);
-  const server = await serve(store, await serveOptions(served, io, logger));
+  const server = await serve(sandbox, { ...options, beforeControlCall: read });
   runDue(sandbox);
   warnOfPinned(sandbox, flags, logger);
   const { name, seed, profile } = sandbox;
@@ -58,11 +50,11 @@ export async function runServed(
   if (flags.verbose && direct.length > 0)
     logger.note(`A proxy is set: NO_PROXY of the command is ${direct.join(",")}.`);
   try {
-    const { env, remove } = await execEnvironment(io.env, sandbox, server, folder.folder);
+    const { env, remove } = await execEnvironment(io, sandbox, server, folder.folder);
     // A missing command was rejected before.
     const command = rest as [string, ...string[]];
     const reading = setInterval(read, 100);
-    const end = await runCommand(command, { cwd: io.cwd, env, ...options }).finally(remove);
+    const end = await runCommand(command, { cwd: io.cwd, env, ...run }).finally(remove);
     clearInterval(reading);
     read();
     folder.requireSound();
@@ -144,7 +136,7 @@ function directHosts(own: Io["env"], baseUrl: string): readonly string[] {
 const localHosts = (baseUrl: string) => ["localhost", "127.0.0.1", "::1", new URL(baseUrl).hostname];
 
 async function execEnvironment(
-  own: Io["env"],
+  { env: own, executable }: Pick<Io, "env" | "executable">,
   sandbox: SandboxState,
   server: InterceptingServer,
   runFolder: string,
@@ -164,6 +156,8 @@ async function execEnvironment(
     ...Object.fromEntries(Object.entries(own).filter(([name]) => !ours.test(name))),
     ...clientEnvironment(sandbox, server),
     SVC_SANDBOX_RUN: runFolder,
+    // Another version would not be counted.
+    ...(executable !== undefined && { SVC_SANDBOX_BIN: executable }),
     // For `report`, and the command's other calls of the control plane.
     ...(controlToken !== undefined && { SVC_SANDBOX_CONTROL_TOKEN: controlToken }),
     ...(direct !== "" && { NO_PROXY: direct, no_proxy: direct }),

@@ -1,31 +1,16 @@
 import { signal } from "@preact/signals";
-import type { ClaimedInstance } from "./responses.js";
 
 const controlUrl = new URL("./", document.baseURI);
 
 export const baseUrl = new URL("..", controlUrl).href.replace(/\/$/, "");
 
-const instancePath = /\/i\/([^/]+)$/;
+const tokenName = `svc-sandbox token ${controlUrl.pathname}`;
 
-/** The id of the instance that this page shows; `undefined` for the server's own sandbox. */
-export const instanceId = instancePath.exec(baseUrl)?.[1];
+const storedToken = () => sessionStorage.getItem(tokenName);
 
-export const serverPage = `${baseUrl.replace(instancePath, "")}/__sandbox/`;
-
-// The own token of an instance, and the token of its server, which opens it as well.
-const [ownName, serverName] = [controlUrl.href, serverPage].map(
-  (url) => `svc-sandbox token ${new URL(url).pathname}`,
-) as [string, string];
-
-const storedToken = () => sessionStorage.getItem(ownName) ?? sessionStorage.getItem(serverName);
-
-/** Whether this tab has only the token of this instance, as a partner's. */
-export const isPartner = () => sessionStorage.getItem(ownName) !== null;
-
-/** Discards what this tab keeps: tokens, and the keys of a claimed instance. */
+/** Discards the token that this tab keeps. */
 export function forget(): void {
-  keepClaimed(undefined);
-  for (const name of [ownName, serverName]) sessionStorage.removeItem(name);
+  sessionStorage.removeItem(tokenName);
   location.reload();
 }
 
@@ -45,8 +30,6 @@ export class ControlError extends Error {
     message: string,
     /** The problems of a body, by field name. */
     readonly fields: Readonly<Record<string, string>> = {},
-    /** Whether the sandbox at this address was removed or has expired. */
-    readonly isEnded = false,
   ) {
     super(message);
   }
@@ -72,57 +55,17 @@ interface Call {
 
 /** Stores the token for this tab. Calls that require it are retried. */
 export function useToken(token: string): void {
-  sessionStorage.removeItem(ownName);
-  sessionStorage.setItem(token.startsWith("svci_") ? ownName : serverName, token);
+  sessionStorage.setItem(tokenName, token);
   needsToken.value = false;
 }
 
-export const linkProblem = signal<string | undefined>(undefined);
-
-interface Claimed extends ClaimedInstance {
-  /** Whether its panel is closed; the header still copies its keys. */
-  readonly isClosed?: boolean;
-}
-
-const claimedName = `svc-sandbox claimed ${controlUrl.pathname}`;
-
-/** The instance of a one-time link, with its keys, which only this response contains; in this tab until it is closed. */
-export const claimed = signal<Claimed | undefined>(
-  JSON.parse(sessionStorage.getItem(claimedName) ?? "null") ?? undefined,
-);
-
-/** Whether the panel of a claimed instance is open, with the first button to press. */
-export const isPanelOpen = () => claimed.value !== undefined && claimed.value.isClosed !== true;
-
-export function keepClaimed(instance: Claimed | undefined): void {
-  claimed.value = instance;
-  sessionStorage.setItem(claimedName, JSON.stringify(instance ?? null));
-}
-
-/**
- * Moves the token from the address to this tab. The printed link has `#token=…`, or `#token=…&/story` for a view. The one-time
- * link of an instance has `#code=…`, which is exchanged for a token.
- */
-export async function takeToken(): Promise<void> {
-  const [, kind, text, view = ""] = /^#(token|code)=([^&]+)&?(.*)$/.exec(location.hash) ?? [];
-  if (text === undefined) return;
+/** Moves the token from the address to this tab: the printed link has `#token=…`, or `#token=…&/story` for a view. */
+export function takeToken(): void {
+  const [, token, view = ""] = /^#token=([^&]+)&?(.*)$/.exec(location.hash) ?? [];
+  if (token === undefined) return;
   history.replaceState(null, "", `${location.pathname}${location.search}#${view}`);
-  if (kind === "token") useToken(decodeURIComponent(text));
-  else await exchangeCode(text);
+  useToken(decodeURIComponent(token));
   dispatchEvent(new Event("hashchange"));
-}
-
-async function exchangeCode(code: string): Promise<void> {
-  try {
-    // The server has this call, not the instance.
-    const path = `/../../../__sandbox/instances/${instanceId}/claim`;
-    const instance = await call<ClaimedInstance>(path, { method: "POST", body: { code } });
-    keepClaimed(instance);
-    useToken(instance.token);
-  } catch (error) {
-    // The same link again: what it opened is still here.
-    if (claimed.value === undefined) linkProblem.value = (error as ControlError).message;
-  }
 }
 
 /** Calls the control plane. Returns a successful response, or throws a `ControlError`. */
@@ -176,7 +119,7 @@ async function problemOf(response: Response): Promise<ControlError> {
     // The key exists but was not saved, so this message is the only place with its secret.
     const secret = details?.data?.secret;
     const shown = secret === undefined ? message : `${message} The secret is ${secret}.`;
-    return new ControlError(code, shown, fieldWords(details), details?.ended !== undefined);
+    return new ControlError(code, shown, fieldWords(details));
   } catch {
     return new ControlError(
       "unexpected_response",

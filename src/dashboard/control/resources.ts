@@ -6,7 +6,7 @@ import type { Shown } from "./responses.js";
 
 export const health = resource<Shown<"Health">>("/health", callBare);
 export const clock = resource<Shown<"Clock">>("/clock");
-export const report = resource<Shown<"Report">>("/report?story=true&own=true");
+export const report = resource<Shown<"Report">>("/report?story=true");
 /** A request to the first endpoint of a sandbox at this base URL, for a shell; `undefined` until the report is read. */
 export function curlLine(url: string, secret?: string): string | undefined {
   const header = secret === undefined ? "" : `-H "x-api-key: ${secret}" `;

@@ -15,15 +15,12 @@ export const isOffline = computed(() => problem.value !== undefined);
 const isGone = computed(() => problem.value?.code.endsWith("not_found") === true);
 
 /** Why the server has no sandbox at this address; `undefined` while it has one. */
-export const whyGone = computed(() =>
-  isGone.value ? (problem.value?.isEnded ? problem.value.message : gone) : undefined,
-);
+export const whyGone = computed(() => (isGone.value ? gone : undefined));
 
 /** Why the page is not up to date, as a sentence: no response, or the reason of a server that rejects every request. */
 export const whyOffline = computed(() => whyGone.value ?? problem.value?.message);
 
-const gone =
-  "This address no longer has a sandbox. An instance ends when it is removed, expires, stays idle for too long, or when its server stops.";
+const gone = "This address no longer has a sandbox.";
 
 /** In milliseconds, between two questions. */
 const pause = 700;

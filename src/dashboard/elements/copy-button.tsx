@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { type ControlError, call, claimed } from "../control/call.js";
+import { type ControlError, call } from "../control/call.js";
 import { lastIssued } from "../control/issued.js";
 import type { Shown } from "../control/responses.js";
 import { RejectionText } from "./forms/action.js";
@@ -80,8 +80,6 @@ export function CopyCurl({ keyRef, line }: CopyCurlProps) {
 async function secretOf(ref: string): Promise<string> {
   const issued = lastIssued.peek();
   if (issued?.key.ref === ref) return issued.secret;
-  const known = claimed.peek()?.keys[ref];
-  if (known !== undefined) return known;
   const path = `/keys/${encodeURIComponent(ref)}/secret`;
   return (await call<Shown<"Secret">>(path, { method: "POST" })).secret;
 }

@@ -1,17 +1,5 @@
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import {
-  baseUrl,
-  claimed,
-  forget,
-  hasToken,
-  instanceId,
-  isPartner,
-  isTokenRejected,
-  linkProblem,
-  needsToken,
-  serverPage,
-  useToken,
-} from "../control/call.js";
+import { baseUrl, forget, hasToken, isTokenRejected, needsToken, useToken } from "../control/call.js";
 import { turnOff } from "../control/faults.js";
 import { lastIssued } from "../control/issued.js";
 import { now, useNow } from "../control/now.js";
@@ -25,7 +13,6 @@ import { AskButton } from "../elements/forms/ask.js";
 import { InstantText } from "../elements/instant.js";
 import { counted, firstSentence } from "../elements/words.js";
 import { linkTo, route } from "../route.js";
-import { Claimed } from "../views/instances/access.js";
 import { actor } from "../views/keys/actor.js";
 import { noteCopied } from "../views/keys/secret.js";
 import { views } from "./views.js";
@@ -40,10 +27,7 @@ function Gone() {
     <main class="stack token-form">
       <h1>No sandbox here</h1>
       <p>{firstSentence(whyGone.value ?? "")}</p>
-      <p>
-        Ask the person who sent you this address for a new link. If you run the server, create one on its{" "}
-        <a href={serverPage + linkTo("instances")}>page of instances</a>.
-      </p>
+      <p>Ask the person who sent you this address for the current one.</p>
     </main>
   );
 }
@@ -81,7 +65,7 @@ function Header() {
   useResources(health);
   const { scenario, seed, version } = health.data.value ?? {};
   return (
-    <header class={instanceId === undefined ? "page-header bar" : "page-header bar of-instance"}>
+    <header class="page-header bar">
       <a class="skip-link" href={`${location.hash || "#/"}`} onClick={focusMain}>
         Skip to content
       </a>
@@ -89,12 +73,6 @@ function Header() {
         svc-sandbox <small>{version}</small>
       </a>
       <span class="running">
-        {instanceId === undefined ? null : (
-          // A partner's token does not open the server's page.
-          <a href={isPartner() ? linkTo("overview") : serverPage + linkTo("instances")}>
-            <bdi>{instanceName()}</bdi>
-          </a>
-        )}{" "}
         {scenario === undefined ? null : (
           <>
             <a class="scenario-name" href={linkTo("scenario")}>
@@ -130,14 +108,13 @@ function ActiveFaults() {
 
 /** What a client needs: the base URL, and a key that this tab knows, or where to create one. */
 function Connect() {
-  const [[claimedRef, claimedSecret] = []] = Object.entries(claimed.value?.keys ?? {});
-  const { key: { ref } = { ref: claimedRef }, secret } = lastIssued.value ?? { secret: claimedSecret };
+  const { key, secret } = lastIssued.value ?? {};
   return (
     <span class="bar small connect">
       <CopyButton text={baseUrl}>Copy URL</CopyButton>
       {secret !== undefined ? (
         <CopyButton text={secret} onCopied={noteCopied}>
-          Copy key <bdi>{ref}</bdi>
+          Copy key <bdi>{key?.ref}</bdi>
         </CopyButton>
       ) : route.value.view === "keys" ? null : (
         <a href={linkTo("keys")}>Create a key</a>
@@ -147,7 +124,6 @@ function Connect() {
 }
 
 function ForgetToken() {
-  const until = isPartner() ? ", or get a new link: the one that you used does not work again." : ".";
   return (
     <AskButton
       class="quiet small"
@@ -155,16 +131,13 @@ function ForgetToken() {
         title: "Forget the token?",
         action: "Forget it",
         run: async () => forget(),
-        text: `This tab then has no access until you enter the token again${until}`,
+        text: "This tab then has no access until you enter the token again.",
       }}
     >
       Forget the token
     </AskButton>
   );
 }
-
-/** The name of the instance that this page shows: its label, or its id without one. */
-const instanceName = () => health.data.value?.label ?? `instance ${instanceId}`;
 
 /** The settings that make responses differ from a plain sandbox, each with a link to change it. */
 function Chips() {
@@ -195,15 +168,13 @@ function Navigation({ current }: { readonly current: string }) {
     <nav class="page-navigation" aria-label="Views">
       <div>
         <ul class="views">
-          {Object.entries(views)
-            .filter(([, { isShown }]) => isShown?.() ?? true)
-            .map(([name, { title }]) => (
-              <li key={name}>
-                <a href={linkTo(name)} aria-current={name === current ? "page" : undefined}>
-                  {title}
-                </a>
-              </li>
-            ))}
+          {Object.entries(views).map(([name, { title }]) => (
+            <li key={name}>
+              <a href={linkTo(name)} aria-current={name === current ? "page" : undefined}>
+                {title}
+              </a>
+            </li>
+          ))}
         </ul>
         <div class="bar small settings">
           <a class="clock" href={linkTo("time")} title="The sandbox's clock">
@@ -226,10 +197,9 @@ function Main(props: {
   const { name, title, children } = props;
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
-  const instance = instanceName();
   useEffect(() => {
-    document.title = `${title} · ${instanceId === undefined ? "" : `${instance} · `}svc-sandbox`;
-  }, [title, instance]);
+    document.title = `${title} · svc-sandbox`;
+  }, [title]);
   useEffect(() => {
     // Another view starts at its top. The first view leaves the focus to the browser.
     if (!isFirst.current) {
@@ -241,7 +211,6 @@ function Main(props: {
   return (
     <main ref={main} tabIndex={-1} class={`view view-${name}`} key={name}>
       {whyOffline.value === undefined ? null : <NotConnected />}
-      <Claimed />
       {children}
     </main>
   );
@@ -274,20 +243,14 @@ function TokenForm() {
     <main class="stack token-form">
       <h1>svc-sandbox</h1>
       <p>
-        {instanceId === undefined
-          ? "This sandbox requires its control token: the one that it was started with, or that it printed when it started."
-          : "This instance requires its token. If you lost it, request a new link from the operator of the server."}
+        This sandbox requires its control token: the one that it was started with, or that it printed when it
+        started.
       </p>
       <form class="bar" onSubmit={submit}>
         <label>
           Control token <input ref={input} name="token" type="password" autocomplete="off" required />
         </label>
         <button type="submit">Continue</button>
-        {linkProblem.value === undefined ? null : (
-          <p class="rejection" role="alert">
-            {linkProblem}
-          </p>
-        )}
         {isTokenRejected() ? (
           <p class="rejection" role="alert">
             The sandbox rejected this token. Each start prints a new one, unless --control-token sets it.

@@ -1,7 +1,5 @@
 import type { ComponentType } from "preact";
-import { instanceId } from "../control/call.js";
 import { FaultsView } from "../views/faults/faults.js";
-import { InstancesView } from "../views/instances/instances-view.js";
 import { KeysView } from "../views/keys/keys-view.js";
 import { OverviewView } from "../views/overview/overview-view.js";
 import { RequestsView } from "../views/requests/requests-view.js";
@@ -12,8 +10,6 @@ import { TimeView } from "../views/time/time-view.js";
 interface PageView {
   readonly title: string;
   readonly View: ComponentType;
-  /** Whether the navigation has a link to it. Default: always. */
-  readonly isShown?: () => boolean;
 }
 
 /** By their names in the address. */
@@ -25,6 +21,4 @@ export const views: Readonly<Record<string, PageView>> = {
   story: { title: "Story", View: StoryView },
   scenario: { title: "Scenario", View: ScenarioView },
   faults: { title: "Faults", View: FaultsView },
-  // Instances cannot contain instances.
-  instances: { title: "Instances", View: InstancesView, isShown: () => instanceId === undefined },
 };

@@ -15,7 +15,7 @@ import { readFailure } from "../files/write-file.js";
 import { isNoResponse, type NoResponse, type RawResponse, type SendOptions, sendOnce } from "./send-once.js";
 
 interface ControlAddress {
-  /** The base URL of a sandbox or an instance, or the URL of its control plane. */
+  /** The base URL of a sandbox, or the URL of its control plane. */
   readonly url: string;
   readonly token?: string | undefined;
   readonly tokenFrom: string;
@@ -42,13 +42,7 @@ const errorShape = s.openMapping({
   details: s.optional(s.openMapping({ request: s.optional(s.text()), ref: s.optional(s.text()) })),
 });
 
-// None is in a file of a sandbox, which escapes them. C1 may be in its texts.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what no terminal may get
-const controls = /[\0-\x08\x0B-\x1F\x7F]/;
-
 const maxResponse = 16 * 1024 * 1024;
-/** Enough for a state with the journals of a thousand instances. */
-const maxState = 512 * 1024 * 1024;
 
 const detailsShape = inJsonOfAnyVersion(requestDetailsShape);
 const requestsShape = inJsonOfAnyVersion(s.list(viewShapes.request));
@@ -97,20 +91,13 @@ export class ControlClient {
     return details;
   }
 
-  async export(): Promise<string> {
-    const { status, text, failed } = await this.#ask("export", "GET", "/export", { maxBody: maxState });
-    if (status === 200 && text.startsWith('{"svc_sandbox_state":') && !controls.test(text)) return text;
-    const ofInstance = `${noControlPlane} An instance cannot be exported, only its server.`;
-    throw failed(status === 404 ? ofInstance : isNot(status, "a state"));
-  }
-
   /** Resolves once it no longer listens. */
   async stop() {
     const { url, status, data, failed } = await this.#ask("stop", "POST", "/stop");
     const stopping = readAs(stoppingShape, data);
     if (status === 404) {
       throw failed(
-        "nothing can be stopped at this URL: the server runs with --no-control, or it is an instance (stop its server), or not a sandbox.",
+        "nothing can be stopped at this URL: the server runs with --no-control, or it is not a sandbox.",
       );
     }
     if (status !== 200 || stopping === undefined) {
@@ -125,51 +112,7 @@ export class ControlClient {
     return { url, ...shown(stopping) };
   }
 
-  async createInstance(settings: NewInstance) {
-    const reply = await this.#ask("create an instance at", "POST", "/instances", { json: settings });
-    return readOrFail(linkShape, reply, 201);
-  }
-
-  async instances() {
-    const listed = await this.#ask("list the instances of", "GET", "/instances");
-    const instances = readOrFail(listedShape, listed, 200);
-    const { broken } = parsedJson(listed.text) as { readonly broken?: unknown };
-    return { instances, broken: (readAs(brokenShape, broken) ?? []).map((one) => one.id) };
-  }
-
-  async link(id: string): Promise<string> {
-    const path = `/instances/${encodeURIComponent(id)}/link`;
-    return readOrFail(linkShape, await this.#ask("make a link at", "POST", path), 201).claim_url;
-  }
-
-  async remove(id: string): Promise<void> {
-    const path = `/instances/${encodeURIComponent(id)}`;
-    const { status, error, failed } = await this.#ask("remove an instance of", "DELETE", path);
-    if (status !== 204) throw failed(error?.message ?? noControlPlane);
-  }
-
-  /** Exchanges the link of an instance, which works once. */
-  static async claim(link: string, address: Omit<ControlAddress, "url" | "token">) {
-    const { url, id, code } = readLink(link);
-    const client = new ControlClient({ ...address, url });
-    const reply = await client.#ask("claim the link at", "POST", `/instances/${id}/claim`, {
-      json: { code },
-    });
-    const instance = readOrFail(claimedShape, reply, 200);
-    const wrong = Object.entries(instance.environment).find(
-      ([name, value]) => readAs(name.endsWith("_URL") ? urlText : keyText, value) === undefined,
-    );
-    if (wrong !== undefined)
-      throw reply.failed(`its ${wrong[0]} is not ${wrong[0].endsWith("_URL") ? "a URL" : "a key"}.`);
-    return instance;
-  }
-
-  async #ask(
-    what: string,
-    method: "GET" | "POST" | "DELETE",
-    path: string,
-    { maxBody = maxResponse, json }: { readonly maxBody?: number; readonly json?: object } = {},
-  ): Promise<ControlReply> {
+  async #ask(what: string, method: "GET" | "POST", path: string): Promise<ControlReply> {
     const { url: given, token, tokenFrom, timeout, ca } = this.#address;
     const base = baseUrlIn(given);
     const url = new URL(base + controlPath + path);
@@ -185,9 +128,8 @@ export class ControlClient {
       method,
       headers,
       timeout,
-      maxBody,
+      maxBody: maxResponse,
       ca: ca === undefined ? undefined : authorityIn(ca),
-      ...(json !== undefined && { body: JSON.stringify(json) }),
     });
     if (isNoResponse(response)) throw failed(`${response.found}. ${response.hint}`);
     const { data, ...rest } = redactValue(jsonOf(response), hide) as { data?: unknown; error?: unknown };
@@ -200,8 +142,7 @@ export class ControlClient {
           : `it rejects the token from ${tokenFrom}. Give its own with --control-token.`,
       );
     }
-    const body = hide(new TextDecoder().decode(response.body));
-    return { url: base, status: response.status, data, error, text: body, failed };
+    return { url: base, status: response.status, data, failed };
   }
 }
 
@@ -210,7 +151,7 @@ function isNot(status: number, wanted: string): string {
 }
 
 const noControlPlane =
-  "there is no control plane at this URL: the server runs with --no-control, the instance is gone, or it is not a sandbox.";
+  "there is no control plane at this URL: the server runs with --no-control, or it is not a sandbox.";
 
 function readAs<Of extends Shape>(shape: Of, value: unknown): ValueOf<Of> | undefined {
   return mistakesIn(shape, value).length === 0 ? (value as ValueOf<Of>) : undefined;
@@ -246,8 +187,6 @@ interface ControlReply {
   readonly url: string;
   readonly status: number;
   readonly data: unknown;
-  readonly error: ValueOf<typeof errorShape> | undefined;
-  readonly text: string;
   readonly failed: (why: string) => SandboxError;
 }
 
@@ -280,65 +219,4 @@ function baseUrlIn(given: string): string {
 function jsonOf({ body }: RawResponse): object {
   const json = parsedJson(new TextDecoder().decode(body));
   return typeof json === "object" && json !== null && !isTooDeep(json) ? json : {};
-}
-
-const plain = (max: number) => s.text({ max, pattern: /^[\x20-\x7E]*$/ });
-const linkShape = s.openMapping({ claim_url: plain(600) });
-const id = s.text({ max: 40, pattern: /^[\w-]+$/ });
-const listedShape = s.list(
-  s.openMapping({
-    id,
-    label: s.nullable(s.text()),
-    expires_at: s.nullable(timeText),
-    traffic: s.nullable(
-      s.openMapping({ requests: s.count(), coverage: s.count(), last_path_id: s.nullable(plain(80)) }),
-    ),
-  }),
-);
-const brokenShape = s.list(s.openMapping({ id }));
-// Nothing else may get into a file that a shell reads, and later commands of ours.
-const urlText = s.text({ max: 500, pattern: /^https?:\/\/[\w.~/:@[\]%-]+$/ });
-const keyText = s.text({ max: 200, pattern: /^[\w.~-]+$/ });
-const claimedShape = s.openMapping({
-  base_url: plain(500),
-  control_url: plain(500),
-  token: s.text({ max: 200, pattern: /^[\w.~+/=-]+$/ }),
-  environment: s.record(
-    s.text(),
-    s.text({ pattern: /^SVC_(?:BASE_URL|CONTROL_URL|API_KEY|KEY_[A-Z0-9_]+)$/ }),
-  ),
-});
-
-export type InstanceSummary = ValueOf<typeof listedShape>[number];
-
-interface NewInstance {
-  readonly label?: string | undefined;
-  readonly expires?: string | undefined;
-  readonly scenario?: string | undefined;
-  readonly seed?: number | undefined;
-}
-
-/** The address in a claim link, with the id of its instance and its code. */
-function readLink(link: string) {
-  // The Windows command prompt keeps single quotes.
-  const url = readHttpUrl(link.replace(/^'(.*)'$/, "$1").replace(/#.*$/, ""));
-  const [, code] = /#code=(\w{1,80})'?$/.exec(link) ?? [];
-  const [, base, id] = /^(.*)\/i\/([\w-]{1,40})\/__sandbox\/?$/.exec(url?.pathname ?? "") ?? [];
-  if (url !== undefined && code !== undefined && id !== undefined)
-    return { url: url.origin + base, id, code };
-  // Without the link, whose code may be valid.
-  throw new SandboxError(
-    "usage",
-    `Invalid link. Use the whole link in quotes, such as 'https://sandbox.example/i/aB3/__sandbox/#code=xY4'.`,
-  );
-}
-
-function readOrFail<Of extends Shape>(
-  shape: Of,
-  { status, data, error, failed }: ControlReply,
-  wanted: number,
-): ValueOf<Of> {
-  const content = status === wanted ? readAs(shape, data) : undefined;
-  if (content !== undefined) return content;
-  throw failed(error?.message ?? (status === 404 ? noControlPlane : isNot(status, "an instance")));
 }

@@ -42,8 +42,6 @@ export interface Counts {
   readonly advice: Partial<Record<AdviceId, AdviceCount>>;
   /** By path and key; the first hundred. */
   readonly repeats: RepeatCount[];
-  /** Without the counts that other sandboxes have passed on. Default: the same. */
-  own?: Counts | undefined;
 }
 
 export type Counters = ReturnType<typeof createCounters>;
@@ -58,41 +56,34 @@ const noCounts = (): Counts => {
 export type KeysOfAdvice = Readonly<Partial<Record<AdviceId, ShownKey>>>;
 
 export interface Counting {
-  count: (exchange: Exchange, keys?: KeysOfAdvice, seen?: Observation, isPassedOn?: boolean) => void;
-  countUnread: (isPassedOn?: boolean) => void;
+  count: (exchange: Exchange, keys?: KeysOfAdvice, seen?: Observation) => void;
+  countUnread: () => void;
 }
 
 /** Counts requests by path and by advice. Unlike the journal, it discards none; a reset keeps the counts. */
 export function createCounters() {
   let counts = noCounts();
   let others: Counting | undefined;
-  // The own counts are separate from the first request of another sandbox on.
-  const counted = (isPassedOn: boolean) => {
-    if (isPassedOn) counts.own ??= structuredClone(counts);
-    return isPassedOn || counts.own === undefined ? [counts] : [counts, counts.own];
-  };
   return {
     /** Options that curl needs to reach the server, which sets them. Default: none. */
     curlOptions: "",
     /** A delayed request counts for its path and the fault. `keys`: of advice on other keys than the presented one. */
-    count(exchange: Exchange, keys?: KeysOfAdvice, seen?: Observation, isPassedOn = false): void {
-      for (const each of counted(isPassedOn)) countExchange(each, exchange, keys);
-      others?.count(exchange, keys, seen, true);
+    count(exchange: Exchange, keys?: KeysOfAdvice, seen?: Observation): void {
+      countExchange(counts, exchange, keys);
+      others?.count(exchange, keys, seen);
     },
-    countUnread(isPassedOn = false): void {
-      for (const each of counted(isPassedOn)) each.unread += 1;
-      others?.countUnread(true);
+    countUnread(): void {
+      counts.unread += 1;
+      others?.countUnread();
     },
     /** Counts every later request there as well. */
     passOnTo(next: Counting): void {
       others = next;
     },
     read: (): Counts => structuredClone(counts),
-    /** Returns them without those that other sandboxes have passed on. */
-    readOwn: (): Counts => structuredClone(counts.own ?? counts),
     requests: () => counts.requests,
     unread: () => counts.unread,
-    /** Starts again from zero; counts that were passed on remain. */
+    /** Starts again from zero; what was passed on remains there. */
     clear(): void {
       counts = noCounts();
     },

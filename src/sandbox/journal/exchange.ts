@@ -97,33 +97,6 @@ export interface Exchange {
   isResent: true | undefined;
 }
 
-const bytesBesideTexts = 700;
-
 export function sourceOf({ fromStory }: Exchange): RequestSource {
   return fromStory ? "story" : "client";
-}
-
-/** Estimates the memory of an exchange in bytes, equal on every machine. */
-export function bytesOf({ path, content, response, client }: Exchange): number {
-  const { query = "", contentType = "", idempotencyKey = "", body } = content ?? {};
-  const texts = [
-    path,
-    query,
-    contentType,
-    idempotencyKey,
-    body?.text ?? "",
-    response.body,
-    ...response.headers,
-    ...client,
-  ];
-  return texts.reduce((sum, text) => sum + text.length, bytesBesideTexts);
-}
-
-export function latestOf(exchanges: readonly Exchange[], max: number): readonly Exchange[] {
-  let left = max;
-  const last = exchanges.findLastIndex((one) => {
-    left -= bytesOf(one);
-    return left < 0;
-  });
-  return exchanges.slice(last + 1);
 }

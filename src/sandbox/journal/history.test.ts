@@ -23,19 +23,3 @@ test("requests from before a restored journal come before those since, and are p
   history.record(request(10));
   expect([numbers(history.requests()), history.total()]).toEqual([[8, 9, 10], 41]);
 });
-
-test("the last requests are kept up to a number of bytes; earlier requests stay counted", () => {
-  const history = open(5);
-  const response = { status: 404, headers: [], body: "x".repeat(300) };
-  const long = (number: number) =>
-    ({ ...request(number), path: "", response, client: [] }) as unknown as Exchange;
-  history.enter([1, 2, 3].map(long), 40);
-  for (let i = 4; i <= 6; i++) history.record(long(i));
-  expect(history.bytes()).toBe(6000);
-  history.keep(4000);
-  expect([numbers(history.requests()), history.total(), history.bytes()]).toEqual([[3, 4, 5, 6], 43, 4000]);
-  history.keep(2500);
-  expect([numbers(history.requests()), history.total(), history.bytes()]).toEqual([[5, 6], 43, 2000]);
-  for (let i = 7; i <= 11; i++) history.record(long(i));
-  expect(numbers(history.requests())).toEqual([7, 8, 9, 10, 11]);
-});

@@ -140,7 +140,7 @@ export function runStory(sandbox: SandboxState, send: SendStoryRequest): PlayedS
 export function tryNextStep(sandbox: SandboxState, send: SendStoryRequest): PlayedStep | undefined {
   const { story, history } = sandbox;
   const timeline: TimelineResult[] = [];
-  const unsubscribe = history.watch((event) => {
+  const unsubscribe = history.subscribe((event) => {
     if (event.type === "timeline.step") timeline.push(event.result);
   });
   const resultOf = (step: StoryStep, { differences = [], ...outcome }: Outcome): PlayedStep => ({

@@ -7,7 +7,7 @@ import { checkValue, validationError } from "../../rules/schema/check.js";
 import type { MappingKind, Path, Shape, ValueOf } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
 import type { Scenario } from "../scenario.generated.js";
-import { duration, positiveDuration, ref, shortText, time, timeOrDuration } from "./fields.js";
+import { duration, ref, time, timeOrDuration } from "./fields.js";
 import {
   assumptionsSchema,
   keyCreationFields,
@@ -23,6 +23,14 @@ type Timeline = NonNullable<Scenario["timeline"]>;
 
 // The inputs of the library have the same fields as scenarios, and so the same spelling, checks and messages.
 
+const sandboxOptions = {
+  scenario: s.optional(s.either(s.text(), s.record(s.anything(), s.text()))),
+  seed: s.optional(s.count()),
+  now: s.optional(time()),
+  frozen: s.optional(s.flag()),
+  profile: s.optional(s.choice(profiles)),
+};
+
 export const inputShapes = {
   // Its duration counts from now.
   key_creation: s.mapping({ ...keyCreationFields, expires: s.optional(timeOrDuration()) }),
@@ -30,16 +38,7 @@ export const inputShapes = {
   key_expiry: s.mapping({ expires: timeOrDuration() }),
   organization_update: organizationChange,
   faults_change: s.mapping({ faults: laterFaultsSchema }),
-  instance_creation: s.mapping({
-    scenario: s.optional(s.either(s.text(), s.record(s.anything(), s.text()))),
-    seed: s.optional(s.count()),
-    now: s.optional(time()),
-    frozen: s.optional(s.flag()),
-    profile: s.optional(s.choice(profiles)),
-    label: s.optional(shortText(80)),
-    expires: s.optional(positiveDuration()),
-    requests_per_minute: s.optional(s.count({ min: 1 })),
-  }),
+  sandbox_options: s.mapping(sandboxOptions),
 } as const;
 
 export type Query = MappingKind & Shape<Readonly<Record<string, unknown>>>;
@@ -75,7 +74,6 @@ export const controlBodies = {
   sending: s.mapping({ key: ref(), ...requestFields }),
   scenario_text: s.mapping({ text: s.text() }),
   scenario_choice: s.mapping({ name: s.text() }),
-  instance_claim: s.mapping({ code: shortText() }),
   nothing: s.mapping({}),
 } as const;
 

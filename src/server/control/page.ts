@@ -27,9 +27,8 @@ export const pageRoute: Route = controlRoute("GET /", {
   summary: "The dashboard, a page for browsers",
   response: s.text(),
   types: ["text/html"],
-  kind: "local",
   run(_context, { request, response }) {
-    // Relative, because an instance's page has another path.
+    // Relative, because a proxy may add a prefix.
     if (!request.path.endsWith("/")) return response.redirect(308, `.${controlPath}/`);
     return sendPageFile(request, response, "dist/dashboard/", "index.html");
   },

@@ -16,15 +16,7 @@ export const httpRejections = {
     403,
     "The server was not started with the scenario's document. Its host can start the server with it: `--openapi FILE`, or a scenario file that names it.",
   ],
-  instance_rate_limited: [
-    429,
-    "The instance, or the sender of requests without a known key or token, has reached a limit of its host. The API has no such limit.",
-  ],
-  instance_full: [
-    507,
-    "The instance keeps more than its host allows. Remove records, clear the requests, or reset it.",
-  ],
-  not_ready: [503, "From `GET /ready` and `GET /revision`: the server accepts no requests now."],
+  not_ready: [503, "From `GET /ready` and `GET /revision`: the server stops."],
   machine_exhausted: [503, "The machine has reached a limit, such as its number of open files."],
   internal_error: [500, "A defect of svc-sandbox; the log shows more."],
 } as const;
@@ -57,12 +49,8 @@ export const statusOfCode: Readonly<Partial<Record<SandboxErrorCode, number>>> =
   sandbox_access_off: 403,
   live_access_not_approved: 403,
   key_limit_reached: 409,
-  instance_limit_reached: 409,
   expectation_failed: 409,
-  store_unavailable: 503,
-  state_unreadable: 500,
   state_unwritable: 507,
-  memory_limit_reached: 507,
   key_not_active: 409,
   secret_not_kept: 409,
   name_taken: 409,
@@ -77,8 +65,7 @@ export const codeOverHttp: Readonly<Record<string, string>> = {
 };
 
 const bodyProblems: Readonly<Record<string, (limit: number) => string>> = {
-  "entity.too.large": (limit) =>
-    `The body is longer than ${limit < 2 ** 20 ? `${limit / 1024} kB` : `${limit / 2 ** 20} MB`}, the limit of this path.`,
+  "entity.too.large": (limit) => `The body is longer than ${limit / 1000} kB, the limit of each call.`,
   "encoding.unsupported": () => "The body can be compressed only with gzip, deflate or br.",
 };
 
@@ -123,11 +110,10 @@ function rejectionOf(error: unknown, onDefect: (error: unknown) => void): Reject
     status = 500,
     type = "",
     limit = 0,
-    why = bodyProblems[type]?.(limit),
-  } = error as Partial<{ status: number; type: string; limit: number; why: string }>;
+  } = error as Partial<{ status: number; type: string; limit: number }>;
   if (status >= 400 && status < 500) {
     const code = status === 415 ? "unsupported_media_type" : "bad_request";
-    return { status, code, message: why ?? rejections.bad_request };
+    return { status, code, message: bodyProblems[type]?.(limit) ?? rejections.bad_request };
   }
   onDefect(error);
   if (isOfMachine(error)) {

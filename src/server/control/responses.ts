@@ -24,19 +24,6 @@ const running = { scenario: s.text(), seed: s.count() };
 const step = { kind: s.choice(stepKinds), say: s.nullable(s.text()) };
 const progress = { steps: s.count(), done: s.count(), over: s.flag() };
 
-const instance = {
-  id: s.text(),
-  baseUrl: s.text(),
-  controlUrl: s.text(),
-  ...running,
-  label: s.nullable(s.text()),
-  createdAt: s.instant(),
-  // `null`: after the server's idle time.
-  expiresAt: s.orNull(s.instant()),
-  requestsPerMinute: s.nullable(s.count()),
-};
-const ownInstance = { ...instance, keys: s.record(s.text()), token: s.text() };
-
 // The same members as in requests, but always all of them.
 const assumptions = Object.entries(s.fieldsOf(assumptionsSchema) ?? {}).map(
   ([name, field]) => [name, s.shapeOf(field)] as const,
@@ -186,8 +173,6 @@ export const responses = {
       fromStory: s.optional(s.record(s.count())),
       /** With `story`: the numbers of requests in the journal, by path id, and of those with advice, by advice id. */
       inJournal: s.optional(s.record(s.count())),
-      /** With `own`: the requests of instances, and how many instances have some. */
-      instances: s.optional(s.mapping({ requests: s.count(), used: s.count() })),
     }),
     Story: s.mapping({
       ...progress,
@@ -207,27 +192,21 @@ export const responses = {
       last: s.orNull(StepResult),
     }),
     NextStep: s.mapping({ ...progress, step: s.orNull(StepResult) }),
-    // `store` exists only with a shared store. The other optional members require the control token, if the server has one.
+    // `state` exists only with `--state`. The members after it require the control token, if the server has one.
     Health: s.mapping({
       status: s.always("ok"),
       version: s.text(),
-      store: s.optional(s.choice(["reachable", "unreachable", "full", "unwritable"])),
-      state: s.optional(s.choice(["saved", "full", "unwritable"])),
+      state: s.optional(s.choice(["saved", "unwritable"])),
       scenario: s.optional(s.text()),
       seed: s.optional(s.count()),
       now: s.optional(s.instant()),
       startedAt: s.optional(s.instant()),
-      /** Only of an instance. */
-      label: s.optional(s.nullable(s.text())),
     }),
     // `state` exists only with `--state`: requests continue, but changes are not saved.
     Readiness: s.mapping({
       status: s.always("ready"),
       version: s.text(),
-      memory: s.choice(["free", "full"]),
-      state: s.optional(s.choice(["saved", "full", "unwritable"])),
-      /** Instances whose file cannot be read: their requests get 500. Left out for none. */
-      brokenInstances: s.optional(s.count()),
+      state: s.optional(s.choice(["saved", "unwritable"])),
     }),
     State: s.mapping({
       ...running,
@@ -260,49 +239,14 @@ export const responses = {
       ),
     }),
     Running: s.mapping({ ...running, now: s.instant(), warnings: s.list(s.text()) }),
+    /** `keys` are those of another scenario or seed; they appear in no other response. */
+    Reset: s.mapping({
+      ...running,
+      now: s.instant(),
+      warnings: s.list(s.text()),
+      keys: s.optional(s.record(s.text())),
+    }),
     Stopping: s.mapping({ ...running, startedAt: s.instant() }),
-    Instance: s.mapping({ ...ownInstance, claimUrl: s.text() }),
-    ClaimedInstance: s.mapping({
-      ...ownInstance,
-      /** The variables for its clients, as of `exec`. */
-      environment: s.record(s.text()),
-    }),
-    InstanceLink: s.mapping({ claimUrl: s.text() }),
-    InstancePage: s.mapping({
-      data: s.list(
-        s.mapping({
-          ...instance,
-          idleSeconds: s.count(),
-          /** `null` for an instance that this server has not loaded. */
-          traffic: s.orNull(
-            s.mapping({
-              requests: s.count(),
-              /** The requests that did not get 2xx. */
-              errors: s.count(),
-              /** The covered share of the promised paths, in percent. */
-              coverage: s.count(),
-              lastPathId: s.nullable(pathId),
-            }),
-          ),
-          /** What it costs here: the last three in its current minute. `null` for an instance that this server has not loaded. */
-          account: s.orNull(
-            s.mapping({
-              bytesKept: s.count(),
-              bytesWaiting: s.count(),
-              calls: s.count(),
-              processorMs: s.count(),
-            }),
-          ),
-        }),
-      ),
-      total: s.count(),
-      /** What each may cost, by the names of `--instance-limit`. */
-      limits: s.record(s.count()),
-      /** Instances whose file cannot be read: their requests get 500. Left out for none. */
-      broken: s.optional(s.list(s.mapping({ id: s.text(), reason: s.text() }))),
-      /** An instance without an expiry is removed after this time without requests. */
-      idleLimitSeconds: s.number(),
-    }),
     ControlError: s.mapping({
       error: s.mapping({ code: s.text(), message: s.text(), details: s.optional(s.record(s.anything())) }),
     }),

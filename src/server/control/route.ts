@@ -2,21 +2,17 @@ import type { Request, Response } from "express";
 import { isTooDeep, maxLevels, parsedJson } from "../../rules/schema/json.js";
 import type { Shape, ValueOf } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
+import type { SandboxState } from "../../sandbox/sandbox.js";
 import type { Actor } from "../../sandbox/steps.js";
 import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/inputs.js";
 import type { OpenScenario } from "../../scenario/parse-scenario.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import type { ControlPlace, SandboxPlace } from "../../store/store.js";
 import type { Server } from "../sockets/server-state.js";
 import { HttpRejection } from "./rejections.js";
 
-/** The context of a route. */
-export interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unknown>>>
-  extends ControlPlace,
-    RouteInput<Body, Parameters> {}
-
-/** What a client sent, checked by the shapes of its route. */
-export interface RouteInput<Body = unknown, Parameters = Readonly<Record<string, unknown>>> {
+/** The sandbox, and what a client sent, checked by the shapes of its route. */
+export interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unknown>>> {
+  readonly sandbox: SandboxState;
   readonly actor: Actor;
   /** The named parts of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
@@ -27,12 +23,11 @@ export interface RouteInput<Body = unknown, Parameters = Readonly<Record<string,
   readonly document?: Scenario["openapi"];
 }
 
-export interface LocalContext extends SandboxPlace {
+/** The server and the HTTP call, for routes that are about them. */
+export interface LocalContext {
   readonly server: Server;
   readonly request: Request;
   readonly response: Response;
-  /** Runs the synchronous part of some work on the account of the caller. */
-  readonly measure: <Result>(work: () => Result) => Result;
 }
 
 export interface Route<
@@ -45,20 +40,14 @@ export interface Route<
   readonly path: string;
   readonly summary: string;
   readonly body?: Name;
-  readonly longestBody?: number;
   readonly query?: Parameters;
   readonly status: 200 | 201 | 204;
   /** The shape of its response's `data`, or of the whole response if it is bare; left out for 204, which has no body. */
   readonly response?: Of;
   readonly isBare?: true;
   readonly types?: readonly string[];
-  /**
-   * What it does: read or change its sandbox, read or change the list of instances, or neither: it is about this process, or its
-   * response never changes. Default: a GET reads, any other changes.
-   */
-  readonly kind?: "read" | "change" | "instances" | "local";
-  /** Whether its sandbox may keep more after it. Default: false. */
-  readonly grows?: true;
+  /** Whether it changes the sandbox. Default: a GET does not, any other does. */
+  readonly changes: boolean;
   /** Whether its body names or has a scenario that starts. Default: false. */
   readonly startsScenario?: true;
   /** Returns the response: a value of its shape, or a `textResponse`. */
@@ -102,12 +91,15 @@ export function controlRoute<
   Of extends Shape = Shape<void>,
 >(
   call: `${Route["method"]} /${string}`,
-  row: Omit<Route<Name, Parameters, Of>, "method" | "path" | "status"> & { readonly status?: 201 },
+  row: Omit<Route<Name, Parameters, Of>, "method" | "path" | "status" | "changes"> & {
+    readonly status?: 201;
+    readonly changes?: false;
+  },
 ): Route {
   const [method, path] = call.split(" ") as [Route["method"], string];
   const status = row.status ?? (row.response === undefined ? 204 : 200);
   // Its body and query are checked by its own shapes before it runs.
-  return { ...row, method, path, status } as unknown as Route;
+  return { changes: method !== "GET", ...row, method, path, status } as unknown as Route;
 }
 
 export function textOf({ body }: Request): string {

@@ -14,7 +14,6 @@ import {
   receivedRequest,
 } from "../../rules/request.js";
 import type { ApiResponse, Delivery } from "../../sandbox/journal/exchange.js";
-import { type Excess, sentenceOf } from "../../store/account.js";
 
 const insideControl = `${controlPath}/`;
 
@@ -36,7 +35,7 @@ function pathOf(target: string): string {
   return target.slice(start, end === -1 ? undefined : end) || "/";
 }
 
-export function queryOf(target: string): string {
+function queryOf(target: string): string {
   const start = target.indexOf("?");
   return start === -1 ? "" : target.slice(start);
 }
@@ -260,29 +259,9 @@ export function endSocket(socket: Duplex, text = ""): void {
   socket.end(text);
 }
 
-/** Milliseconds until a rejection is sent, so that a client that resends immediately does not slow down the others. */
-const pause = 250;
-
 /** Headers of each response of the control plane. */
 export const ofControl = {
   "Cache-Control": "no-store",
   "X-Frame-Options": "DENY",
   "X-Content-Type-Options": "nosniff",
 };
-
-export function rejectExcess(excess: Excess, response: ServerResponse): void {
-  const { limit, max, retryAfter } = excess;
-  const { text, bytes } = errorBody(
-    "instance_rate_limited",
-    `${sentenceOf(excess)} Send the next request in ${retryAfter} seconds.`,
-  );
-  const headers = {
-    ...ofControl,
-    "Content-Type": "application/json",
-    "Content-Length": bytes,
-    "Retry-After": retryAfter,
-    "X-Sandbox-Limit": `${limit}=${max}`,
-  };
-  const timer = setTimeout(() => response.writeHead(429, headers).end(text), pause);
-  response.once("close", () => clearTimeout(timer));
-}

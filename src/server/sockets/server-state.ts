@@ -1,26 +1,23 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { baseUrlFor, readBaseUrl, readHostName } from "../../node/addresses.js";
-import { isOfMachine } from "../../node/files/write-file.js";
 import type { Logger } from "../../node/logger.js";
 import { nodePlatform } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
-import type { PathId } from "../../rules/outcomes.js";
 import { runDue } from "../../sandbox/operations/operations.js";
+import type { SandboxState } from "../../sandbox/sandbox.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
-import { accountLimits, createAccounts } from "../../store/account.js";
-import { type InstanceLimits, limitsOf } from "../../store/instances.js";
-import type { SandboxPlace, Store } from "../../store/store.js";
+import type { StateFile } from "../state-file.js";
 import type { CertificatePair } from "./tls.js";
 
-export interface ServeOptions extends InstanceLimits {
+export interface ServeOptions {
   /** 0: any free port. */
   readonly port: number;
   /** Default: 127.0.0.1. */
   readonly host?: string;
   /**
    * The base URL for clients, if it differs from the server's own address: behind a proxy, in a container, on another
-   * machine. Default: the server's own, or for instances the URL that the caller used.
+   * machine. Default: the server's own.
    */
   readonly publicUrl?: string;
   /** Hosts that the control plane accepts on a loopback address, besides this machine's names and the host of `publicUrl`. */
@@ -33,8 +30,6 @@ export interface ServeOptions extends InstanceLimits {
   readonly control?: boolean;
   /** The bearer token of the control plane. Default: none on a loopback address, a random one on others. */
   readonly controlToken?: string;
-  /** API requests per minute for an instance that is created without its own limit. Default: no limit. */
-  readonly instanceRate?: number;
   /** Called with a defect of the sandbox; the client got a 500. Default: ignored. */
   readonly onDefect?: (error: unknown) => void;
 }
@@ -42,8 +37,12 @@ export interface ServeOptions extends InstanceLimits {
 export interface Hosting {
   readonly onStop?: () => void;
   readonly own?: () => NamedScenario;
-  /** Called for each change, each rejected token, an instance that expires, and a request that cannot be stored. Default: ignored. */
-  readonly onAudit?: Logger["audit"];
+  /** The file that keeps the sandbox. Default: none. */
+  readonly stateFile?: StateFile | undefined;
+  /** Called for each change through the control plane and each rejected token, once its response is known. Default: ignored. */
+  readonly onControlCall?: Logger["controlCall"];
+  /** Called before each call of the control plane: other processes may have added requests. Default: nothing. */
+  readonly beforeControlCall?: () => void;
   /** In lower case; `*.bank.example` covers all names below `bank.example`. Default: no proxy. */
   readonly intercept?: readonly string[];
   /** How the user starts svc-sandbox, for messages. Default: by its name. */
@@ -52,50 +51,25 @@ export interface Hosting {
   readonly passThrough?: boolean;
 }
 
-export type ControlHandler = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  target: SandboxPlace,
-) => void;
-
-/** The bounds of the latency histogram, in milliseconds: from a response out of memory to one that a fault delays. */
-export const latencyBounds = [
-  0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000,
-] as const;
-
-export type Traffic = Server["traffic"];
+export type ControlHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 export type Server = ReturnType<typeof createServerState>;
 
-export function createServerState(store: Store, options: Partial<ServeOptions> & Hosting = {}) {
-  const { explain = false, instanceRate, controlToken, onAudit } = options;
-  runDue(store.sandbox);
-  const { name, scenario, text } = store.sandbox;
-  const traffic = {
-    /** The number of the API's responses by path id and status; status 0: no response. */
-    paths: new Map<PathId, Map<number, number>>(),
-    /** The number of responses up to each bound and above the one before; the last counts those above all bounds. */
-    latencies: new Float64Array(latencyBounds.length + 1),
-    totalMs: 0,
-    unstored: 0,
-    excess: 0,
-    defects: 0,
-  };
+export function createServerState(sandbox: SandboxState, options: Partial<ServeOptions> & Hosting = {}) {
+  const { explain = false, controlToken, stateFile } = options;
+  runDue(sandbox);
+  const { name, scenario, text } = sandbox;
   const names = namesOf(options);
   const state = {
-    instanceTtl: limitsOf(options).instanceTtl,
-    store,
-    traffic,
+    sandbox,
+    stateFile,
     explain,
-    instanceRate,
     ...names,
-    /** What its instances and senders cost. */
-    accounts: createAccounts(accountLimits(options.instanceLimits)),
     startedAt: nodePlatform.time(),
     /** Tells this start of the server from others. */
     started: nodePlatform.random(),
     /** Aborted when the server is about to stop: each connection ends after its next response. */
-    draining: new AbortController(),
+    stopping: new AbortController(),
     /** The base URL for clients on this machine; empty until the server listens. */
     localUrl: "",
     loopback: false,
@@ -107,11 +81,9 @@ export function createServerState(store: Store, options: Partial<ServeOptions> &
     baseUrlFor: (request: IncomingMessage): string => names.publicUrl ?? baseUrlFor(request, state.localUrl),
     own: options.own ?? (() => ({ name, scenario, text })),
     /** Reports a defect of the sandbox; the client got a 500. */
-    onDefect(error: unknown): void {
-      if (!isOfMachine(error)) traffic.defects += 1;
-      options.onDefect?.(error);
-    },
-    audit: onAudit ?? (() => {}),
+    onDefect: options.onDefect ?? (() => {}),
+    onControlCall: options.onControlCall ?? (() => {}),
+    beforeControlCall: options.beforeControlCall ?? (() => {}),
   };
   return state;
 }
@@ -131,14 +103,6 @@ function namesOf({ publicUrl: given, allowHosts = [] }: Partial<ServeOptions>) {
   return { publicUrl, allowedHosts: [...own, ...allowedHosts] };
 }
 
-/** Why the server is not ready for requests, as a sentence; `undefined` if it is ready. */
-export function unreadiness({ store, draining }: Server): string | undefined {
-  if (draining.signal.aborted) return "The sandbox is stopping.";
-  const status = store.status();
-  // A full disk has lost no change yet, and no other server has this state.
-  return status?.in === "store" || status?.isTaken ? status.problem : undefined;
-}
-
 export interface Interceptor {
   readonly port: number;
   readonly certificate: string;
@@ -148,20 +112,13 @@ export interface Interceptor {
   readonly notes: () => string[];
 }
 
-/** The prefix of instance tokens, so that secret scanners and this server recognize them. */
-export const instanceTokenPrefix = "svci_";
-
-export function tokenIn({ headers }: IncomingMessage): string {
-  return /^Bearer (.+)$/i.exec(headers.authorization ?? "")?.[1] ?? "";
-}
-
 /** Whether a call may do everything: it has the server's token, or the server needs none. */
-export function isOwners({ token }: Pick<Server, "token">, sent: string): boolean {
-  return token === undefined ? !sent.startsWith(instanceTokenPrefix) : isSame(sent, token);
+export function isAdmitted({ token }: Pick<Server, "token">, { headers }: IncomingMessage): boolean {
+  return token === undefined || isSame(/^Bearer (.+)$/i.exec(headers.authorization ?? "")?.[1] ?? "", token);
 }
 
 // Hashes have the same length, so that the comparison takes the same time for every wrong text.
-export function isSame(sent: string, right: string | undefined): boolean {
+function isSame(sent: string, right: string): boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
-  return right !== undefined && timingSafeEqual(digest(sent), digest(right));
+  return timingSafeEqual(digest(sent), digest(right));
 }

@@ -9,7 +9,7 @@ import { isMapping } from "../../../rules/schema/shape.js";
 import { quote } from "../../../rules/schema/words.js";
 import { declareCommand } from "../../command.js";
 import { exitCode, usageError } from "../../exit-codes.js";
-import { brokenSentence, openOutput, readGivenFile } from "../../files.js";
+import { readGivenFile } from "../../files.js";
 import * as flag from "../../flags.js";
 import type { Io } from "../../io.js";
 import { runsOnGithub } from "../../serve/exec-report.js";
@@ -17,7 +17,7 @@ import { runsOnGithub } from "../../serve/exec-report.js";
 export const reportCommand = declareCommand({
   summary: "print the report of a running sandbox: covered paths, other paths, advice",
   description:
-    "Shows which responses the clients of a running sandbox have covered, how to cover the others, and what to do better. A server's report includes its instances, except with --store; each instance also has its own report. With --merge it merges the report files of several runs. Exits with 5 if --min-coverage or --fail-on is not reached, and with 2 if there is no report. If GITHUB_ACTIONS is set, it prints advice as annotations on stderr.",
+    "Shows which responses the clients of a running sandbox have covered, how to cover the others, and what to do better. With --merge it merges the report files of several runs. Exits with 5 if --min-coverage or --fail-on is not reached, and with 2 if there is no report. If GITHUB_ACTIONS is set, it prints advice as annotations on stderr.",
   words: {
     "[url...]": `${flag.runningUrl}; with --merge the files`,
   },
@@ -93,36 +93,5 @@ export const stopCommand = declareCommand({
       io.stdout.say(redactKeys(`Stopped ${url}: ${scenario}, since ${startedAt}.\n`));
     }
     return exitCode.fine;
-  },
-});
-
-export const exportCommand = declareCommand({
-  summary: "back up a running sandbox, with its run-time keys and instances",
-  description:
-    "Writes a running sandbox with its instances, journals and reports as a state file, which start --import loads into a new --state or --store. It contains run-time keys and tokens as hashes, and the keys that a scenario pins. Exits with 1 if the file of an instance is broken: it names the instance, and exports the others.",
-  words: { "[url]": flag.runningUrl },
-  flags: {
-    output: flag.plainOption(
-      "-o, --output <file>",
-      "write it to this file, readable only by its owner, and not to stdout",
-      flag.fileName,
-    ),
-    force: flag.force,
-    ...flag.ofCalls,
-    quiet: flag.quiet,
-  },
-  examples: {
-    "svc-sandbox export -o backup.json": "the sandbox on http://127.0.0.1:4747",
-    "svc-sandbox start --state sandbox.json --import backup.json": "a server that continues from it",
-  },
-  async run({ words, flags, io }) {
-    // For its owner only: a scenario may pin keys.
-    const write = openOutput(flags, io, 0o600);
-    const text = await new ControlClient(flag.controlAddress(words[0], flags, io)).export();
-    await write(text, `Load it with: ${io.program} start --state <file> --import ${flags.output}`);
-    const { without } = parsedJson(text) as { readonly without?: readonly string[] };
-    if (without === undefined) return exitCode.fine;
-    io.stderr.say(`The export is not complete. ${brokenSentence(without)}`);
-    return exitCode.failed;
   },
 });

@@ -1,4 +1,4 @@
-import { fetchControl, isPanelOpen } from "../../control/call.js";
+import { fetchControl } from "../../control/call.js";
 import { turnOff } from "../../control/faults.js";
 import { reportFiles } from "../../control/report-formats.generated.js";
 import { useResources } from "../../control/resource.js";
@@ -48,9 +48,8 @@ export function OverviewView() {
 
 /** The share of promised paths that clients have covered, and the other figures. */
 function Coverage({ report: read }: { readonly report: Shown<"Report"> }) {
-  const { coverage, requests, faults: ofFaults, instances } = read;
+  const { coverage, requests, faults: ofFaults } = read;
   const { percent, covered, promised } = coverage;
-  const { requests: others, used } = instances ?? { requests: 0, used: 0 };
   return (
     <div class="stack">
       <h2 id="coverage-title">Coverage</h2>
@@ -66,15 +65,7 @@ function Coverage({ report: read }: { readonly report: Shown<"Report"> }) {
         <Fact name="Faults covered">
           {ofFaults.covered} of {ofFaults.total}
         </Fact>
-        <Fact name="Client requests">
-          {requests.toLocaleString("en")}
-          {others === 0 ? null : (
-            <>
-              , and {others.toLocaleString("en")} in{" "}
-              <a href={linkTo("instances", [], { sort: "last_request" })}>{counted(used, "instance")}</a>
-            </>
-          )}
-        </Fact>
+        <Fact name="Client requests">{requests.toLocaleString("en")}</Fact>
       </dl>
     </div>
   );
@@ -108,11 +99,7 @@ function NextSteps({ report: read }: { readonly report: Shown<"Report"> }) {
       ) : (
         <>
           <Missing paths={missing} />
-          <NextPath
-            path={next}
-            isSeen={unseen === undefined}
-            isQuiet={isPanelOpen() || rejections.length > 0}
-          />
+          <NextPath path={next} isSeen={unseen === undefined} isQuiet={rejections.length > 0} />
         </>
       )}
     </div>
@@ -227,7 +214,7 @@ function PathLink({ pathId }: { readonly pathId: string }) {
 
 /** The report, like the output of the command, as downloads. */
 function WholeReport(read: Shown<"Report">) {
-  const { scenario, seed, profile, pinned, requests, unread, instances } = read;
+  const { scenario, seed, profile, pinned, requests, unread } = read;
   return (
     <section class="panel stack" aria-labelledby="report-title">
       <h2 id="report-title">Report</h2>
@@ -238,7 +225,6 @@ function WholeReport(read: Shown<"Report">) {
         </strong>
         , seed {seed}, profile {profile}
         {pinned.length === 0 ? "" : ` except ${pinned.join(", ")}`}.
-        {instances?.requests ? " The downloads also count the requests of instances." : ""}
       </p>
       <div class="bar no-print">
         <span class="muted">Download</span>

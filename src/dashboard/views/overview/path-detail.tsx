@@ -1,4 +1,3 @@
-import { isPanelOpen } from "../../control/call.js";
 import type { Shown } from "../../control/responses.js";
 import { Detail } from "../../elements/detail.js";
 import { aboutPath, DocsLink } from "../../elements/docs-link.js";
@@ -36,7 +35,7 @@ export function PathDetail({ path, report }: PathDetailProps) {
           <p>
             <strong>How to cover it:</strong> {how.text}.
           </p>
-          <SendNow key={pathId} how={how} pathId={pathId} isQuiet={isPanelOpen()} />
+          <SendNow key={pathId} how={how} pathId={pathId} />
         </>
       )}
     </Detail>

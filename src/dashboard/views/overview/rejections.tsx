@@ -1,4 +1,3 @@
-import { isPanelOpen } from "../../control/call.js";
 import { useResource } from "../../control/resource.js";
 import type { Shown } from "../../control/responses.js";
 import { Target } from "../../elements/traffic/advice.js";
@@ -48,7 +47,7 @@ function Rejection({ id, isFirst }: { readonly id: string; readonly isFirst: boo
         onSent={(sent) => {
           location.hash = linkTo("requests", [sent]);
         }}
-        isQuiet={!isFirst || isPanelOpen()}
+        isQuiet={!isFirst}
       />
     </li>
   );

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { baseUrl, call, instanceId } from "../../control/call.js";
+import { baseUrl, call } from "../../control/call.js";
 import type { Shown } from "../../control/responses.js";
 import { CopyCurl } from "../../elements/copy-button.js";
 import { ActionButton } from "../../elements/forms/action.js";
@@ -30,7 +30,7 @@ export function SendNow({ how, pathId, isQuiet = false }: SendNowProps) {
   };
   // The scenario must change first.
   if (scopes !== undefined) return null;
-  if (scenario !== null) return <OtherScenario name={scenario} pathId={pathId} />;
+  if (scenario !== null) return <OtherScenario name={scenario} />;
   return (
     <>
       <div class="bar">
@@ -70,26 +70,11 @@ export function SendNow({ how, pathId, isQuiet = false }: SendNowProps) {
   );
 }
 
-/** A way to a path that this scenario does not have, which leaves this scenario as it is. */
-function OtherScenario({ name, pathId }: { readonly name: string; readonly pathId: string }) {
-  if (instanceId !== undefined) {
-    return (
-      <p>
-        This scenario has no such request; <a href={linkTo("scenario")}>{name}</a> has one.
-      </p>
-    );
-  }
-  const open = async () => {
-    const body = { scenario: name, label: `${name}, for ${pathId}` };
-    const { claim_url: url } = await call<Shown<"Instance">>("/instances", { method: "POST", body });
-    location.assign(`${url}&/overview/${encodeURIComponent(pathId)}`);
-  };
+/** A way to a path that this scenario does not have. */
+function OtherScenario({ name }: { readonly name: string }) {
   return (
-    <div class="bar">
-      <ActionButton class="quiet" run={open}>
-        Open an instance with {name}
-      </ActionButton>
-      <span class="muted wide">A second sandbox on this server. Your scenario stays as it is.</span>
-    </div>
+    <p>
+      This scenario has no such request; <a href={linkTo("scenario")}>{name}</a> has one.
+    </p>
   );
 }

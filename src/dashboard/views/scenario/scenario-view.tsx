@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { call, fetchControl, instanceId } from "../../control/call.js";
+import { call, fetchControl } from "../../control/call.js";
 import { resource, useResources } from "../../control/resource.js";
 import { health, scenarios } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
@@ -65,13 +65,11 @@ function Running() {
         </button>
         {text.includes("_…") ? <span class="muted">Pinned keys are hidden.</span> : null}
       </div>
-      {instanceId === undefined ? (
-        <p class="muted">
-          To change it, edit the file with the <DocsLink to="scenarios.html">schema</DocsLink> in your editor.
-          This server follows each saved change if you start it with{" "}
-          <code>npx --no-install svc-sandbox start my.yaml --watch</code>.
-        </p>
-      ) : null}
+      <p class="muted">
+        To change it, edit the file with the <DocsLink to="scenarios.html">schema</DocsLink> in your editor.
+        This server follows each saved change if you start it with{" "}
+        <code>npx --no-install svc-sandbox start my.yaml --watch</code>.
+      </p>
       <Lines text={text} />
     </>
   );

@@ -73,7 +73,6 @@ export const dashboardRoutes: readonly Route[] = [
   }),
   action("create_key", {
     body: "key_creation",
-    grows: true,
     response: responses.IssuedKey,
     run: ({ sandbox, actor, body }) =>
       refInBody("organization", () => operations.create_key(sandbox, body, { actor })),
@@ -86,7 +85,6 @@ export const dashboardRoutes: readonly Route[] = [
   }),
   action("rotate", {
     body: "key_rotation",
-    grows: true,
     response: responses.IssuedKey,
     run({ sandbox, actor, params: { ref: key = "" }, body: { overlap_minutes: minutes, as } }) {
       // Minutes may have fractions, milliseconds must not.
@@ -102,7 +100,7 @@ export const dashboardRoutes: readonly Route[] = [
   controlRoute("POST /keys/{ref}/secret", {
     summary: "The secret of a key that the seed made; `ref` may also be `unknown` or `malformed`",
     response: responses.Secret,
-    kind: "local",
+    changes: false,
     run: ({ sandbox, params: { ref = "" } }) => ({ secret: seededSecret(sandbox, ref) }),
   }),
   action("expire", {
@@ -116,7 +114,7 @@ export const dashboardRoutes: readonly Route[] = [
 /** The route of a change that a scenario's steps can also make. */
 function action<Of extends Shape, Body extends ControlBodyName = "nothing">(
   name: ActionName,
-  row: Pick<Route<Body, Query, Of>, "body" | "grows" | "response" | "run">,
+  row: Pick<Route<Body, Query, Of>, "body" | "response" | "run">,
 ): Route {
   const { makes, route } = actionRow(name);
   const [call, summary] = route as NonNullable<typeof route>;

@@ -9,12 +9,10 @@ import * as s from "../../../rules/schema/shape.js";
 import { isoOf } from "../../../sandbox/clock.js";
 import { listRecords, operations, type RecordInput } from "../../../sandbox/operations/operations.js";
 import { controlBodySchema, descriptionOf } from "../../../scenario/format/json-schema.js";
-import { identityOf, stateText } from "../../../store/state-format.js";
 import { pageRoute } from "../page.js";
 import { responses } from "../responses.js";
-import { controlRoute, pageFields, type Route, textResponse } from "../route.js";
+import { controlRoute, pageFields, type Route } from "../route.js";
 import { dashboardRoutes } from "./dashboard.js";
-import { instanceRoutes, requireInstances } from "./instances.js";
 import { sandboxRoutes } from "./sandbox.js";
 import { scenarioRoutes } from "./scenario.js";
 import { requestChecksRoutes, trafficRoutes } from "./traffic.js";
@@ -51,7 +49,6 @@ const recordRoutes: readonly Route[] = [
   controlRoute("POST /records/{collection}", {
     summary: "Adds a record: its owner and its members",
     body: "record_creation",
-    grows: true,
     response: responses.Record,
     status: 201,
     run: ({ sandbox, params: { collection = "" }, body }) =>
@@ -60,7 +57,6 @@ const recordRoutes: readonly Route[] = [
   controlRoute("PATCH /records/{collection}/{id}", {
     summary: "Changes members of a record, no matter what its moves allow",
     body: "record_members",
-    grows: true,
     response: responses.Record,
     run: ({ sandbox, params: { collection = "", id = "" }, body }) =>
       operations.record(sandbox, { in: collection, id, set: body as NonNullable<RecordInput["set"]> }).record,
@@ -80,43 +76,14 @@ export const routes: readonly Route[] = [
   ...recordRoutes,
   ...requestChecksRoutes,
   ...trafficRoutes,
-  ...instanceRoutes,
-  controlRoute("GET /export", {
-    summary: "The sandbox and its instances as a state file, for --import",
-    response: document,
-    isBare: true,
-    kind: "local",
-    async run(context, { server: { store, own } }) {
-      requireInstances(context);
-      const without = store.status()?.broken?.map(({ id }) => id);
-      const state = { startedWith: identityOf(own()), without, ...(await store.describe()) };
-      return textResponse("application/json", stateText(state));
-    },
-  }),
   controlRoute("POST /stop", {
     summary: "Stops the server",
     response: responses.Stopping,
-    kind: "local",
-    run(context, { response, server }) {
-      const { sandbox } = context;
-      requireInstances(context);
-      response.locals.isChange = true;
+    changes: false,
+    run({ sandbox }, { response, server }) {
       // After the response is sent.
       response.once("close", server.stop);
       return { scenario: sandbox.name, seed: sandbox.seed, startedAt: isoOf(server.startedAt) };
-    },
-  }),
-  controlRoute("GET /metrics", {
-    summary: "Metrics in the Prometheus text format",
-    response: s.text(),
-    types: ["text/plain"],
-    kind: "local",
-    async run(context, { server, response }) {
-      requireInstances(context);
-      // Loaded when needed: most servers are not monitored.
-      const { metricsOf } = await import("../metrics.js");
-      const { contentType, text } = await metricsOf(context.sandbox, server);
-      response.set("Content-Type", contentType).send(text);
     },
   }),
   controlRoute("GET /openapi.json", {
@@ -129,7 +96,6 @@ export const routes: readonly Route[] = [
     summary: "The OpenAPI document of the control plane",
     response: document,
     isBare: true,
-    kind: "local",
     run: () => controlOpenApiDocument(routes),
   }),
   pageRoute,
@@ -148,7 +114,7 @@ export function controlOpenApiDocument(routes: readonly Route[]): Record<string,
       version,
       license,
       description:
-        "The administrators' dashboard as an API, and the controls of the sandbox itself. Not part of the relying-party API. An instance has the same routes under /i/{id}, except those on instances.",
+        "The administrators' dashboard as an API, and the controls of the sandbox itself. Not part of the relying-party API.",
     },
     // The server of this document. Not a template: validators require a URI reference.
     servers: [{ url: "/" }],

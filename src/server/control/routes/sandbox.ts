@@ -5,15 +5,12 @@ import words from "../../../rules/assumptions.json" with { type: "json" };
 import * as s from "../../../rules/schema/shape.js";
 import { isoOf } from "../../../sandbox/clock.js";
 import { describeFaults, type Fault } from "../../../sandbox/faults.js";
-import { type AssumptionsInput, operations, runDue } from "../../../sandbox/operations/operations.js";
+import { type AssumptionsInput, operations } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
-import { resetSandbox } from "../../../sandbox/start.js";
 import { listUpcoming, nextChangeAt } from "../../../sandbox/upcoming.js";
 import { viewAssumptions, viewClock, viewKeys, viewOrganizations } from "../../../sandbox/views.js";
 import { controlBodySchema } from "../../../scenario/format/json-schema.js";
-import type { Instances } from "../../../store/instances.js";
-import type { StoreStatus } from "../../../store/store.js";
-import { type Server, unreadiness } from "../../sockets/server-state.js";
+import type { Server } from "../../sockets/server-state.js";
 import { HttpRejection } from "../rejections.js";
 import { responses } from "../responses.js";
 import { controlRoute, type Route } from "../route.js";
@@ -23,52 +20,28 @@ export const sandboxRoutes: readonly Route[] = [
     summary: "Status and version; with any required control token, also the scenario",
     response: responses.Health,
     isBare: true,
-    kind: "local",
-    run({ sandbox }, { server, response, instance }) {
-      const store = server.store.status();
-      return {
-        status: "ok",
-        version,
-        ...(store?.in === "store" && {
-          store: store.reachable ? stateOf(store, "reachable") : "unreachable",
-        }),
-        ...(store?.in === "file" && { state: stateOf(store, "saved") }),
-        ...(response.locals.mayKnowAll && {
-          ...summaryOf(sandbox),
-          startedAt: isoOf(server.startedAt),
-        }),
-        ...(response.locals.mayKnowAll &&
-          instance !== undefined && {
-            label: server.store.instances.find(instance)?.tenancy.label ?? null,
-          }),
-      };
-    },
+    run: ({ sandbox }, { server, response }) => ({
+      status: "ok" as const,
+      version,
+      ...savedState(server),
+      ...(response.locals.mayKnowAll && { ...summaryOf(sandbox), startedAt: isoOf(server.startedAt) }),
+    }),
   }),
   controlRoute("GET /ready", {
-    summary: "Whether to send requests here; 503 not_ready has the reason",
+    summary: "Whether to send requests here; 503 not_ready while the server stops",
     response: responses.Readiness,
     isBare: true,
-    kind: "local",
     run(_context, { server }) {
-      const why = unreadiness(server);
-      if (why !== undefined) throw new HttpRejection("not_ready", why);
-      const stored = server.store.status();
-      return {
-        status: "ready" as const,
-        version,
-        memory: server.store.memory().isFull ? ("full" as const) : ("free" as const),
-        ...(stored?.in === "file" && { state: stateOf(stored, "saved") }),
-        ...(stored?.broken?.length && { brokenInstances: stored.broken.length }),
-      };
+      requireReady(server);
+      return { status: "ready" as const, version, ...savedState(server) };
     },
   }),
   controlRoute("GET /revision", {
-    summary: "A text that differs once another call shows a change, except of a running clock and idle times",
+    summary: "A text that differs once another call shows a change, except of a running clock",
     response: s.text(),
-    run({ sandbox, instances }, { server }) {
-      const why = unreadiness(server);
-      if (why !== undefined) throw new HttpRejection("not_ready", why);
-      return revisionOf(sandbox, instances, server);
+    run({ sandbox }, { server }) {
+      requireReady(server);
+      return revisionOf(sandbox, server);
     },
   }),
   controlRoute("GET /state", {
@@ -123,7 +96,6 @@ export const sandboxRoutes: readonly Route[] = [
   controlRoute("GET /profiles", {
     summary: "Each assumption: its values, and its value in each profile",
     response: s.list(responses.AssumptionRow),
-    kind: "local",
     run: () => Object.entries(assumptionTable).map(profileRow),
   }),
   controlRoute("GET /faults", {
@@ -133,7 +105,6 @@ export const sandboxRoutes: readonly Route[] = [
   }),
   controlRoute("PUT /faults", {
     summary: "Replaces the active faults; durations in them count from now",
-    grows: true,
     body: "faults_change",
     response: s.list(responses.Fault),
     run({ sandbox, body }) {
@@ -141,41 +112,26 @@ export const sandboxRoutes: readonly Route[] = [
       return describeFaults(sandbox.faults);
     },
   }),
-  controlRoute("POST /reset", {
-    summary: "Restarts the running scenario",
-    response: responses.Running,
-    run({ sandbox }) {
-      resetSandbox(sandbox);
-      runDue(sandbox);
-      return running(sandbox);
-    },
-  }),
 ];
 
+function requireReady({ stopping }: Server): void {
+  if (stopping.signal.aborted) throw new HttpRejection("not_ready", "The sandbox is stopping.");
+}
+
+/** Whether the state file has everything; nothing without such a file. */
+function savedState({ stateFile }: Server): { readonly state?: "saved" | "unwritable" } {
+  if (stateFile === undefined) return {};
+  return { state: stateFile.problem() === undefined ? "saved" : "unwritable" };
+}
+
 /** Positions of events start again with the process; `started` tells them apart. */
-function revisionOf(
-  sandbox: SandboxState,
-  instances: Instances | undefined,
-  { started, store }: Server,
-): string {
-  const { isFull, problem, broken = [] } = store.status() ?? {};
-  const loaded = instances?.loaded() ?? [];
-  // As long as the number and the latest one are the same, no instance was added or removed, and the sum only grows.
-  const ofInstances = [
-    instances?.count(),
-    loaded.at(-1)?.id,
-    loaded.reduce((sum, instance) => sum + instance.sandbox.history.latest(), 0),
-  ];
+function revisionOf(sandbox: SandboxState, { started, stateFile }: Server): string {
   return [
     started,
     sandbox.history.latest(),
     nextChangeAt(sandbox),
     sandbox.counters.unread(),
-    ...ofInstances,
-    isFull && "full",
-    problem && "unwritable",
-    broken.length,
-    store.memory().isFull && "memory",
+    stateFile?.problem() && "unwritable",
   ].join(" ");
 }
 
@@ -197,12 +153,4 @@ function summaryOf({ name, seed, clock }: SandboxState) {
 /** Shows the running scenario. Only a sent scenario has warnings, one for each step with an unexpected result. */
 export function running(sandbox: SandboxState) {
   return { ...summaryOf(sandbox), warnings: [] };
-}
-
-function stateOf<const Good extends string>(
-  { isFull, problem }: StoreStatus,
-  good: Good,
-): Good | "full" | "unwritable" {
-  if (isFull) return "full";
-  return problem === undefined ? good : "unwritable";
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { ScenarioSource } from "../../../library/sandbox.js";
 import { dryRunProblems, unmarkedSecrets } from "../../../node/dry-run.js";
 import { requireKnownNames } from "../../../node/files/load-scenario.js";
 import { readBundledScenario } from "../../../node/package-files.js";
@@ -11,46 +12,45 @@ import { isMapping } from "../../../rules/schema/shape.js";
 import { quote } from "../../../rules/schema/words.js";
 import { runDue } from "../../../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../../../sandbox/sandbox.js";
-import { enterScenario, prepareScenario } from "../../../sandbox/start.js";
+import { enterScenario, prepareScenario, resetSandbox } from "../../../sandbox/start.js";
+import { secretsForClients } from "../../../sandbox/story/run-step.js";
 import {
   bundledScenarios,
   isScenarioName,
   scenarioNames,
   scenarioNotFound,
 } from "../../../scenario/bundled.js";
-import { scenarioLimits } from "../../../scenario/format/fields.js";
+import { parseTime, scenarioLimits } from "../../../scenario/format/fields.js";
 import { scenarioJsonSchema } from "../../../scenario/format/json-schema.js";
-import { type NamedScenario, type OpenScenario, openScenario } from "../../../scenario/parse-scenario.js";
+import {
+  type NamedScenario,
+  type OpenScenario,
+  openScenario,
+  resolveSource,
+} from "../../../scenario/parse-scenario.js";
 import { populationOf } from "../../../scenario/population.js";
 import { ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { withStory } from "../../../scenario/stories.js";
 import { yamlText } from "../../../scenario/yaml.js";
-import { sentenceOf } from "../../../store/account.js";
 import type { Server } from "../../sockets/server-state.js";
 import { HttpRejection, scenarioFields } from "../rejections.js";
 import { type ControlResponse, responses } from "../responses.js";
-import { controlRoute, type LocalContext, type Route, textResponse } from "../route.js";
+import { controlRoute, type Route, textResponse } from "../route.js";
 import { running } from "./sandbox.js";
 
 const file = "request body";
 
-/** A piece is a name, a value or a mark; a text of many takes long to read. */
-const bytesOfPiece = 4;
-
-/** The scenario in a text; `longest` is its host's limit if it is for an instance. */
-export function sentScenario(text: string, longest: number | undefined): OpenScenario {
-  if (longest === undefined) return openScenario(text, { file });
-  const pieces = Math.min(scenarioLimits.pieces, longest / bytesOfPiece);
-  return openScenario(text, { file, limits: { ...scenarioLimits, pieces } });
+export function sentScenario(text: string): OpenScenario {
+  return openScenario(text, { file });
 }
 
 export const scenarioRoutes: readonly Route[] = [
   controlRoute("GET /scenarios", {
     summary: "The scenario that the sandbox was started with, and the bundled ones",
     response: s.list(responses.Scenario),
-    run({ sandbox }, { server, instance }) {
-      const first = firstScenario(sandbox, instance, server);
+    run({ sandbox }, { server }) {
+      const first = server.own();
       const others = scenarioNames.filter((name) => name !== first.name);
       return [
         listed(first, sandbox, true),
@@ -62,8 +62,7 @@ export const scenarioRoutes: readonly Route[] = [
     summary: "The running scenario as YAML, with its pinned keys hidden",
     response: s.text(),
     types: ["application/yaml"],
-    run: async ({ sandbox, sandbox: state }) =>
-      textResponse("application/yaml", await scenarioText(sandbox, state.given)),
+    run: async ({ sandbox }) => textResponse("application/yaml", await scenarioText(sandbox, sandbox.given)),
   }),
   controlRoute("PUT /scenario", {
     summary:
@@ -71,48 +70,59 @@ export const scenarioRoutes: readonly Route[] = [
     body: "scenario_choice",
     startsScenario: true,
     response: responses.Running,
-    run({ sandbox, body: { name } }, { server, instance }) {
-      const first = firstScenario(sandbox, instance, server);
-      if (name === first.name) return startScenario(sandbox, first);
-      if (!isScenarioName(name)) throw scenarioNotFound(name, "it is not a bundled one");
-      return startScenario(sandbox, { scenario: withStory(name), name });
+    run({ sandbox, body: { name } }, { server }) {
+      return startScenario(sandbox, sourceOf(name, server.own()));
     },
-    async runYaml({ sandbox, instances, body: { fields, check, placeOf, text }, document }, { server }) {
-      const isInInstance = instances === undefined;
-      requireFewKeys(populationIn(fields()), server, isInInstance);
+    async runYaml({ sandbox, body: { fields, check, placeOf, text }, document }) {
+      requireFewKeys(populationIn(fields()));
       const scenario = check(sandbox.given.openapi ?? document);
-      requireFewKeys(scenario, server, isInInstance);
+      requireFewKeys(scenario);
       requireKnownNames(scenario, file, placeOf);
       const started = startScenario(sandbox, { scenario, name: scenario.name ?? "unnamed", text });
       const problems = await dryRunProblems({ scenario, name: file }, placeOf, sandbox.given);
       return { ...started, warnings: Object.values(scenarioFields(problems)) };
     },
   }),
+  controlRoute("POST /reset", {
+    summary:
+      "Restarts the running scenario or starts another one, with the given options; with the keys, if a scenario or a seed is given",
+    body: "sandbox_options",
+    startsScenario: true,
+    response: responses.Reset,
+    run({ sandbox, body: { scenario, now, ...body }, document }, { server }) {
+      const options = { ...body, ...(now !== undefined && { now: parseTime(now) }) };
+      if (scenario !== undefined) {
+        const openapi = sandbox.given.openapi ?? document;
+        const source = sourceOf(scenario, server.own(), openapi);
+        if (typeof scenario !== "string") requireFewKeys(source.scenario);
+        startScenario(sandbox, source, options);
+      } else {
+        resetSandbox(sandbox, Object.keys(options).length === 0 ? undefined : options);
+        runDue(sandbox);
+      }
+      const hasOtherKeys = scenario !== undefined || options.seed !== undefined;
+      return { ...running(sandbox), ...(hasOtherKeys && { keys: secretsForClients(sandbox) }) };
+    },
+  }),
   controlRoute("POST /scenario/validate", {
     summary: "Checks a scenario sent as application/yaml, as `validate` does",
     body: "scenario_text",
     response: responses.Validation,
-    kind: "local",
-    run: async ({ sandbox, body }, local) => ({
-      problems: await problemsOf(sentScenario(body.text, longestIn(local)), sandbox.given, local),
+    changes: false,
+    run: async ({ sandbox, body }, { server }) => ({
+      problems: await problemsOf(sentScenario(body.text), sandbox.given, server),
     }),
-    runYaml: async ({ sandbox, body }, local) => ({ problems: await problemsOf(body, sandbox.given, local) }),
+    runYaml: async ({ sandbox, body }, { server }) => ({
+      problems: await problemsOf(body, sandbox.given, server),
+    }),
   }),
   controlRoute("GET /scenario.schema.json", {
     summary: "The JSON Schema of the scenario format",
     response: s.record(s.anything()),
     isBare: true,
-    kind: "local",
     run: () => scenarioJsonSchema(scenarioNames),
   }),
 ];
-
-export function longestIn({
-  instance,
-  server,
-}: Pick<LocalContext, "instance" | "server">): number | undefined {
-  return instance === undefined ? undefined : server.accounts.limits.scenario;
-}
 
 /** The population in unchecked fields: checking a large one takes long. */
 function populationIn(fields: Members | undefined): Scenario {
@@ -121,30 +131,14 @@ function populationIn(fields: Members | undefined): Scenario {
 }
 
 /** Throws `validation_failed` for a scenario whose start would block the server: a few bytes can create 100,000 keys. */
-export function requireFewKeys(
-  scenario: Scenario,
-  { accounts }: Pick<Server, "accounts">,
-  isInInstance = true,
-): void {
-  const max = isInInstance ? accounts.limits.keys : scenarioLimits.keysSent;
+export function requireFewKeys(scenario: Scenario): void {
   const amount = keysIn(scenario);
   // Before its check, a population may have anything.
-  if (!(amount > max)) return;
-  const message = isInInstance
-    ? sentenceOf({ limit: "keys", amount, max })
-    : `the scenario has ${amount} keys, and a sent one at most ${max}. For more, start the server with this scenario.`;
+  if (!(amount > scenarioLimits.keysSent)) return;
+  const message = `the scenario has ${amount} keys, and a sent one at most ${scenarioLimits.keysSent}. For more, start the server with this scenario.`;
   throw new SandboxError("validation_failed", `Failed to start the scenario: ${message}`, {
     fields: { population: message },
   });
-}
-
-/** The scenario that a sandbox was started with; of a server, as its file is now. */
-function firstScenario(
-  { first, name, scenario, text }: SandboxState,
-  instance: string | undefined,
-  server: Server,
-): NamedScenario {
-  return instance === undefined ? server.own() : (first ?? { name, scenario, text });
 }
 
 function listed({ name, scenario, text }: NamedScenario, sandbox: SandboxState, startedWith = false) {
@@ -153,10 +147,25 @@ function listed({ name, scenario, text }: NamedScenario, sandbox: SandboxState, 
   return { name, title, description, startedWith, running };
 }
 
-// The options of the server's start also apply to this scenario.
-function startScenario(sandbox: SandboxState, { scenario, name, text }: NamedScenario) {
-  const started = prepareScenario(sandbox, scenario, { ...sandbox.given, name, text });
-  sandbox.first ??= { name: sandbox.name, scenario: sandbox.scenario, text: sandbox.text };
+/** A bundled scenario, the one that the sandbox was started with, or a sent one. */
+function sourceOf(
+  sent: string | Readonly<Record<string, unknown>>,
+  first: NamedScenario,
+  openapi?: Scenario["openapi"],
+): NamedScenario {
+  if (sent === first.name) return first;
+  if (typeof sent !== "string") return resolveSource(sent as unknown as ScenarioSource, openapi);
+  if (!isScenarioName(sent)) throw scenarioNotFound(sent, "it is not a bundled one");
+  return { scenario: withStory(sent), name: sent };
+}
+
+// The options of the server's start also apply to this scenario, unless the call gives its own.
+function startScenario(
+  sandbox: SandboxState,
+  { scenario, name, text }: NamedScenario,
+  options: GivenOptions = {},
+) {
+  const started = prepareScenario(sandbox, scenario, { ...sandbox.given, ...options, name, text });
   enterScenario(sandbox, started);
   runDue(sandbox);
   return running(sandbox);
@@ -169,15 +178,15 @@ type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & { f
 async function problemsOf(
   { fields, check, placeOf }: OpenScenario,
   given: GivenOptions,
-  { server, instance, measure }: LocalContext,
+  server: Server,
 ): Promise<TextProblem[]> {
   try {
     const document = await documentSent(fields(), server);
-    requireFewKeys(populationIn(fields()), server, instance !== undefined);
-    const scenario = measure(() => check(given.openapi ?? document));
-    requireFewKeys(scenario, server, instance !== undefined);
-    measure(() => requireKnownNames(scenario, file, placeOf));
-    const failed = await measure(() => dryRunProblems({ scenario, name: file }, placeOf, given));
+    requireFewKeys(populationIn(fields()));
+    const scenario = check(given.openapi ?? document);
+    requireFewKeys(scenario);
+    requireKnownNames(scenario, file, placeOf);
+    const failed = await dryRunProblems({ scenario, name: file }, placeOf, given);
     const unmarked = await unmarkedSecrets({ scenario, name: file }, placeOf);
     return [...failed, ...unmarked].map((problem) => textProblem(problem, "warning"));
   } catch (error) {
@@ -219,7 +228,7 @@ type Document = Extract<Scenario["openapi"], { readonly text: string }>;
 /** The document that a sent scenario names; `undefined` for none. Throws `document_not_allowed`. */
 export async function documentSent(
   sent: unknown,
-  server: Pick<Server, "store" | "own">,
+  server: Pick<Server, "sandbox" | "own">,
 ): Promise<Document | undefined> {
   const { extends: base, openapi } = isMapping(sent) ? sent : { extends: sent };
   const inherited =
@@ -231,13 +240,13 @@ export async function documentSent(
 
 function documentNamed(
   openapi: unknown,
-  { store, own }: Pick<Server, "store" | "own">,
+  { sandbox, own }: Pick<Server, "sandbox" | "own">,
 ): Document | undefined {
   const { text, file, operations } = isMapping(openapi) ? openapi : { file: openapi };
   // The checks of a scenario report anything else.
   if (typeof (text ?? file) !== "string") return undefined;
   const bundled = scenarioNames.map((name) => bundledScenarios[name]);
-  const known = [store.sandbox.given, own().scenario, ...bundled].flatMap((one) => withText(one.openapi));
+  const known = [sandbox.given, own().scenario, ...bundled].flatMap((one) => withText(one.openapi));
   const found = known.find((one) =>
     text === undefined ? baseName(one.file) === baseName(file) : one.text === text,
   );

@@ -22,7 +22,6 @@ import { stepIntent } from "../../../sandbox/story/step-text.js";
 import { expectRequests, listRequests, viewRequest } from "../../../sandbox/views.js";
 import { placeholder } from "../../../scenario/format/fields.js";
 import { type ControlBody, expectationQuery, requestQuery } from "../../../scenario/format/inputs.js";
-import type { Instances } from "../../../store/instances.js";
 import { responses } from "../responses.js";
 import { controlRoute, pageFields, type Route, textResponse } from "../route.js";
 
@@ -47,7 +46,7 @@ export const trafficRoutes: readonly Route[] = [
     run: ({ sandbox }) => operations.clear_requests(sandbox),
   }),
   controlRoute("GET /report", {
-    summary: "The paths that clients have covered, and advice, over all instances",
+    summary: "The paths that clients have covered, and advice",
     query: s.mapping({
       format: s.optional(s.described(s.choice(reportFormats), "The format of the report. Default: json.")),
       story: s.optional(
@@ -56,24 +55,16 @@ export const trafficRoutes: readonly Route[] = [
           "Whether to count requests of the story and `POST /send` in `from_story`, and all of the journal in `in_journal`.",
         ),
       ),
-      own: s.optional(
-        s.described(
-          s.flag(),
-          "Whether to leave out the requests of instances, and to count them in `instances`. Default: false.",
-        ),
-      ),
     }),
     // The brief form is JSON, too.
     response: s.either(s.mapping({ data: responses.Report }), briefShape),
     isBare: true,
     types: [...new Set(["application/json", ...Object.values(formats).map(({ mediaType }) => mediaType)])],
-    run({ sandbox: state, sandbox, instances, query: { format = "json", story, own } }) {
-      const { counters } = state;
-      const report = clientReport(state, {}, own ? { ...counters, read: counters.readOwn } : counters);
+    run({ sandbox, query: { format = "json", story } }) {
+      const report = clientReport(sandbox);
       if (format !== "json") return textResponse(formats[format].mediaType, renderReport(report, format));
       const more = {
         ...(story && { fromStory: storyCounts(sandbox), inJournal: journalCounts(sandbox) }),
-        ...(own && instances && { instances: instanceTraffic(instances) }),
       };
       return { data: { ...report, ...more } };
     },
@@ -249,10 +240,4 @@ function contentOf({ contentType, idempotencyKey, body: { text } }: RequestConte
     ...(idempotencyKey !== undefined && { "Idempotency-Key": idempotencyKey }),
   };
   return { ...(Object.keys(headers).length > 0 && { headers }), ...(text !== "" && { body: text }) };
-}
-
-/** Counts the requests of the instances that this server has loaded, and the instances that have some. */
-function instanceTraffic({ loaded }: Pick<Instances, "loaded">) {
-  const used = loaded().flatMap(({ sandbox }) => sandbox.counters.requests() || []);
-  return { requests: used.reduce((sum, one) => sum + one, 0), used: used.length };
 }

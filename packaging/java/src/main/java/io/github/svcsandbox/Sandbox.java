@@ -12,19 +12,25 @@ import org.junit.jupiter.api.extension.ExtensionContext.Store.CloseableResource;
 /** A test's own sandbox. Its clock is frozen until the test moves it, unless {@code frozen} is false. */
 public final class Sandbox implements CloseableResource {
   private final Server server;
-  private final Map<String, String> started;
+  private final SandboxProcess process;
   private final Map<String, String> keys;
 
   Sandbox(Server server, String options) {
     this.server = server;
-    String response = server.send("POST", server.controlUrl + "/instances", options);
-    int keysAt = response.indexOf("\"keys\":{");
-    started = texts(response.substring(0, keysAt));
-    keys = texts(response.substring(keysAt, response.indexOf('}', keysAt)));
+    process = server.take();
+    try {
+      String named = options.contains("\"scenario\":") ? "" : "\"scenario\":\"" + process.scenario() + "\",";
+      String response = process.send("POST", "/reset", "{" + named + options + "}");
+      int keysAt = response.indexOf("\"keys\":{");
+      keys = texts(response.substring(keysAt, response.indexOf('}', keysAt)));
+    } catch (RuntimeException failure) {
+      server.giveBack(process);
+      throw failure;
+    }
   }
 
   public String baseUrl() {
-    return started.get("base_url");
+    return process.baseUrl();
   }
 
   /** The key with a ref. No sandbox has the keys unknown and malformed, and none is null: send no header. */
@@ -59,12 +65,13 @@ public final class Sandbox implements CloseableResource {
 
   /** Calls the control plane, and returns its JSON. */
   public String control(String method, String path, String body) {
-    return server.send(method, started.get("control_url") + path, body);
+    return process.send(method, path, body);
   }
 
+  /** Leaves the process to the next test. */
   @Override
   public void close() {
-    server.send("DELETE", server.controlUrl + "/instances/" + started.get("id"), "");
+    server.giveBack(process);
   }
 
   // Enough for these responses: no package needs to come with the tests.

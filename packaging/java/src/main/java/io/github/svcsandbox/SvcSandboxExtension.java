@@ -56,8 +56,7 @@ public class SvcSandboxExtension implements ParameterResolver {
                     + option("seed", chosen.seed(), "")
                     + "\"frozen\":"
                     + chosen.frozen())
-        .map(options -> "{" + options + "}")
-        .orElse("{\"frozen\":true}");
+        .orElse("\"frozen\":true");
   }
 
   private static String option(String name, String value, String quote) {

@@ -1,0 +1,51 @@
+import { rmSync } from "node:fs";
+import type { Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { nodePlatform } from "../platform.js";
+
+const net = process.getBuiltinModule("node:net");
+
+/**
+ * Locks a file for this process; resolves to how to unlock it, or to `undefined` if another process has the lock. It is a local
+ * socket: the system frees it when the process ends, even after a crash. Containers with their own network do not see it.
+ */
+export async function lock(file: string): Promise<(() => void) | undefined> {
+  const address = addressOf(nodePlatform.sha256(file).slice(0, 32));
+  let server = await listenAt(address);
+  if (server === undefined && address.endsWith(".sock") && !(await hasResponse(address))) {
+    rmSync(address, { force: true });
+    server = await listenAt(address);
+  }
+  return server && (() => void server.close());
+}
+
+// On Linux and Windows, the address is not a file that could remain.
+function addressOf(name: string): string {
+  if (process.platform === "linux") return `\0svc-sandbox-${name}`;
+  if (process.platform === "win32") return `\\\\.\\pipe\\svc-sandbox-${name}`;
+  return join(tmpdir(), `svc-sandbox-${name}.sock`);
+}
+
+function listenAt(path: string): Promise<Server | undefined> {
+  return new Promise((resolve, reject) => {
+    const server = net.createServer((socket) => void socket.destroy()).unref();
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "EADDRINUSE") resolve(undefined);
+      else reject(error);
+    });
+    server.listen({ path, exclusive: true }, () => resolve(server));
+  });
+}
+
+/** Whether a process listens on the socket. After `kill -9`, the file remains without a listener. */
+function hasResponse(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = net.connect(path);
+    const end = (responded: boolean) => {
+      socket.destroy();
+      resolve(responded);
+    };
+    socket.once("connect", () => end(true)).once("error", () => end(false));
+  });
+}

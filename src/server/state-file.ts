@@ -1,0 +1,207 @@
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { lock } from "../node/files/lock.js";
+import { draftSuffix, fileFailure, makeFolder, targetOf } from "../node/files/write-file.js";
+import { clearInterval, loadReader, nodePlatform, setInterval } from "../node/platform.js";
+import { SandboxError } from "../rules/errors.js";
+import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
+import { restoreSandbox } from "../sandbox/start.js";
+import type { NamedScenario } from "../scenario/parse-scenario.js";
+import { parseState, stateText, unreadableState } from "./state-text.js";
+
+/** Request numbers that are left for the time until the next save: no start uses them again after a kill. */
+const reserve = 100_000;
+/** Milliseconds between two saves of requests. */
+const pause = 500;
+
+/** The file of a sandbox: its absolute path, and the given path for messages. */
+interface StatePlace {
+  readonly file: string;
+  readonly given: string;
+}
+
+export interface StateOptions {
+  /** The scenario that the server serves. */
+  readonly own: () => NamedScenario;
+  readonly start: () => SandboxState;
+  /** The options of scenarios that start later; the saved sandbox has its own. */
+  readonly given: GivenOptions;
+  readonly run?: ConditionedRun | undefined;
+  /** Called with the first failure after a success. */
+  readonly onProblem: (error: unknown) => void;
+}
+
+/**
+ * Continues the sandbox of a file, or starts one that `begin` starts to keep there.
+ *
+ * Throws `state_unreadable`, `state_mismatch` for another scenario's state, or `state_in_use` if another process uses the file.
+ * An error leaves the file unchanged.
+ */
+export async function openStateFile({ file, given }: StatePlace, options: StateOptions): Promise<StateFile> {
+  // All names of a file share one lock.
+  const target = orUnreadable(given, () => targetOf(file));
+  const unlock = await lock(target);
+  if (unlock === undefined) {
+    const message = `The state ${JSON.stringify(given)} is in use by another process. Stop that process, or name another file with --state.`;
+    throw new SandboxError("state_in_use", message);
+  }
+  try {
+    const stamp = stampOf(target);
+    const text = readText(target, given);
+    const saved = text === undefined ? undefined : parseState(text, options.own(), given);
+    if (saved?.scenario.openapi !== undefined) await loadReader();
+    const platform = { ...nodePlatform, run: options.run };
+    const restore = () => saved && restoreSandbox(saved, platform, { given: options.given });
+    const sandbox = orUnreadable(given, restore) ?? options.start();
+    return new StateFile({ file: target, given }, options, { sandbox, savedAt: saved?.at, stamp, unlock });
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+interface OpenedState {
+  readonly sandbox: SandboxState;
+  /** When the state was saved (epoch milliseconds, wall clock); `undefined` for a new state. */
+  readonly savedAt: number | undefined;
+  readonly stamp: string | undefined;
+  readonly unlock: () => void;
+}
+
+export class StateFile {
+  readonly sandbox: SandboxState;
+  readonly savedAt: number | undefined;
+  readonly #place: StatePlace;
+  readonly #options: StateOptions;
+  readonly #unlock: () => void;
+  /** What the file system showed after the last write: another program may change the file, such as in another container. */
+  #stamp: string | undefined;
+  #position = "";
+  #failure: unknown;
+  #saving: NodeJS.Timeout | undefined;
+
+  constructor(place: StatePlace, options: StateOptions, { sandbox, savedAt, stamp, unlock }: OpenedState) {
+    [this.sandbox, this.savedAt, this.#stamp, this.#unlock] = [sandbox, savedAt, stamp, unlock];
+    [this.#place, this.#options] = [place, options];
+  }
+
+  /** Starts to save. Throws `state_unwritable` if there was no file. */
+  begin(): void {
+    if (this.savedAt === undefined) this.#makeFolder();
+    this.#saving = setInterval(() => this.#positionNow() === this.#position || this.#tryToSave(), pause);
+    this.#saving.unref();
+    // The next start must not use the request ids of this one.
+    this.sandbox.history.subscribe((event) => event.type === "sandbox.started" && this.save());
+    if (this.savedAt === undefined) this.save();
+    else this.#tryToSave();
+  }
+
+  /** Writes everything. Throws `state_unwritable`; the next save writes it then. */
+  save(): void {
+    if (this.#saving !== undefined) this.#write(this.sandbox.requestIds.responded() + reserve);
+  }
+
+  /** Why the state cannot be saved, as a sentence; `undefined` if it can. */
+  problem(): string | undefined {
+    return this.#failure === undefined
+      ? undefined
+      : `The state cannot be saved: ${fileFailure(this.#failure)}.`;
+  }
+
+  /** Writes the rest, and nothing after that. Throws `state_unwritable`. */
+  close(): void {
+    clearInterval(this.#saving);
+    try {
+      if (this.#saving !== undefined) this.#write(this.sandbox.requestIds.responded());
+    } finally {
+      this.#saving = undefined;
+      this.#unlock();
+    }
+  }
+
+  #makeFolder(): void {
+    try {
+      makeFolder(dirname(this.#place.file), 0o700);
+    } catch (error) {
+      throw unwritableState(this.#place.given, error);
+    }
+  }
+
+  #positionNow(): string {
+    const { history, counters } = this.sandbox;
+    return `${history.latest()} ${counters.unread()}`;
+  }
+
+  #tryToSave(): void {
+    try {
+      this.save();
+    } catch {
+      // Its first failure is reported, and the timer tries it again.
+    }
+  }
+
+  #write(responded: number): void {
+    const { file, given } = this.#place;
+    const draft = file + draftSuffix;
+    const position = this.#positionNow();
+    try {
+      rmSync(draft, { force: true });
+      // `wx` rejects an existing file, which is not ours.
+      writeFileSync(draft, stateText(this.sandbox, this.#options.own(), responded), {
+        mode: 0o600,
+        flag: "wx",
+      });
+      const stamp = stampOf(file);
+      if (stamp !== undefined && stamp !== this.#stamp) throw takenOver;
+      renameSync(draft, file);
+      [this.#stamp, this.#position, this.#failure] = [stampOf(file), position, undefined];
+    } catch (error) {
+      const isNew = this.#failure === undefined;
+      this.#failure = error;
+      removeIfPossible(draft);
+      const unwritable = unwritableState(given, error);
+      if (isNew) this.#options.onProblem(unwritable);
+      throw unwritable;
+    }
+  }
+}
+
+function removeIfPossible(draft: string): void {
+  try {
+    rmSync(draft, { force: true });
+  } catch {
+    // The error of the write is reported; this one has the same cause.
+  }
+}
+
+const takenOver = new Error("another program has written it, such as a server in another container");
+
+function stampOf(file: string): string | undefined {
+  const { ino, size, mtimeMs } = statSync(file, { throwIfNoEntry: false }) ?? {};
+  return ino === undefined ? undefined : `${ino} ${size} ${mtimeMs}`;
+}
+
+function readText(file: string, given: string): string | undefined {
+  return orUnreadable(given, () => {
+    const stats = statSync(file, { throwIfNoEntry: false });
+    // Reading a pipe would wait for a writer.
+    if (stats?.isFile() === false) throw new Error("it is not a regular file");
+    return stats && readFileSync(file, "utf8");
+  });
+}
+
+/** Throws `state_unreadable` for an error of the file system or of the content. */
+function orUnreadable<Result>(given: string, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    throw unreadableState(given, fileFailure(error));
+  }
+}
+
+function unwritableState(given: string, error: unknown): SandboxError {
+  const isFull = /^(?:ENOSPC|EDQUOT)$/.test((error as NodeJS.ErrnoException).code ?? "");
+  const fix = isFull ? "Free disk space." : "Check its folder and permissions.";
+  const message = `Failed to write the state to ${JSON.stringify(given)}: ${fileFailure(error)}. The file keeps its last saved state. ${fix}`;
+  return new SandboxError("state_unwritable", message);
+}

@@ -1,0 +1,100 @@
+import { version } from "../node/package-files.js";
+import { nodePlatform } from "../node/platform.js";
+import { SandboxError } from "../rules/errors.js";
+import { parsedJson } from "../rules/schema/json.js";
+import { isMapping } from "../rules/schema/shape.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
+import { describeSandbox, type SavedSandbox } from "../sandbox/start.js";
+import { checkScenario, type NamedScenario } from "../scenario/parse-scenario.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+
+/** The number of the text's form. `test/control/state-format.test.ts` fails if the form changes, and this number does not. */
+export const stateFormat = 5;
+
+/** The scenario that a server starts with; another may run later. */
+interface ScenarioIdentity {
+  readonly name: string;
+  /** The hash of its content: the same for a moved file, different for an edited file. */
+  readonly sha256: string;
+}
+
+interface SavedState {
+  readonly started_with: ScenarioIdentity;
+  readonly sandbox: SavedSandbox;
+}
+
+/**
+ * The sandbox as one text. It contains no full keys except a scenario's pinned keys (R35). `responded` is the number of the last
+ * request id that a later start must not use.
+ */
+export function stateText(sandbox: SandboxState, own: NamedScenario, responded: number): string {
+  const { snapshot, ...saved } = describeSandbox(sandbox, responded);
+  const content = {
+    svc_sandbox_state: stateFormat,
+    version,
+    started_with: identityOf(own),
+    // A document is long, and the scenario has it.
+    sandbox: { ...saved, snapshot: { ...snapshot, openapi: undefined } },
+  };
+  const text = JSON.stringify(content);
+  return `${text.slice(0, -1)},"sum":"${sumOf(text)}"}\n`;
+}
+
+/**
+ * Reads the sandbox of a text, as of the current scenario's name; `given` is the text's name for messages. Throws
+ * `state_unreadable`, or `state_mismatch` if another scenario started it.
+ */
+export function parseState(text: string, own: NamedScenario, given: string): SavedSandbox {
+  const content = parsedJson(text);
+  if (!isMapping(content) || content.svc_sandbox_state === undefined) {
+    throw unreadableState(given, "it is not a state of svc-sandbox, or only a part");
+  }
+  const { svc_sandbox_state: format, version: by, sum, ...rest } = content;
+  if (format !== stateFormat) {
+    const why = `it has format ${JSON.stringify(format)} of svc-sandbox ${JSON.stringify(by)}, and svc-sandbox ${version} reads format ${stateFormat}. To continue it, start the version that wrote it`;
+    throw unreadableState(given, why);
+  }
+  const isWhole = sum === sumOf(JSON.stringify({ svc_sandbox_state: format, version: by, ...rest }));
+  if (!isWhole) throw unreadableState(given, "a part of it is missing or damaged");
+  // What has its checksum was written by this program.
+  const { started_with: startedWith, sandbox } = rest as unknown as SavedState;
+  requireSame(startedWith, identityOf(own), given);
+  const scenario = checked(sandbox.scenario);
+  return {
+    ...sandbox,
+    // A moved scenario file gets its new name; a scenario that was loaded later keeps its own.
+    name: sandbox.name === startedWith.name ? own.name : sandbox.name,
+    scenario,
+    snapshot: checked({ ...sandbox.snapshot, ...(scenario.openapi && { openapi: scenario.openapi }) }),
+  };
+}
+
+/** A sandbox grows with every new key. Every written state must be readable. */
+function checked(scenario: Scenario): Scenario {
+  return checkScenario(scenario, { maxValues: Number.POSITIVE_INFINITY });
+}
+
+const sumOf = (text: string) => nodePlatform.sha256(text).slice(0, 16);
+
+const hashes = new WeakMap<object, string>();
+
+function identityOf({ name, scenario }: NamedScenario): ScenarioIdentity {
+  const sha256 = hashes.get(scenario) ?? nodePlatform.sha256(JSON.stringify(scenario));
+  hashes.set(scenario, sha256);
+  return { name, sha256 };
+}
+
+function requireSame(saved: ScenarioIdentity, own: ScenarioIdentity, given: string): void {
+  if (saved.sha256 === own.sha256) return;
+  const shown = ({ name, sha256 }: ScenarioIdentity) => `${name} (content ${sha256.slice(0, 12)})`;
+  throw new SandboxError(
+    "state_mismatch",
+    `The state ${JSON.stringify(given)} was started with the scenario ${shown(saved)}, and this one has ${shown(own)}. Start this one with the same, or name another file, or remove this one to start again.`,
+    { stored: saved, own },
+  );
+}
+
+export function unreadableState(given: string, why: string): SandboxError {
+  const message = `Failed to continue from the state ${JSON.stringify(given)}: ${why}. Name another file, or remove this one to start again.`;
+  return new SandboxError("state_unreadable", message);
+}

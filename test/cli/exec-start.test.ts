@@ -1,0 +1,109 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { runExec } from "./exec-client.js";
+
+// A program in any language starts servers in this way; the packages in `packaging` do.
+const started = `
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { readdirSync, readFileSync } from "node:fs";
+
+const { SVC_SANDBOX_BIN, SVC_SANDBOX_RUN } = process.env;
+async function start(...words) {
+  const child = spawn(SVC_SANDBOX_BIN, ["start", ...words, "--port", "0", "--json", "--until-stdin-ends", "--quiet"], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const [line] = await new Promise((resolve) => createInterface(child.stdout).once("line", (...all) => resolve(all)));
+  return { ...JSON.parse(line), child };
+}
+async function me({ base_url: url }, key) {
+  return (await fetch(url + "/v1/relying-party/me", { headers: { "x-api-key": key } })).status;
+}
+async function control({ control_url: url }, path, body) {
+  const headers = { "content-type": "application/json" };
+  const method = body === undefined ? "GET" : "POST";
+  const response = await fetch(url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  return (await response.json()).data;
+}
+const seen = () =>
+  readdirSync(SVC_SANDBOX_RUN)
+    .filter((name) => name.endsWith(".jsonl"))
+    .flatMap((name) => readFileSync(SVC_SANDBOX_RUN + "/" + name, "utf8").trim().split("\\n"))
+    .flatMap((line) => JSON.parse(line).seen ?? []);
+const end = (...all) => all.forEach(({ child }) => child.kill("SIGKILL"));
+`;
+
+/** Runs a client under the built `exec`; what it prints is JSON. */
+async function run(code: string, flags: readonly string[]) {
+  const cwd = temporaryFolder({ "client.mjs": started + code });
+  const argv = [...flags, "--report", "report.json", "--", process.execPath, "client.mjs"];
+  const { code: end, stdout, stderr } = await runExec(argv, { cwd });
+  const report = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8"));
+  const covered = report.paths.flatMap((row: { covered: boolean; path_id: string }) =>
+    row.covered ? row.path_id : [],
+  );
+  return { code: end, stdout, stderr, requests: report.requests, covered };
+}
+
+describe("a server that a command of exec starts", () => {
+  it("counts request by request in the report and thresholds, over all resets, also if it is killed", async () => {
+    const { code, requests, covered } = await run(
+      `
+const [one, two] = await Promise.all([start(), start()]);
+await me(one, one.keys.active);
+const { keys } = await control(one, "/reset", { scenario: "rotation" });
+await me(one, keys.retiring);
+await me(two, two.keys.revoked);
+end(one, two);`,
+      ["--min-coverage", "15"],
+    );
+    expect([code, requests, covered]).toEqual([0, 3, ["200.test", "200.retiring", "401.revoked"]]);
+  });
+
+  it("counts nothing if no request reaches it", async () => {
+    const { code, requests } = await run("end(await start());", []);
+    expect([code, requests]).toEqual([4, 0]);
+  });
+
+  it("has the run's scenario, options and faults unless it sets its own, and the run's profile", async () => {
+    const { stdout, requests } = await run(
+      `
+const shown = async (one) => [one.scenario, one.seed, (await control(one, "/clock")).now.slice(0, 10)];
+// Only the profile typical has it on errors.
+const isTypical = async (one) => (await fetch(one.base_url + "/v1/relying-party/me")).headers.has("x-request-id");
+const [one, own] = await Promise.all([start(), start("rotation", "--seed", "3", "--now", "2030-01-01T00:00:00Z", "--profile", "minimal")]);
+console.log(JSON.stringify([await shown(one), await shown(own), await isTypical(own), await me(one, one.keys.revoked)]));
+end(one, own);`,
+      [
+        ...["revoked", "--seed", "7", "--now", "2028-01-01T00:00:00Z", "--profile", "typical"],
+        ...["--fault", "fault.status@401.revoked"],
+      ],
+    );
+    expect(JSON.parse(stdout)).toEqual([
+      ["revoked", 7, "2028-01-01"],
+      ["rotation", 3, "2030-01-01"],
+      true,
+      503,
+    ]);
+    expect(requests).toBe(2);
+  });
+
+  it("reports a seed of the client's own to the run, from its start or from a reset", async () => {
+    const { stdout } = await run(
+      `
+const [one, own] = await Promise.all([start(), start("--seed", "6")]);
+await me(one, one.keys.active);
+await control(one, "/reset", { seed: 7 });
+await me(one, one.keys.active);
+await me(own, own.keys.active);
+console.log(JSON.stringify(seen().map(({ pinned }) => pinned ?? null)));
+end(one, own);`,
+      ["--seed", "5", "--profile", "varied"],
+    );
+    const pinned = JSON.parse(stdout);
+    expect(pinned).toHaveLength(3);
+    expect(pinned).toEqual(expect.arrayContaining([null, { seed: 7 }, { seed: 6 }]));
+  });
+});
