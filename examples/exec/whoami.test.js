@@ -1,9 +1,21 @@
-// One test for each path that the API promises. Run them with a sandbox: npm run test:sandbox
-import { beforeEach, expect, test } from "vitest";
+// One test for each path that the API promises. Under svc-sandbox exec they use its sandbox (npm run test:sandbox), otherwise their own.
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
 const { env } = process;
-if (env.SVC_BASE_URL === undefined)
-  throw new Error("These tests need a sandbox. Run them with: npm run test:sandbox");
+let own;
+
+beforeAll(async () => {
+  if (env.SVC_BASE_URL !== undefined) return;
+  const { startServer } = await import("svc-sandbox/node");
+  own = await startServer({ scenario: "key-states" });
+});
+afterAll(() => own?.close());
+
+/** The key of a ref: `none` is no key. */
+const keyOf = (ref) => {
+  if (own === undefined) return env[`SVC_KEY_${ref.toUpperCase().replaceAll("-", "_")}`];
+  return ref === "none" ? undefined : own.sandbox.secret(ref);
+};
 
 /**
  * Use your client here. After a rejection it stops. After a 429 it waits and sends once more: a second 429, or a longer wait, is
@@ -15,7 +27,10 @@ async function whoami(key, sleep) {
     let after;
     try {
       const signal = AbortSignal.timeout(3000);
-      const response = await fetch(`${env.SVC_BASE_URL}/v1/relying-party/me`, { headers, signal });
+      const response = await fetch(`${own?.url ?? env.SVC_BASE_URL}/v1/relying-party/me`, {
+        headers,
+        signal,
+      });
       after = timeToWait(response.headers);
       const body = await response.json();
       if (response.status >= 500) throw new Error(`The API returned ${response.status}.`);
@@ -41,7 +56,7 @@ function timeToWait(headers) {
 async function control(method, call, body = {}) {
   const headers = { "content-type": "application/json" };
   const init = method === "GET" ? { headers } : { method, headers, body: JSON.stringify(body) };
-  const response = await fetch(env.SVC_CONTROL_URL + call, init);
+  const response = await fetch((own?.controlUrl ?? env.SVC_CONTROL_URL) + call, init);
   return response.json();
 }
 
@@ -74,7 +89,7 @@ beforeEach(() => control("POST", "/reset"));
 test.each(rows)(
   "the key %s gets %i",
   async (ref, status, word) => {
-    const response = await whoami(env[`SVC_KEY_${ref.toUpperCase().replaceAll("-", "_")}`], sleep);
+    const response = await whoami(keyOf(ref), sleep);
     expect(response.status).toBe(ref === "rate-limited-minute" ? 200 : status);
     if (word !== null) expect(response.data?.environment ?? response.error.code).toBe(word);
     // One request, or one after each fault and each limit.

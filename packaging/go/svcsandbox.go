@@ -306,7 +306,7 @@ func (p *pool) start() (*process, error) {
 		p.token = os.Getenv("SVC_SANDBOX_CONTROL_TOKEN")
 	}
 	found := program()
-	words := []string{found, "start", "--until-stdin-ends", "--quiet", "--port", "0"}
+	words := []string{found, "start", "--until-stdin-ends", "--show-keys", "--quiet", "--port", "0"}
 	if found == "" {
 		return nil, errors.New("svc-sandbox was not found. " + ways)
 	} else if strings.HasPrefix(found, "docker:") {

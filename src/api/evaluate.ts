@@ -1,5 +1,5 @@
 import { keyStateAt, keyStateTable } from "../rules/api-key.js";
-import { authorize, type Presented, publicCause } from "../rules/authorize.js";
+import { type Presented, publicCause } from "../rules/authorize.js";
 import { faultPathOf } from "../rules/fault-effects.js";
 import { type ApiPathId, isSuccess, outcomeOf } from "../rules/outcomes.js";
 import { isoOf } from "../sandbox/clock.js";
@@ -8,9 +8,9 @@ import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { presentedAs } from "./call.js";
 import { type Endpoint, successPathOf } from "./endpoint.js";
-import { lastToReset, readLimits } from "./limits.js";
+import { readLimits } from "./limits.js";
 import { expectedCode } from "./messages.js";
-import { authorizationFacts, scopeOf } from "./response.js";
+import { authorizationFacts, evaluateChecks, scopeOf } from "./response.js";
 import { firstEndpoint } from "./routes.js";
 
 /** The dry run of a request; `apiKey` is the header, `undefined` without one. */
@@ -35,13 +35,12 @@ function evaluateFacts(
 ) {
   const scope = scopeOf(endpoint, sandbox);
   const now = sandbox.clock.now();
-  const facts = authorizationFacts(sandbox, { presented, entry, now }, scope);
-  const admitted = authorize(facts);
+  const admitted = evaluateChecks(sandbox, { presented, entry, now }, scope);
   const pathId = isSuccess(admitted) ? successPathOf(endpoint, admitted) : admitted;
   const called = {
-    key: facts.key?.ref,
-    organization: facts.organization?.ref,
-    now: facts.now,
+    key: entry?.key.ref,
+    organization: entry?.owner.organization.ref,
+    now,
     expectedPath: () => pathId,
   };
   const matching = sandbox.faults.filter(({ when }) => meetsCondition(when, called));
@@ -58,15 +57,16 @@ export function nextRequest(sandbox: SandboxState, ref: string) {
   const code = status === 403 ? ` ${expectedCode(sandbox, pathId)}:` : "";
   const fault = faultPaths.length === 0 ? "" : ", or a fault";
   const verdict = `${status}${code}${why === null ? "" : ` ${why}`}${fault}`;
-  const until = status === 429 ? reachedLimit(sandbox, sandbox.registry.key(ref))?.until : undefined;
+  const isLimited = pathId === "429.per_minute" || pathId === "429.per_day";
+  const until = isLimited ? limitOf(sandbox, pathId, sandbox.registry.key(ref)).until : undefined;
   return { status, pathId, verdict, until: until === undefined ? null : isoOf(until) };
 }
 
-/** The reached limit of a key, and when it resets; `undefined` if it allows no requests. */
-function reachedLimit(sandbox: SandboxState, entry: KeyEntry) {
-  const now = sandbox.clock.now();
-  const last = lastToReset(readLimits(entry, sandbox, now));
-  return last && { name: last.name, until: last.quota === 0 ? undefined : last.resetsAt };
+/** When the limit of a 429 resets; `undefined` if it allows no requests. */
+function limitOf(sandbox: SandboxState, pathId: "429.per_minute" | "429.per_day", entry: KeyEntry) {
+  const [ofMinute, ofDay] = readLimits(entry, sandbox, sandbox.clock.now());
+  const { name, quota, resetsAt } = pathId === "429.per_day" ? ofDay : ofMinute;
+  return { name, until: quota === 0 ? undefined : resetsAt };
 }
 
 /** The cause of this path id, with facts of the key, such as `expired since …`; `null` on success. */
@@ -84,8 +84,7 @@ export function causeOf(
   switch (pathId) {
     case "429.per_minute":
     case "429.per_day": {
-      const limit = reachedLimit(sandbox, entry);
-      if (limit === undefined) return null;
+      const limit = limitOf(sandbox, pathId, entry);
       if (limit.until === undefined) return `always: allows 0 requests a ${limit.name}`;
       const until = shortIso(limit.until);
       const [today] = shortIso(now).split("T");

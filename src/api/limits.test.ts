@@ -11,10 +11,11 @@ const day: LimitReading = {
 };
 
 test.each([
-  [34_000, "Thu, 01 Jan 1970 00:00:34 GMT"],
+  [34_000, "Thu, 01 Jan 1970 00:00:35 GMT"],
   [34_001, "Thu, 01 Jan 1970 00:00:35 GMT"],
+  [33_999, "Thu, 01 Jan 1970 00:00:34 GMT"],
   [34_999, "Thu, 01 Jan 1970 00:00:35 GMT"],
-])("R22 for a reset at %i ms Retry-After is the date %s, rounded up once", (resetsAt, date) => {
+])("R22 for a reset at %i ms Retry-After is the date %s, the next second", (resetsAt, date) => {
   const limits = [{ ...minute, resetsAt }, day] as const;
   expect(retryAfterHeaders("date", limits, 250)).toEqual(["Retry-After", date]);
 });

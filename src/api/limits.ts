@@ -1,6 +1,6 @@
-import { day, minute } from "../rules/api-key.js";
+import { day, type KeyRecord, minute } from "../rules/api-key.js";
 import type { Assumptions } from "../rules/assumptions.js";
-import { type KeyEntry, usageAt } from "../sandbox/keys.js";
+import { type KeyEntry, type Usage, usageAt, type Windows } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { FlatHeaders } from "./messages.js";
 
@@ -20,10 +20,7 @@ type Limits = readonly [minute: LimitReading, day: LimitReading];
 
 export function readLimits({ key, ...entry }: KeyEntry, { windows }: SandboxState, now: number): Limits {
   const usage = usageAt(entry.usage, windows, now);
-  // A sliding minute has more quota as soon as fewer requests than the quota are younger than a minute.
-  const { recent } = usage;
-  const oldest = recent[Math.max(0, recent.length - key.limits.perMinute)] ?? now;
-  const minuteEnds = windows.sliding ? oldest + minute : usage.minuteEndsAt;
+  const minuteEnds = minuteEndOf(key, usage, windows, now);
   return [
     reading("minute", key.limits.perMinute, minute, usage.minuteCount, minuteEnds),
     reading("day", key.limits.perDay, day, usage.dayCount, usage.dayEndsAt),
@@ -41,6 +38,17 @@ export function readLimits({ key, ...entry }: KeyEntry, { windows }: SandboxStat
   }
 }
 
+/** A sliding minute has more quota as soon as fewer requests than the quota are younger than a minute. */
+export function minuteEndOf(
+  { limits }: KeyRecord,
+  { recent, minuteEndsAt }: Usage,
+  { sliding }: Windows,
+  now: number,
+): number {
+  return sliding ? (recent[Math.max(0, recent.length - limits.perMinute)] ?? now) + minute : minuteEndsAt;
+}
+
+/** The reached limit that ends last, as in the path of a 429; the minute's if both end together. */
 export function lastToReset(limits: Limits): LimitReading | undefined {
   return limits
     .filter(({ remaining }) => remaining === 0)
@@ -67,14 +75,17 @@ export function rateLimitHeaders(form: Assumptions["rate_limit_headers"], limits
   return ["X-RateLimit-Limit", String(quota), ...left];
 }
 
-/** `Retry-After` in the assumed form, on the sandbox's clock: the reset of the reached limit, in whole seconds. */
+/** `Retry-After` in the assumed form, on the sandbox's clock: the reset of the reached limit in whole seconds, a date after it. */
 export function retryAfterHeaders(
   form: Assumptions["retry_after"],
   limits: Limits,
   now: number,
 ): FlatHeaders {
   if (form === "none") return [];
-  return retryAfterHeader(lastToReset(limits)?.resetsAt ?? now + 1000, form === "date", now);
+  const asDate = form === "date";
+  const resetsAt = lastToReset(limits)?.resetsAt ?? now + 1000;
+  // A client may wait exactly until the date, with a clock that differs by a millisecond.
+  return retryAfterHeader(asDate ? resetsAt + 1 : resetsAt, asDate, now);
 }
 
 export function retryAfterHeader(until: number, asDate: boolean, now: number): FlatHeaders {

@@ -17,7 +17,14 @@ import {
   type Success,
   successPathOf,
 } from "./endpoint.js";
-import { challengeHeaders, lastToReset, rateLimitHeaders, readLimits, retryAfterHeaders } from "./limits.js";
+import {
+  challengeHeaders,
+  lastToReset,
+  minuteEndOf,
+  rateLimitHeaders,
+  readLimits,
+  retryAfterHeaders,
+} from "./limits.js";
 import { codeOf, errorBody, type FlatHeaders, type TextBody } from "./messages.js";
 import { noContent } from "./request-input.js";
 import { type ApiRoute, parametersIn } from "./routes.js";
@@ -43,10 +50,8 @@ export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult 
 
 /** The dry run of a call: counts and changes nothing. */
 export function evaluateResponse(sandbox: SandboxState, call: ApiCall): CallResult {
-  const { entry } = call;
   // Counted in a copy, so that a success shows the usage after the call.
-  const copy =
-    entry === undefined ? call : { ...call, entry: { ...entry, usage: structuredClone(entry.usage) } };
+  const copy = { ...call, entry: withOwnUsage(call.entry) };
   return resultOf(sandbox, copy, decide(sandbox, copy));
 }
 
@@ -163,29 +168,41 @@ export function scopeOf({ scope }: Endpoint, { assumptions }: SandboxState): str
   return scope === undefined ? assumptions.me_scope : scope;
 }
 
+type Caller = Pick<ApiCall, "presented" | "entry" | "now">;
+
 /** Authorizes a call and counts it if it is admitted (R24). */
-function admit(sandbox: SandboxState, call: ApiCall, scope: string | null): ApiPathId {
+function admit(sandbox: SandboxState, call: Caller, scope: string | null): ApiPathId {
   const { assumptions, windows } = sandbox;
   const { entry, now } = call;
   if (entry !== undefined) entry.usage = usageAt(entry.usage, windows, now);
   const pathId = authorize(authorizationFacts(sandbox, call, scope));
   const isAdmitted = isSuccess(pathId);
   // Only the sandbox's keys have counters.
-  if (entry !== undefined && (isAdmitted || assumptions.count_rejected)) {
-    const { usage } = entry;
-    usage.minuteCount += 1;
-    usage.dayCount += 1;
-    if (windows.sliding) usage.recent.push(now);
-  }
-  return pathId;
+  if (entry === undefined || !(isAdmitted || assumptions.count_rejected)) return pathId;
+  const { usage } = entry;
+  usage.minuteCount += 1;
+  usage.dayCount += 1;
+  if (windows.sliding) usage.recent.push(now);
+  // A rejected request that counts may reach the limit that ends last.
+  return isAdmitted ? pathId : authorize(authorizationFacts(sandbox, call, scope));
+}
+
+/** The dry run of the checks: counts nothing. */
+export function evaluateChecks(sandbox: SandboxState, call: Caller, scope: string | null): ApiPathId {
+  return admit(sandbox, { ...call, entry: withOwnUsage(call.entry) }, scope);
+}
+
+function withOwnUsage(entry: KeyEntry | undefined): KeyEntry | undefined {
+  return entry && { ...entry, usage: structuredClone(entry.usage) };
 }
 
 export function authorizationFacts(
   sandbox: SandboxState,
-  { presented, entry, now }: Pick<ApiCall, "presented" | "entry" | "now">,
+  { presented, entry, now }: Caller,
   scope: string | null,
 ): AuthorizationFacts {
-  const usage = entry && usageAt(entry.usage, sandbox.windows, now);
+  const { windows } = sandbox;
+  const usage = entry && usageAt(entry.usage, windows, now);
   return {
     presented,
     key: entry?.key,
@@ -194,6 +211,10 @@ export function authorizationFacts(
     scope,
     usedThisMinute: usage?.minuteCount ?? 0,
     usedToday: usage?.dayCount ?? 0,
+    dayEndsLast:
+      entry !== undefined &&
+      usage !== undefined &&
+      usage.dayEndsAt > minuteEndOf(entry.key, usage, windows, now),
   };
 }
 

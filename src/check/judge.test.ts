@@ -247,8 +247,8 @@ test("a server's texts are cut after 80 characters, and the start of a body afte
     "null",
     'the string "60"',
     "an empty array",
-    "an array",
-    "an object",
+    "a list",
+    "a mapping",
     "the number 60",
   ]);
 });

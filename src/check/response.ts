@@ -123,14 +123,14 @@ export function describeBody(response: CheckedResponse): string {
  *
  * @example
  * describeValue("60"); // 'the string "60"'
- * describeValue({}); // "an object"
+ * describeValue({}); // "a mapping"
  */
 export function describeValue(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (typeof value === "string") return `the string ${quoted(value)}`;
-  if (Array.isArray(value)) return value.length === 0 ? "an empty array" : "an array";
-  return isMapping(value) ? "an object" : `the ${typeof value} ${value}`;
+  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
+  return isMapping(value) ? "a mapping" : `the ${typeof value} ${value}`;
 }
 
 const longest = 80;

@@ -1,6 +1,6 @@
 import { existsSync, promises, statSync } from "node:fs";
 import { dirname, extname, resolve } from "node:path";
-import { withVariables } from "../node/client-variables.js";
+import { otherLineOf, withVariables } from "../node/client-variables.js";
 import { readFailure, writeFileAtomically, writeReportFile } from "../node/files/write-file.js";
 import { extensionWords, formats, type ReportFormat, reportFormats } from "../report/render/document.js";
 import { SandboxError } from "../rules/errors.js";
@@ -53,6 +53,10 @@ export async function openEnvFile(
   // Latin-1 keeps every byte.
   const text = existing === undefined ? "" : await promises.readFile(file, "latin1").catch(failed);
   if (text.includes("\0")) failed(new Error("it is not a text file in UTF-8"));
+  if (stats?.isFile() && (stats.mode & 0o222) === 0) failed(new Error("it is read-only"));
+  const other = otherLineOf(text);
+  if (other !== undefined)
+    failed(new Error(`its line ${other} is not NAME=value, a comment or empty, so it is not a .env file`));
   return async (variables) => {
     const bytes = Buffer.from(withVariables(text, variables), "latin1");
     await writeFileAtomically(file, bytes, existing ?? 0o600).catch(failed);

@@ -4,7 +4,7 @@ import { formatWords, reportFormats } from "../report/render/document.js";
 import { type AdviceLevel, adviceLevels } from "../rules/advice.js";
 import { profiles } from "../rules/assumptions.js";
 import { listed, quote } from "../rules/schema/words.js";
-import { parseDuration, parseTime, timeHint } from "../scenario/format/fields.js";
+import { lastClockInstant, parseDuration, parseTime, timeHint } from "../scenario/format/fields.js";
 import { usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
@@ -123,6 +123,14 @@ export function readTime(text: string, from: string): number {
   throw usageError(`Invalid ${from}: ${quote(text)}: ${timeHint(text)}.`);
 }
 
+function readClockStart(text: string, from: string): number {
+  const time = readTime(text, from);
+  if (time <= lastClockInstant) return time;
+  throw usageError(
+    `Invalid ${from}: ${quote(text)}: the latest time is ${new Date(lastClockInstant).toISOString()}.`,
+  );
+}
+
 const tokenPattern = /^[A-Za-z0-9._~+/-]{8,}=*$/;
 
 // The message leaves out the token, which may be valid except for one character.
@@ -149,7 +157,7 @@ export const ofSandbox = {
   now: option(
     "--now <time>",
     "start of the sandbox's clock, with a zone: 2026-03-02T09:00:00Z (default: the scenario's, or the real time)",
-    readTime,
+    readClockStart,
   ),
   frozen: toggle("--frozen", "freeze the sandbox's clock: it only moves when you move it"),
   profile: option(

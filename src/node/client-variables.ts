@@ -35,11 +35,21 @@ const linesOf = (line: (name: string, value: string) => string) => (variables: V
 
 // Without quotes, which not every reader of .env files removes. Keys and addresses need none: a shell expands the brackets of
 // an IPv6 address only outside of an assignment.
-export const environmentLines = linesOf((name, value) => `${name}=${value}\n`);
+const environmentLines = linesOf((name, value) => `${name}=${value}\n`);
+export const shellLines = linesOf((name, value) => `export ${name}=${value}\n`);
 
 // The start of a line, its name, its value; a quoted value may have several lines.
 const assignment =
   /^([ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*)("(?:\\[\s\S]|[^"\\])*"|'[^']*'|`[^`]*`|[^\r\n]*?(?=[ \t]+#|[ \t]*$))/gm;
+
+/** The number of the first line that is not an assignment, a comment or empty, outside of quotes; `undefined` if there is none. */
+export function otherLineOf(text: string): number | undefined {
+  const rest = text
+    .replace(/^\u00EF\u00BB\u00BF/, "")
+    .replace(assignment, (entry) => `#${entry.replaceAll(/.+/g, "#")}`);
+  const at = rest.split("\n").findIndex((line) => !/^\s*(?:#.*)?\s*$/.test(line));
+  return at === -1 ? undefined : at + 1;
+}
 
 /** Sets variables in the text of a `.env` file: changes only their values, and adds lines for new ones at the end. */
 export function withVariables(text: string, variables: Variables): string {

@@ -31,6 +31,7 @@ const good: AuthorizationFacts = {
   scope: "attestations:read",
   usedThisMinute: 0,
   usedToday: 0,
+  dayEndsLast: false,
 };
 
 /** A fault, and how it changes the facts. */
@@ -73,6 +74,13 @@ const pairs = faults.flatMap(([path, change], index) =>
 );
 test.each(pairs)("of %s and %s the first is noticed", (first, _second, both) => {
   expect(authorize(both(good))).toBe(first);
+});
+
+test.each([
+  [true, "429.per_day"],
+  [false, "429.per_minute"],
+])("R22 R23 with both limits reached and a day that ends last: %s, the path is %s", (dayEndsLast, path) => {
+  expect(authorize({ ...good, usedThisMinute: 60, usedToday: 1000, dayEndsLast })).toBe(path);
 });
 
 test("a check rejects on each of its own paths", () => {

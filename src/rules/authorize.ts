@@ -15,6 +15,8 @@ export interface AuthorizationFacts {
   /** The key's requests in its current minute and day, without this one. */
   readonly usedThisMinute: number;
   readonly usedToday: number;
+  /** Whether this day ends after this minute. */
+  readonly dayEndsLast: boolean;
 }
 
 export interface RequestCheck {
@@ -90,19 +92,17 @@ export const authorizationChecks: readonly Check[] = [
     }),
   },
   {
-    name: "minute limit",
-    question: "Are there requests left in this minute?",
-    rules: "R22, R25",
-    exits: ["429.per_minute"],
-    reject: ({ key, usedThisMinute }) =>
-      usedThisMinute < (key?.limits.perMinute ?? 0) ? undefined : "429.per_minute",
-  },
-  {
-    name: "day limit",
-    question: "Are there requests left today?",
-    rules: "R23, R25",
-    exits: ["429.per_day"],
-    reject: ({ key, usedToday }) => (usedToday < (key?.limits.perDay ?? 0) ? undefined : "429.per_day"),
+    name: "limits",
+    question: "Are there requests left in this minute and today?",
+    rules: "R22–R25",
+    exits: ["429.per_minute", "429.per_day"],
+    reject({ key, usedThisMinute, usedToday, dayEndsLast }) {
+      const isMinuteOver = usedThisMinute >= (key?.limits.perMinute ?? 0);
+      const isDayOver = usedToday >= (key?.limits.perDay ?? 0);
+      if (!isMinuteOver && !isDayOver) return undefined;
+      // Waiting for the limit that ends first does not help.
+      return isDayOver && (!isMinuteOver || dayEndsLast) ? "429.per_day" : "429.per_minute";
+    },
   },
 ] satisfies readonly CheckWithCause[];
 

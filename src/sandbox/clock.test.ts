@@ -1,5 +1,10 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
+import { runs } from "../../test/support/property-seed.js";
+import { nodePlatform } from "../node/platform.js";
+import { bundledScenarios } from "../scenario/bundled.js";
 import { createClock } from "./clock.js";
+import { startSandbox } from "./start.js";
 
 test("a clock never runs backwards: it continues from a time that moved back", () => {
   let time = 1_000_000;
@@ -14,4 +19,39 @@ test("a clock never runs backwards: it continues from a time that moved back", (
     time = at;
     expect([clock.now(), clock.now()]).toEqual([shown, shown]);
   }
+});
+
+test("a running clock is at most a millisecond behind the real time, however long its sandbox takes to start", () => {
+  const instant = fc.double({ min: 1_800_000_000_000, max: 1_800_000_001_000, noNaN: true });
+  const fraction = fc.double({ min: 0, max: 1, noNaN: true });
+  fc.assert(
+    fc.property(
+      instant,
+      fraction,
+      fraction,
+      fc.double({ min: 0, max: 90_000, noNaN: true }),
+      (at, offset, cost, later) => {
+        let real = at;
+        const sandbox = startSandbox(
+          { ...bundledScenarios["key-states"], clock: {} },
+          {
+            platform: {
+              ...nodePlatform,
+              time: () => Math.floor(real),
+              steadyTime: () => Math.floor(real + offset),
+              endpoints: (scenario) => {
+                real += cost * 100;
+                return nodePlatform.endpoints(scenario);
+              },
+            },
+            frozen: false,
+          },
+        );
+        real += later;
+        expect(sandbox.clock.now() - Math.floor(real)).toBeGreaterThanOrEqual(-1);
+        expect(sandbox.clock.now() - Math.floor(real)).toBeLessThanOrEqual(1);
+      },
+    ),
+    runs(50),
+  );
 });

@@ -1,8 +1,8 @@
-import { maximumOverlap } from "../rules/api-key.js";
 import { SandboxError } from "../rules/errors.js";
 import {
   firstInstant,
   isInstant,
+  lastClockInstant,
   lastInstant,
   parseDuration,
   parseTime,
@@ -15,13 +15,15 @@ export type VirtualClock = ReturnType<typeof createClock>;
 export function createClock(options: {
   readonly time: () => number;
   readonly start: number;
+  /** When `start` was read, on `time`. Default: now. */
+  readonly readAt?: number | undefined;
   readonly frozen?: boolean | undefined;
 }) {
   const { time } = options;
   let frozen = options.frozen ?? false;
   // The clock's instant and the platform's time when it was last read.
   let shownAt = options.start;
-  let readAt = time();
+  let readAt = options.readAt ?? time();
 
   const now = () => {
     const elapsed = time() - readAt;
@@ -32,11 +34,7 @@ export function createClock(options: {
   // After a reading.
   const moveTo = (instant: number, field: "by" | "now") => {
     const failure = `Failed to set the clock to ${isoOf(instant)}`;
-    if (instant > lastClockInstant) {
-      const latest = isoOf(lastClockInstant);
-      const message = `${failure}: the latest possible time is ${latest}.`;
-      throw new SandboxError("validation_failed", message, { latest, fields: { [field]: message } });
-    }
+    requireClockTime(instant, field);
     if (instant < shownAt) {
       const why = `it shows ${isoOf(shownAt)} and never runs backwards. Reset the sandbox to start again.`;
       throw new SandboxError("clock_backwards", `${failure}: ${why}`);
@@ -68,8 +66,13 @@ export function createClock(options: {
   };
 }
 
-/** The last instant that a clock shows: an overlap that starts then still ends in a four-digit year. */
-export const lastClockInstant = lastInstant - maximumOverlap;
+/** Throws `validation_failed`, with the field, for an instant that no clock shows. */
+export function requireClockTime(instant: number, field: "by" | "now"): void {
+  if (instant <= lastClockInstant) return;
+  const latest = isoOf(lastClockInstant);
+  const message = `Failed to set the clock to ${isoOf(instant)}: the latest possible time is ${latest}.`;
+  throw new SandboxError("validation_failed", message, { latest, fields: { [field]: message } });
+}
 
 /** Formats an instant as ISO 8601, limited to the years 0000 to 9999, which no clock leaves. */
 export function isoOf(instant: number): string {

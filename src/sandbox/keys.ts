@@ -1,6 +1,7 @@
 import {
   day,
   dayStart,
+  type KeyLimits,
   type KeyRecord,
   keyStateAt,
   keyStateTable,
@@ -275,47 +276,54 @@ function buildKeys(described: readonly DescribedKey[], seed: number, sha256: Has
 
 /** Returns the state of a scenario's key at the start of the clock (epoch milliseconds), from where its durations count. */
 export function startKey(
-  { record, given, ends, shared: { first, settings } }: ScenarioKeyRecord,
+  { record, given, ends, shared }: ScenarioKeyRecord,
   start: number,
   windows: Windows,
   profiled: Profiled,
   documented: readonly string[] = [],
 ): UsedKey {
   const { this_minute: thisMinute, today, counted_at: times } = given.usage ?? {};
-  const { per_minute: perMinute, per_day: perDay } = settings.limits ?? {};
-  const isVaried = profileOf(profiled) === "varied";
-  const added =
-    isVaried && perDay === undefined ? addedLimitsOf(profiled, first) : { perMinute: 0, perDay: 0 };
-  // A minute's usage is also the day's.
-  const more = { ...added, perMinute: perMinute === undefined ? added.perMinute : 0 };
-  // A key at a limit stays there.
-  const usage = startUsage(windows, start, {
-    thisMinute: thisMinute && thisMinute + more.perMinute,
-    today: today && today + more.perDay,
-    countedAt: times?.map(instantOf),
-  });
-  const hasDocumented = documented.length > 0 && settings.scopes === undefined;
+  const usage = startUsage(windows, start, { thisMinute, today, countedAt: times?.map(instantOf) });
+  const hasDocumented = documented.length > 0 && shared.settings.scopes === undefined;
   // Many keys share the array of a scenario's default scopes.
   const scopes = hasDocumented ? [...record.scopes, ...documented] : record.scopes;
   const scoped = hasDocumented ? { ...record, scopes } : record;
   const ended = ends === undefined ? scoped : { ...scoped, ...endsFrom(start, ends) };
-  if (!isVaried) return { key: ended, usage };
-  const { limits } = record;
+  if (profileOf(profiled) !== "varied") return { key: ended, usage };
   const varying = {
-    scopes: withGrantedScopes(profiled, first, scopes),
-    limits: { perMinute: limits.perMinute + more.perMinute, perDay: limits.perDay + more.perDay },
+    scopes: withGrantedScopes(profiled, shared.first, scopes),
+    limits: variedLimits(profiled, shared, record.limits),
   };
   return { key: { ...ended, ...varying }, usage };
+}
+
+/** Raises the limits that the scenario leaves open; keys at a limit stay there. */
+function variedLimits(profiled: Profiled, { first, settings, used }: Shared, limits: KeyLimits): KeyLimits {
+  const { per_minute: perMinute, per_day: perDay } = settings.limits ?? {};
+  if (perDay !== undefined || used.perDay >= limits.perDay) return limits;
+  const more = addedLimitsOf(profiled, first);
+  const isOpen = perMinute === undefined && used.perMinute < limits.perMinute;
+  return {
+    perMinute: limits.perMinute + (isOpen ? more.perMinute : 0),
+    perDay: limits.perDay + more.perDay,
+  };
 }
 
 /** What the keys of a rotation share: every setting that one of them has (R37). */
 interface Shared {
   readonly first: string;
   readonly settings: WrittenSettings;
+  /** The most requests that one of them starts with. */
+  readonly used: KeyLimits;
 }
 
 function sharedBy(chain: readonly [DescribedKey, ...DescribedKey[]]): Shared {
-  return { first: chain[0].ref, settings: sharedSettings(chain.map(({ given }) => given)) };
+  const usages = chain.map(({ given }) => given.usage ?? {});
+  const used = {
+    perMinute: Math.max(...usages.map(({ this_minute = 0 }) => this_minute)),
+    perDay: Math.max(...usages.map(({ this_minute = 0, today = this_minute }) => today)),
+  };
+  return { first: chain[0].ref, settings: sharedSettings(chain.map(({ given }) => given)), used };
 }
 
 /** Returns the rotations with at least two keys, oldest key first. No key replaces two, so a circle has no first key. */

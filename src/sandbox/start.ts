@@ -10,6 +10,7 @@ import { defaultSeed } from "../rules/seed.js";
 import { keysWritten } from "../scenario/checks/facts.js";
 import type { FaultFields } from "../scenario/checks/faults.js";
 import { unknownScopes } from "../scenario/checks/keys.js";
+import { lastClockInstant } from "../scenario/format/fields.js";
 import { checkInput, inputShapes } from "../scenario/format/inputs.js";
 import {
   describedKeys,
@@ -19,7 +20,7 @@ import {
 } from "../scenario/population.js";
 import { ScenarioError, type ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { createClock, type Instant, instantOf, isoOf, lastClockInstant } from "./clock.js";
+import { createClock, type Instant, instantOf, isoOf, requireClockTime } from "./clock.js";
 import { assumptionsIn, nameSuffixOf, withNameSuffix, withoutGrantedScopes } from "./conditions.js";
 import { activateFaults, describeFaults } from "./faults.js";
 import { type Counts, createCounters } from "./journal/counts.js";
@@ -102,6 +103,7 @@ export function prepareScenario(
   given: Scenario,
   options: StartOptions,
 ): StartedScenario {
+  if (options.now !== undefined) requireClockTime(options.now, "now");
   const scenario = withOptions(given, options);
   // Another seed may generate a secret or an id that the scenario pins.
   const shared = options.seed === undefined ? [] : sharedValues(scenario);
@@ -151,6 +153,8 @@ function startedWith(
   scenario: Scenario,
   { name = scenario.name ?? "unnamed", text }: Pick<StartOptions, "name" | "text">,
 ): StartedScenario {
+  // Read before the start, so that the clock never lags behind the real time, however long the rest takes.
+  const readAt = platform.steadyTime();
   const { seed, start, farmers } = seededIn(scenario, platform);
   const endpoints = platform.endpoints(scenario);
   const { profile = "minimal", ...givenAssumptions } = scenario.assumptions ?? {};
@@ -171,7 +175,7 @@ function startedWith(
     windows,
     farmers,
     endpoints,
-    clock: createClock({ time: platform.steadyTime, start, frozen: scenario.clock?.frozen }),
+    clock: createClock({ time: platform.steadyTime, start, readAt, frozen: scenario.clock?.frozen }),
     faults: activateFaults(scenario.faults ?? [], seed, start),
     timeline: createTimeline(scenario.timeline ?? [], start),
     story: { steps: scenario.story ?? [], next: 0, verdicts: new Map(), last: undefined },

@@ -1,7 +1,8 @@
 import { day, dayStart, minute, minuteStart } from "../rules/api-key.js";
 import { faultPathOf } from "../rules/fault-effects.js";
 import { refsIn } from "../rules/steps.js";
-import { isoOf, lastClockInstant } from "./clock.js";
+import { lastClockInstant } from "../scenario/format/fields.js";
+import { isoOf } from "./clock.js";
 import { withoutOver } from "./keys.js";
 import { actionIn } from "./operations/operations.js";
 import type { SandboxState } from "./sandbox.js";

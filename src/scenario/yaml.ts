@@ -179,6 +179,7 @@ function readNodes(source: SourceText, report: ReportProblem, kind: TextKind): T
       kind === ofDocument ? 'start with "openapi: 3.1.0"' : 'start with "version: 1" and "organizations:"';
     return reportAt("empty", document.contents?.range?.[0] ?? 0, `the ${kind.noun} is empty`, hint);
   }
+  if (kind !== ofDocument) reportMissingSpaces(document, reportAt);
   const references = checkNodes(document, reportAt);
   return isFine ? { document, ...references, pairs: new WeakMap() } : undefined;
 }
@@ -295,6 +296,20 @@ function checkNames(pairs: readonly MapPair[], report: ReportAt): void {
     }
     names.add(name);
   }
+}
+
+/** Reports `environment:test` in braces and `main:{ … }`, which YAML reads as names without the value. */
+function reportMissingSpaces(document: Document.Parsed, report: ReportAt): void {
+  visit(document, {
+    Pair(_, { key, value }) {
+      if (!isScalar(key) || key.type !== "PLAIN") return;
+      const [, word, rest = ""] = /^([\w-]+)\s*:\s*(\S.*)$/.exec(String(key.value)) ?? [];
+      const isEmpty = value === null || (isScalar(value) && value.value === null);
+      if (word === undefined || !(isEmpty || /^[{[]/.test(rest))) return;
+      const message = `there is no space after the colon of ${quote(word)}`;
+      report("yaml_syntax", key.range?.[0] ?? 0, message, `put an ordinary space after it: ${word}: …`);
+    },
+  });
 }
 
 function nameOf(key: Node): string {

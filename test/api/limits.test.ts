@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { nextRequest } from "../../src/api/evaluate.js";
 import type { Scenario } from "../../src/index.js";
+import { stateOf } from "../../src/library/create-sandbox.js";
 import { openApi } from "../support/api-client.js";
 import { headerOf } from "../support/doors.js";
 
@@ -18,6 +20,7 @@ const gateway = (assumptions: Assumptions) =>
           key: { environment: "test", limits: { per_minute: 2, per_day: 1000 } },
           day: { environment: "test", limits: { per_minute: 2, per_day: 1 } },
           both: { environment: "test", limits: { per_minute: 1, per_day: 1 } },
+          nearly: { environment: "test", limits: { per_minute: 2, per_day: 3 } },
           live: { environment: "live" },
           narrow: { environment: "test", scopes: ["consents:read"] },
         },
@@ -63,10 +66,10 @@ test("R22 rejected requests that count in a sliding minute postpone the end of a
   expect(await status("key")).toBe(429);
 });
 
-test("Retry-After as a date is the reset on the sandbox's clock, as the Date header is", async () => {
+test("Retry-After as a date is the second after the reset, on the sandbox's clock, as the Date header is", async () => {
   const { me } = gateway({ retry_after: "date" });
   await me({ ref: "day" });
-  expect(headerOf(await me({ ref: "day" }), "retry-after")).toBe("Tue, 03 Mar 2026 00:00:00 GMT");
+  expect(headerOf(await me({ ref: "day" }), "retry-after")).toBe("Tue, 03 Mar 2026 00:00:01 GMT");
 });
 
 test("the legacy headers tell the limit that is nearest to its end", async () => {
@@ -138,4 +141,30 @@ test("R24 a dry run counts nothing in a sliding minute: a fault that depends on 
   sandbox.faults.set([{ when: { path_id: "401.revoked" }, then: { status: 503 } }]);
   expect(await statuses("key", 4)).toEqual([200, 200, 429, 429]);
   expect(sandbox.keys.get("key").usage).toEqual({ thisMinute: 2, today: 2 });
+});
+
+test.each(["fixed", "sliding"] as const)(
+  "R22 R23 with both limits used up, the path, the checks and the cause name the limit that ends last (%s minute)",
+  async (minute_window) => {
+    for (const [day_resets_at, ends, until] of [
+      ["00:00", "per_day", "until 2026-03-03T00:00:00Z"],
+      ["09:01", "per_minute", minute_window === "fixed" ? "until 09:01:00" : "until 09:01:26"],
+    ] as const) {
+      const { sandbox, statuses, lastPath } = gateway({ profile: "typical", minute_window, day_resets_at });
+      expect(await statuses("both", 2)).toEqual([200, 429]);
+      expect(lastPath()).toBe(`429.${ends}`);
+      expect(nextRequest(stateOf(sandbox), "both")).toMatchObject({
+        pathId: `429.${ends}`,
+        verdict: `429 ${until}`,
+      });
+    }
+  },
+);
+
+test("R22 R23 a rejected request that counts may reach the limit that ends last: its path and the next one's are the day's", async () => {
+  const { sandbox, me, statuses, lastPath } = gateway({ profile: "typical", count_rejected: true });
+  await statuses("nearly", 2);
+  expect(nextRequest(stateOf(sandbox), "nearly").pathId).toBe("429.per_day");
+  expect(JSON.parse((await me({ ref: "nearly" })).body).error.details.limit).toBe("per_day");
+  expect(lastPath()).toBe("429.per_day");
 });

@@ -64,7 +64,8 @@ function said(step: Command, result: unknown): unknown {
   if (step.do !== "request") return (result as { code?: string }).code ?? null;
   const { status, body } = result as { status: number; body: string };
   const { data, error } = JSON.parse(body);
-  return { status, code: error?.code ?? null, today: data?.usage.today ?? null };
+  const { limit = null, retry_after_seconds: retryAfter = null } = error?.details ?? {};
+  return { status, code: error?.code ?? null, today: data?.usage.today ?? null, limit, retryAfter };
 }
 
 test("R6 R9 R12 R13 R18–R26 R29–R32 R37–R43 any sequence of events goes as in the model of the specification", async () => {

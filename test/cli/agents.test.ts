@@ -122,6 +122,33 @@ function asExecutable() {
   onTestFinished(() => void vi.restoreAllMocks());
 }
 
+test.each([
+  [
+    "file:../svc-sandbox/svc-sandbox-1.0.0-next.1.tgz",
+    "npm install --save-dev ./vendor/svc-sandbox-1.0.0-next.1.tgz",
+  ],
+  ["file:/opt/svc-sandbox-1.0.0-next.1.tgz", "npm install --save-dev ./vendor/svc-sandbox-1.0.0-next.1.tgz"],
+  ["file:vendor/svc-sandbox-1.0.0-next.1.tgz", "npm ci"],
+  ["1.0.0", "npm ci"],
+])(
+  "init --client writes a workflow that can install the package, and its last line shows how: %s",
+  async (from, step) => {
+    for (const kind of ["vitest", "jest", "node"]) {
+      const cwd = temporaryFolder({
+        "package.json": JSON.stringify({
+          devDependencies: { jest: "30.5.2", vitest: "4.1.12", "svc-sandbox": from },
+        }),
+      });
+      const { code, stderr } = await runCli(["init", "--client", kind], { cwd });
+      const last = stderr.trimEnd().split("\n").at(-1);
+      expect(code).toBe(0);
+      expect(readFileSync(join(cwd, ".github/workflows/sandbox.yml"), "utf8")).toContain(`- run: ${step}\n`);
+      if (step === "npm ci") expect(last).toMatch(/^Run it with/);
+      else expect(last).toMatch(/Commit it as vendor\/svc-sandbox-.*docs\/ci\.md/);
+    }
+  },
+);
+
 describe("init --client", () => {
   const tarball = `svc-sandbox-${project.version}.tgz`;
   const module = "github.com/svc-sandbox/svc-sandbox/packaging/go";

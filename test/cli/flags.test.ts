@@ -44,6 +44,11 @@ describe("the value of a flag", () => {
   });
 });
 
+test("--now is at the latest the last time that a clock shows", async () => {
+  const { code, stderr } = await runCli(["keys", "active", "--now", "9999-12-25T00:00:00Z"]);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/--now.*9999-12-24T23:59:59\.999Z/)]);
+});
+
 describe("help", () => {
   it.each(["start", "exec", "certify"])("of %s has about ten flags, and all with --all", async (name) => {
     const flagsIn = async (...argv: string[]) => {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -98,18 +99,21 @@ story:
     expect((await runCli(["keys", "key-states"])).stdout).not.toContain("Created later");
   });
 
-  it("gives lines for a shell with --format env, without addresses", async () => {
+  it("exports variables with --format env, so that child processes see them, without addresses", async () => {
     const { stdout } = await runCli(["keys", "key-states", "--format", "env"]);
     const lines = stdout.trimEnd().split("\n");
-    expect(lines.pop()).toBe("SVC_KEY_MALFORMED=not-an-api-key");
+    expect(lines.pop()).toBe("export SVC_KEY_MALFORMED=not-an-api-key");
     for (const line of lines)
-      expect(line).toMatch(/^SVC_(?:API_KEY|KEY_[A-Z0-9_]+)=(?:SVC|legacysvc)_(?:test|live)_[\w-]+$/);
+      expect(line).toMatch(/^export SVC_(?:API_KEY|KEY_[A-Z0-9_]+)=(?:SVC|legacysvc)_(?:test|live)_[\w-]+$/);
     const { stdout: forPowershell } = await runCli(["keys", "key-states", "--format", "powershell"]);
     const asVariable = (_line: string, name: string, value: string) => `$env:${name} = '${value}'`;
-    expect(forPowershell).toBe(stdout.replaceAll(/^(\w+)=(.*)$/gm, asVariable));
-    const [, active] = /^SVC_KEY_ACTIVE=(.*)$/m.exec(stdout) ?? [];
+    expect(forPowershell).toBe(stdout.replaceAll(/^export (\w+)=(.*)$/gm, asVariable));
+    const [, active] = /^export SVC_KEY_ACTIVE=(.*)$/m.exec(stdout) ?? [];
     expect(stdout).toContain(`SVC_API_KEY=${active}\n`);
-    expect(stdout).toContain("\nSVC_KEY_RATE_LIMITED_MINUTE=");
+    expect(stdout).toContain("\nexport SVC_KEY_RATE_LIMITED_MINUTE=");
+    const script = `${stdout}node -p process.env.SVC_KEY_ACTIVE`;
+    if (process.platform !== "win32")
+      expect(execFileSync("sh", ["-c", script], { encoding: "utf8" }).trim()).toBe(active);
   });
 });
 

@@ -300,6 +300,17 @@ describe("the request log", () => {
     expect(stderr).toContain("Set one with --control-token, or add --show-keys");
     const shown = await started("--log", "json", "--show-keys");
     expect((await shown.stop()).stdout).toMatch(key);
+    const lineWith = async (...more: string[]) => {
+      const running = serve(["--host", "0.0.0.0", "--json", "--log", "json", ...more]);
+      await baseUrl(running);
+      return JSON.parse((await running.stop()).stdout);
+    };
+    const [masked, whole] = [await lineWith(), await lineWith("--show-keys")];
+    expect([masked.keys.active, masked.control_token]).toEqual(["SVC_test_…", undefined]);
+    expect([whole.keys.active, whole.control_token]).toEqual([
+      expect.stringMatching(key),
+      expect.any(String),
+    ]);
     const asked = serve(["--host", "0.0.0.0", "--json"], { env: { SVC_SANDBOX_SHOW_KEYS: "0" } });
     await baseUrl(asked);
     const line = JSON.parse((await asked.stop()).stdout);

@@ -54,14 +54,14 @@ test("a key is listed with what its next request gets, and why", async () => {
   expect((await ask("/keys/active")).body.data.next_request.verdict).toBe("200, or a fault");
 });
 
-test("a limit's reset is one instant for the list of keys and for a date in Retry-After (R22)", async () => {
+test("R22 a date in Retry-After is the second after the reset that the list of keys has", async () => {
   const scenario = { ...bundledScenarios["key-states"], assumptions: { retry_after: "date" } } as const;
   const { ask, server } = await serveControl({ scenario, now: "2026-03-02T09:00:00.250Z" });
   const { next_request } = (await ask("/keys/rate-limited-minute")).body.data;
   expect(next_request.until).toBe("2026-03-02T09:01:00.000Z");
   const headers = { "x-api-key": server.sandbox.secret("rate-limited-minute") };
   const rejected = await fetch(`${server.url}/v1/relying-party/me`, { headers });
-  expect(rejected.headers.get("retry-after")).toBe("Mon, 02 Mar 2026 09:01:00 GMT");
+  expect(rejected.headers.get("retry-after")).toBe("Mon, 02 Mar 2026 09:01:01 GMT");
 });
 
 interface Listed {

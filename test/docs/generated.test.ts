@@ -67,7 +67,6 @@ test.each([...allPages])("%s matches the product (npm run docs:update)", async (
 
 /** Blocks of output that are not made, by their start: another test compares them, or they are input. */
 const compared: Readonly<Record<string, readonly string[]>> = {
-  "README.md": ["HTTP/1.1 401"],
   // The sessions and the curl lines run in shell.slow.test.ts.
   "docs/control-plane.md": ['{"data":', "id: 8"],
 };
@@ -99,7 +98,7 @@ test.each(["whoami.test.js", "whoami.jest.cjs", "whoami.node.mjs"])(
       return `  [${row.map((one) => JSON.stringify(one)).join(", ")}],\n`;
     });
     const text = pageOf(page).replace(/(?<=const rows = \[\n).*?(?=\];)/s, () => rows.join(""));
-    const client = (file: string) => file.slice(file.indexOf("const { env }"), file.indexOf("test("));
+    const client = (file: string) => file.slice(file.indexOf("/**\n * Use your client"));
     expect(client(text).split("beforeEach")[0]).toBe(
       client(pageOf("examples/exec/whoami.test.js")).split("beforeEach")[0],
     );

@@ -44,7 +44,7 @@ test.each(whole.filter(({ text }) => !/^openapi:/m.test(text)).map(({ title, tex
 
 test("the scenarios of the README and of docs/specification.md have the keys and assumptions of the pages", () => {
   const keys = openSandbox(parseScenario(blockWith("README.md", "yaml"))).keys.list();
-  expect(keys.map(({ ref }) => ref)).toEqual(["main", "ends-soon", "slow-lane"]);
+  expect(keys.map(({ ref }) => ref)).toEqual(["main", "ends-soon"]);
   const { assumptions } = parseScenario(blockWith("docs/specification.md", "yaml"));
   expect(assumptions).toEqual({ profile: "typical", rate_limit_code: "too_many_requests" });
 });

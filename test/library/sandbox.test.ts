@@ -68,6 +68,19 @@ describe("the clock", () => {
     expect(sandbox.clock.now()).toBe(start);
   });
 
+  test("starts at the latest at the last time that it can show, whoever sets it", () => {
+    const late = "9999-12-25T00:00:00Z";
+    expect(() => createSandbox({ scenario, now: late })).toThrow(rejection("validation_failed"));
+    const clock = { now: late };
+    expect(() => createSandbox({ scenario: { ...scenario, clock } })).toThrow(
+      expect.objectContaining({
+        problems: [expect.objectContaining({ code: "out_of_range", path: "clock.now" })],
+      }),
+    );
+    const last = createSandbox({ scenario, now: "9999-12-24T23:59:59.999Z", frozen: true });
+    expect(last.clock.now()).toBe("9999-12-24T23:59:59.999Z");
+  });
+
   test("starts again with a reset, at the scenario's time or the real time", () => {
     vi.useFakeTimers({ now: Date.parse("2026-06-01T00:00:00Z") });
     const pinned = createSandbox({ scenario, frozen: true });

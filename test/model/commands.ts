@@ -74,6 +74,7 @@ export function modelScenario({ sliding, resetHour, countRejected }: Model["sett
       minute_window: sliding ? "sliding" : "fixed",
       day_resets_at: `${String(resetHour).padStart(2, "0")}:00`,
       count_rejected: countRejected,
+      error_details: true,
     },
     organizations: {
       bank: {

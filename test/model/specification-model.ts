@@ -37,17 +37,54 @@ export function isWorking(key: ModelKey, now: number): boolean {
 
 export const isActive = (key: ModelKey, now: number) => isWorking(key, now) && key.overlapEnds === null;
 
-/** What who-am-I responses: the status, the code, and `usage.today` on success. */
-export function whoAmI(
-  model: Model,
-  ref: string | null,
-): { status: number; code: string | null; today: number | null } {
+interface WhoAmI {
+  readonly status: number;
+  readonly code: string | null;
+  /** `usage.today` of a success. */
+  readonly today: number | null;
+  /** The limit of a 429. */
+  readonly limit: "per_minute" | "per_day" | null;
+  /** Seconds until that limit resets. */
+  readonly retryAfter: number | null;
+}
+
+/** What who-am-I responses. */
+export function whoAmI(model: Model, ref: string | null): WhoAmI {
+  const silent = { today: null, limit: null, retryAfter: null };
   const key = ref === null ? undefined : model.keys[ref];
-  if (key === undefined) return { status: 401, code: "unauthorized", today: null };
+  if (key === undefined) return { ...silent, status: 401, code: "unauthorized" };
   const rejection = reject(model, key);
   if (rejection === null || model.settings.countRejected) key.counted.push(model.now);
-  if (rejection !== null) return { ...rejection, today: null };
-  return { status: 200, code: null, today: countedToday(model, key) };
+  if (rejection === null) return { ...silent, status: 200, code: null, today: countedToday(model, key) };
+  return { ...silent, ...rejection, ...(rejection.status === 429 && lastLimit(model, key)) };
+}
+
+/** The reached limit that resets last: waiting for the other one does not help. */
+function lastLimit(model: Model, key: ModelKey): Pick<WhoAmI, "limit" | "retryAfter"> {
+  const reached = [
+    {
+      limit: "per_minute",
+      isReached: countedThisMinute(model, key) >= key.perMinute,
+      end: minuteEnd(model, key),
+    },
+    { limit: "per_day", isReached: countedToday(model, key) >= key.perDay, end: dayEnd(model) },
+  ] as const;
+  const last = Math.max(...reached.filter(({ isReached }) => isReached).map(({ end }) => end));
+  const { limit } = reached.find(({ isReached, end }) => isReached && end === last) ?? reached[0];
+  return { limit, retryAfter: Math.ceil((last - model.now) / 1000) };
+}
+
+/** When the key's minute allows a request again, if none comes until then. */
+function minuteEnd({ now, settings }: Model, key: ModelKey): number {
+  if (!settings.sliding) return (Math.floor(now / minute) + 1) * minute;
+  const ends = key.counted.map((time) => time + minute).filter((end) => end > now);
+  const isFree = (end: number) => key.counted.filter((time) => time > end - minute).length < key.perMinute;
+  return ends.find(isFree) ?? now;
+}
+
+function dayEnd({ now, settings }: Model): number {
+  const start = settings.resetHour * hour;
+  return (Math.floor((now - start) / (24 * hour)) + 1) * 24 * hour + start;
 }
 
 function reject(model: Model, key: ModelKey): { status: number; code: string } | null {

@@ -180,3 +180,36 @@ test("R12 a pinned secret that another seed generates for another key is reporte
   expect(createSandbox({ scenario }).secret("mine")).toBe(secret);
   expect(() => createSandbox({ scenario, seed: 7 })).toThrow('the key "revoked" has the same secret');
 });
+
+const spaces = ["", "\u00A0", "\u3000", "\u2007"];
+const typos = spaces.flatMap((space) => [
+  [inKeys(`      main: { environment:${space}test }\n`), 15],
+  [inKeys(`      main: { environment: test, limits: { per_minute:${space}60 } }\n`), 44],
+  [inKeys(`      main:${space}{ environment: test }\n`), 7],
+  [`${inKeys("      main: { environment: test }\n")}clock: { now:${space}2026-03-02T09:00:00Z }\n`, 10],
+]);
+
+test.each(typos)(
+  "a colon without an ordinary space after it is one problem, at the name: %j",
+  (text, column) => {
+    expect(problemsOf(String(text))).toEqual([
+      expect.objectContaining({
+        code: "yaml_syntax",
+        column,
+        hint: expect.stringContaining("space after it"),
+      }),
+    ]);
+  },
+);
+
+test.each(spaces)("a text in place of a mapping, with a colon and %j, has the same hint", (space) => {
+  const problems = problemsOf(inKeys(`      main:\n        environment:${space}test\n`));
+  expect(problems).toEqual([
+    expect.objectContaining({ code: "wrong_type", hint: expect.stringContaining("space after the colon") }),
+  ]);
+});
+
+test("names with colons stay names, where they have values or quotes", () => {
+  const keys = inKeys("      main: { environment: test }\n");
+  expect(problemsOf(`${keys}x-notes: { "a:b", urn:x: 1, 'c:d': { e:f: [g:h] } }\n`)).toEqual([]);
+});

@@ -139,7 +139,7 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
   "README.md": {
     report: printed("exec -- npm-test", {
       ...report,
-      ranges: [[/^Paths/, /SVC_KEY_LIVE$/], [/^Resent/, /revoked/], [/^Coverage/]],
+      ranges: [[/^Paths/, /SVC_KEY_LIVE$/], [/^ {2}401\.revoked/], [/^Coverage/]],
     }),
   },
   "docs/exec.md": {

@@ -275,30 +275,34 @@ test.each(givable)("%s does not vary when its assumption is given", (id, given) 
   expect(assumptions).toMatchObject(given);
 });
 
-test("R5 R22 R23 varied raises the limits that a scenario leaves open, and the usage with them", () => {
+test("R5 R6 R22 R23 R26 varied raises the limits that a scenario leaves open, never a usage, and a key at a limit stays there", () => {
   const organizations: NonNullable<Scenario["organizations"]> = {
     bank: {
       type: "bank",
       keys: {
-        open: { environment: "test", usage: { this_minute: 59, today: 400 } },
+        open: { environment: "test", usage: { today: 5 } },
         full: { environment: "test", usage: { today: 1000 } },
-        set: { environment: "test", limits: { per_minute: 60, per_day: 1000 } },
+        minute: { environment: "test", usage: { this_minute: 60 } },
+        set: { environment: "test", limits: { per_minute: 60, per_day: 1000 }, usage: { today: 5 } },
+        old: { environment: "test", state: "retiring", replaced_by: "new", usage: { today: 1000 } },
+        new: { environment: "test" },
       },
     },
   };
-  const seen = new Set<string>();
+  const limits = { open: new Set<string>(), minute: new Set<string>() };
   for (let seed = 1; seed <= 20; seed++) {
     const sandbox = startFrozen({ version: 1, organizations }, { profile: "varied", seed });
-    const [open, full, set] = ["open", "full", "set"].map((ref) => sandbox.registry.key(ref));
-    expect(set?.key.limits).toEqual({ perMinute: 60, perDay: 1000 });
-    const { perMinute = 0, perDay = 0 } = open?.key.limits ?? {};
-    expect([perMinute - (open?.usage.minuteCount ?? 0), perDay - (open?.usage.dayCount ?? 0)]).toEqual([
-      1, 600,
-    ]);
-    expect(ask(sandbox, { key: "full" }).status).toBe(429);
-    expect(full?.usage.dayCount).toBe(full?.key.limits.perDay);
-    expect([ask(sandbox, { key: "open" }).status, ask(sandbox, { key: "open" }).status]).toEqual([200, 429]);
-    seen.add(`${perMinute}, ${perDay}`);
+    const limitsOf = (ref: string) => sandbox.registry.key(ref).key.limits;
+    const statuses = ["open", "full", "minute", "set", "old", "new"].map(
+      (key) => ask(sandbox, { key }).status,
+    );
+    expect(statuses).toEqual([200, 429, 429, 200, 429, 200]);
+    expect(["open", "set"].map((ref) => sandbox.registry.key(ref).usage.dayCount)).toEqual([6, 6]);
+    for (const ref of ["full", "set", "old", "new"]) {
+      expect([ref, limitsOf(ref)]).toEqual([ref, { perMinute: 60, perDay: 1000 }]);
+    }
+    for (const ref of ["open", "minute"] as const) limits[ref].add(Object.values(limitsOf(ref)).join(", "));
   }
-  expect([...seen].sort()).toEqual(["120, 2000", "60, 1000", "60, 100000", "75, 1250", "90, 1500"]);
+  expect([...limits.open].sort()).toEqual(["120, 2000", "60, 1000", "60, 100000", "75, 1250", "90, 1500"]);
+  expect([...limits.minute].every((one) => one.startsWith("60, "))).toBe(true);
 });

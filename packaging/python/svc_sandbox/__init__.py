@@ -87,7 +87,7 @@ class Server:
 class _Process:
     def __init__(self, program):
         self._token, environment = os.environ.get("SVC_SANDBOX_CONTROL_TOKEN"), dict(os.environ)
-        command = [program, "start", "--until-stdin-ends", "--quiet", "--port", "0"]
+        command = [program, "start", "--until-stdin-ends", "--show-keys", "--quiet", "--port", "0"]
         if program.startswith("docker:"):
             with socket.socket() as free:
                 free.bind(("127.0.0.1", 0))

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { writeFileAtomically } from "../../node/files/write-file.js";
 import { packageFile, repository, version } from "../../node/package-files.js";
 import { isExecutable } from "../../node/platform.js";
@@ -182,13 +182,35 @@ async function writeClientFiles(
     from: `examples/${example}/${from}`,
     file: newFile(name, io.cwd, force),
   }));
-  for (const { from, file } of files) await write(file, await packageFile(from));
+  const outside = script === undefined ? undefined : await tarballOutside(io.cwd);
+  for (const { from, file } of files) {
+    const text = String(await packageFile(from));
+    await write(
+      file,
+      outside === undefined ? text : text.replace("npm ci", `npm install --save-dev ./vendor/${outside}`),
+    );
+  }
   if (script !== undefined) await addScript(join(io.cwd, "package.json"), script);
   const names = copies.map(([, name]) => name).join(", ");
   return [
     `Wrote ${names}${script === undefined ? "" : ", and the script test:sandbox"}.`,
     `Run it with: ${run}`,
+    ...(outside === undefined
+      ? []
+      : [
+          `package.json has svc-sandbox outside of this folder. Commit it as vendor/${outside}, where the workflow installs it (docs/ci.md).`,
+        ]),
   ];
+}
+
+/** The name of the package's file that package.json has outside of this folder, where no workflow finds it. */
+async function tarballOutside(cwd: string): Promise<string | undefined> {
+  const file = join(cwd, "package.json");
+  const project = parsedJson(existsSync(file) ? await readFile(file, "utf8") : "{}");
+  const { dependencies, devDependencies } = (isMapping(project) ? project : {}) as Record<string, object>;
+  const { "svc-sandbox": from = "" }: Record<string, string> = { ...dependencies, ...devDependencies };
+  const [, path] = /^file:((?:\.\.|\/|[A-Za-z]:).*\.tgz)$/.exec(from) ?? [];
+  return path && basename(path);
 }
 
 async function checkNeeds(kind: ClientKind, { cwd, env, program }: Io): Promise<void> {

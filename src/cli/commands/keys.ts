@@ -1,5 +1,5 @@
 import { endpointNamed } from "../../api/routes.js";
-import { clientEnvironment, environmentLines, powershellLines } from "../../node/client-variables.js";
+import { clientEnvironment, powershellLines, shellLines } from "../../node/client-variables.js";
 import { dryRunScenario } from "../../node/dry-run.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { refsIn } from "../../rules/steps.js";
@@ -20,7 +20,7 @@ export const keysCommand = declareCommand({
   flags: {
     format: flag.plainOption(
       "--format <format>",
-      "table, json, env (lines for a shell or a .env file) or powershell (default: table)",
+      "table, json, env (export lines for a shell; for a file, use --write-env of start) or powershell (default: table)",
       flag.oneOf(["table", "json", "env", "powershell"]),
     ),
     endpoint: flag.endpoint,
@@ -41,7 +41,7 @@ export const keysCommand = declareCommand({
     const open = () => startNamed(loaded, { ...flags, frozen: true });
     const variables = () => clientEnvironment(sandbox, undefined, { all: true });
     const textOf = {
-      env: () => environmentLines(variables()),
+      env: () => shellLines(variables()),
       powershell: () => powershellLines(variables()),
       json: () => `${JSON.stringify(rows(), null, 2)}\n`,
       table: () => tableOf(sandbox, rows(), open, io.stdout.style()),

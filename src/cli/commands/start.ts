@@ -326,7 +326,7 @@ function newTokenOf({ controlToken }: RunningServer, flags: StartCall["flags"]):
 
 function announce(sandbox: SandboxState, server: RunningServer, { flags, io }: StartCall, log: Logger): void {
   // Other people may read logs; only the caller reads the line of JSON.
-  const showKeys = flags.showKeys ?? (printsJson(flags) || flags.log !== "json");
+  const showKeys = flags.showKeys ?? flags.log !== "json";
   const maskedText = showKeys ? (text: string) => text : redactKeys;
   const newToken = newTokenOf(server, flags);
   const shownToken = showKeys ? newToken : undefined;

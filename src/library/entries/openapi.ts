@@ -13,7 +13,7 @@ export function readOpenApi(document?: string | object): OpenApiDocument {
 function textOf(document: string | object): string {
   const text = typeof document === "string" ? document : jsonOf(document);
   requireFields("read the document", {
-    openapi: text === undefined ? "must be a text, or an object without loops" : undefined,
+    openapi: text === undefined ? "must be a text, or a mapping without loops" : undefined,
   });
   return text as string;
 }

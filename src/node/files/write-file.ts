@@ -7,14 +7,19 @@ const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NONBLOCK = 0 } = constants;
 /** The end of a draft's name. A draft that a killed process has left may contain keys. */
 export const draftSuffix = ".svc-sandbox-draft";
 
-/** Keeps symbolic links, and writes into devices and pipes. `check` runs just before the rename. A failure leaves nothing behind. */
+/** Keeps links, and writes into devices, pipes and files with several links. `check` runs just before the rename. A failure leaves nothing behind. */
 export async function writeFileAtomically(
   file: string,
   text: string | Uint8Array,
   mode: number,
   check = () => {},
 ): Promise<void> {
-  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) return writeInto(file, text);
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats?.isFile() === false) return writeInto(file, text);
+  if (stats !== undefined && stats.nlink > 1) {
+    check();
+    return writeInto(file, text, O_TRUNC);
+  }
   const target = targetOf(file);
   const draft = `${target}${draftSuffix}`;
   const discard = () => promises.rm(draft, { force: true });

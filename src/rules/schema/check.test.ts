@@ -1,8 +1,8 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
-import { mismatchesIn } from "./check.js";
+import { mismatchesIn, shapeProblems } from "./check.js";
 import { jsonSchemaOf } from "./json-schema.js";
-import { choice, list, mapping, nullable, openMapping, optional, text } from "./shape.js";
+import { choice, list, mapping, nullable, openMapping, optional, record, text } from "./shape.js";
 
 const shape = mapping({
   name: text({ min: 2, max: 3 }),
@@ -16,7 +16,7 @@ test.each([
   [sound, []],
   [{ ...sound, name: "🌾🌾🌾" }, []],
   [{ ...sound, name: "🌾" }, ["name: a string of 2 to 3 characters"]],
-  [{ ...sound, scopes: [] }, ["scopes: an array of at least 1"]],
+  [{ ...sound, scopes: [] }, ["scopes: a list of at least 1"]],
   [{ ...sound, scopes: ["a", "x"] }, ['scopes[1]: "a" or "b"']],
   [{ ...sound, note: 7, more: {}, a: 1 }, ["note: a string", "more.id: a string", "a: no such member"]],
 ])(
@@ -26,3 +26,15 @@ test.each([
     expect(new Ajv2020({ allowUnionTypes: true }).compile(jsonSchemaOf(shape))(value)).toBe(!expected.length);
   },
 );
+
+test("a list and a mapping each have one word, as what is required and as what is there", () => {
+  const values = [[], {}, "text", 7];
+  const messages = [list(text(), { min: 1 }), mapping({}), record(text()), text()].flatMap((part) =>
+    values.flatMap((value) =>
+      shapeProblems(mapping({ part }), { part: value }).map(({ message }) => message),
+    ),
+  );
+  expect(messages).toContain("part must be a mapping, not a list");
+  expect(messages).toContain("part must be a list of at least 1, not a mapping");
+  expect(messages.filter((one) => /array|object/.test(one))).toEqual([]);
+});

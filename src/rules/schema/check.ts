@@ -100,7 +100,7 @@ export function requireFields(doing: string, problems: Readonly<Record<string, s
 
 export function requireKnownOptions(doing: string, given: unknown, known: readonly string[]): void {
   if (typeof given !== "object" || given === null) {
-    requireFields(doing, { options: `are an object: { ${known[0]}: … }` });
+    requireFields(doing, { options: `are a mapping: { ${known[0]}: … }` });
   }
   const unknown = Object.keys(given as object).filter((name) => !known.includes(name));
   const problem = (name: string) =>

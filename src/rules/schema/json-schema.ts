@@ -2,7 +2,8 @@ import { type Limits, type MappingKind, type Shape, shapeOf } from "./shape.js";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-type Describe = (shape: Shape) => string | undefined;
+/** The description of a shape at a path in the root: `<ref>` is any member of a record, `<item>` any item of a list, `<option>` one of several kinds. */
+export type Describe = (shape: Shape, path: readonly string[]) => string | undefined;
 
 const ownDescription: Describe = ({ description }) => description;
 
@@ -11,23 +12,27 @@ export function jsonSchemaDocument(shape: Shape, describe?: Describe): JsonSchem
 }
 
 /** The JSON Schema 2020-12 of a shape; named parts inside it are references to OpenAPI `components`. */
-export function jsonSchemaOf(shape: Shape, describe = ownDescription): JsonSchema {
-  const description = describe(shape);
+export function jsonSchemaOf(
+  shape: Shape,
+  describe: Describe = ownDescription,
+  path: readonly string[] = [],
+): JsonSchema {
+  const description = describe(shape, path);
   return {
     ...(shape.title !== undefined && { title: shape.title }),
     ...(description !== undefined && { description }),
     ...orNullKeywords(
       shape,
-      keywordsOf(shape, (inner) => referenceOr(inner, describe)),
+      keywordsOf(shape, (inner, ...step) => referenceOr(inner, describe, [...path, ...step])),
     ),
     // A keyword for editors; validators ignore it.
     ...(shape.isOfSnapshots && { doNotSuggest: true }),
   };
 }
 
-export function referenceOr(shape: Shape, describe?: Describe): JsonSchema {
+export function referenceOr(shape: Shape, describe?: Describe, path?: readonly string[]): JsonSchema {
   return shape.part === undefined
-    ? jsonSchemaOf(shape, describe)
+    ? jsonSchemaOf(shape, describe, path)
     : { $ref: `#/components/schemas/${shape.part}` };
 }
 
@@ -42,12 +47,12 @@ function orNullKeywords({ isNullable }: Shape, keywords: JsonSchema): JsonSchema
   };
 }
 
-function keywordsOf(shape: Shape, inside: (shape: Shape) => JsonSchema): JsonSchema {
+function keywordsOf(shape: Shape, inside: (shape: Shape, ...step: string[]) => JsonSchema): JsonSchema {
   switch (shape.kind) {
     case "anything":
       return {};
     case "either":
-      return { anyOf: shape.options.map(inside) };
+      return { anyOf: shape.options.map((option) => inside(option, "<option>")) };
     case "choice": {
       const [first] = shape.choices;
       if (shape.besides !== undefined) {
@@ -57,7 +62,11 @@ function keywordsOf(shape: Shape, inside: (shape: Shape) => JsonSchema): JsonSch
       return shape.isConstant ? { const: first } : { type: typeof first, enum: shape.choices };
     }
     case "list":
-      return { type: "array", items: inside(shape.item), ...limited(shape, "minItems", "maxItems") };
+      return {
+        type: "array",
+        items: inside(shape.item, "<item>"),
+        ...limited(shape, "minItems", "maxItems"),
+      };
     case "text": {
       const { format, pattern } = shape;
       return {
@@ -72,14 +81,20 @@ function keywordsOf(shape: Shape, inside: (shape: Shape) => JsonSchema): JsonSch
     case "record": {
       const { name, member } = shape;
       if (name !== undefined) {
-        return { type: "object", propertyNames: inside(name), additionalProperties: inside(member) };
+        return {
+          type: "object",
+          propertyNames: inside(name, "<name>"),
+          additionalProperties: inside(member, "<ref>"),
+        };
       }
       // Explicit, or generated types would have an object without members.
-      return { type: "object", additionalProperties: member.kind === "anything" || inside(member) };
+      return { type: "object", additionalProperties: member.kind === "anything" || inside(member, "<ref>") };
     }
     case "mapping": {
       const fields = Object.entries(shape.fields);
-      const properties = Object.fromEntries(fields.map(([name, field]) => [name, inside(shapeOf(field))]));
+      const properties = Object.fromEntries(
+        fields.map(([name, field]) => [name, inside(shapeOf(field), name)]),
+      );
       const required = fields.filter(([, field]) => !("optional" in field)).map(([name]) => name);
       return {
         type: "object",

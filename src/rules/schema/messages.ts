@@ -109,6 +109,9 @@ function wrongValue(value: unknown, shape: Shape, shown: string): Explanation {
 }
 
 function typeHint(value: unknown, shape: Shape, shown: string): string {
+  const isContainer = shape.kind === "mapping" || shape.kind === "record";
+  const [, name] = (isContainer && typeof value === "string" && /^([\w-]+)\s*:\s*\S/.exec(value)) || [];
+  if (name !== undefined) return `${name}: … with an ordinary space after the colon`;
   switch (shape.kind) {
     case "number": {
       const percent = shape.max === 1 ? Number.parseFloat(String(value)) : 0;
@@ -216,7 +219,7 @@ export function expectedOf(shape: Shape, value?: unknown): string {
         : `${noun} from ${min ?? "any"} to ${max.toLocaleString("en")}`;
     }
     case "list":
-      return `an array${ofAtLeast(shape.min)}`;
+      return `a list${ofAtLeast(shape.min)}`;
     case "text":
       if (shape.format === "uuid") return "a UUID";
       return shape.max === undefined
@@ -225,7 +228,7 @@ export function expectedOf(shape: Shape, value?: unknown): string {
     case "boolean":
       return "a boolean";
     default:
-      return "an object";
+      return "a mapping";
   }
 }
 

@@ -2,7 +2,7 @@ import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
 import { maximumProblems } from "../../rules/schema/check.js";
 import type { Path } from "../../rules/schema/shape.js";
 import { type KnownRefs, knownRefsHint, quote } from "../../rules/schema/words.js";
-import { isReserved, parseTime, parseWhen } from "../format/fields.js";
+import { isReserved, lastClockInstant, parseTime, parseWhen } from "../format/fields.js";
 import { isPopulated, type ScenarioKey, type ScenarioOrganization } from "../population.js";
 import type { ScenarioMistake, ScenarioProblemCode } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
@@ -147,4 +147,10 @@ export function checkRef(
   wrong(`unknown_${kind}_ref`, path, `there is no ${kind} ${quote(ref)}`, hint);
 }
 
-export const refRules: readonly ScenarioRule[] = [refsAreFree, refsExist];
+const clockIsWithinYears: ScenarioRule = ({ start = 0, wrong }) => {
+  if (start <= lastClockInstant) return;
+  const latest = new Date(lastClockInstant).toISOString();
+  wrong("out_of_range", ["clock", "now"], `a clock cannot start after ${latest}`, "write an earlier time");
+};
+
+export const refRules: readonly ScenarioRule[] = [clockIsWithinYears, refsAreFree, refsExist];

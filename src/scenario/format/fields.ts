@@ -1,4 +1,5 @@
 import { parse } from "@lukeed/ms";
+import { maximumOverlap } from "../../rules/api-key.js";
 import { scopePattern } from "../../rules/assumptions.js";
 import { redactKeys, unicodePattern } from "../../rules/redact.js";
 import * as s from "../../rules/schema/shape.js";
@@ -18,6 +19,8 @@ const maximumDuration = 100 * 365 * 24 * 60 * 60_000;
 
 export const firstInstant = Date.parse("0000-01-01T00:00:00Z");
 export const lastInstant = Date.parse("9999-12-31T23:59:59.999Z");
+/** The last instant that a clock shows: an overlap that starts then still ends in a four-digit year. */
+export const lastClockInstant = lastInstant - maximumOverlap;
 
 export function isInstant(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= firstInstant && (value as number) <= lastInstant;

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { runs } from "../../../test/support/property-seed.js";
 import { shapeProblems } from "../../rules/schema/check.js";
 import { bundledScenarios, scenarioNames } from "../bundled.js";
+import descriptions from "./descriptions.json" with { type: "json" };
 import { controlBodies } from "./inputs.js";
 import { controlBodySchema, scenarioJsonSchema } from "./json-schema.js";
 import { scenarioSchema } from "./schema.js";
@@ -78,4 +79,56 @@ test("every field of a scenario and of the control plane's bodies has a descript
   expect(bareFields(scenarioJsonSchema([]))).toEqual([]);
   for (const name of Object.keys(controlBodies) as (keyof typeof controlBodies)[])
     expect(bareFields(controlBodySchema(name))).toEqual([]);
+});
+
+/** Each description of a schema, by its path. */
+function descriptionsIn(
+  { description, properties = {}, additionalProperties, items, anyOf = [] }: Described,
+  path: readonly string[] = [],
+): [path: string, description: string][] {
+  const own = description === undefined ? [] : [[path.join("."), description] as [string, string]];
+  const inside: [Described | boolean | undefined, ...string[]][] = [
+    ...Object.entries(properties).map(([name, one]): [Described, string] => [one, name]),
+    [additionalProperties, "<ref>"],
+    [items, "<item>"],
+    ...anyOf.map((one): [Described] => [one]),
+  ];
+  const deeper = inside.flatMap(([one, ...step]) =>
+    typeof one === "object" ? descriptionsIn(one, [...path, ...step]) : [],
+  );
+  return [...own, ...deeper];
+}
+
+// Where a part of the format is described that is also in other places.
+const firstPlaces: readonly [place: RegExp, first: string][] = [
+  [
+    /^story\.<item>\.(?=(?:create_key|rotate|revoke|expire|organization|record|faults|assumptions)\b)/,
+    "timeline.<item>.",
+  ],
+  [/^timeline\.<item>\.(?=(?:faults|assumptions)\b)/, ""],
+  [/^timeline\.<item>\.(?:rotate|revoke|expire)\.actor$/, "timeline.<item>.create_key.actor"],
+  [/^timeline\.<item>\.record\.add\b/, "records.<ref>.start.<item>"],
+  [/^timeline\.<item>\.create_key\.limits\b/, "organizations.<ref>.keys.<ref>.limits"],
+];
+
+test("each description of the published schema is the one of its path", () => {
+  const told = new Map(descriptionsIn(scenarioJsonSchema(scenarioNames)));
+  const elsewhere = new Map(
+    [...told].filter(([path]) => /^(?:faults\.<item>\.then|assumptions)\.\w+$/.test(path)),
+  );
+  const texts: Readonly<Record<string, string>> = descriptions.scenario;
+  for (const [path, text] of Object.entries(texts)) expect([path, told.get(path)]).toEqual([path, text]);
+  for (const [path, text] of told) {
+    const first = firstPlaces.reduce((place, [pattern, to]) => place.replace(pattern, to), path);
+    expect([path, text]).toEqual([path, texts[first] ?? elsewhere.get(first)]);
+  }
+});
+
+test("a body of the control plane is described by its own paths, also where its shape is a scenario's", () => {
+  const own: Readonly<Record<string, Readonly<Record<string, string>>>> = descriptions.control;
+  for (const [name, texts] of Object.entries(own)) {
+    const told = new Map(descriptionsIn(controlBodySchema(name as keyof typeof controlBodies)));
+    for (const [path, text] of Object.entries(texts))
+      expect([name, path, told.get(path)]).toEqual([name, path, text]);
+  }
 });

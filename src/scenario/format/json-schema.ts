@@ -1,36 +1,43 @@
 import { type Assumptions, assumptionTable } from "../../rules/assumptions.js";
 import words from "../../rules/assumptions.json" with { type: "json" };
 import { effectWords, faultKinds } from "../../rules/fault-effects.js";
-import { type JsonSchema, jsonSchemaDocument, jsonSchemaOf } from "../../rules/schema/json-schema.js";
+import {
+  type Describe,
+  type JsonSchema,
+  jsonSchemaDocument,
+  jsonSchemaOf,
+} from "../../rules/schema/json-schema.js";
 import { type Shape, shapeAt } from "../../rules/schema/shape.js";
 import descriptions from "./descriptions.json" with { type: "json" };
 import { type ControlBodyName, controlBodies, requestQuery } from "./inputs.js";
 import { scenarioSchema } from "./schema.js";
-import { assumptionsSchema } from "./steps.js";
 
-// Shapes used in several places (faults, actions, limits) are described at the first one.
+// A shape without a description at its path has the one of its first place: faults, actions and limits are in several.
+const shared = new Map<Shape, string>();
 const assumptions = Object.entries(assumptionTable).map(([name, { minimal }]) => [
-  name,
+  `assumptions.${name}`,
   `${words[name as keyof Assumptions].meaning} Default: ${JSON.stringify(minimal)}.`,
 ]);
 const effects = faultKinds.map((kind) => [`faults.<item>.then.${kind}`, effectWords(kind)]);
-const fields = { ...descriptions.scenario, ...Object.fromEntries(effects) };
-const described = new Map([
-  ...describedFields(scenarioSchema, fields),
-  ...Object.entries(descriptions.control).flatMap(([body, fields]) => [
-    ...describedFields(controlBodies[body as ControlBodyName], fields),
+const describeScenario = describeFields(scenarioSchema, {
+  ...descriptions.scenario,
+  ...Object.fromEntries([...effects, ...assumptions]),
+});
+const describeBody = new Map(
+  Object.entries(descriptions.control).map(([name, fields]) => [
+    name,
+    describeFields(controlBodies[name as ControlBodyName], fields),
   ]),
-  ...describedFields(requestQuery, descriptions.queries.requests),
-  ...describedFields(assumptionsSchema, Object.fromEntries(assumptions)),
-]);
+);
+describeFields(requestQuery, descriptions.queries.requests);
 
 export function descriptionOf(shape: Shape): string | undefined {
-  return shape.description ?? described.get(shape);
+  return shape.description ?? shared.get(shape);
 }
 
 /** The scenario file as JSON Schema 2020-12. A file that extends another one can omit required fields. */
 export function scenarioJsonSchema(bundled: readonly string[]): JsonSchema {
-  const document = JSON.stringify(jsonSchemaDocument(scenarioSchema, descriptionOf), (_, part) => {
+  const document = JSON.stringify(jsonSchemaDocument(scenarioSchema, describeScenario), (_, part) => {
     // Larger integers are not exact in JSON.
     if (part?.type === "integer") return { ...part, maximum: part.maximum ?? Number.MAX_SAFE_INTEGER };
     // A place for anchors.
@@ -63,16 +70,19 @@ interface RequiredFields {
 }
 
 export function controlBodySchema(name: ControlBodyName): JsonSchema {
-  return jsonSchemaOf(controlBodies[name], descriptionOf);
+  return jsonSchemaOf(controlBodies[name], describeBody.get(name) ?? descriptionOf);
 }
 
-/** The descriptions of a shape's fields, by path: `<ref>` is any name in a mapping, `<item>` any item of a list. */
-function describedFields(root: Shape, fields: Readonly<Record<string, string>>): Map<Shape, string> {
-  return new Map(
-    Object.entries(fields).map(([path, description]) => {
-      const shape = shapeAt(root, path === "" ? [] : path.split("."));
-      if (shape === undefined) throw new Error(`there is no field ${path} to describe`);
-      return [shape, description];
-    }),
-  );
+function describeFields(root: Shape, fields: Readonly<Record<string, string>>): Describe {
+  for (const [path, description] of Object.entries(fields)) {
+    const shape = shapeAt(root, path === "" ? [] : path.split("."));
+    if (shape === undefined) throw new Error(`there is no field ${path} to describe`);
+    if (!shared.has(shape)) shared.set(shape, description);
+  }
+  return (shape, path) => {
+    const place = path.join(".").replaceAll(/\.<option>(?=\.)/g, "");
+    // A story has the actions of a timeline.
+    const own = fields[place] ?? fields[place.replace(/^story\b/, "timeline")];
+    return shape.description ?? own ?? shared.get(shape);
+  };
 }

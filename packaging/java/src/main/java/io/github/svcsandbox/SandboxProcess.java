@@ -27,7 +27,7 @@ final class SandboxProcess {
   private String token = System.getenv("SVC_SANDBOX_CONTROL_TOKEN");
 
   SandboxProcess(String program) throws IOException {
-    List<String> start = List.of("start", "--until-stdin-ends", "--quiet", "--port", "0");
+    List<String> start = List.of("start", "--until-stdin-ends", "--show-keys", "--quiet", "--port", "0");
     List<String> command = new ArrayList<>(List.of(program));
     if (!program.startsWith("docker:")) command.addAll(start);
     else {
@@ -39,7 +39,7 @@ final class SandboxProcess {
       if (token == null) token = UUID.randomUUID().toString();
       String[] options = {"--env", "SVC_SANDBOX_CONTROL_TOKEN", "--publish", "127.0.0.1:" + port + ":4747"};
       command = Program.inImage(program, new File("").getAbsolutePath(), options);
-      command.addAll(start.subList(0, 4));
+      command.addAll(start.subList(0, 5));
       command.addAll(List.of("4747", "--public-url", "http://127.0.0.1:" + port));
     }
     Path errors = Files.createTempFile("svc-sandbox", ".log");

@@ -1,0 +1,58 @@
+import { chmodSync, linkSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openEnvFile } from "../../src/cli/files.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const variables = { SVC_API_KEY: "SVC_test_1" };
+
+async function written(file: string, text: string, change = (_path: string) => {}): Promise<string> {
+  const cwd = temporaryFolder({ [file]: text });
+  change(join(cwd, file));
+  const failure = await openEnvFile(file, cwd)
+    .then((write) => write(variables))
+    .then(() => undefined, String);
+  const after = readFileSync(join(cwd, file), "utf8");
+  if (failure !== undefined) expect(after).toBe(text);
+  return failure ?? after;
+}
+
+test.each([
+  ["package.json", '{\n  "name": "client"\n}\n', 1],
+  ["compose.yaml", "services:\n  client:\n    image: client\n", 1],
+  ["notes.md", "# Notes\n\nA=1\nCall the API.\n", 4],
+  ["run.sh", "A=1\nexport B\n", 2],
+  ["client.js", 'const key = "x";\n', 1],
+  ["config.toml", 'A = "1"\n[client]\n', 2],
+])("%s is not a .env file: refused with its name and line, and unchanged", async (file, text, line) => {
+  expect(await written(file, text)).toMatch(new RegExp(`"${file}": its line ${line} is not NAME=value`));
+});
+
+test.each([
+  "",
+  "\n# a comment\n  # another\n\t\n",
+  "A=1\r\nexport B = 2 # mine\r\n",
+  `A="two\nlines, and { braces }"\nB='\n'\nC=\`x\ny\`\n`,
+  "\uFEFFA=1\nA.b-c=2\nEMPTY=\n",
+  'A={"json": [1, 2]}\nB=a=b\nC="unclosed\n',
+])("the lines of %j stay", async (text) => {
+  expect(await written(".env", text)).toBe(
+    `${text}SVC_API_KEY=SVC_test_1\n`.replaceAll(/\r?\n/g, text.includes("\r") ? "\r\n" : "\n"),
+  );
+});
+
+test("a read-only file is refused, also for an administrator of the machine", async () => {
+  expect(await written(".env", "A=1\n", (path) => chmodSync(path, 0o444))).toContain(
+    '".env": it is read-only',
+  );
+});
+
+test("a hard link is kept: both names have the new lines, and the file its mode", async () => {
+  const cwd = temporaryFolder({ ".env": "A=1\n" });
+  const [file, other] = [join(cwd, ".env"), join(cwd, "other")];
+  chmodSync(file, 0o640);
+  linkSync(file, other);
+  await (await openEnvFile(".env", cwd))(variables);
+  expect(readFileSync(other, "utf8")).toBe("A=1\nSVC_API_KEY=SVC_test_1\n");
+  expect([statSync(file).nlink, statSync(file).mode & 0o777]).toEqual([2, 0o640]);
+});
