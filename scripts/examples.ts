@@ -30,9 +30,13 @@ interface Example {
 
 /**
  * Starts the package of npm, an image, and a named program; misses a minimum; and runs with a sandbox of `exec`, whose report
- * must count the requests of the tests, over HTTPS: the package and the client trust its certificate.
+ * must count the requests of the tests, over HTTPS: `trusting` makes the package and the client trust its certificate.
  */
-const inEachWay = (command: Command, before: readonly Command[]): readonly Command[] => [
+const inEachWay = (
+  command: Command,
+  before: readonly Command[],
+  trusting: Command = command,
+): readonly Command[] => [
   ...before,
   command,
   ["sh", "-c", `PATH=$PWD/../bin:$PATH ${command.join(" ")}`],
@@ -49,7 +53,7 @@ const inEachWay = (command: Command, before: readonly Command[]): readonly Comma
     "-c",
     `! SVC_SANDBOX_MIN_COVERAGE=101 ${command.join(" ")} > output && grep 101 output && grep 'promised paths covered. No advice' output`,
   ],
-  ["npx", "svc-sandbox", "exec", "--tls", "--min-coverage", "100", "--", ...command],
+  ["npx", "svc-sandbox", "exec", "--tls", "--min-coverage", "100", "--", ...trusting],
   // The message of the sandbox once (for each worker), and no list of ways to install it.
   [
     "sh",
@@ -83,6 +87,10 @@ const pytest = ["env", "PYTHONPATH=site", "pytest-3", "-q", "-p", "no:cacheprovi
 const pip = ["python3", "-m", "pip"] as const;
 const classes = ["--class-path", `classes:../${jar}`, "--scan-classpath=classes"] as const;
 const junit5 = ["java", "-jar", junit, ...classes] as const;
+const javaTrust =
+  'keytool -importcert -noprompt -alias sandbox -file "$SVC_CA_FILE" -keystore sandbox.p12 -storetype PKCS12 -storepass changeit';
+const javaOptions = "-Djavax.net.ssl.trustStore=sandbox.p12 -Djavax.net.ssl.trustStorePassword=changeit";
+const trustingJava = ["sh", "-c", `${javaTrust} && JAVA_TOOL_OPTIONS="${javaOptions}" ${junit5.join(" ")}`];
 
 const certify = ["npx", ..."svc-sandbox certify --faults --fail-on warning --seeds 3 --".split(" ")] as const;
 
@@ -108,7 +116,11 @@ const examples: readonly Example[] = [
   },
   {
     name: "junit5",
-    commands: inEachWay(junit5, [["javac", "-cp", `${junit}:../${jar}`, "-d", "classes", "WhoamiTest.java"]]),
+    commands: inEachWay(
+      junit5,
+      [["javac", "-cp", `${junit}:../${jar}`, "-d", "classes", "WhoamiTest.java"]],
+      trustingJava,
+    ),
     needs: ["java", "-jar", junit, "--help"],
     build: buildJar,
     certified: junit5,

@@ -239,7 +239,6 @@ function factsOf(result: CertifyResult): TableRow[] {
     ["command", commandLine(result.command, 2_000)],
     ["scenario", [result.scenario, ...(result.otherScenarios ?? [])].join(", ")],
     ["document", result.document && documentText(result.document)],
-    ["intercepted", result.intercept?.join(", ")],
     ["seeds", seeds.join(", ")],
     ["faults", faults.join(", ")],
     ["promises", promises.kinds],

@@ -179,8 +179,6 @@ const promises = s.mapping({
   runs: s.described(s.list(promise), "Every run with a broken promise."),
 });
 
-const hostName = word("api.example", /^(?:\*\.)?[\w-]+(?:\.[\w-]+)*$/);
-
 const result = {
   verdict: s.described(
     s.choice(certifyVerdicts),
@@ -198,12 +196,6 @@ const result = {
   specification: s.described(version(), "The version of the API's specification."),
   sandbox: s.described(version(), "The version of svc-sandbox."),
   command: s.described(s.list(s.text()), "The client's program and its arguments, without keys."),
-  intercept: s.optional(
-    s.described(
-      s.list(hostName),
-      "The hosts whose requests were sent to the sandbox (`--intercept`): the client was tested with its own addresses.",
-    ),
-  ),
   seeds: s.described(s.list(s.count()), "The seeds of the runs with varied responses."),
   faults: s.described(s.list(fault()), "The tried faults, each in its own run."),
   startedAt: s.described(time(), "The real time when the first run started."),

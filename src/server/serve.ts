@@ -5,19 +5,16 @@ import { accountLimits, createAccounts } from "../store/account.js";
 import { createMemoryStore } from "../store/memory-store.js";
 import type { Store } from "../store/store.js";
 import { closeServer, listenOn } from "./sockets/connections.js";
-import { createHttpServer, type ServerCertificate } from "./sockets/http-server.js";
+import { createHttpServer } from "./sockets/http-server.js";
 import { reject } from "./sockets/messages.js";
 import {
   type ControlHandler,
   createServerState,
   type Hosting,
-  type Interceptor,
   type ServeOptions,
   type Server,
 } from "./sockets/server-state.js";
 import type { CertificatePair } from "./sockets/tls.js";
-
-export type InterceptingServer = RunningServer & { readonly proxy: Interceptor | undefined };
 
 export interface RunningServer {
   /** `publicUrl`, or `localUrl` if that is not set. Without a slash at its end. */
@@ -46,7 +43,7 @@ export function serveSandbox(sandbox: SandboxState, options: ServeOptions & Host
 }
 
 /** Resolves once it accepts requests. The caller closes the store. */
-export async function serve(store: Store, options: ServeOptions & Hosting): Promise<InterceptingServer> {
+export async function serve(store: Store, options: ServeOptions & Hosting): Promise<RunningServer> {
   const { port, host = "127.0.0.1", control: hasControl = true, program } = options;
   const state = createServerState(store, { onStop: () => void close(), ...options });
   const { sandbox, instances } = store;
@@ -64,14 +61,13 @@ export async function serve(store: Store, options: ServeOptions & Hosting): Prom
   state.loopback = isLoopback(address.address);
   if (!state.loopback) state.token ??= nodeCrypto.randomBytes(24).toString("base64url");
   state.accounts = createAccounts(accountLimits(options.instanceLimits, state.token === undefined));
-  const proxy = await proxyOf(state, options);
   const due = setInterval(store.runDue, pauseOfDue).unref();
   const close = async (grace = 2000, drained?: Promise<unknown>) => {
     state.draining.abort();
     await drained;
     clearInterval(due);
     instances.close();
-    await Promise.all([proxy?.close(grace), closeServer(server, open, grace)]);
+    await closeServer(server, open, grace);
   };
   try {
     await store.begin();
@@ -83,7 +79,6 @@ export async function serve(store: Store, options: ServeOptions & Hosting): Prom
   return {
     url,
     localUrl,
-    proxy,
     close,
     certificate: certificate?.cert,
     controlUrl: hasControl ? url + controlPath : undefined,
@@ -100,18 +95,6 @@ async function certificateOf(
   // Loaded when needed: most servers speak HTTP.
   const { certificatePair } = await import("./sockets/tls.js");
   return certificatePair(tls, [host, ...allowedHosts.map(bareName)]);
-}
-
-async function proxyOf(
-  state: Server,
-  { intercept, passThrough = false }: Hosting,
-): Promise<Interceptor | undefined> {
-  if (intercept === undefined) return undefined;
-  // Its hosts have only the API.
-  const open = (certificate: ServerCertificate) =>
-    createHttpServer({ ...state, control: undefined }, certificate);
-  // Loaded when needed: few servers have a proxy.
-  return (await import("./sockets/intercept.js")).startInterceptor(intercept, passThrough, open);
 }
 
 /** Loaded by the first call: Express takes longer to load than everything else, and most runs do not need it. */

@@ -171,18 +171,6 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
         [/With its variable/, /curl/],
       ],
     }),
-    rejected: printed("exec --intercept api.example -- npm-test", {
-      client: "curl -s -o /dev/null https://api.example; curl -s https://login.example || true",
-      stream: "stderr",
-      ranges: [[/^Rejected connections/, /real hosts/]],
-    }),
-    intercepted: printed("exec --intercept api.example -- npm-test", {
-      ...report,
-      ranges: [
-        [/^\d+ requests/, /200\.test/],
-        [/^Resent/, /revoked/],
-      ],
-    }),
   },
   "docs/certify.md": {
     causes: printed("certify -- npm-test", { client: naive, ranges: [[/^Causes/, /^$/]] }),

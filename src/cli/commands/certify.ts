@@ -92,7 +92,6 @@ const flags = {
   now: flag.ofSandbox.now,
   openapi: flag.ofSandbox.openapi,
   frozen: flag.ofSandbox.frozen,
-  ...flag.intercept,
   host,
   control,
   tls,
@@ -189,7 +188,7 @@ function askedRuns({
   };
 }
 
-// `notes` are about the proxy of --intercept.
+// `notes` are about the sandboxes in processes of the command.
 function whyUnusable(
   { runs: [baseline], report }: CertifyResult,
   notes: string,

@@ -92,7 +92,6 @@ const flags = {
     "the port to listen on (default: 0, any free port)",
     flag.readPort,
   ),
-  ...flag.intercept,
   ...flag.ofServer,
   ...flag.ofSandbox,
   log: flag.log("off"),
@@ -106,7 +105,7 @@ export const execCommand = declareCommand({
   words: flag.scenarioWord,
   rest: "<command...>",
   flags,
-  usual: ["report", "format", "break", "fault", "minCoverage", "failOn", "port", "intercept"],
+  usual: ["report", "format", "break", "fault", "minCoverage", "failOn", "port"],
   examples: {
     "svc-sandbox exec -- npm test": "any command that reads SVC_BASE_URL",
     "svc-sandbox exec bad-day -- python3 -m pytest": "in another scenario",
@@ -114,7 +113,6 @@ export const execCommand = declareCommand({
     "svc-sandbox exec --break 200.test:scopes-empty -- npm test":
       "with one promise broken: the tests should fail",
     "svc-sandbox exec --fault fault.hang@401.revoked -- npm test": "with one fault",
-    "svc-sandbox exec --intercept api.example -- npm test": "with a client that hard-codes its address",
     "svc-sandbox exec --report errors.md --report errors.xml -- npm test": "for CI: Markdown and JUnit",
   },
   async run(call) {

@@ -44,12 +44,8 @@ export interface Hosting {
   readonly own?: () => NamedScenario;
   /** Called for each change, each rejected token, an instance that expires, and a request that cannot be stored. Default: ignored. */
   readonly onAudit?: Logger["audit"];
-  /** In lower case; `*.bank.example` covers all names below `bank.example`. Default: no proxy. */
-  readonly intercept?: readonly string[];
   /** How the user starts svc-sandbox, for messages. Default: by its name. */
   readonly program?: string;
-  /** Whether the proxy passes requests to other hosts through. Default: false. */
-  readonly passThrough?: boolean;
 }
 
 export type ControlHandler = (
@@ -137,15 +133,6 @@ export function unreadiness({ store, draining }: Server): string | undefined {
   const status = store.status();
   // A full disk has lost no change yet, and no other server has this state.
   return status?.in === "store" || status?.isTaken ? status.problem : undefined;
-}
-
-export interface Interceptor {
-  readonly port: number;
-  readonly certificate: string;
-  readonly passThrough: boolean;
-  readonly close: (grace: number) => Promise<void>;
-  /** Returns the problems between clients and the proxy, as sentences. */
-  readonly notes: () => string[];
 }
 
 /** The prefix of instance tokens, so that secret scanners and this server recognize them. */
