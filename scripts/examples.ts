@@ -90,7 +90,11 @@ const junit5 = ["java", "-jar", junit, ...classes] as const;
 const javaTrust =
   'keytool -importcert -noprompt -alias sandbox -file "$SVC_CA_FILE" -keystore sandbox.p12 -storetype PKCS12 -storepass changeit';
 const javaOptions = "-Djavax.net.ssl.trustStore=sandbox.p12 -Djavax.net.ssl.trustStorePassword=changeit";
-const trustingJava = ["sh", "-c", `${javaTrust} && JAVA_TOOL_OPTIONS="${javaOptions}" ${junit5.join(" ")}`];
+const trustingJava: Command = [
+  "sh",
+  "-c",
+  `${javaTrust} && JAVA_TOOL_OPTIONS="${javaOptions}" ${junit5.join(" ")}`,
+];
 
 const certify = ["npx", ..."svc-sandbox certify --faults --fail-on warning --seeds 3 --".split(" ")] as const;
 

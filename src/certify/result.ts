@@ -1,5 +1,5 @@
-import { failureShape, unmetShape } from "../report/brief.js";
 import { reportShape } from "../report/report-shape.js";
+import { unmetShape } from "../report/thresholds.js";
 import { adviceLevels } from "../rules/advice.js";
 import { profiles } from "../rules/assumptions.js";
 import { faultPathIds, type PathId, pathIdShape } from "../rules/outcomes.js";
@@ -217,6 +217,22 @@ const result = {
 const resultShape = s.mapping(result);
 /** The outcome of certifying a client. Plain data; its texts may contain the caller's input, so renderers redact and escape. */
 export interface CertifyResult extends ValueOf<typeof resultShape> {}
+
+const failureShape = s.mapping({
+  id: s.described(s.text(), "The run, the promise or the flag that failed, or client for the command."),
+  actual: s.described(s.text(), "The result."),
+  wanted: s.described(s.text(), "The result that passes."),
+  cause: s.described(s.text(), "Why it failed."),
+  whatToDo: s.described(s.text(), "The fix."),
+  rerun: s.optional(s.described(s.text(), "The command that shows it again.")),
+  output: s.optional(
+    s.described(
+      s.list(s.text()),
+      "The names of failed tests, or the last lines, of the client's output, without keys.",
+    ),
+  ),
+});
+export interface Failure extends ValueOf<typeof failureShape> {}
 
 /** The version of the certificate's format. It changes if a reader of this version could misread a new one. */
 const certificateFormat = 1;

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { readBaseUrl, readHostName } from "../node/addresses.js";
-import { formatWords, reportFormats } from "../report/render/document.js";
+import { reportFormats } from "../report/render/document.js";
 import { type AdviceLevel, adviceLevels } from "../rules/advice.js";
 import { profiles } from "../rules/assumptions.js";
 import { listed, quote } from "../rules/schema/words.js";
@@ -270,7 +270,7 @@ export const log = (standard: (typeof logFormats)[number]) =>
 
 export const format = plainOption(
   "--format <format>",
-  `${formatWords} (default: text)`,
+  `${listed(reportFormats, "or")} (default: text)`,
   oneOf(reportFormats),
 );
 

@@ -371,9 +371,8 @@ function localesPart(): string {
 
 function formatsPart(): string {
   const rows = reportFormats.map((format) => {
-    const { title, words, mediaType, extensions } = formats[format];
-    const about = words === undefined ? title : words;
-    return `| \`${format}\` | ${about} | ${extensions.map((one) => `\`${one}\``).join(", ")} | \`${mediaType}\` |`;
+    const { title, mediaType, extensions } = formats[format];
+    return `| \`${format}\` | ${title} | ${extensions.map((one) => `\`${one}\``).join(", ")} | \`${mediaType}\` |`;
   });
   return ["| format | is | endings | media type |", "|---|---|---|---|", ...rows].join("\n");
 }

@@ -136,18 +136,6 @@ async function farmers(): Promise<string> {
   return block(rows.map((row) => `${row.split(",").slice(0, 7).join()},…`).join("\n"));
 }
 
-/** A client that covers all promised paths except some; the first one last, with this status. Its own output is not shown. */
-function coveringAll(except: readonly string[], status = 200): string {
-  const words = createSandbox()
-    .report()
-    .paths.flatMap(({ pathId, promised, howToCover }) =>
-      promised && howToCover && howToCover.ref !== "active" && !except.includes(pathId)
-        ? `${howToCover.ref.toUpperCase().replaceAll("-", "_")}:${pathId.slice(0, 3)}`
-        : [],
-    );
-  return `exec 2> /dev/null\n${client([...words, `ACTIVE:${status}`].join(" "))}`;
-}
-
 const documentName = "relying-party-0.2.0.yaml";
 const withDocument = Object.fromEntries(
   [documentName, "scenario.yaml"].map((name) => [name, pageOf(`examples/openapi/${name}`)]),
@@ -188,10 +176,6 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
   },
   "docs/report.md": {
     report: reportOfServer,
-    failure: printed("exec --format brief -- npm-test", {
-      client: coveringAll(["401.expired", "429.per_day"], 201),
-      ...{ stream: "stderr", language: "json" },
-    }),
   },
   "docs/check.md": {
     example: () =>

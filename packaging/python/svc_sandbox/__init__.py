@@ -36,8 +36,8 @@ class Server:
         """Starts a sandbox: `scenario` (a bundled name or a dict), `seed`, `now`, `frozen` (default: True), `profile`."""
         return Sandbox(self, self._send("POST", "/instances", {"frozen": True, **options}))
 
-    def report(self, format="brief"):
-        """The report of all tests: `brief` and `json` as a dict, `text`, `markdown` and `junit` as text."""
+    def report(self, format="json"):
+        """The report of all tests: `json` as a dict, `text`, `markdown` and `junit` as text."""
         return self._send("GET", f"/report?format={format}")
 
     def close(self):

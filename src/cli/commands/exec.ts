@@ -5,10 +5,9 @@ import { outcomesOf } from "../../api/routes.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { endpointsFor } from "../../node/platform.js";
 import type { CommandOptions } from "../../node/run-command.js";
-import { type UnmetThreshold, unmetThresholds } from "../../report/brief.js";
-import { runAgainWith } from "../../report/plain-text.js";
 import { extensionWords } from "../../report/render/document.js";
 import { clientReport } from "../../report/report.js";
+import { type UnmetThreshold, unmetThresholds } from "../../report/thresholds.js";
 import type { Profile } from "../../rules/assumptions.js";
 import { faultPathIds, isSuccess } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
@@ -156,9 +155,7 @@ export const execCommand = declareCommand({
       }
       const needsRequests = end.code === exitCode.fine && flags.minCoverage !== 0;
       const unmet = unmetThresholds(report, { ...flags, needsRequests, tried: [...triedPaths] });
-      const rerun = runAgainWith("exec", words, { ...flags, command: rest, program: io.program });
-      const ran = { code: end.code, rerun, hint: end.notes.join(" ") };
-      const isWritten = await deliverReport(report, unmet, targets, call, ran);
+      const isWritten = await deliverReport(report, unmet, targets, call, end.notes.join(" "));
       const code = end.code || codeOf(unmet);
       return code || (isWritten ? exitCode.fine : exitCode.usage);
     } finally {

@@ -84,7 +84,7 @@ export function sayWhyNotRun(
       ? "you may not execute it"
       : (code ?? message);
   const error = new SandboxError("command_unusable", `Failed to run ${quote(program)}: ${why}.`);
-  const json = flags.json || ["json", "brief"].includes(flags.format ?? "");
+  const json = flags.json || flags.format === "json";
   io.stderr[json ? "write" : "say"](describeFailure(error, { json }));
   return isMissing ? 127 : 126;
 }

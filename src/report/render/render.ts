@@ -37,7 +37,6 @@ const renderers: Readonly<
   Record<ReportFormat, (document: ReportDocument, palette: ReportPalette, wrap: Paint) => string>
 > = {
   text: renderText,
-  brief: ({ brief, json }) => `${JSON.stringify(brief ?? json)}\n`,
   json: ({ json }) => `${JSON.stringify(json, null, 2)}\n`,
   markdown: renderMarkdown,
   junit: renderJunit,

@@ -2,7 +2,6 @@ import { requestChecksOf, requestDetails, requireRequest } from "../../../api/re
 import { endpointsOf, outcomesOf } from "../../../api/routes.js";
 import { storySender } from "../../../api/story-sender.js";
 import { stepView } from "../../../node/logger.js";
-import { briefShape } from "../../../report/brief.js";
 import { formats, reportFormats } from "../../../report/render/document.js";
 import { clientReport } from "../../../report/report.js";
 import { renderReport } from "../../../report/report-document.js";
@@ -63,10 +62,9 @@ export const trafficRoutes: readonly Route[] = [
         ),
       ),
     }),
-    // The brief form is JSON, too.
-    response: s.either(s.mapping({ data: responses.Report }), briefShape),
+    response: s.mapping({ data: responses.Report }),
     isBare: true,
-    types: [...new Set(["application/json", ...Object.values(formats).map(({ mediaType }) => mediaType)])],
+    types: Object.values(formats).map(({ mediaType }) => mediaType),
     run({ sandbox: state, sandbox, instances, query: { format = "json", story, own } }) {
       const { counters } = state;
       const report = clientReport(state, {}, own ? { ...counters, read: counters.readOwn } : counters);

@@ -22,6 +22,8 @@ import java.security.cert.CertificateFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.extension.ExtensionContext.Store.CloseableResource;
@@ -74,12 +76,13 @@ final class Server implements CloseableResource {
   @Override
   public void close() throws IOException {
     if (process == null) return;
-    String report = send("GET", controlUrl + "/report?format=brief", "").strip();
+    String report = send("GET", controlUrl + "/report", "").strip();
     // The text's last line, as exec prints it.
     String text = send("GET", controlUrl + "/report?format=text", "").strip();
     process.getOutputStream().close();
-    int coverage = Integer.parseInt(report.replaceFirst(".*\"coverage\":(\\d+).*", "$1"));
-    String missed = report.replaceFirst(".*\"missed\":\\{([^}]*)\\}.*", "$1").replaceAll("\"([^\"]+)\":\"([^\"]+)\",?", " $1 ($2)");
+    int coverage = Integer.parseInt(report.replaceFirst(".*?\"percent\":(\\d+).*", "$1"));
+    Pattern path = Pattern.compile("\"path_id\":\"([^\"]+)\",\"promised\":true,\"covered\":false.*?\"ref\":\"([^\"]+)\"");
+    String missed = path.matcher(report).results().map(one -> " " + one.group(1) + " (" + one.group(2) + ")").collect(Collectors.joining());
     String line = "svc-sandbox: " + text.substring(text.lastIndexOf('\n') + 1);
     System.out.println(missed.isEmpty() ? line : line + " Not covered (send the key):" + missed);
     if (coverage < minimum) throw new AssertionError(line + " The minimum is " + minimum + "%.");
