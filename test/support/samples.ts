@@ -1,4 +1,3 @@
-import { createSandbox } from "../../src/index.js";
 import { blockWith, type Part, pageOf } from "./pages.js";
 import { probeKeys, serveProbed } from "./probed-server.js";
 import { runCli, serve } from "./run-cli.js";
