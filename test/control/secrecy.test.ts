@@ -6,9 +6,9 @@ import { noRedis, startRedis } from "../support/redis-server.js";
 import { startReplica } from "../support/replicas.js";
 import { served } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
+import { methodsByPath, realPath } from "./calls.js";
 import { aKey, careless, sentKeys } from "./careless.js";
 import { clientOf, type ServedControl, serveControl } from "./client.js";
-import { description, realPath } from "./described.js";
 import { newKey } from "./writes.js";
 
 const mePath = "/v1/relying-party/me";
@@ -28,10 +28,10 @@ async function openRecorded(): Promise<{ control: ServedControl; everything: () 
   };
 }
 
-/** Reads everything that is described; `ref` is a key's. */
+/** Reads everything; `ref` is a key's. */
 async function readAll({ ask }: ServedControl, ref: string, base = ""): Promise<void> {
-  for (const [path, verbs] of Object.entries(description.paths)) {
-    if (!("get" in verbs)) continue;
+  for (const [path, methods] of Object.entries(methodsByPath)) {
+    if (!methods.includes("GET")) continue;
     await ask(realPath(path).replace("/keys/active", `/keys/${ref}`), { base });
   }
   await ask(`/requests?key=${ref}`, { base });

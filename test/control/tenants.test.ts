@@ -6,8 +6,8 @@ import { startReplica } from "../support/replicas.js";
 import { mePath } from "../support/send.js";
 import { served } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
+import { methodsByPath, realPath } from "./calls.js";
 import { type Ask, clientOf, serveControl } from "./client.js";
-import { description, realPath } from "./described.js";
 
 const owner = { authorization: "Bearer the owner's own token" };
 const controlToken = owner.authorization.slice("Bearer ".length);
@@ -206,10 +206,9 @@ const open = /^\/(?:health|ready|instances\/\w+\/claim)?$/;
 
 /** Every call of the control plane, in the sandbox of a base. */
 function callsOf(base: string, id: string) {
-  return Object.entries(description.paths).flatMap(([described, verbs]) => {
-    const path = realPath(described, id);
-    return Object.keys(verbs).map((verb) => ({ method: verb.toUpperCase(), path, base }));
-  });
+  return Object.entries(methodsByPath).flatMap(([path, methods]) =>
+    methods.map((method) => ({ method, path: realPath(path, id), base })),
+  );
 }
 
 async function expectIsolated(ask: Ask, made: readonly { id: string; token: string }[], headers: object) {

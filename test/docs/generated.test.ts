@@ -42,7 +42,7 @@ const callGroups: Readonly<Record<string, readonly string[]>> = {
   requests: ["requests", "expect", "send", "report", "request-checks"],
   story: ["story"],
   instances: ["instances"],
-  server: ["health", "ready", "metrics", "export", "stop", "openapi.json", "control.openapi.json", ""],
+  server: ["health", "ready", "metrics", "export", "stop", "openapi.json", ""],
 };
 
 const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
