@@ -181,8 +181,7 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
       checkSample([
         [/^Checked/, /401\.revoked/],
         [/401\.expired/],
-        [/^Differences/, /rate_limit_headers/],
-        [/not learned: rate_limit_code/],
+        [/^Differences/, /^$/],
         [/differences from/],
       ]),
     difference: () => checkSample([[/^Differences/, /found/]]),

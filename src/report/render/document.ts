@@ -40,8 +40,6 @@ export interface ReportDocument {
   /** One line about the input. */
   readonly title: string;
   readonly sections: readonly Section[];
-  /** A block to paste into a scenario. */
-  readonly yaml?: { readonly title: string; readonly text: string };
   readonly notes: readonly string[];
   readonly conclusion: ToneText;
   /** The unmet thresholds, a sentence each. */
