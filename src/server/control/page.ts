@@ -24,7 +24,6 @@ const policy = [
 export const pageRoute: Route = controlRoute("GET /", {
   summary: "The dashboard, a page for browsers",
   response: s.text(),
-  types: ["text/html"],
   kind: "local",
   run(_context, { request, response }) {
     // Relative, because an instance's page has another path.

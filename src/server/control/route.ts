@@ -51,7 +51,6 @@ export interface Route<
   /** The shape of its response's `data`, or of the whole response if it is bare; left out for 204, which has no body. */
   readonly response?: Of;
   readonly isBare?: true;
-  readonly types?: readonly string[];
   /**
    * What it does: read or change its sandbox, read or change the list of instances, or neither: it is about this process, or its
    * response never changes. Default: a GET reads, any other changes.

@@ -103,7 +103,6 @@ export const routes: readonly Route[] = [
   controlRoute("GET /metrics", {
     summary: "Metrics in the Prometheus text format",
     response: s.text(),
-    types: ["text/plain"],
     kind: "local",
     async run(context, { server, response }) {
       requireInstances(context);

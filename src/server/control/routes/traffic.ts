@@ -64,7 +64,6 @@ export const trafficRoutes: readonly Route[] = [
     }),
     response: s.mapping({ data: responses.Report }),
     isBare: true,
-    types: Object.values(formats).map(({ mediaType }) => mediaType),
     run({ sandbox: state, sandbox, instances, query: { format = "json", story, own } }) {
       const { counters } = state;
       const report = clientReport(state, {}, own ? { ...counters, read: counters.readOwn } : counters);
