@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test, vi } from "vitest";
 import { createSandbox } from "../../src/index.js";
+import { makeSelfSigned } from "../../src/server/sockets/tls.js";
 import { coverageText } from "../support/coverage.js";
 import { runCli } from "../support/run-cli.js";
 import { commandLine, runCommand } from "../support/running-command.js";
@@ -116,14 +117,14 @@ describe("the environment of the command", () => {
   });
 
   it("makes clients trust the certificate of --tls, the usual authorities and the user's own, in one file", async () => {
-    const mine = `-----BEGIN CERTIFICATE-----\nbWluZQ==\n-----END CERTIFICATE-----\n`;
+    const { cert: mine } = await makeSelfSigned("mine.example");
     const cwd = clientFolder({ "own.pem": mine });
     const code = `const { readFileSync, writeFileSync } = require("node:fs");
 const { SVC_CA_FILE, NODE_EXTRA_CA_CERTS, SSL_CERT_FILE, REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE, SVC_BASE_URL, SVC_API_KEY } = process.env;
 const files = new Set([SVC_CA_FILE, NODE_EXTRA_CA_CERTS, SSL_CERT_FILE, REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE]);
 const text = readFileSync(SVC_CA_FILE, "utf8");
 fetch(SVC_BASE_URL + "/v1/relying-party/me", { headers: { "x-api-key": SVC_API_KEY } }).then(({ status }) =>
-  writeFileSync("out", JSON.stringify([status, files.size, text.includes("bWluZQ=="), text.split("BEGIN").length > 100, SVC_CA_FILE])));`;
+  writeFileSync("out", JSON.stringify([status, files.size, text.includes(readFileSync("own.pem", "utf8").trim()), text.split("BEGIN").length > 100, SVC_CA_FILE])));`;
     const env = { NODE_EXTRA_CA_CERTS: `${cwd}/own.pem` };
     await execHere(["--tls", "--quiet", "--", ...inNode(code)], { cwd, env });
     const [status, files, hasMine, hasUsual, file] = JSON.parse(readFileSync(join(cwd, "out"), "utf8"));
