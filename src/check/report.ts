@@ -20,7 +20,7 @@ interface Gathered {
 type Verdict = "agrees" | "differs" | "not_tried";
 
 /** The findings of a check; contains no key. */
-export type CheckResult = ReturnType<typeof checkResultOf>;
+export type CheckReport = ReturnType<typeof checkResultOf>;
 
 export function checkResultOf({ attempts, compared, ...rest }: Gathered) {
   const differences = [...attempts.flatMap(judgeAttempt), ...compared];
@@ -50,7 +50,7 @@ function pathRow(
 
 const tones: Readonly<Record<Verdict, Tone>> = { agrees: "good", differs: "bad", not_tried: "quiet" };
 
-export function renderCheck(result: CheckResult, format: "text" | "json", style?: TextStyle): string {
+export function renderCheck(result: CheckReport, format: "text" | "json", style?: TextStyle): string {
   const { url, requests, maxRequests, stopped, notes, differences } = result;
   return render(
     {
@@ -68,7 +68,7 @@ export function renderCheck(result: CheckResult, format: "text" | "json", style?
   );
 }
 
-function conclusionOf({ stopped, differences, paths }: CheckResult): string {
+function conclusionOf({ stopped, differences, paths }: CheckReport): string {
   if (stopped !== undefined) return stopped;
   const count = (wanted: Verdict) => paths.filter(({ verdict }) => verdict === wanted).length;
   const open = count("not_tried");
@@ -77,7 +77,7 @@ function conclusionOf({ stopped, differences, paths }: CheckResult): string {
   return `${pluralize(differences.length, "difference")} from the contract: ${counts}.`;
 }
 
-function sectionsOf({ paths, differences }: CheckResult): Section[] {
+function sectionsOf({ paths, differences }: CheckReport): Section[] {
   return [
     {
       title: "Paths",

@@ -12,7 +12,7 @@ import {
 } from "./contract.js";
 import { type Attempt, type CompletedAttempt, undocumentedIn, whyUntried } from "./judge.js";
 import { compareRejections } from "./rejections.js";
-import { type CheckResult, checkResultOf } from "./report.js";
+import { type CheckReport, checkResultOf } from "./report.js";
 import {
   type CheckedResponse,
   createRedact,
@@ -35,7 +35,7 @@ interface CheckOptions {
 }
 
 /** Requests without a key come first: a host gets a key only if its responses could be the API's. */
-export async function runCheck(send: Send, options: CheckOptions): Promise<CheckResult> {
+export async function runCheck(send: Send, options: CheckOptions): Promise<CheckReport> {
   const { env, maxRequests, url } = options;
   const session = createSession(send, options);
   const attempts: Attempt[] = [];
