@@ -14,7 +14,7 @@ const requestIdHeader = {
   schema: { type: "string", minLength: 1 },
 };
 
-export const license = { name: "MIT", identifier: "MIT" };
+const license = { name: "MIT", identifier: "MIT" };
 
 /** The OpenAPI 3.1.0 description of the API; a new object on every call. */
 export function openApiDocument(): Record<string, unknown> {
@@ -87,7 +87,7 @@ function schemaNamed(name: string): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-export function openApiParameters(path: string, query: Readonly<Record<string, JsonSchema>>): object[] {
+function openApiParameters(path: string, query: Readonly<Record<string, JsonSchema>>): object[] {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
     return { name, in: "path", required: true, schema: { type: "string" } };
   });

@@ -1,16 +1,9 @@
-import {
-  type Brief,
-  briefFacts,
-  coverMissed,
-  type Failure,
-  missedEndpoints,
-  thresholdFailure,
-} from "../report/brief.js";
 import { commandLine, runAgainWith, type Subject } from "../report/plain-text.js";
 import type { Report } from "../report/report-shape.js";
+import { missedEndpoints, type UnmetThreshold } from "../report/thresholds.js";
 import { outcomeOf } from "../rules/outcomes.js";
-import { minPaths, mustNotice, whyTooLittle } from "./promises.js";
-import type { CertifyResult, PromiseRun, Run } from "./result.js";
+import { mustNotice } from "./promises.js";
+import type { CertifyResult, Failure, PromiseRun, Run } from "./result.js";
 
 export interface Seen {
   readonly outputOf?: (run: Run) => readonly string[];
@@ -69,8 +62,8 @@ export function breakAgain({ id }: PromiseRun, subject: Subject): string {
   return runAgainWith("exec", [subject.scenario, "--break", id], subject);
 }
 
-/** Returns the brief of a certificate with this conclusion, with one failure for each cause. */
-export function certificateBrief(result: CertifyResult, conclusion: string, seen: Seen = {}): Brief {
+/** Returns one failure for each cause, promise and threshold of a certificate with this conclusion. */
+export function failuresOf(result: CertifyResult, conclusion: string, seen: Seen = {}): Failure[] {
   const { outputOf = () => [], hint } = seen;
   const subject = { ...result, ...seen };
   const { runs, promises, gates, unmet, report } = result;
@@ -104,20 +97,25 @@ export function certificateBrief(result: CertifyResult, conclusion: string, seen
   const missed = unmet
     .filter((one) => one !== minNoticed && one.gate !== "swaps")
     .map((one) => thresholdFailure(one, report));
-  const facts = briefFacts(report, [...failed, ...unnoticed, ...missed], hint, "The client is certified.");
-  const verdict = briefVerdict(result, failed.length > 0);
-  const tooLittle = `A certificate needs ${minPaths} covered paths. ${coverMissed}`;
-  // Of a wrong address, the conclusion shows the right one.
-  const isOfAddress = missedEndpoints(report) || whyTooLittle(report) === undefined;
-  const unusable = { next: isOfAddress ? conclusion : tooLittle };
-  const { tried, noticed } = promises;
-  const notTried = result.notTried.map(({ what }) => what);
+  return [...failed, ...unnoticed, ...missed];
+}
+
+function thresholdFailure(
+  { gate, percent, level, sentence: cause }: UnmetThreshold,
+  { coverage, advice }: Report,
+): Failure {
+  const id = percent !== undefined ? "--min-coverage" : level !== undefined ? "--fail-on" : "client";
+  if (gate === "requests") return { id, actual: "no request", wanted: "a request", cause, whatToDo: cause };
+  if (gate === "coverage") {
+    const whatToDo = "Send a request for each path that is not covered, and check the response.";
+    return { id, actual: `${coverage.percent}%`, wanted: `${percent}%`, cause, whatToDo };
+  }
   return {
-    verdict,
-    ...facts,
-    promises: { tried, noticed },
-    notTried,
-    ...((verdict === "unusable" || missedEndpoints(report)) && unusable),
+    id,
+    actual: advice.map((one) => one.id).join(", "),
+    wanted: `no advice of level ${level}`,
+    cause,
+    whatToDo: advice.map(({ whatToDo }) => whatToDo).join(" "),
   };
 }
 
@@ -147,12 +145,15 @@ function whatToDoWithout({ name, outcome }: Run, { command }: CertifyResult): st
   return `To find the cause, run ${commandLine(["svc-sandbox", "certify", "--only", name, "--", ...command])}`;
 }
 
-function briefVerdict({ verdict, runs, report }: CertifyResult, hasFailed: boolean): Brief["verdict"] {
-  if (verdict === "unusable" && hasFailed) return runs[0]?.outcome === "flaky" ? "flaky" : "client_failed";
+/** Returns what the exit code of a certificate is about. */
+export function endOf(result: CertifyResult): "passed" | "failed" | "no_request" | "threshold_missed" {
+  const { verdict, runs, report } = result;
+  const isFailed = runs.some(hasFailed);
+  if (verdict === "passed") return verdict;
+  if (verdict === "unusable" && isFailed) return "failed";
   // A client that fails by chance may do so before its first request.
   if ((report.requests === 0 || missedEndpoints(report)) && verdict !== "flaky") return "no_request";
-  if (verdict !== "failed") return verdict;
-  return hasFailed ? "client_failed" : "threshold_missed";
+  return verdict === "failed" && !isFailed ? "threshold_missed" : "failed";
 }
 
 /** Whether a run failed, in any way. */

@@ -1,4 +1,3 @@
-import { briefJson } from "../report/brief.js";
 import { commandLine, pluralize } from "../report/plain-text.js";
 import type { ReportDocument, ReportFormat, Section, TableRow, Tone } from "../report/render/document.js";
 import { render, type TextStyle } from "../report/render/render.js";
@@ -7,10 +6,10 @@ import { conclusion, reportDocument } from "../report/report-document.js";
 import { snakeCase } from "../rules/schema/json.js";
 import {
   breakAgain,
-  certificateBrief,
   documentText,
   endlessResend,
   failuresByReason,
+  failuresOf,
   lastOutput,
   lastRequestOf,
   outcomeText,
@@ -41,10 +40,9 @@ export function renderCertificate(
   const document = certificateDocument(certificate, seen);
   if (seen !== undefined) {
     const { conclusion } = document;
-    const brief = certificateBrief(certificate.result, conclusion.text, seen);
-    if (format === "brief") return render({ ...document, brief: briefJson(brief) }, format);
     const { hint } = seen;
-    const { failures } = snakeCase({ failures: brief.failures }) as { failures: object };
+    const failed = failuresOf(certificate.result, conclusion.text, seen);
+    const { failures } = snakeCase({ failures: failed }) as { failures: object };
     const json = { ...document.json, conclusion: conclusion.text, ...(hint && { hint }), failures };
     if (format === "json") return render({ ...document, json }, format);
   }
@@ -239,7 +237,6 @@ function factsOf(result: CertifyResult): TableRow[] {
     ["command", commandLine(result.command, 2_000)],
     ["scenario", [result.scenario, ...(result.otherScenarios ?? [])].join(", ")],
     ["document", result.document && documentText(result.document)],
-    ["intercepted", result.intercept?.join(", ")],
     ["seeds", seeds.join(", ")],
     ["faults", faults.join(", ")],
     ["promises", promises.kinds],

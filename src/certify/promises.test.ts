@@ -4,7 +4,7 @@ import { coverage, promisedCount } from "../../test/support/coverage.js";
 import { me } from "../api/endpoints/me.js";
 import { brokenPromises } from "../api/promises.js";
 import type { Report } from "../report/report-shape.js";
-import { certificateBrief } from "./brief.js";
+import { failuresOf } from "./brief.js";
 import { renderCertificate } from "./document.js";
 import { verdictOf } from "./plan.js";
 import {
@@ -175,9 +175,9 @@ test("the sentence of noticed promises names three that are not noticed", () => 
   expect(of(missed.slice(1))).toMatch(/ Not noticed: (?:[^;]+; ){2}[^;]+\.$/);
 });
 
-test("a brief has a failure for each promise that the thresholds are about", () => {
+test("a certificate has a failure for each promise that the thresholds are about", () => {
   const ids = (more: Partial<CertifyResult>) =>
-    certificateBrief({ ...failed, runs: passed.runs, ...more }, "").failures.map(({ id }) => id);
+    failuresOf({ ...failed, runs: passed.runs, ...more }, "").map(({ id }) => id);
   const missed = failed.promises.runs.flatMap(({ id, outcome }) => (outcome === "not_noticed" ? id : []));
   expect(ids({})).toEqual(missed);
   expect(ids({ unmet: [] })).toEqual([]);
@@ -187,11 +187,9 @@ test("a brief has a failure for each promise that the thresholds are about", () 
   expect(ids({ gates: { ...gates, minNoticed: 0 }, unmet: covered })).toEqual(["--min-coverage"]);
 });
 
-test("a brief has the command that shows each failure again, and output only of runs that have some", () => {
-  const [unseen, seen] = [{}, { outputOf: () => ["FAILED a"] }].map(
-    (one) => certificateBrief({ ...failed, intercept: ["api.example"] }, "", one).failures,
-  );
-  const end = "--openapi api.yaml --intercept api.example -- npm run test:api -- --grep 'it'\\''s a key'";
+test("a failure has the command that shows each failure again, and output only of runs that have some", () => {
+  const [unseen, seen] = [{}, { outputOf: () => ["FAILED a"] }].map((one) => failuresOf(failed, "", one));
+  const end = "--openapi api.yaml -- npm run test:api -- --grep 'it'\\''s a key'";
   expect(unseen?.slice(0, 3).map(({ id, rerun }) => [id, rerun])).toEqual([
     ["varied 1", `svc-sandbox exec key-states --profile varied --seed 1 ${end}`],
     ["fault.reset", `svc-sandbox exec key-states --profile minimal --seed 1 --fault fault.reset ${end}`],

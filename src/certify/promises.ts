@@ -1,8 +1,8 @@
 import type { Endpoint } from "../api/endpoint.js";
 import { type BrokenPromise, promisesOn } from "../api/promises.js";
-import { type UnmetThreshold, unmetThresholds } from "../report/brief.js";
 import { pluralize } from "../report/plain-text.js";
 import type { Report } from "../report/report-shape.js";
+import { type UnmetThreshold, unmetThresholds } from "../report/thresholds.js";
 import type { AdviceId } from "../rules/advice.js";
 import { variableOf } from "../rules/api-key.js";
 import type { FaultPathId } from "../rules/fault-effects.js";

@@ -1,5 +1,5 @@
-import { failureShape, unmetShape } from "../report/brief.js";
 import { reportShape } from "../report/report-shape.js";
+import { unmetShape } from "../report/thresholds.js";
 import { adviceLevels } from "../rules/advice.js";
 import { profiles } from "../rules/assumptions.js";
 import { faultPathIds, type PathId, pathIdShape } from "../rules/outcomes.js";
@@ -179,8 +179,6 @@ const promises = s.mapping({
   runs: s.described(s.list(promise), "Every run with a broken promise."),
 });
 
-const hostName = word("api.example", /^(?:\*\.)?[\w-]+(?:\.[\w-]+)*$/);
-
 const result = {
   verdict: s.described(
     s.choice(certifyVerdicts),
@@ -198,12 +196,6 @@ const result = {
   specification: s.described(version(), "The version of the API's specification."),
   sandbox: s.described(version(), "The version of svc-sandbox."),
   command: s.described(s.list(s.text()), "The client's program and its arguments, without keys."),
-  intercept: s.optional(
-    s.described(
-      s.list(hostName),
-      "The hosts whose requests were sent to the sandbox (`--intercept`): the client was tested with its own addresses.",
-    ),
-  ),
   seeds: s.described(s.list(s.count()), "The seeds of the runs with varied responses."),
   faults: s.described(s.list(fault()), "The tried faults, each in its own run."),
   startedAt: s.described(time(), "The real time when the first run started."),
@@ -225,6 +217,22 @@ const result = {
 const resultShape = s.mapping(result);
 /** The outcome of certifying a client. Plain data; its texts may contain the caller's input, so renderers redact and escape. */
 export interface CertifyResult extends ValueOf<typeof resultShape> {}
+
+const failureShape = s.mapping({
+  id: s.described(s.text(), "The run, the promise or the flag that failed, or client for the command."),
+  actual: s.described(s.text(), "The result."),
+  wanted: s.described(s.text(), "The result that passes."),
+  cause: s.described(s.text(), "Why it failed."),
+  whatToDo: s.described(s.text(), "The fix."),
+  rerun: s.optional(s.described(s.text(), "The command that shows it again.")),
+  output: s.optional(
+    s.described(
+      s.list(s.text()),
+      "The names of failed tests, or the last lines, of the client's output, without keys.",
+    ),
+  ),
+});
+export interface Failure extends ValueOf<typeof failureShape> {}
 
 /** The version of the certificate's format. It changes if a reader of this version could misread a new one. */
 const certificateFormat = 1;

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { noBrowser } from "../support/chromium-page.js";
-import { mePath } from "../support/send.js";
 import { openDashboard, quiet, settled, viewsOf } from "./open-dashboard.js";
 
 describe.skipIf(noBrowser)("the frame of the page", () => {
@@ -190,25 +189,5 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     const before = asked.length;
     await page.getByRole("button", { name: "Try now" }).click();
     await expect.poll(() => asked.slice(before).filter((url) => url.endsWith("/revision")).length).toBe(1);
-  });
-
-  test("the dashboard leads to the docs: to all of them, to a path and to an advice", async () => {
-    const { page, go, server } = await openDashboard({ scenario: "key-states" });
-    const headers = { "x-api-key": server.sandbox.secret("revoked") };
-    await fetch(server.url + mePath, { headers });
-    await fetch(`${server.url}${mePath}?key=${server.sandbox.secret("active")}`, { headers });
-    const follow = async (link: ReturnType<typeof page.getByRole>, heading: string) => {
-      const [docs] = await Promise.all([page.waitForEvent("popup"), link.first().click()]);
-      // The place of an address may be far below the heading.
-      await docs.waitForLoadState("load");
-      const target = docs.locator(":target");
-      expect(await ((await target.count()) > 0 ? target : docs.locator("h1")).innerText()).toContain(heading);
-    };
-    await follow(page.getByRole("link", { name: "Docs" }), "Documentation");
-    await go("overview");
-    await page.locator("summary", { hasText: "key-in-query" }).click();
-    await follow(page.getByRole("link", { name: "key-in-query" }), "key-in-query");
-    await go("overview/401.revoked");
-    await follow(page.getByRole("link", { name: "About 401.revoked" }), "401.revoked");
   });
 });

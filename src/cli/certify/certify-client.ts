@@ -84,7 +84,7 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
     const code = sayWhyNotRun(command[0] as string, failure, call);
     return { result: undefined, cutShort: code, outputOf, notes: [], release };
   }
-  const about = aboutClient(asked, flags, certification, document);
+  const about = aboutClient(asked, certification, document);
   const result = resultOf(certification, plan, { ...about, startedAt, gates });
   if (result === undefined) io.stderr.say("Stopped before the first run ended: there is no result.\n");
   return { result, cutShort: cutShort(), outputOf, notes: client.notes(), release };
@@ -93,7 +93,6 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
 /** What a certificate states about the client and the sandbox. */
 function aboutClient(
   { loaded, command, seeds, faults }: Asked,
-  { intercept }: CertifyFlags,
   { scenarios }: Certification,
   document: CertifyResult["document"],
 ) {
@@ -105,7 +104,6 @@ function aboutClient(
     ...(document !== undefined && { document }),
     specification: apiVersion,
     sandbox: version,
-    ...(intercept !== undefined && { intercept: [...intercept] }),
     seeds,
     faults,
     command,
@@ -206,7 +204,7 @@ function createClientRuns(
     cutShort: () => stopped && 128 + constants.signals[stopped],
     /** Stops taking signals. */
     release,
-    /** Problems in the first run between the client and the proxy of `--intercept`, as sentences. */
+    /** Problems of the first run with sandboxes in processes of the client, as sentences. */
     notes: () => notes ?? [],
   };
 }

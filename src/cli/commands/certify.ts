@@ -1,5 +1,5 @@
 import { brokenPromisesOf } from "../../api/promises.js";
-import { certificateBrief, endlessResend } from "../../certify/brief.js";
+import { endlessResend, endOf } from "../../certify/brief.js";
 import { renderCertificate } from "../../certify/document.js";
 import { type CertifyResult, promiseChoices } from "../../certify/result.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
@@ -83,16 +83,11 @@ const flags = {
     `write the certificate to this file, in the format of its extension: ${extensionWords}; repeatable`,
     (text, from) => [flag.fileName(text, from)],
   ),
-  format: flag.plainOption(
-    "--format <format>",
-    "text or brief (one line of JSON for scripts and agents, and no progress) (default: text)",
-    flag.oneOf(["text", "brief"]),
-  ),
+  format: flag.plainOption("--format <format>", "text or json (default: text)", flag.oneOf(["text", "json"])),
   json: flag.json,
   now: flag.ofSandbox.now,
   openapi: flag.ofSandbox.openapi,
   frozen: flag.ofSandbox.frozen,
-  ...flag.intercept,
   host,
   control,
   tls,
@@ -132,12 +127,9 @@ export const certifyCommand = declareCommand({
     "svc-sandbox certify --faults --seeds 50 -- python3 -m pytest": "more of everything",
     "svc-sandbox certify --certificate client.md -- npm test": "with a certificate",
   },
-  async run(given) {
-    const { words, rest, io } = given;
-    const format = given.flags.json ? "json" : (given.flags.format ?? "text");
-    // A brief prints only a line of JSON.
-    const flags = format === "brief" ? { ...given.flags, quiet: true } : given.flags;
-    const call = { ...given, flags };
+  async run(call) {
+    const { words, rest, flags, io } = call;
+    const format = flags.json ? "json" : (flags.format ?? "text");
     const targets = reportTargets(flags.certificate, certificateFiles, io);
     needCommand(rest, io);
     const loaded = await loadNamed(words[0], io, flags);
@@ -153,10 +145,10 @@ export const certifyCommand = declareCommand({
       const inFormat = (format: ReportFormat) => renderCertificate(result, format);
       const failures = await writeTargets(targets, inFormat, certificateFiles, io);
       for (const failure of failures) io.stderr.say(describeFailure(failure, flags));
-      if (hint !== undefined && format !== "brief") io.stderr.say(redactKeys(`${hint}\n`));
+      if (hint !== undefined) io.stderr.say(redactKeys(`${hint}\n`));
       if (cutShort !== undefined) return cutShort;
-      const { verdict } = certificateBrief(result, "");
-      if (verdict !== "passed") return codes[verdict] ?? exitCode.failed;
+      const end = endOf(result);
+      if (end !== "passed") return codes[end] ?? exitCode.failed;
       return failures.length === 0 ? exitCode.fine : exitCode.usage;
     } finally {
       release();
@@ -189,7 +181,7 @@ function askedRuns({
   };
 }
 
-// `notes` are about the proxy of --intercept.
+// `notes` are about the sandboxes in processes of the command.
 function whyUnusable(
   { runs: [baseline], report }: CertifyResult,
   notes: string,

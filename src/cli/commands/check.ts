@@ -1,11 +1,8 @@
-import { builtIn } from "../../api/routes.js";
-import { keysInVariables, operationsToCheck } from "../../check/contract.js";
+import { keysInVariables } from "../../check/contract.js";
 import { renderCheck } from "../../check/report.js";
 import { runCheck } from "../../check/run.js";
 import { isLoopbackHost } from "../../node/addresses.js";
 import { createSend, endpointUnder } from "../../node/clients/send-once.js";
-import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import { loadReader } from "../../node/platform.js";
 import { parseApiKey } from "../../rules/api-key.js";
 import { redactKeys } from "../../rules/redact.js";
 import { unknownSecret } from "../../scenario/population.js";
@@ -13,15 +10,18 @@ import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
-import { fallbackScenario, loadNamed, startNamed } from "../open-scenario.js";
 
 export const checkCommand = declareCommand({
   summary: "probe a real environment and compare it with the contract",
   description:
-    "Sends a few requests to a real environment (or a sandbox), compares each path with the contract, and prints the findings as assumptions for a scenario. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. Exits with 1 if something differs or cannot be reached. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
+    "Sends a few requests to a real environment (or a sandbox) and compares each path with the contract. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. Exits with 1 if something differs or cannot be reached. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
   words: { "<base-url>": "the URL before /v1/relying-party/me" },
   flags: {
-    format: flag.format,
+    format: flag.plainOption(
+      "--format <format>",
+      "text or json (default: text)",
+      flag.oneOf(["text", "json"]),
+    ),
     json: flag.json,
     maxRequests: flag.option(
       "--max-requests <number>",
@@ -29,11 +29,6 @@ export const checkCommand = declareCommand({
       flag.wholeNumber(1, Number.MAX_SAFE_INTEGER),
     ),
     timeout: flag.timeout,
-    openapi: flag.option(
-      "--openapi <file>",
-      "also compare its GET operations with this OpenAPI document, and the document with the sandbox",
-      flag.fileName,
-    ),
     probeLimits: flag.plainToggle(
       "--probe-limits",
       "reach limits on purpose, with keys at their limits or with up to per_minute + 1 requests of a working key, if --max-requests allows it",
@@ -41,43 +36,30 @@ export const checkCommand = declareCommand({
   },
   examples: {
     "svc-sandbox check https://api.example": "the keys are in SVC_API_KEY, SVC_KEY_REVOKED, …",
-    "svc-sandbox check https://api.example --format junit > check.xml": "for CI",
-    "svc-sandbox check https://api.example --openapi api.yaml": "its documented operations",
+    "svc-sandbox check https://api.example --json > check.json": "to compare with a later one",
     "svc-sandbox check http://127.0.0.1:4747": "a sandbox: finds nothing",
   },
   async run({ words, flags, io }) {
     const format = flags.json ? "json" : (flags.format ?? "text");
     const url = endpointUnder(words[0] ?? "");
-    const loaded = await loadNamed(fallbackScenario, io, { openapi: flags.openapi });
-    const document = loaded.scenario.openapi;
-    const described = document === undefined ? [] : await readDocument(loaded, io);
     warnOfPlainHttp(url, io);
-    const report = await runCheck(createSend(url, flags.timeout ?? flag.defaultWait), {
+    const result = await runCheck(createSend(url, flags.timeout ?? flag.defaultWait), {
       url: url.href,
       env: io.env,
       maxRequests: flags.maxRequests ?? 44,
       probeLimits: flags.probeLimits === true,
-      operations: operationsToCheck(startNamed(loaded, {}), described),
       unknownKey: unknownSecret,
     });
-    const { stopped } = report;
+    const { stopped } = result;
     if (stopped !== undefined) io.stderr.say(redactKeys(`${stopped}\n`));
-    if (format !== "text" || stopped === undefined) {
-      const style = io.stdout.style();
-      io.stdout.write(redactKeys(renderCheck(report, format, style)));
-    }
-    return report.verdict === "agrees" ? exitCode.fine : exitCode.failed;
+    if (format === "json" || stopped === undefined)
+      io.stdout.write(redactKeys(renderCheck(result, format, io.stdout.style())));
+    return result.verdict === "agrees" ? exitCode.fine : exitCode.failed;
   },
 });
 
-async function readDocument(loaded: LoadedScenario, io: Io) {
-  const { notes, operations } = (await loadReader()).describe(loaded.scenario, builtIn);
-  for (const note of notes) io.stderr.say(redactKeys(`${note}\n`));
-  return operations;
-}
-
 function warnOfPlainHttp({ protocol, host }: URL, { env, stderr }: Io): void {
-  const isReal = (secret: string) => parseApiKey(secret)?.marked !== true;
+  const isReal = ([, apiKey]: readonly [string, string]) => parseApiKey(apiKey)?.marked !== true;
   if (protocol !== "http:" || isLoopbackHost(host) || !keysInVariables(env).some(isReal)) return;
   stderr.say(`Keys go to ${host} unencrypted: the base URL starts with http://.\n`);
 }

@@ -1,15 +1,18 @@
 import type { ComponentChildren } from "preact";
 
-/** A link to the documentation, which the control plane also serves. It opens in a new tab. */
+/** The documentation of this version on the repository's page; the build sets it. */
+declare const docsAddress: string;
+
+/** A link to the documentation. It opens in a new tab. */
 export function DocsLink({ to, children }: { readonly to: string; readonly children: ComponentChildren }) {
   return (
-    <a href={`./docs/${to}`} target="_blank" rel="noreferrer">
+    <a href={`${docsAddress}${to}`} target="_blank" rel="noreferrer">
       {children}
     </a>
   );
 }
 
-// Its parts about a path, an advice id, and an error code of the control plane.
-export const aboutPath = (pathId: string) => `errors.html#path-${pathId}`;
-export const aboutAdvice = (id: string) => `report.html#advice-${id}`;
-export const aboutRejection = (code: string) => `errors.html#rejection-${code}`;
+// The parts about path ids, advice, and the error codes of the control plane.
+export const aboutPaths = "errors.md#all-paths";
+export const aboutAdvice = "report.md#advice";
+export const aboutRejections = "errors.md#errors-of-the-sandbox";

@@ -10,7 +10,7 @@ export function jsonSchemaDocument(shape: Shape, describe?: Describe): JsonSchem
   return { $schema: "https://json-schema.org/draft/2020-12/schema", ...jsonSchemaOf(shape, describe) };
 }
 
-/** The JSON Schema 2020-12 of a shape; named parts inside it are references to OpenAPI `components`. */
+/** The JSON Schema 2020-12 of a shape. */
 export function jsonSchemaOf(shape: Shape, describe = ownDescription): JsonSchema {
   const description = describe(shape);
   return {
@@ -18,17 +18,11 @@ export function jsonSchemaOf(shape: Shape, describe = ownDescription): JsonSchem
     ...(description !== undefined && { description }),
     ...orNullKeywords(
       shape,
-      keywordsOf(shape, (inner) => referenceOr(inner, describe)),
+      keywordsOf(shape, (inner) => jsonSchemaOf(inner, describe)),
     ),
     // A keyword for editors; validators ignore it.
     ...(shape.isOfSnapshots && { doNotSuggest: true }),
   };
-}
-
-export function referenceOr(shape: Shape, describe?: Describe): JsonSchema {
-  return shape.part === undefined
-    ? jsonSchemaOf(shape, describe)
-    : { $ref: `#/components/schemas/${shape.part}` };
 }
 
 function orNullKeywords({ isNullable }: Shape, keywords: JsonSchema): JsonSchema {

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import type { ControlError } from "../../control/call.js";
 import { isOffline } from "../../control/revision.js";
-import { aboutRejection, DocsLink } from "../docs-link.js";
+import { aboutRejections, DocsLink } from "../docs-link.js";
 
 /** An action of a form or button, and the sandbox's rejection if there was one. */
 export interface Action<Given extends readonly unknown[] = []> {
@@ -67,7 +67,7 @@ export function RejectionText({ problem }: { readonly problem: ControlError | un
     <p class="rejection" role="alert">
       <bdi>{wordsOf(problem)}</bdi>{" "}
       {problem.isOfSandbox ? (
-        <DocsLink to={aboutRejection(problem.code)}>
+        <DocsLink to={aboutRejections}>
           <code>{problem.code}</code>
         </DocsLink>
       ) : null}

@@ -33,7 +33,7 @@ export function AdviceList({ advice, inJournal = {} }: AdviceListProps) {
                 <strong>What to do:</strong> {what_to_do}
               </p>
               <p class="muted">
-                Rule: {rule} <DocsLink to={aboutAdvice(id)}>About {id}</DocsLink>
+                Rule: {rule} <DocsLink to={aboutAdvice}>About {id}</DocsLink>
               </p>
               {suggestions(examples).map((example) => (
                 <p class="muted" key={example.id}>

@@ -33,7 +33,7 @@ export function ProfileChoice() {
       <h2 id="profile-title">Profile</h2>
       <p class="muted">
         The sandbox's behavior where the specification is silent. A change applies from the next response.{" "}
-        <DocsLink to="specification.html#assumptions">All assumptions</DocsLink>
+        <DocsLink to="specification.md#assumptions">All assumptions</DocsLink>
       </p>
       <fieldset class="stack">
         <legend class="visually-hidden">Profile</legend>

@@ -1,6 +1,6 @@
 import type { Shown } from "../../control/responses.js";
 import { Detail } from "../../elements/detail.js";
-import { aboutPath, DocsLink } from "../../elements/docs-link.js";
+import { aboutPaths, DocsLink } from "../../elements/docs-link.js";
 import { PathBadge } from "../../elements/traffic/path-badge.js";
 import { linkTo } from "../../route.js";
 import { SendNow } from "./send-now.js";
@@ -21,7 +21,7 @@ export function PathDetail({ path, report }: PathDetailProps) {
       returnTo={[`[data-path="${CSS.escape(pathId)}"]`]}
     >
       <p>
-        The cause: {when}. <DocsLink to={aboutPath(pathId)}>About {pathId}</DocsLink>
+        The cause: {when}. <DocsLink to={aboutPaths}>About {pathId}</DocsLink>
       </p>
       <p>
         Client requests: {count.toLocaleString("en")}. Story and this page:{" "}

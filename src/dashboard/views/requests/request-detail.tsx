@@ -4,7 +4,7 @@ import { usePage } from "../../control/resource.js";
 import type { Shown } from "../../control/responses.js";
 import { CopyButton, CopyCurl } from "../../elements/copy-button.js";
 import { Detail } from "../../elements/detail.js";
-import { aboutPath, DocsLink } from "../../elements/docs-link.js";
+import { aboutPaths, DocsLink } from "../../elements/docs-link.js";
 import { Fact } from "../../elements/fact.js";
 import { RejectionText } from "../../elements/forms/action.js";
 import { InstantText } from "../../elements/instant.js";
@@ -144,7 +144,7 @@ function Cause({ request }: Sections) {
       <Fact name="Result">
         <strong>{status === 0 ? "No response" : status}</strong> {code === null ? null : <code>{code}</code>}{" "}
         at{" "}
-        <DocsLink to={aboutPath(pathId)}>
+        <DocsLink to={aboutPaths}>
           <PathBadge pathId={pathId} />
         </DocsLink>
         : <bdi>{causeText(request)}</bdi>

@@ -66,7 +66,7 @@ function Running() {
         {text.includes("_…") ? <span class="muted">Pinned keys are hidden.</span> : null}
       </div>
       <p class="muted">
-        To change it, edit the file with the <DocsLink to="scenarios.html">schema</DocsLink> in your editor.
+        To change it, edit the file with the <DocsLink to="scenarios.md">schema</DocsLink> in your editor.
         This server follows each saved change if you start it with{" "}
         <code>npx --no-install svc-sandbox start my.yaml --watch</code>.
       </p>

@@ -282,7 +282,7 @@ function NoStory() {
         test.
       </p>
       <p>
-        <DocsLink to="stories.html">Write one</DocsLink>, or{" "}
+        <DocsLink to="stories.md">Write one</DocsLink>, or{" "}
         <a href={linkTo("scenario")}>load a bundled scenario</a>, such as rotation.
       </p>
     </>
