@@ -2,8 +2,11 @@ import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
 import { build, type Rolldown } from "vite";
+import project from "../package.json" with { type: "json" };
 import { root } from "./run-program.js";
 
+const { version } = project;
+const homepage = project.homepage.replace(/#.*/, "");
 const into = join(root, "dist/dashboard");
 
 /** Builds the dashboard's page into `dist/dashboard`, its assets compressed with Brotli; returns the files that went in. */
@@ -14,6 +17,7 @@ export async function buildDashboard(): Promise<string[]> {
     // The page is below `/__sandbox/` of a server.
     base: "./",
     logLevel: "warn",
+    define: { docsAddress: JSON.stringify(`${homepage}/blob/v${version}/docs/`) },
     oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
     build: {
       outDir: into,

@@ -29,10 +29,16 @@ interface Example {
 }
 
 /**
+/**
  * Starts the package of npm, an image, and a named program; misses a minimum; and runs in parallel, also under `exec`, whose
- * report must count each request of the tests.
+ * report must count each request of the tests, over HTTPS as well: `trusting` makes the client trust its certificate.
  */
-const inEachWay = (command: Command, parallel: Command, before: readonly Command[]): readonly Command[] => [
+const inEachWay = (
+  command: Command,
+  parallel: Command,
+  before: readonly Command[],
+  trusting: Command = command,
+): readonly Command[] => [
   ...before,
   command,
   ["sh", "-c", `PATH=$PWD/../bin:$PATH ${command.join(" ")}`],
@@ -54,6 +60,7 @@ const inEachWay = (command: Command, parallel: Command, before: readonly Command
     const exec = `npx svc-sandbox exec --min-coverage 100 -- ${one.join(" ")}`;
     return ["sh", "-c", `${exec} > output 2>&1 && grep '^20 requests to key-states' output`];
   }),
+  ["npx", "svc-sandbox", "exec", "--tls", "--min-coverage", "100", "--", ...trusting],
   // The message of the sandbox once (for each worker), and no list of ways to install it.
   [
     "sh",
@@ -94,6 +101,14 @@ const inThreads = ["enabled=true", "mode.default=concurrent"].flatMap((option) =
   "--config",
   `junit.jupiter.execution.parallel.${option}`,
 ]);
+const javaTrust =
+  'keytool -importcert -noprompt -alias sandbox -file "$SVC_CA_FILE" -keystore sandbox.p12 -storetype PKCS12 -storepass changeit';
+const javaOptions = "-Djavax.net.ssl.trustStore=sandbox.p12 -Djavax.net.ssl.trustStorePassword=changeit";
+const trustingJava: Command = [
+  "sh",
+  "-c",
+  `${javaTrust} && JAVA_TOOL_OPTIONS="${javaOptions}" ${junit5.join(" ")}`,
+];
 
 const certify = ["npx", ..."svc-sandbox certify --faults --".split(" ")] as const;
 
@@ -126,6 +141,7 @@ const examples: readonly Example[] = [
       junit5,
       [...junit5, ...inThreads],
       [["javac", "-cp", `${junit}:../${jar}`, "-d", "classes", "WhoamiTest.java"]],
+      trustingJava,
     ),
     needs: ["java", "-jar", junit, "--help"],
     build: buildJar,

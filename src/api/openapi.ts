@@ -14,7 +14,7 @@ const requestIdHeader = {
   schema: { type: "string", minLength: 1 },
 };
 
-export const license = { name: "MIT", identifier: "MIT" };
+const license = { name: "MIT", identifier: "MIT" };
 
 /** The OpenAPI 3.1.0 description of the API, made from the same tables as the responses (R48); a new object on every call. */
 export function openApiDocument(): Record<string, unknown> {
@@ -66,16 +66,6 @@ function json(content: object): object {
 
 function schemaNamed(name: string): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
-}
-
-export function openApiParameters(path: string, query: Readonly<Record<string, JsonSchema>>): object[] {
-  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
-    return { name, in: "path", required: true, schema: { type: "string" } };
-  });
-  const inQuery = Object.entries(query).map(([name, { description, ...schema }]) => {
-    return { name, in: "query", description, schema };
-  });
-  return [...inPath, ...inQuery];
 }
 
 const errorContent = /* @__PURE__ */ schemaNamed("ApiError");

@@ -1,5 +1,5 @@
 import { type KeyPrefix, keyPrefixes, variableOf } from "../rules/api-key.js";
-import type { PathId, PromisedPathId } from "../rules/outcomes.js";
+import type { PromisedPathId } from "../rules/outcomes.js";
 
 /** A rule of the specification, or of HTTP itself. */
 export type CheckedRule = `R${number}` | "RFC 9110";
@@ -7,7 +7,7 @@ export type CheckedRule = `R${number}` | "RFC 9110";
 /** A place where a response differs from the contract. */
 export interface ContractDifference {
   readonly rules: readonly CheckedRule[];
-  readonly pathId: PathId;
+  readonly pathId: PromisedPathId;
   /** `status`, `connection`, `body`, a header's name, or a member's JSON path: `$.data.limits.per_day`. */
   readonly at: string;
   readonly expected: string;
@@ -15,29 +15,21 @@ export interface ContractDifference {
   readonly requestId?: string;
 }
 
-/** Makes a key, or none, for each repetition of a request. */
-export type KeyOf = (index: number) => string | undefined;
-
-/** What a path sends that needs none of the server's keys. */
-type KeylessPath = Pick<NeededKey, "rule"> & { readonly sends: (unknownKey: KeyOf) => KeyOf };
-
 interface NeededKey {
   readonly rule: CheckedRule;
-  /** The variables that may contain the key; the first one with a suitable key wins. */
+  /** The variables that may contain the key; the first one with a suitable key wins. None: the check has its own. */
   readonly variables: readonly string[];
   /** Default: any kind. */
   readonly kind?: "test" | "live" | "legacy";
-  /** Whether the path is at a limit, and only tried on request. */
-  readonly isLimit?: true;
 }
 
-export const anyWorking = ["SVC_KEY_ACTIVE", "SVC_API_KEY"];
+const anyWorking = ["SVC_KEY_ACTIVE", "SVC_API_KEY"];
 
 /** How a check reaches each promised path, in this order: paths that test a separate rule come first. */
-const checkedPaths: Readonly<Record<PromisedPathId, KeylessPath | NeededKey>> = {
-  "401.missing": { rule: "R9", sends: () => () => undefined },
-  "401.malformed": { rule: "R10", sends: () => (index) => `not-a-key${index || ""}` },
-  "401.unknown": { rule: "R11", sends: (unknownKey) => unknownKey },
+const neededKeys: Readonly<Record<PromisedPathId, NeededKey>> = {
+  "401.missing": { rule: "R9", variables: [] },
+  "401.malformed": { rule: "R10", variables: [] },
+  "401.unknown": { rule: "R11", variables: [] },
   "200.test": { rule: "R1", variables: anyWorking, kind: "test" },
   "200.live": { rule: "R1", variables: ["SVC_KEY_LIVE", ...anyWorking], kind: "live" },
   "401.revoked": { rule: "R12", variables: ["SVC_KEY_REVOKED"] },
@@ -54,30 +46,22 @@ const checkedPaths: Readonly<Record<PromisedPathId, KeylessPath | NeededKey>> = 
   "401.rotated": { rule: "R38", variables: ["SVC_KEY_ROTATED"] },
   "200.retiring": { rule: "R38", variables: ["SVC_KEY_RETIRING"] },
   "200.replacement": { rule: "R37", variables: ["SVC_KEY_REPLACEMENT"] },
-  "429.per_day": { rule: "R23", variables: ["SVC_KEY_RATE_LIMITED"], isLimit: true },
-  "429.per_minute": { rule: "R22", variables: ["SVC_KEY_RATE_LIMITED_MINUTE"], isLimit: true },
+  "429.per_day": { rule: "R23", variables: ["SVC_KEY_RATE_LIMITED"] },
+  "429.per_minute": { rule: "R22", variables: ["SVC_KEY_RATE_LIMITED_MINUTE"] },
 };
 
-const rows = (Object.keys(checkedPaths) as PromisedPathId[]).map((pathId) => ({
-  pathId,
-  ...checkedPaths[pathId],
-}));
+export type CheckedPath = NeededKey & { readonly pathId: PromisedPathId };
 
-export type KeyedPath = NeededKey & { readonly pathId: PromisedPathId };
+export const checkedPaths: readonly CheckedPath[] = (Object.keys(neededKeys) as PromisedPathId[]).map(
+  (pathId) => ({ pathId, ...neededKeys[pathId] }),
+);
 
-const withKey = rows.filter((row): row is KeyedPath => "variables" in row);
+export function isLimit({ pathId }: CheckedPath): boolean {
+  return pathId.startsWith("429");
+}
 
-export const keyedPaths = withKey.filter(({ isLimit }) => isLimit === undefined);
-
-export const limitPaths = withKey.filter(({ isLimit }) => isLimit);
-
-/** The paths that need none of the server's keys, and what to send. */
-export const keylessPaths = (unknownKey: KeyOf) =>
-  rows.flatMap((row) => ("sends" in row ? { pathId: row.pathId, keyOf: row.sends(unknownKey) } : []));
-
-/** The rule of a path; a success of another endpoint than `/me` has its shape from the description. */
-export function ruleOf(pathId: PathId): CheckedRule {
-  return (checkedPaths as Partial<Record<PathId, KeylessPath | NeededKey>>)[pathId]?.rule ?? "R48";
+export function ruleOf(pathId: PromisedPathId): CheckedRule {
+  return neededKeys[pathId].rule;
 }
 
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -85,7 +69,7 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 type FoundKey = { readonly variable: string; readonly apiKey: string } | { readonly reason: string };
 
 /** Finds the key of a path. The reason contains no part of a key. */
-export function findKey({ variables, kind }: KeyedPath, env: Variables): FoundKey {
+export function findKey({ variables, kind }: CheckedPath, env: Variables): FoundKey {
   const misfits: string[] = [];
   for (const variable of variables) {
     const apiKey = env[variable]?.trim() ?? "";
@@ -105,8 +89,7 @@ export function findKey({ variables, kind }: KeyedPath, env: Variables): FoundKe
   return { reason: misfits[0] ?? `needs ${needed}${variables.join(" or ")}` };
 }
 
-// The other characters of real keys are unknown, so only characters that a header cannot contain are rejected. Not with a
-// regular expression: V8 keeps its last input (R46).
+// Not with a regular expression: V8 keeps its last input (R46).
 function isSendable(apiKey: string): boolean {
   return [...apiKey].every((character) => character > " " && character <= "~");
 }
@@ -114,20 +97,20 @@ function isSendable(apiKey: string): boolean {
 // Variables of `keys --format env` that are not keys: a check has its own unknown and malformed keys.
 const unheld: readonly string[] = [variableOf("unknown"), variableOf("malformed")];
 
-/** Returns the variables that look like keys but belong to no path. */
-export function unusedVariables(env: Variables): string[] {
-  const used = new Set([...unheld, ...withKey.flatMap(({ variables }) => variables)]);
-  return Object.keys(env)
-    .filter((name) => name.startsWith("SVC_KEY_") && (env[name] ?? "") !== "" && !used.has(name))
-    .sort();
+/** Returns every key in the variables by its variable, used or not. */
+export function keysInVariables(env: Variables): [variable: string, apiKey: string][] {
+  return Object.entries(env).flatMap(([name, value]): [string, string][] => {
+    const apiKey = value?.trim() ?? "";
+    const isKey = name === "SVC_API_KEY" || (name.startsWith("SVC_KEY_") && !unheld.includes(name));
+    return isKey && apiKey !== "" ? [[name, apiKey]] : [];
+  });
 }
 
-/** Returns every key in the variables, used or not. */
-export function keysInVariables(env: Variables): string[] {
-  return Object.entries(env)
-    .filter(([name]) => name === "SVC_API_KEY" || (name.startsWith("SVC_KEY_") && !unheld.includes(name)))
-    .map(([, value]) => value?.trim() ?? "")
-    .filter((value) => value !== "");
+/** Returns the variables that look like keys but belong to no path. */
+export function unusedVariables(env: Variables): string[] {
+  const used = new Set(checkedPaths.flatMap(({ variables }) => variables));
+  const names = keysInVariables(env).map(([name]) => name);
+  return names.filter((name) => !used.has(name)).sort();
 }
 
 export function keyPrefixOf(apiKey: string): KeyPrefix | undefined {

@@ -1,11 +1,7 @@
 import { expect, test } from "vitest";
-import { me } from "../api/endpoints/me.js";
-import { assumptionTable } from "../rules/assumptions.js";
 import type { PromisedPathId } from "../rules/outcomes.js";
-import { count, mapping } from "../rules/schema/shape.js";
-import { findKey, type KeyedPath, keysInVariables, unusedVariables } from "./contract.js";
-import { type Attempt, judgeAttempt, judgeNoLimit, whyUntried } from "./judge.js";
-import { assumptionsYaml, inferAssumptions } from "./learn.js";
+import { type CheckedPath, findKey, keysInVariables, unusedVariables } from "./contract.js";
+import { judgeAttempt, whyUntried } from "./judge.js";
 import {
   type CheckedResponse,
   createRedact,
@@ -40,19 +36,7 @@ test.each<[PromisedPathId, number, unknown, boolean]>([
   ["403.access_denied", 200, {}, false],
   ["200.test", 200, {}, false],
 ])("%s with %i and %j shows nothing about its path: %j", (pathId, status, json, isUntried) => {
-  expect(whyUntried({ pathId }, responseOf(status, json)) !== undefined).toBe(isUntried);
-});
-
-test.each([
-  [["09:00:00", "09:00:59"], "difference"],
-  [["09:00:59", "09:01:00"], "reason"],
-  [["09:00:00", undefined], "reason"],
-  [[undefined], "reason"],
-])("responses of one minute at %j show a missing limit, others only a reason: %s", (times, member) => {
-  const responses = times.map((time) =>
-    responseOf(200, {}, time ? { Date: `Mon, 02 Mar 2026 ${time} GMT` } : {}),
-  );
-  expect(Object.keys(judgeNoLimit(responses, 1))).toEqual([member]);
+  expect(whyUntried(pathId, responseOf(status, json)) !== undefined).toBe(isUntried);
 });
 
 const type = { "Content-Type": "application/json" };
@@ -97,22 +81,6 @@ test.each<[number, Readonly<Record<string, string>>, string]>([
   ]);
 });
 
-test("the response of another endpoint is judged by its rule and its own shape, and not by the key", () => {
-  const endpoint = { ...me, responseShape: mapping({ day: count() }) };
-  const json = { day: "1", data: { environment: "live" } };
-  const found = judgeAttempt({
-    pathId: "200.getKeyUsage",
-    endpoint,
-    apiKey: "SVC_test_a",
-    response: responseOf(200, json, { "X-Request-Id": "a" }),
-  });
-  expect(found.map(({ rules, at }) => `${rules} ${at}`)).toEqual([
-    "R48 Content-Type",
-    "R48 $.day",
-    "R48 $.data",
-  ]);
-});
-
 test.each([
   [{ SVC_KEY_LIVE: " SVC_live_a " }, "SVC_live_a"],
   [{ SVC_KEY_LIVE: "", SVC_API_KEY: "legacysvc_live_b" }, "legacysvc_live_b"],
@@ -121,7 +89,7 @@ test.each([
   [{ SVC_KEY_LIVE: "SVC_live_\u007f" }, expect.stringContaining("is not a key")],
   [{ SVC_KEY_LIVE: "SVC_live_~!" }, "SVC_live_~!"],
 ])("of %j a path takes the key, or names the reason", (env, expected) => {
-  const path: KeyedPath = {
+  const path: CheckedPath = {
     pathId: "200.live",
     rule: "R1",
     kind: "live",
@@ -140,59 +108,10 @@ test("a check redacts the key of each variable, and lists the variables that no 
     SVC_URL: "d",
     SVC_KEY_ANY: "e",
   };
-  expect([keysInVariables(env), unusedVariables(env)]).toEqual([
+  expect([keysInVariables(env).map(([, key]) => key), unusedVariables(env)]).toEqual([
     ["a", "b", "e"],
     ["SVC_KEY_ANY", "SVC_KEY_MAIN"],
   ]);
-});
-
-test.each([
-  [{}, "none"],
-  [{ "Retry-After": "7" }, "seconds"],
-  [{ "Retry-After": "Mon, 02 Mar 2026 09:00:00 GMT" }, "date"],
-  [{ "Retry-After": "soon" }, undefined],
-  [{ "Retry-After": "-7" }, undefined],
-])("a 429 with %j shows the assumption retry_after: %s", (headers, value) => {
-  const inferred = inferAssumptions([
-    { pathId: "429.per_day", response: responseOf(429, rejected("slow_down"), headers) },
-  ]);
-  const byName = Object.fromEntries(inferred.map((one) => [one.name, one.value]));
-  expect(byName).toMatchObject({
-    rate_limit_code: "slow_down",
-    request_id_on_errors: false,
-    error_details: false,
-  });
-  expect(byName.retry_after).toBe(value);
-});
-
-const [limit, remaining] = ["X-RateLimit-Limit", "x-ratelimit-remaining"];
-test.each<[string[], string | undefined, because: string]>([
-  [[], "none", "no such header on 200 and 429"],
-  [["RateLimit", "RateLimit-Policy"], "draft", "RateLimit, RateLimit-Policy"],
-  [["RateLimit"], undefined, "no single form that the sandbox has: RateLimit"],
-  [["RateLimit-Policy"], undefined, "no single form that the sandbox has: RateLimit-Policy"],
-  [[limit, remaining], "legacy", "X-RateLimit-Limit, x-ratelimit-remaining"],
-  [[limit, "Rate-Limit"], undefined, "no single form that the sandbox has: X-RateLimit-Limit, Rate-Limit"],
-  [[remaining], undefined, "no single form that the sandbox has: x-ratelimit-remaining"],
-])("a 200 with the headers %j shows the assumption rate_limit_headers: %s", (names, value, because) => {
-  const response = responseOf(200, {}, Object.fromEntries(names.map((name) => [name, "1"])));
-  const inferred = inferAssumptions([{ pathId: "200.test", response }]);
-  expect(inferred.find(({ name }) => name === "rate_limit_headers")).toEqual({
-    name: "rate_limit_headers",
-    because,
-    ...(value && { value }),
-  });
-});
-
-test("errors of which only some have a header show no assumption, and YAML names why", () => {
-  const withId = { pathId: "401.missing", response: responseOf(401, {}, { "x-request-id": "a" }) } as const;
-  const inferred = inferAssumptions([withId, { pathId: "401.unknown", response: responseOf(401) }]);
-  const ids = inferred.find(({ name }) => name === "request_id_on_errors");
-  expect(ids).toEqual({ name: "request_id_on_errors", because: "X-Request-Id on 1 of 2 errors" });
-  expect(assumptionsYaml(inferred)).toContain(
-    "  # not learned: request_id_on_errors (X-Request-Id on 1 of 2 errors)",
-  );
-  expect(inferAssumptions([withId]).find(({ name }) => name === "request_id_on_errors")?.value).toBe(true);
 });
 
 test.each([
@@ -207,30 +126,6 @@ test.each([
   expect(judgeAttempt({ pathId: "429.per_day", response }).map(({ at }) => at)).toEqual(
     Array(count).fill("Retry-After"),
   );
-});
-
-const lacking = (status: number, details?: object) =>
-  ({
-    pathId: "403.insufficient_scope",
-    response: responseOf(status, { error: { details } }),
-  }) as const;
-const granting = (...scopes: unknown[]) =>
-  ({ pathId: "200.test", response: responseOf(200, { data: { scopes } }) }) as const;
-test.each<[Attempt[], me: unknown, scopes: unknown]>([
-  [[granting("a:b"), lacking(403, { required_scope: "c:d" })], "c:d", ["a:b", "c:d"]],
-  [[granting("a:b", "c:d"), granting("a:b", null), lacking(403)], "a:b", ["a:b", "c:d"]],
-  [[granting("a:b", "c:d"), granting("a:b", "c:d"), lacking(403)], undefined, ["a:b", "c:d"]],
-  [[granting("a:b"), lacking(429, { required_scope: "c:d" })], undefined, ["a:b"]],
-  [[granting("a:b"), lacking(200)], undefined, ["a:b"]],
-  [[{ ...lacking(403, { required_scope: "c:d" }), pathId: "403.access_denied" }], undefined, undefined],
-  [[granting("attestations:read", "No Scope")], undefined, undefined],
-])("responses show the scope of the endpoint and the known ones (%#)", (attempts, me_scope, scopes) => {
-  const byName = Object.fromEntries(inferAssumptions(attempts).map(({ name, value }) => [name, value]));
-  const assumed = assumptionTable.scopes.minimal;
-  expect([byName.me_scope, byName.scopes]).toEqual([
-    me_scope,
-    Array.isArray(scopes) ? [...assumed, ...scopes] : undefined,
-  ]);
 });
 
 test("a server's texts are cut after 80 characters, and the start of a body after 40", () => {

@@ -1,10 +1,10 @@
-import type { KeylessRequest, ReleasedEndpoint } from "../api/endpoint.js";
 import { me } from "../api/endpoints/me.js";
 import { errorShape } from "../api/openapi.js";
-import { outcomeOf, outcomes, type PathId } from "../rules/outcomes.js";
+import { outcomeOf, outcomes, type PromisedPathId } from "../rules/outcomes.js";
 import { escapeControls } from "../rules/redact.js";
-import { mismatchesIn, type ShapeMismatch } from "../rules/schema/check.js";
-import { type CheckedRule, type ContractDifference, type KeyOf, keyPrefixOf, ruleOf } from "./contract.js";
+import { mismatchesIn } from "../rules/schema/check.js";
+import { isMapping, type Shape, shapeOf } from "../rules/schema/shape.js";
+import { type CheckedRule, type ContractDifference, keyPrefixOf, ruleOf } from "./contract.js";
 import {
   type CheckedResponse,
   describeBody,
@@ -12,22 +12,15 @@ import {
   describeValue,
   headerOf,
   memberAt,
-  minuteOf,
   quoted,
   shownText,
 } from "./response.js";
 
 export interface Attempt {
-  readonly pathId: PathId;
-  /** Default: `/me`. */
-  readonly endpoint?: ReleasedEndpoint | undefined;
-  /** Default: to `/me`, without input. */
-  readonly request?: KeylessRequest | undefined;
+  readonly pathId: PromisedPathId;
   /** The value of the x-api-key header; if left out, the request has none. Never printed. */
   readonly apiKey?: string | undefined;
   readonly variable?: string | undefined;
-  /** Another key for each repetition, if the path needs none of the server's keys. */
-  readonly keyOf?: KeyOf | undefined;
   readonly response?: CheckedResponse | undefined;
   readonly noResponse?: string;
   /** Why it was not tried, or why its response shows nothing about the path. */
@@ -48,99 +41,77 @@ export function judgeAttempt(attempt: Attempt): ContractDifference[] {
   }
   if (response === undefined || reason !== undefined) return [];
   const requestId = headerOf(response, "x-request-id");
-  const id = requestId === undefined || requestId === "" ? {} : { requestId: shownText(requestId) };
-  const secrecy = response.repeatsKeyAt.map((at): Judgment => {
-    return { rules: ["R34"], at, expected: "no key", found: "the key that was sent" };
-  });
-  return [...secrecy, ...judgeOutcome(attempt, response), ...judgeWait(response)].map((one) => ({
+  const judgments = [
+    ...response.repeatsKeyAt.map((at) => judgment("R34", at, "no key", "the key that was sent")),
+    ...judgeOutcome(attempt, response),
+    ...judgeWait(response),
+  ];
+  return judgments.map((one) => ({
     pathId,
     ...one,
-    ...id,
+    ...(requestId && { requestId: shownText(requestId) }),
   }));
 }
 
+function judgment(rule: CheckedRule, at: string, expected: string, found: string): Judgment {
+  return { rules: [rule], at, expected, found };
+}
+
 /** Returns why a response shows nothing about its path; `undefined` if it does. */
-export function whyUntried({ pathId, endpoint }: Attempt, response: CheckedResponse): string | undefined {
+export function whyUntried(pathId: PromisedPathId, response: CheckedResponse): string | undefined {
   const { status } = response;
   const { status: expected } = outcomeOf(pathId);
   if (pathId === "429.per_day" && status === 200) {
-    const [today, perDay] = [
-      memberAt(response, "data", "usage", "today"),
-      memberAt(response, "data", "limits", "per_day"),
-    ];
-    const isBelow = Number(today) <= Number(perDay);
-    return isBelow
-      ? `the key is not at its limit: usage.today is ${Number(today)} of ${Number(perDay)}`
-      : undefined;
+    const today = Number(memberAt(response, "data", "usage", "today"));
+    const perDay = Number(memberAt(response, "data", "limits", "per_day"));
+    return today <= perDay ? `the key is not at its limit: usage.today is ${today} of ${perDay}` : undefined;
   }
   // An unknown key has no limits, so its 429 is judged.
-  if (status === 429 && (expected < 400 || expected === 403)) {
+  if (status === 429 && (expected === 200 || expected === 403))
     return "a limit was reached instead; try again later";
-  }
-  if (endpoint !== undefined && memberAt(response, "error", "code") === "insufficient_scope")
-    return `no key has the scope ${endpoint.scope ?? "that it needs"}`;
   // Responses do not show the required scope, so there may be none.
   const isPermitted = pathId === "403.insufficient_scope" && status === 200;
   return isPermitted ? "the endpoint needs no scope, or this key has it" : undefined;
 }
 
-function judgeOutcome(attempt: Attempt, response: CheckedResponse): Judgment[] {
-  const { pathId, endpoint = me } = attempt;
-  const { status } = outcomeOf(pathId);
-  if (response.status !== status) {
-    const found = describeOutcome(response);
-    return [{ rules: [ruleOf(pathId)], at: "status", expected: String(status), found }];
-  }
-  const isJson = response.json !== undefined;
-  if (status >= 400) return [...judgeForm(response, "R27"), ...(isJson ? judgeError(pathId, response) : [])];
-  const rule = endpoint === me ? "R1" : ruleOf(pathId);
+function judgeOutcome({ pathId, apiKey = "" }: Attempt, response: CheckedResponse): Judgment[] {
+  const { status, code } = outcomeOf(pathId);
+  const rule = ruleOf(pathId);
+  if (response.status !== status)
+    return [judgment(rule, "status", String(status), describeOutcome(response))];
+  const form = judgeForm(response, status === 200 ? "R1" : "R27");
+  const hasBody = response.json !== undefined;
+  if (status === 200)
+    return [...form, ...(hasBody ? judgeContext(response, apiKey) : []), ...judgeRequestId(response)];
   return [
-    ...judgeForm(response, rule),
-    ...(isJson ? judgeBody(attempt, response) : []),
-    ...judgeRequestId(response),
+    ...form,
+    ...(hasBody
+      ? [...mismatches(errorShape, response, () => "R27"), ...judgeCode(response, rule, code)]
+      : []),
   ];
-}
-
-const retryDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /;
-
-/** `Retry-After` may be absent. If it is there, a client must be able to read it. */
-function judgeWait(response: CheckedResponse): Judgment[] {
-  const value = headerOf(response, "retry-after");
-  if (value === undefined || response.status < 400) return [];
-  if (/^\d+$/.test(value) || (retryDate.test(value) && !Number.isNaN(Date.parse(value)))) return [];
-  const expected = "seconds or a date";
-  return [{ rules: ["RFC 9110"], at: "Retry-After", expected, found: quoted(value) }];
 }
 
 function describeOutcome(response: CheckedResponse): string {
   const { status, json } = response;
   const location = headerOf(response, "location");
-  if (typeof memberAt(response, "error", "code") === "string") return describeResponse(response);
-  if (status >= 300 && status < 400 && location !== undefined) {
+  if (status >= 300 && status < 400 && location !== undefined)
     return `${status}, a redirect to ${shownText(location)}, which was not followed`;
-  }
-  return json === undefined ? `${status}, ${describeBody(response)}` : String(status);
+  return json === undefined ? `${status}, ${describeBody(response)}` : describeResponse(response);
 }
 
-const json = "application/json";
-const mediaTypeOf = (type = "") => type.split(";", 1).join().trim().toLowerCase();
-
 function judgeForm(response: CheckedResponse, rule: CheckedRule): Judgment[] {
-  const rules = [rule];
   const type = headerOf(response, "content-type");
   const encoding = headerOf(response, "content-encoding");
-  const wrong: Judgment[] = [];
-  if (mediaTypeOf(type) !== json) {
-    const found = type === undefined ? "nothing" : quoted(type);
-    wrong.push({ rules, at: "Content-Type", expected: json, found });
-  }
-  if (encoding !== undefined && !/^identity$/i.test(encoding)) {
-    const expected = "nothing, because the request did not ask for an encoding";
-    wrong.push({ rules, at: "Content-Encoding", expected, found: quoted(encoding) });
-  }
-  if (response.json === undefined)
-    wrong.push({ rules, at: "body", expected: "JSON", found: describeBody(response) });
-  return wrong;
+  const isTyped = /^application\/json *(?:;|$)/i.test(type ?? "");
+  const isPacked = encoding !== undefined && !/^identity$/i.test(encoding);
+  const unasked = "nothing, because the request did not ask for an encoding";
+  const wrong = [
+    !isTyped &&
+      judgment(rule, "Content-Type", "application/json", type === undefined ? "nothing" : quoted(type)),
+    isPacked && judgment(rule, "Content-Encoding", unasked, quoted(encoding)),
+    response.json === undefined && judgment(rule, "body", "JSON", describeBody(response)),
+  ];
+  return wrong.filter((one) => one !== false);
 }
 
 /** The rule for each member of the response; R1 covers the others. */
@@ -152,70 +123,75 @@ const rulesOfMembers: readonly (readonly [start: string, rule: CheckedRule])[] =
   ["data.usage", "R6"],
 ];
 
-function judgeBody(attempt: Attempt, response: CheckedResponse): Judgment[] {
-  const { endpoint = me, pathId, apiKey = "" } = attempt;
-  const found = mismatchesIn(endpoint.responseShape, response.json).map((problem) => {
-    const ofMember = rulesOfMembers.find(([start]) => problem.path.startsWith(start))?.[1] ?? "R1";
-    return mismatch(problem, endpoint === me ? ofMember : ruleOf(pathId));
-  });
-  if (endpoint !== me) return found;
+function judgeContext(response: CheckedResponse, apiKey: string): Judgment[] {
+  const wrong = mismatches(
+    me.responseShape,
+    response,
+    (path) => rulesOfMembers.find(([start]) => path.startsWith(start))?.[1] ?? "R1",
+  );
   const environment = memberAt(response, "data", "environment");
   const prefix = keyPrefixOf(apiKey)?.environment;
-  if ((environment === "test" || environment === "live") && environment !== prefix) {
-    const expected = `"${prefix}", the environment in the key's prefix`;
-    found.push({ rules: ["R3"], at: "$.data.environment", expected, found: describeValue(environment) });
-  }
-  return found;
+  if ((environment !== "test" && environment !== "live") || environment === prefix) return wrong;
+  const expected = `"${prefix}", the environment in the key's prefix`;
+  return [...wrong, judgment("R3", "$.data.environment", expected, describeValue(environment))];
 }
 
-function mismatch({ path, expected, value }: ShapeMismatch, rule: CheckedRule): Judgment {
-  const at = path === "" ? "$" : `$.${escapeControls(path)}`;
-  return { rules: [rule], at, expected, found: describeValue(value) };
+function mismatches(
+  shape: Shape,
+  { json }: CheckedResponse,
+  ruleAt: (path: string) => CheckedRule,
+): Judgment[] {
+  return mismatchesIn(shape, json).map(({ path, expected, value }) => {
+    const at = path === "" ? "$" : `$.${escapeControls(path)}`;
+    return judgment(ruleAt(path), at, expected, describeValue(value));
+  });
 }
 
 function judgeRequestId(response: CheckedResponse): Judgment[] {
   const requestId = headerOf(response, "x-request-id");
   if (requestId) return [];
   const found = requestId === undefined ? "nothing" : "an empty header";
-  return [{ rules: ["R7"], at: "X-Request-Id", expected: "a request id", found }];
+  return [judgment("R7", "X-Request-Id", "a request id", found)];
 }
 
-function judgeError(pathId: PathId, response: CheckedResponse): Judgment[] {
-  const wrong = mismatchesIn(errorShape, response.json).map((problem) => mismatch(problem, "R27"));
-  return [...wrong, ...judgeCode(pathId, memberAt(response, "error", "code"))];
-}
-
-function judgeCode(pathId: PathId, code: unknown): Judgment[] {
-  const { status, code: expected } = outcomeOf(pathId);
-  const rule = ruleOf(pathId);
+function judgeCode(response: CheckedResponse, rule: CheckedRule, expected: string | null): Judgment[] {
+  const { status } = response;
+  const code = memberAt(response, "error", "code");
   const at = "$.error.code";
-  // The schema already rejects a missing code, or one that is not text.
+  // The shape already rejects a missing code, or one that is not text.
   if (typeof code !== "string") return [];
-  if (status === 429 && code === "") {
-    return [{ rules: ["R28"], at, expected: "a code", found: "an empty string" }];
-  }
-  if (status === 429 || code === expected) return [];
+  if (status === 429) return code === "" ? [judgment("R28", at, "a code", "an empty string")] : [];
+  if (code === expected) return [];
   const isListed = outcomes.some((row) => row.status === status && row.code === code);
   const found = isListed ? quoted(code) : `${quoted(code)}, which is not listed for ${status}`;
   return [{ rules: isListed ? [rule] : [rule, "R28"], at, expected: `"${expected}"`, found }];
 }
 
-export function perMinuteOf({ response }: CompletedAttempt): number | undefined {
-  const limit = memberAt(response, "data", "limits", "per_minute");
-  return typeof limit === "number" && Number.isInteger(limit) && limit >= 0 ? limit : undefined;
+const retryDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /;
+
+/** `Retry-After` may be absent. If it is there, a client must be able to read it. */
+function judgeWait(response: CheckedResponse): Judgment[] {
+  const value = headerOf(response, "retry-after");
+  if (value === undefined || response.status < 400) return [];
+  if (/^\d+$/.test(value) || (retryDate.test(value) && !Number.isNaN(Date.parse(value)))) return [];
+  return [judgment("RFC 9110", "Retry-After", "seconds or a date", quoted(value))];
 }
 
-/** Judges `per_minute` + 1 responses without a 429: a difference (R22), unless a new minute may have started. */
-export function judgeNoLimit(
-  responses: readonly CheckedResponse[],
-  perMinute: number,
-): Pick<Attempt, "reason" | "difference"> {
-  const minutes = new Set(responses.map(minuteOf));
-  if (minutes.size !== 1 || minutes.has(Number.NaN)) {
-    return { reason: `a minute may have ended while ${responses.length} requests were sent; none got 429` };
-  }
-  const found = `200 for ${responses.length} requests in one minute; per_minute is ${perMinute}`;
-  return {
-    difference: { rules: ["R22"], pathId: "429.per_minute", at: "status", expected: "429", found },
-  };
+/** The names that the contract does not have: members, and headers that announce an endpoint's end. */
+export function undocumentedIn({ status, headers, json }: CheckedResponse): string[] {
+  const names = headers.map(([name]) => shownText(name));
+  return [
+    ...unknownMembers(status < 400 ? me.responseShape : errorShape, json).slice(0, 100),
+    ...names.filter((name) => /^(?:deprecation|sunset)$/i.test(name)),
+  ];
+}
+
+// Skips the contents of undocumented members: names there may be data.
+function unknownMembers(of: Shape, value: unknown, path = "$"): string[] {
+  if (of.kind !== "mapping" || !isMapping(value)) return [];
+  return Object.entries(value).flatMap(([name, member]) => {
+    const field = Object.hasOwn(of.fields, name) ? of.fields[name] : undefined;
+    const at = `${path}.${name}`;
+    return field === undefined ? [shownText(at)] : unknownMembers(shapeOf(field), member, at);
+  });
 }

@@ -1,15 +1,11 @@
-import type { ReleasedEndpoint } from "../api/endpoint.js";
-import { errorShape } from "../api/openapi.js";
 import type { RawResponse } from "../node/clients/send-once.js";
 import { keyPrefixes } from "../rules/api-key.js";
 import { escapeControls, redactEncoded, redactValue } from "../rules/redact.js";
-import { isMapping, type Shape, shapeOf } from "../rules/schema/shape.js";
+import { isTooDeep, parsedJson } from "../rules/schema/json.js";
+import { isMapping } from "../rules/schema/shape.js";
 
 /** A response to judge and show, with every key removed. */
-export interface CheckedResponse {
-  readonly status: number;
-  readonly reason: string;
-  readonly headers: RawResponse["headers"];
+export interface CheckedResponse extends Pick<RawResponse, "status" | "reason" | "headers"> {
   /** The body; `undefined` if it is not UTF-8. */
   readonly text: string | undefined;
   readonly json: unknown;
@@ -18,21 +14,21 @@ export interface CheckedResponse {
 }
 
 export function readResponse(
-  { status, reason, headers: rawHeaders, body }: RawResponse,
+  { status, reason, headers, body }: RawResponse,
   redact: Redact,
 ): CheckedResponse {
   const text = decodeText(body);
-  const value = text === undefined ? undefined : parseBody(text, redact);
-  const repeating = rawHeaders
-    .filter(([, header]) => redact.finds(header))
-    .map(([name]) => redact.text(name));
-  const inBody = text !== undefined && (redact.finds(text) || value?.repeatsKey === true);
+  const parsed = parsedJson(text ?? "");
+  const json = isTooDeep(parsed) ? undefined : parsed;
+  const repeating = headers.filter(([, value]) => redact.finds(value)).map(([name]) => redact.text(name));
+  // JSON escapes can hide a key.
+  const inBody = [text, JSON.stringify(json)].some((one) => one !== undefined && redact.finds(one));
   return {
     status,
     reason: redact.text(reason),
-    headers: rawHeaders.map(([name, header]) => [redact.text(name), redact.text(header)] as const),
+    headers: headers.map(([name, value]) => [redact.text(name), redact.text(value)] as const),
     text: text && redact.text(text),
-    json: value?.json,
+    json: redactValue(json, redact.text),
     repeatsKeyAt: [...new Set([...repeating, ...(inBody ? ["body"] : [])])],
   };
 }
@@ -40,17 +36,6 @@ export function readResponse(
 function decodeText(body: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body);
-  } catch {
-    return undefined;
-  }
-}
-
-// JSON escapes can hide a key, so the values are searched as well. The parser's message is dropped because it repeats the
-// text. A deeply nested value that exceeds the stack is not the API's either.
-function parseBody(text: string, redact: Redact): { json: unknown; repeatsKey: boolean } | undefined {
-  try {
-    const json: unknown = JSON.parse(text);
-    return { json: redact.value(json), repeatsKey: redact.finds(JSON.stringify(json)) };
   } catch {
     return undefined;
   }
@@ -75,29 +60,6 @@ export function memberAt({ json }: Pick<CheckedResponse, "json">, ...path: reado
   );
 }
 
-/** The names that the contract of an endpoint does not have: members, and headers that announce its end. */
-export function undocumentedIn(
-  { status, headers, json }: CheckedResponse,
-  endpoint: ReleasedEndpoint,
-): string[] {
-  const shape = status < 400 ? endpoint.responseShape : errorShape;
-  const names = headers.map(([name]) => shownText(name));
-  return [
-    ...unknownMembers(shape, json).slice(0, 100),
-    ...names.filter((name) => /^(?:deprecation|sunset)$/i.test(name)),
-  ];
-}
-
-// Skips the contents of undocumented members: names there may be data.
-function unknownMembers(of: Shape, value: unknown, path = "$"): string[] {
-  if (of.kind !== "mapping" || !isMapping(value)) return [];
-  return Object.entries(value).flatMap(([name, member]) => {
-    const field = Object.hasOwn(of.fields, name) ? of.fields[name] : undefined;
-    const at = `${path}.${name}`;
-    return field === undefined ? [shownText(at)] : unknownMembers(shapeOf(field), member, at);
-  });
-}
-
 /** Whether the response is an HTML page, for example from a gateway, proxy or captive portal. */
 export function isHtml(response: CheckedResponse): boolean {
   const type = headerOf(response, "content-type") ?? "";
@@ -114,23 +76,17 @@ export function describeBody(response: CheckedResponse): string {
   const { text } = response;
   if (text === undefined) return "a body that is not UTF-8";
   if (text === "") return "an empty body";
-  const beginning = quoted(text.length > 40 ? `${text.slice(0, 40)}…` : text);
-  return `${isHtml(response) ? "an HTML page" : "text"} that starts with ${beginning}`;
+  const start = quoted(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+  return `${isHtml(response) ? "an HTML page" : "text"} that starts with ${start}`;
 }
 
-/**
- * Describes a value in a body.
- *
- * @example
- * describeValue("60"); // 'the string "60"'
- * describeValue({}); // "a mapping"
- */
+/** Describes a value in a body without the content of objects: `the string "60"`, `an object`, `nothing`. */
 export function describeValue(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (typeof value === "string") return `the string ${quoted(value)}`;
-  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
-  return isMapping(value) ? "a mapping" : `the ${typeof value} ${value}`;
+  if (Array.isArray(value)) return value.length === 0 ? "an empty array" : "an array";
+  return isMapping(value) ? "an object" : `the ${typeof value} ${value}`;
 }
 
 const longest = 80;
@@ -147,9 +103,8 @@ export function quoted(text: string): string {
 /** From this length on, a key without its prefix cannot be one of the server's words. */
 const minSecretLength = 12;
 
-interface Redact {
+export interface Redact {
   readonly text: (given: string) => string;
-  readonly value: (given: unknown) => unknown;
   /** Whether a text contains one of the keys. */
   readonly finds: (given: string) => boolean;
 }
@@ -164,11 +119,9 @@ export function createRedact(secrets: readonly string[]): Redact {
       return rest.length < minSecretLength ? whole : [...whole, { text: rest, shown: "…" }];
     })
     .sort((one, other) => other.text.length - one.text.length);
-
-  function text(given: string): string {
-    return redactEncoded(needles.reduce((all, needle) => all.replaceAll(needle.text, needle.shown), given));
-  }
-  const value = (given: unknown): unknown => redactValue(given, text);
-  const finds = (given: string) => needles.some((needle) => given.includes(needle.text));
-  return { text, value, finds };
+  return {
+    text: (given) =>
+      redactEncoded(needles.reduce((all, needle) => all.replaceAll(needle.text, needle.shown), given)),
+    finds: (given) => needles.some(({ text }) => given.includes(text)),
+  };
 }

@@ -5,7 +5,7 @@ import { stdinName } from "../node/files/load-scenario.js";
 import { version } from "../node/package-files.js";
 import { alignColumns, commandLine } from "../report/plain-text.js";
 import type { SandboxError } from "../rules/errors.js";
-import { didYouMean, listed, nearest, quote } from "../rules/schema/words.js";
+import { didYouMean, nearest, quote } from "../rules/schema/words.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
 import type { CliCommand } from "./command.js";
 import { commands } from "./commands.js";
@@ -46,36 +46,54 @@ export async function cli(argv: readonly string[], given: GivenIo): Promise<numb
 
 async function run(argv: readonly string[], io: Io): Promise<number> {
   const [before, behind] = splitAtDashes(argv);
-  const [first = ""] = before;
-  const asks = (...flags: string[]) => before.some((word) => flags.includes(word));
-  const asksHelp = asks("-h", "--help");
-  if (asks("-V", "-v", "--version") || first === "version") {
-    io.stdout.write(`${version}\n`);
-    return exitCode.fine;
+  const isCommand = (word: string | undefined) => word !== undefined && Object.hasOwn(commands, word);
+  const word = before[0] === "help" ? before[1] : before[0];
+  const name = word !== undefined && isCommand(word) ? word : (Object.keys(commands)[0] as string);
+  if (!isCommand(word) && !word?.startsWith("-")) rejectUnknownWord(word, io);
+  const command = await load(name);
+  const listsAll = !isCommand(word) && before.some((one) => ["help", "-h", "--help"].includes(one));
+  const program = rootOf(io);
+  for (const one of Object.keys(commands)) {
+    // Usually only the one that runs: loading every command takes long.
+    const declared = one === name || listsAll ? await load(one) : undefined;
+    const commander = declared
+      ? commanderOf(one, declared, io, before.includes("--all"))
+      : new Commander(one);
+    program.addCommand(commander, { isDefault: one === Object.keys(commands)[0] });
   }
-  if (first === "help") return printHelpOf(before[1], io, before.slice(2));
-  const implied = !Object.hasOwn(commands, first);
-  if (implied && asksHelp) {
-    const [standard = ""] = Object.keys(commands);
-    await checkHelpFlags(standard, await load(standard, io), before, io);
-    return printHelpOf(undefined, io);
+  let code: number = exitCode.fine;
+  program.commands
+    .find((one) => one.name() === name)
+    ?.action(async (...given: unknown[]) => {
+      const commander = given.at(-1) as Commander;
+      const { args: words } = commander;
+      if (!isCommand(word)) rejectUnknownWord(words[0], io);
+      const hasExcess = command.rest !== undefined && words.length > Object.keys(command.words ?? {}).length;
+      if (hasExcess || (command.rest?.startsWith("<") && behind.length === 0))
+        throw lacksDashes(name, words, io);
+      await warnOfVariables(command, io);
+      const line = isCommand(word) ? argv : [name, ...argv];
+      code = await command.run({
+        words,
+        flags: flagValues(commander, command, io.env),
+        line,
+        rest: behind,
+        io,
+      });
+    });
+  try {
+    await program.parseAsync([...(command.rest === undefined ? argv : before)], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode !== 0) throw misread(name, sentenceOf(error), io);
   }
-  const [name, given] = implied ? [Object.keys(commands)[0] as string, argv] : [first, argv.slice(1)];
-  const command = await load(name, io);
-  const { rest: needed } = command;
-  if (needed?.startsWith("<") && behind.length === 0 && !asksHelp) {
-    throw lacksDashes(name, given, io);
-  }
-  const parsed = await parse(name, command, needed === undefined ? given : before.slice(1), { io, implied });
-  if (parsed === undefined) return exitCode.fine;
-  await warnOfVariables(command, io);
-  return command.run({ ...parsed, line: [name, ...given], rest: behind, io });
+  return code;
 }
 
-async function printHelpOf(name: string | undefined, io: Io, more: readonly string[] = []): Promise<number> {
-  if (name === undefined || name === "help" || name.startsWith("-")) await printHelp(io);
-  else await parse(name, await load(name, io), ["--help", ...more], { io });
-  return exitCode.fine;
+/** Commander's message as a sentence, with its suggestion in the same line. */
+function sentenceOf({ message }: CommanderError): string {
+  const text = message.replace(/^error: /, "").replace(/\n\((.*)\)$/, ". $1");
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.?]$/.test(text) ? "" : "."}`;
 }
 
 // Ignores variables of other programs or other versions.
@@ -89,7 +107,7 @@ async function warnOfVariables(command: CliCommand, io: Io): Promise<void> {
   const names = unknownTo(variablesOf(command), Object.keys(env));
   // Usually there are none, and loading every command takes long.
   if (names.length === 0) return;
-  const loadedCommands = await Promise.all(Object.keys(commands).map((name) => load(name, io)));
+  const loadedCommands = await Promise.all(Object.keys(commands).map(load));
   const variables = loadedCommands.flatMap(variablesOf);
   const suffixes = variables.flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []));
   for (const name of unknownTo(variables, names)) {
@@ -98,53 +116,8 @@ async function warnOfVariables(command: CliCommand, io: Io): Promise<void> {
   }
 }
 
-async function load(name: string, io: Io): Promise<CliCommand> {
-  if (!Object.hasOwn(commands, name)) throw unknownWord(name, io);
+function load(name: string): Promise<CliCommand> {
   return commands[name]?.() as Promise<CliCommand>;
-}
-
-/** Flags that are not set come from the environment. `undefined` if it has printed the help. */
-async function parse(
-  name: string,
-  command: CliCommand,
-  argv: readonly string[],
-  { io, implied = false }: { readonly io: Io; readonly implied?: boolean },
-) {
-  // Before its flags, which may be those of another command.
-  if (implied && !argv[0]?.startsWith("-")) rejectUnknownWord(argv[0], io);
-  await checkHelpFlags(name, command, argv, io);
-  const commander = commanderOf(`${io.program} ${name}`, command, io, argv.includes("--all"));
-  try {
-    commander.parse([...argv], { from: "user" });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return undefined;
-    throw misread(name, await sentenceOf(error, name, command, argv), io);
-  }
-  const { args: words } = commander;
-  if (implied) rejectUnknownWord(words[0], io);
-  const specs = Object.keys(command.words ?? {});
-  const excess = words[specs.length];
-  if (excess !== undefined && command.rest !== undefined) throw lacksDashes(name, words, io);
-  if (excess !== undefined && !specs.at(-1)?.includes("...")) {
-    const accepted = specs.join(" ") || "no words";
-    throw misread(name, `Unexpected argument ${JSON.stringify(excess)}: ${name} accepts ${accepted}.`, io);
-  }
-  return { words, flags: flagValues(commander, command, io.env) };
-}
-
-/** Rejects unknown flags next to `--help`, which Commander would not read. */
-async function checkHelpFlags(
-  name: string,
-  command: CliCommand,
-  argv: readonly string[],
-  io: Io,
-): Promise<void> {
-  const helpFlags = ["-h", "--help", "--all"];
-  if (!argv.some((word) => helpFlags.slice(0, 2).includes(word))) return;
-  const others = argv.filter((word) => !helpFlags.includes(word));
-  const [unknown] = commanderOf(name, command, io).parseOptions(others).unknown;
-  if (unknown !== undefined) throw misread(name, await unknownFlag(unknown, name, command), io);
 }
 
 function lacksDashes(name: string, words: readonly string[], io: Io): SandboxError {
@@ -171,35 +144,31 @@ To set a flag in the environment, use the variable in brackets.`;
 /** The same on every terminal, because the documentation contains the help. */
 const helpWidth = 80;
 
-async function printHelp(io: Io): Promise<void> {
+function rootOf(io: Io): Commander {
   const notes = rootNotes.replaceAll("svc-sandbox", io.program);
-  const program = configure(new Commander(io.program), io)
+  return configure(new Commander(io.program), io)
     .description(
       "A sandbox of the relying-party API: every key state, limit and error, the same way each time.\n\nCoding agents: read AGENTS.md in the package first (3 kB; node_modules/svc-sandbox/AGENTS.md).",
     )
     .usage("[command] [scenario] [flags]")
     .helpCommand("help [command]", "print the help of a command")
-    .option("-V, --version", "print the version")
+    .version(version, "-V, --version", "print the version")
     .addHelpText("after", `\n${exampleText(rootExamples, io)}\n\n${notes}`);
-  for (const [name, load] of Object.entries(commands)) {
-    program.addCommand(commanderOf(name, await load(), io));
-  }
-  program.outputHelp();
 }
 
-function commanderOf(name: string, command: CliCommand, io: Io, showsAll = true): Commander {
+function commanderOf(name: string, command: CliCommand, io: Io, showsAll: boolean): Commander {
   const { summary, description, words = {}, rest, examples, usual = [] } = command;
   const shownFlags: readonly string[] =
     showsAll || usual.length === 0 ? Object.keys(flagsOf(command)) : usual;
   const hidden = Object.keys(flagsOf(command)).length - shownFlags.length;
-  const more = hidden === 0 ? "" : `\n${hidden} more flags: ${name} --help --all\n`;
+  const more = hidden === 0 ? "" : `\n${hidden} more flags: ${io.program} ${name} --help --all\n`;
   const usage = [...Object.keys(words), "[flags]", ...(rest === undefined ? [] : ["--", rest])];
   const commander = configure(new Commander(name), io)
     .summary(summary)
     .description(description)
     .usage(usage.join(" "))
-    // The message shows the unexpected argument.
-    .allowExcessArguments(true)
+    // Such a command has its own message.
+    .allowExcessArguments(rest !== undefined)
     .addHelpText("after", () => `${more}\n${exampleText(examples, io)}`);
   for (const [spec, text] of Object.entries(words)) commander.argument(spec, text);
   for (const [attribute, declared] of Object.entries(flagsOf(command))) {
@@ -247,70 +216,9 @@ function flagValues(
   return values;
 }
 
-/** What to write in place of a flag that people expect. */
-function insteadOf(long: string, name: string, { rest }: CliCommand, value = "revoked"): string | undefined {
-  const behind = rest === undefined ? "" : " -- npm test";
-  if (long === "--scenario")
-    return `write the scenario without a flag, as in \`svc-sandbox ${name} ${value}${behind}\``;
-  return name === "exec" && long === "--json" ? "use --format json" : undefined;
-}
-
-async function commandsWith(long: string): Promise<string[]> {
-  const has = async ([name, load]: (typeof entries)[number]) =>
-    Object.values((await load()).flags).some(({ spec }) => flag.longForm(spec) === long) ? [name] : [];
-  const entries = Object.entries(commands);
-  return (await Promise.all(entries.map(has))).flat();
-}
-
-async function sentenceOf(
-  { message, code }: CommanderError,
-  name: string,
-  command: CliCommand,
-  argv: readonly string[],
-): Promise<string> {
-  if (code === "commander.unknownOption") {
-    return unknownFlag(message.replace(/^error: unknown option '(.*)'$/, "$1"), name, command, argv);
-  }
-  const text = message
-    .replace(/^error: /, "")
-    .replace(/^missing required argument '(.*)'/, "Missing argument <$1>")
-    .replace(/^option '(.*)' argument missing/, "$1 needs a value");
-  const sentence = /[.?]$/.test(text) ? text : `${text}.`;
-  return code === "commander.conflictingOption" ? `${sentence} Leave one out.` : sentence;
-}
-
-/** `given` may have its value: `--scenario=expired`. */
-async function unknownFlag(
-  given: string,
-  name: string,
-  command: CliCommand,
-  argv: readonly string[] = [],
-): Promise<string> {
-  const [long = "", value = argv[argv.indexOf(given) + 1]] = given.split("=");
-  const instead = insteadOf(
-    long,
-    name,
-    command,
-    value !== undefined && isScenarioName(value) ? value : undefined,
-  );
-  if (instead !== undefined) return `${name} has no ${long}: ${instead}.`;
-  const knownFlags = [
-    ...Object.values(flagsOf(command)).map(({ spec }) => flag.longForm(spec)),
-    "--version",
-    "--help",
-  ];
-  if (knownFlags.includes(long)) return `${long} has no value: write ${long}, or leave it out.`;
-  const others = await commandsWith(long);
-  if (others.length > 0 && others.length < 5)
-    return `${name} has no ${long}: it is a flag of ${listed(others, "and")}.`;
-  const meant = nearest(long, knownFlags);
-  return `Unknown flag ${long}.${meant === undefined ? "" : ` Did you mean ${meant}?`}`;
-}
-
 function configure(commander: Commander, io: Io): Commander {
   return commander
     .exitOverride()
-    .showSuggestionAfterError(false)
     .helpOption("-h, --help", "print this help")
     .configureHelp({
       styleTitle: (title) => (title === "Options:" ? "Flags:" : title),

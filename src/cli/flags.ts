@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { isLoopbackHost, readBaseUrl, readHostName } from "../node/addresses.js";
-import { formatWords, reportFormats } from "../report/render/document.js";
+import { readBaseUrl, readHostName } from "../node/addresses.js";
+import { reportFormats } from "../report/render/document.js";
 import { type AdviceLevel, adviceLevels } from "../rules/advice.js";
 import { profiles } from "../rules/assumptions.js";
 import { listed, quote } from "../rules/schema/words.js";
@@ -215,25 +215,6 @@ export const ofServer = {
   key: option("--key <file>", "private key of --cert (PEM, without a passphrase)", fileName),
 };
 
-const readIntercepted = separated(
-  reader((text) => {
-    const isName = /^(?:\*\.)?[\w-]+(?:\.[\w-]+)*$/.test(text) && !isLoopbackHost(text);
-    return isName ? text.toLowerCase() : undefined;
-  }, "the name of a host, such as api.example or *.bank.example, without a port"),
-);
-
-export const intercept = {
-  intercept: option(
-    "--intercept <host>",
-    "send requests to this host to the sandbox, for a client that hard-codes its https address; *.bank.example covers all names below it; repeatable, or separated by commas",
-    readIntercepted,
-  ),
-  passThrough: toggle(
-    "--pass-through",
-    "with --intercept, forward requests to other hosts (default: reject them, so that no real key leaves)",
-  ),
-};
-
 const logFormats = ["pretty", "json", "off"] as const;
 
 export const log = (standard: (typeof logFormats)[number]) =>
@@ -245,7 +226,7 @@ export const log = (standard: (typeof logFormats)[number]) =>
 
 export const format = plainOption(
   "--format <format>",
-  `${formatWords} (default: text)`,
+  `${listed(reportFormats, "or")} (default: text)`,
   oneOf(reportFormats),
 );
 

@@ -108,7 +108,7 @@ test("keys of a terminal come in order, by their names", async () => {
 
 test.each([
   [["--json"], {}, { json: true, verbose: false }],
-  [["--verbose", "--format=brief"], {}, { json: true, verbose: true }],
+  [["--verbose", "--format=json"], {}, { json: true, verbose: true }],
   [["--format", "text", "--", "--json", "--verbose"], {}, { json: false, verbose: false }],
   [
     ["--format", "jsonx"],

@@ -51,7 +51,7 @@ export function splitAtDashes(argv: readonly string[]): [own: readonly string[],
 export function errorFormOf(argv: readonly string[], env: Io["env"]) {
   const [own] = splitAtDashes(argv);
   const isSet = (value = "") => !["", "0", "false", "no", "off"].includes(value.toLowerCase());
-  const format = /(?:^| )--format[ =](?:json|brief)(?= |$)/.test(own.join(" "));
+  const format = /(?:^| )--format[ =]json(?= |$)/.test(own.join(" "));
   return {
     verbose: own.includes("--verbose") || isSet(env.SVC_SANDBOX_VERBOSE),
     json: format || own.includes("--json") || isSet(env.SVC_SANDBOX_JSON),

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import * as addresses from "./addresses.js";
 import { describeConnectionError } from "./clients/send-once.js";
-import { der } from "./java-trust-store.js";
 
 test.each([
   ["localhost", true],
@@ -81,13 +80,4 @@ test.each([
       : expect.stringMatching(new RegExp(`^${found}.* \\(${code}\\)$`));
   for (const one of [error, all])
     expect(describeConnectionError(one as NodeJS.ErrnoException).found).toEqual(expected);
-});
-
-test.each([
-  [0x7f, "307f"],
-  [0x80, "308180"],
-  [0xff, "3081ff"],
-  [0x100, "30820100"],
-])("DER has the length %i in as few bytes as possible", (length, head) => {
-  expect(der(0x30, Buffer.alloc(length)).toString("hex").slice(0, head.length)).toBe(head);
 });

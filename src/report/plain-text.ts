@@ -58,7 +58,6 @@ export interface Subject {
   readonly document?:
     | { readonly given?: boolean | undefined; readonly file?: string | undefined }
     | undefined;
-  readonly intercept?: readonly string[] | undefined;
   readonly command: readonly string[];
   /** How the user starts svc-sandbox. Default: by its name. */
   readonly program?: string;
@@ -73,11 +72,10 @@ function documentFlag(document: Subject["document"]): string[] {
 export function runAgainWith(
   by: "exec" | "certify",
   words: readonly string[],
-  { intercept = [], command, document, program = "svc-sandbox" }: Omit<Subject, "scenario">,
+  { command, document, program = "svc-sandbox" }: Omit<Subject, "scenario">,
 ): string {
-  const hosts = intercept.flatMap((host) => ["--intercept", host]);
   return commandLine(
-    [...program.split(" "), by, ...words, ...documentFlag(document), ...hosts, "--", ...command],
+    [...program.split(" "), by, ...words, ...documentFlag(document), "--", ...command],
     2_000,
   );
 }

@@ -5,7 +5,6 @@ import { isSuccess } from "../rules/outcomes.js";
 import { escapeControls } from "../rules/redact.js";
 import { snakeCase } from "../rules/schema/json.js";
 import { listed } from "../rules/schema/words.js";
-import { briefJson, type Ran, reportBrief, type UnmetThreshold } from "./brief.js";
 import { pluralize, timesOf } from "./plain-text.js";
 import type { ReportDocument, ReportFormat, Section, TableRow, Tone } from "./render/document.js";
 import { render, type TextStyle } from "./render/render.js";
@@ -17,17 +16,20 @@ import type {
   ReportedPath,
   ReportedRequest,
 } from "./report-shape.js";
+import type { UnmetThreshold } from "./thresholds.js";
 
-interface RenderOptions extends TextStyle, Ran {
+interface RenderOptions extends TextStyle {
   readonly failures?: readonly UnmetThreshold[];
+  /** Why no request may have come, as a sentence. */
+  readonly hint?: string;
 }
 
 export function renderReport(
   report: Report,
   format: ReportFormat,
-  { failures = [], ...options }: RenderOptions = {},
+  { failures = [], hint, ...style }: RenderOptions = {},
 ): string {
-  return render(reportDocument(report, failures, options), format, options);
+  return render(reportDocument(report, failures, hint), format, style);
 }
 
 export function conclusion({ requests, coverage, announced, faults, advice }: Report): string {
@@ -59,7 +61,7 @@ function unreadNote({ unread }: Report): string[] {
 export function reportDocument(
   report: Report,
   unmet: readonly UnmetThreshold[],
-  ran: Ran = {},
+  hint?: string,
 ): ReportDocument {
   const { scenario, requests, paths, advice, coverage } = report;
   const isWhole = coverage.covered === coverage.promised;
@@ -73,7 +75,7 @@ export function reportDocument(
     ...unreadNote(report),
     ...(isWhole ? ["Every promised path is covered. Next: run your client with certify."] : []),
   ];
-  const hints = requests === 0 && ran.hint !== undefined ? [ran.hint] : [];
+  const hints = requests === 0 && hint !== undefined ? [hint] : [];
   const text = conclusion(report);
   const failures = unmet.map(({ sentence }) => sentence);
   const sections: Section[] = [
@@ -115,7 +117,6 @@ export function reportDocument(
     conclusion: { text, tone: requests === 0 ? "warning" : isGood ? "good" : undefined },
     failures,
     json: { ...(snakeCase(report) as object), conclusion: text, notes: [...notes, ...hints], failures },
-    brief: briefJson(reportBrief(report, unmet, ran)),
   };
 }
 

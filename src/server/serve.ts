@@ -3,19 +3,16 @@ import { clearInterval, nextTick, nodeCrypto, setInterval } from "../node/platfo
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { closeServer, listenOn } from "./sockets/connections.js";
-import { createHttpServer, type ServerCertificate } from "./sockets/http-server.js";
+import { createHttpServer } from "./sockets/http-server.js";
 import { reject } from "./sockets/messages.js";
 import {
   type ControlHandler,
   createServerState,
   type Hosting,
-  type Interceptor,
   type ServeOptions,
   type Server,
 } from "./sockets/server-state.js";
 import type { CertificatePair } from "./sockets/tls.js";
-
-export type InterceptingServer = RunningServer & { readonly proxy: Interceptor | undefined };
 
 export interface RunningServer {
   /** `publicUrl`, or `localUrl` if that is not set. Without a slash at its end. */
@@ -35,10 +32,7 @@ export interface RunningServer {
 const pauseOfDue = 250;
 
 /** Resolves once it accepts requests. The caller closes the state file. Throws `state_unwritable`. */
-export async function serve(
-  sandbox: SandboxState,
-  options: ServeOptions & Hosting,
-): Promise<InterceptingServer> {
+export async function serve(sandbox: SandboxState, options: ServeOptions & Hosting): Promise<RunningServer> {
   const { port, host = "127.0.0.1", control: hasControl = true, program, stateFile } = options;
   const state = createServerState(sandbox, { onStop: () => void close(), ...options });
   const certificate = await certificateOf(state, options);
@@ -48,12 +42,11 @@ export async function serve(
   state.localUrl = baseUrlOf(address, certificate === undefined ? "http" : "https");
   state.loopback = isLoopback(address.address);
   if (!state.loopback) state.token ??= nodeCrypto.randomBytes(24).toString("base64url");
-  const proxy = await proxyOf(state, options);
   const due = setInterval(() => tryToRunDue(sandbox), pauseOfDue).unref();
   const close = async (grace = 2000) => {
     state.stopping.abort();
     clearInterval(due);
-    await Promise.all([proxy?.close(grace), closeServer(server, open, grace)]);
+    await closeServer(server, open, grace);
   };
   try {
     stateFile?.begin();
@@ -65,7 +58,6 @@ export async function serve(
   return {
     url,
     localUrl,
-    proxy,
     close,
     certificate: certificate?.cert,
     controlUrl: hasControl ? url + controlPath : undefined,
@@ -90,18 +82,6 @@ async function certificateOf(
   // Loaded when needed: most servers speak HTTP.
   const { certificatePair } = await import("./sockets/tls.js");
   return certificatePair(tls, [host, ...allowedHosts.map(bareName)]);
-}
-
-async function proxyOf(
-  state: Server,
-  { intercept, passThrough = false }: Hosting,
-): Promise<Interceptor | undefined> {
-  if (intercept === undefined) return undefined;
-  // Its hosts have only the API.
-  const open = (certificate: ServerCertificate) =>
-    createHttpServer({ ...state, control: undefined }, certificate);
-  // Loaded when needed: few servers have a proxy.
-  return (await import("./sockets/intercept.js")).startInterceptor(intercept, passThrough, open);
 }
 
 /** Loaded by the first call: Express takes longer to load than everything else, and most runs do not need it. */

@@ -1,10 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parse } from "yaml";
 import { renderCheck } from "../../src/check/report.js";
 import { runCheck } from "../../src/check/run.js";
 import type { NoResponse, RawResponse } from "../../src/node/clients/send-once.js";
-import { reportFormats } from "../../src/report/render/document.js";
 import { unknownSecret } from "../../src/scenario/population.js";
 import { probeKeys } from "../support/probed-server.js";
 import { runs } from "../support/property-seed.js";
@@ -74,10 +72,8 @@ test("a check ends with any server's responses, keeps to its budget, and prints 
       });
       expect(sent).toBe(report.requests);
       expect(sent).toBeLessThanOrEqual(max);
-      const printed = reportFormats.map((format) => renderCheck(report, format)).join("\n");
+      const printed = (["text", "json"] as const).map((format) => renderCheck(report, format)).join("\n");
       for (const key of Object.values(probeKeys)) expect(printed).not.toContain(key.slice(9));
-      const json = JSON.parse(renderCheck(report, "json"));
-      expect(parse(report.assumptionsYaml).assumptions).toEqual(json.learned);
     }),
     runs(80),
   );

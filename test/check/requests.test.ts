@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { parse } from "yaml";
 import { runCheck } from "../../src/check/run.js";
 import { createSandbox } from "../../src/index.js";
 import { variableOf } from "../../src/rules/api-key.js";
@@ -8,8 +7,7 @@ import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { unknownSecret } from "../../src/scenario/population.js";
 import type { SandboxServer } from "../../src/server/start-server.js";
 import { withoutScope } from "../support/coverage.js";
-import { allProbeKeys, otherPaths, probeKeys, serveProbed } from "../support/probed-server.js";
-import { isNightly } from "../support/property-seed.js";
+import { allProbeKeys, probeKeys, serveProbed } from "../support/probed-server.js";
 import { type Ran, runCli } from "../support/run-cli.js";
 import { mePath } from "../support/send.js";
 import { served } from "../support/servers.js";
@@ -35,23 +33,19 @@ async function check(server: SandboxServer, ...argv: string[]) {
 describe("against the sandbox itself, a check", () => {
   test.each<Profile>(["minimal", "typical"])("finds nothing in profile %s with limits", async (profile) => {
     const server = await serveSandbox(1, { profile });
-    const { code, report } = await check(server, "--max-requests", "20", "--probe-limits");
+    const { code, report } = await check(server, "--probe-limits");
     expect(report.differences).toEqual([]);
     const wrong = report.paths.filter(({ verdict }: { verdict: string }) => verdict !== "agrees");
     expect(wrong.map((one: { path_id: string }) => one.path_id)).toEqual(withoutScope);
     const note = "SVC_KEY_LEGACY_LIVE was not tried: 200.legacy was checked with SVC_KEY_LEGACY.";
-    expect([code, report.verdict, report.notes]).toEqual([
-      0,
-      "agrees",
-      [expect.stringMatching(/^Compared \d responses? to each cause of 401\./), note],
-    ]);
+    expect([code, report.verdict, report.notes]).toEqual([0, "agrees", [note]]);
   });
 
-  test.each(Array.from({ length: isNightly ? 10 : 4 }, (_, index) => index + 1))(
+  test.each(Array.from({ length: 10 }, (_, index) => index + 1))(
     "finds nothing in the profile varied, seed %i",
     async (seed) => {
       const server = await serveSandbox(seed, { profile: "varied" });
-      for (const argv of [[], ["--max-requests", "44", "--probe-limits"]]) {
+      for (const argv of [[], ["--probe-limits"]]) {
         const { code, report } = await check(server, ...argv);
         expect(report.differences).toEqual([]);
         expect(code).toBe(0);
@@ -59,28 +53,13 @@ describe("against the sandbox itself, a check", () => {
     },
   );
 
-  test.each<Assumed>([
-    { profile: "typical" },
-    { profile: "minimal", rate_limit_code: "QUOTA.over", retry_after: "date", rate_limit_headers: "legacy" },
-    { profile: "minimal", request_id_on_errors: true, error_details: true },
-  ])("learns assumptions that make another sandbox the same, from %j", async (assumptions) => {
-    const argv = ["--max-requests", "20", "--probe-limits"];
-    const { report, ...ran } = await check(await serveSandbox(1, assumptions), ...argv);
-    const learned = parse(report.assumptions_yaml).assumptions;
-    expect(learned).toEqual(report.learned);
-    const again = await check(await serveSandbox(1, learned), ...argv);
-    expect(again.report.assumptions_yaml).toBe(report.assumptions_yaml);
-    const { profile, ...given } = assumptions;
-    expect(learned).toMatchObject(given);
-    expect([ran.code, again.code]).toEqual([0, 0]);
-  });
-
   test("needs no key to try three paths, and shows what the others need", async () => {
     const server = await serveSandbox(1, {});
     const { code, stdout } = await runCli(["check", server.url], { env: {} });
     expect(stdout).toMatch(/^ {2}401\.unknown +agrees +401 unauthorized$/m);
     expect(stdout).toMatch(/^ {2}200\.test +not tried +needs a test key in SVC_KEY_ACTIVE or SVC_API_KEY$/m);
     expect(stdout).toMatch(/^ {2}401\.revoked +not tried +needs SVC_KEY_REVOKED$/m);
+    expect(stdout).toMatch(/^No key is set\. Set SVC_API_KEY /m);
     expect(code).toBe(0);
   });
 
@@ -116,7 +95,7 @@ describe("a check", () => {
     const server = await serveProbed();
     const ran = await runCli(["check", server.url, "--max-requests", String(max)], { env: probeKeys });
     const sent = server.requests().map(({ ref }) => ref);
-    expect(sent).toHaveLength(Math.min(max, 9 + otherPaths.length));
+    expect(sent).toHaveLength(Math.min(max, 9));
     expect(new Set(sent).size).toBe(Math.min(max, 8));
     expect(paths(ran, "agrees")).toHaveLength(Math.min(max, 8));
     if (max < 8) expect(ran.stdout).toContain(`the ${max} requests of --max-requests are used up`);
@@ -136,16 +115,14 @@ describe("a check", () => {
     const small = await limited(3);
     const ran = await runCli(["check", small.url, "--probe-limits"], { env });
     expect(ran.stdout).toMatch(/^ {2}429\.per_minute +agrees +429 slow_down, SVC_API_KEY$/m);
-    expect(ran.stdout).toMatch(/^ {2}rate_limit_code: slow_down +# /m);
-    expect(ran.stdout).toMatch(/^ {2}retry_after: seconds +# /m);
-    expect(small.requests()).toHaveLength(28);
+    expect(small.requests()).toHaveLength(10);
 
     const large = await limited(60);
     const rejected = await runCli(["check", large.url, "--probe-limits"], { env });
     expect(rejected.stdout).toContain(
-      `needs 61 requests, one more than per_minute, and ${39 - otherPaths.length} are left; --max-requests ${66 + otherPaths.length} has room for them`,
+      `needs 61 requests, one more than per_minute, and 36 are left; --max-requests 69 has room for them`,
     );
-    expect(large.requests()).toHaveLength(26 + otherPaths.length);
+    expect(large.requests()).toHaveLength(8);
   });
 
   test("R22 R23 a key that is not at its limit shows nothing about it", async () => {
@@ -169,9 +146,9 @@ describe("a check", () => {
         const refs = sandbox.keys.list().map(({ ref }) => ref);
         const keys = refs.map((ref) => [variableOf(ref), sandbox.secret(ref as never)] as const);
         const { differences } = await runCheck(
-          async (apiKey, { path = mePath } = {}) => {
+          async (apiKey) => {
             const headers = { ...(apiKey !== undefined && { "x-api-key": apiKey }) };
-            const response = await sandbox.fetch(`https://api.example${path}`, { headers });
+            const response = await sandbox.fetch(`https://api.example${mePath}`, { headers });
             sandbox.clock.advance("1s");
             const body = new Uint8Array(await response.arrayBuffer());
             return { status: response.status, reason: "", headers: [...response.headers], body };

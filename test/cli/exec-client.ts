@@ -1,8 +1,5 @@
-import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect } from "vitest";
-import { briefShape } from "../../src/report/brief.js";
-import { inJson } from "../../src/rules/schema/json.js";
-import { jsonSchemaDocument } from "../../src/rules/schema/json-schema.js";
+import { parseReport } from "../../src/report/report-shape.js";
 import { type RunOptions, runCli } from "../support/run-cli.js";
 import { startBin } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -45,14 +42,24 @@ export function runExec(argv: readonly string[], options: Parameters<typeof star
   return startExec(argv, options).ended;
 }
 
-const isBrief = new Ajv2020().compile(jsonSchemaDocument(inJson(briefShape)));
+/** The report in a text that is only JSON. */
+export function reportIn(text: string) {
+  const json = JSON.parse(text);
+  expect(parseReport(json)).toBeDefined();
+  return json;
+}
 
-/** The one line of JSON in a text. */
-export function briefIn(text: string) {
-  expect(text).toMatch(/^\{.*\}\n$/);
-  const brief = JSON.parse(text);
-  expect([isBrief(brief), isBrief.errors]).toEqual([true, null]);
-  return brief;
+interface Row {
+  readonly path_id: string;
+  readonly promised: boolean;
+  readonly covered: boolean;
+  readonly how_to_cover: { readonly ref: string };
+}
+
+/** The paths that a report in JSON shows as not covered, each with its key. */
+export function missedIn({ paths }: { readonly paths: readonly Row[] }): Record<string, string> {
+  const missed = paths.filter(({ promised, covered }: Row) => promised && !covered);
+  return Object.fromEntries(missed.map(({ path_id, how_to_cover }: Row) => [path_id, how_to_cover.ref]));
 }
 
 /** Runs `exec` in this process, for tests that do not read what its command prints. */

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from "vitest";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-test.each([["-v"], ["version"]])("%s %s prints the version", async (...argv) => {
+test.each([["-V"], ["--version"]])("%s %s prints the version", async (...argv) => {
   expect(await runCli(argv)).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^\d+\.\d+\.\d+(?:-[\w.]+)?\n$/),

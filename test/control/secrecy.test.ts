@@ -4,9 +4,9 @@ import { expect, test } from "vitest";
 import { createJsonLog } from "../../src/node/logger.js";
 import { served } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
+import { methodsByPath, realPath } from "./calls.js";
 import { aKey, careless, sentKeys } from "./careless.js";
 import { clientOf, type ServedControl, serveControl } from "./client.js";
-import { description, realPath } from "./described.js";
 import { newKey } from "./writes.js";
 
 const mePath = "/v1/relying-party/me";
@@ -26,10 +26,10 @@ async function openRecorded(): Promise<{ control: ServedControl; everything: () 
   };
 }
 
-/** Reads everything that is described; `ref` is a key's. */
+/** Reads everything; `ref` is a key's. */
 async function readAll({ ask }: ServedControl, ref: string): Promise<void> {
-  for (const [path, verbs] of Object.entries(description.paths)) {
-    if (!("get" in verbs)) continue;
+  for (const [path, methods] of Object.entries(methodsByPath)) {
+    if (!methods.includes("GET")) continue;
     await ask(realPath(path).replace("/keys/active", `/keys/${ref}`));
   }
   await ask(`/requests?key=${ref}`);

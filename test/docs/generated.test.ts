@@ -6,7 +6,7 @@ import { successPathsOf } from "../../src/api/endpoint.js";
 import { evaluateKey } from "../../src/api/evaluate.js";
 import { builtIn, endpointsIn, withEndpoints } from "../../src/api/routes.js";
 import { variationTable } from "../../src/api/variation/table.js";
-import { keyedPaths, keylessPaths, limitPaths } from "../../src/check/contract.js";
+import { checkedPaths, isLimit } from "../../src/check/contract.js";
 import { commands } from "../../src/cli/commands.js";
 import { countryOf } from "../../src/farmers/tables.js";
 import { createSandbox, outcomes } from "../../src/index.js";
@@ -37,7 +37,7 @@ const callGroups: Readonly<Record<string, readonly string[]>> = {
   farmers: ["farmers"],
   requests: ["requests", "expect", "send", "report", "request-checks"],
   story: ["story"],
-  server: ["health", "ready", "stop", "openapi.json", "control.openapi.json", ""],
+  server: ["health", "ready", "stop", "openapi.json", ""],
 };
 
 const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
@@ -216,16 +216,18 @@ function keysPart(): string {
 }
 
 function variablesPart(): string {
-  const keyless = keylessPaths(() => undefined).map(({ pathId }) => pathId);
-  const rows = [...keyedPaths, ...limitPaths].map(({ pathId, variables, kind, isLimit }) => {
+  const keyless = checkedPaths.filter(({ variables }) => variables.length === 0);
+  const keyed = checkedPaths.filter((path) => !keyless.includes(path));
+  const rows = keyed.map((path) => {
+    const { pathId, variables, kind } = path;
     const keys = variables
       .map(code)
       .join(", ")
       .replace(/, (?=[^,]*$)/, " or ");
     const key = kind === undefined ? keys : `a ${kind} key in ${keys}`;
-    return [code(pathId), isLimit ? `${key}, only with \`--probe-limits\`` : key];
+    return [code(pathId), isLimit(path) ? `${key}, only with \`--probe-limits\`` : key];
   });
-  return table(["path", "variable"], [code(keyless), "none"], ...rows);
+  return table(["path", "variable"], [code(keyless.map(({ pathId }) => pathId)), "none"], ...rows);
 }
 
 const firstPart = (path: string) => path.split("/")[1] as string;
@@ -335,9 +337,8 @@ function localesPart(): string {
 
 function formatsPart(): string {
   const rows = reportFormats.map((format) => {
-    const { title, words, mediaType, extensions } = formats[format];
-    const about = words === undefined ? title : words;
-    return `| \`${format}\` | ${about} | ${extensions.map((one) => `\`${one}\``).join(", ")} | \`${mediaType}\` |`;
+    const { title, mediaType, extensions } = formats[format];
+    return `| \`${format}\` | ${title} | ${extensions.map((one) => `\`${one}\``).join(", ")} | \`${mediaType}\` |`;
   });
   return ["| format | is | endings | media type |", "|---|---|---|---|", ...rows].join("\n");
 }

@@ -1,12 +1,12 @@
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
-import { connect, isIP } from "node:net";
-import { connect as connectTls, createServer as createTlsServer } from "node:tls";
+import { connect } from "node:net";
+import { connect as connectTls } from "node:tls";
 import { expect, test } from "vitest";
 import type { SandboxServer, ServerOptions } from "../../src/server/index.js";
-import { makeCertificate, makeSelfSigned } from "../../src/server/sockets/tls.js";
+import { makeSelfSigned } from "../../src/server/sockets/tls.js";
 import { askHttps } from "../support/ask-https.js";
-import { listening, served } from "../support/servers.js";
+import { served } from "../support/servers.js";
 
 const me = "/v1/relying-party/me";
 
@@ -36,43 +36,12 @@ test("a client that prefers HTTP/2 gets HTTP/1.1", async () => {
   socket.destroy();
 });
 
-test("a certificate names its own key and its issuer's, as Python 3.13 requires", async () => {
-  const issuer = await makeCertificate({ subject: "authority", hosts: ["api.example"] });
-  const { cert } = await makeCertificate({ names: ["api.example"], issuer });
-  const [authority, own] = [new X509Certificate(issuer.cert), new X509Certificate(cert)];
-  expect([authority.ca, own.ca, own.checkIssued(authority), own.verify(authority.publicKey)]).toEqual([
-    true,
-    false,
-    true,
-    true,
-  ]);
+test("a certificate names its own key as its issuer's, as Python 3.13 requires", async () => {
+  const own = new X509Certificate((await makeSelfSigned("api.example")).cert);
+  expect(own.verify(own.publicKey)).toBe(true);
   // The object identifiers of subjectKeyIdentifier, authorityKeyIdentifier, and keyUsage as a critical one.
-  for (const { raw } of [authority, own])
-    for (const part of ["0603551d0e", "0603551d23", "0603551d0f0101ff"])
-      expect([part, raw.includes(Buffer.from(part, "hex"))]).toEqual([part, true]);
-});
-
-test.each([
-  ["api.example", undefined],
-  ["a.b.bank.example", undefined],
-  ["10.1.2.3", undefined],
-  ["other.example", "permitted subtree violation"],
-  ["bank.example.org", "permitted subtree violation"],
-  ["10.1.2.4", "permitted subtree violation"],
-])("of the authority for some hosts, a certificate for %s fails with %s", async (name, code) => {
-  const hosts = ["api.example", "*.bank.example", "10.1.2.3"];
-  const issuer = await makeCertificate({ subject: "authority", hosts });
-  const server = createTlsServer(await makeCertificate({ names: [name], issuer }));
-  const port = await listening(server);
-  const servername = isIP(name) ? "" : name;
-  const checkServerIdentity = () => undefined;
-  const socket = connectTls({ port, host: "127.0.0.1", servername, ca: issuer.cert, checkServerIdentity });
-  const failed = await once(socket, "secureConnect").then(
-    () => undefined,
-    (error) => error.message,
-  );
-  socket.destroy();
-  expect(failed).toBe(code);
+  for (const part of ["0603551d0e", "0603551d23", "0603551d0f0101ff"])
+    expect([part, own.raw.includes(Buffer.from(part, "hex"))]).toEqual([part, true]);
 });
 
 test("the certificate is also valid for --host, for a year, and is not an authority for others", async () => {

@@ -23,10 +23,8 @@ const reasons = {
   files: "the files that flags name",
   "run-command": "starts the user's command",
   "run-served": "the server of a command, and where the processes of the user append their requests",
-  "java-trust-store": "the certificates of a JVM that the user's command may start",
   report: "counts and advice",
   "report-document": "what every format of a report shows",
-  brief: "the summary for agents",
   render: "the report as text",
   "users-package": "tells which package of the user is missing",
 };
@@ -99,12 +97,10 @@ test.each<[string, readonly Chunk[], () => Promise<string[]> | string[]]>([
     "exec -- true",
     [
       ...command,
-      "brief",
       "client-variables",
       "exec",
       "exec-report",
       "files",
-      "java-trust-store",
       "library",
       "render",
       "report",

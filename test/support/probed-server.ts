@@ -1,6 +1,5 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { RawResponse } from "../../src/node/clients/send-once.js";
-import { others } from "./coverage.js";
 import { mePath } from "./send.js";
 import { listening } from "./servers.js";
 
@@ -71,15 +70,6 @@ export function setIn(reply: Reply, path: string, value: unknown): void {
   else target[last] = value;
 }
 
-/** The paths of the other released endpoints that a check requests. */
-export const otherPaths = others.filter(({ path }) => !path.includes("{")).map(({ path }) => path);
-
-// A working key gets the example of another endpoint.
-function atPath(reply: Reply | undefined, path: string | undefined): Reply | undefined {
-  const { responseExample: body } = others.find((one) => one.path === path) ?? {};
-  return reply?.status === 200 && body !== undefined ? { ...reply, body } : reply;
-}
-
 /** Responds to each key by the contract, except for what is made wrong; `undefined` when that was handled. */
 function createReplies(misbehave: Misbehave) {
   const counts = new Map<string, number>();
@@ -98,12 +88,9 @@ function createReplies(misbehave: Misbehave) {
 export function probed(misbehave: Misbehave) {
   const reply = createReplies(misbehave);
   const refs: string[] = [];
-  const send = async (
-    apiKey: string | undefined,
-    { path }: { readonly path?: string } = {},
-  ): Promise<RawResponse> => {
+  const send = async (apiKey: string | undefined): Promise<RawResponse> => {
     refs.push(presentedRef(apiKey));
-    const { status, reason = "", headers, body, bytes } = atPath(reply(apiKey), path) as Reply;
+    const { status, reason = "", headers, body, bytes } = reply(apiKey) as Reply;
     const pairs = Object.entries(headers).map(([name, value]) => [name, String(value)] as const);
     return { status, reason, headers: pairs, body: Buffer.from(bytes ?? JSON.stringify(body)) };
   };
@@ -117,10 +104,9 @@ export async function serveProbed(misbehave: Misbehave = () => {}, path = mePath
   const server = createServer((request, response) => {
     const apiKey = request.headers["x-api-key"] as string | undefined;
     requests.push({ ref: presentedRef(apiKey), path: request.url });
-    const isOther = otherPaths.some((one) => request.url === path.replace(mePath, one));
     const reply: Reply | undefined =
-      request.url === path || isOther
-        ? atPath(replyTo(apiKey, response), request.url?.replace(path.replace(mePath, ""), ""))
+      request.url === path
+        ? replyTo(apiKey, response)
         : { status: 404, headers: json, body: { error: { code: "not_found", message: "No." } } };
     if (reply === undefined) return;
     response.writeHead(reply.status, reply.reason, reply.headers);

@@ -39,13 +39,13 @@ class Server:
             self._give_back(process)
             raise
 
-    def report(self, format="brief"):
-        """The report of all tests: `brief` and `json` as a dict, `text`, `markdown` and `junit` as text."""
+    def report(self, format="json"):
+        """The report of all tests: `json` as a dict, `text`, `markdown` and `junit` as text."""
         return merge_reports(self.reports(), format)
 
     def reports(self):
         """The JSON reports of its processes, for `merge_reports`."""
-        return [process.send("GET", "/report?format=json") for process in self._all if process.is_running()]
+        return [process.send("GET", "/report") for process in self._all if process.is_running()]
 
     def close(self):
         """Ends the processes, and writes on stderr what they wrote there."""
@@ -191,7 +191,7 @@ class Sandbox:
             server._give_back(self._process)
 
 
-def merge_reports(reports, format="brief"):
+def merge_reports(reports, format="json"):
     """Merges the JSON reports of several servers, as the command `report --merge` does."""
     program = _program()
     with tempfile.TemporaryDirectory() as folder:
@@ -210,7 +210,7 @@ def merge_reports(reports, format="brief"):
         ended = subprocess.run(command, env=environment, **outputs)
     if ended.returncode:
         raise RuntimeError(f"`{' '.join(command)}` failed:\n{ended.stderr}")
-    return json.loads(ended.stdout) if format in ("brief", "json") else ended.stdout
+    return json.loads(ended.stdout) if format == "json" else ended.stdout
 
 
 def _in_image(program, *options, folder=None):

@@ -80,12 +80,13 @@ def pytest_sessionfinish(session, exitstatus):
         report, conclusion = merge_reports(_reports), merge_reports(_reports, "text").strip().splitlines()[-1]
     if report is None and minimum is None:
         return
-    coverage, missed = (report["coverage"], report["missed"]) if report else (0, {})
+    coverage, paths = (report["coverage"]["percent"], report["paths"]) if report else (0, [])
+    missed = {path["path_id"]: path["how_to_cover"]["ref"] for path in paths if path["promised"] and not path["covered"]}
     lines = [conclusion]
     if missed:
         lines.append("Not covered (send the key): " + ", ".join(f"{path} ({ref})" for path, ref in missed.items()))
     if report and report["advice"]:
-        lines.append("In detail: " + ", ".join(report["advice"]) + ". What to do: docs/report.md#advice in the package svc-sandbox.")
+        lines.append("In detail: " + ", ".join(one["id"] for one in report["advice"]) + ". What to do: docs/report.md#advice in the package svc-sandbox.")
     if minimum is not None and coverage < minimum:
         lines.append(f"The coverage is below --min-coverage {minimum:g}.")
         session.exitstatus = exitstatus or pytest.ExitCode.TESTS_FAILED

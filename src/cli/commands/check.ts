@@ -14,10 +14,14 @@ import type { Io } from "../io.js";
 export const checkCommand = declareCommand({
   summary: "probe a real environment and compare it with the contract",
   description:
-    "Sends a few requests to a real environment (or a sandbox), compares each path with the contract, and prints the findings as assumptions for a scenario. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. Exits with 1 if something differs or cannot be reached. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
+    "Sends a few requests to a real environment (or a sandbox) and compares each path with the contract. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. Exits with 1 if something differs or cannot be reached. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
   words: { "<base-url>": "the URL before /v1/relying-party/me" },
   flags: {
-    format: flag.format,
+    format: flag.plainOption(
+      "--format <format>",
+      "text or json (default: text)",
+      flag.oneOf(["text", "json"]),
+    ),
     json: flag.json,
     maxRequests: flag.option(
       "--max-requests <number>",
@@ -32,32 +36,30 @@ export const checkCommand = declareCommand({
   },
   examples: {
     "svc-sandbox check https://api.example": "the keys are in SVC_API_KEY, SVC_KEY_REVOKED, …",
-    "svc-sandbox check https://api.example --format junit > check.xml": "for CI",
+    "svc-sandbox check https://api.example --json > check.json": "to compare with a later one",
     "svc-sandbox check http://127.0.0.1:4747": "a sandbox: finds nothing",
   },
   async run({ words, flags, io }) {
     const format = flags.json ? "json" : (flags.format ?? "text");
     const url = endpointUnder(words[0] ?? "");
     warnOfPlainHttp(url, io);
-    const report = await runCheck(createSend(url, flags.timeout ?? flag.defaultWait), {
+    const result = await runCheck(createSend(url, flags.timeout ?? flag.defaultWait), {
       url: url.href,
       env: io.env,
       maxRequests: flags.maxRequests ?? 44,
       probeLimits: flags.probeLimits === true,
       unknownKey: unknownSecret,
     });
-    const { stopped } = report;
+    const { stopped } = result;
     if (stopped !== undefined) io.stderr.say(redactKeys(`${stopped}\n`));
-    if (format !== "text" || stopped === undefined) {
-      const style = io.stdout.style();
-      io.stdout.write(redactKeys(renderCheck(report, format, style)));
-    }
-    return report.verdict === "agrees" ? exitCode.fine : exitCode.failed;
+    if (format === "json" || stopped === undefined)
+      io.stdout.write(redactKeys(renderCheck(result, format, io.stdout.style())));
+    return result.verdict === "agrees" ? exitCode.fine : exitCode.failed;
   },
 });
 
 function warnOfPlainHttp({ protocol, host }: URL, { env, stderr }: Io): void {
-  const isReal = (secret: string) => parseApiKey(secret)?.marked !== true;
+  const isReal = ([, apiKey]: readonly [string, string]) => parseApiKey(apiKey)?.marked !== true;
   if (protocol !== "http:" || isLoopbackHost(host) || !keysInVariables(env).some(isReal)) return;
   stderr.say(`Keys go to ${host} unencrypted: the base URL starts with http://.\n`);
 }

@@ -4,10 +4,9 @@ import { outcomesOf } from "../../api/routes.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { endpointsFor } from "../../node/platform.js";
 import type { CommandOptions } from "../../node/run-command.js";
-import { type UnmetThreshold, unmetThresholds } from "../../report/brief.js";
-import { runAgainWith } from "../../report/plain-text.js";
 import { extensionWords } from "../../report/render/document.js";
 import { clientReport } from "../../report/report.js";
+import { type UnmetThreshold, unmetThresholds } from "../../report/thresholds.js";
 import type { Profile } from "../../rules/assumptions.js";
 import { faultPathIds, isSuccess } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
@@ -72,7 +71,6 @@ const flags = {
     "the port to listen on (default: 0, any free port)",
     flag.readPort,
   ),
-  ...flag.intercept,
   ...flag.ofServer,
   ...flag.ofSandbox,
   log: flag.log("off"),
@@ -86,13 +84,12 @@ export const execCommand = declareCommand({
   words: flag.scenarioWord,
   rest: "<command...>",
   flags,
-  usual: ["report", "format", "fault", "minCoverage", "failOn", "port", "intercept"],
+  usual: ["report", "format", "fault", "minCoverage", "failOn", "port"],
   examples: {
     "svc-sandbox exec -- npm test": "any command that reads SVC_BASE_URL",
     "svc-sandbox exec bad-day -- python3 -m pytest": "in another scenario",
     "svc-sandbox exec --min-coverage 80 --fail-on warning -- npm test": "with thresholds",
     "svc-sandbox exec --fault fault.hang@401.revoked -- npm test": "with one fault",
-    "svc-sandbox exec --intercept api.example -- npm test": "with a client that hard-codes its address",
     "svc-sandbox exec --report errors.md --report errors.xml -- npm test": "for CI: Markdown and JUnit",
   },
   async run(call) {
@@ -129,9 +126,7 @@ export const execCommand = declareCommand({
       const report = clientReport(sandbox, { underExec: true, keysInOutput: places() }, counters);
       const needsRequests = end.code === exitCode.fine && flags.minCoverage !== 0;
       const unmet = unmetThresholds(report, { ...flags, needsRequests, tried: [...triedPaths] });
-      const rerun = runAgainWith("exec", words, { ...flags, command: rest, program: io.program });
-      const ran = { code: end.code, rerun, hint: end.notes.join(" ") };
-      const isWritten = await deliverReport(report, unmet, targets, call, ran);
+      const isWritten = await deliverReport(report, unmet, targets, call, end.notes.join(" "));
       const code = end.code || codeOf(unmet);
       return code || (isWritten ? exitCode.fine : exitCode.usage);
     } finally {

@@ -252,7 +252,7 @@ async function addScript(file: string, command: string): Promise<void> {
   const project = parsedJson(existsSync(file) ? await readFile(file, "utf8") : "{}");
   if (!isMapping(project))
     throw usageError(`${quote(file)} is not valid JSON, so no script was added to it.`);
-  const line = `svc-sandbox exec key-states --format brief --fail-on warning -- ${command}`;
+  const line = `svc-sandbox exec key-states --format json --fail-on warning -- ${command}`;
   const scripts = { "test:sandbox": line, ...(project.scripts as object | undefined) };
   await write(file, `${JSON.stringify({ ...project, scripts }, null, 2)}\n`);
 }
@@ -273,7 +273,7 @@ async function writeAgentSection(cwd: string): Promise<string[]> {
   const section = startable(`${heading}
 
 Read ${installed ?? copy} before you write or change code that calls the relying-party API. Run the tests with a sandbox:
-\`npx --no-install svc-sandbox exec --format brief -- <command>\`.
+\`npx --no-install svc-sandbox exec --format json -- <command>\`.
 `);
   await write(file, before === "" ? section : `${before.trimEnd()}\n\n${section}`);
   return [`Added a section to AGENTS.md.`];

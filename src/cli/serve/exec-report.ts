@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Ran, UnmetThreshold } from "../../report/brief.js";
 import type { ReportFormat } from "../../report/render/document.js";
 import { conclusion, githubAnnotations, renderReport } from "../../report/report-document.js";
 import type { Report } from "../../report/report-shape.js";
+import type { UnmetThreshold } from "../../report/thresholds.js";
 import { redactKeys } from "../../rules/redact.js";
 import { listed } from "../../rules/schema/words.js";
 import { describeFailure } from "../exit-codes.js";
@@ -38,20 +38,20 @@ export function whyNoRequest(
   return `Does it read the base URL from SVC_BASE_URL, and the key from SVC_API_KEY or an SVC_KEY_… variable?${trust} Or do ${mocks}? Use createHandlers of svc-sandbox/msw. If they do, the variable SVC_SANDBOX_RUN is missing in the process of your tests: pass it on, so that their requests count.`;
 }
 
-/** Resolves to whether every file could be written; if not, the report is on stderr. */
+/** Resolves to whether every file could be written; if not, the report is on stderr. `problems` are sentences about the run. */
 export async function deliverReport(
   report: Report,
   unmet: readonly UnmetThreshold[],
   targets: readonly ReportTarget[],
   { flags, io }: { readonly flags: ReportFlags; readonly io: Io },
-  ran: Ran,
+  problems: string,
 ): Promise<boolean> {
   const { quiet = false, format = "text" } = flags;
   const style = io.stderr.style();
   const print = (text: string) => io.stderr.write(redactKeys(text));
   const say = (text: string) => io.stderr.say(redactKeys(text));
-  const why = ran.hint || whyNoRequest(io, flags);
-  const how = { ...ran, failures: unmet, hint: `The command has sent no request. ${why}` };
+  const why = problems || whyNoRequest(io, flags);
+  const how = { failures: unmet, hint: `The command has sent no request. ${why}` };
   const inFormat = (as: ReportFormat) => renderReport(report, as, how);
   const failures = await writeTargets(targets, inFormat, execReportFiles, io);
   const isInFull = failures.length > 0 || (targets.length === 0 && !quiet);
@@ -59,7 +59,8 @@ export async function deliverReport(
     for (const failure of failures) say(describeFailure(failure, flags));
     return failures.length === 0;
   };
-  if (isInFull && format === "brief") {
+  // Programs read it to its end.
+  if (isInFull && format === "json") {
     print(inFormat(format));
     return end();
   }
@@ -72,7 +73,7 @@ export async function deliverReport(
   // The text for people ends with these.
   if (!isInFull || format !== "text")
     for (const { sentence } of unmet) say(`${style.palette.red(sentence)}\n`);
-  if ((report.requests === 0 || ran.hint) && !quiet) say(`${why}\n`);
+  if ((report.requests === 0 || problems) && !quiet) say(`${why}\n`);
   if (runsOnGithub(io)) print(githubAnnotations(report, unmet));
   return end();
 }

@@ -1,8 +1,6 @@
-import { promises as files, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { promises as files } from "node:fs";
+import { join } from "node:path";
 import { clientEnvironment } from "../../node/client-variables.js";
-import { javaTrustStore } from "../../node/java-trust-store.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "../../node/run-command.js";
 import { parseApiKey, randomLength, sandboxMark } from "../../rules/api-key.js";
 import { SandboxError } from "../../rules/errors.js";
@@ -11,7 +9,7 @@ import { quote } from "../../rules/schema/words.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { unknownSecret } from "../../scenario/population.js";
-import { type InterceptingServer, serve } from "../../server/serve.js";
+import { type RunningServer, serve } from "../../server/serve.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure, unwritable } from "../exit-codes.js";
 import type * as flag from "../flags.js";
@@ -50,15 +48,15 @@ export async function runServed(
   if (flags.verbose && direct.length > 0)
     logger.note(`A proxy is set: NO_PROXY of the command is ${direct.join(",")}.`);
   try {
-    const { env, remove } = await execEnvironment(io, sandbox, server, folder.folder);
+    const env = await execEnvironment(io, sandbox, server, folder.folder);
     // A missing command was rejected before.
     const command = rest as [string, ...string[]];
     const reading = setInterval(read, 100);
-    const end = await runCommand(command, { cwd: io.cwd, env, ...run }).finally(remove);
+    const end = await runCommand(command, { cwd: io.cwd, env, ...run });
     clearInterval(reading);
     read();
     folder.requireSound();
-    return { ...end, notes: [...(server.proxy?.notes() ?? []), ...folder.notes()] };
+    return { ...end, notes: folder.notes() };
   } finally {
     // Requests in progress are counted as well.
     await server.close();
@@ -78,7 +76,7 @@ export function sayWhyNotRun(
       ? "you may not execute it"
       : (code ?? message);
   const error = new SandboxError("command_unusable", `Failed to run ${quote(program)}: ${why}.`);
-  const json = flags.json || ["json", "brief"].includes(flags.format ?? "");
+  const json = flags.json || flags.format === "json";
   io.stderr[json ? "write" : "say"](describeFailure(error, { json }));
   return isMissing ? 127 : 126;
 }
@@ -138,21 +136,12 @@ const localHosts = (baseUrl: string) => ["localhost", "127.0.0.1", "::1", new UR
 async function execEnvironment(
   { env: own, executable }: Pick<Io, "env" | "executable">,
   sandbox: SandboxState,
-  server: InterceptingServer,
+  server: RunningServer,
   runFolder: string,
-): Promise<{ readonly env: Io["env"]; readonly remove: () => void }> {
-  const { certificate, controlToken, proxy } = server;
-  const certificates = [proxy?.certificate, certificate].filter((pem) => pem !== undefined);
-  const others = proxy === undefined || proxy.passThrough;
-  const trust = certificates.length === 0 ? undefined : await writeTrust(certificates, own, others);
-  const proxied = proxy && proxyVariables(server.url, proxy.port);
+): Promise<Io["env"]> {
+  const { certificate, controlToken } = server;
   const direct = directHosts(own, server.url).join(",");
-  // Of two conflicting options, the last one applies.
-  const java = [
-    own.JAVA_TOOL_OPTIONS,
-    ...[...(proxied?.java ?? []), ...(trust?.java ?? [])].map((one) => `"-D${one}"`),
-  ];
-  const env = {
+  return {
     ...Object.fromEntries(Object.entries(own).filter(([name]) => !ours.test(name))),
     ...clientEnvironment(sandbox, server),
     SVC_SANDBOX_RUN: runFolder,
@@ -161,83 +150,24 @@ async function execEnvironment(
     // For `report`, and the command's other calls of the control plane.
     ...(controlToken !== undefined && { SVC_SANDBOX_CONTROL_TOKEN: controlToken }),
     ...(direct !== "" && { NO_PROXY: direct, no_proxy: direct }),
-    ...trust?.variables,
-    ...proxied?.variables,
-    ...(trust && { JAVA_TOOL_OPTIONS: java.join(" ").trim() }),
-  };
-  return {
-    env,
-    remove: trust?.remove ?? (() => {}),
+    ...(certificate !== undefined && (await writeTrust(certificate, own, runFolder))),
   };
 }
 
 const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+const trustVariables = ["SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"];
 
-/** Adds authorities of real hosts only for `others`: most clients that ignore the proxy then trust no host with a key. */
-async function writeTrust(certificates: readonly string[], own: Io["env"], others: boolean) {
-  const folder = await files
-    .mkdtemp(join(tmpdir(), "svc-sandbox-"))
-    .catch(
-      unwritable(`the certificate for the command into ${quote(tmpdir())}`, "Name another folder in TMPDIR."),
-    );
-  const remove = () => {
-    process.removeListener("exit", remove);
-    rmSync(folder, { recursive: true, force: true });
-  };
-  // Also after a crash.
-  process.once("exit", remove);
-  const {
-    SSL_CERT_FILE,
-    CURL_CA_BUNDLE,
-    REQUESTS_CA_BUNDLE,
-    NODE_EXTRA_CA_CERTS,
-    PHP_INI_SCAN_DIR = "",
-  } = own;
-  const [file, forNode] = [join(folder, "ca.pem"), join(folder, "node-extra-ca.pem")];
-  const store = join(folder, "java.p12");
+/** Writes the certificate, those that Node trusts, and those of the user's own files into one file; returns its variables. */
+async function writeTrust(certificate: string, own: Io["env"], folder: string): Promise<Io["env"]> {
+  const file = join(folder, "ca.pem");
   const textOf = (name: string | undefined) => (name ? files.readFile(name, "utf8").catch(() => "") : "");
-  const theirs = await Promise.all([SSL_CERT_FILE, CURL_CA_BUNDLE, REQUESTS_CA_BUNDLE].map(textOf));
+  const theirs = await Promise.all(trustVariables.map((name) => textOf(own[name])));
   const { rootCertificates } = process.getBuiltinModule("node:tls");
-  const bundle = [...certificates, ...(others ? [...rootCertificates, ...theirs] : [])];
-  const trusted = [...new Set(bundle.join("\n").match(pem))];
-  await Promise.all([
-    files.writeFile(file, `${trusted.join("\n")}\n`),
-    // There is only one such variable: certificates of the user stay trusted.
-    files.writeFile(forNode, `${certificates.join("\n")}\n${await textOf(NODE_EXTRA_CA_CERTS)}`),
-    files.writeFile(store, javaTrustStore(trusted)),
-    files.writeFile(join(folder, "php.ini"), `curl.cainfo="${file}"\nopenssl.cafile="${file}"\n`),
-  ]);
-  const variables = {
-    SVC_CA_FILE: file,
-    SSL_CERT_FILE: file,
-    CURL_CA_BUNDLE: file,
-    REQUESTS_CA_BUNDLE: file,
-    // OpenSSL and Go also trust a folder.
-    ...(!others && { SSL_CERT_DIR: folder }),
-    NODE_EXTRA_CA_CERTS: forNode,
-    // The empty part means PHP's own folder.
-    PHP_INI_SCAN_DIR: `${PHP_INI_SCAN_DIR}${delimiter}${folder}`,
-  };
-  const java = [`javax.net.ssl.trustStore=${store}`, "javax.net.ssl.trustStoreType=PKCS12"];
-  return { variables, java, remove };
-}
-
-function proxyVariables(baseUrl: string, port: number) {
-  const proxy = `http://127.0.0.1:${port}`;
-  const direct = [...new Set(localHosts(baseUrl))];
-  const variables = {
-    // Ruby always reads the proxy for http.
-    HTTPS_PROXY: proxy,
-    https_proxy: proxy,
-    HTTP_PROXY: proxy,
-    http_proxy: proxy,
-    NO_PROXY: direct.join(","),
-    no_proxy: direct.join(","),
-    NODE_USE_ENV_PROXY: "1",
-  };
-  const java = [
-    ...["https", "http"].flatMap((name) => [`${name}.proxyHost=127.0.0.1`, `${name}.proxyPort=${port}`]),
-    `http.nonProxyHosts=${["127.*", ...direct].join("|")}`,
-  ];
-  return { variables, java };
+  const trusted = new Set([certificate, ...rootCertificates, ...theirs].join("\n").match(pem));
+  await files
+    .writeFile(file, `${[...trusted].join("\n")}\n`)
+    .catch(
+      unwritable(`the certificate for the command into ${quote(file)}`, "Name another folder in TMPDIR."),
+    );
+  return Object.fromEntries(["SVC_CA_FILE", ...trustVariables].map((name) => [name, file]));
 }

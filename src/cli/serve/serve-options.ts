@@ -7,10 +7,7 @@ import type * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import type { LogFlags } from "./log.js";
 
-export interface ServeFlags
-  extends flag.FlagValues<typeof flag.ofServer>,
-    flag.FlagValues<typeof flag.intercept>,
-    LogFlags {
+export interface ServeFlags extends flag.FlagValues<typeof flag.ofServer>, LogFlags {
   readonly port?: number;
 }
 

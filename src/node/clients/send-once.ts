@@ -1,17 +1,13 @@
 import * as http from "node:http";
 import * as https from "node:https";
 import { rootCertificates } from "node:tls";
-import type { KeylessRequest } from "../../api/endpoint.js";
 import { me } from "../../api/endpoints/me.js";
 import { SandboxError } from "../../rules/errors.js";
 import { readBaseUrl } from "../addresses.js";
 import { version } from "../package-files.js";
 
-/** Sends a GET request with a key, or without one for `undefined`, to `/me` or another path; never throws. */
-export type Send = (
-  apiKey: string | undefined,
-  request?: KeylessRequest,
-) => Promise<RawResponse | NoResponse>;
+/** Sends a GET request to `/me` with a key, or without one for `undefined`; never throws. */
+export type Send = (apiKey: string | undefined) => Promise<RawResponse | NoResponse>;
 
 export interface RawResponse {
   readonly status: number;
@@ -45,13 +41,12 @@ export function endpointUnder(base: string): URL {
 }
 
 export function createSend(url: URL, timeout: number): Send {
-  return (apiKey, { path = me.path, headers } = {}) =>
-    sendOnce(new URL(url.href.slice(0, -me.path.length) + path), {
+  return (apiKey) =>
+    sendOnce(url, {
       timeout,
-      maxBody: (path === me.path ? 64 : 1024) * 1024,
+      maxBody: 64 * 1024,
       headers: {
         accept: "application/json",
-        ...headers,
         // Responses are compared byte by byte.
         "accept-encoding": "identity",
         "user-agent": `svc-sandbox/${version} check`,

@@ -4,12 +4,6 @@ import { listed } from "../../rules/schema/words.js";
 /** The formats of a report, a check and a certificate: `render.ts` has the renderer of each. The rest is read from here. */
 const formatTable = {
   text: { title: "Text", mediaType: "text/plain", extensions: [".txt"] },
-  brief: {
-    title: "Brief",
-    words: "one line of JSON for scripts and agents",
-    mediaType: "application/json",
-    extensions: [],
-  },
   json: { title: "JSON", mediaType: "application/json", extensions: [".json"] },
   markdown: { title: "Markdown", mediaType: "text/markdown", extensions: [".md", ".markdown"] },
   junit: { title: "JUnit", mediaType: "application/xml", extensions: [".xml"] },
@@ -17,10 +11,9 @@ const formatTable = {
 
 interface FormatRow {
   readonly title: string;
-  readonly words?: string;
   readonly mediaType: string;
-  /** The extensions of file names that set it. New files get the first one; without one, the format is not for files. */
-  readonly extensions: readonly string[];
+  /** The extensions of file names that set it. New files get the first one. */
+  readonly extensions: readonly [string, ...string[]];
 }
 
 export type ReportFormat = keyof typeof formatTable;
@@ -29,24 +22,12 @@ export const formats: Readonly<Record<ReportFormat, FormatRow>> = formatTable;
 
 export const reportFormats = Object.keys(formatTable) as readonly ReportFormat[];
 
-/** The formats in a sentence, each with its words. */
-export const formatWords = listed(
-  reportFormats.map((format) =>
-    formats[format].words === undefined ? format : `${format} (${formats[format].words})`,
-  ),
-  "or",
-);
-
 /** The extensions of file names in a sentence. */
 export const extensionWords = listed(
-  reportFormats.flatMap((format) => {
+  reportFormats.map((format) => {
     const { title, extensions } = formats[format];
     const [extension] = extensions;
-    return extension === undefined
-      ? []
-      : extension === `.${format}`
-        ? [extension]
-        : [`${extension} (${title})`];
+    return extension === `.${format}` ? extension : `${extension} (${title})`;
   }),
   "or",
 );
@@ -59,16 +40,12 @@ export interface ReportDocument {
   /** One line about the input. */
   readonly title: string;
   readonly sections: readonly Section[];
-  /** A block to paste into a scenario. */
-  readonly yaml?: { readonly title: string; readonly text: string };
   readonly notes: readonly string[];
   readonly conclusion: ToneText;
   /** The unmet thresholds, a sentence each. */
   readonly failures: readonly string[];
   /** The same as one JSON document. */
   readonly json: object;
-  /** The essentials. Default: all of the JSON. */
-  readonly brief?: object;
 }
 
 /** A table. With `details`, the text format lists them below each row. In JUnit, each row with a tone is a test. */

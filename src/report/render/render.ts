@@ -37,14 +37,13 @@ const renderers: Readonly<
   Record<ReportFormat, (document: ReportDocument, palette: ReportPalette, wrap: Paint) => string>
 > = {
   text: renderText,
-  brief: ({ brief, json }) => `${JSON.stringify(brief ?? json)}\n`,
   json: ({ json }) => `${JSON.stringify(json, null, 2)}\n`,
   markdown: renderMarkdown,
   junit: renderJunit,
 };
 
 function renderText(document: ReportDocument, palette: ReportPalette, wrap: Paint): string {
-  const { title, sections, yaml, notes, conclusion, failures } = document;
+  const { title, sections, notes, conclusion, failures } = document;
   const before = [
     escapeControls(title),
     "",
@@ -59,9 +58,7 @@ function renderText(document: ReportDocument, palette: ReportPalette, wrap: Pain
     ...failures.map((failure) => palette.red(escapeControls(failure))),
     "",
   ];
-  // The block to paste keeps its lines.
-  const block = yaml === undefined ? [] : [palette.bold(yaml.title), "", yaml.text];
-  return [wrap(before.join("\n")), ...block, wrap(after.join("\n"))].join("\n");
+  return [wrap(before.join("\n")), wrap(after.join("\n"))].join("\n");
 }
 
 function sectionLines({ columns, rows }: Section, palette: ReportPalette): string[] {
@@ -87,7 +84,7 @@ function paint(text: string, tone: Tone | undefined, palette: ReportPalette): st
 
 /** Renders the document as GitHub Markdown, for the summary of a CI job or a pull request: a table for each section. */
 function renderMarkdown(document: ReportDocument): string {
-  const { title, sections, yaml, notes, conclusion, failures } = document;
+  const { title, sections, notes, conclusion, failures } = document;
   return [
     `# ${markdownText(conclusion.text)}`,
     "",
@@ -95,7 +92,6 @@ function renderMarkdown(document: ReportDocument): string {
     "",
     ...failures.flatMap((failure) => [`**${markdownText(failure)}**`, ""]),
     ...sections.flatMap(table),
-    ...(yaml === undefined ? [] : [`${yaml.title}:`, "", "```yaml", yaml.text.trimEnd(), "```", ""]),
     ...notes.flatMap((note) => [markdownText(note), ""]),
   ].join("\n");
 }

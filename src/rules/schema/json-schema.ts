@@ -11,7 +11,7 @@ export function jsonSchemaDocument(shape: Shape, describe?: Describe): JsonSchem
   return { $schema: "https://json-schema.org/draft/2020-12/schema", ...jsonSchemaOf(shape, describe) };
 }
 
-/** The JSON Schema 2020-12 of a shape; named parts inside it are references to OpenAPI `components`. */
+/** The JSON Schema 2020-12 of a shape. */
 export function jsonSchemaOf(
   shape: Shape,
   describe: Describe = ownDescription,
@@ -23,17 +23,11 @@ export function jsonSchemaOf(
     ...(description !== undefined && { description }),
     ...orNullKeywords(
       shape,
-      keywordsOf(shape, (inner, ...step) => referenceOr(inner, describe, [...path, ...step])),
+      keywordsOf(shape, (inner, ...step) => jsonSchemaOf(inner, describe, [...path, ...step])),
     ),
     // A keyword for editors; validators ignore it.
     ...(shape.isOfSnapshots && { doNotSuggest: true }),
   };
-}
-
-export function referenceOr(shape: Shape, describe?: Describe, path?: readonly string[]): JsonSchema {
-  return shape.part === undefined
-    ? jsonSchemaOf(shape, describe, path)
-    : { $ref: `#/components/schemas/${shape.part}` };
 }
 
 function orNullKeywords({ isNullable }: Shape, keywords: JsonSchema): JsonSchema {

@@ -28,8 +28,6 @@ export interface Traits<Value> {
   readonly isNullable?: boolean;
   /** Whether its names, and those of its parts, are already spelled as in JSON. */
   readonly isAsSpelled?: boolean;
-  /** Its name in a document with named parts. */
-  readonly part?: string;
   /** Never set: only carries the type. */
   readonly Value?: Value;
 }

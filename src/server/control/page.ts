@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { extname } from "node:path";
 import { promisify } from "node:util";
 import { brotliDecompress, gzip } from "node:zlib";
@@ -11,7 +10,6 @@ import { redactPath } from "../../rules/redact.js";
 import * as s from "../../rules/schema/shape.js";
 import { controlRoute, type Route } from "./route.js";
 
-const docsPath = `${controlPath}/docs`;
 const assets = "dist/dashboard/assets/";
 
 // Allows only files and requests of the same server, and no framing.
@@ -26,7 +24,6 @@ const policy = [
 export const pageRoute: Route = controlRoute("GET /", {
   summary: "The dashboard, a page for browsers",
   response: s.text(),
-  types: ["text/html"],
   run(_context, { request, response }) {
     // Relative, because a proxy may add a prefix.
     if (!request.path.endsWith("/")) return response.redirect(308, `.${controlPath}/`);
@@ -37,30 +34,10 @@ export const pageRoute: Route = controlRoute("GET /", {
 export const servePageFiles: RequestHandler = (request, response, next) => {
   const { path, method } = request;
   if (method !== "GET" && method !== "HEAD") return next();
-  if (path === docsPath) return response.redirect(308, "./docs/");
   const [, folder, file] = /^(.+\/)((?:\w[\w-]*(?:\.[\w-]+)+)?)$/.exec(path) ?? [];
   if (folder === `${controlPath}/assets/` && file) sendPageFile(request, response, assets, file).catch(next);
-  else if (folder === `${docsPath}/`) sendDocs(request, response, file || "index.html").catch(next);
   else next();
 };
-
-/** Sends a page of the documentation: as a page for people, or as its Markdown for agents. */
-async function sendDocs(request: Request, response: Response, file: string): Promise<void> {
-  const { renderDocs, markdownFileOf } = await import("./docs-page.js");
-  const [, page = "", type = ""] = /^([\w-]+)\.(html|md)$/.exec(file) ?? [];
-  const markdown = (await orNotFound(packageFile(markdownFileOf(page)), file)).toString();
-  response.set("Referrer-Policy", "no-referrer").vary("Accept-Encoding").type(type);
-  const text = type === "html" ? renderDocs(page, markdown) : markdown;
-  response.set("Content-Security-Policy", documentPolicy(text));
-  await sendCompressed(request, response, Buffer.from(text));
-}
-
-/** The policy of a document: it has text and its own style; nothing that a text brings along is loaded or run. */
-function documentPolicy(html: string): string {
-  const [, style = ""] = /<style>(.*?)<\/style>/s.exec(html) ?? [];
-  const hash = createHash("sha256").update(style).digest("base64");
-  return `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox`;
-}
 
 function orNotFound(read: Promise<Buffer>, file: string): Promise<Buffer> {
   return read.catch((error) => {

@@ -8,18 +8,14 @@ import * as s from "../../rules/schema/shape.js";
 import { stepKinds } from "../../rules/steps.js";
 import { farmerShape } from "../../sandbox/population/farmer-shape.js";
 import { viewShapes } from "../../sandbox/view-shapes.js";
-import { descriptionOf } from "../../scenario/format/json-schema.js";
 import { assumptionsSchema, faultSchema } from "../../scenario/format/steps.js";
 
 // The responses of the control plane. Every member is always present, except in faults, which have the given members.
 
-/** Names parts, so that documents and other parts can refer to them. */
-function named<const Of extends Readonly<Record<string, Shape>>>(parts: Of): Of {
-  return Object.fromEntries(Object.entries(parts).map(([part, shape]) => [part, { ...shape, part }])) as Of;
-}
-
 const { pathId, fault } = viewShapes.request.fields;
 const headers = s.record(s.text());
+const named = <Shapes>(shapes: Shapes): Shapes => shapes;
+
 const running = { scenario: s.text(), seed: s.count() };
 const step = { kind: s.choice(stepKinds), say: s.nullable(s.text()) };
 const progress = { steps: s.count(), done: s.count(), over: s.flag() };
@@ -31,7 +27,7 @@ const assumptions = Object.entries(s.fieldsOf(assumptionsSchema) ?? {}).map(
 
 const { runs: _, ...reportOfOneRun } = reportShape.fields;
 
-const records = named({
+const records = {
   Key: viewShapes.key,
   Organization: viewShapes.organization,
   Clock: viewShapes.clock,
@@ -39,22 +35,20 @@ const records = named({
   Assumptions: s.mapping(Object.fromEntries(assumptions)) as Shape as Shape<
     Assumptions & { readonly profile: Profile }
   >,
-  Fault: s.described(faultSchema, descriptionOf(faultSchema) ?? ""),
+  Fault: faultSchema,
   Request: viewShapes.request,
   Farmer: farmerShape,
-});
+};
 
-const { ListedKey } = named({
-  ListedKey: s.mapping({
-    ...viewShapes.key.fields,
-    // Computed as in `explain`, without a request.
-    nextRequest: s.mapping({
-      status: s.count(),
-      pathId,
-      verdict: s.text(),
-      /** When a limit resets and the key gets 200 again; otherwise `null`. */
-      until: s.orNull(s.instant()),
-    }),
+const ListedKey = s.mapping({
+  ...viewShapes.key.fields,
+  // Computed as in `explain`, without a request.
+  nextRequest: s.mapping({
+    status: s.count(),
+    pathId,
+    verdict: s.text(),
+    /** When a limit resets and the key gets 200 again; otherwise `null`. */
+    until: s.orNull(s.instant()),
   }),
 });
 

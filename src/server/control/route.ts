@@ -46,7 +46,6 @@ export interface Route<
   /** The shape of its response's `data`, or of the whole response if it is bare; left out for 204, which has no body. */
   readonly response?: Of;
   readonly isBare?: true;
-  readonly types?: readonly string[];
   /** Whether it changes the sandbox. Default: a GET does not, any other does. */
   readonly changes: boolean;
   /** Whether its body names or has a scenario that starts. Default: false. */

@@ -21,7 +21,7 @@ export function isControlPath(path: string): boolean {
   return path === controlPath || path.startsWith(insideControl);
 }
 
-const pagePath = new RegExp(`^${controlPath}(?:/?$|/docs$|/(?:docs|assets)/)`);
+const pagePath = new RegExp(`^${controlPath}(?:/?$|/assets/)`);
 
 export function isPagePath(path: string): boolean {
   return pagePath.test(path);

@@ -43,12 +43,8 @@ export interface Hosting {
   readonly onControlCall?: Logger["controlCall"];
   /** Called before each call of the control plane: other processes may have added requests. Default: nothing. */
   readonly beforeControlCall?: () => void;
-  /** In lower case; `*.bank.example` covers all names below `bank.example`. Default: no proxy. */
-  readonly intercept?: readonly string[];
   /** How the user starts svc-sandbox, for messages. Default: by its name. */
   readonly program?: string;
-  /** Whether the proxy passes requests to other hosts through. Default: false. */
-  readonly passThrough?: boolean;
 }
 
 export type ControlHandler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -101,15 +97,6 @@ function namesOf({ publicUrl: given, allowHosts = [] }: Partial<ServeOptions>) {
   });
   const own = publicUrl === undefined ? [] : [new URL(publicUrl).host];
   return { publicUrl, allowedHosts: [...own, ...allowedHosts] };
-}
-
-export interface Interceptor {
-  readonly port: number;
-  readonly certificate: string;
-  readonly passThrough: boolean;
-  readonly close: (grace: number) => Promise<void>;
-  /** Returns the problems between clients and the proxy, as sentences. */
-  readonly notes: () => string[];
 }
 
 /** Whether a call may do everything: it has the server's token, or the server needs none. */

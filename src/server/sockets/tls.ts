@@ -6,7 +6,6 @@ import { resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import { isWildcard } from "../../node/addresses.js";
 import { readFailure } from "../../node/files/write-file.js";
-import { der, sequence } from "../../node/java-trust-store.js";
 import { nodeCrypto, nodePlatform } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
 
@@ -62,76 +61,41 @@ export async function makeSelfSigned(...given: readonly string[]): Promise<Certi
   const inNetwork = [hostname(), ...addresses.map(({ address }) => address)].filter((name) => name !== "");
   const others = given.flatMap((name) => (isWildcard(name) ? inNetwork : [name]));
   const names = new Set(["localhost", "127.0.0.1", "::1", ...others]);
-  return makeCertificate({ names: [...names] });
+  return makeCertificate([...names]);
 }
 
-interface Issuer {
-  readonly subject: string;
-  readonly keys: CryptoKeyPair;
-}
-
-/** An authority's can sign no names except its hosts. It and those that it issues are valid for a day, others for a year. */
-export async function makeCertificate(options: {
-  readonly subject?: string;
-  readonly names?: readonly string[];
-  readonly hosts?: readonly string[];
-  readonly issuer?: Issuer;
-}): Promise<CertificatePair & Issuer> {
+async function makeCertificate(names: readonly string[]): Promise<CertificatePair> {
   // @peculiar/x509 leaves this polyfill to its users.
   await import("reflect-metadata");
   const x509 = await import("@peculiar/x509");
   const webCrypto = nodeCrypto.webcrypto as Crypto;
-  const { subject = "svc-sandbox", names = [], hosts } = options;
-  const lifetime = hosts === undefined && options.issuer === undefined ? 365 * day : day;
   // Also valid for clients with a slow clock.
   const start = nodePlatform.time() - day / 24;
   const keys = await webCrypto.subtle.generateKey(ecdsa, true, ["sign", "verify"]);
-  const issuer = options.issuer ?? { subject, keys };
-  const usage =
-    hosts !== undefined
-      ? [
-          new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
-          new x509.Extension("2.5.29.30", true, nameConstraints(hosts)),
-        ]
-      : [
-          new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-          new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
-          new x509.SubjectAlternativeNameExtension(names.map(altName)),
-        ];
-  const certificate = await x509.X509CertificateGenerator.create(
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned(
     {
-      subject: [{ CN: [subject] }],
-      issuer: [{ CN: [issuer.subject] }],
+      name: [{ CN: ["svc-sandbox"] }],
       notBefore: new Date(start),
-      notAfter: new Date(start + lifetime),
-      publicKey: keys.publicKey,
-      signingKey: issuer.keys.privateKey,
+      notAfter: new Date(start + 365 * day),
+      keys,
       signingAlgorithm: ecdsa,
       extensions: [
-        new x509.BasicConstraintsExtension(hosts !== undefined, undefined, true),
-        ...usage,
+        new x509.BasicConstraintsExtension(false, undefined, true),
+        new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+        new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+        new x509.SubjectAlternativeNameExtension(names.map(altName)),
         // Python 3.13 and later require both.
         await x509.SubjectKeyIdentifierExtension.create(keys.publicKey, false, webCrypto),
-        await x509.AuthorityKeyIdentifierExtension.create(issuer.keys.publicKey, false, webCrypto),
+        await x509.AuthorityKeyIdentifierExtension.create(keys.publicKey, false, webCrypto),
       ],
     },
     webCrypto,
   );
   const key = nodeCrypto.KeyObject.from(keys.privateKey).export({ type: "pkcs8", format: "pem" });
-  return { cert: certificate.toString("pem"), key: key as string, subject, keys };
+  return { cert: certificate.toString("pem"), key: key as string };
 }
 
 const ecdsa = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
-
-// RFC 5280, 4.2.1.10. A kind of name without a permitted one would be unlimited.
-function nameConstraints(hosts: readonly string[]): Uint8Array<ArrayBuffer> {
-  const permitted = [...hosts, "svc-sandbox.invalid", "0.0.0.0"].map((host) =>
-    isIP(host) === 0
-      ? der(0x82, Buffer.from(host.replace("*.", "")))
-      : der(0x87, Buffer.from([...host.split(".").map(Number), 255, 255, 255, 255])),
-  );
-  return new Uint8Array(sequence(der(0xa0, ...permitted.map((name) => sequence(name)))));
-}
 
 function altName(name: string) {
   if (isIP(name) === 0) return { type: "dns", value: name } as const;

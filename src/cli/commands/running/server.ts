@@ -1,8 +1,8 @@
 import { ControlClient } from "../../../node/clients/control-client.js";
-import { unmetThresholds } from "../../../report/brief.js";
 import { mergeReports } from "../../../report/report.js";
 import { githubAnnotations, renderReport } from "../../../report/report-document.js";
 import { parseReport, type Report } from "../../../report/report-shape.js";
+import { unmetThresholds } from "../../../report/thresholds.js";
 import { redactKeys } from "../../../rules/redact.js";
 import { parsedJson } from "../../../rules/schema/json.js";
 import { isMapping } from "../../../rules/schema/shape.js";
@@ -50,7 +50,7 @@ export const reportCommand = declareCommand({
     const unmet = unmetThresholds(report, flags);
     const style = { ...io.stdout.style(), failures: unmet };
     io.stdout.write(redactKeys(renderReport(report, format, style)));
-    if (runsOnGithub(io) && format !== "brief") io.stderr.write(redactKeys(githubAnnotations(report, unmet)));
+    if (runsOnGithub(io)) io.stderr.write(redactKeys(githubAnnotations(report, unmet)));
     return unmet.length === 0 ? exitCode.fine : exitCode.threshold;
   },
 });

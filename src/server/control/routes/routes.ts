@@ -1,12 +1,6 @@
-import { license, openApiDocument, openApiParameters } from "../../../api/openapi.js";
-import { controlPath } from "../../../node/addresses.js";
-import { version } from "../../../node/package-files.js";
-import { inJson } from "../../../rules/schema/json.js";
-import { type JsonSchema, jsonSchemaOf, referenceOr } from "../../../rules/schema/json-schema.js";
-import type { Shape } from "../../../rules/schema/shape.js";
+import { openApiDocument } from "../../../api/openapi.js";
 import * as s from "../../../rules/schema/shape.js";
 import { isoOf } from "../../../sandbox/clock.js";
-import { controlBodySchema, descriptionOf } from "../../../scenario/format/json-schema.js";
 import { pageRoute } from "../page.js";
 import { responses } from "../responses.js";
 import { controlRoute, type Route } from "../route.js";
@@ -39,98 +33,5 @@ export const routes: readonly Route[] = [
     isBare: true,
     run: () => openApiDocument(),
   }),
-  controlRoute("GET /control.openapi.json", {
-    summary: "The OpenAPI document of the control plane",
-    response: document,
-    isBare: true,
-    run: () => controlOpenApiDocument(routes),
-  }),
   pageRoute,
 ];
-
-export function controlOpenApiDocument(routes: readonly Route[]): Record<string, unknown> {
-  const paths: Record<string, Record<string, unknown>> = {};
-  for (const row of routes) {
-    const path = controlPath + row.path;
-    paths[path] = { ...paths[path], [row.method.toLowerCase()]: operation(row) };
-  }
-  const document = {
-    openapi: "3.1.0",
-    info: {
-      title: "svc-sandbox control plane",
-      version,
-      license,
-      description:
-        "The administrators' dashboard as an API, and the controls of the sandbox itself. Not part of the relying-party API.",
-    },
-    // The server of this document. Not a template: validators require a URI reference.
-    servers: [{ url: "/" }],
-    security: [{}, { controlToken: [] }],
-    paths,
-    components: {
-      securitySchemes: { controlToken: { type: "http", scheme: "bearer" } },
-      schemas: Object.fromEntries(
-        Object.entries(responses).map(([part, shape]) => [part, jsonSchemaOf(inJson(shape), descriptionOf)]),
-      ),
-    },
-  };
-  return withoutHints(document);
-}
-
-// Linters of OpenAPI reject this keyword, which is for editors.
-function withoutHints<Schema extends object>(schema: Schema): Schema {
-  return JSON.parse(JSON.stringify(schema, (name, value) => (name === "doNotSuggest" ? undefined : value)));
-}
-
-const rejection = {
-  description: "Rejected; nothing has changed.",
-  content: { "application/json": { schema: { $ref: "#/components/schemas/ControlError" } } },
-};
-
-const json = "application/json";
-
-function operation(row: Route): Record<string, unknown> {
-  const { summary, status, types = [json] } = row;
-  const parameters = parametersOf(row);
-  const contents = (response: Shape) => {
-    const whole = referenceOr(inJson(row.isBare ? response : s.mapping({ data: response })));
-    return types.map((type) => [type, { schema: type === json ? whole : { type: "string" } }]);
-  };
-  const name = row.path.replace(/[\W_]+([a-z]|$)/g, (_, first: string) => first.toUpperCase());
-  return {
-    operationId: row.method.toLowerCase() + (name || "Page"),
-    summary,
-    ...(parameters.length > 0 && { parameters }),
-    ...requestBodyOf(row),
-    responses: {
-      [String(status)]: {
-        description: summary,
-        ...(row.response && { content: Object.fromEntries(contents(row.response)) }),
-      },
-      "4XX": rejection,
-      default: rejection,
-    },
-  };
-}
-
-function requestBodyOf({ body = "nothing", runYaml }: Route): { readonly requestBody?: unknown } {
-  if (body === "nothing") return {};
-  const schema = controlBodySchema(body);
-  const yaml = runYaml !== undefined && { "application/yaml": { schema: { type: "string" } } };
-  // A missing body counts as an empty object, which is enough if no field is required.
-  const required = Array.isArray(schema.required) && schema.required.length > 0;
-  return { requestBody: { required, content: { [json]: { schema }, ...yaml } } };
-}
-
-function parametersOf({ path, query, method }: Route): object[] {
-  const { properties = {} } = query === undefined ? {} : jsonSchemaOf(query, descriptionOf);
-  const parameters = openApiParameters(path, properties as Readonly<Record<string, JsonSchema>>);
-  return method === "GET" ? parameters : [...parameters, actorParameter];
-}
-
-const actorParameter = {
-  name: "X-Sandbox-Actor",
-  in: "header",
-  description: "The role of the user; a member's writes are rejected (R33).",
-  schema: { type: "string", enum: ["administrator", "member"], default: "administrator" },
-};

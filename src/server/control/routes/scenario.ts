@@ -61,7 +61,6 @@ export const scenarioRoutes: readonly Route[] = [
   controlRoute("GET /scenario", {
     summary: "The running scenario as YAML, with its pinned keys hidden",
     response: s.text(),
-    types: ["application/yaml"],
     run: async ({ sandbox }) => textResponse("application/yaml", await scenarioText(sandbox, sandbox.given)),
   }),
   controlRoute("PUT /scenario", {

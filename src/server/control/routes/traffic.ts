@@ -2,7 +2,6 @@ import { requestChecksOf, requestDetails, requireRequest } from "../../../api/re
 import { endpointsOf, outcomesOf } from "../../../api/routes.js";
 import { storySender } from "../../../api/story-sender.js";
 import { stepView } from "../../../node/logger.js";
-import { briefShape } from "../../../report/brief.js";
 import { formats, reportFormats } from "../../../report/render/document.js";
 import { clientReport } from "../../../report/report.js";
 import { renderReport } from "../../../report/report-document.js";
@@ -55,10 +54,8 @@ export const trafficRoutes: readonly Route[] = [
         ),
       ),
     }),
-    // The brief form is JSON, too.
-    response: s.either(s.mapping({ data: responses.Report }), briefShape),
+    response: s.mapping({ data: responses.Report }),
     isBare: true,
-    types: [...new Set(["application/json", ...Object.values(formats).map(({ mediaType }) => mediaType)])],
     run({ sandbox, query: { format = "json", story } }) {
       const report = clientReport(sandbox);
       if (format !== "json") return textResponse(formats[format].mediaType, renderReport(report, format));

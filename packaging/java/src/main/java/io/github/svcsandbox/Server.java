@@ -9,6 +9,8 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.extension.ExtensionContext.Store.CloseableResource;
 
 /** A process for each sandbox in use: idle ones are used again, and all end with this JVM. */
@@ -68,14 +70,15 @@ final class Server implements CloseableResource {
   public void close() throws IOException, InterruptedException {
     List<String> reports = new ArrayList<>();
     if (System.getenv("SVC_SANDBOX_RUN") == null)
-      for (SandboxProcess process : all) if (process.isRunning()) reports.add(process.send("GET", "/report?format=json", ""));
+      for (SandboxProcess process : all) if (process.isRunning()) reports.add(process.send("GET", "/report", ""));
     for (SandboxProcess process : all) process.stop();
     if (reports.isEmpty()) return;
-    String report = merged(reports, "brief");
+    String report = merged(reports, "json");
     // The text's last line, as exec prints it.
     String text = merged(reports, "text");
-    int coverage = Integer.parseInt(report.replaceFirst(".*\"coverage\":(\\d+).*", "$1"));
-    String missed = report.replaceFirst(".*\"missed\":\\{([^}]*)\\}.*", "$1").replaceAll("\"([^\"]+)\":\"([^\"]+)\",?", " $1 ($2)");
+    int coverage = Integer.parseInt(report.replaceFirst("(?s).*?\"percent\":(\\d+).*", "$1"));
+    Pattern path = Pattern.compile("\"path_id\":\"([^\"]+)\",\"promised\":true,\"covered\":false.*?\"ref\":\"([^\"]+)\"");
+    String missed = path.matcher(report).results().map(one -> " " + one.group(1) + " (" + one.group(2) + ")").collect(Collectors.joining());
     String line = "svc-sandbox: " + text.substring(text.lastIndexOf('\n') + 1);
     System.out.println(missed.isEmpty() ? line : line + " Not covered (send the key):" + missed);
     if (coverage < minimum) throw new AssertionError(line + " The minimum is " + minimum + "%.");

@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { alignColumns, commandLine, shellWord, timesOf } from "./plain-text.js";
+
+test("columns are as wide as their widest cell, without the colors of a cell and without spaces at the end", () => {
+  const lines = alignColumns([["a", "\u001b[31mlong\u001b[39m", "x"], ["bcd", "1", ""], ["e"]]);
+  expect(lines).toEqual(["a    \u001b[31mlong\u001b[39m  x", "bcd  1", "e"]);
+});
+
+test("a command is shown as a shell reads it, up to its longest", () => {
+  expect(["a=b", "", "it's", "$x"].map(shellWord)).toEqual(["a=b", "''", "'it'\\''s'", "'$x'"]);
+  expect([commandLine(["abc", "d"], 5), commandLine(["abc", "de"], 5)]).toEqual(["abc d", "abc d…"]);
+  expect([timesOf({ id: "key-in-output", count: 1 }), timesOf({ id: "key-in-query", count: 2 })]).toEqual([
+    "1 line",
+    "2 requests",
+  ]);
+});
