@@ -19,7 +19,7 @@ function testTitles(): string {
     .filter((file) => file.endsWith(".test.ts"))
     .flatMap((file) => [
       ...readFileSync(file, "utf8").matchAll(
-        /(?:\btest\(\s*|\]\)\(\s*|^\s*\[)(["'`])((?:(?!\1).)*R\d(?:(?!\1).)*)\1/gm,
+        /(?:\btest\(\s*|\)\(\s*|^\s*\[)(["'`])((?:(?!\1).)*R\d(?:(?!\1).)*)\1/gm,
       ),
     ])
     .map((match) => match[2])

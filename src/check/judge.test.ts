@@ -141,7 +141,7 @@ test("a server's texts are cut after 80 characters, and the start of a body afte
     "nothing",
     "null",
     'the string "60"',
-    "an empty array",
+    "an empty list",
     "a list",
     "a mapping",
     "the number 60",

@@ -80,13 +80,13 @@ export function describeBody(response: CheckedResponse): string {
   return `${isHtml(response) ? "an HTML page" : "text"} that starts with ${start}`;
 }
 
-/** Describes a value in a body without the content of objects: `the string "60"`, `an object`, `nothing`. */
+/** Describes a value in a body without the content of mappings: `the string "60"`, `a mapping`, `nothing`. */
 export function describeValue(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (typeof value === "string") return `the string ${quoted(value)}`;
-  if (Array.isArray(value)) return value.length === 0 ? "an empty array" : "an array";
-  return isMapping(value) ? "an object" : `the ${typeof value} ${value}`;
+  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
+  return isMapping(value) ? "a mapping" : `the ${typeof value} ${value}`;
 }
 
 const longest = 80;

@@ -185,8 +185,12 @@ function startedWith(
     ),
     requestIds: createRequestIds(seed, scenario.requests_responded),
     behavior: { rejected: new Map(), pages: new Set(), unknownKey },
-    varied: new Map(),
+    varied: variedIn(scenario),
   };
+}
+
+function variedIn({ responses_varied: counts = {} }: Scenario): Map<number, number> {
+  return new Map(Object.entries(counts).map(([status, count]) => [Number(status), count]));
 }
 
 // Returns a scenario that starts the same sandbox without the options: the same object if there are none.
@@ -368,6 +372,7 @@ export function snapshotSandbox(sandbox: SandboxState, now = sandbox.clock.now()
     ...scenario,
     seed: sandbox.seed,
     requests_responded: numberInSeries(sandbox.requestIds.responded()),
+    ...(sandbox.varied.size > 0 && { responses_varied: Object.fromEntries(sandbox.varied) }),
     clock: { now: isoOf(now), frozen: clock.isFrozen() },
     // Only explicit assumptions: the others may vary with the profile.
     assumptions: structuredClone({

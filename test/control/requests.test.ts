@@ -60,7 +60,9 @@ test("the stored response is varied's, HEAD's, and what a fault left of it", asy
   const length = Number(cut.headers.get("content-length"));
   await expect(cut.text()).rejects.toThrow();
   const truncated = await kept();
-  expect(Buffer.byteLength(truncated.response.body)).toBe(Math.floor(length / 2));
+  // A character may be cut into half.
+  const whole = Buffer.byteLength(truncated.response.body.replace(/\uFFFD+$/, ""));
+  expect([0, 1, 2, 3]).toContain(Math.floor(length / 2) - whole);
   expect(Object.values(resultsOf(truncated.checks))).not.toContain("passed");
   await faults({ malformed: true });
   const malformed = await (await call()).text();
