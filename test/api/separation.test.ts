@@ -12,7 +12,7 @@ const pathsOf = (sandbox: ReturnType<typeof announced>) =>
     .map(({ path }) => path.replace(/\{\w+\}/g, "a"));
 
 test("R44 every farmer of a sandbox is synthetic, and labeled as such", () => {
-  const farmers = createSandbox({ scenario: "announced-endpoints" }).farmers.list();
+  const farmers = announced().farmers.list();
   expect(farmers.length).toBeGreaterThan(2);
   expect(farmers.map(({ synthetic }) => synthetic)).toEqual(farmers.map(() => true));
 });
