@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createSandbox, type Report, type Scenario } from "../../src/index.js";
+import { mergeReports } from "../../src/report/merge-reports.js";
 import { type ReportFormat, reportFormats } from "../../src/report/render/document.js";
-import { mergeReports } from "../../src/report/report.js";
 import { conclusion, githubAnnotations, renderReport } from "../../src/report/report-document.js";
 import { parseReport } from "../../src/report/report-shape.js";
 import { unmetThresholds } from "../../src/report/thresholds.js";

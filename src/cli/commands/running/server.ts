@@ -1,5 +1,5 @@
 import { ControlClient } from "../../../node/clients/control-client.js";
-import { mergeReports } from "../../../report/report.js";
+import { mergeReports } from "../../../report/merge-reports.js";
 import { githubAnnotations, renderReport } from "../../../report/report-document.js";
 import { parseReport, type Report } from "../../../report/report-shape.js";
 import { unmetThresholds } from "../../../report/thresholds.js";

@@ -1,0 +1,193 @@
+import { type KeylessRequest, successPathOf } from "../api/endpoint.js";
+import { evaluateKey } from "../api/evaluate.js";
+import { scopeOf } from "../api/response.js";
+import { endpointsOf, firstEndpoint } from "../api/routes.js";
+import { variableOf } from "../rules/api-key.js";
+import { effectAt, type FaultEffect, faultEffects, mainEffectOf } from "../rules/fault-effects.js";
+import { type ApiPathId, isSuccess, type PathId } from "../rules/outcomes.js";
+import { meetsCondition } from "../sandbox/faults.js";
+import type { KeyEntry } from "../sandbox/keys.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
+import { announcedKeys } from "../sandbox/secrets.js";
+import { startSandbox } from "../sandbox/start.js";
+import { bundledScenarios, isScenarioName, type ScenarioName } from "../scenario/bundled.js";
+import { shellUrl, shellWord } from "./plain-text.js";
+import type { HowToCover } from "./report-shape.js";
+
+interface Reproduction extends KeylessRequest {
+  readonly path: string;
+  /** The variable with the key to send; `undefined` for no key. */
+  readonly variable?: string;
+  /** The ref of the key; `none`, `malformed` or `unknown` if the sandbox does not have it. */
+  readonly ref: string;
+  /** The path where it would end without faults. */
+  readonly apiPath: ApiPathId;
+  readonly fault?: FaultEffect;
+  /** The scopes that the key must have, if it lacks one. Default: it lacks none. */
+  readonly scopes?: readonly string[];
+}
+
+type Reproductions = ReadonlyMap<PathId, Reproduction>;
+
+/** The bundled scenarios to try for paths that no request to the running sandbox covers. */
+const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-day"];
+
+/** Shows how to cover a path: now, after a reset, or with a bundled scenario. Under `exec`, the sandbox has already stopped. */
+export function howToCover(
+  sandbox: SandboxState,
+  { curlOptions = "", underExec = false }: { curlOptions?: string; underExec?: boolean } = {},
+): (pathId: PathId) => HowToCover | null {
+  let running: Reproductions | undefined;
+  const reproductionIn = (name: ScenarioName | undefined, pathId: PathId) => {
+    if (name !== undefined) return reproductionsOf(name, sandbox.platform).get(pathId);
+    running ??= reproductionsIn(sandbox);
+    return running.get(pathId);
+  };
+  return (pathId) => {
+    const name = [undefined, ...fallbackScenarios].find((one) => reproductionIn(one, pathId) !== undefined);
+    const reproduction = reproductionIn(name, pathId) ?? withItsScope(sandbox, pathId);
+    if (reproduction === undefined) return null;
+    const { ref, variable, method = "GET", path, headers = {}, body = null, scopes } = reproduction;
+    const text = variable === undefined ? "send no key" : `send ${variable}`;
+    const reset = name === sandbox.name;
+    const before = scopes === undefined ? name && beforeIt(name) : givingScopes(sandbox, ref, scopes);
+    return {
+      ref,
+      request: { method, path, headers, body },
+      scenario: name === undefined || reset ? null : name,
+      reset,
+      ...(scopes && { scopes: [...scopes] }),
+      text: before === undefined ? text : `${before} ${text}`,
+      curl: curlLine(reproduction, curlOptions, pathId),
+    };
+  };
+  function beforeIt(name: ScenarioName): string {
+    if (name === sandbox.name) {
+      const options = `${curlOptions && `${curlOptions} `}-X POST -H content-type:application/json`;
+      return `reset the sandbox (curl ${options} $SVC_CONTROL_URL/reset), then`;
+    }
+    return `${underExec ? "run exec with" : "start"} the scenario ${name}, then`;
+  }
+}
+
+/** A success that only a missing scope prevents, with the first key of the scenario that could have it. */
+function withItsScope(sandbox: SandboxState, pathId: PathId): Reproduction | undefined {
+  const endpoint = endpointsOf(sandbox).find((one) => successPathOf(one, undefined) === pathId);
+  const scope = endpoint && scopeOf(endpoint, sandbox);
+  if (!endpoint || !scope) return undefined;
+  for (const { ref } of announcedKeys(sandbox).keys) {
+    const entry = sandbox.registry.key(ref);
+    const { scopes, replaces, replacedBy } = entry.key;
+    // The keys of a rotation have the same scopes.
+    if ((replaces ?? replacedBy) || evaluateKey(sandbox, ref, endpoint).pathId !== "403.insufficient_scope")
+      continue;
+    const { method, path } = endpoint;
+    const request = { ...(method !== "GET" && { method }), path, ...endpoint.example?.() };
+    if (request.path.includes("{")) continue;
+    return {
+      ...request,
+      ref,
+      variable: variableOf(ref),
+      apiPath: pathId as ApiPathId,
+      scopes: [...scopes, scope],
+    };
+  }
+  return undefined;
+}
+
+function givingScopes({ name, registry }: SandboxState, ref: string, scopes: readonly string[]): string {
+  const { organization } = registry.key(ref).key;
+  const where = isScenarioName(name) ? `in a scenario with extends: ${name}` : "in the scenario";
+  return `${where}, write scopes: [${scopes.join(", ")}] for organizations.${organization}.keys.${ref}, then`;
+}
+
+// They never change, and creating a sandbox takes longer than the rest of a report.
+const ofBundled = new Map<ScenarioName, Reproductions>();
+
+function reproductionsOf(name: ScenarioName, platform: SandboxState["platform"]): Reproductions {
+  const reproductions =
+    ofBundled.get(name) ?? reproductionsIn(startSandbox(bundledScenarios[name], { platform, name }));
+  ofBundled.set(name, reproductions);
+  return reproductions;
+}
+
+// Returns a command for a shell.
+function curlLine(found: Reproduction, curlOptions: string, pathId: PathId): string {
+  const { variable, method, path, headers = {}, body } = found;
+  const words = [
+    "curl",
+    curlOptions,
+    // Without a timeout, curl would wait forever.
+    effectAt(pathId)?.ends === "hang" && "-m 5",
+    method !== undefined && `-X ${method}`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${shellWord(`${name}: ${value}`)}`),
+    body !== undefined && `-d ${shellWord(body)}`,
+    variable !== undefined && `-H "x-api-key: $${variable}"`,
+    shellUrl(path),
+  ];
+  return words.filter(Boolean).join(" ");
+}
+
+/** Returns a request for each path that can be covered now: the first one that always covers it. */
+function reproductionsIn(sandbox: SandboxState): Reproductions {
+  const byPath = new Map<PathId, Reproduction>();
+  type Sent = Omit<Reproduction, "apiPath" | "fault">;
+  const add = (apiPath: ApiPathId, sent: Sent, entry?: KeyEntry) => {
+    for (const { pathId, fault } of pathsWithFaults(sandbox, apiPath, entry)) {
+      if (!byPath.has(pathId)) byPath.set(pathId, { ...sent, apiPath, ...(fault && { fault }) });
+    }
+  };
+  const { path } = firstEndpoint(sandbox);
+  // Only keys in the environment of clients.
+  const { keys } = announcedKeys(sandbox);
+  for (const endpoint of endpointsOf(sandbox)) {
+    const method = endpoint.method === "GET" ? {} : { method: endpoint.method };
+    const here = { ...method, path: endpoint.path };
+    for (const { ref } of keys) {
+      const entry = sandbox.registry.key(ref);
+      const key = { variable: variableOf(ref), ref };
+      const { pathId } = evaluateKey(sandbox, ref, endpoint);
+      const sent = isSuccess(pathId) ? endpoint.example?.() : undefined;
+      if (sent?.path !== undefined || !here.path.includes("{"))
+        add(
+          isSuccess(pathId) ? successPathOf(endpoint, pathId) : pathId,
+          { ...key, ...here, ...sent },
+          entry,
+        );
+    }
+  }
+  add("401.missing", { ref: "none", path });
+  for (const word of ["malformed", "unknown"] as const) {
+    add(`401.${word}`, { variable: variableOf(word), ref: word, path });
+  }
+  add("404.unknown_path", { ref: "none", path: "/v1/relying-party/nothing" });
+  add("405.method", { ref: "none", method: "DELETE", path });
+  return byPath;
+}
+
+/** Returns the paths that a request always covers with the active faults, if it would cover this one without faults. */
+function pathsWithFaults(
+  sandbox: SandboxState,
+  apiPath: ApiPathId,
+  entry: KeyEntry | undefined,
+): { pathId: PathId; fault?: FaultEffect }[] {
+  const facts = {
+    key: entry?.key.ref,
+    organization: entry?.key.organization,
+    now: sandbox.clock.now(),
+    expectedPath: () => apiPath,
+  };
+  let isFirst = true;
+  for (const { when, effect } of sandbox.faults) {
+    if (!meetsCondition(when, facts)) continue;
+    const isCertain =
+      when.every === undefined && when.requests === undefined && when.probability === undefined;
+    const kind = mainEffectOf(effect);
+    const { onlyDelays } = faultEffects[kind];
+    const ends = isFirst ? [{ pathId: `fault.${kind}` as const, fault: effect }] : [];
+    if (isCertain) return onlyDelays ? [{ pathId: apiPath }, ...ends] : ends;
+    if (!onlyDelays) return [];
+    isFirst = false;
+  }
+  return [{ pathId: apiPath }];
+}
