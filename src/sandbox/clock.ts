@@ -50,11 +50,6 @@ export function createClock(options: {
       now();
       moveTo(instant, "now");
     },
-    /** Continues from what another copy of the sandbox showed. */
-    continueFrom(instant: number, isFrozen: boolean): void {
-      shownAt = Math.max(now(), instant);
-      frozen = isFrozen;
-    },
     freeze(): void {
       now();
       frozen = true;

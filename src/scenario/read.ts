@@ -101,26 +101,26 @@ export function resolveExtends(
     const hint = "name a bundled scenario, or a file relative to this one";
     return fail("wrong_type", `extends is the name of a scenario, not ${quote(name)}`, hint);
   }
-  const found = find(name);
-  if (found === undefined) return undefined;
-  const parentFile = found.file ?? name;
+  const extended = findExtended(name, file, options, fail);
+  if (extended === undefined) return undefined;
+  const parentFile = extended.file ?? name;
   if (chain.includes(parentFile)) {
     const loop = [...chain.slice(chain.indexOf(parentFile)), parentFile].join(" → ");
     return fail("extends_loop", `the scenarios extend each other: ${loop}`, "remove one of these extends");
   }
   const problems: ScenarioMistake[] = [];
-  const read = found.read((one) => problems.push(one));
+  const written = extended.read((problem) => problems.push(problem));
   // Shows nothing of another file: it may be any file of this machine.
-  if (read === undefined ? !found.startsLikeScenario : read.fields.version !== 1) {
-    const { version } = read?.fields ?? {};
+  if (written === undefined ? !extended.startsLikeScenario : written.fields.version !== 1) {
+    const { version } = written?.fields ?? {};
     const hint = "each file starts with version: 1";
     if (typeof version !== "number") return fail("extends_failed", `${quote(name)} is not a scenario`, hint);
     const message = `the scenario ${quote(name)} has version ${version} of the format, not 1`;
     return fail("unsupported_version", message, hint);
   }
-  for (const one of problems) report(one);
-  const whole = withDocument(read, found.file, options, report);
-  const parent = whole && resolveExtends(whole, found.file, options, report, [...chain, parentFile]);
+  for (const problem of problems) report(problem);
+  const whole = withDocument(written, extended.file, options, report);
+  const parent = whole && resolveExtends(whole, extended.file, options, report, [...chain, parentFile]);
   if (parent === undefined) return undefined;
   // Each file has its own version, so that its meaning does not change with the one it extends. A story tests only its
   // own scenario: in another one, it would show nothing.
@@ -128,28 +128,32 @@ export function resolveExtends(
   return {
     fields: mergedByName(inherited, fields) as Members,
     placeOf(path, pointAt) {
-      const [mine, other] = [own.placeOf(path, pointAt), parent.placeOf(path, pointAt)];
-      return other.depth > mine.depth && other.place !== undefined ? other : mine;
+      const [mine, inherited] = [own.placeOf(path, pointAt), parent.placeOf(path, pointAt)];
+      return inherited.depth > mine.depth && inherited.place !== undefined ? inherited : mine;
     },
   };
+}
 
-  function find(wanted: string): FoundScenario | undefined {
-    try {
-      const near = nearest(wanted, options.knownNames);
-      const hint = near
-        ? `did you mean ${near}?`
-        : `name one of ${options.knownNames.join(", ")}, or a file if this scenario is in a file`;
-      return (
-        options.find(wanted, file) ?? fail("extends_not_found", `there is no scenario ${quote(wanted)}`, hint)
-      );
-    } catch (error) {
-      if (error instanceof ScenarioError) throw error;
-      // Our loaders' messages are sentences; others need a sentence around them.
-      const said = error instanceof Error ? error.message : String(error);
-      const message =
-        error instanceof SandboxError ? said : `the scenario ${quote(wanted)} could not be read: ${said}`;
-      return fail("extends_failed", message, "name a bundled scenario, or a file relative to this one");
-    }
+function findExtended(
+  name: string,
+  file: string | undefined,
+  options: ExtendsOptions,
+  fail: (code: ScenarioProblemCode, message: string, hint: string) => undefined,
+): FoundScenario | undefined {
+  try {
+    const near = nearest(name, options.knownNames);
+    const hint = near
+      ? `did you mean ${near}?`
+      : `name one of ${options.knownNames.join(", ")}, or a file if this scenario is in a file`;
+    const extended = options.find(name, file);
+    return extended ?? fail("extends_not_found", `there is no scenario ${quote(name)}`, hint);
+  } catch (error) {
+    if (error instanceof ScenarioError) throw error;
+    // Our loaders' messages are sentences; others need a sentence around them.
+    const reason = error instanceof Error ? error.message : String(error);
+    const message =
+      error instanceof SandboxError ? reason : `the scenario ${quote(name)} could not be read: ${reason}`;
+    return fail("extends_failed", message, "name a bundled scenario, or a file relative to this one");
   }
 }
 
