@@ -4,7 +4,7 @@ import { isSuccess, type PathId } from "../rules/outcomes.js";
 import type { ChooseVariant, Resend, RunConditions, VariedPoint } from "../sandbox/conditions.js";
 import { type ActiveFault, activateFaults, fireFault } from "../sandbox/faults.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
-import type { Registry } from "../sandbox/keys.js";
+import type { Registry } from "../sandbox/registry.js";
 import type { ConditionedRun, SandboxState } from "../sandbox/sandbox.js";
 import type { ApiCall } from "./call.js";
 import { unavailable } from "./faults.js";

@@ -1,7 +1,7 @@
 import { isSuccess, outcomes, type PathId, type SuccessPathId } from "../rules/outcomes.js";
 import type { RequestContent } from "../rules/request.js";
 import type { Shape } from "../rules/schema/shape.js";
-import type { KeyEntry } from "../sandbox/keys.js";
+import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState, ServedEndpoint } from "../sandbox/sandbox.js";
 import type { FlatHeaders, TextBody } from "./messages.js";
 

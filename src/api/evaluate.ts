@@ -4,7 +4,7 @@ import { faultPathOf } from "../rules/fault-effects.js";
 import { type ApiPathId, isSuccess, outcomeOf } from "../rules/outcomes.js";
 import { isoOf } from "../sandbox/clock.js";
 import { meetsCondition } from "../sandbox/faults.js";
-import type { KeyEntry } from "../sandbox/keys.js";
+import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { presentedAs } from "./call.js";
 import { type Endpoint, successPathOf } from "./endpoint.js";

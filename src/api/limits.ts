@@ -1,7 +1,8 @@
 import { day, type KeyRecord, minute } from "../rules/api-key.js";
 import type { Assumptions } from "../rules/assumptions.js";
-import { type KeyEntry, type Usage, usageAt, type Windows } from "../sandbox/keys.js";
+import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
+import { type Usage, usageAt, type Windows } from "../sandbox/usage.js";
 import type { FlatHeaders } from "./messages.js";
 
 export interface LimitReading {

@@ -7,7 +7,7 @@ import type { ValueOf } from "../rules/schema/shape.js";
 import * as s from "../rules/schema/shape.js";
 import { isoOf } from "../sandbox/clock.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
-import type { KeyEntry } from "../sandbox/keys.js";
+import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { viewShapes } from "../sandbox/view-shapes.js";
 import { viewRequest } from "../sandbox/views.js";

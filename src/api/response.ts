@@ -4,8 +4,9 @@ import { type ApiPathId, isSuccess, outcomeOf, outcomes, type PathId } from "../
 import type { ApiRequest } from "../rules/request.js";
 import { profileOf } from "../sandbox/conditions.js";
 import type { ApiResponse, CallResult } from "../sandbox/journal/exchange.js";
-import { type KeyEntry, usageAt } from "../sandbox/keys.js";
+import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
+import { usageAt } from "../sandbox/usage.js";
 import type { ApiCall } from "./call.js";
 import {
   type Endpoint,

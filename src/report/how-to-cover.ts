@@ -6,7 +6,7 @@ import { variableOf } from "../rules/api-key.js";
 import { effectAt, type FaultEffect, faultEffects, mainEffectOf } from "../rules/fault-effects.js";
 import { type ApiPathId, isSuccess, type PathId } from "../rules/outcomes.js";
 import { meetsCondition } from "../sandbox/faults.js";
-import type { KeyEntry } from "../sandbox/keys.js";
+import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { announcedKeys } from "../sandbox/secrets.js";
 import { startSandbox } from "../sandbox/start.js";

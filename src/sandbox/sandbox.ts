@@ -7,10 +7,11 @@ import type { ActiveFault, FaultFacts, FiredFault } from "./faults.js";
 import type { ClientBehavior, Counters, ObservedCall } from "./journal/counts.js";
 import type { CallResult, Exchange } from "./journal/exchange.js";
 import type { History } from "./journal/history.js";
-import type { Registry, Windows } from "./keys.js";
 import type { FarmerMaker, Farmers } from "./population/farmers.js";
+import type { Registry } from "./registry.js";
 import type { RequestIds } from "./request-ids.js";
 import type { OtherEvent, StoryProgress, Timeline } from "./steps.js";
+import type { Windows } from "./usage.js";
 
 /** An endpoint of the API as its sandbox sees it; `Endpoint` in `src/api` describes the rest. */
 export interface ServedEndpoint {

@@ -7,8 +7,9 @@ import { isReserved } from "../scenario/format/fields.js";
 import type { expectationQuery, requestQuery } from "../scenario/format/inputs.js";
 import { isoOf, type VirtualClock } from "./clock.js";
 import { type Exchange, sourceOf } from "./journal/exchange.js";
-import { type KeyEntry, usageAt } from "./keys.js";
+import type { KeyEntry } from "./registry.js";
 import type { SandboxState } from "./sandbox.js";
+import { usageAt } from "./usage.js";
 import type { ClockView, KeyView, ListedKeyRef, OrganizationView, RequestView } from "./view-shapes.js";
 
 export function viewKey(

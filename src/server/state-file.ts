@@ -5,7 +5,7 @@ import { draftSuffix, fileFailure, makeFolder, targetOf } from "../node/files/wr
 import { clearInterval, loadReader, nodePlatform, setInterval } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
 import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
-import { restoreSandbox } from "../sandbox/start.js";
+import { restoreSandbox } from "../sandbox/snapshot.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { parseState, stateText, unreadableState } from "./state-text.js";
 

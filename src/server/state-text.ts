@@ -4,7 +4,7 @@ import { SandboxError } from "../rules/errors.js";
 import { parsedJson } from "../rules/schema/json.js";
 import { isMapping } from "../rules/schema/shape.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { describeSandbox, type SavedSandbox } from "../sandbox/start.js";
+import { describeSandbox, type SavedSandbox } from "../sandbox/snapshot.js";
 import { checkScenario, type NamedScenario } from "../scenario/parse-scenario.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 

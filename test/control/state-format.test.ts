@@ -8,7 +8,7 @@ import { sandboxOn, stateOf } from "../../src/library/create-sandbox.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import { operations, runDue } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
-import { describeSandbox, restoreSandbox, type SavedSandbox } from "../../src/sandbox/start.js";
+import { describeSandbox, restoreSandbox, type SavedSandbox } from "../../src/sandbox/snapshot.js";
 import { runStory } from "../../src/sandbox/story/run-step.js";
 import { parseState, stateFormat, stateText } from "../../src/server/state-text.js";
 import { anyScenario, command } from "../model/commands.js";

@@ -5,7 +5,7 @@ import { loadReader } from "../../src/node/platform.js";
 import { camelCase, jsonOf } from "../../src/rules/schema/json.js";
 import { type Fields, fieldsOf, type Shape, shapeAt, shapeOf } from "../../src/rules/schema/shape.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
-import { describeSandbox, restoreSandbox } from "../../src/sandbox/start.js";
+import { describeSandbox, restoreSandbox } from "../../src/sandbox/snapshot.js";
 import { viewShapes } from "../../src/sandbox/view-shapes.js";
 import { inputShapes } from "../../src/scenario/format/inputs.js";
 import { scenarioSchema } from "../../src/scenario/format/schema.js";

@@ -206,7 +206,7 @@ test("left of node, the code runs unchanged in a browser", () => {
 
 test.each([
   ["src/rules/authorize.ts", "node:crypto"],
-  ["src/scenario/yaml.ts", "src/sandbox/keys.ts"],
+  ["src/scenario/yaml.ts", "src/sandbox/scenario-keys.ts"],
   ["src/api/handle.ts", "src/node/platform.ts"],
   ["src/server/sockets/http-server.ts", "yaml"],
   ["src/node/files/lock.ts", "src/server/serve.ts"],

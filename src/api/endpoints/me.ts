@@ -2,7 +2,7 @@ import { environments } from "../../rules/api-key.js";
 import { organizationViewFields } from "../../rules/organization.js";
 import { mePath } from "../../rules/outcomes.js";
 import * as s from "../../rules/schema/shape.js";
-import type { KeyEntry } from "../../sandbox/keys.js";
+import type { KeyEntry } from "../../sandbox/registry.js";
 import type { ReleasedEndpoint } from "../endpoint.js";
 import { type TextBody, utf8Length } from "../messages.js";
 

@@ -2,7 +2,7 @@ import { farmerAt, farmerFeatures, farmerRow } from "../../farmers/farmers.js";
 import { resolveLocale } from "../../farmers/tables.js";
 import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
 import { listed, quote } from "../../rules/schema/words.js";
-import { buildOrganization } from "../../sandbox/keys.js";
+import { buildOrganization } from "../../sandbox/scenario-keys.js";
 import { populatedOrganization, populatedRef } from "../../scenario/population.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";

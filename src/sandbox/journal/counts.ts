@@ -4,7 +4,7 @@ import { type Presented, successPath } from "../../rules/authorize.js";
 import { isFault, isSuccess, outcomeOf, type PathId } from "../../rules/outcomes.js";
 import { type ApiRequest, shows, traitBit } from "../../rules/request.js";
 import type { Observation } from "../conditions.js";
-import type { KeyEntry } from "../keys.js";
+import type { KeyEntry } from "../registry.js";
 import type { Exchange } from "./exchange.js";
 
 /** A key for display: its ref if it is known, and its fingerprint (R46). */

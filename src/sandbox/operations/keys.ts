@@ -28,16 +28,10 @@ import { readSettings } from "../../scenario/format/key-settings.js";
 import { deriveSecret, secretFrom } from "../../scenario/population.js";
 import { durationOf, instantFrom, scenarioDuration } from "../clock.js";
 import { withGrantedScopes } from "../conditions.js";
-import {
-  type KeyEntry,
-  type OrganizationEntry,
-  startUsage,
-  type Usage,
-  usageAt,
-  withoutOver,
-} from "../keys.js";
+import { type KeyEntry, type OrganizationEntry, withoutOver } from "../registry.js";
 import type { SandboxState } from "../sandbox.js";
 import type { Initiator } from "../steps.js";
+import { startUsage, type Usage, usageAt } from "../usage.js";
 import type { KeyView } from "../view-shapes.js";
 import { viewKey } from "../views.js";
 

@@ -15,7 +15,6 @@ import {
   withoutGrantedScopes,
 } from "../conditions.js";
 import { activateFaults, type Fault } from "../faults.js";
-import { startUsage, type Usage, usageAt, type Windows, windowsOf } from "../keys.js";
 import { replaceState, type SandboxState } from "../sandbox.js";
 import { unknownFaultPaths } from "../start.js";
 import {
@@ -25,6 +24,7 @@ import {
   type StepAction,
   type Timeline,
 } from "../steps.js";
+import { startUsage, type Usage, usageAt, type Windows, windowsOf } from "../usage.js";
 import type { ClockView, OrganizationView } from "../view-shapes.js";
 import { viewClock, viewOrganization } from "../views.js";
 import { activeKeysIn, createKey, expireKey, requireAdministrator, revokeKey, rotateKey } from "./keys.js";

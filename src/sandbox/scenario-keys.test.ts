@@ -4,15 +4,10 @@ import type { KeyRecord } from "../rules/api-key.js";
 import type { Organization, OrganizationType } from "../rules/organization.js";
 import type { ScenarioKey } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import {
-  createRegistry,
-  inventKeyName,
-  inventOrganizationName,
-  scenarioRecords,
-  startKey,
-  startUsage,
-  withoutOver,
-} from "./keys.js";
+import { inventKeyName, inventOrganizationName } from "./population/names.js";
+import { createRegistry, withoutOver } from "./registry.js";
+import { scenarioRecords, startKey } from "./scenario-keys.js";
+import { startUsage } from "./usage.js";
 
 const bank = { ref: "bank", status: "active" } as Organization;
 const hashOf = (digit: string) => digit.repeat(64);

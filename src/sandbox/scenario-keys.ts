@@ -1,0 +1,188 @@
+import { type KeyLimits, type KeyRecord, parseApiKey } from "../rules/api-key.js";
+import { type Organization, readMembers } from "../rules/organization.js";
+import {
+  endsFrom,
+  type GivenEnds,
+  readEnds,
+  readSettings,
+  type WrittenSettings,
+} from "../scenario/format/key-settings.js";
+import {
+  type DescribedKey,
+  describedKeys,
+  describedOrganizations,
+  organizationIdOf,
+  type ScenarioKey,
+  type ScenarioOrganization,
+  secretOf,
+  unknownSecret,
+} from "../scenario/population.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import { instantOf } from "./clock.js";
+import { addedLimitsOf, type Profiled, profileOf, withGrantedScopes } from "./conditions.js";
+import { inventKeyName, inventOrganizationName } from "./population/names.js";
+import type { UsedKey } from "./registry.js";
+import { startUsage, type Windows } from "./usage.js";
+
+type Hash = (text: string) => string;
+
+interface ScenarioKeyRecord {
+  /** Without the members that end the key. */
+  readonly record: KeyRecord;
+  readonly given: ScenarioKey;
+  readonly ends: GivenEnds | undefined;
+  readonly shared: Shared;
+}
+
+// By the scenario's organizations, which are immutable. Sandboxes of the same scenario and seed share the records.
+const recordsOfScenario = new WeakMap<object, ScenarioRecords>();
+
+interface ScenarioRecords {
+  readonly seed: number;
+  readonly population: Scenario["population"];
+  readonly organizations: readonly Organization[];
+  readonly keys: readonly ScenarioKeyRecord[];
+  /** The SHA-256 of the key that stands for `unknown`. */
+  readonly unknownKey: string;
+}
+
+/** The parts that do not depend on the clock: the same objects for the same scenario and seed. */
+export function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
+  const { population } = scenario;
+  const owner = scenario.organizations ?? population;
+  const earlier = owner && recordsOfScenario.get(owner);
+  if (earlier?.seed === seed && earlier.population === population) return earlier;
+  const records = recordsOf(scenario, seed, sha256);
+  if (owner !== undefined) recordsOfScenario.set(owner, records);
+  return records;
+}
+
+function recordsOf(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
+  return {
+    seed,
+    population: scenario.population,
+    organizations: Array.from(describedOrganizations(scenario), ([ref, given]) =>
+      buildOrganization(ref, given, seed),
+    ),
+    keys: buildKeys([...describedKeys(scenario)], seed, sha256),
+    unknownKey: sha256(unknownSecret(seed)),
+  };
+}
+
+/** Creates the record of an organization; members that the scenario omits are derived from the seed and the ref. */
+export function buildOrganization(ref: string, given: ScenarioOrganization, seed: number): Organization {
+  return {
+    ref,
+    id: organizationIdOf(ref, given, seed),
+    name: given.name ?? inventOrganizationName(seed, ref, given.type),
+    ...readMembers(given),
+  };
+}
+
+function buildKeys(described: readonly DescribedKey[], seed: number, sha256: Hash): ScenarioKeyRecord[] {
+  const rotated = new Map<string, { readonly replaces: string | undefined; readonly shared: Shared }>();
+  for (const chain of rotationsIn(described)) {
+    const shared = sharedBy(chain);
+    for (const [index, { ref }] of chain.entries()) {
+      rotated.set(ref, { replaces: chain[index - 1]?.ref, shared });
+    }
+  }
+  return described.map((one) => {
+    const { ref, organization, given } = one;
+    const { replaces, shared } = rotated.get(ref) ?? { replaces: undefined, shared: sharedBy([one]) };
+    const record = {
+      ref,
+      organization,
+      ...readSettings(shared.settings, () => inventKeyName(seed, shared.first)),
+      environment: given.environment,
+      legacy: given.legacy ?? (given.secret !== undefined && parseApiKey(given.secret)?.legacy === true),
+      // A key that was created before a snapshot has only its hash.
+      sha256: given.sha256 ?? sha256(secretOf(one, seed)),
+      ...(given.replaced_by !== undefined && { replacedBy: given.replaced_by }),
+      ...(replaces !== undefined && { replaces }),
+    };
+    return { record, given, ends: readEnds(given), shared };
+  });
+}
+
+/** Returns the state of a scenario's key at the start of the clock (epoch milliseconds), from where its durations count. */
+export function startKey(
+  { record, given, ends, shared }: ScenarioKeyRecord,
+  start: number,
+  windows: Windows,
+  profiled: Profiled,
+  documented: readonly string[] = [],
+): UsedKey {
+  const { this_minute: thisMinute, today, counted_at: times } = given.usage ?? {};
+  const usage = startUsage(windows, start, { thisMinute, today, countedAt: times?.map(instantOf) });
+  const hasDocumented = documented.length > 0 && shared.settings.scopes === undefined;
+  // Many keys share the array of a scenario's default scopes.
+  const scopes = hasDocumented ? [...record.scopes, ...documented] : record.scopes;
+  const scoped = hasDocumented ? { ...record, scopes } : record;
+  const ended = ends === undefined ? scoped : { ...scoped, ...endsFrom(start, ends) };
+  if (profileOf(profiled) !== "varied") return { key: ended, usage };
+  const varying = {
+    scopes: withGrantedScopes(profiled, shared.first, scopes),
+    limits: variedLimits(profiled, shared, record.limits),
+  };
+  return { key: { ...ended, ...varying }, usage };
+}
+
+/** Raises the limits that the scenario leaves open; keys at a limit stay there. */
+function variedLimits(profiled: Profiled, { first, settings, used }: Shared, limits: KeyLimits): KeyLimits {
+  const { per_minute: perMinute, per_day: perDay } = settings.limits ?? {};
+  if (perDay !== undefined || used.perDay >= limits.perDay) return limits;
+  const more = addedLimitsOf(profiled, first);
+  const isOpen = perMinute === undefined && used.perMinute < limits.perMinute;
+  return {
+    perMinute: limits.perMinute + (isOpen ? more.perMinute : 0),
+    perDay: limits.perDay + more.perDay,
+  };
+}
+
+/** What the keys of a rotation share: every setting that one of them has (R37). */
+interface Shared {
+  readonly first: string;
+  readonly settings: WrittenSettings;
+  /** The most requests that one of them starts with. */
+  readonly used: KeyLimits;
+}
+
+function sharedBy(chain: readonly [DescribedKey, ...DescribedKey[]]): Shared {
+  const usages = chain.map(({ given }) => given.usage ?? {});
+  const used = {
+    perMinute: Math.max(...usages.map(({ this_minute = 0 }) => this_minute)),
+    perDay: Math.max(...usages.map(({ this_minute = 0, today = this_minute }) => today)),
+  };
+  return { first: chain[0].ref, settings: sharedSettings(chain.map(({ given }) => given)), used };
+}
+
+/** Returns the rotations with at least two keys, oldest key first. No key replaces two, so a circle has no first key. */
+function rotationsIn(described: readonly DescribedKey[]): [DescribedKey, ...DescribedKey[]][] {
+  const replaced = described.filter(({ given }) => given.replaced_by !== undefined);
+  const replacedBy = new Map(replaced.map((one) => [one.given.replaced_by, one]));
+  return described
+    .filter(({ ref, given }) => given.replaced_by === undefined && replacedBy.has(ref))
+    .map((last) => {
+      const chain: [DescribedKey, ...DescribedKey[]] = [last];
+      for (let old = replacedBy.get(last.ref); old !== undefined; old = replacedBy.get(old.ref))
+        chain.unshift(old);
+      return chain;
+    });
+}
+
+/** Returns the settings of keys that share them (R37): the first value of each, and of each limit. */
+function sharedSettings(written: readonly WrittenSettings[]): WrittenSettings {
+  const limits = written.flatMap((one) => one.limits ?? []);
+  return {
+    name: written.find(({ name }) => name !== undefined)?.name,
+    scopes: written.find(({ scopes }) => scopes !== undefined)?.scopes,
+    limits:
+      limits.length === 0
+        ? undefined
+        : {
+            per_minute: limits.find((one) => one.per_minute !== undefined)?.per_minute,
+            per_day: limits.find((one) => one.per_day !== undefined)?.per_day,
+          },
+  };
+}

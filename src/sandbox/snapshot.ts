@@ -1,0 +1,199 @@
+import { type KeyEnds, keyStateAt, keyStateTable } from "../rules/api-key.js";
+import type { RejectionCode } from "../rules/errors.js";
+import { writeMembers } from "../rules/organization.js";
+import type { PathId } from "../rules/outcomes.js";
+import { lastClockInstant } from "../scenario/format/fields.js";
+import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../scenario/population.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import { isoOf } from "./clock.js";
+import { nameSuffixOf, withoutGrantedScopes } from "./conditions.js";
+import { describeFaults } from "./faults.js";
+import type { Counts } from "./journal/counts.js";
+import type { Exchange } from "./journal/exchange.js";
+import type { KeyEntry } from "./registry.js";
+import { numberInSeries } from "./request-ids.js";
+import { type Platform, replaceState, type SandboxState } from "./sandbox.js";
+import { type SandboxSettings, startSandbox } from "./start.js";
+import { type PlayedStep, remainingSteps, type StoryProgress, type Timeline } from "./steps.js";
+import { usageAt } from "./usage.js";
+
+/** A sandbox as plain data, without its options: everything that a client or a person can see, and what clients know. */
+export interface SavedSandbox {
+  /** When it was described, on the platform's wall clock (epoch milliseconds). */
+  readonly at: number;
+  readonly name: string;
+  readonly text: string | undefined;
+  readonly scenario: Scenario;
+  /** The state as a scenario; `requests_responded` includes the series, so that no request id repeats. */
+  readonly snapshot: Scenario;
+  /** Includes the steps that ran, so that the others keep their numbers. */
+  readonly timeline: Pick<Timeline, "steps" | "next"> & {
+    readonly rejections: readonly (readonly [step: number, code: RejectionCode])[];
+  };
+  readonly stepsRun: number;
+  readonly verdicts: readonly (readonly [step: number, asExpected: boolean])[];
+  readonly lastStep: PlayedStep | undefined;
+  readonly exchanges: readonly Exchange[];
+  readonly recorded: number;
+  readonly counts: Counts;
+  /** The refs of the keys, in the order of creation. */
+  readonly keys: readonly string[];
+  /** What clients know, for advice: keys that worked or were replaced by their refs. */
+  readonly clients: Readonly<Record<"pages" | "worked" | "replaced", readonly string[]>> & {
+    readonly rejected: readonly (readonly [fingerprint: string, path: PathId])[];
+  };
+}
+
+/** The requests of the journal that a description has. */
+const maxDescribed = 100;
+
+/** `responded` is the number of the last request id that its continuation must not use again. Default: the last one used. */
+export function describeSandbox(
+  sandbox: SandboxState,
+  responded = sandbox.requestIds.responded(),
+): SavedSandbox {
+  const { name, text, scenario, timeline, story, history, behavior, registry } = sandbox;
+  const refs = (isMeant: (entry: KeyEntry) => boolean) =>
+    [...registry.keys.values()].filter(isMeant).map(({ key }) => key.ref);
+  // Read before the clock, so that a restored clock is never late.
+  const at = sandbox.platform.time();
+  return {
+    at,
+    name,
+    text,
+    scenario,
+    snapshot: { ...snapshotSandbox(sandbox), requests_responded: responded },
+    timeline: { steps: timeline.steps, next: timeline.next, rejections: [...timeline.rejections] },
+    stepsRun: story.next,
+    verdicts: [...story.verdicts],
+    lastStep: story.last,
+    exchanges: history.requests({ probes: true, limit: maxDescribed }),
+    recorded: history.total(),
+    counts: sandbox.counters.read(),
+    keys: [...registry.keys.keys()],
+    clients: {
+      rejected: [...behavior.rejected],
+      pages: [...behavior.pages],
+      worked: refs((one) => one.hasWorked === true),
+      replaced: refs((one) => one.replacement !== undefined),
+    },
+  };
+}
+
+/** Continues what `describeSandbox` returned in a new sandbox; its clock advances unless it is frozen. */
+export function restoreSandbox(
+  state: SavedSandbox,
+  platform: Platform,
+  options: Omit<SandboxSettings, "platform">,
+): SandboxState {
+  const { name, text, scenario, snapshot, stepsRun, verdicts, counts } = state;
+  const sandbox = startSandbox(snapshot, { platform, name, text, ...options });
+  const { story: steps = [] } = scenario;
+  const next = Math.min(stepsRun, steps.length);
+  const story: StoryProgress = { steps, next, verdicts: new Map(verdicts), last: state.lastStep };
+  const rejections = new Map(state.timeline.rejections);
+  replaceState(sandbox, {
+    scenario,
+    story,
+    timeline: { ...sandbox.timeline, ...state.timeline, rejections },
+  });
+  const { clock } = sandbox;
+  sandbox.registry.sort(state.keys);
+  restoreClients(sandbox, state.clients);
+  sandbox.counters.restore(counts);
+  const elapsed = Math.min(platform.time() - state.at, lastClockInstant - clock.now());
+  if (!clock.isFrozen() && elapsed > 0) clock.advance(elapsed);
+  sandbox.history.enter(state.exchanges, state.recorded);
+  return sandbox;
+}
+
+function restoreClients({ behavior, registry }: SandboxState, clients: SavedSandbox["clients"]): void {
+  for (const rejection of clients.rejected) behavior.rejected.set(...rejection);
+  for (const page of clients.pages) behavior.pages.add(page);
+  for (const ref of clients.worked) registry.key(ref).hasWorked = true;
+  for (const ref of clients.replaced) {
+    const entry = registry.key(ref);
+    if (entry.key.replacedBy !== undefined) entry.replacement = registry.key(entry.key.replacedBy);
+  }
+}
+
+/** A sandbox that starts from it behaves the same. It has hashes of run-time keys (R35), and no story. */
+export function snapshotSandbox(sandbox: SandboxState, now = sandbox.clock.now()): Scenario {
+  const { clock, registry } = sandbox;
+  // A story starts with its own scenario; the timeline contains only the remaining steps.
+  const { story: _story, timeline: _timeline, ...scenario } = sandbox.scenario;
+  const timeline = remainingSteps(sandbox.timeline);
+  const faults = describeFaults(sandbox.faults);
+  const { organizations: _, keys_per_organization: __, ...farmers } = scenario.population ?? {};
+  const given = new Map(Array.from(describedKeys(sandbox.scenario), (one) => [one.ref, one.given]));
+  const organizations: Record<
+    string,
+    Required<ScenarioOrganization> & { keys: Record<string, ScenarioKey> }
+  > = {};
+  for (const { organization } of registry.organizations.values()) {
+    const { ref, id } = organization;
+    const name = organization.name.slice(0, organization.name.length - nameSuffixOf(sandbox, ref).length);
+    organizations[ref] = { name, id, ...writeMembers(organization), keys: {} };
+  }
+  for (const entry of registry.keys.values()) {
+    const { ref, organization } = entry.key;
+    const { keys } = organizations[organization] as { keys: Record<string, ScenarioKey> };
+    keys[ref] = snapshotKey(entry, given.get(ref), sandbox, now);
+  }
+  return {
+    ...scenario,
+    seed: sandbox.seed,
+    requests_responded: numberInSeries(sandbox.requestIds.responded()),
+    ...(sandbox.varied.size > 0 && { responses_varied: Object.fromEntries(sandbox.varied) }),
+    clock: { now: isoOf(now), frozen: clock.isFrozen() },
+    // Only explicit assumptions: the others may vary with the profile.
+    assumptions: structuredClone({
+      ...sandbox.givenAssumptions,
+      profile: sandbox.profile,
+    } as NonNullable<Scenario["assumptions"]>),
+    // A scenario that never had faults needs no empty list.
+    ...((faults.length > 0 || scenario.faults !== undefined) && { faults }),
+    organizations,
+    // The organizations are listed above. The farmers stay the same although the clock starts later.
+    population: { ...farmers, as_of: isoOf(sandbox.farmers.start) },
+    ...(timeline.length > 0 && { timeline }),
+  };
+}
+
+function snapshotKey(
+  { key, ...entry }: KeyEntry,
+  given: ScenarioKey | undefined,
+  sandbox: SandboxState,
+  now: number,
+): ScenarioKey {
+  const { windows } = sandbox;
+  const usage = usageAt(entry.usage, windows, now);
+  const state = keyStateAt(key, now);
+  const { since } = keyStateTable[state];
+  // A pinned secret stays pinned and the seed restores a derived one; keys created at run time have only a hash.
+  const { secret, sha256 }: Pick<ScenarioKey, "secret" | "sha256"> = given ?? { sha256: key.sha256 };
+  // The start of the clock is the default.
+  const timeOf = (name: keyof KeyEnds) =>
+    key[name] === undefined || (name === since && key[name] === now) ? undefined : isoOf(key[name]);
+  const written: Record<keyof ScenarioKey, unknown> = {
+    environment: key.environment,
+    name: key.name,
+    scopes: [...withoutGrantedScopes(sandbox, key.scopes)],
+    limits: { per_minute: key.limits.perMinute, per_day: key.limits.perDay },
+    usage: {
+      this_minute: usage.minuteCount,
+      today: usage.dayCount,
+      ...(windows.sliding && { counted_at: usage.recent.map(isoOf) }),
+    },
+    legacy: key.legacy,
+    state: state === "active" ? undefined : state,
+    revoked_at: timeOf("revokedAt"),
+    expires: timeOf("expiresAt"),
+    overlap_ends: timeOf("overlapEndsAt"),
+    replaced_by: key.replacedBy,
+    secret,
+    sha256: secret === undefined ? sha256 : undefined,
+  };
+  const present = Object.entries(written).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(present) as Partial<ScenarioKey> as ScenarioKey;
+}
