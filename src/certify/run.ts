@@ -3,7 +3,7 @@ import type { Report } from "../report/report-shape.js";
 import { isFault, type PathId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import type { Observation, RunConditions, VariedPoint } from "../sandbox/conditions.js";
-import { type Counters, type Counting, createCounters } from "../sandbox/journal/counts.js";
+import { Counters, type Counting } from "../sandbox/journal/counts.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 
 /** The requests with one key in a run. */
@@ -88,7 +88,7 @@ export interface Reason {
 
 /** Collects what the requests of a run show. `time`: milliseconds that only grow. */
 export function collectRequests(time: () => number) {
-  const counters = createCounters();
+  const counters = new Counters();
   const sentByKey = new Map<string, { key: string; isUnknown: boolean; paths: PathId[] }>();
   const points = new Map<string, VariedPoint>();
   const [scenarios, unvaried] = [new Set<string>(), new Set<string>()];

@@ -38,62 +38,76 @@ export function withoutOver(keys: Set<KeyEntry>, now: number): KeyEntry[] {
 
 export type UsedKey = Pick<KeyEntry, "key" | "usage">;
 
-/** Creates the registry of a sandbox. It contains hashes of keys, never keys (R35). */
-export function createRegistry(records: Iterable<Organization>, newKeys: Iterable<UsedKey>) {
-  const organizations = new Map<string, OrganizationEntry>();
-  const keys = new Map<string, KeyEntry>();
-  const byHash = new Map<string, KeyEntry>();
-  const dated = new Set<KeyEntry>();
-  const track = (entry: KeyEntry) => {
-    entry.owner.open?.add(entry);
-    if ((entry.key.expiresAt ?? entry.key.overlapEndsAt) !== undefined) dated.add(entry);
-  };
+/** The organizations and keys of a sandbox. It contains hashes of keys, never keys (R35). */
+export class Registry {
+  readonly #organizations = new Map<string, OrganizationEntry>();
+  readonly #keys = new Map<string, KeyEntry>();
+  readonly #byHash = new Map<string, KeyEntry>();
+  /** At least the keys whose end is known. */
+  readonly dated = new Set<KeyEntry>();
+  /** The next number to try for a ref, by its first part: those before it are taken for good. */
+  readonly numbers = new Map<string, number>();
 
-  const organization = (ref: string): OrganizationEntry =>
-    organizations.get(ref) ?? unknownRef("organization", ref, organizations);
+  constructor(organizations: Iterable<Organization>, keys: Iterable<UsedKey>) {
+    for (const organization of organizations)
+      this.#organizations.set(organization.ref, { organization, keys: [] });
+    for (const key of keys) this.addKey(key);
+  }
+
+  get organizations(): ReadonlyMap<string, OrganizationEntry> {
+    return this.#organizations;
+  }
+
+  /** By ref, in the scenario's order, then in order of creation. */
+  get keys(): ReadonlyMap<string, KeyEntry> {
+    return this.#keys;
+  }
+
+  /** Throws `unknown_ref`. */
+  organization(ref: string): OrganizationEntry {
+    return this.#organizations.get(ref) ?? unknownRef("organization", ref, this.#organizations);
+  }
+
+  /** Throws `unknown_ref`. */
+  key(ref: string): KeyEntry {
+    return this.#keys.get(ref) ?? unknownRef("key", ref, this.#keys);
+  }
+
+  find(sha256: string): KeyEntry | undefined {
+    return this.#byHash.get(sha256);
+  }
 
   /** Its organization must exist. */
-  function addKey({ key, usage }: UsedKey): KeyEntry {
-    const owner = organization(key.organization);
+  addKey({ key, usage }: UsedKey): KeyEntry {
+    const owner = this.organization(key.organization);
     const entry: KeyEntry = { key, owner, usage };
     owner.keys.push(entry);
-    track(entry);
-    keys.set(key.ref, entry);
+    this.#track(entry);
+    this.#keys.set(key.ref, entry);
     // A pinned hash may be of a secret of the scenario: `find` returns the first key.
-    if (!byHash.has(key.sha256)) byHash.set(key.sha256, entry);
+    if (!this.#byHash.has(key.sha256)) this.#byHash.set(key.sha256, entry);
     return entry;
   }
 
-  for (const record of records) organizations.set(record.ref, { organization: record, keys: [] });
-  for (const newKey of newKeys) addKey(newKey);
-  return {
-    organizations: organizations as ReadonlyMap<string, OrganizationEntry>,
-    organization,
-    /** By ref, in the scenario's order, then in order of creation. */
-    keys: keys as ReadonlyMap<string, KeyEntry>,
-    key: (ref: string): KeyEntry => keys.get(ref) ?? unknownRef("key", ref, keys),
-    find: (sha256: string): KeyEntry | undefined => byHash.get(sha256),
-    /** At least the keys whose end is known. */
-    dated,
-    /** The next number to try for a ref, by its first part: those before it are taken for good. */
-    numbers: new Map<string, number>(),
-    addKey,
-    /** Lists the keys in this order. */
-    sort(refs: readonly string[]): void {
-      for (const ref of refs) {
-        const entry = keys.get(ref) ?? unknownRef("key", ref, keys);
-        keys.delete(ref);
-        keys.set(ref, entry);
-      }
-    },
-    change(entry: KeyEntry, changes: Partial<KeyRecord>): void {
-      entry.key = { ...entry.key, ...changes };
-      track(entry);
-    },
-  };
-}
+  /** Lists the keys in this order. */
+  sort(refs: readonly string[]): void {
+    for (const ref of refs) {
+      const entry = this.key(ref);
+      this.#keys.delete(ref);
+      this.#keys.set(ref, entry);
+    }
+  }
 
-export type Registry = ReturnType<typeof createRegistry>;
+  change(entry: KeyEntry, changes: Partial<KeyRecord>): void {
+    entry.key = { ...entry.key, ...changes };
+    this.#track(entry);
+  }
+
+  #track(entry: KeyEntry): void {
+    entry.owner.open?.add(entry);
+    if ((entry.key.expiresAt ?? entry.key.overlapEndsAt) !== undefined) this.dated.add(entry);
+  }
+}
 
 function unknownRef(kind: "key" | "organization", ref: string, known: KnownRefs): never {
   const refs = [...known.keys()];

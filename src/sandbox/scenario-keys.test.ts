@@ -5,7 +5,7 @@ import type { Organization, OrganizationType } from "../rules/organization.js";
 import type { ScenarioKey } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { inventKeyName, inventOrganizationName } from "./population/names.js";
-import { createRegistry, withoutOver } from "./registry.js";
+import { Registry, withoutOver } from "./registry.js";
 import { scenarioRecords, startKey } from "./scenario-keys.js";
 import { startUsage } from "./usage.js";
 
@@ -17,7 +17,7 @@ function registryOf(...hashes: readonly string[]) {
     key: { ref: `key-${index}`, organization: "bank", sha256 } as KeyRecord,
     usage: startUsage({ sliding: false, dayResetsAt: 0 }, 0),
   }));
-  return createRegistry([bank], keys);
+  return new Registry([bank], keys);
 }
 
 test("R11 a key is found only by its hash, and an unknown key never, with or without keys", () => {

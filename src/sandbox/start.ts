@@ -15,10 +15,10 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import { createClock, type Instant, instantOf, isoOf, requireClockTime } from "./clock.js";
 import { assumptionsIn, withNameSuffix } from "./conditions.js";
 import { activateFaults } from "./faults.js";
-import { createCounters } from "./journal/counts.js";
-import { createHistory } from "./journal/history.js";
+import { Counters } from "./journal/counts.js";
+import { History } from "./journal/history.js";
 import { farmersOf } from "./population/farmers.js";
-import { createRegistry } from "./registry.js";
+import { Registry } from "./registry.js";
 import { createRequestIds, numberInto } from "./request-ids.js";
 import {
   type GivenOptions,
@@ -60,7 +60,7 @@ export function startSandbox(
   { platform, given = {}, ...options }: StartOptions & SandboxSettings,
 ): SandboxState {
   const started = prepareScenario({ platform }, scenario, options);
-  return { ...started, platform, given, counters: createCounters(), history: createHistory() };
+  return { ...started, platform, given, counters: new Counters(), history: new History() };
 }
 
 /** Starts the running scenario again, with other options if given; throws if it cannot start, and changes nothing then. */
@@ -166,7 +166,7 @@ function startedWith(
     faults: activateFaults(scenario.faults ?? [], seed, start),
     timeline: createTimeline(scenario.timeline ?? [], start),
     story: { steps: scenario.story ?? [], next: 0, verdicts: new Map(), last: undefined },
-    registry: createRegistry(
+    registry: new Registry(
       organizations.map((one) => withNameSuffix(profiled, one)),
       keys.map((one) => startKey(one, start, windows, profiled, documented)),
     ),

@@ -12,7 +12,7 @@ import { faultPathIds, isSuccess } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { didYouMean, quote } from "../../rules/schema/words.js";
 import type { RunConditions } from "../../sandbox/conditions.js";
-import { createCounters } from "../../sandbox/journal/counts.js";
+import { Counters } from "../../sandbox/journal/counts.js";
 import { declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { reportTargets } from "../files.js";
@@ -102,10 +102,10 @@ export const execCommand = declareCommand({
     const folder = await openRunFolder({ scenario: loaded, options, conditions });
     const sandbox = startNamed(loaded, flags, conditions && conditionedRun(conditions, folder.claim));
     // A test may clear the requests to count its own; the report covers all tests.
-    const counters = createCounters();
+    const counters = new Counters();
     const triedPaths = new Set<string>();
     sandbox.counters.passOnTo({
-      ...counters,
+      countUnread: () => counters.countUnread(),
       count(exchange, keys) {
         counters.count(exchange, keys);
         if (triedPaths.size < maxTried) triedPaths.add(redactKeys(`${exchange.method} ${exchange.path}`));

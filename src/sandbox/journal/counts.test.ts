@@ -6,7 +6,7 @@ import type { PathId } from "../../rules/outcomes.js";
 import { receivedRequest } from "../../rules/request.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import { scenarioSecret } from "../secrets.js";
-import { createCounters } from "./counts.js";
+import { Counters } from "./counts.js";
 import type { Exchange } from "./exchange.js";
 
 const exchange = (pathId: PathId, fields: Partial<Exchange> = {}) =>
@@ -24,7 +24,7 @@ const exchange = (pathId: PathId, fields: Partial<Exchange> = {}) =>
 const fault = { fault: null, operation: "getRelyingPartyContext", advice: [] };
 
 test("a success of another endpoint than /me has a count of its own, and each endpoint one of its requests", () => {
-  const counters = createCounters();
+  const counters = new Counters();
   counters.count(exchange("201.createThing", { operation: "createThing" }));
   counters.count(exchange("401.revoked", { operation: "createThing" }));
   counters.count(exchange("404.unknown_path", { operation: null }));

@@ -44,8 +44,6 @@ export interface Counts {
   readonly repeats: RepeatCount[];
 }
 
-export type Counters = ReturnType<typeof createCounters>;
-
 const maxExamples = 5;
 const maxRepeats = 100;
 
@@ -61,36 +59,48 @@ export interface Counting {
 }
 
 /** Counts requests by path and by advice. Unlike the journal, it discards none; a reset keeps the counts. */
-export function createCounters() {
-  let counts = noCounts();
-  let others: Counting | undefined;
-  return {
-    /** Options that curl needs to reach the server, which sets them. Default: none. */
-    curlOptions: "",
-    /** A delayed request counts for its path and the fault. `keys`: of advice on other keys than the presented one. */
-    count(exchange: Exchange, keys?: KeysOfAdvice, seen?: Observation): void {
-      countExchange(counts, exchange, keys);
-      others?.count(exchange, keys, seen);
-    },
-    countUnread(): void {
-      counts.unread += 1;
-      others?.countUnread();
-    },
-    /** Counts every later request there as well. */
-    passOnTo(next: Counting): void {
-      others = next;
-    },
-    read: (): Counts => structuredClone(counts),
-    requests: () => counts.requests,
-    unread: () => counts.unread,
-    /** Starts again from zero; what was passed on remains there. */
-    clear(): void {
-      counts = noCounts();
-    },
-    restore(given: Counts): void {
-      counts = structuredClone(given);
-    },
-  };
+export class Counters {
+  /** Options that curl needs to reach the server, which sets them. Default: none. */
+  curlOptions = "";
+  #counts = noCounts();
+  #next: Counting | undefined;
+
+  /** A delayed request counts for its path and the fault. `keys`: of advice on other keys than the presented one. */
+  count(exchange: Exchange, keys?: KeysOfAdvice, seen?: Observation): void {
+    countExchange(this.#counts, exchange, keys);
+    this.#next?.count(exchange, keys, seen);
+  }
+
+  countUnread(): void {
+    this.#counts.unread += 1;
+    this.#next?.countUnread();
+  }
+
+  /** Counts every later request there as well. */
+  passOnTo(next: Counting): void {
+    this.#next = next;
+  }
+
+  read(): Counts {
+    return structuredClone(this.#counts);
+  }
+
+  requests(): number {
+    return this.#counts.requests;
+  }
+
+  unread(): number {
+    return this.#counts.unread;
+  }
+
+  /** Starts again from zero; what was passed on remains there. */
+  clear(): void {
+    this.#counts = noCounts();
+  }
+
+  restore(counts: Counts): void {
+    this.#counts = structuredClone(counts);
+  }
 }
 
 function countExchange(counts: Counts, exchange: Exchange, keys?: KeysOfAdvice): void {

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { Exchange } from "./exchange.js";
-import { createHistory } from "./history.js";
+import { History } from "./history.js";
 
 const request = (number: number) => ({ number, at: number }) as Exchange;
 const numbers = (exchanges: readonly Exchange[]) => exchanges.map(({ number }) => number);
-const open = (capacity: number) => createHistory<{ type: string }>(capacity);
+const open = (capacity: number) => new History<{ type: string }>(capacity);
 
 test("the last requests are kept, oldest first, however many other events come between them; all are counted", () => {
   const history = open(3);

@@ -25,41 +25,63 @@ export interface JournalQuery {
 export const maxKept = 1000;
 
 /** The latest requests, and the number of everything that has happened. */
-export function createHistory<Event>(capacity = maxKept) {
-  // Old requests go in groups: to drop one moves all others, which would cost more than the rest of a request.
-  const spare = Math.ceil(capacity / 8);
-  const listeners = new Set<Listener<Event>>();
-  let kept: Exchange[] = [];
-  let latest = 0;
-  let total = 0;
-  const list = (): Exchange[] => kept.slice(-capacity);
-  return {
-    record(exchange: Exchange): void {
-      latest += 1;
-      if (!exchange.isProbe) total += 1;
-      if (kept.length === capacity + spare) kept.splice(0, spare);
-      kept.push(exchange);
-      if (listeners.size > 0) notifyAll(listeners, { type: "request", exchange });
-    },
-    emit(event: Event): void {
-      latest += 1;
-      if (listeners.size > 0) notifyAll(listeners, event);
-    },
-    subscribe(listener: Listener<Event>): () => void {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    /** The number of all requests and events of this process, also of earlier starts. */
-    latest: () => latest,
-    requests: (query: JournalQuery = {}): Exchange[] => matchingRequests(list(), query),
-    find: (id: string): Exchange | undefined => list().find((exchange) => exchange.id === id),
-    /** Returns the number of requests since the start or the last `clear`, including discarded ones but not probes. */
-    total: () => total,
-    /** Discards the requests, and continues from the latest ones of `responded`. */
-    enter(requests: readonly Exchange[] = [], responded = 0): void {
-      [kept, total] = [[...requests], responded];
-    },
-  };
+export class History<Event> {
+  readonly #capacity: number;
+  readonly #listeners = new Set<Listener<Event>>();
+  #kept: Exchange[] = [];
+  #latest = 0;
+  #total = 0;
+
+  constructor(capacity = maxKept) {
+    this.#capacity = capacity;
+  }
+
+  record(exchange: Exchange): void {
+    this.#latest += 1;
+    if (!exchange.isProbe) this.#total += 1;
+    // Old requests go in groups: to drop one moves all others, which would cost more than the rest of a request.
+    const spare = Math.ceil(this.#capacity / 8);
+    if (this.#kept.length === this.#capacity + spare) this.#kept.splice(0, spare);
+    this.#kept.push(exchange);
+    if (this.#listeners.size > 0) notifyAll(this.#listeners, { type: "request", exchange });
+  }
+
+  emit(event: Event): void {
+    this.#latest += 1;
+    if (this.#listeners.size > 0) notifyAll(this.#listeners, event);
+  }
+
+  subscribe(listener: Listener<Event>): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** The number of all requests and events of this process, also of earlier starts. */
+  latest(): number {
+    return this.#latest;
+  }
+
+  requests(query: JournalQuery = {}): Exchange[] {
+    return matchingRequests(this.#list(), query);
+  }
+
+  find(id: string): Exchange | undefined {
+    return this.#list().find((exchange) => exchange.id === id);
+  }
+
+  /** The number of requests since the start or the last `enter`, including discarded ones but not probes. */
+  total(): number {
+    return this.#total;
+  }
+
+  /** Discards the requests, and continues from the latest ones of `responded`. */
+  enter(requests: readonly Exchange[] = [], responded = 0): void {
+    [this.#kept, this.#total] = [[...requests], responded];
+  }
+
+  #list(): Exchange[] {
+    return this.#kept.slice(-this.#capacity);
+  }
 }
 
 function notifyAll<Event>(listeners: Iterable<Listener<Event>>, event: Event | RequestEvent): void {
@@ -87,8 +109,6 @@ function matchingRequests(
   );
   return limit === undefined ? matching : matching.slice(Math.max(0, matching.length - limit));
 }
-
-export type History<Event> = ReturnType<typeof createHistory<Event>>;
 
 // Leaves out requests that a fault hit and that their client sent again: after no or a broken response, before the end of a
 // delayed one, or after a delayed 401 or 403, because a timeout may come just after its end.
