@@ -26,6 +26,7 @@ const reasons = {
   report: "counts and advice",
   "report-document": "what every format of a report shows",
   render: "the report as text",
+  thresholds: "the limits of --min-coverage and --fail-on",
   "users-package": "tells which package of the user is missing",
 };
 
@@ -107,6 +108,7 @@ test.each<[string, readonly Chunk[], () => Promise<string[]> | string[]]>([
       "report-document",
       "run-command",
       "run-served",
+      "thresholds",
     ],
     () => startedWith("exec", "--", "true"),
   ],
