@@ -4,21 +4,17 @@ import * as s from "../../../rules/schema/shape.js";
 import { isoOf } from "../../../sandbox/clock.js";
 import { listRecords, operations, type RecordInput } from "../../../sandbox/operations/operations.js";
 import { pageRoute } from "../page.js";
-import { responses } from "../responses.js";
-import { controlRoute, pageFields, type Route } from "../route.js";
+import { controlRoute, jsonResponse, pageFields, type Route } from "../route.js";
 import { dashboardRoutes } from "./dashboard.js";
 import { sandboxRoutes } from "./sandbox.js";
 import { scenarioRoutes } from "./scenario.js";
 import { requestChecksRoutes, trafficRoutes } from "./traffic.js";
-
-const document = s.record(s.anything());
 
 const usualPage = 100;
 
 const recordRoutes: readonly Route[] = [
   controlRoute("GET /records", {
     summary: "The collections of records, with their operations",
-    response: s.list(responses.Collection),
     run: ({ sandbox }) =>
       [...sandbox.records].map(([collection, { records, moves }]) => {
         const { create, read, list: all, update, remove } = sandbox.scenario.records?.[collection] ?? {};
@@ -33,7 +29,6 @@ const recordRoutes: readonly Route[] = [
   controlRoute("GET /records/{collection}", {
     summary: "The records of a collection, in the order of creation",
     query: s.mapping(pageFields(usualPage)),
-    response: responses.RecordPage,
     isBare: true,
     run({ sandbox, params: { collection = "" }, query: { offset, limit = usualPage } }) {
       const data = listRecords(sandbox, collection, offset, limit);
@@ -43,7 +38,6 @@ const recordRoutes: readonly Route[] = [
   controlRoute("POST /records/{collection}", {
     summary: "Adds a record: its owner and its members",
     body: "record_creation",
-    response: responses.Record,
     status: 201,
     run: ({ sandbox, params: { collection = "" }, body }) =>
       operations.record(sandbox, { in: collection, add: body as NonNullable<RecordInput["add"]> }).record,
@@ -51,7 +45,6 @@ const recordRoutes: readonly Route[] = [
   controlRoute("PATCH /records/{collection}/{id}", {
     summary: "Changes members of a record, no matter what its moves allow",
     body: "record_members",
-    response: responses.Record,
     run: ({ sandbox, params: { collection = "", id = "" }, body }) =>
       operations.record(sandbox, { in: collection, id, set: body as NonNullable<RecordInput["set"]> }).record,
   }),
@@ -72,7 +65,6 @@ export const routes: readonly Route[] = [
   ...trafficRoutes,
   controlRoute("POST /stop", {
     summary: "Stops the server",
-    response: responses.Stopping,
     changes: false,
     run({ sandbox }, { response, server }) {
       // After the response is sent.
@@ -82,9 +74,7 @@ export const routes: readonly Route[] = [
   }),
   controlRoute("GET /openapi.json", {
     summary: "The OpenAPI document of the relying-party API",
-    response: document,
-    isBare: true,
-    run: ({ sandbox }) => describeApi(endpointsOf(sandbox)),
+    run: ({ sandbox }) => jsonResponse(describeApi(endpointsOf(sandbox))),
   }),
   pageRoute,
 ];
