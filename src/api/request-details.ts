@@ -9,7 +9,7 @@ import { isoOf } from "../sandbox/clock.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { viewShapes } from "../sandbox/view-shapes.js";
+import { requestShape } from "../sandbox/view-shapes.js";
 import { viewRequest } from "../sandbox/views.js";
 import { controlBodies } from "../scenario/format/inputs.js";
 import type { Endpoint } from "./endpoint.js";
@@ -51,11 +51,11 @@ export function requestChecksOf(endpoints: readonly Endpoint[]): readonly Reques
   return [...targetChecks, ...authorizationChecks, ...endpointChecks];
 }
 
-export const checkShape = s.mapping({ name: s.text(), question: s.text(), rules: s.text() });
-export const responseShape = s.mapping({ status: s.count(), headers: s.record(s.text()), body: s.text() });
+const checkShape = s.mapping({ name: s.text(), question: s.text(), rules: s.text() });
+const responseShape = s.mapping({ status: s.count(), headers: s.record(s.text()), body: s.text() });
 
 export const requestDetailsShape = s.mapping({
-  ...viewShapes.request.fields,
+  ...requestShape.fields,
   /** `null` for an unknown path, or an endpoint that requires no scope. */
   requiredScope: s.nullable(s.text()),
   /** `null` if the request has no key of this sandbox. */

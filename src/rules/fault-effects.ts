@@ -1,15 +1,12 @@
-export const effectValues = ["flag", "delay", "status", "rate"] as const;
-export const effectEnds = ["sent", "cut", "reset", "hang"] as const;
-
 /** One kind of effect: everything that differs between effects, except how the API makes the response. */
 interface EffectRow {
   /** The value in a scenario: `true`, or one of these. */
-  readonly value: (typeof effectValues)[number];
+  readonly value: "flag" | "delay" | "status" | "rate";
   /** The effect with the highest rank names the path id of a fault, and makes the response. */
   readonly rank: number;
   /** Whether the request still gets its complete response and is counted, only later. */
   readonly onlyDelays: boolean;
-  readonly ends: (typeof effectEnds)[number];
+  readonly ends: "sent" | "cut" | "reset" | "hang";
   readonly fits: readonly string[];
   /** The sentence "a fault that …". */
   readonly does: string;

@@ -48,7 +48,7 @@ const clockShape = s.mapping({ now: s.instant(), frozen: s.flag() });
 /** The clock for display; `now` is ISO 8601. */
 export interface ClockView extends ValueOf<typeof clockShape> {}
 
-const requestShape = s.mapping({
+export const requestShape = s.mapping({
   /** The request id, whether or not the response carried it. */
   id: s.text(),
   method: s.text(),
@@ -107,12 +107,3 @@ export interface Coming extends Partial<Pick<Upcoming, "key" | "organization" | 
   readonly kind: Upcoming["kind"];
   readonly text: string;
 }
-
-/** The shapes of the views by what they show. */
-export const viewShapes = {
-  key: keyShape,
-  organization: organizationShape,
-  clock: clockShape,
-  request: requestShape,
-  upcoming: upcomingShape,
-};

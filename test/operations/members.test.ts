@@ -2,11 +2,10 @@ import { expect, test } from "vitest";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 import { sandboxOn, stateOf } from "../../src/library/create-sandbox.js";
 import { loadReader } from "../../src/node/platform.js";
-import { camelCase, jsonOf } from "../../src/rules/schema/json.js";
+import { camelCase, snakeCase } from "../../src/rules/schema/json.js";
 import { type Fields, fieldsOf, type Shape, shapeAt, shapeOf } from "../../src/rules/schema/shape.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import { describeSandbox, restoreSandbox } from "../../src/sandbox/snapshot.js";
-import { viewShapes } from "../../src/sandbox/view-shapes.js";
 import { inputShapes } from "../../src/scenario/format/inputs.js";
 import { scenarioSchema } from "../../src/scenario/format/schema.js";
 import { at, day, hour } from "./sandbox.js";
@@ -54,7 +53,7 @@ test.each(eachValue(organizationFields))(
   "an organization whose %s is %j shows it, and so do a snapshot and a saved state",
   (name, value) => {
     const sandbox = opened({ [name]: value });
-    expect(jsonOf(viewShapes.organization, sandbox.organizations.get("bank"))).toMatchObject({
+    expect(snakeCase(sandbox.organizations.get("bank"))).toMatchObject({
       [name]: value,
     });
     const shown = shownIn(sandbox);
@@ -70,12 +69,12 @@ test.each(eachValue(inputShapes.organization_update.fields))(
     const state = stateOf(sandbox);
     sandbox.organizations.update("bank", camelCase({ [name]: value }) as object);
     const view = sandbox.organizations.get("bank");
-    expect(jsonOf(viewShapes.organization, view)).toMatchObject({ [name]: value });
+    expect(snakeCase(view)).toMatchObject({ [name]: value });
     const shown = shownIn(sandbox);
     expect(shownAfter(sandbox)).toEqual([shown, shown]);
     // A step does the same.
     operations.organization(state, { ref: "bank", [name]: before } as never);
-    expect(jsonOf(viewShapes.organization, sandbox.organizations.get("bank"))).toMatchObject({
+    expect(snakeCase(sandbox.organizations.get("bank"))).toMatchObject({
       [name]: before,
     });
   },

@@ -9,7 +9,7 @@ import { type InJson, inJsonOfAnyVersion, isTooDeep, parsedJson } from "../../ru
 import type { Shape, ValueOf } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
 import { quote } from "../../rules/schema/words.js";
-import { viewShapes } from "../../sandbox/view-shapes.js";
+import { requestShape } from "../../sandbox/view-shapes.js";
 import { controlPath, isLoopbackHost, readHttpUrl } from "../addresses.js";
 import { readFailure } from "../files/write-file.js";
 import { isNoResponse, type NoResponse, type RawResponse, type SendOptions, sendOnce } from "./send-once.js";
@@ -45,7 +45,7 @@ const errorShape = s.openMapping({
 const maxResponse = 16 * 1024 * 1024;
 
 const detailsShape = inJsonOfAnyVersion(requestDetailsShape);
-const requestsShape = inJsonOfAnyVersion(s.list(viewShapes.request));
+const requestsShape = inJsonOfAnyVersion(s.list(requestShape));
 
 /** The control plane of a running sandbox, of this or another version. Each call throws a `SandboxError` if it gets something else. */
 export class ControlClient {
@@ -66,7 +66,7 @@ export class ControlClient {
   async request(id: string) {
     const all = await this.#ask("get the requests of", "GET", "/requests");
     const requests = readAs(requestsShape, all.data) as
-      | readonly InJson<ValueOf<typeof viewShapes.request>>[]
+      | readonly InJson<ValueOf<typeof requestShape>>[]
       | undefined;
     if (all.status !== 200 || requests === undefined)
       throw all.failed(all.status === 404 ? noControlPlane : isNot(all.status, "requests"));

@@ -17,3 +17,19 @@ test("members are spelled for JSON and back, and the names in a record stay", ()
   const json = { per_minute: [{ path_id: 1 }], "200.getKeyUsage": 1, "Content-Type": 1 };
   expect([snakeCase(value), camelCase(json)]).toEqual([json, value]);
 });
+
+test("the members of a record, and headers, keep the names of a document or client", () => {
+  const value = {
+    createdAt: 1,
+    next: { set: { theState: 2 } },
+    members: { farmId: { ofBank: 3 } },
+    headers: { farmToken: 4 },
+  };
+  const json = {
+    created_at: 1,
+    next: { set: { theState: 2 } },
+    members: { farmId: { ofBank: 3 } },
+    headers: { farmToken: 4 },
+  };
+  expect([snakeCase(value), camelCase(json)]).toEqual([json, value]);
+});

@@ -1,4 +1,4 @@
-import { anything, described, isMapping, mapFields, orNull, type Shape, shapeOf, text } from "./shape.js";
+import { described, isMapping, mapFields, orNull, type Shape, text } from "./shape.js";
 
 /** `undefined` for invalid JSON: the message of `JSON.parse` quotes the text, which may contain a key (R46). */
 export function parsedJson(text: string): unknown {
@@ -35,6 +35,9 @@ export const snake = (name: string) =>
 const camel = (name: string) =>
   isMember(name) ? name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase()) : name;
 
+/** The members of a record, and headers, have the names of a document or client: they stay as well. */
+const namedElsewhere: readonly string[] = ["members", "set", "headers"];
+
 /** Plain data with its members spelled for JSON: `perMinute` as `per_minute`. */
 export function snakeCase(value: unknown): unknown {
   return respelled(value, snake);
@@ -47,27 +50,11 @@ export function camelCase(value: unknown): unknown {
 function respelled(value: unknown, spell: (name: string) => string): unknown {
   if (Array.isArray(value)) return value.map((item) => respelled(item, spell));
   if (value === null || typeof value !== "object") return value;
-  const members = Object.entries(value).map(([name, member]) => [spell(name), respelled(member, spell)]);
+  const members = Object.entries(value).map(([name, member]) => [
+    spell(name),
+    namedElsewhere.includes(name) ? member : respelled(member, spell),
+  ]);
   return Object.fromEntries(members);
-}
-
-/** A value of a shape in JSON: members of mappings in snake_case, names in records and free values as they are. */
-export function jsonOf(shape: Shape, value: unknown): unknown {
-  if (value === null || typeof value !== "object") return value;
-  if (shape.kind === "list") return (value as readonly unknown[]).map((item) => jsonOf(shape.item, item));
-  if (shape.kind === "either") {
-    const isOne = (one: Shape) => one.kind !== "null" && (one.kind === "list") === Array.isArray(value);
-    return jsonOf(shape.options.find(isOne) ?? anything(), value);
-  }
-  const members = Object.entries(value);
-  if (shape.kind === "record")
-    return Object.fromEntries(members.map(([name, member]) => [name, jsonOf(shape.member, member)]));
-  if (shape.kind !== "mapping" || shape.isAsSpelled) return value;
-  const spelled = members.map(([name, member]) => {
-    const field = shape.fields[name];
-    return field === undefined ? [name, member] : [snake(name), jsonOf(shapeOf(field), member)];
-  });
-  return Object.fromEntries(spelled);
 }
 
 export type InJson<Value> = Value extends string | number | boolean | null | undefined

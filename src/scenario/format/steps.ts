@@ -92,7 +92,7 @@ const faultWith = (conditions: typeof conditionFields) =>
     requests_matched: s.ofSnapshots(s.count()),
   });
 
-export const faultSchema = faultWith(conditionFields);
+const faultSchema = faultWith(conditionFields);
 
 export const faultsSchema = s.list(faultSchema, { max: maxFaults });
 

@@ -3,8 +3,7 @@ import { controlPath, isLoopbackHost, nameIn } from "../../node/addresses.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactPath } from "../../rules/redact.js";
 import { checkValue } from "../../rules/schema/check.js";
-import { jsonOf } from "../../rules/schema/json.js";
-import * as s from "../../rules/schema/shape.js";
+import { snakeCase } from "../../rules/schema/json.js";
 import { isMapping, shapeOf } from "../../rules/schema/shape.js";
 import { listed } from "../../rules/schema/words.js";
 import { requireAdministrator } from "../../sandbox/operations/keys.js";
@@ -16,7 +15,7 @@ import { isPagePath, ofControl } from "../sockets/messages.js";
 import { type ControlHandler, isAdmitted, type Server } from "../sockets/server-state.js";
 import { sendCompressed, servePageFiles } from "./page.js";
 import { HttpRejection, sendControlError } from "./rejections.js";
-import { isTextResponse, parseJson, type Route, textOf } from "./route.js";
+import { isTextResponse, jsonResponse, parseJson, type Route, textOf } from "./route.js";
 import { routes } from "./routes/routes.js";
 import { documentSent, sentScenario } from "./routes/scenario.js";
 
@@ -71,14 +70,12 @@ async function runRoute(row: Route, server: Server, request: Request, response: 
   server.beforeControlCall();
   runDue(sandbox);
   const result = await (runYaml ?? row.run)(input, { server, request, response });
-  if (row.changes) saveChange(result, stateFile);
+  const json = isTextResponse(result) ? undefined : snakeCase(result);
+  if (row.changes) saveChange(json, stateFile);
   if (response.headersSent) return;
-  response.status(row.status);
-  if (row.status === 204) return void response.end();
-  const data = () => jsonOf(row.response ?? s.anything(), result);
-  const { type, text } = isTextResponse(result)
-    ? result
-    : { type: "json", text: JSON.stringify(row.isBare ? data() : { data: data() }) };
+  if (result === undefined) return void response.status(204).end();
+  const { type, text } = isTextResponse(result) ? result : jsonResponse(row.isBare ? json : { data: json });
+  response.status(row.status ?? 200);
   await sendCompressed(request, response.type(type), Buffer.from(text));
 }
 

@@ -7,7 +7,6 @@ import { isOfMachine } from "../../node/files/write-file.js";
 import { packageFile } from "../../node/package-files.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactPath } from "../../rules/redact.js";
-import * as s from "../../rules/schema/shape.js";
 import { controlRoute, type Route } from "./route.js";
 
 const assets = "dist/dashboard/assets/";
@@ -23,7 +22,6 @@ const policy = [
 
 export const pageRoute: Route = controlRoute("GET /", {
   summary: "The dashboard, a page for browsers",
-  response: s.text(),
   run(_context, { request, response }) {
     // Relative, because a proxy may add a prefix.
     if (!request.path.endsWith("/")) return response.redirect(308, `.${controlPath}/`);

@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import { textOfBytes } from "../../node/files/load-scenario.js";
 import { isTooDeep, maxLevels, parsedJson } from "../../rules/schema/json.js";
-import type { Shape, ValueOf } from "../../rules/schema/shape.js";
+import type { ValueOf } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import type { Actor } from "../../sandbox/steps.js";
@@ -31,37 +31,29 @@ export interface LocalContext {
   readonly response: Response;
 }
 
-export interface Route<
-  Name extends ControlBodyName = ControlBodyName,
-  Parameters extends Query = Query,
-  Of extends Shape = Shape,
-> {
+export interface Route<Name extends ControlBodyName = ControlBodyName, Parameters extends Query = Query> {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Has named parts in braces: `/keys/{ref}`. */
   readonly path: string;
   readonly summary: string;
   readonly body?: Name;
   readonly query?: Parameters;
-  readonly status: 200 | 201 | 204;
-  /** The shape of its response's `data`, or of the whole response if it is bare; left out for 204, which has no body. */
-  readonly response?: Of;
+  /** Of a response with something new. Default: 200, or 204 for `undefined`. */
+  readonly status?: 201;
+  /** Whether its result is the whole response. Default: it is `data` in it. */
   readonly isBare?: true;
   /** Whether it changes the sandbox. Default: a GET does not, any other does. */
   readonly changes: boolean;
   /** Whether its body names or has a scenario that starts. Default: false. */
   readonly startsScenario?: true;
-  /** Returns the response: a value of its shape, or a `textResponse`. */
+  /** Returns the response: plain data, whose members get their JSON names, or a `textResponse`. */
   readonly run: (
     context: RouteContext<ControlBody<Name>, ValueOf<Parameters>>,
     local: LocalContext,
-  ) => Returned<Of>;
+  ) => unknown;
   /** Runs it with a YAML body; left out if it accepts only JSON. */
-  readonly runYaml?: (context: RouteContext<OpenScenario>, local: LocalContext) => Returned<Of>;
+  readonly runYaml?: (context: RouteContext<OpenScenario>, local: LocalContext) => unknown;
 }
-
-// biome-ignore lint/suspicious/noConfusingVoidType: a route that sends its response itself returns nothing
-type Value<Of> = ValueOf<Of> | TextResponse | void;
-type Returned<Of> = Value<Of> | Promise<Value<Of>>;
 
 /** The fields of a query for a part of a list. `usual` is the number without a limit. */
 export const pageFields = (usual: number | "all", limit = s.count()) => ({
@@ -81,25 +73,22 @@ export function textResponse(type: string, text: string): TextResponse {
   return { [isText]: true, type, text };
 }
 
+/** JSON whose names are its own: they stay. */
+export function jsonResponse(json: unknown): TextResponse {
+  return textResponse("json", JSON.stringify(json));
+}
+
 export function isTextResponse(response: unknown): response is TextResponse {
   return typeof response === "object" && response !== null && isText in response;
 }
 
-export function controlRoute<
-  Name extends ControlBodyName = "nothing",
-  Parameters extends Query = Query,
-  Of extends Shape = Shape<void>,
->(
+export function controlRoute<Name extends ControlBodyName = "nothing", Parameters extends Query = Query>(
   call: `${Route["method"]} /${string}`,
-  row: Omit<Route<Name, Parameters, Of>, "method" | "path" | "status" | "changes"> & {
-    readonly status?: 201;
-    readonly changes?: false;
-  },
+  row: Omit<Route<Name, Parameters>, "method" | "path" | "changes"> & { readonly changes?: false },
 ): Route {
   const [method, path] = call.split(" ") as [Route["method"], string];
-  const status = row.status ?? (row.response === undefined ? 204 : 200);
   // Its body and query are checked by its own shapes before it runs.
-  return { changes: method !== "GET", ...row, method, path, status } as unknown as Route;
+  return { changes: method !== "GET", ...row, method, path } as unknown as Route;
 }
 
 export function textOf({ body }: Request): string {

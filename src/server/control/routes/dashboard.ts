@@ -1,7 +1,7 @@
 import { nextRequest } from "../../../api/evaluate.js";
 import { fingerprintOf, keyStateAt } from "../../../rules/api-key.js";
 import { SandboxError } from "../../../rules/errors.js";
-import type { Shape, ValueOf } from "../../../rules/schema/shape.js";
+import type { ValueOf } from "../../../rules/schema/shape.js";
 import * as s from "../../../rules/schema/shape.js";
 import { type ActionName, actionRow } from "../../../rules/steps.js";
 import { operations } from "../../../sandbox/operations/operations.js";
@@ -10,10 +10,9 @@ import type { SandboxState } from "../../../sandbox/sandbox.js";
 import { secretFor } from "../../../sandbox/story/run-step.js";
 import type { KeyView } from "../../../sandbox/view-shapes.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
-import type { ControlBodyName, Query } from "../../../scenario/format/inputs.js";
+import type { ControlBodyName } from "../../../scenario/format/inputs.js";
 import { describedKeys } from "../../../scenario/population.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
-import { responses } from "../responses.js";
 import { controlRoute, pageFields, type Route } from "../route.js";
 
 const directoryQuery = s.mapping({
@@ -30,7 +29,6 @@ export const dashboardRoutes: readonly Route[] = [
   controlRoute("GET /organizations", {
     summary: "The organizations, in the scenario's order",
     query: s.mapping(pageFields("all")),
-    response: responses.OrganizationPage,
     isBare: true,
     run: ({ sandbox, query }) => ({
       data: viewOrganizations(sandbox, query),
@@ -39,13 +37,11 @@ export const dashboardRoutes: readonly Route[] = [
   }),
   controlRoute("GET /organizations/{ref}", {
     summary: "One organization",
-    response: responses.Organization,
     run: ({ sandbox, params: { ref = "" } }) =>
       viewOrganization(sandbox.registry.organization(ref).organization),
   }),
   action("organization", {
     body: "organization_update",
-    response: responses.Organization,
     run: ({ sandbox, actor, params: { ref = "" }, body }) =>
       operations.organization(sandbox, { ...body, ref }, { actor }).organization,
   }),
@@ -53,7 +49,6 @@ export const dashboardRoutes: readonly Route[] = [
     summary:
       "The keys, each with the result of its next request; `created` counts the keys made since the start",
     query: s.mapping(pageFields(keysOnAPage)),
-    response: responses.KeyPage,
     isBare: true,
     run({ sandbox, query: { offset, limit = keysOnAPage } }) {
       return {
@@ -66,24 +61,20 @@ export const dashboardRoutes: readonly Route[] = [
   controlRoute("GET /directory", {
     summary: "The organizations with their keys; `filter` matches words in keys or organizations",
     query: directoryQuery,
-    response: responses.Directory,
     run: ({ sandbox, query }) => directoryOf(sandbox, query),
   }),
   action("create_key", {
     body: "key_creation",
-    response: responses.IssuedKey,
     run: ({ sandbox, actor, body }) =>
       refInBody("organization", () => operations.create_key(sandbox, body, { actor })),
   }),
   controlRoute("GET /keys/{ref}", {
     summary: "One key, with the result of its next request",
-    response: responses.ListedKey,
     run: ({ sandbox, params: { ref = "" } }) =>
       withNextRequest(viewKey(sandbox.registry.key(ref), sandbox), sandbox),
   }),
   action("rotate", {
     body: "key_rotation",
-    response: responses.IssuedKey,
     run({ sandbox, actor, params: { ref: key = "" }, body: { overlap_minutes: minutes, as } }) {
       // Minutes may have fractions, milliseconds must not.
       const overlap = minutes && Math.round(minutes * 60_000);
@@ -92,31 +83,28 @@ export const dashboardRoutes: readonly Route[] = [
     },
   }),
   action("revoke", {
-    response: responses.ChangedKey,
     run: ({ sandbox, actor, params: { ref: key = "" } }) => operations.revoke(sandbox, { key }, { actor }),
   }),
   controlRoute("POST /keys/{ref}/secret", {
     summary: "The secret of a key that the seed made; `ref` may also be `unknown` or `malformed`",
-    response: responses.Secret,
     changes: false,
     run: ({ sandbox, params: { ref = "" } }) => ({ secret: seededSecret(sandbox, ref) }),
   }),
   action("expire", {
     body: "key_expiry",
-    response: responses.ChangedKey,
     run: ({ sandbox, actor, params: { ref: key = "" }, body }) =>
       operations.expire(sandbox, { ...body, key }, { actor }),
   }),
 ];
 
 /** The route of a change that a scenario's steps can also make. */
-function action<Of extends Shape, Body extends ControlBodyName = "nothing">(
+function action<Body extends ControlBodyName = "nothing">(
   name: ActionName,
-  row: Pick<Route<Body, Query, Of>, "body" | "response" | "run">,
+  row: Pick<Route<Body>, "body" | "run">,
 ): Route {
   const { makes, route } = actionRow(name);
   const [call, summary] = route as NonNullable<typeof route>;
-  return controlRoute<Body, Query, Of>(call, {
+  return controlRoute<Body>(call, {
     ...row,
     summary,
     ...(makes !== undefined && { status: 201 }),

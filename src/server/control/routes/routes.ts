@@ -1,15 +1,11 @@
 import { openApiDocument } from "../../../api/openapi.js";
-import * as s from "../../../rules/schema/shape.js";
 import { isoOf } from "../../../sandbox/clock.js";
 import { pageRoute } from "../page.js";
-import { responses } from "../responses.js";
-import { controlRoute, type Route } from "../route.js";
+import { controlRoute, jsonResponse, type Route } from "../route.js";
 import { dashboardRoutes } from "./dashboard.js";
 import { sandboxRoutes } from "./sandbox.js";
 import { scenarioRoutes } from "./scenario.js";
 import { requestChecksRoutes, trafficRoutes } from "./traffic.js";
-
-const document = s.record(s.anything());
 
 export const routes: readonly Route[] = [
   ...sandboxRoutes,
@@ -19,7 +15,6 @@ export const routes: readonly Route[] = [
   ...trafficRoutes,
   controlRoute("POST /stop", {
     summary: "Stops the server",
-    response: responses.Stopping,
     changes: false,
     run({ sandbox }, { response, server }) {
       // After the response is sent.
@@ -29,9 +24,7 @@ export const routes: readonly Route[] = [
   }),
   controlRoute("GET /openapi.json", {
     summary: "The OpenAPI document of the relying-party API",
-    response: document,
-    isBare: true,
-    run: () => openApiDocument(),
+    run: () => jsonResponse(openApiDocument()),
   }),
   pageRoute,
 ];

@@ -2,7 +2,6 @@ import { variationTable } from "../../../api/variation/table.js";
 import { version } from "../../../node/package-files.js";
 import { type AssumptionDefinition, type Assumptions, assumptionTable } from "../../../rules/assumptions.js";
 import words from "../../../rules/assumptions.json" with { type: "json" };
-import * as s from "../../../rules/schema/shape.js";
 import { isoOf } from "../../../sandbox/clock.js";
 import { describeFaults, type Fault } from "../../../sandbox/faults.js";
 import { type AssumptionsInput, operations } from "../../../sandbox/operations/operations.js";
@@ -12,13 +11,11 @@ import { viewAssumptions, viewClock, viewKeys, viewOrganizations } from "../../.
 import { controlBodySchema } from "../../../scenario/format/json-schema.js";
 import type { Server } from "../../sockets/server-state.js";
 import { HttpRejection } from "../rejections.js";
-import { responses } from "../responses.js";
-import { controlRoute, type Route } from "../route.js";
+import { controlRoute, jsonResponse, type Route } from "../route.js";
 
 export const sandboxRoutes: readonly Route[] = [
   controlRoute("GET /health", {
     summary: "Status and version; with any required control token, also the scenario",
-    response: responses.Health,
     isBare: true,
     run: ({ sandbox }, { server, response }) => ({
       status: "ok" as const,
@@ -29,7 +26,6 @@ export const sandboxRoutes: readonly Route[] = [
   }),
   controlRoute("GET /ready", {
     summary: "Whether to send requests here; 503 not_ready while the server stops",
-    response: responses.Readiness,
     isBare: true,
     run(_context, { server }) {
       requireReady(server);
@@ -38,7 +34,6 @@ export const sandboxRoutes: readonly Route[] = [
   }),
   controlRoute("GET /revision", {
     summary: "A text that differs once another call shows a change, except of a running clock",
-    response: s.text(),
     run({ sandbox }, { server }) {
       requireReady(server);
       return revisionOf(sandbox, server);
@@ -46,7 +41,6 @@ export const sandboxRoutes: readonly Route[] = [
   }),
   controlRoute("GET /state", {
     summary: "The sandbox's state: organizations, keys, clock, assumptions",
-    response: responses.State,
     run: ({ sandbox }) => ({
       scenario: sandbox.name,
       seed: sandbox.seed,
@@ -59,35 +53,29 @@ export const sandboxRoutes: readonly Route[] = [
   }),
   controlRoute("GET /clock", {
     summary: "The sandbox's clock",
-    response: responses.Clock,
     run: ({ sandbox }) => viewClock(sandbox.clock),
   }),
   controlRoute("PUT /clock", {
     summary: "Moves the clock forward, freezes it or starts it",
     body: "clock_change",
-    response: responses.Clock,
     run: ({ sandbox, body }) => operations.clock(sandbox, body),
   }),
   controlRoute("POST /clock/advance", {
     summary: "Moves the clock forward by a duration",
     body: "clock_advance",
-    response: responses.Clock,
     run: ({ sandbox, body }) => operations.advance(sandbox, body),
   }),
   controlRoute("GET /upcoming", {
     summary: "The next events that time causes, earliest first, up to 100",
-    response: s.list(responses.Upcoming),
     run: ({ sandbox }) => listUpcoming(sandbox),
   }),
   controlRoute("GET /assumptions", {
     summary: "The sandbox's assumptions",
-    response: responses.Assumptions,
     run: ({ sandbox }) => viewAssumptions(sandbox),
   }),
   controlRoute("PUT /assumptions", {
     summary: "Changes the given assumptions; a profile sets all others",
     body: "assumptions_change",
-    response: responses.Assumptions,
     run({ sandbox, body }) {
       operations.assumptions(sandbox, body as AssumptionsInput);
       return viewAssumptions(sandbox);
@@ -95,18 +83,15 @@ export const sandboxRoutes: readonly Route[] = [
   }),
   controlRoute("GET /profiles", {
     summary: "Each assumption: its values, and its value in each profile",
-    response: s.list(responses.AssumptionRow),
-    run: () => Object.entries(assumptionTable).map(profileRow),
+    run: () => jsonResponse({ data: Object.entries(assumptionTable).map(profileRow) }),
   }),
   controlRoute("GET /faults", {
     summary: "The active faults; times in them are instants",
-    response: s.list(responses.Fault),
     run: ({ sandbox }) => describeFaults(sandbox.faults),
   }),
   controlRoute("PUT /faults", {
     summary: "Replaces the active faults; durations in them count from now",
     body: "faults_change",
-    response: s.list(responses.Fault),
     run({ sandbox, body }) {
       operations.faults(sandbox, body.faults as Fault[]);
       return describeFaults(sandbox.faults);

@@ -7,7 +7,6 @@ import { loadReader, startInNode } from "../../../node/platform.js";
 import { SandboxError } from "../../../rules/errors.js";
 import { redactKeys } from "../../../rules/redact.js";
 import type { Members } from "../../../rules/schema/messages.js";
-import * as s from "../../../rules/schema/shape.js";
 import { isMapping } from "../../../rules/schema/shape.js";
 import { quote } from "../../../rules/schema/words.js";
 import { runDue } from "../../../sandbox/operations/operations.js";
@@ -35,8 +34,7 @@ import { withStory } from "../../../scenario/stories.js";
 import { yamlText } from "../../../scenario/yaml.js";
 import type { Server } from "../../sockets/server-state.js";
 import { HttpRejection, scenarioFields } from "../rejections.js";
-import { type ControlResponse, responses } from "../responses.js";
-import { controlRoute, type Route, textResponse } from "../route.js";
+import { controlRoute, jsonResponse, type Route, textResponse } from "../route.js";
 import { running } from "./sandbox.js";
 
 const file = "request body";
@@ -48,7 +46,6 @@ export function sentScenario(text: string): OpenScenario {
 export const scenarioRoutes: readonly Route[] = [
   controlRoute("GET /scenarios", {
     summary: "The scenario that the sandbox was started with, and the bundled ones",
-    response: s.list(responses.Scenario),
     run({ sandbox }, { server }) {
       const first = server.own();
       const others = scenarioNames.filter((name) => name !== first.name);
@@ -60,7 +57,6 @@ export const scenarioRoutes: readonly Route[] = [
   }),
   controlRoute("GET /scenario", {
     summary: "The running scenario as YAML, with its pinned keys hidden",
-    response: s.text(),
     run: async ({ sandbox }) => textResponse("application/yaml", await scenarioText(sandbox, sandbox.given)),
   }),
   controlRoute("PUT /scenario", {
@@ -68,7 +64,6 @@ export const scenarioRoutes: readonly Route[] = [
       "Starts a bundled scenario by name, the one that the sandbox was started with, or one sent as application/yaml",
     body: "scenario_choice",
     startsScenario: true,
-    response: responses.Running,
     run({ sandbox, body: { name } }, { server }) {
       return startScenario(sandbox, sourceOf(name, server.own()));
     },
@@ -87,7 +82,6 @@ export const scenarioRoutes: readonly Route[] = [
       "Restarts the running scenario or starts another one, with the given options; with the keys, if a scenario or a seed is given",
     body: "sandbox_options",
     startsScenario: true,
-    response: responses.Reset,
     run({ sandbox, body: { scenario, now, ...body }, document }, { server }) {
       const options = { ...body, ...(now !== undefined && { now: parseTime(now) }) };
       if (scenario !== undefined) {
@@ -106,7 +100,6 @@ export const scenarioRoutes: readonly Route[] = [
   controlRoute("POST /scenario/validate", {
     summary: "Checks a scenario sent as application/yaml, as `validate` does",
     body: "scenario_text",
-    response: responses.Validation,
     changes: false,
     run: async ({ sandbox, body }, { server }) => ({
       problems: await problemsOf(sentScenario(body.text), sandbox.given, server),
@@ -117,9 +110,7 @@ export const scenarioRoutes: readonly Route[] = [
   }),
   controlRoute("GET /scenario.schema.json", {
     summary: "The JSON Schema of the scenario format",
-    response: s.record(s.anything()),
-    isBare: true,
-    run: () => scenarioJsonSchema(scenarioNames),
+    run: () => jsonResponse(scenarioJsonSchema(scenarioNames)),
   }),
 ];
 
@@ -170,7 +161,15 @@ function startScenario(
   return running(sandbox);
 }
 
-type TextProblem = ControlResponse<"Validation">["problems"][number];
+interface TextProblem {
+  /** Counted from 1. `null` for a problem of the whole scenario. */
+  readonly line: number | null;
+  readonly column: number | null;
+  /** An error keeps the scenario from starting. */
+  readonly level: "error" | "warning";
+  readonly message: string;
+  readonly hint: string | null;
+}
 
 type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & { file?: string | undefined };
 

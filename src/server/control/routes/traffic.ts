@@ -20,7 +20,6 @@ import { storyRequest, tryNextStep } from "../../../sandbox/story/run-step.js";
 import { stepIntent } from "../../../sandbox/story/step-text.js";
 import { expectRequests, listRequests, viewRequest } from "../../../sandbox/views.js";
 import { type ControlBody, expectationQuery, requestQuery } from "../../../scenario/format/inputs.js";
-import { responses } from "../responses.js";
 import { controlRoute, pageFields, type Route, textResponse } from "../route.js";
 
 const farmerQuery = s.mapping(pageFields(defaultFarmerPage, s.count({ max: 1000 })));
@@ -29,14 +28,12 @@ export const trafficRoutes: readonly Route[] = [
   controlRoute("GET /requests", {
     summary: "The last 1,000 requests, oldest first",
     query: requestQuery,
-    response: s.list(responses.Request),
     run: ({ sandbox, query }) => listRequests(sandbox, query).map(viewRequest),
   }),
   controlRoute("GET /expect", {
     summary:
       "Counts the requests of clients in the journal, which keeps the last 1,000: 409 with the five nearest if there are not `count`, by default at least one",
     query: expectationQuery,
-    response: s.mapping({ count: s.count() }),
     run: ({ sandbox, query }) => ({ count: expectRequests(sandbox, query) }),
   }),
   controlRoute("DELETE /requests", {
@@ -54,7 +51,6 @@ export const trafficRoutes: readonly Route[] = [
         ),
       ),
     }),
-    response: s.mapping({ data: responses.Report }),
     isBare: true,
     run({ sandbox, query: { format = "json", story } }) {
       const report = clientReport(sandbox);
@@ -68,7 +64,6 @@ export const trafficRoutes: readonly Route[] = [
   controlRoute("GET /farmers", {
     summary: "The synthetic farmers",
     query: farmerQuery,
-    response: responses.FarmerPage,
     isBare: true,
     run: ({ sandbox: { farmers }, query: { offset = 0, limit = defaultFarmerPage } }) => ({
       data: farmers.list({ offset, limit }),
@@ -77,12 +72,10 @@ export const trafficRoutes: readonly Route[] = [
   }),
   controlRoute("GET /farmers/{farmer_id}", {
     summary: "One synthetic farmer",
-    response: responses.Farmer,
     run: ({ sandbox, params }) => sandbox.farmers.get(params.farmer_id as string),
   }),
   controlRoute("GET /story", {
     summary: "The story: its steps, the next one, and the result of the last one",
-    response: responses.Story,
     run({ sandbox }) {
       const { last } = sandbox.story;
       return {
@@ -96,7 +89,6 @@ export const trafficRoutes: readonly Route[] = [
   }),
   controlRoute("POST /story/next", {
     summary: "Runs the next step of the story; `step` is null after the last one. POST /reset restarts it",
-    response: responses.NextStep,
     run({ sandbox }) {
       if (sandbox.story.steps.length === 0) {
         const message = `The scenario ${JSON.stringify(sandbox.name)} has no story. Add one under story in its file, or start a bundled scenario.`;
@@ -152,7 +144,6 @@ function asExpected({ expect }: StoryStep, verdict: boolean | undefined): boolea
 export const requestChecksRoutes: readonly Route[] = [
   controlRoute("GET /request-checks", {
     summary: "The checks of a request in order, with the path ids of their rejections",
-    response: responses.RequestChecks,
     run: ({ sandbox }) => ({
       checks: requestChecksOf(endpointsOf(sandbox)),
       successes: outcomesOf(endpointsOf(sandbox)).flatMap(({ path }) => (isSuccess(path) ? path : [])),
@@ -166,7 +157,6 @@ export const requestChecksRoutes: readonly Route[] = [
   controlRoute("GET /requests/{id}", {
     summary:
       "One request: the result of each check, the response, what to do, and the body for /send that repeats it",
-    response: responses.RequestDetails,
     run({ sandbox, params: { id = "" } }) {
       const details = requestDetails(sandbox, id);
       const repeat = repeatedRequest(requireRequest(sandbox, id)) as ControlBody<"sending">;
@@ -176,7 +166,6 @@ export const requestChecksRoutes: readonly Route[] = [
   controlRoute("POST /send", {
     summary: "Sends a request to the API; it is in the journal, not in the report",
     body: "sending",
-    response: responses.Sent,
     run({ sandbox, body }) {
       const { status, headers, body: text } = storySender(sandbox)(sendable(sandbox, body));
       const [exchange] = sandbox.history.requests({ limit: 1 });

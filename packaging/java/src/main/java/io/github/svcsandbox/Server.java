@@ -76,8 +76,9 @@ final class Server implements CloseableResource {
     String report = merged(reports, "json");
     // The text's last line, as exec prints it.
     String text = merged(reports, "text");
-    int coverage = Integer.parseInt(report.replaceFirst("(?s).*?\"percent\":(\\d+).*", "$1"));
-    Pattern path = Pattern.compile("\"path_id\":\"([^\"]+)\",\"promised\":true,\"covered\":false.*?\"ref\":\"([^\"]+)\"");
+    int coverage = Integer.parseInt(report.replaceFirst("(?s).*?\"percent\":\\s*(\\d+).*", "$1"));
+    String missing = "\"path_id\":\\s*\"([^\"]+)\",\\s*\"promised\":\\s*true,\\s*\"covered\":\\s*false.*?\"ref\":\\s*\"([^\"]+)\"";
+    Pattern path = Pattern.compile(missing, Pattern.DOTALL);
     String missed = path.matcher(report).results().map(one -> " " + one.group(1) + " (" + one.group(2) + ")").collect(Collectors.joining());
     String line = "svc-sandbox: " + text.substring(text.lastIndexOf('\n') + 1);
     System.out.println(missed.isEmpty() ? line : line + " Not covered (send the key):" + missed);
