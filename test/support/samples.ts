@@ -154,17 +154,15 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
       ]),
     difference: () => checkSample([[/^Differences/, /found/]]),
   },
-  "docs/cli.md": { error: printed("keys nope --json", { stream: "stderr", language: "json" }) },
+  "docs/install.md": { error: printed("keys nope --json", { stream: "stderr", language: "json" }) },
   "docs/errors.md": { explain: printed("explain live-suspended", { ranges: [[/^Why/, /work\.$/]] }) },
   "docs/scenario-reference.md": { farmers },
   "docs/openapi.md": {
     notes: printed("validate --openapi relying-party-0.2.0.yaml", { files: withDocument, stream: "stderr" }),
     keys: printed("keys scenario.yaml --endpoint createReport", { files: withDocument }),
   },
-  "docs/stories.md": {
-    verify: printed("verify my.yaml", { files: { "my.yaml": failingStory } }),
-  },
   "docs/scenarios.md": {
+    verify: printed("verify my.yaml", { files: { "my.yaml": failingStory } }),
     keys: () =>
       printed("keys", { files: { "svc-sandbox.yaml": blockWith("docs/scenarios.md", "yaml", "stolen:") } })(),
     problem: printed("validate svc-sandbox.yaml", {
