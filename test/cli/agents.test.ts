@@ -133,7 +133,7 @@ test.each([
       expect(code).toBe(0);
       expect(readFileSync(join(cwd, ".github/workflows/sandbox.yml"), "utf8")).toContain(`- run: ${step}\n`);
       if (step === "npm ci") expect(last).toMatch(/^Run it with/);
-      else expect(last).toMatch(/Commit it as vendor\/svc-sandbox-.*docs\/ci\.md/);
+      else expect(last).toMatch(/Commit it as vendor\/svc-sandbox-.*docs\/exec\.md/);
     }
   },
 );

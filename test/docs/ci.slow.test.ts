@@ -15,9 +15,9 @@ import { userFolder } from "../support/temporary-folder.js";
 const client = `await fetch(process.env.SVC_BASE_URL + "/v1/relying-party/me", { headers: { "x-api-key": process.env.SVC_API_KEY } });`;
 const project = { "client.mjs": client, "package.json": '{ "scripts": { "test": "node client.mjs" } }' };
 
-describe("docs/ci.md", () => {
+describe("the jobs of docs/exec.md and docs/check.md", () => {
   test("the step for GitHub runs, with the coverage in the job's summary and its report in a file", async () => {
-    const { sandbox: job } = parse(blockWith("docs/ci.md", "yaml", "on: [push]")).jobs;
+    const { sandbox: job } = parse(blockWith("docs/exec.md", "yaml", "on: [push]")).jobs;
     const cwd = userFolder({ ...project, summary: "" });
     const lines = job.steps.flatMap(({ run }: { run?: string }) => (run === "npm ci" ? [] : (run ?? [])));
     expect(lines).toHaveLength(1);
@@ -30,7 +30,7 @@ describe("docs/ci.md", () => {
   });
 
   test("the job for GitLab runs, with its coverage in the log and its report in a file", async () => {
-    const { sandbox: job } = parse(blockWith("docs/ci.md", "yaml", "junit:"));
+    const { sandbox: job } = parse(blockWith("docs/exec.md", "yaml", "junit:"));
     const cwd = userFolder(project);
     const lines = (job.script as string[]).filter((line) => line !== "npm ci");
     expect(lines).toHaveLength(1);
@@ -40,8 +40,8 @@ describe("docs/ci.md", () => {
     expect(JSON.parse(readFileSync(join(cwd, job.artifacts.paths[0]), "utf8")).coverage.percent).toBe(5);
   });
 
-  const nightly = parse(blockWith("docs/ci.md", "yaml", "schedule:"));
-  const scheduled = parse(blockWith("docs/ci.md", "yaml", '== "schedule"'));
+  const nightly = parse(blockWith("docs/check.md", "yaml", "schedule:"));
+  const scheduled = parse(blockWith("docs/check.md", "yaml", '== "schedule"'));
   const [install, ofGithub] = nightly.jobs.check.steps.flatMap(({ run }: { run?: string }) => run ?? []);
 
   test("a schedule starts both nightly jobs", () => {

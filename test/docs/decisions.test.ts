@@ -21,7 +21,7 @@ test.each(files)("%s has a number, one form of status, and its row in the index"
   const [, , accepted, replaced = accepted ?? ""] = statusForm.exec(line) ?? [];
   expect([line, replaced]).not.toEqual([line, ""]);
   const status = replaced.charAt(0).toLowerCase() + replaced.slice(1);
-  expect(pageOf(`${folder}/README.md`)).toContain(`\n| ${number} | [${title}](${file}) | ${status} | `);
+  expect(pageOf(`${folder}/README.md`)).toContain(`\n| ${number} | [${title}](${file}) | ${status} |\n`);
 });
 
 test("the index explains each missing number, and has no other row", () => {

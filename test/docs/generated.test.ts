@@ -49,7 +49,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
     problems: problemsPart,
   },
   "docs/check.md": { variables: variablesPart },
-  "docs/cli.md": { commands: commandsPart },
+  "docs/install.md": { commands: commandsPart },
   "docs/control-plane.md": Object.fromEntries(
     Object.keys(callGroups).map((group) => [`calls: ${group}`, () => callsPart(group)]),
   ),

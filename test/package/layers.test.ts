@@ -153,9 +153,9 @@ test("each import is read: of a package, of another layer, of JSON, and of every
   expect(missing).toEqual([]);
 });
 
-test("CONTRIBUTING is short, and its tree, its rule and its examples name what exists", () => {
+test("CONTRIBUTING is short, and its tree, its rule, its nouns and its examples name what exists", () => {
   const page = pageOf("CONTRIBUTING.md");
-  expect(page.split("\n").length).toBeLessThanOrEqual(80);
+  expect(page.split("\n").length).toBeLessThanOrEqual(110);
   const layers = new Set([...sources.keys()].map((file) => file.split("/")[1]));
   layers.delete("index.ts");
   const listed = [...page.matchAll(/^src\/(\w+) {2,}/gm)].map(([, name]) => name);
@@ -163,6 +163,17 @@ test("CONTRIBUTING is short, and its tree, its rule and its examples name what e
   const named = [...page.matchAll(/(?:`|\b)((?:src|test|docs)\/[\w./-]+\w)/g)].map(([, path = ""]) => path);
   expect(named.length).toBeGreaterThan(15);
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  const nouns =
+    sectionOf("CONTRIBUTING.md", "Nouns")
+      .match(/^\| [a-z]+ \|.*$/gm)
+      ?.slice(1) ?? [];
+  expect(nouns.length).toBeGreaterThan(10);
+  expect(nouns.length).toBeLessThanOrEqual(20);
+  const types = nouns.flatMap((row) => [...row.matchAll(/`([A-Z]\w+)`/g)].map(([, type = ""]) => type));
+  const declared = [...sources.values()].join("\n");
+  expect(types.filter((type) => !new RegExp(`export (?:interface|type) ${type}\\b`).test(declared))).toEqual(
+    [],
+  );
 });
 
 test("scripts/README.md lists each package that src imports, with the only folder that does", () => {

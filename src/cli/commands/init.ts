@@ -103,7 +103,7 @@ function readClient(text: string, from: string): ClientKind {
   const kind = clientKinds.find((one) => one === text);
   if (kind !== undefined) return kind;
   throw usageError(
-    `Invalid ${from}: ${quote(text)}. First tests exist for ${listed(clientKinds, "and")}. For any other client, run your own command with exec. docs/languages.md in the package has recipes.`,
+    `Invalid ${from}: ${quote(text)}. First tests exist for ${listed(clientKinds, "and")}. For any other client, run your command with exec. docs/test-runners.md in the package has recipes.`,
   );
 }
 
@@ -198,7 +198,7 @@ async function writeClientFiles(
     ...(outside === undefined
       ? []
       : [
-          `package.json has svc-sandbox outside of this folder. Commit it as vendor/${outside}, where the workflow installs it (docs/ci.md).`,
+          `package.json has svc-sandbox outside of this folder. Commit it as vendor/${outside}, where the workflow installs it (docs/exec.md).`,
         ]),
   ];
 }
@@ -241,7 +241,7 @@ async function checkNeeds(kind: ClientKind, { cwd, env, program }: Io): Promise<
     `Install ${part ? "the jar" : "it"}${from}:`,
     lines.map((line) => `  ${line}`).join("\n"),
     `Then run this again: ${program} init --client ${kind}`,
-    ...(kind === "junit" ? ["Without Maven and Gradle: docs/languages.md#junit-5 in the package."] : []),
+    ...(kind === "junit" ? ["No Maven, no Gradle: docs/test-runners.md#junit-5 in the package."] : []),
   ];
   throw usageError(
     `Nothing was written: the tests need ${needs.replaceAll('"', "")}, ${lack ?? "which python3 does not find"}.\n\n${steps.join("\n\n")}`,

@@ -29,7 +29,7 @@ function NoStory() {
         </p>
         <p>
           <a href={linkTo("sandbox", ["scenario"])}>Load a scenario that has one</a>, such as rotation, or{" "}
-          <DocsLink to="stories.md">write one</DocsLink>.
+          <DocsLink to="scenarios.md#story">write one</DocsLink>.
         </p>
       </div>
     </>
