@@ -55,7 +55,8 @@ test.each(batches)(
   "no correct client is accused, and no flaw passes in silence: clients from %i on",
   async (first) => {
     for (let number = first; number < first + batchSize; number++) judged.push(await certified(number));
-    expect(having("accused", "misnamed", "silent")).toEqual([]);
+    const wrong: readonly Judgment[] = ["accused", "misnamed", "silent"];
+    expect(judged.slice(first).filter(({ judgment }) => wrong.includes(judgment))).toEqual([]);
   },
 );
 
