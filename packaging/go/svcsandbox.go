@@ -324,7 +324,7 @@ func (p *pool) start() (*process, error) {
 			p.token = fmt.Sprintf("%x", random)
 		}
 		image := inImage(found, folder, "--env", "SVC_SANDBOX_CONTROL_TOKEN", "--publish", address+":4747")
-		words = append(append(image, words[1:5]...), "4747", "--public-url", "http://"+address)
+		words = append(append(image, words[1:6]...), "4747", "--public-url", "http://"+address)
 	}
 	command := exec.Command(words[0], words[1:]...)
 	if p.token != "" {

@@ -10,7 +10,8 @@ import { drawSuite } from "./generated/suite.js";
 
 const { seed } = propertySeed;
 const count = isNightly ? 2000 : 100;
-const batchSize = 50;
+// So few that a busy machine certifies them in time.
+const batchSize = 10;
 const batches = Array.from({ length: count / batchSize }, (_, at) => at * batchSize);
 
 interface Judged {
@@ -54,7 +55,8 @@ test.each(batches)(
   "no correct client is accused, and no flaw passes in silence: clients from %i on",
   async (first) => {
     for (let number = first; number < first + batchSize; number++) judged.push(await certified(number));
-    expect(having("accused", "misnamed", "silent")).toEqual([]);
+    const wrong: readonly Judgment[] = ["accused", "misnamed", "silent"];
+    expect(judged.slice(first).filter(({ judgment }) => wrong.includes(judgment))).toEqual([]);
   },
 );
 

@@ -61,7 +61,7 @@ test.skipIf(noBrowser)("a click on a link of another origin opens the page", asy
     document.body.append(Object.assign(document.createElement("a"), { href: `${url}/#/keys`, text: "open" }));
   }, server.controlUrl as string);
   await page.getByText("open").click();
-  await page.getByRole("heading", { name: "Keys and organizations" }).waitFor();
+  await page.getByRole("heading", { name: "Keys", exact: true }).waitFor();
   expect(problems).toEqual([]);
 });
 

@@ -5,7 +5,7 @@ import { exchange } from "../support/exchange.js";
 import { sectionOf } from "../support/pages.js";
 import { mePath } from "../support/send.js";
 import { realPath } from "./calls.js";
-import { type Ask, type ServedControl, serveControl } from "./client.js";
+import { type ServedControl, serveControl } from "./client.js";
 import { acceptedWrites } from "./writes.js";
 
 // A call's members in docs/control-plane.md are its response's members, no fewer and no more.
@@ -37,21 +37,10 @@ async function fill({ ask, server }: ServedControl): Promise<void> {
   await ask("/faults", { method: "PUT", json: { faults } });
 }
 
-const collection = "/records/attestations";
-
-async function sendToRecords(ask: Ask, method: string, path: string) {
-  const [record] = (await ask(collection)).body.data;
-  const real = path.replace("{collection}", "attestations").replace("{id}", record.id);
-  const created = { organization: record.organization };
-  return ask(real, method === "GET" ? {} : { method, json: method === "POST" ? created : {} });
-}
-
 async function send(call: string) {
   const [method, path] = call.split(" ") as [string, string];
-  const isOfRecord = path.startsWith("/records");
-  const control = await serveControl({ scenario: isOfRecord ? "announced-endpoints" : "key-states" });
+  const control = await serveControl({ scenario: "key-states" });
   const { ask } = control;
-  if (isOfRecord) return sendToRecords(ask, method, path);
   const write = acceptedWrites.find((one) => one.method === method && one.described === path);
   if (write !== undefined) return ask(write.path, write);
   await fill(control);
@@ -80,7 +69,6 @@ test("every call is documented, except those with a text, a whole document or no
     .map(({ method, path }) => `${method} ${path}`)
     .filter((call) => !documented.includes(call));
   expect(others.sort()).toEqual([
-    "DELETE /records/{collection}/{id}",
     "DELETE /requests",
     "GET /",
     "GET /openapi.json",

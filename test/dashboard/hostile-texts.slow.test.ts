@@ -68,7 +68,10 @@ function foreignElements(): string[] {
   for (const element of document.querySelectorAll("*")) {
     for (const { name, value } of element.attributes) {
       const runs = name.startsWith("on") || name === "srcdoc";
-      const isOwn = /^(?:#|\.\/|blob:)/.test(value) || value.startsWith(`${location.origin}/`);
+      const isDocs = /^https:\/\/github\.com\/svc-sandbox\/svc-sandbox\/blob\/[\w.-]+\/docs\/[\w.#-]+$/.test(
+        value,
+      );
+      const isOwn = isDocs || /^(?:#|\.\/|blob:)/.test(value) || value.startsWith(`${location.origin}/`);
       const leads = /^(?:href|src|action|data)$/.test(name) && !isOwn;
       if (runs || leads) found.push(`${name} of ${element.outerHTML.slice(0, 200)}`);
     }

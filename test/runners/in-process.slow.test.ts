@@ -187,12 +187,12 @@ describe("certify varies a suite with msw", () => {
     const { code, problems } = await certify(env, "--only varied");
     const sentences = problems.map(({ sentence }: Listed) => sentence);
     expect([code, sentences]).toEqual([1, [expect.stringMatching(/^Breaks when a 429 has the code /)]]);
-  });
+  }, 600_000);
 
   test("a client that resends a 401 has this finding", async () => {
     const { code, problems } = await certify({ MISTAKE: "resends" }, "--only resend.401");
     expect([code, problems.map(({ name }: Listed) => name)]).toEqual([1, ["resend.401"]]);
-  });
+  }, 600_000);
 
   test("a seed that the tests set is not judged with others, and its line is named", async () => {
     const { code, verdict, checks } = await certify({ OPTIONS: '{"seed":2}' }, "--only varied.1");

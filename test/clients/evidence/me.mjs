@@ -7,7 +7,8 @@ const { SVC_BASE_URL, SVC_CONTROL_URL } = process.env;
 /** Sends a request once. */
 export async function sendOnce(ref) {
   const headers = { "x-api-key": process.env[`SVC_KEY_${ref}`] };
-  const response = await fetch(`${SVC_BASE_URL}/v1/relying-party/me`, { headers });
+  const signal = AbortSignal.timeout(3000);
+  const response = await fetch(`${SVC_BASE_URL}/v1/relying-party/me`, { headers, signal });
   return { response, body: JSON.parse(await response.text()) };
 }
 

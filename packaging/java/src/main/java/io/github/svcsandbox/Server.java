@@ -73,12 +73,12 @@ final class Server implements CloseableResource {
       for (SandboxProcess process : all) if (process.isRunning()) reports.add(process.send("GET", "/report", ""));
     for (SandboxProcess process : all) process.stop();
     if (reports.isEmpty()) return;
-    String report = merged(reports, "json");
+    // On one line, and without the spaces before values.
+    String report = merged(reports, "json").replaceAll("\\R *|(?<=\":) ", "");
     // The text's last line, as exec prints it.
     String text = merged(reports, "text");
-    int coverage = Integer.parseInt(report.replaceFirst("(?s).*?\"percent\":\\s*(\\d+).*", "$1"));
-    String missing = "\"path_id\":\\s*\"([^\"]+)\",\\s*\"promised\":\\s*true,\\s*\"covered\":\\s*false.*?\"ref\":\\s*\"([^\"]+)\"";
-    Pattern path = Pattern.compile(missing, Pattern.DOTALL);
+    int coverage = Integer.parseInt(report.replaceFirst(".*?\"percent\":(\\d+).*", "$1"));
+    Pattern path = Pattern.compile("\"path_id\":\"([^\"]+)\",\"promised\":true,\"covered\":false.*?\"ref\":\"([^\"]+)\"");
     String missed = path.matcher(report).results().map(one -> " " + one.group(1) + " (" + one.group(2) + ")").collect(Collectors.joining());
     String line = "svc-sandbox: " + text.substring(text.lastIndexOf('\n') + 1);
     System.out.println(missed.isEmpty() ? line : line + " Not covered (send the key):" + missed);
