@@ -52,6 +52,7 @@ async function textOf(input: string): Promise<string> {
   return shown(ran)
     .replaceAll(url, running)
     .replaceAll(/\d+\.\d s\b/g, "0.0 s")
+    .replaceAll(/, \d+ s$/gm, ", 0 s")
     .replaceAll(version, "<version>");
 }
 
