@@ -160,7 +160,7 @@ async function confirm(kind: ResendKind, after: number, tools: ResendTools, atte
 }
 
 /** How often each half must pass, if all runs send the key equally often; more often if they do not. */
-export const [minPasses, maxPasses] = [3, 8];
+export const [minPasses, maxPasses] = [4, 8];
 
 /** A client that waits as long as it should passes; so does one whose responses nobody uses. */
 function whatLasts({ when, after: rejection }: ResendKind, key: string, after: number): Form {

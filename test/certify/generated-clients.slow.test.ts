@@ -54,9 +54,11 @@ const isCorrect = ({ does }: Judged) => does === "has no flaw";
 test.each(batches)(
   "no correct client is accused, and no flaw passes in silence: clients from %i on",
   async (first) => {
-    for (let number = first; number < first + batchSize; number++) judged.push(await certified(number));
+    const batch: Judged[] = [];
+    for (let number = first; number < first + batchSize; number++) batch.push(await certified(number));
+    judged.push(...batch);
     const wrong: readonly Judgment[] = ["accused", "misnamed", "silent"];
-    expect(judged.slice(first).filter(({ judgment }) => wrong.includes(judgment))).toEqual([]);
+    expect(batch.filter(({ judgment }) => wrong.includes(judgment))).toEqual([]);
   },
 );
 
