@@ -171,9 +171,9 @@ test("CONTRIBUTING is short, and its tree, its rule, its nouns and its examples 
   expect(nouns.length).toBeLessThanOrEqual(20);
   const types = nouns.flatMap((row) => [...row.matchAll(/`([A-Z]\w+)`/g)].map(([, type = ""]) => type));
   const declared = [...sources.values()].join("\n");
-  expect(types.filter((type) => !new RegExp(`export (?:interface|type|class) ${type}\\b`).test(declared))).toEqual(
-    [],
-  );
+  expect(
+    types.filter((type) => !new RegExp(`export (?:interface|type|class) ${type}\\b`).test(declared)),
+  ).toEqual([]);
 });
 
 test("scripts/README.md lists each package that src imports, with the only folder that does", () => {
