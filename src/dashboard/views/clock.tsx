@@ -107,7 +107,7 @@ function MoveForm() {
         name="to"
         label="Move by a duration, or to a time"
         required
-        placeholder="90s, 2h, 2026-03-02T12:00:00Z"
+        placeholder="90s, 2h or a time"
         problem={words}
       />
       <button type="submit" class="quiet">
