@@ -117,7 +117,7 @@ export function collectRequests(time: () => number) {
       latest = time();
       if (seen !== undefined) observe(exchange, seen);
     },
-    countUnread: counters.countUnread,
+    countUnread: () => counters.countUnread(),
   };
   return {
     ...counting,
