@@ -33,7 +33,7 @@ const leftOf: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The only file of the dashboard that may import from other layers: types of views. */
-const dashboardTypes = "src/dashboard/control/types.ts";
+const dashboardTypes = "src/dashboard/control/responses.ts";
 
 /** Globals that only Node has. */
 const ofNode = /\bprocess\.|\bBuffer\.|\bBuffer\(|\b__dirname\b|\brequire\(/;

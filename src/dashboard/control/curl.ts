@@ -1,4 +1,4 @@
-import type { ShownRequestDetails } from "./types.js";
+import type { ShownRequestDetails } from "./responses.js";
 
 const word = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 

@@ -1,5 +1,5 @@
 import { call } from "./call.js";
-import type { ShownFault } from "./types.js";
+import type { ShownFault } from "./responses.js";
 
 /** Replaces the active faults with the result of a function. Another page may have changed them in between. */
 export async function replaceFaults(

@@ -1,7 +1,7 @@
 import { effect, signal, untracked } from "@preact/signals";
 import { type ControlError, call } from "./call.js";
+import type { IssuedKey, Key } from "./responses.js";
 import { revision } from "./revision.js";
-import type { IssuedKey, Key } from "./types.js";
 
 /** The key that this page created last, to copy from the header. A reload forgets it, and so does another scenario. */
 export const lastIssued = signal<IssuedKey | undefined>(undefined);

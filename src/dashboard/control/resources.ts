@@ -1,7 +1,6 @@
 import { computed, signal } from "@preact/signals";
 import { callBare } from "./call.js";
 import { resource, useResources } from "./resource.js";
-import { connection } from "./revision.js";
 import type {
   Clock,
   Health,
@@ -13,7 +12,8 @@ import type {
   ShownScenario,
   ShownUpcoming,
   Story,
-} from "./types.js";
+} from "./responses.js";
+import { connection } from "./revision.js";
 
 // The data that several views share.
 

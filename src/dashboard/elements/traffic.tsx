@@ -5,7 +5,7 @@ import type {
   ShownReport,
   ShownRequestDetails,
   ShownSentRequest,
-} from "../control/types.js";
+} from "../control/responses.js";
 import { linkTo } from "../route.js";
 import { counted, DocsLink, shortened } from "./words.js";
 

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { replaceFaults, turnOff } from "../control/faults.js";
 import { useResources } from "../control/resource.js";
 import { faults, keys } from "../control/resources.js";
-import type { ShownFault } from "../control/types.js";
+import type { ShownFault } from "../control/responses.js";
 import { Button } from "../elements/action.js";
 import { Field, type FormDraft, type Option } from "../elements/form.js";
 import { capitalized, counted, DocsLink, instantText, listText, Panel, Read } from "../elements/words.js";

@@ -1,7 +1,7 @@
 import { useRef } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useResource } from "../control/resource.js";
-import type { IssuedKey, ListedKey, ShownRequestDetails, ShownSentRequest } from "../control/types.js";
+import type { IssuedKey, ListedKey, ShownRequestDetails, ShownSentRequest } from "../control/responses.js";
 import { Button } from "../elements/action.js";
 import { Secret, useIssued } from "./secret.js";
 

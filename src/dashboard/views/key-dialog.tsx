@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useResources } from "../control/resource.js";
 import { keys } from "../control/resources.js";
-import type { IssuedKey } from "../control/types.js";
+import type { IssuedKey } from "../control/responses.js";
 import { Ask, Button, RejectionText, useActions } from "../elements/action.js";
 import { Dialog } from "../elements/dialog.js";
 import { Field, type FormDraft } from "../elements/form.js";

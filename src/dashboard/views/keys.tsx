@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { call } from "../control/call.js";
 import { usePage } from "../control/resource.js";
 import { useNow } from "../control/resources.js";
-import type { Directory, ListedKey, ShownOrganization, ShownSentRequest } from "../control/types.js";
+import type { Directory, ListedKey, ShownOrganization, ShownSentRequest } from "../control/responses.js";
 import { Button, RejectionText, useActions } from "../elements/action.js";
 import { FilterField, filterInAddress, type Option, Select } from "../elements/form.js";
 import { SentResponse, toneOf } from "../elements/traffic.js";

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { baseUrl, call } from "../control/call.js";
 import { requestChecks } from "../control/resources.js";
-import type { ReportPath, ShownReport, ShownSentRequest } from "../control/types.js";
+import type { ReportPath, ShownReport, ShownSentRequest } from "../control/responses.js";
 import { Button, lossOfState } from "../elements/action.js";
 import { CopyCurl } from "../elements/copy.js";
 import { PathBadge, SentResponse, toneOf } from "../elements/traffic.js";

@@ -1,7 +1,7 @@
 import { fetchControl } from "../control/call.js";
 import { useResource, useResources } from "../control/resource.js";
 import { report, requestChecks, story } from "../control/resources.js";
-import type { Request, ShownReport, ShownRequestDetails } from "../control/types.js";
+import type { Request, ShownReport, ShownRequestDetails } from "../control/responses.js";
 import { Button } from "../elements/action.js";
 import { saveFile } from "../elements/copy.js";
 import { AdviceList, PathBadge, Target } from "../elements/traffic.js";

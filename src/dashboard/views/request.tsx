@@ -2,7 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { baseUrl } from "../control/call.js";
 import { curlOf } from "../control/curl.js";
 import { usePage } from "../control/resource.js";
-import type { ShownRequestDetails } from "../control/types.js";
+import type { ShownRequestDetails } from "../control/responses.js";
 import { RejectionText } from "../elements/action.js";
 import { CopyButton, CopyCurl } from "../elements/copy.js";
 import { AdviceList, BodyText, CheckStrip, OwnFault, PathBadge, Target } from "../elements/traffic.js";

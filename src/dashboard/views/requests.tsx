@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { baseUrl } from "../control/call.js";
 import { useResources } from "../control/resource.js";
 import { curlLine, journal, report } from "../control/resources.js";
-import type { Request } from "../control/types.js";
+import type { Request } from "../control/responses.js";
 import { Button } from "../elements/action.js";
 import { FilterField, filterInAddress } from "../elements/form.js";
 import { adviceTones, PathBadge, Target, toneOf } from "../elements/traffic.js";

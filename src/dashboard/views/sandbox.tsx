@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { call } from "../control/call.js";
 import { report } from "../control/resources.js";
-import type { ShownProfile } from "../control/types.js";
+import type { ShownProfile } from "../control/responses.js";
 import { Button, lossOfState, RejectionText, useActions } from "../elements/action.js";
 import { DocsLink, listText, Panel, Read } from "../elements/words.js";
 import { route } from "../route.js";

@@ -3,7 +3,7 @@ import { useRef } from "preact/hooks";
 import { call, fetchControl } from "../control/call.js";
 import { resource, useResources } from "../control/resource.js";
 import { health, scenarios } from "../control/resources.js";
-import type { TextProblem } from "../control/types.js";
+import type { TextProblem } from "../control/responses.js";
 import { Button, lossOfState, RejectionText, useActions } from "../elements/action.js";
 import { saveFile } from "../elements/copy.js";
 import { counted, DocsLink, firstSentence, Panel, Read } from "../elements/words.js";

@@ -4,7 +4,7 @@ import { baseUrl } from "../control/call.js";
 import { lastIssued } from "../control/issued.js";
 import { useResources } from "../control/resource.js";
 import { curlLine, report } from "../control/resources.js";
-import type { IssuedKey } from "../control/types.js";
+import type { IssuedKey } from "../control/responses.js";
 import { CopyButton } from "../elements/copy.js";
 
 /** A key that a component issues, until it no longer exists because another scenario or a reset has started. */

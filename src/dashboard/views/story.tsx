@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useResources } from "../control/resource.js";
 import { health, requestChecks, story } from "../control/resources.js";
-import type { Request, StepResult, Story } from "../control/types.js";
+import type { Request, StepResult, Story } from "../control/responses.js";
 import { Ask, Button, lossOfState, RejectionText, useActions } from "../elements/action.js";
 import { BodyText, CheckStrip, OwnFault, PathBadge, resultsAt, Target, toneOf } from "../elements/traffic.js";
 import { counted, DocsLink, InstantText, Read, Sentence, shortened } from "../elements/words.js";
