@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { curlOf } from "../../src/dashboard/control/curl.js";
-import type { Request, ShownRequestDetails } from "../../src/dashboard/control/types.js";
+import type { Request, ShownRequestDetails } from "../../src/dashboard/control/responses.js";
 import type { Scenario } from "../../src/index.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { serveControl } from "../control/client.js";
