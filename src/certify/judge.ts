@@ -99,6 +99,8 @@ const open = (name: string, reason: Reason): Judged => ({
   checks: [check(name, "not_judged", reason)],
   problems: [],
 });
+/** For a run that ended differently although the sandbox behaved the same. */
+const findDependency = "Find out what else the command depends on: time, order, other tests.";
 const notMade: Reason = { why: "the run was not made", whatToDo: "Run certify again." };
 
 function coveredPaths({ paths }: Report): PathId[] {
@@ -128,7 +130,7 @@ async function whyUnusable(plain: ClientRun, runs: Runs): Promise<Reason | undef
   if (await again("minimal"))
     return {
       why: `${why}, and passes when it runs again`,
-      whatToDo: "Find out what else the command depends on: time, order, other tests.",
+      whatToDo: findDependency,
     };
   if (await again("typical"))
     return {
@@ -223,7 +225,7 @@ async function judgeVaried(
     (one): Problem => ({
       name: `varied.${one.seed}`,
       sentence: `Passed once and failed once with seed ${one.seed}, although the sandbox behaved the same`,
-      whatToDo: "Find out what else the command depends on: time, order, other tests.",
+      whatToDo: findDependency,
       again: again(one),
       ...lastLineOf(one.run),
       runs: [`varied.${one.seed}`],
@@ -372,7 +374,7 @@ const notHit: Reason = {
 };
 const onceFailed: Reason = {
   why: "the command failed once, and passed when it ran again",
-  whatToDo: "Find out what else the command depends on: time, order, other tests.",
+  whatToDo: findDependency,
 };
 
 function faultProblem(fault: FaultPathId, { outcome, output }: ClientRun, paths: readonly PathId[]): Problem {
