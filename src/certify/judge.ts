@@ -11,15 +11,22 @@ import {
   faultsOf,
   isWanted,
   longestWait,
-  minPaths,
   otherPath,
   resendKeyOf,
   seedsOf,
   timeoutsFor,
   usualFaults,
+  whyTooLittle,
 } from "./plan.js";
 import type { Certification, Judgment, Problem } from "./report.js";
-import { judgeResends, maxPasses, minPasses, resendKinds } from "./resends.js";
+import {
+  judgeResends,
+  maxPasses,
+  minPasses,
+  type ResendKind,
+  type ResendTools,
+  resendKinds,
+} from "./resends.js";
 import { type ClientRun, lastLineOf, type Reason, type Tools, whyNotJudged } from "./run.js";
 
 type Judged = { readonly checks: readonly Judgment[]; readonly problems: readonly Problem[] };
@@ -141,29 +148,6 @@ async function whyUnusable(plain: ClientRun, runs: Runs): Promise<Reason | undef
   return {
     why,
     whatToDo: "Fix that first: in this run the sandbox only does what the specification promises.",
-  };
-}
-
-const misdirections = ["key-in-query", "key-in-authorization", "wrong-method-or-path"];
-
-function whyTooLittle({ coverage, announced, paths, advice, requests }: Report): Reason | undefined {
-  const missing = minPaths - coverage.covered - announced.covered;
-  if (missing <= 0) return undefined;
-  const wrong = advice.find(({ id }) => misdirections.includes(id));
-  const sendsKey = wrong || paths.some((row) => row.promised && row.covered && row.pathId !== "401.missing");
-  const few = `the client covers ${coverage.covered} of ${coverage.promised} promised paths, and certify needs ${minPaths}`;
-  const why =
-    requests === 0 ? "the command sent no request" : sendsKey ? few : "the client sends no key in x-api-key";
-  const fix = wrong ? `${wrong.meaning} ${wrong.whatToDo} ` : "";
-  const keys = paths.flatMap(({ promised, covered, pathId, howToCover }) => {
-    const { ref = "none", scopes } = howToCover ?? {};
-    return promised && !covered && ref !== "none" && scopes === undefined
-      ? [`${variableOf(ref)} (${pathId})`]
-      : [];
-  });
-  return {
-    why,
-    whatToDo: `${fix}Send ${missing} or more of these keys, and check each response: ${keys.join(", ")}`,
   };
 }
 
@@ -414,7 +398,7 @@ async function judgeAllResends(
   const { key, paths } = sent;
   const countIn = (run: ClientRun) => run.sent.find((one) => one.key === key)?.paths.length ?? 0;
   let unnoticedReason: Promise<Reason | undefined> | undefined;
-  const tools = {
+  const tools: ResendTools = {
     plain,
     key,
     count: paths.length,
@@ -422,29 +406,13 @@ async function judgeAllResends(
       const { passed, asked } = await varied;
       return asked > 1 && passed.every((run) => countIn(run) === paths.length) ? minPasses : maxPasses;
     },
-    run: (
-      kind: { readonly name: string; readonly seconds?: number; readonly when: string },
-      resend: NonNullable<RunConditions["resend"]>,
-    ) => {
+    run(kind, resend) {
       const isMinute = kind.when === "too soon" && kind.seconds === undefined;
       return runs.run(kind.name, { resend }, { wait: isMinute ? 61_000 : longestWait });
     },
     whyUnnoticed: () => (unnoticedReason ??= whyUnnoticed(context, answers)),
   };
-  const judged = await Promise.all(
-    kinds.map(async (kind): Promise<Judged> => {
-      const { name } = kind;
-      const resent = await judgeResends(kind, tools);
-      if (resent.kind === "held") return held(name);
-      if (resent.kind === "not judged") return open(name, resent.reason);
-      const { sentence, whatToDo } = resent;
-      const again = ["certify", "--only", name];
-      return {
-        checks: [check(name, "failed")],
-        problems: [{ name, sentence, whatToDo, again, runs: [name] }],
-      };
-    }),
-  );
+  const judged = await Promise.all(kinds.map((kind) => judgeResend(kind, tools)));
   const hidden = await unnoticedReason;
   if (hidden !== undefined) judged.push(open("what fails only once", hidden));
   const isOnce = paths.length === 1 && kinds.some(({ when }) => when === "always");
@@ -453,6 +421,19 @@ async function judgeAllResends(
     whatToDo: "Send it twice, in two tests.",
   };
   return isOnce ? [...judged, open("resends of a key that has worked", once)] : judged;
+}
+
+async function judgeResend(kind: ResendKind, tools: ResendTools): Promise<Judged> {
+  const { name } = kind;
+  const resent = await judgeResends(kind, tools);
+  if (resent.kind === "held") return held(name);
+  if (resent.kind === "not judged") return open(name, resent.reason);
+  const { sentence, whatToDo } = resent;
+  const again = ["certify", "--only", name];
+  return {
+    checks: [check(name, "failed")],
+    problems: [{ name, sentence, whatToDo, again, runs: [name] }],
+  };
 }
 
 const maxNoticed = 3;

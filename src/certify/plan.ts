@@ -1,7 +1,9 @@
+import type { Report } from "../report/report-shape.js";
+import { variableOf } from "../rules/api-key.js";
 import { effectAt, type FaultPathId } from "../rules/fault-effects.js";
 import { isSuccess, type PathId } from "../rules/outcomes.js";
 import type { RunConditions } from "../sandbox/conditions.js";
-import type { SentKey, Timeouts } from "./run.js";
+import type { Reason, SentKey, Timeouts } from "./run.js";
 
 /** What a certification is asked for. */
 export interface CertifyPlan {
@@ -87,4 +89,28 @@ export function timeoutsFor(timeout: number | undefined, plainMs: number | undef
   if (plainMs === undefined) return { total: 60_000, silent: 60_000 };
   const total = Math.max(longestWait, 5 * plainMs) + wait;
   return { total, silent: wait === 0 ? total : Math.max(longestWait, wait) + plainMs };
+}
+
+const misdirections = ["key-in-query", "key-in-authorization", "wrong-method-or-path"];
+
+/** Returns why a plain run that passed covers too little; `undefined` if it covers enough. */
+export function whyTooLittle({ coverage, announced, paths, advice, requests }: Report): Reason | undefined {
+  const missing = minPaths - coverage.covered - announced.covered;
+  if (missing <= 0) return undefined;
+  const wrong = advice.find(({ id }) => misdirections.includes(id));
+  const sendsKey = wrong || paths.some((row) => row.promised && row.covered && row.pathId !== "401.missing");
+  const few = `the client covers ${coverage.covered} of ${coverage.promised} promised paths, and certify needs ${minPaths}`;
+  const why =
+    requests === 0 ? "the command sent no request" : sendsKey ? few : "the client sends no key in x-api-key";
+  const fix = wrong ? `${wrong.meaning} ${wrong.whatToDo} ` : "";
+  const keys = paths.flatMap(({ promised, covered, pathId, howToCover }) => {
+    const { ref = "none", scopes } = howToCover ?? {};
+    return promised && !covered && ref !== "none" && scopes === undefined
+      ? [`${variableOf(ref)} (${pathId})`]
+      : [];
+  });
+  return {
+    why,
+    whatToDo: `${fix}Send ${missing} or more of these keys, and check each response: ${keys.join(", ")}`,
+  };
 }
