@@ -18,7 +18,7 @@ import {
   usualFaults,
   whyTooLittle,
 } from "./plan.js";
-import type { Certification, Judgment, Problem } from "./report.js";
+import { type Certification, type Judgment, onlyOnce, type Problem } from "./report.js";
 import {
   judgeResends,
   maxPasses,
@@ -27,7 +27,15 @@ import {
   type ResendTools,
   resendKinds,
 } from "./resends.js";
-import { type ClientRun, lastLineOf, type Reason, type Tools, whyNotJudged } from "./run.js";
+import {
+  type ClientRun,
+  lastLineOf,
+  notMade,
+  type Reason,
+  type Tools,
+  tooLate,
+  whyNotJudged,
+} from "./run.js";
 
 type Judged = { readonly checks: readonly Judgment[]; readonly problems: readonly Problem[] };
 
@@ -67,12 +75,15 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
   if (plain === undefined || unusable !== undefined)
     return { ...done(nothing), ...(unusable && { unusable }) };
   runs.measured(plain);
-  const context: Context = { plan, runs, plain, covered: coveredPaths(plain.report) };
-  const answers = judgeAnswers(context);
-  const varied = runVaried(context);
-  const [resent, answered, faulty, variations] = await Promise.all([
-    judgeAllResends(context, answers, varied),
-    answers,
+  const varied = runVaried(plan, runs, plain);
+  const covered = coveredPaths(plain.report);
+  const answerOn = createAnswers(plan, runs, plain);
+  let hidden: Promise<Reason | undefined> | undefined;
+  const whyHidden = () => (hidden ??= whyUnnoticed(covered, answerOn));
+  const context: Context = { plan, runs, plain, covered, varied, answerOn, whyHidden };
+  const [answered, resent, faulty, variations] = await Promise.all([
+    judgeAnswers(context),
+    judgeAllResends(context),
     judgeFaults(context),
     varied,
   ]);
@@ -82,7 +93,9 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
     const again = await certify(plan, tools);
     return { ...again, runs: again.runs + runs.count() };
   }
-  const all = [caused, faulty, resent, judgeAdvice(plain.report), [...answered.values()]].flat();
+  const reason = await hidden;
+  const once = reason === undefined ? [] : [open(onlyOnce, reason)];
+  const all = [caused, faulty, resent, once, judgeAdvice(plain.report), answered].flat();
   return done({
     checks: all.flatMap(({ checks }) => checks),
     problems: all.flatMap(({ problems }) => problems),
@@ -94,6 +107,10 @@ interface Context {
   readonly runs: Runs;
   readonly plain: ClientRun;
   readonly covered: readonly PathId[];
+  readonly varied: Promise<Variations>;
+  readonly answerOn: (path: PathId) => Promise<Answer>;
+  /** Why a failure that comes only once may not show, such as a runner that repeats tests; `undefined` if it shows. */
+  readonly whyHidden: () => Promise<Reason | undefined>;
 }
 
 const check = (name: string, outcome: Judgment["outcome"], reason?: Reason): Judgment => ({
@@ -108,7 +125,6 @@ const open = (name: string, reason: Reason): Judged => ({
 });
 /** For a run that ended differently although the sandbox behaved the same. */
 const findDependency = "Find out what else the command depends on: time, order, other tests.";
-const notMade: Reason = { why: "the run was not made", whatToDo: "Run certify again." };
 
 function coveredPaths({ paths }: Report): PathId[] {
   return paths.flatMap(({ promised, covered, pathId }) =>
@@ -158,7 +174,7 @@ interface Variations {
   readonly checks: readonly Judgment[];
 }
 
-async function runVaried({ plan, runs, plain }: Context): Promise<Variations> {
+async function runVaried(plan: CertifyPlan, runs: Runs, plain: ClientRun): Promise<Variations> {
   const seeds = seedsOf(plan);
   const all = await Promise.all(
     seeds.map(async (seed) => {
@@ -246,27 +262,45 @@ function whatIsNotShown({ report }: ClientRun, all: readonly ClientRun[]): Judgm
   ];
 }
 
-/** Breaks each covered path, which the command must notice. */
-async function judgeAnswers({ plan, runs, plain, covered }: Context): Promise<Map<PathId, Judged>> {
-  const judged = covered
-    .filter((path) => isWanted(plan, `answer.${path}`))
-    .map(async (path): Promise<[PathId, Judged]> => {
-      const name = `answer.${path}`;
-      const run = await runs.run(name, { answer: { path } });
-      if (run === undefined) return [path, open(name, notMade)];
-      if (run.outcome === "timed_out")
-        return [
-          path,
-          open(name, { why: "the command did not end in time", whatToDo: "Set a longer --timeout." }),
-        ];
-      if (run.outcome === "failed" && run.hits > 0) return [path, held(name)];
-      const reason =
-        run.hits === 0 ? whyNotJudged({ sent: [] }, run, "hit") : whyNotJudged(plain, run, "hit");
-      if (reason !== undefined) return [path, open(name, reason)];
-      if (plan.allow.includes(path)) return [path, { checks: [check(name, "allowed")], problems: [] }];
-      return [path, { checks: [check(name, "failed")], problems: [unnoticed(path)] }];
-    });
-  return new Map(await Promise.all(judged));
+/** Whether the command fails when a path has the wrong answer: already once, or only always. */
+type Answer =
+  | { readonly kind: "noticed once" | "noticed" | "unnoticed" }
+  | { readonly kind: "not judged"; readonly reason: Reason };
+
+/** Breaks a path: first its first request alone, which shows whether a test uses that one, and then all of them. */
+function createAnswers(plan: CertifyPlan, runs: Runs, plain: ClientRun): Context["answerOn"] {
+  const answers = new Map<PathId, Promise<Answer>>();
+  const breaks = async (path: PathId): Promise<Answer> => {
+    const name = `answer.${path}`;
+    const once = plan.allow.includes(path)
+      ? undefined
+      : await runs.run(name, { answer: { path, once: true } });
+    if (once?.outcome === "failed" && once.hits > 0) return { kind: "noticed once" };
+    const run = await runs.run(name, { answer: { path } });
+    if (run === undefined) return { kind: "not judged", reason: notMade };
+    if (run.outcome === "timed_out") return { kind: "not judged", reason: tooLate };
+    if (run.outcome === "failed" && run.hits > 0) return { kind: "noticed" };
+    const reason = whyNotJudged(run.hits === 0 ? { sent: [] } : plain, run, "hit");
+    return reason === undefined ? { kind: "unnoticed" } : { kind: "not judged", reason };
+  };
+  return (path) => {
+    const answer = answers.get(path) ?? breaks(path);
+    answers.set(path, answer);
+    return answer;
+  };
+}
+
+/** The command must notice a wrong answer on each covered path. */
+async function judgeAnswers({ plan, covered, answerOn }: Context): Promise<Judged[]> {
+  const judge = async (path: PathId): Promise<Judged> => {
+    const name = `answer.${path}`;
+    const answer = await answerOn(path);
+    if (answer.kind === "not judged") return open(name, answer.reason);
+    if (answer.kind !== "unnoticed") return held(name);
+    if (plan.allow.includes(path)) return { checks: [check(name, "allowed")], problems: [] };
+    return { checks: [check(name, "failed")], problems: [unnoticed(path)] };
+  };
+  return Promise.all(covered.filter((path) => isWanted(plan, `answer.${path}`)).map(judge));
 }
 
 function unnoticed(path: PathId): Problem {
@@ -287,21 +321,39 @@ async function judgeFaults(context: Context): Promise<Judged[]> {
   const faults = plan.hasAllFaults || plan.only !== undefined ? faultPathIds : usualFaults;
   const isAsked = (fault: FaultPathId) =>
     isWanted(plan, fault) && (plan.hasAllFaults || plan.only?.includes(fault) || usualFaults.includes(fault));
-  return Promise.all(faults.filter(isAsked).map((fault) => judgeFault(fault, context)));
+  const asked = faults.filter(isAsked);
+  const subject = asked.length === 0 ? undefined : await faultSubject(context);
+  return Promise.all(asked.map((fault) => judgeFault(fault, subject, context)));
+}
+
+/** The path of the first request with a working key that a test uses and that each run sends; `undefined` if none is known. */
+async function faultSubject({ plain, varied, answerOn }: Context): Promise<PathId | undefined> {
+  const { passed } = await varied;
+  const paths = [...new Set(plain.sent.flatMap(({ paths }) => paths))].filter((path) => isSuccess(path));
+  const isSteady = (path: PathId) => passed.every((run) => countOn(run, path) === countOn(plain, path));
+  for (const path of [...paths.filter(isSteady), ...paths.filter((path) => !isSteady(path))])
+    if ((await answerOn(path)).kind === "noticed once") return path;
+  return undefined;
 }
 
 type Hit = (path?: PathId, isAlone?: boolean) => Promise<ClientRun | undefined>;
 
-async function judgeFault(fault: FaultPathId, context: Context): Promise<Judged> {
+async function judgeFault(
+  fault: FaultPathId,
+  subject: PathId | undefined,
+  context: Context,
+): Promise<Judged> {
   const { runs, plain } = context;
   const faults = faultsOf(fault);
   const hit: Hit = (path, isAlone = false) =>
     runs.run(fault, { faults, once: path === undefined ? {} : { path } }, { wait: longestWait, isAlone });
-  const first = await hit();
+  const first = await hit(subject);
   if (first === undefined) return open(fault, notMade);
   const reason = first.outcome === "passed" ? whyNotJudged(plain, first, "hit") : undefined;
   const path = first.hitPath;
   if (reason !== undefined || path === undefined) return open(fault, reason ?? notHit);
+  const hidden = first.outcome === "passed" && subject === undefined ? await context.whyHidden() : undefined;
+  if (hidden !== undefined) return open(fault, hidden);
   return first.outcome === "passed"
     ? judgeSurvival(fault, first, context, hit)
     : judgeFailure(fault, first, path, context, hit);
@@ -379,14 +431,10 @@ function faultProblem(fault: FaultPathId, { outcome, output }: ClientRun, paths:
   };
 }
 
-async function judgeAllResends(
-  context: Context,
-  answers: Promise<Map<PathId, Judged>>,
-  varied: Promise<Variations>,
-): Promise<Judged[]> {
-  const { plan, runs, plain, covered } = context;
+async function judgeAllResends(context: Context): Promise<Judged[]> {
+  const { plan, runs, plain, covered, varied, whyHidden } = context;
   const kinds = resendKinds(covered).filter(({ name }) => isWanted(plan, name));
-  const sent = resendKeyOf(plain.sent, plan.defaultKey);
+  const sent = resendKeyOf(plain.sent, plan);
   if (kinds.length === 0) return [];
   if (sent === undefined)
     return [
@@ -397,7 +445,6 @@ async function judgeAllResends(
     ];
   const { key, paths } = sent;
   const countIn = (run: ClientRun) => run.sent.find((one) => one.key === key)?.paths.length ?? 0;
-  let unnoticedReason: Promise<Reason | undefined> | undefined;
   const tools: ResendTools = {
     plain,
     key,
@@ -407,14 +454,11 @@ async function judgeAllResends(
       return asked > 1 && passed.every((run) => countIn(run) === paths.length) ? minPasses : maxPasses;
     },
     run(kind, resend) {
-      const isMinute = kind.when === "too soon" && kind.seconds === undefined;
-      return runs.run(kind.name, { resend }, { wait: isMinute ? 61_000 : longestWait });
+      return runs.run(kind.name, { resend }, { wait: waitFor(kind, paths.length) });
     },
-    whyUnnoticed: () => (unnoticedReason ??= whyUnnoticed(context, answers)),
+    whyUnnoticed: whyHidden,
   };
   const judged = await Promise.all(kinds.map((kind) => judgeResend(kind, tools)));
-  const hidden = await unnoticedReason;
-  if (hidden !== undefined) judged.push(open("what fails only once", hidden));
   const isOnce = paths.length === 1 && kinds.some(({ when }) => when === "always");
   const once = {
     why: `the plain run sent ${variableOf(key)} once`,
@@ -422,6 +466,15 @@ async function judgeAllResends(
   };
   return isOnce ? [...judged, open("resends of a key that has worked", once)] : judged;
 }
+
+/** How long a client may wait: until the minute ends, or in each of its outages. */
+function waitFor({ when, seconds }: ResendKind, requests: number): number {
+  if (when === "hasty") return longestWait * Math.min(requests, maxOutages);
+  return when === "too soon" && seconds === undefined ? 61_000 : longestWait;
+}
+
+/** More of them would take minutes. */
+const maxOutages = 6;
 
 async function judgeResend(kind: ResendKind, tools: ResendTools): Promise<Judged> {
   const { name } = kind;
@@ -438,28 +491,22 @@ async function judgeResend(kind: ResendKind, tools: ResendTools): Promise<Judged
 
 const maxNoticed = 3;
 
-/** Accepts a rejected key once, in up to three runs: the command must fail, or something repeats what fails. */
+/** A command must fail when a rejected key is accepted once, on up to three paths, or something repeats what fails. */
 async function whyUnnoticed(
-  { runs, covered }: Context,
-  answers: Promise<Map<PathId, Judged>>,
+  covered: readonly PathId[],
+  answerOn: Context["answerOn"],
 ): Promise<Reason | undefined> {
-  const known = await answers;
-  const rejected = covered.filter((path) => [401, 403].includes(outcomeOf(path).status));
   let count = 0;
-  for (const path of rejected) {
-    if (count === maxNoticed) break;
-    const isNoticed =
-      known.get(path)?.checks.some(({ outcome }) => outcome === "held") ??
-      (await runs.run(`answer.${path}`, { answer: { path } }))?.outcome === "failed";
-    if (!isNoticed) continue;
-    const run = await runs.run(`answer.${path}`, { answer: { path, once: true } });
-    if (run?.outcome === "passed")
+  for (const path of covered.filter((path) => [401, 403].includes(outcomeOf(path).status))) {
+    const { kind } = await answerOn(path);
+    if (kind === "noticed")
       return {
         why: `the command also passes when ${outcomeOf(path).when} is accepted once`,
         whatToDo:
           "Turn off what repeats failing tests, such as `--retry` of vitest, `jest.retryTimes` or `--reruns` of pytest.",
       };
-    count += 1;
+    count += kind === "noticed once" ? 1 : 0;
+    if (count === maxNoticed) return undefined;
   }
   if (count > 0) return undefined;
   return {

@@ -67,11 +67,15 @@ export function seedIn(name: string): number | undefined {
   return seed === undefined ? undefined : Number(seed);
 }
 
-/** The key that takes part in resends: the default key, or the first that works. */
-export function resendKeyOf(sent: readonly SentKey[], defaultKey: string | undefined): SentKey | undefined {
+/** The key that takes part in resends: the default key, or the first that works, and neither if its rejection is survived on purpose. */
+export function resendKeyOf(
+  sent: readonly SentKey[],
+  { defaultKey, allow }: Pick<CertifyPlan, "defaultKey" | "allow">,
+): SentKey | undefined {
   const working = sent.filter(({ isUnknown, paths }) => !isUnknown && paths.some(isSuccess));
   const always = working.filter(({ paths }) => paths.every(isSuccess));
-  return always.find(({ key }) => key === defaultKey) ?? always[0] ?? working[0];
+  const judgeable = always.filter(({ paths }) => !paths.some((path) => allow.includes(path)));
+  return judgeable.find(({ key }) => key === defaultKey) ?? judgeable[0] ?? always[0] ?? working[0];
 }
 
 /** A path for a second run of a fault: another one, of a key that works if there is one. */

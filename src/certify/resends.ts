@@ -2,7 +2,7 @@ import { type AdviceId, adviceTable } from "../rules/advice.js";
 import { variableOf } from "../rules/api-key.js";
 import { type ApiPathId, outcomeOf, type PathId } from "../rules/outcomes.js";
 import type { Resend } from "../sandbox/conditions.js";
-import { type ClientRun, type Reason, whyNotJudged } from "./run.js";
+import { type ClientRun, notMade, type Reason, tooLate, whyNotJudged } from "./run.js";
 
 /** One kind of rejection, after which a client must not send the key again, or not at once. */
 export interface ResendKind extends Pick<Resend, "path" | "when" | "seconds" | "asDate"> {
@@ -96,10 +96,7 @@ export async function judgeResends(kind: ResendKind, tools: ResendTools): Promis
   return isHeld ? { kind: "held" } : { kind: "not judged", reason: nothingRejected };
 }
 
-const unmade: Form = {
-  kind: "not judged",
-  reason: { why: "the run was not made", whatToDo: "Run certify again." },
-};
+const unmade: Form = { kind: "not judged", reason: notMade };
 
 const nothingRejected: Reason = {
   why: "no request was rejected that another one followed",
@@ -122,7 +119,8 @@ async function tryForm(kind: ResendKind, after: number, tools: ResendTools): Pro
   };
   const first = await attempt({ after });
   if (first === undefined) return unmade;
-  if (first.outcome !== "passed") return { kind: "held" };
+  if (first.outcome === "timed_out") return { kind: "not judged", reason: tooLate };
+  if (first.outcome === "failed") return { kind: "held" };
   const whyNot = whyNotJudged(plain, first, "hit");
   if (whyNot !== undefined)
     return first.hits === 0 ? { kind: "nothing" } : { kind: "not judged", reason: whyNot };

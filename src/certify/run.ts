@@ -86,6 +86,12 @@ export interface Reason {
   readonly whatToDo: string;
 }
 
+export const notMade: Reason = { why: "the run was not made", whatToDo: "Run certify again." };
+export const tooLate: Reason = {
+  why: "the command did not end in time",
+  whatToDo: "Set a longer --timeout.",
+};
+
 /** Collects what the requests of a run show. `time`: milliseconds that only grow. */
 export function collectRequests(time: () => number) {
   const counters = new Counters();
