@@ -43,7 +43,7 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
     return decision === "rejected" ? rejection(resend as Resend, sandbox, call) : undefined;
   };
   return {
-    conditions,
+    profile: conditions.profile,
     choose(row, usual, status) {
       const variant = choose(row, usual, status);
       points.push({ row, variant, status });

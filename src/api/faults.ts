@@ -12,14 +12,18 @@ import { randomStream } from "../rules/seed.js";
 import type { RunConditions } from "../sandbox/conditions.js";
 import { type FaultFacts, fireFault } from "../sandbox/faults.js";
 import type { ApiResponse, CallResult, Delivery } from "../sandbox/journal/exchange.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
+import type { ConditionedRun, SandboxState } from "../sandbox/sandbox.js";
 import type { ApiCall } from "./call.js";
 import { retryAfterHeader } from "./limits.js";
 import { errorBody, textBody, utf8Length } from "./messages.js";
 import { evaluateResponse, respondToCall, responseOf, withVariation } from "./response.js";
 
 /** Applies the first fault that fires, before authorization. A call that it only delays is authorized and counted, any other is not (R24). */
-export function applyFault(sandbox: SandboxState, call: ApiCall): CallResult | undefined {
+export function applyFault(
+  sandbox: SandboxState,
+  call: ApiCall,
+  conditions: ConditionedRun | undefined,
+): CallResult | undefined {
   let expected: PathId | undefined;
   const facts: FaultFacts = {
     key: call.entry?.key.ref,
@@ -30,7 +34,7 @@ export function applyFault(sandbox: SandboxState, call: ApiCall): CallResult | u
       return expected;
     },
   };
-  const ofRun = sandbox.platform.run?.fireFault(sandbox, call, facts);
+  const ofRun = conditions?.fireFault(sandbox, call, facts);
   // The scenario's faults count their requests in any case.
   const ofScenario = fireFault(sandbox.faults, call.number, facts);
   const fired = ofRun ?? ofScenario;

@@ -24,13 +24,20 @@ import { countVaried } from "./variation/vary.js";
  */
 export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
   const call = startCall(sandbox, request);
-  const { run } = sandbox.platform;
+  const { conditions } = sandbox;
   const faultResult =
-    run === undefined && sandbox.faults.length === 0 ? undefined : applyFault(sandbox, call);
+    conditions === undefined && sandbox.faults.length === 0
+      ? undefined
+      : applyFault(sandbox, call, conditions);
   const result = faultResult ?? respondToCall(sandbox, call);
   if (profileOf(sandbox) === "varied") countVaried(sandbox, result.response.status);
   const signs = signsOf(sandbox, call);
-  const exchange = exchangeOf(sandbox, call, run?.replaceResult?.(sandbox, call, result) ?? result, signs);
+  const exchange = exchangeOf(
+    sandbox,
+    call,
+    conditions?.replaceResult?.(sandbox, call, result) ?? result,
+    signs,
+  );
   appendExchange(sandbox, exchange, call, signs);
   return exchange;
 }

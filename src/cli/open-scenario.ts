@@ -77,10 +77,10 @@ export function givenFlags(
 }
 
 /** Starts a sandbox with a loaded scenario; the flags apply to every scenario that starts there. */
-export function startNamed(loaded: LoadedScenario, flags: Flags, run?: ConditionedRun): SandboxState {
+export function startNamed(loaded: LoadedScenario, flags: Flags, conditions?: ConditionedRun): SandboxState {
   const { scenario, name, text } = loaded;
   const given = givenFlags(flags, loaded);
-  return startInNode(scenario, { name, text, ...given, given, run });
+  return startInNode(scenario, { name, text, ...given, given, conditions });
 }
 
 export async function stepsThatFail(

@@ -102,9 +102,10 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     ofRun ?? resolveSource(source ?? run?.scenario?.scenario ?? "key-states", document);
   const read = openapi?.read as DocumentReader | undefined;
   const endpoints: Platform["endpoints"] = (one, report) => endpointsIn(one, read, report);
-  const platform = { ...webPlatform, endpoints, run: run?.conditioned };
+  const platform = { ...webPlatform, endpoints };
+  const conditions = run?.conditions;
   const own = checkedOptions(given);
-  const sandbox = startSandbox(scenario, { platform, name, ...(run?.optionsFor(own) ?? own) });
+  const sandbox = startSandbox(scenario, { platform, conditions, name, ...(run?.optionsFor(own) ?? own) });
   run?.follow(sandbox);
   return sandboxOn(sandbox);
 }

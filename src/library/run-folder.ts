@@ -35,7 +35,7 @@ export interface RunLine {
 
 export interface SandboxRun {
   readonly scenario: RunFile["scenario"] | undefined;
-  readonly conditioned: ConditionedRun | undefined;
+  readonly conditions: ConditionedRun | undefined;
   /** Returns a sandbox's own options, and the run's in place of the others. */
   readonly optionsFor: (own: GivenOptions) => GivenOptions;
   /** Reports each later request of a sandbox, over all resets. Code has a place that a report can name. */
@@ -71,18 +71,18 @@ function readRun(folder: string, files: Files): SandboxRun | undefined {
     const count = () => write.line();
     return {
       scenario: undefined,
-      conditioned: undefined,
+      conditions: undefined,
       optionsFor: (own) => own,
       follow: ({ counters }) => counters.passOnTo({ count, countUnread() {} }),
     };
   }
-  const conditioned = conditions && {
+  const hook = conditions && {
     ...conditionedRun(conditions, (name) => claimOnce(folder, name, files)),
     start,
   };
   return {
     scenario,
-    conditioned,
+    conditions: hook,
     optionsFor: (own) => ({
       ...own,
       seed: own.seed ?? options.seed,

@@ -47,11 +47,10 @@ export const nodePlatform: Platform = {
   random: () => randomBytes(4).readUInt32LE(),
 };
 
-export type NodeSandboxOptions = StartOptions & Omit<SandboxSettings, "platform"> & Pick<Platform, "run">;
+export type NodeSandboxOptions = StartOptions & Omit<SandboxSettings, "platform">;
 
-export function startInNode(scenario: Scenario, { run, ...options }: NodeSandboxOptions = {}): SandboxState {
-  const platform = run === undefined ? nodePlatform : { ...nodePlatform, run };
-  return startSandbox(scenario, { ...options, platform });
+export function startInNode(scenario: Scenario, options: NodeSandboxOptions = {}): SandboxState {
+  return startSandbox(scenario, { ...options, platform: nodePlatform });
 }
 
 export function isExecutable(): boolean {

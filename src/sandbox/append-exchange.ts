@@ -16,11 +16,11 @@ export function appendExchange(
   { keys }: CallSigns,
 ): void {
   if (isCounted(exchange)) {
-    const { run } = sandbox.platform;
+    const { conditions } = sandbox;
     // No advice if the response hides what was wrong with the request.
-    if (run?.replaceResult === undefined && !isUnremarkable(sandbox, exchange))
+    if (conditions?.replaceResult === undefined && !isUnremarkable(sandbox, exchange))
       observe(sandbox, call, exchange);
-    sandbox.counters.count(exchange, keys, run?.observe(sandbox, exchange));
+    sandbox.counters.count(exchange, keys, conditions?.observe(sandbox));
   }
   sandbox.history.record(exchange);
 }

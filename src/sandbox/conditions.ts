@@ -51,14 +51,12 @@ export interface Profiled {
   readonly seed: number;
   readonly profile: Profile;
   readonly givenAssumptions: Partial<Assumptions>;
-  readonly platform: {
-    readonly run?: { readonly conditions: RunConditions; readonly choose: ChooseVariant } | undefined;
-  };
+  readonly conditions: { readonly profile?: Profile | undefined; readonly choose: ChooseVariant } | undefined;
 }
 
 /** The profile in effect: the run's before the sandbox's own. */
-export function profileOf({ platform, profile }: Pick<Profiled, "platform" | "profile">): Profile {
-  return platform.run?.conditions.profile ?? profile;
+export function profileOf({ conditions, profile }: Pick<Profiled, "conditions" | "profile">): Profile {
+  return conditions?.profile ?? profile;
 }
 
 export function assumptionsIn(
@@ -101,7 +99,7 @@ const scopesOfNoDocument: RecordRow<readonly string[]> = {
 const allOfNoDocument = new Set(Object.values(scopesOfNoDocument).flat());
 
 function chosen<Value>(
-  { seed, platform }: Profiled,
+  { seed, conditions }: Profiled,
   [id, row]: readonly [id: string, row: RecordRow<Value>],
   ref: string,
 ): Value {
@@ -109,7 +107,7 @@ function chosen<Value>(
   // As with responses, eight seeds in a row show every variant.
   const offset = randomStream(0, id, ref)();
   const usual = variants[((seed % variants.length) + (offset % variants.length)) % variants.length] as string;
-  return (row[platform.run?.choose(id, usual, 200) ?? usual] ?? Object.values(row)[0]) as Value;
+  return (row[conditions?.choose(id, usual, 200) ?? usual] ?? Object.values(row)[0]) as Value;
 }
 
 /** Adds the scopes that the profile grants to a key; `first` is the ref of the first key of its rotation. */

@@ -2,10 +2,10 @@ import type { Assumptions, Profile } from "../rules/assumptions.js";
 import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { VirtualClock } from "./clock.js";
-import type { ChooseVariant, Observation, RunConditions } from "./conditions.js";
+import type { ChooseVariant, Observation } from "./conditions.js";
 import type { ActiveFault, FaultFacts, FiredFault } from "./faults.js";
 import type { ClientBehavior, Counters, ObservedCall } from "./journal/counts.js";
-import type { CallResult, Exchange } from "./journal/exchange.js";
+import type { CallResult } from "./journal/exchange.js";
 import type { History } from "./journal/history.js";
 import type { FarmerMaker, Farmers } from "./population/farmers.js";
 import type { Registry } from "./registry.js";
@@ -25,7 +25,7 @@ export interface ServedEndpoint {
   readonly scope?: string | null;
 }
 
-/** Time, randomness, hashing, endpoints, farmers and a run's conditions, passed in so that a sandbox runs in Node and in browsers. */
+/** Time, randomness, hashing, endpoints and farmers, passed in so that a sandbox runs in Node and in browsers. */
 export interface Platform {
   /** SHA-256 of a text's UTF-8 bytes, as 64 lowercase hex digits. */
   readonly sha256: (text: string) => string;
@@ -40,8 +40,6 @@ export interface Platform {
   readonly stopwatch: () => number;
   /** Unpredictable unsigned 32-bit integers, used only for keys that are created at run time. */
   readonly random: () => number;
-  /** The run of a client, which comes before the state of its sandboxes. Default: none. */
-  readonly run?: ConditionedRun | undefined;
   /** Creates farmers; called when the first one is read. Default: there are none. */
   readonly farmers?: FarmerMaker;
   /** Returns the endpoints of a sandbox that starts this scenario, and reports names that they lack. */
@@ -89,6 +87,8 @@ export function replaceState(sandbox: SandboxState, members: Partial<StartedScen
 /** The state of a running sandbox. Sandboxes share nothing: a process can run many. A reset keeps the other members. */
 export interface SandboxState extends StartedScenario {
   readonly platform: Platform;
+  /** The conditions of a client's run, which come before the rest of the state; `handle` applies them. Default: none. */
+  readonly conditions: ConditionedRun | undefined;
   readonly given: GivenOptions;
   readonly history: History<OtherEvent>;
   /** Counts the requests: the client stays the same after a reset. */
@@ -112,7 +112,8 @@ export interface StartOptions {
 
 /** The conditions of a run at work in its sandboxes. */
 export interface ConditionedRun {
-  readonly conditions: RunConditions;
+  /** The profile of all sandboxes. Default: each one's own. */
+  readonly profile?: Profile | undefined;
   /** The start of clocks that neither their options nor their scenario set (epoch milliseconds). Default: the wall clock. */
   readonly start?: number | undefined;
   /** A text that is not a variant's id selects what `minimal` does. */
@@ -126,5 +127,5 @@ export interface ConditionedRun {
   /** Returns the result of a call in place of its own: the response hides what was wrong with the request. */
   replaceResult?(sandbox: SandboxState, call: ObservedCall, result: CallResult): CallResult;
   /** Called once with each request of a client. */
-  readonly observe: (sandbox: SandboxState, exchange: Exchange) => Observation;
+  readonly observe: (sandbox: SandboxState) => Observation;
 }

@@ -21,6 +21,7 @@ import { farmersOf } from "./population/farmers.js";
 import { Registry } from "./registry.js";
 import { createRequestIds, numberInto } from "./request-ids.js";
 import {
+  type ConditionedRun,
   type GivenOptions,
   type Platform,
   replaceState,
@@ -35,6 +36,7 @@ import { windowsOf } from "./usage.js";
 
 export interface SandboxSettings {
   readonly platform: Platform;
+  readonly conditions?: ConditionedRun | undefined;
   readonly given?: GivenOptions | undefined;
 }
 
@@ -57,10 +59,10 @@ export function checkedOptions({ now, ...options }: WrittenOptions): GivenOption
 /** The same scenario, seed and start result in the same ids, names, secrets and request ids. */
 export function startSandbox(
   scenario: Scenario,
-  { platform, given = {}, ...options }: StartOptions & SandboxSettings,
+  { platform, conditions, given = {}, ...options }: StartOptions & SandboxSettings,
 ): SandboxState {
-  const started = prepareScenario({ platform }, scenario, options);
-  return { ...started, platform, given, counters: new Counters(), history: new History() };
+  const started = prepareScenario({ platform, conditions }, scenario, options);
+  return { ...started, platform, conditions, given, counters: new Counters(), history: new History() };
 }
 
 /** Starts the running scenario again, with other options if given; throws if it cannot start, and changes nothing then. */
@@ -82,7 +84,7 @@ export function enterScenario(sandbox: SandboxState, started: StartedScenario): 
   sandbox.history.emit({ type: "sandbox.started", scenario: name, seed });
 }
 
-type StartContext = Pick<SandboxState, "platform">;
+type StartContext = Pick<SandboxState, "platform" | "conditions">;
 
 /** Returns the state of a checked scenario at its start; throws if it cannot start. */
 export function prepareScenario(
@@ -128,25 +130,26 @@ function documentedScopes(platform: Platform, scenario: Scenario): readonly stri
   return [...new Set(needed)].filter((scope) => !defaultScopes.includes(scope));
 }
 
-function seededIn(scenario: Scenario, platform: Platform) {
+function seededIn({ platform, conditions }: StartContext, scenario: Scenario) {
   const { seed = defaultSeed } = scenario;
   const { now } = scenario.clock ?? {};
-  const start = now === undefined ? (platform.run?.start ?? platform.time()) : instantOf(now);
+  const start = now === undefined ? (conditions?.start ?? platform.time()) : instantOf(now);
   return { seed, start, farmers: farmersOf(scenario, { seed, start, make: platform.farmers }) };
 }
 
 function startedWith(
-  { platform }: StartContext,
+  context: StartContext,
   scenario: Scenario,
   { name = scenario.name ?? "unnamed", text }: Pick<StartOptions, "name" | "text">,
 ): StartedScenario {
+  const { platform, conditions } = context;
   // Read before the start, so that the clock never lags behind the real time, however long the rest takes.
   const readAt = platform.steadyTime();
-  const { seed, start, farmers } = seededIn(scenario, platform);
+  const { seed, start, farmers } = seededIn(context, scenario);
   const endpoints = platform.endpoints(scenario);
   const { profile = "minimal", ...givenAssumptions } = scenario.assumptions ?? {};
   const documented = documentedScopes(platform, scenario);
-  const profiled = { seed, profile, givenAssumptions, platform };
+  const profiled = { seed, profile, givenAssumptions, conditions };
   const assumptions = assumptionsIn(profiled, endpoints);
   const windows = windowsOf(assumptions);
   const { organizations, keys, unknownKey } = scenarioRecords(scenario, seed, platform.sha256);

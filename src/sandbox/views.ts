@@ -66,9 +66,9 @@ export function viewOrganizations({ registry }: SandboxState, page: Page = {}): 
 
 /** The sandbox's own profile and assumptions; the conditions of a run are not among them. */
 export function viewAssumptions(sandbox: SandboxState): Assumptions & { readonly profile: Profile } {
-  const { profile, givenAssumptions, endpoints, platform, assumptions } = sandbox;
+  const { profile, givenAssumptions, endpoints, conditions, assumptions } = sandbox;
   const withoutRun =
-    platform.run === undefined ? assumptions : assumptionsFor(profile, givenAssumptions, endpoints);
+    conditions === undefined ? assumptions : assumptionsFor(profile, givenAssumptions, endpoints);
   return { profile, ...withoutRun };
 }
 

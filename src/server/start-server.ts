@@ -109,7 +109,7 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
       text: named.text,
       ...given,
       given,
-      run: run?.conditioned,
+      conditions: run?.conditions,
     });
   const onProblem = rest.onDefect ?? (() => {});
   const stateFile =
@@ -117,7 +117,7 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
       ? undefined
       : await (await import("./state-file.js")).openStateFile(
           { file: resolve(file), given: file },
-          { own: () => named, start, given, onProblem, run: run?.conditioned },
+          { own: () => named, start, given, onProblem, conditions: run?.conditions },
         );
   const state = stateFile?.sandbox ?? start();
   run?.follow(state);

@@ -26,7 +26,7 @@ export interface StateOptions {
   readonly start: () => SandboxState;
   /** The options of scenarios that start later; the saved sandbox has its own. */
   readonly given: GivenOptions;
-  readonly run?: ConditionedRun | undefined;
+  readonly conditions?: ConditionedRun | undefined;
   /** Called with the first failure after a success. */
   readonly onProblem: (error: unknown) => void;
 }
@@ -50,8 +50,8 @@ export async function openStateFile({ file, given }: StatePlace, options: StateO
     const text = readText(target, given);
     const saved = text === undefined ? undefined : parseState(text, options.own(), given);
     if (saved?.scenario.openapi !== undefined) await loadReader();
-    const platform = { ...nodePlatform, run: options.run };
-    const restore = () => saved && restoreSandbox(saved, platform, { given: options.given });
+    const { conditions } = options;
+    const restore = () => saved && restoreSandbox(saved, nodePlatform, { given: options.given, conditions });
     const sandbox = orUnreadable(given, restore) ?? options.start();
     return new StateFile({ file: target, given }, options, { sandbox, savedAt: saved?.at, stamp, unlock });
   } catch (error) {

@@ -8,7 +8,7 @@ import { ask, observe } from "../support/varied.js";
 
 function started(resend: Omit<Resend, "key" | "after"> & { readonly after?: number }) {
   const sandbox = startFrozen("key-states", {
-    run: conditionedRun({ resend: { key: "active", after: 0, ...resend } }),
+    conditions: conditionedRun({ resend: { key: "active", after: 0, ...resend } }),
   });
   const seen = observe(sandbox);
   const send = (waitMs = 0, key = "active") => {

@@ -17,8 +17,8 @@ import { ask, everyQuestion, observe } from "../support/varied.js";
 const now = Date.parse("2026-03-02T09:00:00Z");
 
 function responses(profile: Profile, data?: RunConditions, seed = 3) {
-  const run = data && conditionedRun(data);
-  const sandbox = startFrozen("key-states", { profile, seed, now, run });
+  const conditions = data && conditionedRun(data);
+  const sandbox = startFrozen("key-states", { profile, seed, now, conditions });
   const seen = observe(sandbox);
   const asked = Array.from({ length: 3 }, () => everyQuestion(sandbox)).flat();
   const given = asked.map((one) => ask(sandbox, one));
@@ -76,8 +76,11 @@ test("points apply where they were with the seed, and nothing else does", () => 
 /** Serves `key-states` under these conditions, and opens its control plane. */
 async function serveUnder(conditions: RunConditions) {
   const given = { seed: 3 } as const;
-  const run = conditionedRun(conditions);
-  const sandbox = startInNode(bundledScenarios["key-states"], { ...given, given, run });
+  const sandbox = startInNode(bundledScenarios["key-states"], {
+    ...given,
+    given,
+    conditions: conditionedRun(conditions),
+  });
   const server = await serve(sandbox, { port: 0 });
   onTestFinished(() => server.close(0));
   const control = async (method: string, path: string, body?: object) => {
@@ -131,8 +134,8 @@ test("a client sees only its own profile, assumptions and faults, and never the 
 
 test("a fault of a run comes before the scenario's, which counts its requests as without it", () => {
   const faults = [{ when: { key: "active", requests: [2] }, then: { status: 500 as const } }];
-  const run = conditionedRun({ faults: faultsOn(["200.test"], "fault.status") });
-  const sandbox = startFrozen({ ...bundledScenarios["key-states"], faults }, { now, run });
+  const conditions = conditionedRun({ faults: faultsOn(["200.test"], "fault.status") });
+  const sandbox = startFrozen({ ...bundledScenarios["key-states"], faults }, { now, conditions });
   const seen = observe(sandbox);
   const statuses = () => Array.from({ length: 3 }, () => ask(sandbox, { key: "active" }).status);
   expect(statuses()).toEqual([503, 500, 200]);

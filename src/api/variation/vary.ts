@@ -52,14 +52,14 @@ export function variationOf(
   select: Selector = selector(sandbox.seed, kind.status, sandbox.varied.get(kind.status) ?? 0),
 ): Variation {
   const fixed = sandbox.givenAssumptions;
-  const { run } = sandbox.platform;
+  const { conditions } = sandbox;
   const selected = variationTable
     .filter(({ fixedBy }) => fixedBy === undefined || fixed[fixedBy] === undefined)
     .map((row) => {
       const { variant, random } = select(row);
       const id =
-        run !== undefined && applies(row, variant, kind)
-          ? run.choose(row.id, variant.id, kind.status)
+        conditions !== undefined && applies(row, variant, kind)
+          ? conditions.choose(row.id, variant.id, kind.status)
           : variant.id;
       return { row, random, variant: row.variants.find((other) => other.id === id) ?? row.variants[0] };
     });

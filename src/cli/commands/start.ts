@@ -139,11 +139,11 @@ async function serveUntilStopped(call: StartCall, run: SandboxRun | undefined): 
   // The last start ends first: no file changes a server that stops, and no request comes after the last save.
   const shutdown: (() => Promise<void>)[] = [];
   try {
-    const start = () => startNamed(served.loaded, flags, run?.conditioned);
+    const start = () => startNamed(served.loaded, flags, run?.conditions);
     const stateFile = await openNamedState(call, loadedScenario, {
       start,
       onProblem: options.onDefect ?? (() => {}),
-      run: run?.conditioned,
+      conditions: run?.conditions,
     });
     if (stateFile !== undefined) {
       noteContinued(stateFile, call, loaded, logger);
@@ -218,7 +218,7 @@ async function loadServed(
 async function openNamedState(
   { flags, io }: StartCall,
   own: () => LoadedScenario,
-  options: Pick<StateOptions, "start" | "onProblem" | "run">,
+  options: Pick<StateOptions, "start" | "onProblem" | "conditions">,
 ): Promise<StateFile | undefined> {
   const { state: name } = flags;
   if (name === undefined) return undefined;

@@ -175,7 +175,7 @@ export function changeAssumptions(
 ): Assumptions {
   const assumptions = { ...(profile === undefined && sandbox.givenAssumptions), ...input };
   const settings = { profile: profile ?? sandbox.profile, givenAssumptions: assumptions };
-  const next = assumptionsIn({ ...settings, platform: sandbox.platform }, sandbox.endpoints);
+  const next = assumptionsIn({ ...settings, conditions: sandbox.conditions }, sandbox.endpoints);
   const { me_scope: needed, scopes } = next;
   const isMissing = needed !== null && !scopes.includes(needed);
   const windows = windowsOf(next);

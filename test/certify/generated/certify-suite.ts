@@ -79,12 +79,18 @@ async function runOnce(
 ): Promise<ClientRun> {
   const time = createVirtualTime(start);
   const { stopwatch, wall } = time;
-  const run = conditionedRun(conditions);
-  const platform = { ...nodePlatform, time: wall, steadyTime: wall, stopwatch, run };
+  const hook = conditionedRun(conditions);
+  const platform = { ...nodePlatform, time: wall, steadyTime: wall, stopwatch };
   const collected = collectRequests(stopwatch);
   const startWith = (ownSeed = seed) => {
     const given = { seed: ownSeed };
-    const sandbox = startSandbox(scenario, { platform, name: "key-states", ...given, given });
+    const sandbox = startSandbox(scenario, {
+      platform,
+      conditions: hook,
+      name: "key-states",
+      ...given,
+      given,
+    });
     const pinned = ownSeed === seed ? undefined : given;
     sandbox.counters.passOnTo({
       ...collected,
