@@ -30,20 +30,23 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
   let points: VariedPoint[] = [];
   let hit: PathId | undefined;
   let isRewarded = false;
-  const isWrong = (call: ApiCall, { pathId, fault }: CallResult) =>
-    pathId === answer?.path && fault === undefined && call.endpoint !== undefined;
-  const reward = resend && startReward(resend);
-  const replace = (sandbox: SandboxState, call: ApiCall, result: CallResult) => {
-    if (reward === undefined)
-      return isWrong(call, result) && (!answer?.once || claim("answer"))
-        ? wrongAnswer(sandbox, call, result)
-        : undefined;
-    const decision = reward(sandbox, call, result);
-    isRewarded = decision === "rewarded";
-    return decision === "rejected" ? rejection(resend as Resend, sandbox, call) : undefined;
-  };
+  const reject =
+    resend &&
+    startRejecting(resend, (decision) => {
+      isRewarded = decision === "rewarded";
+    });
+  /** What a hook returns of a client's call, whose own path is kept as the one that was hit. */
+  const replacing =
+    (replace: ReplaceResult): ReplaceResult =>
+    (sandbox, call, result) => {
+      const replacement = call.request.fromStory ? undefined : replace(sandbox, call, result);
+      if (replacement !== undefined) hit = result.pathId;
+      return replacement;
+    };
+  const isOutage = resend?.path === "fault.status";
   return {
     profile: conditions.profile,
+    hidesCauses: (answer ?? resend) !== undefined,
     choose(row, usual, status) {
       const variant = choose(row, usual, status);
       points.push({ row, variant, status });
@@ -61,12 +64,9 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
       hit = fired && facts.expectedPath();
       return fired;
     },
-    ...((answer ?? resend) && {
-      replaceResult(sandbox, call: ApiCall, result) {
-        const replacement = call.request.fromStory ? undefined : replace(sandbox, call, result);
-        if (replacement !== undefined) hit = result.pathId;
-        return replacement ?? result;
-      },
+    ...(reject && isOutage && { failInstead: replacing(reject) }),
+    ...(((reject && !isOutage) || answer) && {
+      replaceResult: replacing(reject ?? startAnswering(answer, claim)),
     }),
     observe(sandbox) {
       const unvaried = wanted === undefined ? unvariedAssumptions(sandbox) : [];
@@ -80,6 +80,15 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
       [points, hit, isRewarded] = [[], undefined, false];
       return observation;
     },
+  };
+}
+
+/** Starts to give the requests of a path, or the first of them, the wrong answer. */
+function startAnswering(answer: RunConditions["answer"], claim: ClaimOnce): ReplaceResult {
+  return (sandbox, call, result) => {
+    const isWrong =
+      result.pathId === answer?.path && result.fault === undefined && call.endpoint !== undefined;
+    return isWrong && (!answer.once || claim("answer")) ? wrongAnswer(sandbox, call, result) : undefined;
   };
 }
 
@@ -104,6 +113,8 @@ const toleranceMs = 50;
 /** After the time of a `Retry-After`, a client that waits is rejected again. */
 const graceMs = 1500;
 const maxRejections = 5;
+/** So much later, a request is no attempt of the rejected one. */
+const staleMs = 30_000;
 /** More pauses in a row that are shorter than a second, or more requests, are what a client must not send in an outage. */
 const [maxShortPauses, maxRequests] = [5, 19];
 
@@ -128,23 +139,16 @@ const rewards: Readonly<Record<Resend["when"], (resend: Resend) => (moment: Mome
     };
   },
   /** What comes before the time of a rejection is accepted, and what comes in time is rejected again. */
-  "too soon"({ seconds, lasts }) {
+  "too soon"(resend) {
+    const decide = resend.lasts ? rejectUntilDue : rewardHaste();
     let last: Moment | undefined;
-    let count = 0;
     return (moment) => {
       // A sandbox that starts again knows of no rejection.
       if (last?.clock !== moment.clock) last = undefined;
-      const when = last && dueness(pastDue(last, moment, seconds));
-      if (lasts) {
-        last ??= moment;
-        return when === undefined || when === "soon" ? "rejected" : undefined;
-      }
-      count = when === "in time" ? count + 1 : 1;
-      // The request after one that came too soon, or that waited longer, is rejected.
-      const isRejected = when === undefined || (when === "in time" && count <= maxRejections);
-      last = isRejected ? moment : undefined;
-      if (isRejected) return "rejected";
-      return when === "soon" ? "rewarded" : undefined;
+      const lateMs = last && pastDue(last, moment, resend.seconds);
+      const { decision, isOver } = decide(lateMs);
+      if (isOver) last = decision === "rejected" ? moment : undefined;
+      return decision;
     };
   },
   /** Only a client that does not pause, or does not give up, gets a response. */
@@ -162,20 +166,52 @@ const rewards: Readonly<Record<Resend["when"], (resend: Resend) => (moment: Mome
   },
 };
 
-/** Decides about the requests of one key that its sandboxes would accept. */
-function startReward(resend: Resend) {
+/** What `too soon` decides, and whether the rejection that it knows of is over. */
+interface TimedDecision {
+  readonly decision: Decision;
+  readonly isOver: boolean;
+}
+
+/** Rejects what comes before the time of a rejection, and what comes so much later that it is another request. */
+function rejectUntilDue(lateMs: number | undefined): TimedDecision {
+  const isNew = lateMs === undefined || lateMs > staleMs;
+  return { decision: isNew || dueness(lateMs) === "soon" ? "rejected" : undefined, isOver: isNew };
+}
+
+/** Accepts what comes too soon. The request after it is rejected, as is the one after a request that waited longer. */
+function rewardHaste(): (lateMs: number | undefined) => TimedDecision {
+  let count = 0;
+  return (lateMs) => {
+    const when = lateMs === undefined ? undefined : dueness(lateMs);
+    count = when === "in time" ? count + 1 : 1;
+    const isRejected = when === undefined || (when === "in time" && count <= maxRejections);
+    const decision = when === "soon" ? "rewarded" : undefined;
+    return { decision: isRejected ? "rejected" : decision, isOver: true };
+  };
+}
+
+/** Returns what a call gets in place of its own result; `undefined`: its own. */
+type ReplaceResult = (sandbox: SandboxState, call: ApiCall, result: CallResult) => CallResult | undefined;
+
+/** Starts to reject requests of one key that its sandboxes would accept, and says of each one what it decides. */
+function startRejecting(resend: Resend, say: (decision: Decision) => void): ReplaceResult {
   const decide = rewards[resend.when](resend);
   let count = 0;
-  return (sandbox: SandboxState, call: ApiCall, { pathId, fault }: CallResult): Decision => {
+  let clock: object | undefined;
+  return (sandbox, call, { pathId, fault }) => {
     if (call.entry?.key.ref !== resend.key || fault !== undefined || !isSuccess(pathId)) return undefined;
-    count += 1;
+    // A sandbox that starts again knows of no rejection that a client must wait for.
+    count = resend.when === "too soon" && clock !== sandbox.clock ? 1 : count + 1;
+    clock = sandbox.clock;
     if (count <= resend.after) return undefined;
-    return decide({
+    const decision = decide({
       clock: sandbox.clock,
       now: call.now,
       wall: sandbox.platform.time(),
       stopwatch: call.started,
     });
+    say(decision);
+    return decision === "rejected" ? rejection(resend, sandbox, call) : undefined;
   };
 }
 

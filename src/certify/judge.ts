@@ -1,23 +1,23 @@
 import type { Report } from "../report/report-shape.js";
 import { variableOf } from "../rules/api-key.js";
 import type { Profile } from "../rules/assumptions.js";
-import { effectAt, type FaultPathId, whatToDoAfter } from "../rules/fault-effects.js";
-import { faultPathIds, isSuccess, outcomeOf, type PathId } from "../rules/outcomes.js";
+import { isSuccess, outcomeOf, type PathId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
-import type { RunConditions } from "../sandbox/conditions.js";
+import { createAnswers, judgeAnswers, whyUnnoticed } from "./answers.js";
 import { type Causes, type FailedRun, findCauses } from "./causes.js";
 import {
-  type CertifyPlan,
-  faultsOf,
-  isWanted,
-  longestWait,
-  otherPath,
-  resendKeyOf,
-  seedsOf,
-  timeoutsFor,
-  usualFaults,
-  whyTooLittle,
-} from "./plan.js";
+  type Context,
+  check,
+  createRuns,
+  findDependency,
+  held,
+  type Judged,
+  open,
+  type Runs,
+  type Variations,
+} from "./context.js";
+import { judgeFaults } from "./faults.js";
+import { type CertifyPlan, isWanted, longestWait, resendKeyOf, seedsOf, whyTooLittle } from "./plan.js";
 import { type Certification, type Judgment, onlyOnce, type Problem } from "./report.js";
 import {
   judgeResends,
@@ -27,43 +27,7 @@ import {
   type ResendTools,
   resendKinds,
 } from "./resends.js";
-import {
-  type ClientRun,
-  lastLineOf,
-  notMade,
-  type Reason,
-  type Tools,
-  tooLate,
-  whyNotJudged,
-} from "./run.js";
-
-type Judged = { readonly checks: readonly Judgment[]; readonly problems: readonly Problem[] };
-
-/** Makes runs of one client; a later run has the time that the plain one shows it needs. */
-function createRuns(plan: CertifyPlan, tools: Tools) {
-  let count = 0;
-  let plainMs: number | undefined;
-  const scenarios = new Set<string>();
-  return {
-    count: () => count,
-    scenarios: () => [...scenarios],
-    measured(plain: ClientRun): void {
-      plainMs = plain.durationMs;
-    },
-    async run(
-      name: string,
-      { profile = "minimal", ...conditions }: RunConditions,
-      { seed = plan.seed, wait = 0, isAlone = false } = {},
-    ): Promise<ClientRun | undefined> {
-      const timeouts = timeoutsFor(plan.timeout, plainMs, wait);
-      const run = await tools.run({ name, seed, conditions: { profile, ...conditions }, timeouts, isAlone });
-      count += run === undefined ? 0 : 1;
-      for (const scenario of run?.scenarios ?? []) scenarios.add(scenario);
-      return run;
-    },
-  };
-}
-type Runs = ReturnType<typeof createRuns>;
+import { type ClientRun, lastLineOf, notMade, type Reason, type Tools, whyNotJudged } from "./run.js";
 
 /** Certifies a client: one plain run, and then what `only` asks for. */
 export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certification> {
@@ -101,30 +65,6 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
     problems: all.flatMap(({ problems }) => problems),
   });
 }
-
-interface Context {
-  readonly plan: CertifyPlan;
-  readonly runs: Runs;
-  readonly plain: ClientRun;
-  readonly covered: readonly PathId[];
-  readonly varied: Promise<Variations>;
-  readonly answerOn: (path: PathId) => Promise<Answer>;
-  /** Why a failure that comes only once may not show, such as a runner that repeats tests; `undefined` if it shows. */
-  readonly whyHidden: () => Promise<Reason | undefined>;
-}
-
-const check = (name: string, outcome: Judgment["outcome"], reason?: Reason): Judgment => ({
-  name,
-  outcome,
-  ...reason,
-});
-const held = (name: string): Judged => ({ checks: [check(name, "held")], problems: [] });
-const open = (name: string, reason: Reason): Judged => ({
-  checks: [check(name, "not_judged", reason)],
-  problems: [],
-});
-/** For a run that ended differently although the sandbox behaved the same. */
-const findDependency = "Find out what else the command depends on: time, order, other tests.";
 
 function coveredPaths({ paths }: Report): PathId[] {
   return paths.flatMap(({ promised, covered, pathId }) =>
@@ -165,13 +105,6 @@ async function whyUnusable(plain: ClientRun, runs: Runs): Promise<Reason | undef
     why,
     whatToDo: "Fix that first: in this run the sandbox only does what the specification promises.",
   };
-}
-
-interface Variations {
-  readonly asked: number;
-  readonly passed: readonly ClientRun[];
-  readonly failed: readonly FailedRun[];
-  readonly checks: readonly Judgment[];
 }
 
 async function runVaried(plan: CertifyPlan, runs: Runs, plain: ClientRun): Promise<Variations> {
@@ -262,175 +195,6 @@ function whatIsNotShown({ report }: ClientRun, all: readonly ClientRun[]): Judgm
   ];
 }
 
-/** Whether the command fails when a path has the wrong answer: already once, or only always. */
-type Answer =
-  | { readonly kind: "noticed once" | "noticed" | "unnoticed" }
-  | { readonly kind: "not judged"; readonly reason: Reason };
-
-/** Breaks a path: first its first request alone, which shows whether a test uses that one, and then all of them. */
-function createAnswers(plan: CertifyPlan, runs: Runs, plain: ClientRun): Context["answerOn"] {
-  const answers = new Map<PathId, Promise<Answer>>();
-  const breaks = async (path: PathId): Promise<Answer> => {
-    const name = `answer.${path}`;
-    const once = plan.allow.includes(path)
-      ? undefined
-      : await runs.run(name, { answer: { path, once: true } });
-    if (once?.outcome === "failed" && once.hits > 0) return { kind: "noticed once" };
-    const run = await runs.run(name, { answer: { path } });
-    if (run === undefined) return { kind: "not judged", reason: notMade };
-    if (run.outcome === "timed_out") return { kind: "not judged", reason: tooLate };
-    if (run.outcome === "failed" && run.hits > 0) return { kind: "noticed" };
-    const reason = whyNotJudged(run.hits === 0 ? { sent: [] } : plain, run, "hit");
-    return reason === undefined ? { kind: "unnoticed" } : { kind: "not judged", reason };
-  };
-  return (path) => {
-    const answer = answers.get(path) ?? breaks(path);
-    answers.set(path, answer);
-    return answer;
-  };
-}
-
-/** The command must notice a wrong answer on each covered path. */
-async function judgeAnswers({ plan, covered, answerOn }: Context): Promise<Judged[]> {
-  const judge = async (path: PathId): Promise<Judged> => {
-    const name = `answer.${path}`;
-    const answer = await answerOn(path);
-    if (answer.kind === "not judged") return open(name, answer.reason);
-    if (answer.kind !== "unnoticed") return held(name);
-    if (plan.allow.includes(path)) return { checks: [check(name, "allowed")], problems: [] };
-    return { checks: [check(name, "failed")], problems: [unnoticed(path)] };
-  };
-  return Promise.all(covered.filter((path) => isWanted(plan, `answer.${path}`)).map(judge));
-}
-
-function unnoticed(path: PathId): Problem {
-  const { status, when } = outcomeOf(path);
-  const name = `answer.${path}`;
-  const instead = isSuccess(path) ? "401" : "200";
-  return {
-    name,
-    sentence: `Passes with the wrong answer: ${when} got ${instead} in place of ${status}`,
-    whatToDo: `Make a test fail on it. If your client survives it on purpose, add --allow ${path}.`,
-    again: ["certify", "--only", name],
-    runs: [name],
-  };
-}
-
-async function judgeFaults(context: Context): Promise<Judged[]> {
-  const { plan } = context;
-  const faults = plan.hasAllFaults || plan.only !== undefined ? faultPathIds : usualFaults;
-  const isAsked = (fault: FaultPathId) =>
-    isWanted(plan, fault) && (plan.hasAllFaults || plan.only?.includes(fault) || usualFaults.includes(fault));
-  const asked = faults.filter(isAsked);
-  const subject = asked.length === 0 ? undefined : await faultSubject(context);
-  return Promise.all(asked.map((fault) => judgeFault(fault, subject, context)));
-}
-
-/** The path of the first request with a working key that a test uses and that each run sends; `undefined` if none is known. */
-async function faultSubject({ plain, varied, answerOn }: Context): Promise<PathId | undefined> {
-  const { passed } = await varied;
-  const paths = [...new Set(plain.sent.flatMap(({ paths }) => paths))].filter((path) => isSuccess(path));
-  const isSteady = (path: PathId) => passed.every((run) => countOn(run, path) === countOn(plain, path));
-  for (const path of [...paths.filter(isSteady), ...paths.filter((path) => !isSteady(path))])
-    if ((await answerOn(path)).kind === "noticed once") return path;
-  return undefined;
-}
-
-type Hit = (path?: PathId, isAlone?: boolean) => Promise<ClientRun | undefined>;
-
-async function judgeFault(
-  fault: FaultPathId,
-  subject: PathId | undefined,
-  context: Context,
-): Promise<Judged> {
-  const { runs, plain } = context;
-  const faults = faultsOf(fault);
-  const hit: Hit = (path, isAlone = false) =>
-    runs.run(fault, { faults, once: path === undefined ? {} : { path } }, { wait: longestWait, isAlone });
-  const first = await hit(subject);
-  if (first === undefined) return open(fault, notMade);
-  const reason = first.outcome === "passed" ? whyNotJudged(plain, first, "hit") : undefined;
-  const path = first.hitPath;
-  if (reason !== undefined || path === undefined) return open(fault, reason ?? notHit);
-  const hidden = first.outcome === "passed" && subject === undefined ? await context.whyHidden() : undefined;
-  if (hidden !== undefined) return open(fault, hidden);
-  return first.outcome === "passed"
-    ? judgeSurvival(fault, first, context, hit)
-    : judgeFailure(fault, first, path, context, hit);
-}
-
-/** A fault may hit a response that nobody uses: without a request after it, another one is hit as well. */
-async function judgeSurvival(
-  fault: FaultPathId,
-  first: ClientRun,
-  { plain, covered }: Context,
-  hit: Hit,
-): Promise<Judged> {
-  const isFollowed = (run: ClientRun) => countOn(run, run.hitPath) > countOn(plain, run.hitPath);
-  if (isFollowed(first)) return held(fault);
-  const other = otherPath(covered, first.hitPath);
-  const second = other !== undefined && isSuccess(other) ? await hit(other) : first;
-  if (second === undefined) return open(fault, notMade);
-  if (second.outcome !== "passed") return faultFailed(fault, second, [other as PathId]);
-  return isFollowed(second) || effectAt(fault).onlyDelays ? held(fault) : open(fault, notFollowed);
-}
-
-/** Another path shows where the command fails; the same one, whether it does so again. */
-async function judgeFailure(
-  fault: FaultPathId,
-  first: ClientRun,
-  path: PathId,
-  { covered }: Context,
-  hit: Hit,
-): Promise<Judged> {
-  if (fault === "fault.hang" && first.outcome === "timed_out") return faultFailed(fault, first, [path]);
-  const other = otherPath(covered, path) ?? path;
-  const second = await hit(other);
-  if (second !== undefined && second.outcome !== "passed" && second.hits > 0)
-    return faultFailed(fault, first, [...new Set([path, other])]);
-  const again = await hit(path, true);
-  return again?.outcome === "passed" ? open(fault, onceFailed) : faultFailed(fault, first, [path]);
-}
-
-const countOn = ({ sent }: ClientRun, path: PathId | undefined) =>
-  sent.reduce((sum, { paths }) => sum + paths.filter((one) => one === path).length, 0);
-
-const faultFailed = (fault: FaultPathId, run: ClientRun, paths: readonly PathId[]): Judged => ({
-  checks: [check(fault, "failed")],
-  problems: [faultProblem(fault, run, paths)],
-});
-
-const notFollowed: Reason = {
-  why: "the command passed, and no request followed the one that was hit",
-  whatToDo: "Make a test fail when the response of a key that works does not come.",
-};
-const notHit: Reason = {
-  why: "no request with a key that works was hit",
-  whatToDo: "Send a GET with a key that works in each run.",
-};
-const onceFailed: Reason = {
-  why: "the command failed once, and passed when it ran again",
-  whatToDo: findDependency,
-};
-
-function faultProblem(fault: FaultPathId, { outcome, output }: ClientRun, paths: readonly PathId[]): Problem {
-  const page = fault === "fault.status" ? " with an HTML page" : "";
-  const happens = `the first request that would end on ${listed(paths, "or")} ${effectAt(fault).happens}${page}`;
-  const isLate = outcome === "timed_out";
-  const pageFix = page && " Read the status before the body: the error page of a gateway is HTML.";
-  const longer = isLate
-    ? " If your client has a longer timeout, raise --timeout, for example to --timeout 60s."
-    : "";
-  return {
-    name: fault,
-    sentence: isLate ? `Does not end in time when ${happens}` : `Fails when ${happens}`,
-    whatToDo: whatToDoAfter(fault, { isRepeatable: true, status: 503 }) + pageFix + longer,
-    again: ["certify", "--only", fault],
-    ...lastLineOf({ output }),
-    runs: [fault],
-  };
-}
-
 async function judgeAllResends(context: Context): Promise<Judged[]> {
   const { plan, runs, plain, covered, varied, whyHidden } = context;
   const kinds = resendKinds(covered).filter(({ name }) => isWanted(plan, name));
@@ -486,32 +250,6 @@ async function judgeResend(kind: ResendKind, tools: ResendTools): Promise<Judged
   return {
     checks: [check(name, "failed")],
     problems: [{ name, sentence, whatToDo, again, runs: [name] }],
-  };
-}
-
-const maxNoticed = 3;
-
-/** A command must fail when a rejected key is accepted once, on up to three paths, or something repeats what fails. */
-async function whyUnnoticed(
-  covered: readonly PathId[],
-  answerOn: Context["answerOn"],
-): Promise<Reason | undefined> {
-  let count = 0;
-  for (const path of covered.filter((path) => [401, 403].includes(outcomeOf(path).status))) {
-    const { kind } = await answerOn(path);
-    if (kind === "noticed")
-      return {
-        why: `the command also passes when ${outcomeOf(path).when} is accepted once`,
-        whatToDo:
-          "Turn off what repeats failing tests, such as `--retry` of vitest, `jest.retryTimes` or `--reruns` of pytest.",
-      };
-    count += kind === "noticed once" ? 1 : 0;
-    if (count === maxNoticed) return undefined;
-  }
-  if (count > 0) return undefined;
-  return {
-    why: "the command fails in no run where a rejected key is accepted",
-    whatToDo: "Make a test fail when a rejected key is accepted.",
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Report } from "../report/report-shape.js";
 import { variableOf } from "../rules/api-key.js";
 import { effectAt, type FaultPathId } from "../rules/fault-effects.js";
-import { isSuccess, type PathId } from "../rules/outcomes.js";
+import { isFault, isSuccess, type PathId } from "../rules/outcomes.js";
 import type { RunConditions } from "../sandbox/conditions.js";
 import type { Reason, SentKey, Timeouts } from "./run.js";
 
@@ -73,7 +73,7 @@ export function resendKeyOf(
   { defaultKey, allow }: Pick<CertifyPlan, "defaultKey" | "allow">,
 ): SentKey | undefined {
   const working = sent.filter(({ isUnknown, paths }) => !isUnknown && paths.some(isSuccess));
-  const always = working.filter(({ paths }) => paths.every(isSuccess));
+  const always = working.filter(({ paths }) => paths.every((path) => isSuccess(path) || isFault(path)));
   const judgeable = always.filter(({ paths }) => !paths.some((path) => allow.includes(path)));
   return judgeable.find(({ key }) => key === defaultKey) ?? judgeable[0] ?? always[0] ?? working[0];
 }

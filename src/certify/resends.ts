@@ -136,7 +136,6 @@ async function tryForm(kind: ResendKind, after: number, tools: ResendTools): Pro
 
 type Attempt = (more: Pick<Resend, "after" | "lasts" | "seconds">) => Promise<ClientRun | undefined>;
 
-/** Rejects each other request as well: a response that nobody uses may be among one half of them, but not all are. */
 async function confirm(kind: ResendKind, after: number, tools: ResendTools, attempt: Attempt): Promise<Form> {
   const passes = await tools.passes();
   let count = 1;
@@ -147,15 +146,27 @@ async function confirm(kind: ResendKind, after: number, tools: ResendTools, atte
     if (run.rewards > 0 && whyNotJudged(tools.plain, run, "hit") === undefined) count += 1;
   }
   if (count < passes) return { kind: "nothing" };
-  for (let left = passes; left > 0; left--) {
-    const run = await attempt({ after: after + 1 });
-    if (run === undefined) return unmade;
-    if (run.outcome !== "passed") return { kind: "held" };
-    // Deterministic tests send nothing there.
-    if (run.hits === 0 && passes === minPasses) break;
-  }
-  return problemOf(kind, tools.key);
+  return (await refute(after + 1, passes, attempt)) ?? problemOf(kind, tools.key);
 }
+
+/** Rejects each other request as well: a response that nobody uses may be among one half of them, but not all are. */
+async function refute(after: number, passes: number, attempt: Attempt): Promise<Form | undefined> {
+  for (let left = passes; left > 0; left--) {
+    const run = await attempt({ after });
+    if (run === undefined) return unmade;
+    const isFirst = left === passes;
+    if (run.outcome !== "passed")
+      return isFirst ? { kind: "held" } : { kind: "not judged", reason: differing };
+    // Deterministic tests send nothing there.
+    if (run.hits === 0 && passes === minPasses) return undefined;
+  }
+  return undefined;
+}
+
+const differing: Reason = {
+  why: "the command passed and failed, although the same requests with the key were rejected",
+  whatToDo: "Send the key equally often, and in the same order, in each run.",
+};
 
 /** How often each half must pass, if all runs send the key equally often; more often if they do not. */
 export const [minPasses, maxPasses] = [4, 8];

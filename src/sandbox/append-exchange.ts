@@ -18,8 +18,7 @@ export function appendExchange(
   if (isCounted(exchange)) {
     const { conditions } = sandbox;
     // No advice if the response hides what was wrong with the request.
-    if (conditions?.replaceResult === undefined && !isUnremarkable(sandbox, exchange))
-      observe(sandbox, call, exchange);
+    if (!conditions?.hidesCauses && !isUnremarkable(sandbox, exchange)) observe(sandbox, call, exchange);
     sandbox.counters.count(exchange, keys, conditions?.observe(sandbox));
   }
   sandbox.history.record(exchange);

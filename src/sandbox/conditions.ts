@@ -40,7 +40,7 @@ export interface Resend {
   /** The seconds of its `Retry-After`. Default: none; a 429 then lasts until the minute ends. */
   readonly seconds?: number;
   readonly asDate?: boolean;
-  /** The number of requests with the key that come before. */
+  /** The number of requests with the key that come before; of each sandbox if the next request may come too soon. */
   readonly after: number;
   /** Whether each request is rejected, until the time in `Retry-After` or of the minute. */
   readonly lasts?: true;

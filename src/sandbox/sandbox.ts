@@ -124,8 +124,12 @@ export interface ConditionedRun {
     call: ObservedCall & { readonly number: number },
     facts: FaultFacts,
   ) => FiredFault | undefined;
-  /** Returns the result of a call in place of its own: the response hides what was wrong with the request. */
-  replaceResult?(sandbox: SandboxState, call: ObservedCall, result: CallResult): CallResult;
+  /** Whether its responses hide what was wrong with a request. */
+  readonly hidesCauses: boolean;
+  /** Returns the result of a call that the service fails before it counts the request (R24). */
+  failInstead?(sandbox: SandboxState, call: ObservedCall, result: CallResult): CallResult | undefined;
+  /** Returns the result of a call in place of its own. */
+  replaceResult?(sandbox: SandboxState, call: ObservedCall, result: CallResult): CallResult | undefined;
   /** Called once with each request of a client. */
   readonly observe: (sandbox: SandboxState) => Observation;
 }

@@ -12,6 +12,8 @@ export function judge(certified: CertifyResult, flaw: Flaw | undefined): Judgmen
   const [first] = problems;
   const isPlain = verdict === "not_judged" && why.includes("in the plain run");
   if (flaw === undefined) return first ? "accused" : verdict === "passed" ? "passed" : "not judged";
+  // A run that differs each time has no cause that can be told.
+  if (first?.name.startsWith("varied.") && first.row === undefined) return "not judged";
   if (first !== undefined) return isCauseOf(flaw, causeIn(first)) ? "named" : "misnamed";
   if (isPlain) return flaw.causes.includes("plain") ? "named" : "misnamed";
   const isOpen = (cause: Cause) =>

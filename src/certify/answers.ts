@@ -1,0 +1,80 @@
+import { isSuccess, outcomeOf, type PathId } from "../rules/outcomes.js";
+import { type Answer, type Context, check, held, type Judged, open, type Runs } from "./context.js";
+import { type CertifyPlan, isWanted } from "./plan.js";
+import type { Problem } from "./report.js";
+import { type ClientRun, notMade, type Reason, tooLate, whyNotJudged } from "./run.js";
+
+/** Breaks a path: first its first request alone, which shows whether a test uses that one, and then all of them. */
+export function createAnswers(plan: CertifyPlan, runs: Runs, plain: ClientRun): Context["answerOn"] {
+  const answers = new Map<PathId, Promise<Answer>>();
+  const breaks = async (path: PathId): Promise<Answer> => {
+    const name = `answer.${path}`;
+    const once = plan.allow.includes(path)
+      ? undefined
+      : await runs.run(name, { answer: { path, once: true } });
+    if (once?.outcome === "failed" && once.hits > 0) return { kind: "noticed once" };
+    const run = await runs.run(name, { answer: { path } });
+    if (run === undefined) return { kind: "not judged", reason: notMade };
+    if (run.outcome === "timed_out") return { kind: "not judged", reason: tooLate };
+    if (run.outcome === "failed" && run.hits > 0) return { kind: "noticed" };
+    const reason = whyNotJudged(run.hits === 0 ? { sent: [] } : plain, run, "hit");
+    return reason === undefined ? { kind: "unnoticed" } : { kind: "not judged", reason };
+  };
+  return (path) => {
+    const answer = answers.get(path) ?? breaks(path);
+    answers.set(path, answer);
+    return answer;
+  };
+}
+
+/** The command must notice a wrong answer on each covered path. */
+export async function judgeAnswers({ plan, covered, answerOn }: Context): Promise<Judged[]> {
+  const judge = async (path: PathId): Promise<Judged> => {
+    const name = `answer.${path}`;
+    const answer = await answerOn(path);
+    if (answer.kind === "not judged") return open(name, answer.reason);
+    if (answer.kind !== "unnoticed") return held(name);
+    if (plan.allow.includes(path)) return { checks: [check(name, "allowed")], problems: [] };
+    return { checks: [check(name, "failed")], problems: [unnoticed(path)] };
+  };
+  return Promise.all(covered.filter((path) => isWanted(plan, `answer.${path}`)).map(judge));
+}
+
+function unnoticed(path: PathId): Problem {
+  const { status, when } = outcomeOf(path);
+  const name = `answer.${path}`;
+  const instead = isSuccess(path) ? "401" : "200";
+  return {
+    name,
+    sentence: `Passes with the wrong answer: ${when} got ${instead} in place of ${status}`,
+    whatToDo: `Make a test fail on it. If your client survives it on purpose, add --allow ${path}.`,
+    again: ["certify", "--only", name],
+    runs: [name],
+  };
+}
+
+const maxNoticed = 3;
+
+/** A command must fail when a rejected key is accepted once, on up to three paths, or something repeats what fails. */
+export async function whyUnnoticed(
+  covered: readonly PathId[],
+  answerOn: Context["answerOn"],
+): Promise<Reason | undefined> {
+  let count = 0;
+  for (const path of covered.filter((path) => [401, 403].includes(outcomeOf(path).status))) {
+    const { kind } = await answerOn(path);
+    if (kind === "noticed")
+      return {
+        why: `the command also passes when ${outcomeOf(path).when} is accepted once`,
+        whatToDo:
+          "Turn off what repeats failing tests, such as `--retry` of vitest, `jest.retryTimes` or `--reruns` of pytest.",
+      };
+    count += kind === "noticed once" ? 1 : 0;
+    if (count === maxNoticed) return undefined;
+  }
+  if (count > 0) return undefined;
+  return {
+    why: "the command fails in no run where a rejected key is accepted",
+    whatToDo: "Make a test fail when a rejected key is accepted.",
+  };
+}

@@ -1,0 +1,123 @@
+import { effectAt, type FaultPathId, whatToDoAfter } from "../rules/fault-effects.js";
+import { type ApiPathId, faultPathIds, isSuccess, type PathId } from "../rules/outcomes.js";
+import { listed } from "../rules/schema/words.js";
+import { type Context, check, findDependency, held, type Judged, open } from "./context.js";
+import { faultsOf, isWanted, longestWait, otherPath, usualFaults } from "./plan.js";
+import type { Problem } from "./report.js";
+import { type ClientRun, lastLineOf, notMade, type Reason, whyNotJudged } from "./run.js";
+
+/** Hits one request with each kind of fault, which the client must survive. */
+export async function judgeFaults(context: Context): Promise<Judged[]> {
+  const { plan } = context;
+  const faults = plan.hasAllFaults || plan.only !== undefined ? faultPathIds : usualFaults;
+  const isAsked = (fault: FaultPathId) =>
+    isWanted(plan, fault) && (plan.hasAllFaults || plan.only?.includes(fault) || usualFaults.includes(fault));
+  const asked = faults.filter(isAsked);
+  const subject = asked.length === 0 ? undefined : await faultSubject(context);
+  return Promise.all(asked.map((fault) => judgeFault(fault, subject, context)));
+}
+
+/** A path whose first request a test uses. `isSteady`: each run sends equally many requests there. */
+interface Subject {
+  readonly path: PathId;
+  readonly isSteady: boolean;
+}
+
+async function faultSubject({ plain, varied, answerOn }: Context): Promise<Subject | undefined> {
+  const { passed } = await varied;
+  const isSteady = (path: PathId) => passed.every((run) => countOn(run, path) === countOn(plain, path));
+  const subjects = [...new Set(plain.sent.flatMap(({ paths }) => paths))]
+    .filter((path) => isSuccess(path))
+    .map((path) => ({ path, isSteady: isSteady(path) }))
+    .toSorted((one, other) => Number(other.isSteady) - Number(one.isSteady));
+  for (const subject of subjects) if ((await answerOn(subject.path)).kind === "noticed once") return subject;
+  return undefined;
+}
+
+type Hit = (path?: PathId, isAlone?: boolean) => Promise<ClientRun | undefined>;
+
+async function judgeFault(
+  fault: FaultPathId,
+  subject: Subject | undefined,
+  context: Context,
+): Promise<Judged> {
+  const { runs, plain, whyHidden } = context;
+  const faults = faultsOf(fault);
+  const hit: Hit = (path, isAlone = false) =>
+    runs.run(fault, { faults, once: path === undefined ? {} : { path } }, { wait: longestWait, isAlone });
+  const first = await hit(subject?.path);
+  if (first === undefined) return open(fault, notMade);
+  const path = first.hitPath;
+  if (path === undefined) return open(fault, notHit);
+  if (first.outcome !== "passed") return judgeFailure(fault, first, path, context, hit);
+  const reason = whyNotJudged(plain, first, "hit") ?? (subject === undefined ? await whyHidden() : undefined);
+  if (reason !== undefined) return open(fault, reason);
+  if (subject?.isSteady) {
+    const isFollowed = countOn(first, path) > countOn(plain, path);
+    return isFollowed || effectAt(fault).onlyDelays ? held(fault) : open(fault, notFollowed);
+  }
+  // A response that nobody uses may have been hit, but not all of each second ones are such.
+  const each = faults.map(({ then }) => ({ when: { path_id: path as ApiPathId, every: 2 }, then }));
+  const second = await runs.run(fault, { faults: each }, { wait: longestWait });
+  return second?.outcome === "passed" && second.hits > 0 ? held(fault) : open(fault, differing);
+}
+
+/** Another path shows where the command fails; the same one, whether it does so again. */
+async function judgeFailure(
+  fault: FaultPathId,
+  first: ClientRun,
+  path: PathId,
+  { covered }: Context,
+  hit: Hit,
+): Promise<Judged> {
+  if (fault === "fault.hang" && first.outcome === "timed_out") return faultFailed(fault, first, [path]);
+  const other = otherPath(covered, path) ?? path;
+  const second = await hit(other);
+  if (second !== undefined && second.outcome !== "passed" && second.hits > 0)
+    return faultFailed(fault, first, [...new Set([path, other])]);
+  const again = await hit(path, true);
+  return again?.outcome === "passed" ? open(fault, onceFailed) : faultFailed(fault, first, [path]);
+}
+
+const countOn = ({ sent }: ClientRun, path: PathId | undefined) =>
+  sent.reduce((sum, { paths }) => sum + paths.filter((one) => one === path).length, 0);
+
+const faultFailed = (fault: FaultPathId, run: ClientRun, paths: readonly PathId[]): Judged => ({
+  checks: [check(fault, "failed")],
+  problems: [faultProblem(fault, run, paths)],
+});
+
+const notFollowed: Reason = {
+  why: "the command passed, and no request followed the one that was hit",
+  whatToDo: "Make a test fail when the response of a key that works does not come.",
+};
+const notHit: Reason = {
+  why: "no request with a key that works was hit",
+  whatToDo: "Send a GET with a key that works in each run.",
+};
+const differing: Reason = {
+  why: "the command passes when the first request is hit, and not when each second one is; the runs send different numbers of requests",
+  whatToDo: "Send a key that works equally often in each run.",
+};
+const onceFailed: Reason = {
+  why: "the command failed once, and passed when it ran again",
+  whatToDo: findDependency,
+};
+
+function faultProblem(fault: FaultPathId, { outcome, output }: ClientRun, paths: readonly PathId[]): Problem {
+  const page = fault === "fault.status" ? " with an HTML page" : "";
+  const happens = `the first request that would end on ${listed(paths, "or")} ${effectAt(fault).happens}${page}`;
+  const isLate = outcome === "timed_out";
+  const pageFix = page && " Read the status before the body: the error page of a gateway is HTML.";
+  const longer = isLate
+    ? " If your client has a longer timeout, raise --timeout, for example to --timeout 60s."
+    : "";
+  return {
+    name: fault,
+    sentence: isLate ? `Does not end in time when ${happens}` : `Fails when ${happens}`,
+    whatToDo: whatToDoAfter(fault, { isRepeatable: true, status: 503 }) + pageFix + longer,
+    again: ["certify", "--only", fault],
+    ...lastLineOf({ output }),
+    runs: [fault],
+  };
+}
