@@ -8,22 +8,36 @@ import type { ClientRun, Reason, Tools } from "./run.js";
 /** What a part of the runs has shown. */
 export type Judged = { readonly checks: readonly Judgment[]; readonly problems: readonly Problem[] };
 
-/** Makes runs of one client; a later run has the time that the plain one shows it needs. */
-export function createRuns(plan: CertifyPlan, tools: Tools) {
+/** The runs of one client. */
+export interface Runs {
+  /** How many were made. */
+  readonly count: () => number;
+  readonly scenarios: () => readonly string[];
+  /** A later run has the time that the plain one shows it needs. */
+  readonly measured: (plain: ClientRun) => void;
+  /** `wait`: how long the client may wait before its next request, in milliseconds. */
+  readonly run: (
+    name: string,
+    conditions: RunConditions,
+    options?: { readonly seed?: number; readonly wait?: number; readonly isAlone?: boolean },
+  ) => Promise<ClientRun | undefined>;
+}
+
+export function createRuns(plan: CertifyPlan, tools: Tools): Runs {
   let count = 0;
   let plainMs: number | undefined;
   const scenarios = new Set<string>();
   return {
     count: () => count,
     scenarios: () => [...scenarios],
-    measured(plain: ClientRun): void {
+    measured(plain) {
       plainMs = plain.durationMs;
     },
     async run(
-      name: string,
-      { profile = "minimal", ...conditions }: RunConditions,
+      name,
+      { profile = "minimal", ...conditions },
       { seed = plan.seed, wait = 0, isAlone = false } = {},
-    ): Promise<ClientRun | undefined> {
+    ) {
       const timeouts = timeoutsFor(plan.timeout, plainMs, wait);
       const run = await tools.run({ name, seed, conditions: { profile, ...conditions }, timeouts, isAlone });
       count += run === undefined ? 0 : 1;
@@ -32,9 +46,6 @@ export function createRuns(plan: CertifyPlan, tools: Tools) {
     },
   };
 }
-/** The type of a closure: it says more than a list of its members. */
-export type Runs = ReturnType<typeof createRuns>;
-
 /** What every part of a certification reads. */
 export interface Context {
   readonly plan: CertifyPlan;

@@ -118,9 +118,7 @@ async function tryForm(kind: ResendKind, after: number, tools: ResendTools): Pro
     });
   };
   const first = await attempt({ after });
-  if (first === undefined) return unmade;
-  if (first.outcome === "timed_out") return { kind: "not judged", reason: tooLate };
-  if (first.outcome === "failed") return { kind: "held" };
+  if (first?.outcome !== "passed") return withoutPass(first);
   const whyNot = whyNotJudged(plain, first, "hit");
   if (whyNot !== undefined)
     return first.hits === 0 ? { kind: "nothing" } : { kind: "not judged", reason: whyNot };
@@ -134,6 +132,12 @@ async function tryForm(kind: ResendKind, after: number, tools: ResendTools): Pro
   return confirm(kind, after, tools, attempt);
 }
 
+/** A command that fails has sent nothing again. One that does not end may still do so. */
+function withoutPass(run: ClientRun | undefined): Form {
+  if (run === undefined) return unmade;
+  return run.outcome === "failed" ? { kind: "held" } : { kind: "not judged", reason: tooLate };
+}
+
 type Attempt = (more: Pick<Resend, "after" | "lasts" | "seconds">) => Promise<ClientRun | undefined>;
 
 async function confirm(kind: ResendKind, after: number, tools: ResendTools, attempt: Attempt): Promise<Form> {
@@ -141,8 +145,7 @@ async function confirm(kind: ResendKind, after: number, tools: ResendTools, atte
   let count = 1;
   for (let left = 2 * passes; left > 0 && count < passes; left--) {
     const run = await attempt({ after });
-    if (run === undefined) return unmade;
-    if (run.outcome !== "passed") return { kind: "held" };
+    if (run?.outcome !== "passed") return withoutPass(run);
     if (run.rewards > 0 && whyNotJudged(tools.plain, run, "hit") === undefined) count += 1;
   }
   if (count < passes) return { kind: "nothing" };

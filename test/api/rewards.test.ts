@@ -53,6 +53,24 @@ test("in an outage only the seventh request without a pause is accepted, or the 
   expect(Array.from({ length: 21 }, () => endless.send(1_000))).toEqual([...Array(20).fill(503), 200]);
 });
 
+test("a request that comes much later than a lasting rejection meets a new one", () => {
+  const { send } = started({ path: "429.per_minute", when: "too soon", seconds: 4, lasts: true });
+  expect([send(), send(5_000), send(40_000), send(1_000)]).toEqual([429, 200, 429, 429]);
+});
+
+test("a form that starts later does so in each sandbox if the next request may come too soon", () => {
+  const { sandbox, send } = started({ path: "429.per_minute", when: "too soon", seconds: 4, after: 1 });
+  const before = [send(), send()];
+  resetSandbox(sandbox);
+  expect([...before, send(), send()]).toEqual([200, 429, 200, 429]);
+});
+
+test("an outage counts against no limit of the key (R24)", () => {
+  const { sandbox, send } = started({ path: "fault.status", when: "hasty", lasts: true });
+  send();
+  expect(sandbox.registry.key("active").usage).toMatchObject({ minuteCount: 0, dayCount: 0 });
+});
+
 test("no reset clears the rejections of a run", () => {
   const { sandbox, send } = started({ path: "401.revoked", when: "always" });
   send();

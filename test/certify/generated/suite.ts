@@ -127,6 +127,23 @@ export function drawSuite(draw: RandomStream): Suite {
   };
 }
 
+/** A suite without a flaw and without tests, whose client is the usual one. */
+export const goodSuite: Suite = {
+  client: { ...goodClient, tries: 3, limitTries: 1, pauseMs: 100, timeoutMs: 5000 },
+  tests: [],
+  order: "fixed",
+  place: "server",
+  timers: "real",
+  resets: false,
+  faults: "leaves them",
+  repeats: 0,
+  bails: false,
+  runsOnce: false,
+  allow: [],
+  extras: [],
+  checks: () => true,
+};
+
 const extraTimes = ["warm-up", "teardown", "each test", "heartbeat", "diagnosis"] as const;
 
 /** Two of five suites send more than their tests do. */
