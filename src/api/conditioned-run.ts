@@ -1,7 +1,13 @@
 import { minute, minuteStart } from "../rules/api-key.js";
 import { isIdempotent } from "../rules/fault-effects.js";
 import { isSuccess, type PathId } from "../rules/outcomes.js";
-import type { ChooseVariant, Resend, RunConditions, VariedPoint } from "../sandbox/conditions.js";
+import {
+  type ChooseVariant,
+  idOfPoint,
+  type Resend,
+  type RunConditions,
+  type VariedPoint,
+} from "../sandbox/conditions.js";
 import { type ActiveFault, activateFaults, fireFault } from "../sandbox/faults.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
 import type { Registry } from "../sandbox/registry.js";
@@ -94,8 +100,8 @@ function startAnswering(answer: RunConditions["answer"], claim: ClaimOnce): Repl
 
 function chooser({ points }: RunConditions): ChooseVariant {
   if (points === undefined) return (_row, usual) => usual;
-  const ids = new Set(points.map(({ row, status, variant }) => `${row} ${status} ${variant}`));
-  return (row, usual, status) => (ids.has(`${row} ${status} ${usual}`) ? usual : "");
+  const ids = new Set(points.map(idOfPoint));
+  return (row, usual, status) => (ids.has(idOfPoint({ row, status, variant: usual })) ? usual : "");
 }
 
 /** Starts the faults of a run anew with each start of a scenario. */

@@ -1,7 +1,7 @@
 import { lengtheningRows } from "../api/variation/table.js";
 import { listed } from "../rules/schema/words.js";
-import type { VariedPoint } from "../sandbox/conditions.js";
-import { type ClientRun, idOf, remedyOf, wordsOf } from "./run.js";
+import { idOfPoint, type VariedPoint } from "../sandbox/conditions.js";
+import { type ClientRun, remedyOf, wordsOf } from "./run.js";
 
 /** A varied run that failed. */
 export interface FailedRun {
@@ -50,35 +50,39 @@ export async function findCauses(
   passed: readonly VariedPoint[],
   repeat: Repeat,
 ): Promise<Causes> {
-  const found: RowCause[] = [];
+  const rowCauses: RowCause[] = [];
   const open: Cause[] = [];
   const flaky: FailedRun[] = [];
-  for (const one of failing) {
-    const search = startSearch(one.seed, repeat);
-    const known = new Set(found.flatMap(({ row }) => coveredBy(row)));
-    const others = one.run.points.filter(({ row }) => !known.has(row));
-    const isKnown = found.length > 0 && others.length < one.run.points.length;
+  for (const failedRun of failing) {
+    const search = startSearch(failedRun.seed, repeat);
+    const explained = new Set(rowCauses.flatMap(({ row }) => coveredBy(row)));
+    const others = failedRun.run.points.filter(({ row }) => !explained.has(row));
+    const isKnown = rowCauses.length > 0 && others.length < failedRun.run.points.length;
     if (isKnown && !(await search.fails(others))) {
-      addRun(found, one, new Set(passed.map(idOf)));
+      addRun(rowCauses, failedRun, new Set(passed.map(idOfPoint)));
       continue;
     }
-    if (!(await search.fails(undefined, one.run.isShared))) {
-      if (one.run.isShared) return { causes: [], flaky: [], disturbed: one };
-      flaky.push(one);
+    if (!(await search.fails(undefined, failedRun.run.isShared))) {
+      if (failedRun.run.isShared) return { causes: [], flaky: [], disturbed: failedRun };
+      flaky.push(failedRun);
       continue;
     }
     if (await search.fails([])) {
-      open.push(seedCause(one));
+      open.push(seedCause(failedRun));
       continue;
     }
     const rows = await search.rowsOf(others, passed);
-    if (rows.length === 0) open.push(unknownCause(one));
+    if (rows.length === 0) open.push(unknownCause(failedRun));
     for (const row of rows) {
       const points = await search.pointsOf(row, others);
-      found.push({ row, points: new Map(points.map((point) => [idOf(point), point])), failed: [one] });
+      rowCauses.push({
+        row,
+        points: new Map(points.map((point) => [idOfPoint(point), point])),
+        failed: [failedRun],
+      });
     }
   }
-  return { causes: [...found.map(rowCause), ...open], flaky };
+  return { causes: [...rowCauses.map(rowCause), ...open], flaky };
 }
 
 /** A row, and with a long body all that lengthens one: what then breaks the client may be the length alone. */
@@ -129,8 +133,8 @@ function startSearch(seed: number, repeat: Repeat) {
     },
     /** The rows that fail alone; what varied in a run that passed is tried last. */
     async rowsOf(points: readonly VariedPoint[], passed: readonly VariedPoint[]): Promise<string[]> {
-      const hasPassed = new Set(passed.map(idOf));
-      const suspects = points.filter((point) => !hasPassed.has(idOf(point)));
+      const hasPassed = new Set(passed.map(idOfPoint));
+      const suspects = points.filter((point) => !hasPassed.has(idOfPoint(point)));
       const rows: string[] = [];
       let rest = suspects.length > 0 && (await fails(suspects)) ? suspects : points;
       while (rest.length > 0) {
@@ -153,29 +157,31 @@ function startSearch(seed: number, repeat: Repeat) {
 }
 
 /** Adds a failing run to the causes that it has, and the one variant that it can fail by, if it is only one. */
-function addRun(found: readonly RowCause[], failedRun: FailedRun, passed: ReadonlySet<string>): void {
-  for (const { row, points, failed } of found) {
-    const own = failedRun.run.points.filter((point) => point.row === row);
-    if (own.length === 0) continue;
+function addRun(rowCauses: readonly RowCause[], failedRun: FailedRun, passed: ReadonlySet<string>): void {
+  for (const { row, points, failed } of rowCauses) {
+    const ofRow = failedRun.run.points.filter((point) => point.row === row);
+    if (ofRow.length === 0) continue;
     failed.push(failedRun);
     const statuses = [...points.values()].map(({ status }) => status);
-    const suspects = own.filter((point) => statuses.includes(point.status) && !passed.has(idOf(point)));
+    const suspects = ofRow.filter(
+      (point) => statuses.includes(point.status) && !passed.has(idOfPoint(point)),
+    );
     const [point] = suspects;
-    if (point !== undefined && suspects.length === 1) points.set(idOf(point), point);
+    if (point !== undefined && suspects.length === 1) points.set(idOfPoint(point), point);
   }
 }
 
 function rowCause({ row, points, failed }: RowCause): Cause {
-  const all = [...points.values()];
-  const variants = [...new Set(all.map(({ variant }) => variant))];
-  const statuses = [...new Set(all.map(({ status }) => `a ${status}`))].sort();
+  const failingPoints = [...points.values()];
+  const variants = [...new Set(failingPoints.map(({ variant }) => variant))];
+  const statuses = [...new Set(failingPoints.map(({ status }) => `a ${status}`))].sort();
   const words = variants.flatMap((variant) => wordsOf(row, variant) ?? []);
   const isLate = failed[0]?.run.outcome === "timed_out";
   const sentence = `${isLate ? "Does not end in time" : "Breaks"} when ${listed(statuses, "or")} ${listed(words, "or")}`;
   const late = isLate
     ? " Limit how long your client waits. If it may wait that long, set a longer --timeout."
     : "";
-  return { row, points: all, sentence, whatToDo: remedyOf(row) + late, failed };
+  return { row, points: failingPoints, sentence, whatToDo: remedyOf(row) + late, failed };
 }
 
 function seedCause(failedRun: FailedRun): Cause {

@@ -12,9 +12,9 @@ export async function judgeFaults(context: Context): Promise<Judged[]> {
   const faults = plan.hasAllFaults || plan.only !== undefined ? faultPathIds : usualFaults;
   const isAsked = (fault: FaultPathId) =>
     isWanted(plan, fault) && (plan.hasAllFaults || plan.only?.includes(fault) || usualFaults.includes(fault));
-  const asked = faults.filter(isAsked);
-  const subject = asked.length === 0 ? undefined : await faultSubject(context);
-  return Promise.all(asked.map((fault) => judgeFault(fault, subject, context)));
+  const wanted = faults.filter(isAsked);
+  const subject = wanted.length === 0 ? undefined : await faultSubject(context);
+  return Promise.all(wanted.map((fault) => judgeFault(fault, subject, context)));
 }
 
 /** A path whose first request a test uses. `isSteady`: each run sends equally many requests there. */
@@ -71,10 +71,10 @@ async function judgeFailure(
   hit: Hit,
 ): Promise<Judged> {
   if (fault === "fault.hang" && first.outcome === "timed_out") return faultFailed(fault, first, [path]);
-  const other = otherPath(covered, path) ?? path;
-  const second = await hit(other);
+  const secondPath = otherPath(covered, path) ?? path;
+  const second = await hit(secondPath);
   if (second !== undefined && second.outcome !== "passed" && second.hits > 0)
-    return faultFailed(fault, first, [...new Set([path, other])]);
+    return faultFailed(fault, first, [...new Set([path, secondPath])]);
   const again = await hit(path, true);
   return again?.outcome === "passed" ? open(fault, onceFailed) : faultFailed(fault, first, [path]);
 }

@@ -59,10 +59,10 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
   }
   const reason = await hidden;
   const once = reason === undefined ? [] : [open(onlyOnce, reason)];
-  const all = [caused, faulty, resent, once, judgeAdvice(plain.report), answered].flat();
+  const parts = [caused, faulty, resent, once, judgeAdvice(plain.report), answered].flat();
   return done({
-    checks: all.flatMap(({ checks }) => checks),
-    problems: all.flatMap(({ problems }) => problems),
+    checks: parts.flatMap(({ checks }) => checks),
+    problems: parts.flatMap(({ problems }) => problems),
   });
 }
 
@@ -109,20 +109,20 @@ async function whyUnusable(plain: ClientRun, runs: Runs): Promise<Reason | undef
 
 async function runVaried(plan: CertifyPlan, runs: Runs, plain: ClientRun): Promise<Variations> {
   const seeds = seedsOf(plan);
-  const all = await Promise.all(
+  const attempts = await Promise.all(
     seeds.map(async (seed) => {
       const run = await runs.run(`varied.${seed}`, { profile: "varied" }, { seed });
       const reason = run === undefined ? notMade : whyNotJudged(plain, run, "varied");
       return { seed, run, reason };
     }),
   );
-  const failed = all.flatMap(({ seed, run }) =>
+  const failed = attempts.flatMap(({ seed, run }) =>
     run !== undefined && run.outcome !== "passed" ? [{ seed, run }] : [],
   );
-  const passed = all.flatMap(({ run, reason }) =>
+  const passed = attempts.flatMap(({ run, reason }) =>
     run?.outcome === "passed" && reason === undefined ? [run] : [],
   );
-  const checks = all.flatMap(({ seed, run, reason }) => {
+  const checks = attempts.flatMap(({ seed, run, reason }) => {
     if (run !== undefined && run.outcome !== "passed") return [check(`varied.${seed}`, "failed")];
     return [check(`varied.${seed}`, reason ? "not_judged" : "held", reason)];
   });
@@ -198,16 +198,16 @@ function whatIsNotShown({ report }: ClientRun, all: readonly ClientRun[]): Judgm
 async function judgeAllResends(context: Context): Promise<Judged[]> {
   const { plan, runs, plain, covered, varied, whyHidden } = context;
   const kinds = resendKinds(covered).filter(({ name }) => isWanted(plan, name));
-  const sent = resendKeyOf(plain.sent, plan);
+  const subject = resendKeyOf(plain.sent, plan);
   if (kinds.length === 0) return [];
-  if (sent === undefined)
+  if (subject === undefined)
     return [
       open("resends", {
         why: "the plain run sent no key that works",
         whatToDo: "Send a key that works, such as SVC_KEY_ACTIVE.",
       }),
     ];
-  const { key, paths } = sent;
+  const { key, paths } = subject;
   const countIn = (run: ClientRun) => run.sent.find((one) => one.key === key)?.paths.length ?? 0;
   const tools: ResendTools = {
     plain,

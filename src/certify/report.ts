@@ -166,8 +166,8 @@ function verdictOf(
   if (isUnusable) return "not_judged";
   if (problems.length > 0) return "failed";
   const isJudged = (group: string) => {
-    const own = checks.filter(({ name }) => groupOf(name) === group && !/ /.test(name));
-    return own.length === 0 || own.some(({ outcome }) => outcome !== "not_judged");
+    const ofGroup = checks.filter(({ name }) => groupOf(name) === group && !/ /.test(name));
+    return ofGroup.length === 0 || ofGroup.some(({ outcome }) => outcome !== "not_judged");
   };
   const isWhole = checks.every(({ why }) => why !== "the run was not made");
   // A runner that repeats failing tests hides faults and resends, which is listed.
@@ -250,11 +250,11 @@ const listLine = (title: string, words: readonly string[]) =>
 /** What held: each group with its count, and each kind of resend. */
 function heldWords(checks: readonly Judgment[]): string[] {
   const countOf = (group: string, words: string) => {
-    const own = checks.filter(
+    const ofGroup = checks.filter(
       ({ name, outcome }) => groupOf(name) === group && !/ /.test(name) && outcome !== "allowed",
     );
-    const held = own.filter(({ outcome }) => outcome === "held").length;
-    return held === 0 ? [] : [`${words} (${held} of ${own.length})`];
+    const held = ofGroup.filter(({ outcome }) => outcome === "held").length;
+    return held === 0 ? [] : [`${words} (${held} of ${ofGroup.length})`];
   };
   const resends = checks.filter(({ name }) => groupOf(name) === "resend");
   const isWhole = (status: string) =>
@@ -307,8 +307,8 @@ const tones: Readonly<Record<Judgment["outcome"], Tone>> = {
 export function certificateDocument(certified: CertifyResult): ReportDocument {
   const { verdict, problems, checks, scenario, why = "" } = certified;
   const rows = checks.map(({ name, outcome, why = "", whatToDo = "" }) => {
-    const own = problems.filter(({ runs, ...problem }) => problem.name === name || runs.includes(name));
-    const texts = own.map((problem) => `${problem.sentence}. ${problem.whatToDo}`);
+    const ofCheck = problems.filter(({ runs, ...problem }) => problem.name === name || runs.includes(name));
+    const texts = ofCheck.map((problem) => `${problem.sentence}. ${problem.whatToDo}`);
     const details = texts.length > 0 ? texts : [`${why} ${whatToDo}`.trim()].filter(Boolean);
     return { cells: [name, { text: outcome.replace("_", " "), tone: tones[outcome] }], details: [details] };
   });

@@ -2,7 +2,7 @@ import words from "../api/variation/words.json" with { type: "json" };
 import type { Report } from "../report/report-shape.js";
 import { isFault, type PathId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
-import type { Observation, RunConditions, VariedPoint } from "../sandbox/conditions.js";
+import { idOfPoint, type Observation, type RunConditions, type VariedPoint } from "../sandbox/conditions.js";
 import { Counters, type Counting } from "../sandbox/journal/counts.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 
@@ -104,11 +104,11 @@ export function collectRequests(time: () => number) {
   let last: LastResponse | undefined;
   const observe = ({ id, pathId, status, key: ref, fingerprint }: Exchange, seen: Observation) => {
     const key = ref ?? fingerprint ?? "";
-    const sent = sentByKey.get(key) ?? { key, isUnknown: ref === null, paths: [] };
-    sentByKey.set(key, sent);
-    sent.paths.push(seen.hit ?? pathId);
+    const requests = sentByKey.get(key) ?? { key, isUnknown: ref === null, paths: [] };
+    sentByKey.set(key, requests);
+    requests.paths.push(seen.hit ?? pathId);
     const varied = seen.points.filter(({ row, variant }) => wordsOf(row, variant) !== undefined);
-    for (const point of varied) points.set(idOf(point), point);
+    for (const point of varied) points.set(idOfPoint(point), point);
     last = { id, pathId, status, points: varied };
     hitPath ??= seen.hit;
     hits += seen.hit === undefined ? 0 : 1;
@@ -151,8 +151,6 @@ export const wordsOf = (row: string, variant: string) => rows[row]?.variants[var
 
 export const remedyOf = (row: string) => rows[row]?.remedy ?? "";
 
-export const idOf = ({ row, status, variant }: VariedPoint) => `${row} ${status} ${variant}`;
-
 const rerun =
   "Turn off what runs only some of your tests, or none, such as `--rerun-tasks` of Gradle, `--force` of Turborepo, `--skip-nx-cache` of Nx, or `--no-cache`, and leave out `--onlyChanged`.";
 
@@ -185,8 +183,8 @@ export function whyNotJudged(
 
 /** What the plain run sent and the run did not, as in "`active` (200.test)". */
 function missingIn(plain: Pick<RunFacts, "sent">, run: Pick<RunFacts, "sent">): string[] {
-  const sent = new Set(run.sent.flatMap(requestsOf));
-  return [...new Set(plain.sent.flatMap(requestsOf))].filter((request) => !sent.has(request));
+  const inRun = new Set(run.sent.flatMap(requestsOf));
+  return [...new Set(plain.sent.flatMap(requestsOf))].filter((request) => !inRun.has(request));
 }
 
 function requestsOf({ key, isUnknown, paths }: SentKey): string[] {

@@ -29,6 +29,8 @@ export interface VariedPoint {
   readonly status: number;
 }
 
+export const idOfPoint = ({ row, status, variant }: VariedPoint) => `${row} ${status} ${variant}`;
+
 /** What happens to the requests with one key: some are rejected, and the request that must not follow then is accepted. */
 export interface Resend {
   /** The ref of the key. */
