@@ -291,7 +291,7 @@ const ofRetrying: readonly Flaw[] = [
   ),
   {
     does: "does not wait after a 429",
-    causes: ["resend.429"],
+    causes: ["resend.429", "resend.503"],
     client: { limitTries: 4, waitAfter: () => undefined, waitForLimit: () => 10 },
     suite: withoutWait,
   },
