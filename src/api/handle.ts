@@ -3,11 +3,11 @@ import { containsKey, copyOf, isOfWords, redactKeys, redactPath } from "../rules
 import { type ApiRequest, type RequestContent, type RequestTraits, traitBit } from "../rules/request.js";
 import { appendExchange, type CallSigns, signsOf } from "../sandbox/append-exchange.js";
 import { profileOf } from "../sandbox/conditions.js";
+import type { InputSchema } from "../sandbox/endpoint.js";
 import { noAdvice } from "../sandbox/journal/counts.js";
 import type { CallResult, Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { type ApiCall, startCall } from "./call.js";
-import type { InputSchema } from "./endpoint.js";
 import { applyFault } from "./faults.js";
 import { respondToCall } from "./response.js";
 import { countVaried } from "./variation/vary.js";

@@ -2,10 +2,10 @@ import { SandboxError } from "../rules/errors.js";
 import { isSuccess, type Outcome, outcomes, type PathId, successOutcome } from "../rules/outcomes.js";
 import { encodePath } from "../rules/redact.js";
 import { didYouMean, listed, quote } from "../rules/schema/words.js";
+import { type Endpoint, type ReleasedEndpoint, successPathOf } from "../sandbox/endpoint.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { type Endpoint, type ReleasedEndpoint, successPathOf } from "./endpoint.js";
 import { me } from "./endpoints/me.js";
 
 /** The endpoints of the API: a new one is a file and its row here. */
@@ -45,20 +45,15 @@ export interface DocumentReader {
   };
 }
 
-/** The endpoints of a sandbox, released ones first; every tool reads them from here. */
-export function endpointsOf({ endpoints }: Pick<SandboxState, "endpoints">): readonly Endpoint[] {
-  return endpoints as readonly Endpoint[];
-}
-
 /** The endpoint that tools show unless they are given another one: the first released one. */
 export function firstEndpoint(sandbox: Pick<SandboxState, "endpoints">): Endpoint {
-  return endpointsOf(sandbox)[0] ?? me;
+  return sandbox.endpoints[0] ?? me;
 }
 
 export function endpointNamed(sandbox: SandboxState, operationId: string | undefined): Endpoint {
   if (operationId === undefined) return firstEndpoint(sandbox);
-  const operationIds = endpointsOf(sandbox).map((one) => one.operationId);
-  const endpoint = endpointsOf(sandbox).find((one) => one.operationId === operationId);
+  const operationIds = sandbox.endpoints.map((one) => one.operationId);
+  const endpoint = sandbox.endpoints.find((one) => one.operationId === operationId);
   if (endpoint !== undefined) return endpoint;
   const hint = didYouMean(operationId, operationIds) || ` The scenario has ${listed(operationIds, "and")}.`;
   const message = `Unknown endpoint ${quote(operationId)} in ${sandbox.name}.${hint}`;
@@ -125,7 +120,7 @@ export function routeAt(endpoints: readonly Endpoint[], path: string): ApiRoute 
 }
 
 export function routeOf(sandbox: SandboxState, path: string): ApiRoute | undefined {
-  return routeAt(endpointsOf(sandbox), path);
+  return routeAt(sandbox.endpoints, path);
 }
 
 export function parametersIn(endpoint: Endpoint, path: string): Readonly<Record<string, string>> {

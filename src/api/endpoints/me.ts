@@ -2,9 +2,9 @@ import { environments } from "../../rules/api-key.js";
 import { organizationViewFields } from "../../rules/organization.js";
 import { mePath } from "../../rules/outcomes.js";
 import * as s from "../../rules/schema/shape.js";
+import type { ReleasedEndpoint, TextBody } from "../../sandbox/endpoint.js";
 import type { KeyEntry } from "../../sandbox/registry.js";
-import type { ReleasedEndpoint } from "../endpoint.js";
-import { type TextBody, utf8Length } from "../messages.js";
+import { utf8Length } from "../messages.js";
 
 /** Who am I: the context of the calling key (section 4.1 of the specification; R1–R8). */
 export const me: ReleasedEndpoint = {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { bodyParts } from "../../api/faults.js";
-import { errorBody, type TextBody } from "../../api/messages.js";
+import { errorBody } from "../../api/messages.js";
 import { bodyOf, contentOf, longestBody, noBody, tooLongBody } from "../../api/request-input.js";
 import { controlPath } from "../../node/addresses.js";
 import { clearTimeout, setTimeout } from "../../node/platform.js";
@@ -13,6 +13,7 @@ import {
   type RequestContent,
   receivedRequest,
 } from "../../rules/request.js";
+import type { TextBody } from "../../sandbox/endpoint.js";
 import type { ApiResponse, Delivery } from "../../sandbox/journal/exchange.js";
 
 const insideControl = `${controlPath}/`;
