@@ -8,10 +8,10 @@ import { meetsCondition } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { presentedAs } from "./call.js";
+import { firstEndpoint } from "./endpoints.js";
 import { readLimits } from "./limits.js";
 import { expectedCode } from "./messages.js";
 import { authorizationFacts, evaluateChecks, scopeOf } from "./response.js";
-import { firstEndpoint } from "./routes.js";
 
 /** The dry run of a request; `apiKey` is the header, `undefined` without one. */
 export function evaluate(

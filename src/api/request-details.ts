@@ -13,10 +13,11 @@ import type { SandboxState } from "../sandbox/sandbox.js";
 import { requestShape } from "../sandbox/view-shapes.js";
 import { viewRequest } from "../sandbox/views.js";
 import { controlBodies } from "../scenario/format/inputs.js";
+import { withEndpoints } from "./endpoints.js";
 import { causeOf, evaluateKey } from "./evaluate.js";
 import { headerPairs } from "./messages.js";
 import { scopeOf } from "./response.js";
-import { routeOf, withEndpoints } from "./routes.js";
+import { routeOf } from "./routes.js";
 import { sentResponse } from "./story-sender.js";
 
 // The state of a key may have changed since its request.

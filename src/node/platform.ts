@@ -1,4 +1,4 @@
-import { type DocumentReader, endpointsIn } from "../api/routes.js";
+import { type DocumentReader, endpointsIn } from "../api/document-reader.js";
 import { makeFarmers } from "../farmers/farmers.js";
 import { steadyTime, stopwatch, wallTime } from "../library/real-time.js";
 import type { Endpoint } from "../sandbox/endpoint.js";

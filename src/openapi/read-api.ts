@@ -1,4 +1,5 @@
-import { builtIn, type DocumentReader } from "../api/routes.js";
+import type { DocumentReader } from "../api/document-reader.js";
+import { builtIn } from "../api/endpoints.js";
 import { failures } from "../rules/fault-effects.js";
 import { escapeControls } from "../rules/redact.js";
 import { memberIn } from "../rules/schema/json.js";

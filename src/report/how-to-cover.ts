@@ -1,6 +1,6 @@
+import { firstEndpoint } from "../api/endpoints.js";
 import { evaluateKey } from "../api/evaluate.js";
 import { scopeOf } from "../api/response.js";
-import { firstEndpoint } from "../api/routes.js";
 import { variableOf } from "../rules/api-key.js";
 import { effectAt, type FaultEffect, faultEffects, mainEffectOf } from "../rules/fault-effects.js";
 import { type ApiPathId, isSuccess, type PathId } from "../rules/outcomes.js";

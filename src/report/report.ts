@@ -1,4 +1,5 @@
-import { builtIn, outcomesOf, routeAt, withEndpoints } from "../api/routes.js";
+import { builtIn, outcomesOf, withEndpoints } from "../api/endpoints.js";
+import { routeAt } from "../api/routes.js";
 import { pinnedAssumptions } from "../api/variation/vary.js";
 import { adviceTable } from "../rules/advice.js";
 import { isFault, outcomeOf, type PathId } from "../rules/outcomes.js";

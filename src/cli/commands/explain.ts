@@ -1,7 +1,7 @@
+import { endpointNamed, firstEndpoint } from "../../api/endpoints.js";
 import { causeOf, evaluate } from "../../api/evaluate.js";
 import { expectedCode } from "../../api/messages.js";
 import { checkResults } from "../../api/request-details.js";
-import { endpointNamed, firstEndpoint } from "../../api/routes.js";
 import { ControlClient } from "../../node/clients/control-client.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { checkLines, responseFacts } from "../../report/request-text.js";

@@ -1,5 +1,5 @@
+import { outcomesOf } from "../../../api/endpoints.js";
 import { requestChecksOf, requestDetails, requireRequest } from "../../../api/request-details.js";
-import { outcomesOf } from "../../../api/routes.js";
 import { storySender } from "../../../api/story-sender.js";
 import { stepView } from "../../../node/logger.js";
 import { formats, reportFormats } from "../../../report/render/document.js";
