@@ -103,8 +103,7 @@ export function countryOf(locale: FarmerLocale): Country {
 }
 
 function makeCountry(locale: FarmerLocale): Country {
-  // Through unknown: the compiler infers a narrower type for each JSON file.
-  const { mixes = {}, ...table } = countryTables[locale] as unknown as CountryTable;
+  const { mixes = {}, ...table } = countryTables[locale] as unknown as CountryTable; // JSON has narrower types
   const regions = table.regions.map((region) => ({
     ...region,
     farmSize: { ...table.farmSize, ...region.farmSize },
@@ -115,8 +114,7 @@ function makeCountry(locale: FarmerLocale): Country {
   return { ...table, regions };
 }
 
-// Through unknown: JSON has no unions of texts.
-export const crops = cropTable as unknown as Readonly<Record<CropName, Crop>>;
+export const crops = cropTable as unknown as Readonly<Record<CropName, Crop>>; // JSON has no unions of texts
 
 /** The names of a language's speakers; the region's names for a language without its own list. */
 export function namesOf(region: Region, language: string): Names {

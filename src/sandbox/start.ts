@@ -12,7 +12,7 @@ import { checkInput, inputShapes } from "../scenario/format/inputs.js";
 import { sharedValues } from "../scenario/population.js";
 import { ScenarioError, type ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { createClock, type Instant, instantOf, isoOf, requireClockTime } from "./clock.js";
+import { type Instant, instantOf, isoOf, requireClockTime, VirtualClock } from "./clock.js";
 import { assumptionsIn, withNameSuffix } from "./conditions.js";
 import { type Endpoint, successPathsOf } from "./endpoint.js";
 import { activateFaults } from "./faults.js";
@@ -165,7 +165,7 @@ function startedWith(
     windows,
     farmers,
     endpoints,
-    clock: createClock({ time: platform.steadyTime, start, readAt, frozen: scenario.clock?.frozen }),
+    clock: new VirtualClock({ time: platform.steadyTime, start, readAt, frozen: scenario.clock?.frozen }),
     faults: activateFaults(scenario.faults ?? [], seed, start),
     timeline: createTimeline(scenario.timeline ?? [], start),
     story: { steps: scenario.story ?? [], next: 0, verdicts: new Map(), last: undefined },

@@ -56,8 +56,7 @@ export function parseState(text: string, own: NamedScenario, given: string): Sav
   }
   const isWhole = sum === sumOf(JSON.stringify({ svc_sandbox_state: format, version: by, ...rest }));
   if (!isWhole) throw unreadableState(given, "a part of it is missing or damaged");
-  // What has its checksum was written by this program.
-  const { started_with: startedWith, sandbox } = rest as unknown as SavedState;
+  const { started_with: startedWith, sandbox } = rest as unknown as SavedState; // what has its checksum is ours
   requireSame(startedWith, identityOf(own), given);
   const scenario = checked(sandbox.scenario);
   return {
