@@ -25,14 +25,7 @@ export interface FarmContext {
   readonly draws: (label: string, ...more: readonly string[]) => RandomStream;
 }
 
-// The tables are in `tables/`, one file for each locale with its country. Bundles contain them, in Node and in
-// browsers, and load them with the first farmer.
-//
-// Sources. ISO 3166-2 codes and names are from ISO's Online Browsing Platform. Centers are in the admin-1 areas of
-// Natural Earth (public domain), at most 60% of the way to the nearest border. AGROVOC codes and names (FAO, CC BY) are
-// from the extract in cmungall/agrovoc-obo (subset-products.obo; cotton in align-ncbitaxon.tsv). Names are the English
-// preferred labels; wheat has AGROVOC's current singular. Names of people, sizes and shares are round figures or lists
-// from general knowledge, unless fixtures/README.md lists a source.
+// One table for each locale with its country, loaded with the first farmer. Their sources are in fixtures/README.md.
 
 export type CropName = keyof typeof cropTable;
 

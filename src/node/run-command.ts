@@ -169,8 +169,7 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-// The terminal sends a signal from the keyboard to its foreground process group. Windows has no other signals, and sending one
-// ends a process immediately.
+// The terminal sends it to its foreground process group. On Windows, all are: sending one would end the process.
 function isFromKeyboard(signal: NodeJS.Signals): boolean {
   if (process.platform === "win32") return true;
   return (signal === "SIGINT" || signal === "SIGQUIT") && (isatty(0) || isatty(2));

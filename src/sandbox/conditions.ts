@@ -83,8 +83,7 @@ export interface Observation {
   readonly unvaried: readonly (keyof Assumptions)[];
 }
 
-// What the profile `varied` adds to the records of keys and organizations. It is in the records, so that responses and lists
-// agree (R4). A snapshot omits it, because the seed and the ref restore it.
+// What `varied` adds to records, so that responses and lists agree (R4). Snapshots omit it: the seed and the ref restore it.
 
 type RecordRow<Value> = Readonly<Record<string, Value>>;
 
