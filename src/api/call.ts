@@ -2,10 +2,10 @@ import { isWellFormedKey } from "../rules/api-key.js";
 import type { Assumptions } from "../rules/assumptions.js";
 import type { Presented } from "../rules/authorize.js";
 import type { ApiRequest } from "../rules/request.js";
+import type { Endpoint } from "../sandbox/endpoint.js";
 import type { ObservedCall } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import type { Endpoint } from "./endpoint.js";
 import { type ApiRoute, routeOf } from "./routes.js";
 import type { Variation } from "./variation/vary.js";
 

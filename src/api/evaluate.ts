@@ -3,15 +3,15 @@ import { type Presented, publicCause } from "../rules/authorize.js";
 import { faultPathOf } from "../rules/fault-effects.js";
 import { type ApiPathId, isSuccess, outcomeOf } from "../rules/outcomes.js";
 import { isoOf } from "../sandbox/clock.js";
+import { type Endpoint, successPathOf } from "../sandbox/endpoint.js";
 import { meetsCondition } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { presentedAs } from "./call.js";
-import { type Endpoint, successPathOf } from "./endpoint.js";
+import { firstEndpoint } from "./endpoints.js";
 import { readLimits } from "./limits.js";
 import { expectedCode } from "./messages.js";
 import { authorizationFacts, evaluateChecks, scopeOf } from "./response.js";
-import { firstEndpoint } from "./routes.js";
 
 /** The dry run of a request; `apiKey` is the header, `undefined` without one. */
 export function evaluate(

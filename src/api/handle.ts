@@ -1,13 +1,13 @@
 import { fingerprintOf, formOfKey } from "../rules/api-key.js";
 import { containsKey, copyOf, isOfWords, redactKeys, redactPath } from "../rules/redact.js";
-import { type ApiRequest, type RequestContent, type RequestTraits, traitBit } from "../rules/request.js";
+import type { ApiRequest, RequestContent, RequestTraits } from "../rules/request.js";
 import { appendExchange, type CallSigns, signsOf } from "../sandbox/append-exchange.js";
 import { profileOf } from "../sandbox/conditions.js";
+import type { InputSchema } from "../sandbox/endpoint.js";
 import { noAdvice } from "../sandbox/journal/counts.js";
 import type { CallResult, Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { type ApiCall, startCall } from "./call.js";
-import type { InputSchema } from "./endpoint.js";
 import { applyFault } from "./faults.js";
 import { respondToCall } from "./response.js";
 import { countVaried } from "./variation/vary.js";
@@ -67,7 +67,7 @@ function exchangeOf(
     operation: endpoint?.operationId ?? null,
     isMisdirected: endpoint === undefined,
     isProbe,
-    traits: traitsOf(call) | (isNotAlone ? traitBit.keyInOtherHeader : 0),
+    traits: traitsOf(call, isNotAlone),
     leaksRealKey,
     presented: call.presented,
     client: request.client,
@@ -112,7 +112,11 @@ function keptContent({ request, endpoint }: ApiCall): RequestContent | undefined
 }
 
 // Declared input causes no advice.
-function traitsOf({ request: { traits }, endpoint }: ApiCall): RequestTraits {
+function traitsOf({ request: { traits }, endpoint }: ApiCall, isNotAlone: boolean): RequestTraits {
+  if (traits.length === 0 && !isNotAlone) return traits;
   const { hasQuery, hasBody }: Partial<InputSchema> = endpoint?.input ?? {};
-  return traits & ~((hasQuery ? traitBit.query : 0) | (hasBody ? traitBit.body : 0));
+  const undeclared = traits.filter(
+    (trait) => !(trait === "query" && hasQuery) && !(trait === "body" && hasBody),
+  );
+  return isNotAlone ? [...new Set([...undeclared, "key in other header" as const])] : undeclared;
 }

@@ -67,8 +67,7 @@ export function rateLimitHeaders(form: Assumptions["rate_limit_headers"], limits
       limits.map(({ name, remaining, reset }) => `"${name}";r=${remaining};t=${reset}`).join(", "),
     ];
   }
-  // The legacy headers have one limit: the one that a client must wait for, or the one with the least quota left. Reset is in
-  // seconds from now.
+  // The legacy headers have one limit: the one that a client must wait for, or the one with the least quota left.
   const [ofMinute, ofDay] = limits;
   const tightest = lastToReset(limits) ?? (ofDay.remaining < ofMinute.remaining ? ofDay : ofMinute);
   const { quota, remaining, reset } = tightest;

@@ -3,6 +3,7 @@ import { outcomeOf, type PathId } from "../rules/outcomes.js";
 import { parsedJson } from "../rules/schema/json.js";
 import { isMapping } from "../rules/schema/shape.js";
 import { profileOf } from "../sandbox/conditions.js";
+import type { TextBody } from "../sandbox/endpoint.js";
 import type { ApiResponse } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 
@@ -17,9 +18,8 @@ export const reasonPhrases: Readonly<Record<number, string>> = {
   429: "Too Many Requests",
 };
 
-export interface TextBody {
-  readonly text: string;
-  readonly bytes: number;
+export function isJson(mediaType = "application/json"): boolean {
+  return /^[^;]*[/+]json\s*(?:;|$)/i.test(mediaType);
 }
 
 export function textBody(text: string): TextBody {

@@ -2,8 +2,8 @@ import { type Outcome, outcomeOf, outcomes } from "../rules/outcomes.js";
 import { inJson } from "../rules/schema/json.js";
 import { type JsonSchema, jsonSchemaOf } from "../rules/schema/json-schema.js";
 import * as s from "../rules/schema/shape.js";
-import { type ReleasedEndpoint, successPathsOf } from "./endpoint.js";
-import { builtIn } from "./routes.js";
+import { type ReleasedEndpoint, successPathsOf } from "../sandbox/endpoint.js";
+import { builtIn } from "./endpoints.js";
 
 /** The version of the specification's machine-readable description (section 9). */
 export const apiVersion = "0.1.0";

@@ -6,17 +6,18 @@ import { isFault, isSuccess, outcomeOf, type PathId, pathIdShape } from "../rule
 import type { ValueOf } from "../rules/schema/shape.js";
 import * as s from "../rules/schema/shape.js";
 import { isoOf } from "../sandbox/clock.js";
+import type { Endpoint } from "../sandbox/endpoint.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { requestShape } from "../sandbox/view-shapes.js";
 import { viewRequest } from "../sandbox/views.js";
 import { controlBodies } from "../scenario/format/inputs.js";
-import type { Endpoint } from "./endpoint.js";
+import { withEndpoints } from "./endpoints.js";
 import { causeOf, evaluateKey } from "./evaluate.js";
 import { headerPairs } from "./messages.js";
 import { scopeOf } from "./response.js";
-import { endpointsOf, routeOf, withEndpoints } from "./routes.js";
+import { routeOf } from "./routes.js";
 import { sentResponse } from "./story-sender.js";
 
 // The state of a key may have changed since its request.
@@ -148,7 +149,7 @@ export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestD
     ...viewRequest(exchange),
     requiredScope: endpoint === undefined ? null : scopeOf(endpoint, sandbox),
     keyScopes: registry.keys.get(exchange.key ?? "")?.key.scopes ?? null,
-    checks: checkResults(requestChecksOf(endpointsOf(sandbox)), pathId),
+    checks: checkResults(requestChecksOf(sandbox.endpoints), pathId),
     response: response.status !== 0 ? sentResponse(response, delivery) : null,
     when,
     why: exchange.note ?? whyNow(sandbox, exchange, endpoint),
@@ -160,6 +161,6 @@ export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestD
     whatToDo: whatToDoAbout(exchange, registry.keys.get(exchange.key ?? "")),
     adviceDetails: adviceTable
       .filter((row) => advice.includes(row.id))
-      .map(({ whatToDo, ...row }) => ({ ...row, whatToDo: withEndpoints(whatToDo, endpointsOf(sandbox)) })),
+      .map(({ whatToDo, ...row }) => ({ ...row, whatToDo: withEndpoints(whatToDo, sandbox.endpoints) })),
   };
 }

@@ -3,21 +3,21 @@ import { type AuthorizationFacts, authorize, publicCause } from "../rules/author
 import { type ApiPathId, isSuccess, outcomeOf, outcomes, type PathId } from "../rules/outcomes.js";
 import type { ApiRequest } from "../rules/request.js";
 import { profileOf } from "../sandbox/conditions.js";
+import {
+  type Endpoint,
+  type EndpointInput,
+  type InputSchema,
+  type OwnRejection,
+  type Preference,
+  type Success,
+  successPathOf,
+  type TextBody,
+} from "../sandbox/endpoint.js";
 import type { ApiResponse, CallResult } from "../sandbox/journal/exchange.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { usageAt } from "../sandbox/usage.js";
 import type { ApiCall } from "./call.js";
-import {
-  type Endpoint,
-  type EndpointInput,
-  type InputSchema,
-  isJson,
-  type OwnRejection,
-  type Preference,
-  type Success,
-  successPathOf,
-} from "./endpoint.js";
 import {
   challengeHeaders,
   lastToReset,
@@ -26,7 +26,7 @@ import {
   readLimits,
   retryAfterHeaders,
 } from "./limits.js";
-import { codeOf, errorBody, type FlatHeaders, type TextBody } from "./messages.js";
+import { codeOf, errorBody, type FlatHeaders, isJson } from "./messages.js";
 import { noContent } from "./request-input.js";
 import { type ApiRoute, parametersIn } from "./routes.js";
 import { variationOf, vary } from "./variation/vary.js";
@@ -79,13 +79,14 @@ function decide(sandbox: SandboxState, call: ApiCall): Decision {
   if (endpoint === undefined) return { kind: "rejected", path: "405.method", allow: route.allow };
   const scope = scopeOf(endpoint, sandbox);
   const admitted = admit(sandbox, call, scope);
-  if (!isSuccess(admitted)) return { kind: "rejected", path: admitted, scope };
+  const { entry } = call;
+  if (entry === undefined || !isSuccess(admitted)) return { kind: "rejected", path: admitted, scope };
   const plain = plainInput(route, endpoint, request.path, call.now);
   const input = endpoint.input === undefined ? plain : inputOf(endpoint, plain, request);
   if (input.kind === "rejected") return input;
   const preferred = input.prefer && preferredStatus(sandbox, endpoint, input.prefer);
   if (preferred !== undefined) return preferred;
-  const success = endpoint.respond(call.entry as KeyEntry, sandbox, input);
+  const success = endpoint.respond(entry, sandbox, input);
   if (success.kind === "rejected") return success;
   const path = successPathOf(endpoint, admitted);
   return { kind: "accepted", path, endpoint, success, note: input.prefer?.note ?? input.note };

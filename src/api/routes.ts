@@ -1,88 +1,6 @@
-import { SandboxError } from "../rules/errors.js";
-import { isSuccess, type Outcome, outcomes, type PathId, successOutcome } from "../rules/outcomes.js";
 import { encodePath } from "../rules/redact.js";
-import { didYouMean, listed, quote } from "../rules/schema/words.js";
+import type { Endpoint } from "../sandbox/endpoint.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import type { ScenarioMistake } from "../scenario/problems.js";
-import type { Scenario } from "../scenario/scenario.generated.js";
-import { type Endpoint, type ReleasedEndpoint, successPathOf } from "./endpoint.js";
-import { me } from "./endpoints/me.js";
-
-/** The endpoints of the API: a new one is a file and its row here. */
-export const builtIn: readonly ReleasedEndpoint[] = [me];
-
-/** The same list for the same scenario. A document needs its reader, whose libraries few sandboxes need. */
-export function endpointsIn(
-  scenario: Scenario,
-  read?: DocumentReader,
-  report?: (mistake: ScenarioMistake) => void,
-): readonly Endpoint[] {
-  if (scenario.openapi === undefined) return builtIn;
-  if (read !== undefined) return read.endpoints(scenario, report);
-  throw new SandboxError(
-    "usage",
-    'The scenario has an OpenAPI document, and no reader of documents was passed. Write createSandbox({ openapi: readOpenApi(), … }), with readOpenApi of "svc-sandbox/openapi".',
-    { part: "openapi" },
-  );
-}
-
-/** Reads the document of a scenario next to the built-in endpoints. Throws a `ScenarioError`. */
-export interface DocumentReader {
-  /** All endpoints: the same list for the same document. Reports names that the document lacks. */
-  readonly endpoints: (
-    scenario: Pick<Scenario, "openapi" | "examples" | "faults">,
-    report?: (mistake: ScenarioMistake) => void,
-  ) => readonly Endpoint[];
-  /** The number of its operations, and what a person should know, with the scopes that none of these keys has. */
-  readonly notes: (
-    scenario: Pick<Scenario, "openapi">,
-    scopes: ReadonlySet<string>,
-  ) => { readonly operations: number; readonly notes: readonly string[] };
-  /** What a certificate shows of the document. */
-  readonly info: (scenario: Pick<Scenario, "openapi">) => {
-    readonly title: string;
-    readonly version: string;
-  };
-}
-
-/** The endpoints of a sandbox, released ones first; every tool reads them from here. */
-export function endpointsOf({ endpoints }: Pick<SandboxState, "endpoints">): readonly Endpoint[] {
-  return endpoints as readonly Endpoint[];
-}
-
-/** The endpoint that tools show unless they are given another one: the first released one. */
-export function firstEndpoint(sandbox: Pick<SandboxState, "endpoints">): Endpoint {
-  return endpointsOf(sandbox)[0] ?? me;
-}
-
-export function endpointNamed(sandbox: SandboxState, operationId: string | undefined): Endpoint {
-  if (operationId === undefined) return firstEndpoint(sandbox);
-  const operationIds = endpointsOf(sandbox).map((one) => one.operationId);
-  const endpoint = endpointsOf(sandbox).find((one) => one.operationId === operationId);
-  if (endpoint !== undefined) return endpoint;
-  const hint = didYouMean(operationId, operationIds) || ` The scenario has ${listed(operationIds, "and")}.`;
-  const message = `Unknown endpoint ${quote(operationId)} in ${sandbox.name}.${hint}`;
-  throw new SandboxError("unknown_ref", message, { endpoint: operationId });
-}
-
-const maxNamed = 3;
-
-/** A text about the endpoints of a sandbox, with the first ones in place of `{endpoints}`. */
-export function withEndpoints(text: string, endpoints: readonly Endpoint[]): string {
-  const first = endpoints.slice(0, maxNamed).map(({ method, path }) => `${method} ${path}`);
-  const rest = endpoints.length - first.length;
-  return text.replace("{endpoints}", listed(rest > 0 ? [...first, `one of ${rest} others`] : first, "or"));
-}
-
-/** The outcomes of these endpoints: the closed list, and after the successes of `/me` those of announced endpoints, which nobody promises yet. */
-export function outcomesOf(endpoints: readonly Endpoint[]): readonly (Outcome & { readonly path: PathId })[] {
-  const successes = endpoints.flatMap((one) => {
-    const path = successPathOf(one, undefined);
-    return path === undefined ? [] : successOutcome(path);
-  });
-  const rejections = outcomes.filter(({ path }) => !isSuccess(path));
-  return [...outcomes.filter(({ path }) => isSuccess(path)), ...successes, ...rejections];
-}
 
 export interface ApiRoute {
   /** A name in braces matches any text in its segment. */
@@ -125,7 +43,7 @@ export function routeAt(endpoints: readonly Endpoint[], path: string): ApiRoute 
 }
 
 export function routeOf(sandbox: SandboxState, path: string): ApiRoute | undefined {
-  return routeAt(endpointsOf(sandbox), path);
+  return routeAt(sandbox.endpoints, path);
 }
 
 export function parametersIn(endpoint: Endpoint, path: string): Readonly<Record<string, string>> {

@@ -1,4 +1,4 @@
-import { type Received, receivedRequest, traitBit } from "../rules/request.js";
+import { type Received, receivedRequest } from "../rules/request.js";
 import type { ApiResponse, Delivery } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { StoryRequest, StoryResponse } from "../sandbox/steps.js";
@@ -16,7 +16,7 @@ export function storySender(sandbox: SandboxState): (request: StoryRequest) => S
       path,
       query: query === undefined ? "" : `?${query}`,
       headers: Object.entries(headers).flat(),
-      traits: body === undefined || body === "" ? 0 : traitBit.body,
+      traits: body === undefined || body === "" ? [] : ["body"],
     };
     const payload = body === undefined ? noBody : bodyOf(new TextEncoder().encode(body));
     const { response, pathId, fault, delivery } = handle(sandbox, {

@@ -1,6 +1,6 @@
+import { firstEndpoint } from "../api/endpoints.js";
 import { evaluate, evaluateKey } from "../api/evaluate.js";
 import { expectedCode } from "../api/messages.js";
-import { firstEndpoint } from "../api/routes.js";
 import { alignColumns } from "../report/plain-text.js";
 import { type Environment, type KeyStateName, keyStateAt } from "../rules/api-key.js";
 import { outcomeOf, type PathId } from "../rules/outcomes.js";

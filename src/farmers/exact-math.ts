@@ -1,7 +1,6 @@
 import type { RandomStream } from "../rules/seed.js";
 
-// JavaScript engines may differ in the last digit of functions such as Math.sin and Math.exp, and one digit can result
-// in another field or crop. Sums, products and square roots are the same in all engines, so this file uses only these.
+// Engines may differ in the last digit of Math.sin and others, but not of sums, products and square roots: only these are used.
 
 export function unit(draw: RandomStream): number {
   return draw() / 4_294_967_296;

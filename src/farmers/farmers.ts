@@ -336,8 +336,7 @@ interface Shape {
   readonly height: number;
 }
 
-// Four bent sides in a rectangle. Each side stays in a strip along its edge of the rectangle, and the strips separate
-// the corners, so that no side can cross another.
+// Four bent sides, each in a strip along its edge of a rectangle: the strips separate the corners, so that no sides cross.
 function fieldShape(draw: RandomStream, areaM2: number): Shape {
   const proportion = between(draw, 1, 2.4);
   const depth = () => between(draw, 0, 0.12);

@@ -25,14 +25,7 @@ export interface FarmContext {
   readonly draws: (label: string, ...more: readonly string[]) => RandomStream;
 }
 
-// The tables are in `tables/`, one file for each locale with its country. Bundles contain them, in Node and in
-// browsers, and load them with the first farmer.
-//
-// Sources. ISO 3166-2 codes and names are from ISO's Online Browsing Platform. Centers are in the admin-1 areas of
-// Natural Earth (public domain), at most 60% of the way to the nearest border. AGROVOC codes and names (FAO, CC BY) are
-// from the extract in cmungall/agrovoc-obo (subset-products.obo; cotton in align-ncbitaxon.tsv). Names are the English
-// preferred labels; wheat has AGROVOC's current singular. Names of people, sizes and shares are round figures or lists
-// from general knowledge, unless fixtures/README.md lists a source.
+// One table for each locale with its country, loaded with the first farmer. Their sources are in fixtures/README.md.
 
 export type CropName = keyof typeof cropTable;
 
@@ -103,8 +96,7 @@ export function countryOf(locale: FarmerLocale): Country {
 }
 
 function makeCountry(locale: FarmerLocale): Country {
-  // Through unknown: the compiler infers a narrower type for each JSON file.
-  const { mixes = {}, ...table } = countryTables[locale] as unknown as CountryTable;
+  const { mixes = {}, ...table } = countryTables[locale] as unknown as CountryTable; // JSON has narrower types
   const regions = table.regions.map((region) => ({
     ...region,
     farmSize: { ...table.farmSize, ...region.farmSize },
@@ -115,8 +107,7 @@ function makeCountry(locale: FarmerLocale): Country {
   return { ...table, regions };
 }
 
-// Through unknown: JSON has no unions of texts.
-export const crops = cropTable as unknown as Readonly<Record<CropName, Crop>>;
+export const crops = cropTable as unknown as Readonly<Record<CropName, Crop>>; // JSON has no unions of texts
 
 /** The names of a language's speakers; the region's names for a language without its own list. */
 export function namesOf(region: Region, language: string): Names {

@@ -1,6 +1,6 @@
 import { sha256 as digestOf } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { type DocumentReader, endpointsIn } from "../api/routes.js";
+import { type DocumentReader, endpointsIn } from "../api/document-reader.js";
 import { makeFarmers } from "../farmers/farmers.js";
 import { clientReport } from "../report/report.js";
 import type { Profile } from "../rules/assumptions.js";

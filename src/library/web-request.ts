@@ -8,8 +8,8 @@ import {
   type ApiRequest,
   type ReadBody,
   type Received,
+  type RequestTrait,
   receivedRequest,
-  traitBit,
 } from "../rules/request.js";
 import type { ApiResponse, Delivery } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
@@ -218,8 +218,8 @@ export function receivedWeb(request: Request, path: string, query: string): Rece
   const headers: string[] = [];
   request.headers.forEach((value, name) => void headers.push(name, value));
   // A service worker sees the referring page instead of the headers that only browsers send.
-  let traits = referrer?.startsWith("http") ? traitBit.fromBrowser | traitBit.fromPage : 0;
+  const traits: RequestTrait[] = referrer?.startsWith("http") ? ["browser header", "from page"] : [];
   // A request from a network has a length; fetch leaves the length to the network.
-  if (body !== null && body !== undefined && !request.headers.has("content-length")) traits |= traitBit.body;
+  if (body !== null && body !== undefined && !request.headers.has("content-length")) traits.push("body");
   return { method, path, query, headers, traits };
 }

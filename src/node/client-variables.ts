@@ -33,8 +33,7 @@ const linesOf = (line: (name: string, value: string) => string) => (variables: V
     .map(([name, value]) => line(name, value))
     .join("");
 
-// Without quotes, which not every reader of .env files removes. Keys and addresses need none: a shell expands the brackets of
-// an IPv6 address only outside of an assignment.
+// Without quotes, which not every reader of .env files removes: in an assignment, no shell expands an IPv6 address.
 const environmentLines = linesOf((name, value) => `${name}=${value}\n`);
 export const shellLines = linesOf((name, value) => `export ${name}=${value}\n`);
 

@@ -1,7 +1,7 @@
-import type { Endpoint } from "../api/endpoint.js";
-import { type DocumentReader, endpointsIn } from "../api/routes.js";
+import { type DocumentReader, endpointsIn } from "../api/document-reader.js";
 import { makeFarmers } from "../farmers/farmers.js";
 import { steadyTime, stopwatch, wallTime } from "../library/real-time.js";
+import type { Endpoint } from "../sandbox/endpoint.js";
 import type { Platform, SandboxState, StartOptions } from "../sandbox/sandbox.js";
 import { type SandboxSettings, startSandbox } from "../sandbox/start.js";
 import type { ScenarioMistake } from "../scenario/problems.js";

@@ -30,67 +30,98 @@ export function runCommand(
   line: readonly [string, ...string[]],
   options: CommandOptions,
 ): Promise<CommandEnd> {
-  const { takeSignals, isLate, onOutput } = options;
-  const isApart = isLate !== undefined;
   return new Promise((resolve) => {
-    let child: ChildProcess;
     try {
-      child = startCommand(line, isApart, options);
+      new RunningCommand(startCommand(line, options.isLate !== undefined, options), options, resolve);
     } catch (error) {
-      return resolve({ failure: error as NodeJS.ErrnoException });
+      resolve({ failure: error as NodeJS.ErrnoException });
     }
-    let isOver = false;
-    let asked = 0;
-    let deadline: NodeJS.Timeout | undefined;
-    let unread: NodeJS.Timeout | undefined;
-    let isTimedOut = false;
-    const send = (signal: NodeJS.Signals) => (isApart ? signalGroup(child, signal) : child.kill(signal));
-    const kill = () => void send("SIGKILL");
-    takeSignals((signal) => {
-      if (isOver) return;
-      asked += 1;
-      // A command in the background is killed sooner, after the first signal.
-      if (asked === (isApart ? 1 : 2)) deadline = setTimeout(kill, timeouts);
-      // The terminal has already sent it to the command. A signal only to this process looks the same and must be sent twice.
-      if (asked === 1 && !isApart && isFromKeyboard(signal)) return;
-      if (asked < 3) send(signal);
-      else kill();
-    });
-    const timer =
-      isLate &&
-      setInterval(() => {
-        if (!isLate()) return;
-        isTimedOut = true;
-        kill();
-      }, 100);
-    const passing = outputs.map((name) => passOutput(child, name, isApart, onOutput));
-    const endWithUs = () => void send(isApart ? "SIGKILL" : "SIGTERM");
-    process.once("exit", endWithUs);
-    const end = (how: CommandEnd) => {
-      isOver = true;
-      clearTimeout(deadline);
-      clearInterval(timer);
-      clearInterval(unread);
-      for (const release of passing) release();
-      // A process outside the group may keep them open.
-      child.stdout?.destroy();
-      child.stderr?.destroy();
-      process.off("exit", endWithUs);
-      resolve(how);
-    };
+  });
+}
+
+class RunningCommand {
+  readonly #child: ChildProcess;
+  readonly #isApart: boolean;
+  readonly #resolve: (end: CommandEnd) => void;
+  readonly #releases: readonly (() => void)[];
+  readonly #endWithUs = () => void this.#send(this.#isApart ? "SIGKILL" : "SIGTERM");
+  #isOver = false;
+  #isTimedOut = false;
+  #signalCount = 0;
+  #deadline: NodeJS.Timeout | undefined;
+  #lateness: NodeJS.Timeout | undefined;
+  #unread: NodeJS.Timeout | undefined;
+
+  constructor(
+    child: ChildProcess,
+    { takeSignals, isLate, onOutput }: CommandOptions,
+    resolve: (end: CommandEnd) => void,
+  ) {
+    this.#child = child;
+    this.#isApart = isLate !== undefined;
+    this.#resolve = resolve;
+    takeSignals((signal) => this.#passSignal(signal));
+    if (isLate) this.#lateness = setInterval(() => isLate() && this.#killLate(), 100);
+    this.#releases = outputs.map((name) => passOutput(child, name, this.#isApart, onOutput));
+    process.once("exit", this.#endWithUs);
     child.on("error", (failure: NodeJS.ErrnoException) => {
       // On Windows, cross-spawn reports a missing command this way after cmd.exe has run.
-      if (child.pid === undefined || failure.code === "ENOENT") end({ failure });
+      if (child.pid === undefined || failure.code === "ENOENT") this.#end({ failure });
     });
     child.on("exit", (code, signal) => {
-      const ended = { code: code ?? 128 + constants.signals[signal as NodeJS.Signals], isTimedOut };
-      if (child.stdout === null && child.stderr === null) return end(ended);
-      if (isApart) kill();
-      const isPassing = () => !isApart && outputs.some((name) => process[name].writableNeedDrain);
-      unread = setInterval(() => isPassing() || end(ended), lastWords);
-      child.once("close", () => end(ended));
+      this.#readRest({
+        code: code ?? 128 + constants.signals[signal as NodeJS.Signals],
+        isTimedOut: this.#isTimedOut,
+      });
     });
-  });
+  }
+
+  #send(signal: NodeJS.Signals): void {
+    if (this.#isApart) signalGroup(this.#child, signal);
+    else this.#child.kill(signal);
+  }
+
+  #killLate(): void {
+    this.#isTimedOut = true;
+    this.#send("SIGKILL");
+  }
+
+  #passSignal(signal: NodeJS.Signals): void {
+    if (this.#isOver) return;
+    this.#signalCount += 1;
+    const count = this.#signalCount;
+    // A command in the background is killed sooner, after the first signal.
+    if (count === (this.#isApart ? 1 : 2)) this.#deadline = setTimeout(() => this.#send("SIGKILL"), timeouts);
+    // The terminal has already sent it to the command. A signal only to this process looks the same and must be sent twice.
+    if (count === 1 && !this.#isApart && isFromKeyboard(signal)) return;
+    this.#send(count < 3 ? signal : "SIGKILL");
+  }
+
+  /** Reads what is left of the output after the command's exit. */
+  #readRest(end: CommandEnd): void {
+    const { stdout, stderr } = this.#child;
+    if (stdout === null && stderr === null) {
+      this.#end(end);
+      return;
+    }
+    if (this.#isApart) this.#send("SIGKILL");
+    const isPassing = () => !this.#isApart && outputs.some((name) => process[name].writableNeedDrain);
+    this.#unread = setInterval(() => isPassing() || this.#end(end), lastWords);
+    this.#child.once("close", () => this.#end(end));
+  }
+
+  #end(end: CommandEnd): void {
+    this.#isOver = true;
+    clearTimeout(this.#deadline);
+    clearInterval(this.#lateness);
+    clearInterval(this.#unread);
+    for (const release of this.#releases) release();
+    // A process outside the group may keep them open.
+    this.#child.stdout?.destroy();
+    this.#child.stderr?.destroy();
+    process.off("exit", this.#endWithUs);
+    this.#resolve(end);
+  }
 }
 
 function startCommand(
@@ -138,8 +169,7 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-// The terminal sends a signal from the keyboard to its foreground process group. Windows has no other signals, and sending one
-// ends a process immediately.
+// The terminal sends it to its foreground process group. On Windows, all are: sending one would end the process.
 function isFromKeyboard(signal: NodeJS.Signals): boolean {
   if (process.platform === "win32") return true;
   return (signal === "SIGINT" || signal === "SIGQUIT") && (isatty(0) || isatty(2));

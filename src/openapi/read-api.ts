@@ -1,10 +1,11 @@
-import type { Endpoint } from "../api/endpoint.js";
-import { builtIn, type DocumentReader } from "../api/routes.js";
+import type { DocumentReader } from "../api/document-reader.js";
+import { builtIn } from "../api/endpoints.js";
 import { failures } from "../rules/fault-effects.js";
 import { escapeControls } from "../rules/redact.js";
 import { memberIn } from "../rules/schema/json.js";
 import { isMapping } from "../rules/schema/shape.js";
 import { didYouMean, listed, quote } from "../rules/schema/words.js";
+import type { Endpoint } from "../sandbox/endpoint.js";
 import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import {

@@ -1,17 +1,17 @@
-import {
-  type EndpointInput,
-  type InputSchema,
-  isJson,
-  type KeylessRequest,
-  type OwnRejection,
-} from "../api/endpoint.js";
-import { errorBody, jsonBody, type TextBody } from "../api/messages.js";
+import { errorBody, isJson, jsonBody } from "../api/messages.js";
 import { outcomeOf } from "../rules/outcomes.js";
 import { redactEncoded } from "../rules/redact.js";
 import { headerIn, type RequestContent } from "../rules/request.js";
 import { isTooDeep, parsedJson } from "../rules/schema/json.js";
 import type { Members } from "../rules/schema/messages.js";
 import { isMapping, type Path } from "../rules/schema/shape.js";
+import type {
+  EndpointInput,
+  InputSchema,
+  KeylessRequest,
+  OwnRejection,
+  TextBody,
+} from "../sandbox/endpoint.js";
 import { decoded, type Notes, resolved } from "./document.js";
 import { type Operation, type Parameter, parameterNames, responseAt } from "./operations.js";
 import {

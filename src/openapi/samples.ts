@@ -1,9 +1,9 @@
 import { sample as sampleWith } from "openapi-sampler";
-import { isJson, type Success } from "../api/endpoint.js";
-import { jsonBody, textBody } from "../api/messages.js";
+import { isJson, jsonBody, textBody } from "../api/messages.js";
 import { memberIn, parsedJson } from "../rules/schema/json.js";
 import type { Members } from "../rules/schema/messages.js";
 import { isMapping, type Path } from "../rules/schema/shape.js";
+import type { Success } from "../sandbox/endpoint.js";
 import { type ApiDocument, decoded, type Notes, resolved } from "./document.js";
 import type { Check, Schemas } from "./schemas.js";
 

@@ -1,10 +1,10 @@
-import { type KeylessRequest, successPathOf } from "../api/endpoint.js";
+import { firstEndpoint } from "../api/endpoints.js";
 import { evaluateKey } from "../api/evaluate.js";
 import { scopeOf } from "../api/response.js";
-import { endpointsOf, firstEndpoint } from "../api/routes.js";
 import { variableOf } from "../rules/api-key.js";
 import { effectAt, type FaultEffect, faultEffects, mainEffectOf } from "../rules/fault-effects.js";
 import { type ApiPathId, isSuccess, type PathId } from "../rules/outcomes.js";
+import { type KeylessRequest, successPathOf } from "../sandbox/endpoint.js";
 import { meetsCondition } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
@@ -72,7 +72,7 @@ export function howToCover(
 
 /** A success that only a missing scope prevents, with the first key of the scenario that could have it. */
 function withItsScope(sandbox: SandboxState, pathId: PathId): Reproduction | undefined {
-  const endpoint = endpointsOf(sandbox).find((one) => successPathOf(one, undefined) === pathId);
+  const endpoint = sandbox.endpoints.find((one) => successPathOf(one, undefined) === pathId);
   const scope = endpoint && scopeOf(endpoint, sandbox);
   if (!endpoint || !scope) return undefined;
   for (const { ref } of announcedKeys(sandbox).keys) {
@@ -140,7 +140,7 @@ function reproductionsIn(sandbox: SandboxState): Reproductions {
   const { path } = firstEndpoint(sandbox);
   // Only keys in the environment of clients.
   const { keys } = announcedKeys(sandbox);
-  for (const endpoint of endpointsOf(sandbox)) {
+  for (const endpoint of sandbox.endpoints) {
     const method = endpoint.method === "GET" ? {} : { method: endpoint.method };
     const here = { ...method, path: endpoint.path };
     for (const { ref } of keys) {

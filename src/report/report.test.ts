@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { endpointsIn } from "../api/routes.js";
+import { endpointsIn } from "../api/document-reader.js";
 import { suggestEndpoint as suggested } from "./report.js";
 
 const suggestEndpoint = (method: string, path: string) =>

@@ -1,10 +1,11 @@
-import { type Endpoint, successPathsOf } from "../api/endpoint.js";
-import { builtIn, endpointsOf, outcomesOf, routeAt, withEndpoints } from "../api/routes.js";
+import { builtIn, outcomesOf, withEndpoints } from "../api/endpoints.js";
+import { routeAt } from "../api/routes.js";
 import { pinnedAssumptions } from "../api/variation/vary.js";
 import { adviceTable } from "../rules/advice.js";
 import { isFault, outcomeOf, type PathId } from "../rules/outcomes.js";
 import { listed, nearest } from "../rules/schema/words.js";
 import { profileOf } from "../sandbox/conditions.js";
+import { type Endpoint, successPathsOf } from "../sandbox/endpoint.js";
 import type { Counters, Counts } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
@@ -20,7 +21,7 @@ export function clientReport(
   runDue(sandbox);
   const counted = counters.read();
   const hints = howToCover(sandbox, { curlOptions: counters.curlOptions, underExec });
-  const served = endpointsOf(sandbox);
+  const served = sandbox.endpoints;
   const paths = reportedPaths(counted, served, hints);
   const isCovered = (id: string) => paths.some(({ pathId, covered }) => covered && pathId === id);
   const endpoints = served.map((endpoint): ReportedEndpoint => {

@@ -188,8 +188,7 @@ function cutBehind(text: string, prefix: string, mark: string): string {
   return at === -1 || end === text.length ? text : text.slice(0, end) + mark;
 }
 
-// Controls (C0, C1), lone surrogates, line separators, marks that change the text direction, and characters that XML
-// forbids. Ranges, not `\p{…}`: V8 loads the tables of Unicode for a literal that names them, at each start.
+// Controls, lone surrogates, line separators, marks of direction, what XML forbids. Not `\p{…}`, which V8 loads at each start.
 const unprintable =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a text must not contain.
   /[\0-\x1F\x7F-\x9F\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069\uD800-\uDFFF\uFEFF\uFFFE\uFFFF]/gu;

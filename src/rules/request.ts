@@ -50,14 +50,14 @@ export interface Received {
 }
 
 /** Makes the request of every adapter: sockets, web requests, stories and the control plane. */
-export function receivedRequest({ method, path, query, headers, traits = 0 }: Received): ApiRequest {
-  const headerFacts = readHeaders(headers, query);
+export function receivedRequest({ method, path, query, headers, traits }: Received): ApiRequest {
+  const headerFacts = readHeaders(headers, query, traits);
   return {
     method,
     path,
     apiKey: headerFacts.apiKey,
     keyHash: undefined,
-    traits: headerFacts.traits | traits,
+    traits: headerFacts.traits,
     client: headerFacts.client,
     evidence: headerFacts.evidence,
     content: undefined,
@@ -65,59 +65,53 @@ export function receivedRequest({ method, path, query, headers, traits = 0 }: Re
   };
 }
 
-/** The traits of a request besides its method, path and key, as bits: a request without traits costs nothing. */
-export type RequestTraits = number;
-
-/** The bit of each trait. */
-export const traitBit = {
-  query: 1,
-  keyInQuery: 2,
+/** What a request shows besides its method, path and key. */
+export type RequestTrait =
+  | "query"
+  | "key in query"
   /** A text that looks like a key in a header other than `x-api-key`, such as `Authorization`, `api-key` or `Cookie`. */
-  keyInOtherHeader: 4,
+  | "key in other header"
   /** A header that only browsers send; a proxy may have forwarded it. */
-  fromBrowser: 8,
+  | "browser header"
   /** A non-empty body of a known length. */
-  body: 16,
+  | "body"
   /** A browser's preflight request for a page of another origin. */
-  preflight: 32,
+  | "preflight"
   /** The same, for a request with an `x-api-key` header. */
-  preflightForKey: 64,
+  | "preflight for key"
   /** Sent by the page that runs the sandbox, with no proxy in between. */
-  fromPage: 128,
-} as const;
+  | "from page";
+
+export type RequestTraits = readonly RequestTrait[];
+
+const noTraits: RequestTraits = [];
 
 /** Who sent a request: a client, or the story and `POST /send`. */
 export const requestSources = ["client", "story"] as const;
 export type RequestSource = (typeof requestSources)[number];
 
-export function shows(traits: RequestTraits, wanted: RequestTraits): boolean {
-  return (traits & wanted) !== 0;
+/** Whether a key is in the query or in another header than `x-api-key`. */
+export function hasKeyElsewhere(traits: RequestTraits): boolean {
+  return traits.includes("key in query") || traits.includes("key in other header");
 }
 
 /** Node's `fetch` also sends `Sec-Fetch-Mode`, so that does not identify a browser; a body without a length may be empty. */
 function traitsOfHeader(name: string, value: string): RequestTraits {
-  return holdsKey(name, value)
-    ? traitBit.keyInOtherHeader | traitsOfName(name, value)
-    : traitsOfName(name, value);
-}
-
-const headerTraits: Readonly<Record<string, (value: string) => RequestTraits>> = {
-  origin: () => traitBit.fromBrowser,
-  referer: () => traitBit.fromBrowser,
-  "sec-fetch-site": () => traitBit.fromBrowser,
-  "sec-fetch-dest": () => traitBit.fromBrowser,
-  "content-length": (value) => (Number.parseInt(value, 10) > 0 ? traitBit.body : 0),
-  "access-control-request-method": () => traitBit.preflight,
-  "access-control-request-headers": (value) =>
-    value.toLowerCase().includes("x-api-key")
-      ? traitBit.preflight | traitBit.preflightForKey
-      : traitBit.preflight,
-};
-const lengthsOfHeaders = new Set(Object.keys(headerTraits).map(({ length }) => length));
-
-function traitsOfName(name: string, value: string): RequestTraits {
-  // By length first: this runs for every header of every request.
-  return lengthsOfHeaders.has(name.length) ? (headerTraits[name.toLowerCase()]?.(value) ?? 0) : 0;
+  switch (name) {
+    case "origin":
+    case "referer":
+    case "sec-fetch-site":
+    case "sec-fetch-dest":
+      return ["browser header"];
+    case "content-length":
+      return Number.parseInt(value, 10) > 0 ? ["body"] : noTraits;
+    case "access-control-request-method":
+      return ["preflight"];
+    case "access-control-request-headers":
+      return value.toLowerCase().includes("x-api-key") ? ["preflight", "preflight for key"] : ["preflight"];
+    default:
+      return noTraits;
+  }
 }
 
 // In any scheme or none; with Basic, as the name or the password.
@@ -125,12 +119,12 @@ function holdsKey(name: string, value: string): boolean {
   // Every key is longer and has an underscore, which may be percent-encoded; few other values match.
   if (value.length > 9 && (value.includes("_") || value.includes("%")) && findKeys(value).length > 0)
     return true;
-  return name.length === 13 && isNamed(name, "authorization") && findKeys(basicCredentials(value)).length > 0;
+  return name === "authorization" && findKeys(basicCredentials(value)).length > 0;
 }
 
 function traitsOfQuery(query: string): RequestTraits {
-  if (query.length <= 1) return 0;
-  return findKeys(query).length > 0 ? traitBit.query | traitBit.keyInQuery : traitBit.query;
+  if (query.length <= 1) return noTraits;
+  return findKeys(query).length > 0 ? ["query", "key in query"] : ["query"];
 }
 
 /** The sent values behind a request's traits; kept only while the request is handled. */
@@ -142,30 +136,34 @@ interface RequestEvidence {
 }
 
 /** Reads names and values in turn. The evidence is `undefined` if the traits need none, which is nearly always. */
-export function readHeaders(flat: readonly string[], query: string) {
+export function readHeaders(flat: readonly string[], query: string, others: RequestTraits = noTraits) {
   let apiKey: string | undefined;
-  let traits = traitsOfQuery(query);
+  const traits = [...traitsOfQuery(query), ...others];
   const client: string[] = [];
   for (let i = 0; i < flat.length; i += 2) {
-    const name = flat[i] as string;
+    const name = (flat[i] as string).toLowerCase();
     const value = flat[i + 1] as string;
-    if (isNamed(name, "x-api-key")) apiKey = apiKey === undefined ? value : `${apiKey}, ${value}`;
+    if (name === "x-api-key") apiKey = apiKey === undefined ? value : `${apiKey}, ${value}`;
     else {
-      traits |= traitsOfHeader(name, value);
-      if (lengthsOfKept.has(name.length) && keptHeaders.includes(name.toLowerCase()))
-        client.push(name.toLowerCase(), shownValue(value));
+      if (holdsKey(name, value)) traits.push("key in other header");
+      traits.push(...traitsOfHeader(name, value));
+      if (keptHeaders.includes(name)) client.push(name, shownValue(value));
     }
   }
-  const needsEvidence = shows(traits, traitBit.keyInQuery | traitBit.keyInOtherHeader | traitBit.fromBrowser);
-  return { apiKey, traits, client, evidence: needsEvidence ? evidenceIn(flat, query) : undefined };
+  const needsEvidence = hasKeyElsewhere(traits) || traits.includes("browser header");
+  return {
+    apiKey,
+    traits: traits.length === 0 ? noTraits : [...new Set(traits)],
+    client,
+    evidence: needsEvidence ? evidenceIn(flat, query) : undefined,
+  };
 }
 
 /** The headers that the journal keeps, without keys: who sent a request, and what it accepts. */
 const keptHeaders: readonly string[] = ["user-agent", "accept", "content-type", "traceparent"];
-const lengthsOfKept = new Set(keptHeaders.map(({ length }) => length));
 const longestKept = 200;
 
-// The last values without a key: nearly all requests of a client have the same ones.
+// The last values without a key: a client repeats them, and to read them again would take 3% to 7% of a request.
 const plainValues: string[] = [];
 function shownValue(value: string): string {
   if (plainValues.includes(value)) return value;
@@ -233,9 +231,8 @@ const openings: readonly string[] = ["${", "$(", "{{"];
 // How languages print a variable without a value.
 const unset: readonly string[] = ["undefined", "null", "None"];
 
-/** Whether a header has this name. Compares the length first: it runs for every header of every request. */
 export function isNamed(name: string, lowerCase: string): boolean {
-  return name.length === lowerCase.length && name.toLowerCase() === lowerCase;
+  return name.toLowerCase() === lowerCase;
 }
 
 function basicCredentials(authorization: string): string {

@@ -53,8 +53,7 @@ export function mix32(value: number): number {
   return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
-// Four independent FNV-1a-like lanes over UTF-16 units, each finished with a full mix. Not cryptographic: it only
-// spreads short labels well.
+// Four independent FNV-1a-like lanes over UTF-16 units, each with a full mix: it spreads short labels well, and keeps no secret.
 function hash128(text: string): [number, number, number, number] {
   let a = 0x811c9dc5;
   let b = 0x9e3779b9;

@@ -1,6 +1,6 @@
 import { fingerprintOf, parseApiKey } from "../rules/api-key.js";
 import { findFirstKeys, redactPath } from "../rules/redact.js";
-import { isMeantAsKey, shows, traitBit } from "../rules/request.js";
+import { hasKeyElsewhere, isMeantAsKey } from "../rules/request.js";
 import { type KeysOfAdvice, type ObservedCall, observe, type ShownKey } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import type { SandboxState } from "./sandbox.js";
@@ -35,7 +35,7 @@ function isUnremarkable(
   { traits, pathId, leaksRealKey, fingerprint }: Exchange,
 ): boolean {
   const isSuccess = pathId === "200.test" || pathId === "200.live";
-  return isSuccess && traits === 0 && !leaksRealKey && !behavior.rejected.has(fingerprint ?? "");
+  return isSuccess && traits.length === 0 && !leaksRealKey && !behavior.rejected.has(fingerprint ?? "");
 }
 
 // The paths that browsers, watchdogs and load balancers request from any server.
@@ -87,7 +87,7 @@ export function signsOf(sandbox: SandboxState, call: ObservedCall): CallSigns {
 function isProbeOfServer(call: ObservedCall): boolean {
   const { method, path, apiKey, traits, fromStory } = call.request;
   if (call.route !== undefined || fromStory) return false;
-  const hasKey = apiKey !== undefined || shows(traits, traitBit.keyInQuery | traitBit.keyInOtherHeader);
+  const hasKey = apiKey !== undefined || hasKeyElsewhere(traits);
   return !hasKey && (method === "GET" || method === "HEAD") && probedPath.test(redactPath(path));
 }
 

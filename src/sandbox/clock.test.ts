@@ -3,12 +3,12 @@ import { expect, test } from "vitest";
 import { runs } from "../../test/support/property-seed.js";
 import { nodePlatform } from "../node/platform.js";
 import { bundledScenarios } from "../scenario/bundled.js";
-import { createClock } from "./clock.js";
+import { VirtualClock } from "./clock.js";
 import { startSandbox } from "./start.js";
 
 test("a clock never runs backwards: it continues from a time that moved back", () => {
   let time = 1_000_000;
-  const clock = createClock({ time: () => time, start: 100 });
+  const clock = new VirtualClock({ time: () => time, start: 100 });
   for (const [at, shown] of [
     [1_500_000, 500_100],
     [1_000_007, 500_100],

@@ -9,56 +9,70 @@ import {
   timeHint,
 } from "../scenario/format/fields.js";
 
-export type VirtualClock = ReturnType<typeof createClock>;
-
-/** Runs with `time` unless frozen, and never backwards, also if a fake `Date` moves back. */
-export function createClock(options: {
+interface ClockOptions {
   readonly time: () => number;
   readonly start: number;
   /** When `start` was read, on `time`. Default: now. */
   readonly readAt?: number | undefined;
   readonly frozen?: boolean | undefined;
-}) {
-  const { time } = options;
-  let frozen = options.frozen ?? false;
-  // The clock's instant and the platform's time when it was last read.
-  let shownAt = options.start;
-  let readAt = options.readAt ?? time();
+}
 
-  const now = () => {
-    const elapsed = time() - readAt;
-    readAt += elapsed;
-    if (!frozen && elapsed > 0) shownAt += elapsed;
-    return shownAt;
-  };
-  // After a reading.
-  const moveTo = (instant: number, field: "by" | "now") => {
+/** Runs with `time` unless frozen, and never backwards, also if a fake `Date` moves back. */
+export class VirtualClock {
+  readonly #time: () => number;
+  #isFrozen: boolean;
+  /** The clock's instant when it was last read. */
+  #shownAt: number;
+  /** The platform's time then. */
+  #readAt: number;
+
+  constructor({ time, start, readAt = time(), frozen = false }: ClockOptions) {
+    this.#time = time;
+    this.#isFrozen = frozen;
+    this.#shownAt = start;
+    this.#readAt = readAt;
+  }
+
+  now(): number {
+    const elapsed = this.#time() - this.#readAt;
+    this.#readAt += elapsed;
+    if (!this.#isFrozen && elapsed > 0) this.#shownAt += elapsed;
+    return this.#shownAt;
+  }
+
+  isFrozen(): boolean {
+    return this.#isFrozen;
+  }
+
+  advance(duration: number): void {
+    this.#moveTo(this.now() + duration, "by");
+  }
+
+  set(instant: number): void {
+    this.now();
+    this.#moveTo(instant, "now");
+  }
+
+  freeze(): void {
+    this.now();
+    this.#isFrozen = true;
+  }
+
+  resume(): void {
+    this.now();
+    this.#isFrozen = false;
+  }
+
+  /** After a reading. */
+  #moveTo(instant: number, field: "by" | "now"): void {
     const failure = `Failed to set the clock to ${isoOf(instant)}`;
     requireClockTime(instant, field);
-    if (instant < shownAt) {
-      const why = `it shows ${isoOf(shownAt)} and never runs backwards. Reset the sandbox to start again.`;
+    if (instant < this.#shownAt) {
+      const why = `it shows ${isoOf(this.#shownAt)} and never runs backwards. Reset the sandbox to start again.`;
       throw new SandboxError("clock_backwards", `${failure}: ${why}`);
     }
-    shownAt = instant;
-  };
-
-  return {
-    now,
-    isFrozen: () => frozen,
-    advance: (duration: number): void => moveTo(now() + duration, "by"),
-    set(instant: number): void {
-      now();
-      moveTo(instant, "now");
-    },
-    freeze(): void {
-      now();
-      frozen = true;
-    },
-    resume(): void {
-      now();
-      frozen = false;
-    },
-  };
+    this.#shownAt = instant;
+  }
 }
 
 /** Throws `validation_failed`, with the field, for an instant that no clock shows. */

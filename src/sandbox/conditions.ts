@@ -4,6 +4,7 @@ import type { Organization } from "../rules/organization.js";
 import type { ApiPathId, PathId } from "../rules/outcomes.js";
 import { randomStream } from "../rules/seed.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import type { Endpoint } from "./endpoint.js";
 
 /**
  * The conditions of a client's run. They come before the state of its sandboxes, and no call of the client reads, replaces
@@ -61,10 +62,7 @@ export function profileOf({ conditions, profile }: Pick<Profiled, "conditions" |
   return conditions?.profile ?? profile;
 }
 
-export function assumptionsIn(
-  sandbox: Omit<Profiled, "seed">,
-  endpoints: Parameters<typeof assumptionsFor>[2],
-): Assumptions {
+export function assumptionsIn(sandbox: Omit<Profiled, "seed">, endpoints: readonly Endpoint[]): Assumptions {
   return assumptionsFor(profileOf(sandbox), sandbox.givenAssumptions, endpoints);
 }
 
@@ -87,8 +85,7 @@ export interface Observation {
   readonly unvaried: readonly (keyof Assumptions)[];
 }
 
-// What the profile `varied` adds to the records of keys and organizations. It is in the records, so that responses and lists
-// agree (R4). A snapshot omits it, because the seed and the ref restore it.
+// What `varied` adds to records, so that responses and lists agree (R4). Snapshots omit it: the seed and the ref restore it.
 
 type RecordRow<Value> = Readonly<Record<string, Value>>;
 

@@ -39,4 +39,4 @@ export function numberInSeries(number: number): number {
   return number % seriesLength;
 }
 
-export type RequestIds = ReturnType<typeof createRequestIds>;
+export type RequestIds = ReturnType<typeof createRequestIds>; // an interface would list the members again

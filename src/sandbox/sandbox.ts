@@ -3,6 +3,7 @@ import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { VirtualClock } from "./clock.js";
 import type { ChooseVariant, Observation } from "./conditions.js";
+import type { Endpoint } from "./endpoint.js";
 import type { ActiveFault, FaultFacts, FiredFault } from "./faults.js";
 import type { ClientBehavior, Counters, ObservedCall } from "./journal/counts.js";
 import type { CallResult } from "./journal/exchange.js";
@@ -12,18 +13,6 @@ import type { Registry } from "./registry.js";
 import type { RequestIds } from "./request-ids.js";
 import type { OtherEvent, StoryProgress, Timeline } from "./steps.js";
 import type { Windows } from "./usage.js";
-
-/** An endpoint of the API as its sandbox sees it; `Endpoint` in `src/api` describes the rest. */
-export interface ServedEndpoint {
-  readonly method: string;
-  readonly path: string;
-  readonly operationId: string;
-  readonly status?: 201 | 202 | 204;
-  /** Whether `data` is the key's context: the key decides the path id of its success. Default: false. */
-  readonly responsesContext?: true;
-  /** The scope that it requires, or `null` for none. Default: the assumption `me_scope`. */
-  readonly scope?: string | null;
-}
 
 /** Time, randomness, hashing, endpoints and farmers, passed in so that a sandbox runs in Node and in browsers. */
 export interface Platform {
@@ -46,7 +35,7 @@ export interface Platform {
   readonly endpoints: (
     scenario: Scenario,
     report?: (mistake: ScenarioMistake) => void,
-  ) => readonly ServedEndpoint[];
+  ) => readonly Endpoint[];
 }
 
 /** The part of a sandbox's state that the start of a scenario replaces; `replaceState` changes it. */
@@ -69,7 +58,8 @@ export interface StartedScenario {
   clock: VirtualClock;
   faults: readonly ActiveFault[];
   farmers: Farmers;
-  endpoints: readonly ServedEndpoint[];
+  /** Released ones first. */
+  endpoints: readonly Endpoint[];
   timeline: Timeline;
   story: StoryProgress;
   registry: Registry;

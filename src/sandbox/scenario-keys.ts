@@ -1,5 +1,5 @@
 import { type KeyLimits, type KeyRecord, parseApiKey } from "../rules/api-key.js";
-import { type Organization, readMembers } from "../rules/organization.js";
+import { type Organization, readAccess } from "../rules/organization.js";
 import {
   endsFrom,
   type GivenEnds,
@@ -75,7 +75,8 @@ export function buildOrganization(ref: string, given: ScenarioOrganization, seed
     ref,
     id: organizationIdOf(ref, given, seed),
     name: given.name ?? inventOrganizationName(seed, ref, given.type),
-    ...readMembers(given),
+    type: given.type,
+    ...readAccess(given),
   };
 }
 

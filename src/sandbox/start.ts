@@ -12,8 +12,9 @@ import { checkInput, inputShapes } from "../scenario/format/inputs.js";
 import { sharedValues } from "../scenario/population.js";
 import { ScenarioError, type ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { createClock, type Instant, instantOf, isoOf, requireClockTime } from "./clock.js";
+import { type Instant, instantOf, isoOf, requireClockTime, VirtualClock } from "./clock.js";
 import { assumptionsIn, withNameSuffix } from "./conditions.js";
+import { type Endpoint, successPathsOf } from "./endpoint.js";
 import { activateFaults } from "./faults.js";
 import { Counters } from "./journal/counts.js";
 import { History } from "./journal/history.js";
@@ -26,7 +27,6 @@ import {
   type Platform,
   replaceState,
   type SandboxState,
-  type ServedEndpoint,
   type StartedScenario,
   type StartOptions,
 } from "./sandbox.js";
@@ -165,7 +165,7 @@ function startedWith(
     windows,
     farmers,
     endpoints,
-    clock: createClock({ time: platform.steadyTime, start, readAt, frozen: scenario.clock?.frozen }),
+    clock: new VirtualClock({ time: platform.steadyTime, start, readAt, frozen: scenario.clock?.frozen }),
     faults: activateFaults(scenario.faults ?? [], seed, start),
     timeline: createTimeline(scenario.timeline ?? [], start),
     story: { steps: scenario.story ?? [], next: 0, verdicts: new Map(), last: undefined },
@@ -203,7 +203,7 @@ type Named = readonly [name: string | undefined, ...path: Path];
 /** The names in a scenario that its sandbox lacks: successes in faults and stories. */
 function unknownEndpoints(
   { faults, timeline = [], story = [] }: Scenario,
-  endpoints: readonly ServedEndpoint[],
+  endpoints: readonly Endpoint[],
 ): Unknown[] {
   const steps = Object.entries({ timeline, story }).flatMap(([list, all]) =>
     all.flatMap((step, index) => pathsIn(step.faults, list, index)),
@@ -212,10 +212,7 @@ function unknownEndpoints(
   return unknownPaths([...pathsIn(faults), ...steps, ...expected], endpoints);
 }
 
-export function unknownFaultPaths(
-  faults: readonly FaultFields[],
-  endpoints: readonly ServedEndpoint[],
-): Unknown[] {
+export function unknownFaultPaths(faults: readonly FaultFields[], endpoints: readonly Endpoint[]): Unknown[] {
   return unknownPaths(pathsIn(faults), endpoints);
 }
 
@@ -223,12 +220,13 @@ function pathsIn(faults: readonly FaultFields[] = [], ...path: Path): Named[] {
   return faults.map(({ when }, index) => [when?.path_id, ...path, "faults", index, "when", "path_id"]);
 }
 
-function unknownPaths(named: readonly Named[], endpoints: readonly ServedEndpoint[]): Unknown[] {
-  const others = endpoints.filter(({ responsesContext }) => responsesContext === undefined);
-  const successPaths = others.map(({ status = 200, operationId }) => `${status}.${operationId}`);
-  const pathIds = [...outcomes.map(({ path }) => path), ...successPaths];
+function unknownPaths(named: readonly Named[], endpoints: readonly Endpoint[]): Unknown[] {
+  const pathIds = new Set<string>([
+    ...outcomes.map(({ path }) => path),
+    ...endpoints.flatMap(successPathsOf),
+  ]);
   return named.flatMap(([name, ...path]): Unknown[] => {
-    if (name === undefined || pathIds.includes(name)) return [];
+    if (name === undefined || pathIds.has(name)) return [];
     const near = nearest(name, pathIds);
     const hint = near ? `did you mean ${near}?` : "the report of a sandbox lists its endpoints and paths";
     return [{ code: "bad_choice", path, message: `the sandbox has no path ${quote(name)}`, hint }];

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { documentOf, type SandboxOptions, sandboxOn, sandboxOptions } from "../library/create-sandbox.js";
-import { currentRun } from "../library/run-folder.js";
+import { currentRun, type SandboxRun } from "../library/run-folder.js";
 import type {
   KeyRef,
   OrganizationRef,
@@ -14,6 +14,7 @@ import { requireFields, requireKnownOptions } from "../rules/schema/check.js";
 import { quote } from "../rules/schema/words.js";
 import { checkedOptions } from "../sandbox/start.js";
 import { type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
 import { type RunningServer, serve } from "./serve.js";
 import type { ServeOptions } from "./sockets/server-state.js";
 
@@ -93,13 +94,7 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
   const problem = `is a whole number from 0 to 65535, not ${quote(port)}`;
   requireFields("start the server", { port: isPort ? undefined : problem });
   const document = documentOf(openapi);
-  const ofRun = scenario === undefined && document === undefined ? run?.scenario : undefined;
-  const source = scenario ?? run?.scenario?.scenario ?? "key-states";
-  const named: LoadedScenario | NamedScenario =
-    ofRun ??
-    (typeof source === "string"
-      ? await loadScenario(source, { openapi: document })
-      : resolveSource(source, document));
+  const named = await namedScenario(scenario, document, run);
   await requireDocument(named.scenario);
   const own = { ...checkedOptions(rest), openapi: document };
   const given = run?.optionsFor(own) ?? own;
@@ -137,4 +132,18 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
     throw error;
   });
   return { ...running, close, sandbox: sandboxOn(state), [Symbol.asyncDispose]: () => close() };
+}
+
+/** The scenario of the options, of the run without any, or the usual one. */
+async function namedScenario(
+  scenario: ServerOptions["scenario"],
+  document: Scenario["openapi"],
+  run: SandboxRun | undefined,
+): Promise<LoadedScenario | NamedScenario> {
+  const isOfRun = scenario === undefined && document === undefined;
+  if (isOfRun && run?.scenario !== undefined) return run.scenario;
+  const source = scenario ?? run?.scenario?.scenario ?? "key-states";
+  return typeof source === "string"
+    ? loadScenario(source, { openapi: document })
+    : resolveSource(source, document);
 }

@@ -9,7 +9,7 @@ import { checkScenario, type NamedScenario } from "../scenario/parse-scenario.js
 import type { Scenario } from "../scenario/scenario.generated.js";
 
 /** The number of the text's form. `test/control/state-format.test.ts` fails if the form changes, and this number does not. */
-export const stateFormat = 5;
+export const stateFormat = 6;
 
 /** The scenario that a server starts with; another may run later. */
 interface ScenarioIdentity {
@@ -36,8 +36,7 @@ export function stateText(sandbox: SandboxState, own: NamedScenario, responded: 
     // A document is long, and the scenario has it.
     sandbox: { ...saved, snapshot: { ...snapshot, openapi: undefined } },
   };
-  const text = JSON.stringify(content);
-  return `${text.slice(0, -1)},"sum":"${sumOf(text)}"}\n`;
+  return `${JSON.stringify({ ...content, sum: sumOf(JSON.stringify(content)) })}\n`;
 }
 
 /**
@@ -56,8 +55,7 @@ export function parseState(text: string, own: NamedScenario, given: string): Sav
   }
   const isWhole = sum === sumOf(JSON.stringify({ svc_sandbox_state: format, version: by, ...rest }));
   if (!isWhole) throw unreadableState(given, "a part of it is missing or damaged");
-  // What has its checksum was written by this program.
-  const { started_with: startedWith, sandbox } = rest as unknown as SavedState;
+  const { started_with: startedWith, sandbox } = rest as unknown as SavedState; // what has its checksum is ours
   requireSame(startedWith, identityOf(own), given);
   const scenario = checked(sandbox.scenario);
   return {

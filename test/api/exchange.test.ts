@@ -36,8 +36,20 @@ test("a request has the ref and the fingerprint of its key, or only the fingerpr
 test.each<[string, (key: string) => Partial<ApiRequest>]>([
   ["the header", (apiKey) => ({ apiKey })],
   ["the path", (key) => ({ path: `/v1/${key}` })],
-  ["the query", (key) => ({ traits: 3, evidence: { inQuery: [key], inHeaders: [], page: undefined } })],
-  ["another header", (key) => ({ traits: 4, evidence: { inQuery: [], inHeaders: [key], page: undefined } })],
+  [
+    "the query",
+    (key) => ({
+      traits: ["query", "key in query"],
+      evidence: { inQuery: [key], inHeaders: [], page: undefined },
+    }),
+  ],
+  [
+    "another header",
+    (key) => ({
+      traits: ["key in other header"],
+      evidence: { inQuery: [], inHeaders: [key], page: undefined },
+    }),
+  ],
   ["the body", (key) => ({ content: { ...content, body: { text: JSON.stringify({ note: key }) } } })],
   ["the content type", (key) => ({ content: { ...content, contentType: key } })],
 ])("R46 nothing of a key in %s is in the record of its request", (_place, sent) => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { outcomesOf } from "../../src/api/routes.js";
+import { outcomesOf } from "../../src/api/endpoints.js";
 import { endpointsFor } from "../../src/node/platform.js";
 import { authorizationChecks } from "../../src/rules/authorize.js";
 import { faultPathIds, isFault, outcomeOf } from "../../src/rules/outcomes.js";

@@ -136,6 +136,8 @@ test("a defect of the control plane gets 500, and the server continues", async (
 
 test("a port in use is an error with the sandbox that uses it, if one does", async () => {
   const { server, port } = await start();
+  // The first call of the control plane loads it, which takes longer than a start waits for it.
+  await fetch(`${server.controlUrl}/health`);
   const other = await listening(createServer());
   const details = (one: number) => startServer({ port: one }).catch(({ code, details }) => [code, details]);
   const sandbox = { url: server.url, version, scenario: "key-states", startedAt: expect.any(String) };

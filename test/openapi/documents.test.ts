@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import type { Endpoint } from "../../src/api/endpoint.js";
 import { createSandbox, type Scenario } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
 import { readOpenApi } from "../../src/library/entries/openapi.js";
@@ -221,7 +220,7 @@ test("required headers are checked, and none of their values is stored", async (
   expect(await pay({ "x-trace": "a" })).toEqual([400, "header.Idempotency-Key is missing"]);
   expect(await pay({ ...fine, "x-tags": "1,a" })).toEqual([400, "header.X-Tags[1] must be integer"]);
   expect(JSON.stringify([sandbox.snapshot(), sandbox.requests.list()])).not.toMatch(/secret-session/);
-  const [endpoint] = stateOf(sandbox).endpoints.slice(released.length) as unknown as Endpoint[];
+  const [endpoint] = stateOf(sandbox).endpoints.slice(released.length);
   expect(await pay(endpoint?.example?.().headers)).toEqual([201, undefined]);
 });
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { builtIn } from "../../src/api/routes.js";
+import { builtIn } from "../../src/api/endpoints.js";
 import { openApiFile } from "../../src/node/files/load-scenario.js";
 import { documentReader } from "../../src/openapi/read-api.js";
 import { content, documentOf, serving, success } from "../support/documents.js";

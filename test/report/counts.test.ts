@@ -7,6 +7,7 @@ import { startInNode } from "../../src/node/platform.js";
 import { mergeReports } from "../../src/report/merge-reports.js";
 import { clientReport } from "../../src/report/report.js";
 import { renderReport } from "../../src/report/report-document.js";
+import type { RequestTraits } from "../../src/rules/request.js";
 import type { Fault } from "../../src/sandbox/faults.js";
 import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import { advanceClock, clearRequests } from "../../src/sandbox/operations/operations.js";
@@ -41,12 +42,12 @@ const happening = fc.record({
 });
 type Happening = typeof happening extends fc.Arbitrary<infer One> ? One : never;
 
-const odd: Readonly<Record<number, { method?: string; path?: string; traits?: number }>> = {
+const odd: Readonly<Record<number, { method?: string; path?: string; traits?: RequestTraits }>> = {
   1: { method: "POST" },
   2: { path: "/v1/nothing" },
-  3: { traits: 1 },
-  4: { traits: 3 },
-  5: { traits: 12 },
+  3: { traits: ["query"] },
+  4: { traits: ["query", "key in query"] },
+  5: { traits: ["key in other header", "browser header"] },
 };
 
 /** Sends requests with a key of the sandbox that runs, with none, or with one that nobody holds. */

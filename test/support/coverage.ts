@@ -1,4 +1,5 @@
-import { builtIn, endpointsIn, outcomesOf } from "../../src/api/routes.js";
+import { endpointsIn } from "../../src/api/document-reader.js";
+import { builtIn, outcomesOf } from "../../src/api/endpoints.js";
 import { createSandbox } from "../../src/index.js";
 
 /** The endpoints without the announced ones, and those that follow the first. */

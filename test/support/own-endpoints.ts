@@ -1,4 +1,4 @@
-import { builtIn } from "../../src/api/routes.js";
+import { builtIn } from "../../src/api/endpoints.js";
 import type { Scenario } from "../../src/index.js";
 import { type Outcome, outcomeOf, type PathId } from "../../src/rules/outcomes.js";
 import { pageOf } from "./pages.js";

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { startCall } from "../../src/api/call.js";
-import type { Success } from "../../src/api/endpoint.js";
 import { me } from "../../src/api/endpoints/me.js";
 import { rejectCall, successResponse } from "../../src/api/response.js";
 import { type VariationRow, variationTable } from "../../src/api/variation/table.js";
@@ -8,6 +7,7 @@ import { type Selector, selector, variationOf } from "../../src/api/variation/va
 import { headerOf } from "../../src/check/response.js";
 import type { Profile } from "../../src/rules/assumptions.js";
 import { type ApiPathId, type Outcome, outcomeOf, outcomes } from "../../src/rules/outcomes.js";
+import type { Success } from "../../src/sandbox/endpoint.js";
 import type { ApiResponse } from "../../src/sandbox/journal/exchange.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";

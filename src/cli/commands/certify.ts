@@ -1,6 +1,6 @@
 import { availableParallelism, constants } from "node:os";
+import { outcomesOf } from "../../api/endpoints.js";
 import { apiVersion } from "../../api/openapi.js";
-import { outcomesOf } from "../../api/routes.js";
 import { certify } from "../../certify/judge.js";
 import { type CertifyPlan, groupNames, seedIn, seedsOf } from "../../certify/plan.js";
 import {

@@ -1,6 +1,6 @@
 import { conditionedRun } from "../../api/conditioned-run.js";
+import { outcomesOf } from "../../api/endpoints.js";
 import { faultsOn } from "../../api/faults.js";
-import { outcomesOf } from "../../api/routes.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { endpointsFor } from "../../node/platform.js";
 import type { CommandOptions } from "../../node/run-command.js";

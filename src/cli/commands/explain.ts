@@ -1,8 +1,7 @@
-import type { Endpoint } from "../../api/endpoint.js";
+import { endpointNamed, firstEndpoint } from "../../api/endpoints.js";
 import { causeOf, evaluate } from "../../api/evaluate.js";
 import { expectedCode } from "../../api/messages.js";
 import { checkResults } from "../../api/request-details.js";
-import { endpointNamed, firstEndpoint } from "../../api/routes.js";
 import { ControlClient } from "../../node/clients/control-client.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { checkLines, responseFacts } from "../../report/request-text.js";
@@ -21,6 +20,7 @@ import { outcomeOf, type PathId } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { didYouMean, listed, quote } from "../../rules/schema/words.js";
 import { isoOf } from "../../sandbox/clock.js";
+import type { Endpoint } from "../../sandbox/endpoint.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { secretFor } from "../../sandbox/story/run-step.js";
 import { bundledScenarios } from "../../scenario/bundled.js";

@@ -1,4 +1,4 @@
-import { endpointNamed } from "../../api/routes.js";
+import { endpointNamed } from "../../api/endpoints.js";
 import { clientEnvironment, powershellLines, shellLines } from "../../node/client-variables.js";
 import { dryRunScenario } from "../../node/dry-run.js";
 import { alignColumns } from "../../report/plain-text.js";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { finished } from "node:stream";
-import { firstEndpoint } from "../../api/routes.js";
+import { firstEndpoint } from "../../api/endpoints.js";
 import type { SandboxRun } from "../../library/run-folder.js";
 import { controlPath, isLoopbackHost, isWildcard } from "../../node/addresses.js";
 import { type LoadedScenario, requireDocument, stdinName } from "../../node/files/load-scenario.js";

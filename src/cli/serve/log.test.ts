@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { asked } from "../../../test/support/send.js";
 import { handle } from "../../api/handle.js";
 import { startInNode } from "../../node/platform.js";
-import { traitBit } from "../../rules/request.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import type { Io } from "../io.js";
@@ -26,7 +25,7 @@ test.each([
 test("the advice that a request caused is at the end of its line, and notes only in a verbose log", () => {
   const sandbox = startInNode(bundledScenarios["key-states"]);
   const apiKey = scenarioSecret(sandbox, "legacy");
-  const entry = handle(sandbox, asked({ apiKey, traits: traitBit.query }));
+  const entry = handle(sandbox, asked({ apiKey, traits: ["query"] }));
   expect(requestLogLine(entry, palette)).toMatch(/ legacy {2}query-or-body-sent$/);
   expect(requestLogLine(entry, palette, true)).toContain("query-or-body-sent  legacy-key-in-use");
 });

@@ -93,7 +93,7 @@ const exchangeShape = s.openMapping({
     status: s.number(),
   },
   ...{ fromStory: s.flag(), isProbe: s.flag(), isMisdirected: s.flag(), leaksRealKey: s.flag() },
-  ...{ presented: s.choice(["missing", "malformed", "well_formed"]), traits: s.number() },
+  ...{ presented: s.choice(["missing", "malformed", "well_formed"]), traits: s.list(s.text()) },
   ...{ key: s.nullable(s.text()), fingerprint: s.nullable(s.text()), operation: s.nullable(s.text()) },
   ...{
     pathId: s.text({ pattern: /^(?:\d{3}|fault)\.\w+$/ }),

@@ -56,8 +56,7 @@ export function targetOf(file: string): string {
 
 export async function writeReportFile(path: string, text: string, isAppended = false): Promise<void> {
   makeFolder(dirname(path));
-  // Not through a draft, because the file may be a pipe.
-  // Keeps the earlier output of the command if standard output is a file.
+  // Not through a draft, because the file may be a pipe, or standard output with earlier lines.
   const isStream = /^\/(?:dev|proc)\//.test(path);
   await writeInto(path, text, isStream ? O_APPEND : O_CREAT | (isAppended ? O_APPEND : O_TRUNC));
 }

@@ -114,68 +114,75 @@ type IsExtra = (name: string, members: Members) => boolean;
 export const maximumProblems = 100;
 
 export function mistakesIn(root: Shape, whole: unknown, isExtra: IsExtra = () => false): Mistake[] {
-  const mistakes: Mistake[] = [];
-  check(root, whole, []);
-  return mistakes;
+  const shapeCheck = new ShapeCheck(isExtra);
+  shapeCheck.check(root, whole, []);
+  return shapeCheck.mistakes;
+}
 
-  function add(kind: Mistake["kind"], path: Path, shape: Shape, value: unknown): void {
-    if (mistakes.length < maximumProblems) mistakes.push({ kind, path, shape, value });
+class ShapeCheck {
+  readonly mistakes: Mistake[] = [];
+  readonly #isExtra: IsExtra;
+
+  constructor(isExtra: IsExtra) {
+    this.#isExtra = isExtra;
   }
 
-  function check(shape: Shape, value: unknown, path: Path): void {
-    if (mistakes.length >= maximumProblems || shape.kind === "anything") return;
+  check(shape: Shape, value: unknown, path: Path): void {
+    if (this.mistakes.length >= maximumProblems || shape.kind === "anything") return;
     if (shape.isNullable && value === null) return;
     if (shape.kind === "either") {
-      // Check it against the option of the same kind; of several mappings, against one that has a field of it.
-      const alike = shape.options.filter((option) => isOfKind(option, value));
-      const hasField = (option: Shape) =>
-        option.kind === "mapping" &&
-        Object.keys(value as Members).some((name) => Object.hasOwn(option.fields, name));
-      check(alike.find(hasField) ?? alike[0] ?? (shape.options[0] as Shape), value, path);
+      this.check(optionFor(shape.options, value), value, path);
       return;
     }
-    if (value === undefined) add("missing", path, shape, value);
-    else if (!isAllowed(shape, value)) add("value", path, shape, value);
-    if (isOfKind(shape, value)) checkInside(shape, value, path);
+    if (value === undefined) this.#add({ kind: "missing", path, shape, value });
+    else if (!isAllowed(shape, value)) this.#add({ kind: "value", path, shape, value });
+    if (isOfKind(shape, value)) this.#checkInside(shape, value, path);
   }
 
-  function checkInside(shape: Shape, value: unknown, path: Path): void {
-    if (shape.kind === "mapping") checkMapping(shape, value as Members, path);
-    if (shape.kind === "record") checkRecord(shape, value as Members, path);
-    if (shape.kind !== "list") return;
-    for (const [index, item] of (value as unknown[]).entries()) {
-      check(shape.item, item, [...path, index]);
-    }
+  #add(mistake: Mistake): void {
+    if (this.mistakes.length < maximumProblems) this.mistakes.push(mistake);
   }
 
-  function checkMapping(shape: MappingKind, members: Members, path: Path): void {
+  #checkInside(shape: Shape, value: unknown, path: Path): void {
+    if (shape.kind === "mapping") this.#checkMapping(shape, value as Members, path);
+    if (shape.kind === "record") this.#checkRecord(shape, value as Members, path);
+    if (shape.kind !== "list" || !Array.isArray(value)) return;
+    for (const [index, item] of value.entries()) this.check(shape.item, item, [...path, index]);
+  }
+
+  #checkMapping(shape: MappingKind, members: Members, path: Path): void {
     for (const [name, field] of Object.entries(shape.fields)) {
       const member = Object.hasOwn(members, name) ? members[name] : undefined;
-      if (member !== undefined || !("optional" in field)) {
-        check(shapeOf(field), member, [...path, name]);
-      }
+      if (member !== undefined || !("optional" in field)) this.check(shapeOf(field), member, [...path, name]);
     }
     if (shape.isOpen) return;
     const unknown = Object.keys(members).filter(
-      (name) => !Object.hasOwn(shape.fields, name) && !isExtra(name, members),
+      (name) => !Object.hasOwn(shape.fields, name) && !this.#isExtra(name, members),
     );
     // An unknown field is probably a misspelled one.
     const isEmpty = unknown.length === 0 && shape.needs?.every((name) => isUnset(shape, members[name]));
-    if (isEmpty) add("empty", path, shape, members);
-    for (const name of unknown.slice(0, maximumProblems - mistakes.length)) {
-      const value = members[name];
-      mistakes.push({ kind: "unknown", path: [...path, name], shape, value, holder: members });
-    }
+    if (isEmpty) this.#add({ kind: "empty", path, shape, value: members });
+    for (const name of unknown)
+      this.#add({ kind: "unknown", path: [...path, name], shape, value: members[name], holder: members });
   }
 
-  function checkRecord({ name, member }: RecordKind, members: Members, path: Path): void {
-    for (const [given, value] of Object.entries(members)) {
-      const inner = [...path, given];
-      if (name !== undefined && !isAllowed(name, given) && mistakes.length < maximumProblems)
-        mistakes.push({ kind: "name", path: inner, shape: name, value: given, holder: members });
-      check(member, value, inner);
+  #checkRecord({ name: shapeOfNames, member }: RecordKind, members: Members, path: Path): void {
+    for (const [name, value] of Object.entries(members)) {
+      const inner = [...path, name];
+      if (shapeOfNames !== undefined && !isAllowed(shapeOfNames, name))
+        this.#add({ kind: "name", path: inner, shape: shapeOfNames, value: name, holder: members });
+      this.check(member, value, inner);
     }
   }
+}
+
+/** The option of the same kind; of several mappings, one that has a field of the value. */
+function optionFor(options: readonly Shape[], value: unknown): Shape {
+  const alike = options.filter((option) => isOfKind(option, value));
+  const hasField = (option: Shape) =>
+    option.kind === "mapping" &&
+    Object.keys(value as Members).some((name) => Object.hasOwn(option.fields, name));
+  return alike.find(hasField) ?? alike[0] ?? (options[0] as Shape);
 }
 
 function isUnset({ isOffByFalse }: MappingKind, member: unknown): boolean {
@@ -197,7 +204,7 @@ function isAllowed(shape: Shape, value: unknown): boolean {
     return isOther || (shape.choices as readonly unknown[]).includes(value);
   }
   if (!isOfKind(shape, value)) return false;
-  if (shape.kind === "list") return isWithin(shape, (value as unknown[]).length);
+  if (shape.kind === "list") return Array.isArray(value) && isWithin(shape, value.length);
   if (shape.kind === "number") {
     const isFine = shape.isWhole ? Number.isSafeInteger(value) : Number.isFinite(value);
     return isFine && isWithin(shape, value as number);

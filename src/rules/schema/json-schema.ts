@@ -1,4 +1,4 @@
-import { type Limits, type MappingKind, type Shape, shapeOf } from "./shape.js";
+import { type Limits, type MappingKind, type RecordKind, type Shape, shapeOf } from "./shape.js";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -41,7 +41,10 @@ function orNullKeywords({ isNullable }: Shape, keywords: JsonSchema): JsonSchema
   };
 }
 
-function keywordsOf(shape: Shape, inside: (shape: Shape, ...step: string[]) => JsonSchema): JsonSchema {
+/** Returns the schema of a shape inside, at this step. */
+type Inside = (shape: Shape, ...step: string[]) => JsonSchema;
+
+function keywordsOf(shape: Shape, inside: Inside): JsonSchema {
   switch (shape.kind) {
     case "anything":
       return {};
@@ -72,35 +75,38 @@ function keywordsOf(shape: Shape, inside: (shape: Shape, ...step: string[]) => J
     }
     case "number":
       return { type: shape.isWhole ? "integer" : "number", ...limited(shape, "minimum", "maximum") };
-    case "record": {
-      const { name, member } = shape;
-      if (name !== undefined) {
-        return {
-          type: "object",
-          propertyNames: inside(name, "<name>"),
-          additionalProperties: inside(member, "<ref>"),
-        };
-      }
-      // Explicit, or generated types would have an object without members.
-      return { type: "object", additionalProperties: member.kind === "anything" || inside(member, "<ref>") };
-    }
-    case "mapping": {
-      const fields = Object.entries(shape.fields);
-      const properties = Object.fromEntries(
-        fields.map(([name, field]) => [name, inside(shapeOf(field), name)]),
-      );
-      const required = fields.filter(([, field]) => !("optional" in field)).map(([name]) => name);
-      return {
-        type: "object",
-        properties,
-        ...(required.length > 0 && { required }),
-        ...(!shape.isOpen && { additionalProperties: false }),
-        ...(shape.needs && { anyOf: shape.needs.map((name) => having(name, shape)) }),
-      };
-    }
+    case "record":
+      return recordKeywords(shape, inside);
+    case "mapping":
+      return mappingKeywords(shape, inside);
     default:
       return { type: shape.kind };
   }
+}
+
+function recordKeywords({ name, member }: RecordKind, inside: Inside): JsonSchema {
+  if (name !== undefined) {
+    return {
+      type: "object",
+      propertyNames: inside(name, "<name>"),
+      additionalProperties: inside(member, "<ref>"),
+    };
+  }
+  // Explicit, or generated types would have an object without members.
+  return { type: "object", additionalProperties: member.kind === "anything" || inside(member, "<ref>") };
+}
+
+function mappingKeywords(shape: MappingKind, inside: Inside): JsonSchema {
+  const fields = Object.entries(shape.fields);
+  const properties = Object.fromEntries(fields.map(([name, field]) => [name, inside(shapeOf(field), name)]));
+  const required = fields.filter(([, field]) => !("optional" in field)).map(([name]) => name);
+  return {
+    type: "object",
+    properties,
+    ...(required.length > 0 && { required }),
+    ...(!shape.isOpen && { additionalProperties: false }),
+    ...(shape.needs && { anyOf: shape.needs.map((name) => having(name, shape)) }),
+  };
 }
 
 function having(name: string, { isOffByFalse, fields }: MappingKind) {

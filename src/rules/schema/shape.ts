@@ -1,5 +1,4 @@
-// Shapes describe values as plain data. Checks, messages, JSON Schema and types are made from them
-// (docs/decisions/0011).
+// Shapes describe values as plain data: checks, messages, JSON Schema and types come from them (docs/decisions/0011).
 
 /** The path of a field: names in mappings and positions in lists. */
 export type Path = readonly (string | number)[];

@@ -2,7 +2,7 @@ import type { AdviceId } from "../../rules/advice.js";
 import { isMarked, isSandboxKey, keyStateAt, keyStateTable } from "../../rules/api-key.js";
 import { type Presented, successPath } from "../../rules/authorize.js";
 import { isFault, isSuccess, outcomeOf, type PathId } from "../../rules/outcomes.js";
-import { type ApiRequest, shows, traitBit } from "../../rules/request.js";
+import { type ApiRequest, hasKeyElsewhere } from "../../rules/request.js";
 import type { Observation } from "../conditions.js";
 import type { KeyEntry } from "../registry.js";
 import type { Exchange } from "./exchange.js";
@@ -208,40 +208,37 @@ function adviceOnStray(apiKey: string, { presented, pathId }: Exchange): readonl
 function adviceOnTraits(call: ObservedCall, exchange: Exchange, pages: Set<string>): AdviceId[] {
   const { traits, isMisdirected } = exchange;
   const advice: AdviceId[] = [];
-  if (traits === 0 && !isMisdirected) return advice;
-  if (shows(traits, traitBit.keyInQuery)) advice.push("key-in-query");
-  if (shows(traits, traitBit.keyInOtherHeader)) advice.push("key-in-authorization");
+  if (traits.length === 0 && !isMisdirected) return advice;
+  if (traits.includes("key in query")) advice.push("key-in-query");
+  if (traits.includes("key in other header")) advice.push("key-in-authorization");
   const hasKey = hasKeyAnywhere(call, exchange);
-  const isBrowser = shows(traits, traitBit.fromBrowser);
+  const isBrowser = traits.includes("browser header");
   if (isPageWithKey(call, exchange, pages)) advice.push("key-from-browser");
   else if (isBrowser && hasKey) advice.push("key-with-browser-headers");
   if (isMisdirected) {
     // Browsers send preflights on their own. A person who opens the server in a browser is not a client.
-    if (!shows(traits, traitBit.preflight) && (hasKey || !isBrowser)) advice.push("wrong-method-or-path");
-  } else if (
-    shows(traits, traitBit.body) ||
-    (shows(traits, traitBit.query) && !shows(traits, traitBit.keyInQuery))
-  ) {
+    if (!traits.includes("preflight") && (hasKey || !isBrowser)) advice.push("wrong-method-or-path");
+  } else if (traits.includes("body") || (traits.includes("query") && !traits.includes("key in query"))) {
     advice.push("query-or-body-sent");
   }
   return advice;
 }
 
 function hasKeyAnywhere({ request }: ObservedCall, { traits }: Exchange): boolean {
-  return request.apiKey !== undefined || shows(traits, traitBit.keyInQuery | traitBit.keyInOtherHeader);
+  return request.apiKey !== undefined || hasKeyElsewhere(traits);
 }
 
 // A proxy forwards browser headers and adds the key itself, but sends no preflight for it.
 function isPageWithKey(call: ObservedCall, exchange: Exchange, pages: Set<string>): boolean {
   const { traits } = exchange;
   const page = call.request.evidence?.page;
-  if (shows(traits, traitBit.preflightForKey)) {
+  if (traits.includes("preflight for key")) {
     if (page !== undefined && pages.size < pagesCapacity) pages.add(page);
     return true;
   }
   return (
     hasKeyAnywhere(call, exchange) &&
-    (shows(traits, traitBit.fromPage) || (page !== undefined && pages.has(page)))
+    (traits.includes("from page") || (page !== undefined && pages.has(page)))
   );
 }
 

@@ -110,14 +110,14 @@ function matchingRequests(
   return limit === undefined ? matching : matching.slice(Math.max(0, matching.length - limit));
 }
 
-// Leaves out requests that a fault hit and that their client sent again: after no or a broken response, before the end of a
-// delayed one, or after a delayed 401 or 403, because a timeout may come just after its end.
+/** Leaves out requests that a fault hit and that their client sent again. */
 function withoutFaults(all: readonly Exchange[]): Exchange[] {
   const sentLater = new Set<string>();
   const isKept = ({ method, path, fingerprint, fault, pathId, status, isUnread }: Exchange) => {
     const name = `${method} ${path} ${fingerprint}`;
     const isRepeated = sentLater.has(name);
     sentLater.add(name);
+    // A timeout may come just after the end of a delayed 401 or 403.
     const wasInVain = fault === pathId || isUnread === true || status === 401 || status === 403;
     return fault === null || !isRepeated || !wasInVain;
   };

@@ -1,7 +1,7 @@
 import { environments, maximumActiveKeys } from "../../rules/api-key.js";
 import type { Assumptions, Profile } from "../../rules/assumptions.js";
 import { type RejectionCode, rejectionCodes, SandboxError } from "../../rules/errors.js";
-import { readMembers } from "../../rules/organization.js";
+import { readAccess } from "../../rules/organization.js";
 import { requireFields, validationError } from "../../rules/schema/check.js";
 import { type ActionName, actionNames, actionRow } from "../../rules/steps.js";
 import { faultProblems } from "../../scenario/checks/faults.js";
@@ -68,8 +68,7 @@ export function performAction(sandbox: SandboxState, action: StepAction, dueAt?:
   const name = actionIn(action);
   if (name === undefined) return nothing;
   const { actor, ...given } = action[name] as { readonly actor?: Initiator["actor"] };
-  // The step's schema has checked the input of this operation.
-  const input = (name === "faults" ? action.faults : given) as never;
+  const input = (name === "faults" ? action.faults : given) as never; // the step's schema has checked it
   try {
     return { ...nothing, ...operations[name](sandbox, input, { actor, isScripted: true, dueAt }) };
   } catch (error) {
@@ -139,7 +138,7 @@ function updateOrganization(
   input: OrganizationInput,
 ): { readonly organization: OrganizationView } {
   const entry = sandbox.registry.organization(input.ref);
-  entry.organization = { ...entry.organization, ...readMembers(input, entry.organization) };
+  entry.organization = { ...entry.organization, ...readAccess(input, entry.organization) };
   const organization = viewOrganization(entry.organization);
   sandbox.history.emit({ type: "organization.updated", organization });
   return { organization };

@@ -185,7 +185,7 @@ function remember(story: StoryProgress, result: PlayedStep): PlayedStep {
 
 type Outcome = Partial<PlayedStep>;
 
-function outcomeOf(...[sandbox, step, send]: Parameters<typeof runStep>): Outcome {
+function outcomeOf(sandbox: SandboxState, step: StoryStep, send: SendStoryRequest): Outcome {
   try {
     return runStep(sandbox, step, send);
   } catch (error) {

@@ -63,8 +63,7 @@ async function runRoute(row: Route, server: Server, request: Request, response: 
     actor: actorOf(request),
     params: request.params as Record<string, string>,
     query: queryOf(row, request),
-    // Its shapes have checked the body.
-    body: body as never,
+    body: body as never, // its shapes have checked it
     document: document || undefined,
   };
   server.beforeControlCall();
@@ -115,7 +114,11 @@ function actorOf(request: Request): Actor {
 
 function scenarioIn(body: unknown): unknown {
   if (!isMapping(body)) return undefined;
-  return "fields" in body ? (body as unknown as OpenScenario).fields() : (body.scenario ?? body.name);
+  return isOpen(body) ? body.fields() : (body.scenario ?? body.name);
+}
+
+function isOpen(body: object): body is OpenScenario {
+  return "fields" in body;
 }
 
 const yamlTypes = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];

@@ -84,8 +84,7 @@ export function sendControlError(
 
 function controlErrorOf(error: unknown, onDefect: (error: unknown) => void = () => {}) {
   const { status, code, message, details = {} } = rejectionOf(error, onDefect);
-  // Message and details may quote a key that the client sent (R46). If a change was made but not saved, the error shows the new
-  // secret, which exists nowhere else.
+  // They may quote a key that the client sent (R46); the secret of a change that was not saved exists nowhere else.
   const clean = code === "state_unwritable" ? details : redactValue(details, redactEncoded);
   const shown = Object.keys(details).length === 0 ? undefined : clean;
   const { text } = errorBody(code, redactEncoded(message), shown as typeof details);

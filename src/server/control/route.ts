@@ -87,8 +87,7 @@ export function controlRoute<Name extends ControlBodyName = "nothing", Parameter
   row: Omit<Route<Name, Parameters>, "method" | "path" | "changes"> & { readonly changes?: false },
 ): Route {
   const [method, path] = call.split(" ") as [Route["method"], string];
-  // Its body and query are checked by its own shapes before it runs.
-  return { changes: method !== "GET", ...row, method, path } as unknown as Route;
+  return { changes: method !== "GET", ...row, method, path } as unknown as Route; // its shapes check its body and query
 }
 
 export function textOf({ body }: Request): string {

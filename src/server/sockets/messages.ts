@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { bodyParts } from "../../api/faults.js";
-import { errorBody, type TextBody } from "../../api/messages.js";
+import { errorBody } from "../../api/messages.js";
 import { bodyOf, contentOf, longestBody, noBody, tooLongBody } from "../../api/request-input.js";
 import { controlPath } from "../../node/addresses.js";
 import { clearTimeout, setTimeout } from "../../node/platform.js";
@@ -13,6 +13,7 @@ import {
   type RequestContent,
   receivedRequest,
 } from "../../rules/request.js";
+import type { TextBody } from "../../sandbox/endpoint.js";
 import type { ApiResponse, Delivery } from "../../sandbox/journal/exchange.js";
 
 const insideControl = `${controlPath}/`;
@@ -115,8 +116,7 @@ function canSendAtOnce(body: string, { socket, shouldKeepAlive, headersSent }: S
   );
 }
 
-// Sends the same bytes as Node, but in one write and without checking them again: Node's own functions make the whole
-// request a third slower. All headers are the sandbox's own and contain no client input.
+// The same bytes in one write: Node's functions check the sandbox's own headers again, and make a request a third slower.
 function sendAtOnce(
   { status, headers, body }: ApiResponse,
   more: readonly string[],
@@ -251,10 +251,9 @@ export function endSocket(socket: Duplex, text = ""): void {
     socket.destroy();
     return;
   }
-  // Discards the rest of the request: closing with unread bytes would reset the connection before the client has read the
-  // response. The deadline ends clients that never close, which would also delay the server's own close.
+  // Discards the rest: closing with unread bytes would reset the connection before the client has read the response.
   socket.resume();
-  const deadline = setTimeout(() => socket.destroy(), lingering);
+  const deadline = setTimeout(() => socket.destroy(), lingering); // clients that never close would delay the server's close
   socket.once("close", () => clearTimeout(deadline));
   socket.end(text);
 }

@@ -49,7 +49,7 @@ export interface Hosting {
 
 export type ControlHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
-export type Server = ReturnType<typeof createServerState>;
+export type Server = ReturnType<typeof createServerState>; // an interface would list the members again
 
 export function createServerState(sandbox: SandboxState, options: Partial<ServeOptions> & Hosting = {}) {
   const { explain = false, controlToken, stateFile } = options;

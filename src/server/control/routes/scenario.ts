@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import type { ScenarioSource } from "../../../library/sandbox.js";
 import { dryRunProblems, unmarkedSecrets } from "../../../node/dry-run.js";
 import { requireKnownNames } from "../../../node/files/load-scenario.js";
 import { readBundledScenario } from "../../../node/package-files.js";
@@ -144,7 +143,7 @@ function sourceOf(
   openapi?: Scenario["openapi"],
 ): NamedScenario {
   if (sent === first.name) return first;
-  if (typeof sent !== "string") return resolveSource(sent as unknown as ScenarioSource, openapi);
+  if (typeof sent !== "string") return resolveSource(sent as unknown as Scenario, openapi); // it checks a value
   if (!isScenarioName(sent)) throw scenarioNotFound(sent, "it is not a bundled one");
   return { scenario: withStory(sent), name: sent };
 }

@@ -1,5 +1,5 @@
+import { outcomesOf } from "../../../api/endpoints.js";
 import { requestChecksOf, requestDetails, requireRequest } from "../../../api/request-details.js";
-import { endpointsOf, outcomesOf } from "../../../api/routes.js";
 import { storySender } from "../../../api/story-sender.js";
 import { stepView } from "../../../node/logger.js";
 import { formats, reportFormats } from "../../../report/render/document.js";
@@ -145,8 +145,8 @@ export const requestChecksRoutes: readonly Route[] = [
   controlRoute("GET /request-checks", {
     summary: "The checks of a request in order, with the path ids of their rejections",
     run: ({ sandbox }) => ({
-      checks: requestChecksOf(endpointsOf(sandbox)),
-      successes: outcomesOf(endpointsOf(sandbox)).flatMap(({ path }) => (isSuccess(path) ? path : [])),
+      checks: requestChecksOf(sandbox.endpoints),
+      successes: outcomesOf(sandbox.endpoints).flatMap(({ path }) => (isSuccess(path) ? path : [])),
       faults: faultPathIds,
       effects: faultKinds.map((effect) => {
         const { value, onlyDelays, ends, does } = faultEffects[effect];

@@ -1,9 +1,8 @@
 import { isSuccess, outcomes, type PathId, type SuccessPathId } from "../rules/outcomes.js";
 import type { RequestContent } from "../rules/request.js";
 import type { Shape } from "../rules/schema/shape.js";
-import type { KeyEntry } from "../sandbox/registry.js";
-import type { SandboxState, ServedEndpoint } from "../sandbox/sandbox.js";
-import type { FlatHeaders, TextBody } from "./messages.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import type { KeyEntry } from "./registry.js";
 
 /** The path id of a rejection by the endpoint itself, after authorization. */
 export type OwnRejectionPath = Extract<PathId, "400.bad_request" | "422.validation">;
@@ -21,19 +20,31 @@ export function successPathsOf(endpoint: Endpoint): readonly PathId[] {
   return path === undefined ? outcomes.map((row) => row.path).filter(isSuccess) : [path];
 }
 
-/** A new endpoint is one file and its row in `routes.ts`: everything else reads it from there. */
-export interface Endpoint extends ServedEndpoint {
+/** An endpoint of the API, and its responses. A new one is one file and its row in `src/api/endpoints.ts`. */
+export interface Endpoint {
+  readonly method: string;
   /** The exact path; a name in braces matches any one segment: `/things/{id}`. */
   readonly path: string;
+  readonly operationId: string;
+  readonly status?: 201 | 202 | 204;
+  /** Whether `data` is the key's context: the key decides the path id of its success. Default: false. */
+  readonly responsesContext?: true;
+  /** The scope that it requires, or `null` for none. Default: the assumption `me_scope`. */
+  readonly scope?: string | null;
   readonly summary: string;
   readonly input?: InputSchema;
   readonly rejections?: readonly OwnRejectionPath[];
   /** The response of the API's own description with a status; `undefined` if it has none. Default: not described there. */
-  readonly documented?: (status: number, sandbox: SandboxState) => Success | undefined;
+  readonly documented?: (status: number, sandbox: Served) => Success | undefined;
   /** A request that passes its checks. Default: one to its path. */
   readonly example?: () => KeylessRequest;
   /** Changes nothing, because dry runs use it too. */
-  readonly respond: (caller: KeyEntry, sandbox: SandboxState, asked: EndpointInput) => Success | OwnRejection;
+  readonly respond: (caller: KeyEntry, sandbox: Served, asked: EndpointInput) => Success | OwnRejection;
+}
+
+/** The part of a sandbox that responses depend on. */
+interface Served {
+  readonly scenario: Scenario;
 }
 
 /** An endpoint that the specification has, and its description. */
@@ -43,10 +54,6 @@ export interface ReleasedEndpoint extends Endpoint {
   readonly responseName: string;
   readonly responseShape: Shape;
   readonly responseExample: unknown;
-}
-
-export function isJson(mediaType = "application/json"): boolean {
-  return /^[^;]*[/+]json\s*(?:;|$)/i.test(mediaType);
 }
 
 export interface KeylessRequest {
@@ -86,10 +93,16 @@ export interface Preference {
   readonly note?: string;
 }
 
+export interface TextBody {
+  readonly text: string;
+  readonly bytes: number;
+}
+
 export interface Success extends TextBody {
   readonly kind?: undefined;
   readonly type?: string;
-  readonly headers?: FlatHeaders;
+  /** Names and values in turn. */
+  readonly headers?: readonly string[];
 }
 
 export interface OwnRejection {
