@@ -1,4 +1,5 @@
 import {
+  type Endpoint,
   type EndpointInput,
   type InputSchema,
   isJson,
@@ -13,7 +14,7 @@ import { isTooDeep, parsedJson } from "../rules/schema/json.js";
 import type { Members } from "../rules/schema/messages.js";
 import { isMapping, type Path } from "../rules/schema/shape.js";
 import { decoded, type Notes, resolved } from "./document.js";
-import { type Operation, type Parameter, parameterNames, responseAt } from "./operations.js";
+import { type Operation, type Parameter, parameterNames, responseAt, unchecked } from "./operations.js";
 import {
   bodyFor,
   type Content,
@@ -57,7 +58,13 @@ const ownHeaders = ["accept", "authorization", "content-type", "x-api-key"];
 const isOwnHeader = (one: Parameter) => one.in === "header" && ownHeaders.includes(one.name.toLowerCase());
 
 /** The checks of an operation's input, and a request that passes them. */
-export function inputOf(operation: Operation, schemas: SchemasByUse) {
+export interface OperationInput extends Pick<Endpoint, "rejections"> {
+  readonly input: InputSchema;
+  readonly example: () => KeylessRequest;
+  readonly note: (notes: Notes) => void;
+}
+
+export function inputOf(operation: Operation, schemas: SchemasByUse): OperationInput {
   const accepted = acceptedBy(operation, schemas);
   const { parameters, body } = accepted;
   const input: InputSchema = {
@@ -113,7 +120,7 @@ function noteInput(notes: Notes, { operation, parameters, body, schemas }: Accep
     (one) => !parameters.some(({ place }) => place === one.place) && !isOwnHeader(one),
   );
   const note = (what: string, names: readonly string[]) =>
-    notes.add("unchecked", id, `does not check ${what}`, `operations do not check ${what}`, names.join(", "));
+    notes.add("unchecked", id, unchecked, what, names.join(", "));
   for (const kind of new Set(others.map(kindOf)))
     note(
       kind,

@@ -146,8 +146,8 @@ export class Schemas {
   }
 
   #note(path: Path, what: string): void {
-    const words = "a keyword that is not checked";
-    this.document.notes.add("unchecked", pathText(path), `has ${words}`, `schemas have ${words}`, what);
+    const verbs = ["has", "schemas have"] as const;
+    this.document.notes.add("unchecked", pathText(path), verbs, "a keyword that is not checked", what);
   }
 
   /** Changes what depends on the direction, and flags of OpenAPI 3.0 that are limits in 3.1. */

@@ -1,5 +1,4 @@
 import { printable } from "../rules/redact.js";
-import type { Path } from "../rules/schema/shape.js";
 import { nearest } from "../rules/schema/words.js";
 import {
   excerptOf,
@@ -20,41 +19,6 @@ export function placeAt(source: SourceText, offset: number): SourcePlace {
 
 export function placeInText(text: string, file: string, offset: number): SourcePlace {
   return placeAt(createSource(text, file), offset);
-}
-
-const jsonToken = /[[\]{}:,]|"(?:[^"\\]|\\.)*"|[^\s[\]{}:,"]+/g;
-
-/** The place of the part at a path in a JSON text, or of the nearest part around it, without a tree of a large text. */
-export function placeInJson(text: string, file: string, path: Path): SourcePlace {
-  const tokens = text.matchAll(jsonToken);
-  const next = () => tokens.next().value as RegExpExecArray;
-  const skip = (first: RegExpExecArray) => {
-    for (let token = first, open = 0; ; token = next()) {
-      if (/^[[{]/.test(token[0])) open += 1;
-      else if (/^[\]}]/.test(token[0])) open -= 1;
-      if (open === 0) return;
-    }
-  };
-  /** The value at a step inside; `undefined` if there is none. */
-  const inside = (isList: boolean, step: string | number): RegExpExecArray | undefined => {
-    for (let index = 0; ; index++) {
-      const name = next();
-      if (/^[\]}]/.test(name[0])) return undefined;
-      const isWanted = isList ? index === Number(step) : JSON.parse(name[0]) === String(step);
-      if (!isList) next();
-      const value = isList ? name : next();
-      if (isWanted) return value;
-      skip(value);
-      if (next()[0] !== ",") return undefined;
-    }
-  };
-  let found = next();
-  for (const step of path) {
-    const value = /^[[{]/.test(found[0]) ? inside(found[0] === "[", step) : undefined;
-    if (value === undefined) break;
-    found = value;
-  }
-  return placeInText(text, file, found.index);
 }
 
 const longestLine = 1000;
