@@ -5,6 +5,7 @@ import {
   isJson,
   type KeylessRequest,
   type OwnRejection,
+  type OwnRejectionPath,
 } from "../api/endpoint.js";
 import { errorBody, jsonBody, type TextBody } from "../api/messages.js";
 import { outcomeOf } from "../rules/outcomes.js";
@@ -12,7 +13,7 @@ import { redactEncoded } from "../rules/redact.js";
 import { headerIn, type RequestContent } from "../rules/request.js";
 import { isTooDeep, parsedJson } from "../rules/schema/json.js";
 import type { Members } from "../rules/schema/messages.js";
-import { isMapping, type Path } from "../rules/schema/shape.js";
+import { isMapping, type Path, pathText } from "../rules/schema/shape.js";
 import { decoded, type Notes, resolved } from "./document.js";
 import { type Operation, type Parameter, parameterNames, responseAt, unchecked } from "./operations.js";
 import {
@@ -22,7 +23,6 @@ import {
   examplesIn,
   mediaTypeOf,
   noteExamples,
-  placeText,
   type SchemasByUse,
   sampleOf,
 } from "./samples.js";
@@ -153,7 +153,7 @@ function readInput(
 }
 
 function mismatched(accepted: Accepted, at: Path, { path, message }: Mismatch): OwnRejection {
-  const place = redactEncoded(placeText([...at, ...path])).slice(0, 200);
+  const place = redactEncoded(pathText([...at, ...path])).slice(0, 200);
   return rejectionOf(accepted, "422.validation", { fields: { [place]: message } }, `${place} ${message}`);
 }
 
@@ -189,19 +189,16 @@ function accepts(documented: string, type: string): boolean {
   return (kind === "*" || kind === givenKind) && (form === "*" || form === givenForm);
 }
 
-type Rejected = OwnRejection["path"];
-
 /** How an invalid request ends: on 400 or 422, whichever is documented. */
-function statusOf({ responses }: Operation, usual: Rejected): Rejected {
-  const other = usual === "400.bad_request" ? "422.validation" : "400.bad_request";
-  const path = [usual, other].find((one) => responses.has(String(outcomeOf(one as Rejected).status)));
-  return (path as Rejected | undefined) ?? "400.bad_request";
+function statusOf({ responses }: Operation, usual: OwnRejectionPath): OwnRejectionPath {
+  const paths: readonly OwnRejectionPath[] = [usual, "400.bad_request", "422.validation"];
+  return paths.find((path) => responses.has(String(outcomeOf(path).status))) ?? "400.bad_request";
 }
 
 /** The documented rejection of an invalid request: 400 or 422, `4XX` or `default`; 400 if none is documented. */
 function rejectionOf(
   { operation, schemas }: Accepted,
-  usual: Rejected,
+  usual: OwnRejectionPath,
   details: Members,
   note: string,
 ): OwnRejection {
@@ -310,7 +307,7 @@ function formOf(
   level = 0,
 ): Form {
   const { type, items, properties = {}, allOf = [], anyOf = [], oneOf = [] } = schemas.target(node);
-  for (const one of [type ?? []].flat()) form.types.add(String(one));
+  for (const name of [type ?? []].flat()) form.types.add(String(name));
   for (const [name, member] of Object.entries(properties as Members)) {
     form.types.add("object");
     form.properties.set(name, member);
@@ -369,10 +366,10 @@ function requestTo({ operation, schemas, parameters, body }: Accepted): KeylessR
     ...Object.fromEntries(textsIn("header")),
     ...(body && { "Content-Type": isJsonBody ? body.content.type : String(body.types[0]) }),
   };
-  const sent = isJsonBody ? JSON.stringify(bodyFor(schemas, body.content, "request")?.value) : "a";
+  const text = isJsonBody ? JSON.stringify(bodyFor(schemas, body.content, "request")?.value) : "a";
   return {
     path: query.length === 0 ? filled : `${filled}?${query.join("&")}`,
-    ...(body && sent !== undefined && { body: sent }),
+    ...(body && text !== undefined && { body: text }),
     ...(Object.keys(headers).length > 0 && { headers }),
   };
 }

@@ -3,12 +3,11 @@ import { isJson, type Success } from "../api/endpoint.js";
 import { jsonBody, textBody } from "../api/messages.js";
 import { memberIn, parsedJson } from "../rules/schema/json.js";
 import type { Members } from "../rules/schema/messages.js";
-import { isMapping, type Path } from "../rules/schema/shape.js";
+import { isMapping, type Path, pathText } from "../rules/schema/shape.js";
 import { type ApiDocument, decoded, type Notes, resolved } from "./document.js";
 import type { Check, Schemas } from "./schemas.js";
 
-// The bodies and headers of responses: the first documented example that fits its schema, else a sample of openapi-sampler,
-// whole or with fewer members.
+// Bodies and headers of responses: the first documented example that fits, or a sample, whole or with fewer members.
 
 /** The JSON of a response or a request body. */
 export interface Content {
@@ -273,7 +272,7 @@ export function noteExamples(notes: Notes, id: string, examples: Content["exampl
   for (const [name, value] of examples) {
     const mismatch = check(value);
     if (mismatch === undefined) continue;
-    const why = [placeText(mismatch.path), mismatch.message].filter((one) => one !== "").join(" ");
+    const why = [pathText(mismatch.path), mismatch.message].filter((one) => one !== "").join(" ");
     notes.add(
       "differs",
       `${id} ${name}`,
@@ -282,13 +281,4 @@ export function noteExamples(notes: Notes, id: string, examples: Content["exampl
       why,
     );
   }
-}
-
-/** `items[2].price` */
-export function placeText(path: Path): string {
-  return path.reduce<string>(
-    (text, step) =>
-      /^\d+$/.test(String(step)) ? `${text}[${step}]` : text === "" ? String(step) : `${text}.${step}`,
-    "",
-  );
 }
