@@ -140,7 +140,7 @@ function sharedIn<const Code>(values: readonly Derivable[], code: Code, inWords:
   const pinned = values.filter((one) => one.pinned !== undefined);
   if (pinned.length === 0) return [];
   const owners = new Map<string, string>();
-  for (const one of values) if (one.pinned === undefined) owners.set(one.value(), one.ref);
+  for (const { ref, value } of values.filter((one) => one.pinned === undefined)) owners.set(value(), ref);
   return pinned.flatMap(({ ref, path, pinned: value = "" }) => {
     const owner = owners.get(value);
     owners.set(value, owner ?? ref);
