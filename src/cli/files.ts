@@ -54,9 +54,9 @@ export async function openEnvFile(
   const text = existing === undefined ? "" : await promises.readFile(file, "latin1").catch(failed);
   if (text.includes("\0")) failed(new Error("it is not a text file in UTF-8"));
   if (stats?.isFile() && (stats.mode & 0o222) === 0) failed(new Error("it is read-only"));
-  const other = otherLineOf(text);
-  if (other !== undefined)
-    failed(new Error(`its line ${other} is not NAME=value, a comment or empty, so it is not a .env file`));
+  const line = otherLineOf(text);
+  if (line !== undefined)
+    failed(new Error(`its line ${line} is not NAME=value, a comment or empty, so it is not a .env file`));
   return async (variables) => {
     const bytes = Buffer.from(withVariables(text, variables), "latin1");
     await writeFileAtomically(file, bytes, existing ?? 0o600).catch(failed);

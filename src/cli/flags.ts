@@ -22,7 +22,7 @@ export interface Flag<Value> {
 export type FlagSet = Readonly<Record<string, Flag<unknown>>>;
 
 export type FlagValues<Flags extends FlagSet> = {
-  readonly [Name in keyof Flags]?: Flags[Name] extends Flag<infer Value> ? Value : never;
+  readonly [Name in keyof Flags]?: Flags[Name] extends Flag<infer Value> ? Value : never; // each flag has its type
 };
 
 type FlagOptions = Partial<Pick<Flag<unknown>, "variables" | "conflicts">>;

@@ -79,8 +79,8 @@ export function givenFlags(
 /** Starts a sandbox with a loaded scenario; the flags apply to every scenario that starts there. */
 export function startNamed(loaded: LoadedScenario, flags: Flags, run?: ConditionedRun): SandboxState {
   const { scenario, name, text } = loaded;
-  const given = givenFlags(flags, loaded);
-  return startInNode(scenario, { name, text, ...given, given, run });
+  const options = givenFlags(flags, loaded);
+  return startInNode(scenario, { name, text, ...options, given: options, run });
 }
 
 export async function stepsThatFail(

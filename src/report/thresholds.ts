@@ -40,13 +40,13 @@ export function unmetThresholds(
   const { requests, coverage, advice } = report;
   const { percent, covered, promised } = coverage;
   if (needsRequests && (requests === 0 || missedEndpoints(report))) {
-    const given =
+    const byLevel =
       failOn === undefined ? { threshold: "client" } : { threshold: `--fail-on ${failOn}`, level: failOn };
-    const asked =
-      minCoverage > 0 ? { threshold: `--min-coverage ${minCoverage}`, percent: minCoverage } : given;
+    const threshold =
+      minCoverage > 0 ? { threshold: `--min-coverage ${minCoverage}`, percent: minCoverage } : byLevel;
     const reached = requests === 0 ? "the sandbox" : `an endpoint. Your client tried ${tried.join(", ")}`;
     const sentence = `No request reached ${reached}. If that is right, allow it with --min-coverage 0.`;
-    return [{ gate: "requests", ...asked, sentence }];
+    return [{ gate: "requests", ...threshold, sentence }];
   }
   const unmet: UnmetThreshold[] = [];
   if (percent < minCoverage) {
@@ -58,13 +58,13 @@ export function unmetThresholds(
     });
   }
   const failing = levelsFrom(failOn);
-  const found = advice.filter(({ level }) => failing.includes(level)).map(({ id }) => id);
-  if (found.length > 0) {
+  const adviceIds = advice.filter(({ level }) => failing.includes(level)).map(({ id }) => id);
+  if (adviceIds.length > 0) {
     unmet.push({
       gate: "advice",
       threshold: `--fail-on ${failOn}`,
       level: failOn,
-      sentence: `--fail-on ${failOn} does not allow advice of level ${failing.join(" or ")}: ${found.join(", ")}.`,
+      sentence: `--fail-on ${failOn} does not allow advice of level ${failing.join(" or ")}: ${adviceIds.join(", ")}.`,
     });
   }
   return unmet;
