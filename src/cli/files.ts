@@ -24,20 +24,6 @@ export function newFile(
   );
 }
 
-/** Throws `file_exists` before the text is requested; `next` is a sentence for people. */
-export function openOutput(
-  { output, force, quiet }: { output?: string | undefined; force?: boolean; quiet?: boolean },
-  { cwd, stdout, stderr }: Pick<Io, "cwd" | "stdout" | "stderr">,
-  mode = 0o666,
-): (text: string, next: string) => Promise<void> {
-  if (output === undefined) return async (text) => void stdout.write(text);
-  const file = newFile(output, cwd, { force });
-  return async (text, next) => {
-    await writeFileAtomically(file, text, mode).catch(unwritable(quote(output)));
-    if (!quiet) stderr.say(`Wrote ${output}. ${next}\n`);
-  };
-}
-
 /** Reads the file of `--write-env`, if there is one; what it returns sets variables there. Other lines and the mode stay. */
 export async function openEnvFile(
   name: string,

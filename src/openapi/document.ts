@@ -7,7 +7,6 @@ import { besides } from "../scenario/document-files.js";
 import { scenarioLimits } from "../scenario/format/fields.js";
 import { placeInText } from "../scenario/places.js";
 import { ScenarioError, type ScenarioMistake, type SourcePlace } from "../scenario/problems.js";
-import type { ReportProblem } from "../scenario/read.js";
 import { readDocument } from "../scenario/yaml.js";
 
 // An OpenAPI document from its text, or from the texts of several files. The host of the sandbox passes it, so it is trusted.
@@ -105,7 +104,7 @@ function refuse(problems: readonly ScenarioMistake[], file = unnamed, placeOf: P
 }
 
 /** Reads the text of a document. JSON is ten times as fast as YAML, and its places are only needed for problems. */
-function readText(text: string, file: string, report: ReportProblem) {
+function readText(text: string, file: string, report: (mistake: ScenarioMistake) => void) {
   const isJson = text.length <= scenarioLimits.bytesOfDocument && /^\s*[{[]/.test(text);
   const value = isJson ? parsedJson(text) : undefined;
   if (value !== undefined) {

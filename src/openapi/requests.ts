@@ -5,7 +5,6 @@ import {
   isJson,
   type KeylessRequest,
   type OwnRejection,
-  type OwnRejectionPath,
 } from "../api/endpoint.js";
 import { errorBody, jsonBody, type TextBody } from "../api/messages.js";
 import { outcomeOf } from "../rules/outcomes.js";
@@ -189,16 +188,18 @@ function accepts(documented: string, type: string): boolean {
   return (kind === "*" || kind === givenKind) && (form === "*" || form === givenForm);
 }
 
+type RejectedPath = OwnRejection["path"];
+
 /** How an invalid request ends: on 400 or 422, whichever is documented. */
-function statusOf({ responses }: Operation, usual: OwnRejectionPath): OwnRejectionPath {
-  const paths: readonly OwnRejectionPath[] = [usual, "400.bad_request", "422.validation"];
+function statusOf({ responses }: Operation, usual: RejectedPath): RejectedPath {
+  const paths: readonly RejectedPath[] = [usual, "400.bad_request", "422.validation"];
   return paths.find((path) => responses.has(String(outcomeOf(path).status))) ?? "400.bad_request";
 }
 
 /** The documented rejection of an invalid request: 400 or 422, `4XX` or `default`; 400 if none is documented. */
 function rejectionOf(
   { operation, schemas }: Accepted,
-  usual: OwnRejectionPath,
+  usual: RejectedPath,
   details: Members,
   note: string,
 ): OwnRejection {

@@ -1,8 +1,7 @@
 import {
   Composer,
-  Document,
+  type Document,
   type DocumentOptions,
-  isCollection,
   isMap,
   isNode,
   isScalar,
@@ -421,22 +420,4 @@ function setMember(members: object, name: string, value: unknown): void {
 /** YAML without aliases, and with quotes around what YAML 1.1 would read as dates or booleans. */
 export function yamlText(value: unknown): string {
   return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0, compat: "yaml-1.1" });
-}
-
-const maxOnALine = 90;
-
-/** Plain data as YAML for people: short collections on one line, long ones on several. */
-export function readableYaml(value: unknown): string {
-  const document = new Document(value, { aliasDuplicateObjects: false, compat: "yaml-1.1" });
-  visit(document, {
-    Pair(_, { value: member }) {
-      if (isCollection(member)) member.flow = JSON.stringify(member).length <= maxOnALine;
-    },
-    // Where a fault has cut a character; read as a sign that the file is not text, unless it is escaped.
-    Scalar(_, scalar) {
-      if (String(scalar.value).includes("\uFFFD")) scalar.type = "QUOTE_DOUBLE";
-    },
-  });
-  const text = document.toString({ lineWidth: 110, flowCollectionPadding: true });
-  return text.replaceAll("\uFFFD", "\\uFFFD");
 }
