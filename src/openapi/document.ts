@@ -7,17 +7,13 @@ import { besides } from "../scenario/document-files.js";
 import { scenarioLimits } from "../scenario/format/fields.js";
 import { placeInText } from "../scenario/places.js";
 import { ScenarioError, type ScenarioMistake, type SourcePlace } from "../scenario/problems.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
 import { readDocument } from "../scenario/yaml.js";
 
 // An OpenAPI document from its text, or from the texts of several files. The host of the sandbox passes it, so it is trusted.
 
-/** The text of a document, and the file name for its problems. */
-export interface DocumentText {
-  readonly file?: string | undefined;
-  readonly text: string;
-  /** The texts of the files that its references name, by their path from its folder. */
-  readonly files?: Readonly<Record<string, string>> | undefined;
-}
+/** The text of a document, the file name for its problems, and the texts of the files that its references name. */
+export type DocumentText = Exclude<Scenario["openapi"], string | undefined>;
 
 export interface ApiDocument {
   readonly root: Members;

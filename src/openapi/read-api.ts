@@ -61,9 +61,9 @@ const recentApis = new Map<string, ReadApi>();
 const maxRecent = 8;
 
 /** As `readApi`; remembers the last few documents, which resets start again. */
-function apiOf({ text, file, files }: DocumentText): ReadApi {
-  const key = JSON.stringify([files, text]);
-  const api = recentApis.get(key) ?? readApi({ text, file, files });
+function apiOf(document: DocumentText): ReadApi {
+  const key = JSON.stringify([document.files, document.text]);
+  const api = recentApis.get(key) ?? readApi(document);
   recentApis.set(key, api);
   const [oldest] = recentApis.keys();
   if (recentApis.size > maxRecent && oldest !== undefined) recentApis.delete(oldest);

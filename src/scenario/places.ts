@@ -29,7 +29,7 @@ export function describePlace({ source, offset }: Pick<SourcePlace, "source" | "
   // A problem at the end of the text is shown after its last visible character, not on the next empty line.
   const at = Math.max(0, Math.min(offset, text.trimEnd().length));
   const start = at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
-  const line = lineOf(source, start);
+  const line = lineAt(text, start);
   const column = at - start + 1;
   const [whole = ""] = text.slice(start, start + longestLine + 1).split(/\r?\n/);
   const end = start + whole.length;
@@ -43,22 +43,11 @@ export function describePlace({ source, offset }: Pick<SourcePlace, "source" | "
   return { line, column, source: excerpt.text, caret: excerpt.caret };
 }
 
-const lineStarts = new WeakMap<object, readonly number[]>();
-
 /** The number of the line that starts at an offset. */
-function lineOf(source: SourceText, start: number): number {
-  const starts = lineStarts.get(source) ?? [
-    0,
-    ...Array.from(source.text.matchAll(/\n/g), ({ index }) => index + 1),
-  ];
-  lineStarts.set(source, starts);
-  let [from, to] = [0, starts.length - 1];
-  while (from < to) {
-    const middle = (from + to + 1) >> 1;
-    if ((starts[middle] as number) <= start) from = middle;
-    else to = middle - 1;
-  }
-  return from + 1;
+function lineAt(text: string, start: number): number {
+  let line = 1;
+  for (let end = text.indexOf("\n"); end !== -1 && end < start; end = text.indexOf("\n", end + 1)) line += 1;
+  return line;
 }
 
 /** Of a name that may be a secret's. */

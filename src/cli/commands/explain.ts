@@ -2,10 +2,10 @@ import type { Endpoint } from "../../api/endpoint.js";
 import { causeOf, evaluate } from "../../api/evaluate.js";
 import { expectedCode } from "../../api/messages.js";
 import { checkResults } from "../../api/request-details.js";
-import { endpointNamed, firstEndpoint } from "../../api/routes.js";
+import { endpointNamed } from "../../api/routes.js";
 import { ControlClient } from "../../node/clients/control-client.js";
 import { alignColumns } from "../../report/plain-text.js";
-import { checkLines, responseFacts } from "../../report/request-text.js";
+import { type CheckResult, checkLines, responseFacts } from "../../report/request-text.js";
 import { type AdviceId, adviceOf } from "../../rules/advice.js";
 import {
   fingerprintOf,
@@ -149,7 +149,7 @@ function apiKeyFor(
   word: string,
   sandbox: SandboxState,
   scenario: string,
-  program = "svc-sandbox",
+  program: string,
 ): string | undefined {
   const { keys } = sandbox.registry;
   if (keys.has(word) || isReserved(word)) return secretFor(sandbox, word);
@@ -206,18 +206,9 @@ interface KeyExplanation {
   readonly key_form: string | null;
 }
 
-interface ExplainedCheck {
-  readonly name: string;
-  readonly question: string;
-  readonly result: "passed" | "rejected" | "not_reached";
-  readonly path_id: PathId | null;
-}
+type ExplainedCheck = CheckResult & { readonly path_id: PathId | null };
 
-export function explain(
-  apiKey: string | undefined,
-  sandbox: SandboxState,
-  endpoint: Endpoint = firstEndpoint(sandbox),
-): KeyExplanation {
+function explain(apiKey: string | undefined, sandbox: SandboxState, endpoint: Endpoint): KeyExplanation {
   const sha256 = apiKey === undefined ? undefined : sandbox.platform.sha256(apiKey);
   const entry = sha256 === undefined ? undefined : sandbox.registry.find(sha256);
   const ref = entry?.key.ref;

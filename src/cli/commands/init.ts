@@ -38,35 +38,31 @@ interface ClientFiles {
   readonly install: string;
 }
 
+const ofPackageJson = { example: "exec", files: ["package.json"], run: "npm run test:sandbox" };
+
 const clients: Readonly<Record<ClientKind, ClientFiles>> = {
   vitest: {
-    example: "exec",
+    ...ofPackageJson,
     test: "whoami.test.js",
     to: "test/whoami.test.js",
     needs: '"vitest"',
-    files: ["package.json"],
     script: "vitest run",
-    run: "npm run test:sandbox",
     install: "npm install --save-dev vitest",
   },
   jest: {
-    example: "exec",
+    ...ofPackageJson,
     test: "whoami.jest.cjs",
     to: "test/whoami.test.cjs",
     needs: '"jest"',
-    files: ["package.json"],
     script: "jest",
-    run: "npm run test:sandbox",
     install: "npm install --save-dev jest",
   },
   node: {
-    example: "exec",
+    ...ofPackageJson,
     test: "whoami.node.mjs",
     to: "test/whoami.test.mjs",
     needs: '"svc-sandbox"',
-    files: ["package.json"],
     script: "node --test",
-    run: "npm run test:sandbox",
     install: "npm install --save-dev %",
   },
   pytest: {

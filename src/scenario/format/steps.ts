@@ -85,26 +85,13 @@ const then = s.needing(
   true,
 );
 
-const faultWith = (conditions: typeof conditionFields) =>
-  s.mapping({
-    when: s.optional(s.mapping(conditions)),
-    then,
-    requests_matched: s.ofSnapshots(s.count()),
-  });
-
-const faultSchema = faultWith(conditionFields);
+const faultSchema = s.mapping({
+  when: s.optional(s.mapping(conditionFields)),
+  then,
+  requests_matched: s.ofSnapshots(s.count()),
+});
 
 export const faultsSchema = s.list(faultSchema, { max: maxFaults });
-
-/** Faults that are set while the sandbox runs: their durations count from then. */
-export const laterFaultsSchema = s.list(
-  faultWith({
-    ...conditionFields,
-    after: s.optional(timeOrDuration()),
-    until: s.optional(timeOrDuration()),
-  }),
-  { max: maxFaults },
-);
 
 const maxRepeats = 10_000;
 const longestNarration = 2000;
