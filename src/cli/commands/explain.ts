@@ -43,7 +43,7 @@ export const explainCommand = declareCommand({
   },
   flags: {
     endpoint: flag.endpoint,
-    url: flag.plainOption("--url <url>", `of a request: ${flag.runningUrl}`, flag.readText),
+    url: flag.plainOption("--url <url>", `of a request: ${flag.runningUrl}`, (text) => text),
     ...flag.ofCalls,
     json: flag.json,
     ...flag.ofSandbox,
