@@ -3,7 +3,6 @@ import { isMapping } from "../rules/schema/shape.js";
 import type { ContractDifference } from "./contract.js";
 import type { CompletedAttempt } from "./judge.js";
 import { type CheckedResponse, headerOf, minuteOf, quoted, shownText } from "./response.js";
-import type { Session } from "./session.js";
 
 // Responses compared with each other: successes by their members, and the 401s of different causes (R14).
 
@@ -110,13 +109,20 @@ interface Contrast {
   readonly others: string | undefined;
 }
 
+interface Resending {
+  /** The number of requests that may still be sent. */
+  readonly left: () => number;
+  /** Sends the request again, with another key if that is not the server's. Resolves to `undefined` if the response is not a 401. */
+  readonly resend: (attempt: CompletedAttempt, index: number) => Promise<CheckedResponse | undefined>;
+}
+
 /** Whether each turn is reversed: a balancer that alternates must not give each cause its own node. */
 const turns = [false, true, true, false, true, false, false, true];
 
 /** Compares the 401s of different causes (R14): one with all others, each sent twice, and again in turn with another before it counts. */
 export async function compareRejections(
   rejected: readonly CompletedAttempt[],
-  session: Session,
+  session: Resending,
 ): Promise<{ readonly differences: readonly ContractDifference[]; readonly notes: readonly string[] }> {
   const causes = rejected.map((attempt): Cause => ({ attempt, responses: [partsOf(attempt.response)] }));
   const sendAgain = async (some: readonly Cause[]) => {

@@ -73,13 +73,8 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
         throw lacksDashes(name, words, io);
       await warnOfVariables(command, io);
       const line = isCommand(word) ? argv : [name, ...argv];
-      code = await command.run({
-        words,
-        flags: flagValues(commander, command, io.env),
-        line,
-        rest: behind,
-        io,
-      });
+      const flags = flagValues(commander, command, io.env);
+      code = (await command.run({ words, flags, line, rest: behind, io })) ?? exitCode.fine;
     });
   try {
     await program.parseAsync([...(command.rest === undefined ? argv : before)], { from: "user" });

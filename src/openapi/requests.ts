@@ -1,7 +1,6 @@
 import {
   type Endpoint,
   type EndpointInput,
-  type InputSchema,
   isJson,
   type KeylessRequest,
   type OwnRejection,
@@ -58,7 +57,7 @@ const isOwnHeader = (one: Parameter) => one.in === "header" && ownHeaders.includ
 
 /** The checks of an operation's input, and a request that passes them. */
 export interface OperationInput extends Pick<Endpoint, "rejections"> {
-  readonly input: InputSchema;
+  readonly input: NonNullable<Endpoint["input"]>;
   readonly example: () => KeylessRequest;
   readonly note: (notes: Notes) => void;
 }
@@ -66,18 +65,17 @@ export interface OperationInput extends Pick<Endpoint, "rejections"> {
 export function inputOf(operation: Operation, schemas: SchemasByUse): OperationInput {
   const accepted = acceptedBy(operation, schemas);
   const { parameters, body } = accepted;
-  const input: InputSchema = {
-    hasQuery: parameters.some((one) => one.in === "query"),
-    hasBody: body !== undefined,
-    read: (asked, sent) => readInput(accepted, asked, sent),
-  };
   const ends = [
     ...(body ? [statusOf(operation, "400.bad_request")] : []),
     statusOf(operation, "422.validation"),
   ];
   return {
     ...((parameters.length > 0 || body !== undefined) && { rejections: [...new Set(ends)] }),
-    input,
+    input: {
+      hasQuery: parameters.some((one) => one.in === "query"),
+      hasBody: body !== undefined,
+      read: (asked, sent) => readInput(accepted, asked, sent),
+    },
     example: () => requestTo(accepted),
     note: (notes: Notes) => noteInput(notes, accepted),
   };

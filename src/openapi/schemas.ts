@@ -1,4 +1,4 @@
-import { type OutputUnit, validate } from "@cfworker/json-schema";
+import { type OutputUnit, type Schema, validate } from "@cfworker/json-schema";
 import { memberIn } from "../rules/schema/json.js";
 import type { Members } from "../rules/schema/messages.js";
 import { isMapping, type Path, pathText } from "../rules/schema/shape.js";
@@ -35,12 +35,15 @@ export class Schemas {
   /** The targets of references by their number: a converted `$ref` is `#/7`. */
   readonly targets: Record<string, unknown> = {};
   #followed = 0;
-  readonly #lookup = new Proxy({} as Record<string, never>, {
-    get: (_, reference) => {
-      if (++this.#followed > maxFollowed) throw new RangeError("too many references");
-      return this.targets[String(reference).slice(2)];
+  readonly #lookup = new Proxy<Record<string, Schema>>(
+    {},
+    {
+      get: (_, reference) => {
+        if (++this.#followed > maxFollowed) throw new RangeError("too many references");
+        return this.targets[String(reference).slice(2)];
+      },
     },
-  });
+  );
   /** Whether the last check gave up. */
   gaveUp = false;
 

@@ -27,7 +27,6 @@ import { bundledScenarios } from "../../scenario/bundled.js";
 import { isReserved, reservedKeyRefs } from "../../scenario/format/fields.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { declareCommand } from "../command.js";
-import { exitCode } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { loadNamed, startNamed } from "../open-scenario.js";
 import { paintStatus, type Style } from "../terminal.js";
@@ -66,7 +65,7 @@ export const explainCommand = declareCommand({
       ).request(word);
       const text = flags.json ? JSON.stringify(details, null, 2) : painted(found, details.status, style);
       io.stdout.say(redactKeys(`${text}\n`));
-      return exitCode.fine;
+      return undefined;
     }
     const loaded = await loadNamed(scenario, io, flags);
     const sandbox = startNamed(loaded, flags);
@@ -74,7 +73,6 @@ export const explainCommand = declareCommand({
     const explained = explain(apiKeyFor(word, sandbox, loaded.name, io.program), sandbox, endpoint);
     if (flags.json) io.stdout.write(`${JSON.stringify(explained, null, 2)}\n`);
     else io.stdout.say(`${keyText(explained, loaded.name, style, io.program)}\n`);
-    return exitCode.fine;
   },
 });
 

@@ -12,7 +12,7 @@ import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
 import { starterScenario } from "../../scenario/starter.generated.js";
 import { declareCommand } from "../command.js";
-import { exitCode, unwritable, usageError } from "../exit-codes.js";
+import { unwritable, usageError } from "../exit-codes.js";
 import { newFile } from "../files.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
@@ -134,7 +134,7 @@ export const initCommand = declareCommand({
         ...(flags.agent ? await writeAgentSection(io.cwd) : []),
       ];
       if (!flags.quiet) io.stderr.say(written.map((line) => `${line}\n`).join(""));
-      return exitCode.fine;
+      return undefined;
     }
     const [name = ownScenario] = words;
     const file = newFile(name, io.cwd, flags);
@@ -151,7 +151,6 @@ export const initCommand = declareCommand({
       const beside = installed === undefined ? `, with ${schemaCopy.slice(2)} for editors next to it` : "";
       io.stderr.say(`Wrote ${name}${beside}. Start it with: ${start} --watch\n`);
     }
-    return exitCode.fine;
   },
 });
 
