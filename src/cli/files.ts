@@ -73,7 +73,7 @@ export function reportTargets(
     // All steps of a job add to one file, which has no extension.
     const isAppended = resolve(cwd, file) === env.GITHUB_STEP_SUMMARY;
     const extension = { "-": ".txt" }[file] ?? (isAppended ? ".md" : extname(file).toLowerCase());
-    const format = given ?? formatOfExtension(extension);
+    const format = given ?? reportFormats.find((name) => formats[name].extensions.includes(extension));
     const folder = dirname(file);
     if (!existsSync(resolve(cwd, folder))) {
       throw usageError(`${name}: there is no folder ${quote(folder)} for ${quote(file)}. Create it first.`);
@@ -107,9 +107,4 @@ export async function writeTargets(
         .catch((failure) => failures.push(failure));
   }
   return failures;
-}
-
-/** The format that a file name's extension sets. */
-function formatOfExtension(extension: string): ReportFormat | undefined {
-  return reportFormats.find((format) => formats[format].extensions.includes(extension));
 }

@@ -198,18 +198,12 @@ function requestLine({ id, at, method, path, key, fingerprint, didYouMean }: Rep
   return `${at} ${method} ${path}, ${key ?? fingerprint ?? "none"}, ${id}${suggestion}`;
 }
 
-const commandOf: Readonly<Record<AdviceLevel, string>> = {
-  error: "error",
-  warning: "warning",
-  note: "notice",
-};
-
 /** Returns advice and unmet thresholds as GitHub workflow commands, which its runner shows as annotations. */
 export function githubAnnotations({ advice }: Report, failures: readonly UnmetThreshold[]): string {
   const lines = [
     ...advice.map(
       ({ id, level, count, meaning, whatToDo }) =>
-        `::${commandOf[level]} title=svc-sandbox ${id}::${text(`${timesOf({ id, count })}: ${meaning} ${whatToDo}`)}`,
+        `::${level === "note" ? "notice" : level} title=svc-sandbox ${id}::${text(`${timesOf({ id, count })}: ${meaning} ${whatToDo}`)}`,
     ),
     ...failures.map(({ threshold, sentence }) => `::error title=svc-sandbox ${threshold}::${text(sentence)}`),
   ];

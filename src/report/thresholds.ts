@@ -47,7 +47,7 @@ export function unmetThresholds(
       sentence: `The coverage is ${percent}%, below the required ${minCoverage}%: ${promised - covered} of ${promised} promised paths are not covered.`,
     });
   }
-  const failing = levelsFrom(failOn);
+  const failing = failOn === undefined ? [] : adviceLevels.slice(adviceLevels.indexOf(failOn));
   const adviceIds = advice.filter(({ level }) => failing.includes(level)).map(({ id }) => id);
   if (adviceIds.length > 0) {
     unmet.push({
@@ -57,9 +57,4 @@ export function unmetThresholds(
     });
   }
   return unmet;
-}
-
-/** Returns this level and the more serious ones; none without a level. */
-function levelsFrom(level: AdviceLevel | undefined): readonly AdviceLevel[] {
-  return level === undefined ? [] : adviceLevels.slice(adviceLevels.indexOf(level));
 }
