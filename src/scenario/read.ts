@@ -5,7 +5,7 @@ import type { Members } from "../rules/schema/messages.js";
 import { type Path, pathText } from "../rules/schema/shape.js";
 import { nearest, quote } from "../rules/schema/words.js";
 import { type ActionName, actionNames, actionRow, refsIn, stepKinds } from "../rules/steps.js";
-import { checkRef, earlyTime, type Facts, factsOf, refRules, type ScenarioRule } from "./checks/facts.js";
+import { checkRef, type Facts, factsOf, refRules, type ScenarioRule } from "./checks/facts.js";
 import { faultsFit } from "./checks/faults.js";
 import { keyRules } from "./checks/keys.js";
 import { forbiddenNames, isReserved, scenarioLimits } from "./format/fields.js";
@@ -318,7 +318,13 @@ type Action = Pick<StoryStep, ActionName>;
 
 const timelineIsInOrder: ScenarioRule = ({ scenario, fromStart, wrong }) => {
   const times = (scenario.timeline ?? []).map(({ at }) => at);
-  const index = earlyTime(["0s", ...times], fromStart) - 1;
+  let latest = 0;
+  const index = times.findIndex((text) => {
+    const before = latest;
+    // A time that depends on the real time fits anywhere.
+    latest = fromStart(text) ?? latest;
+    return latest < before;
+  });
   if (index < 0) return;
   const message = `the step is earlier (${times[index]}) than the one before it, or the start of the clock`;
   wrong(

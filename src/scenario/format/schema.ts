@@ -71,7 +71,7 @@ const documentSchema = s.mapping({
   files: s.optional(s.record(s.text())),
 });
 
-/** The scenario file. This checks only the shape; `rules/` checks the fields against each other. */
+/** The scenario file. This checks only the shape; `checks/` checks the fields against each other. */
 export const scenarioSchema = s.mapping({
   version: s.choice([1], "unsupported_version"),
   name: s.optional(shortText()),

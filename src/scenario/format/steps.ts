@@ -39,7 +39,7 @@ for (const [name, row] of Object.entries(assumptionTable)) {
 }
 export const assumptionsSchema: Shape<Record<string, unknown>> = s.mapping(assumptionFields);
 
-// Faults. `rules/faults.ts` checks their fields against each other.
+// Faults. `checks/faults.ts` checks their fields against each other.
 
 const maxFaults = 100;
 
@@ -111,7 +111,7 @@ export const replacementRef = s.optional(ref());
 
 const actor = s.optional(s.choice(["administrator", "member"]));
 
-// The same in a timeline and a story. `rules/steps.ts` checks the refs in a step.
+// The same in a timeline and a story. `read.ts` checks the refs in a step.
 const actionFields = {
   create_key: s.optional(s.mapping({ ...keyCreationFields, actor })),
   rotate: s.optional(s.mapping({ key: ref(), as: replacementRef, overlap: s.optional(duration()), actor })),
