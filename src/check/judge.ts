@@ -3,6 +3,7 @@ import { errorShape } from "../api/openapi.js";
 import { outcomeOf, outcomes, type PromisedPathId } from "../rules/outcomes.js";
 import { escapeControls } from "../rules/redact.js";
 import { mismatchesIn } from "../rules/schema/check.js";
+import { memberIn } from "../rules/schema/json.js";
 import { isMapping, type Shape, shapeOf } from "../rules/schema/shape.js";
 import { type CheckedRule, type ContractDifference, keyPrefixOf, ruleOf } from "./contract.js";
 import {
@@ -11,7 +12,6 @@ import {
   describeResponse,
   describeValue,
   headerOf,
-  memberAt,
   quoted,
   shownText,
 } from "./response.js";
@@ -62,8 +62,8 @@ export function whyUntried(pathId: PromisedPathId, response: CheckedResponse): s
   const { status } = response;
   const { status: expected } = outcomeOf(pathId);
   if (pathId === "429.per_day" && status === 200) {
-    const today = Number(memberAt(response, "data", "usage", "today"));
-    const perDay = Number(memberAt(response, "data", "limits", "per_day"));
+    const today = Number(memberIn(response.json, ["data", "usage", "today"]));
+    const perDay = Number(memberIn(response.json, ["data", "limits", "per_day"]));
     return today <= perDay ? `the key is not at its limit: usage.today is ${today} of ${perDay}` : undefined;
   }
   // An unknown key has no limits, so its 429 is judged.
@@ -129,7 +129,7 @@ function judgeContext(response: CheckedResponse, apiKey: string): Judgment[] {
     response,
     (path) => rulesOfMembers.find(([start]) => path.startsWith(start))?.[1] ?? "R1",
   );
-  const environment = memberAt(response, "data", "environment");
+  const environment = memberIn(response.json, ["data", "environment"]);
   const prefix = keyPrefixOf(apiKey)?.environment;
   if ((environment !== "test" && environment !== "live") || environment === prefix) return wrong;
   const expected = `"${prefix}", the environment in the key's prefix`;
@@ -150,21 +150,23 @@ function mismatches(
 function judgeRequestId(response: CheckedResponse): Judgment[] {
   const requestId = headerOf(response, "x-request-id");
   if (requestId) return [];
-  const found = requestId === undefined ? "nothing" : "an empty header";
-  return [judgment("R7", "X-Request-Id", "a request id", found)];
+  const value = requestId === undefined ? "nothing" : "an empty header";
+  return [judgment("R7", "X-Request-Id", "a request id", value)];
 }
 
 function judgeCode(response: CheckedResponse, rule: CheckedRule, expected: string | null): Judgment[] {
   const { status } = response;
-  const code = memberAt(response, "error", "code");
+  const code = memberIn(response.json, ["error", "code"]);
   const at = "$.error.code";
   // The shape already rejects a missing code, or one that is not text.
   if (typeof code !== "string") return [];
   if (status === 429) return code === "" ? [judgment("R28", at, "a code", "an empty string")] : [];
   if (code === expected) return [];
   const isListed = outcomes.some((row) => row.status === status && row.code === code);
-  const found = isListed ? quoted(code) : `${quoted(code)}, which is not listed for ${status}`;
-  return [{ rules: isListed ? [rule] : [rule, "R28"], at, expected: `"${expected}"`, found }];
+  const right = `"${expected}"`;
+  if (isListed) return [judgment(rule, at, right, quoted(code))];
+  const unlisted = judgment(rule, at, right, `${quoted(code)}, which is not listed for ${status}`);
+  return [{ ...unlisted, rules: [rule, "R28"] }];
 }
 
 const retryDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /;

@@ -3,46 +3,38 @@ import type { Section, Tone } from "../report/render/document.js";
 import { render, type TextStyle } from "../report/render/render.js";
 import { snakeCase } from "../rules/schema/json.js";
 import type { ContractDifference } from "./contract.js";
-import { type Attempt, judgeAttempt } from "./judge.js";
+import type { Attempt } from "./judge.js";
 import { describeResponse } from "./response.js";
 
-interface Gathered {
+type Verdict = "agrees" | "differs" | "not_tried";
+
+interface PathVerdict extends Pick<Attempt, "pathId" | "variable" | "reason"> {
+  readonly verdict: Verdict;
+  readonly got: string | undefined;
+}
+
+/** The findings of a check; contains no key. */
+export interface CheckReport {
   readonly url: string;
   readonly requests: number;
   readonly maxRequests: number;
   /** Why nothing could be compared, in one or two sentences. */
   readonly stopped: string | undefined;
-  readonly attempts: readonly Attempt[];
-  readonly compared: readonly ContractDifference[];
   readonly notes: readonly string[];
+  readonly verdict: "agrees" | "differs" | "stopped";
+  readonly paths: readonly PathVerdict[];
+  readonly differences: readonly ContractDifference[];
 }
 
-type Verdict = "agrees" | "differs" | "not_tried";
-
-/** The findings of a check; contains no key. */
-export type CheckReport = ReturnType<typeof checkResultOf>;
-
-export function checkResultOf({ attempts, compared, ...rest }: Gathered) {
-  const differences = [...attempts.flatMap(judgeAttempt), ...compared];
-  const verdict = differences.length > 0 ? "differs" : "agrees";
-  return {
-    ...rest,
-    verdict: rest.stopped === undefined ? verdict : "stopped",
-    paths: attempts.map((attempt) => pathRow(attempt, differences)),
-    differences,
-  };
-}
-
-function pathRow(
+export function pathVerdict(
   { pathId, variable, response, noResponse, reason }: Attempt,
   differences: readonly ContractDifference[],
-) {
+): PathVerdict {
   const differs = differences.some((one) => one.pathId === pathId);
-  const verdict: Verdict = differs ? "differs" : reason === undefined ? "agrees" : "not_tried";
   return {
     pathId,
     variable,
-    verdict,
+    verdict: differs ? "differs" : reason === undefined ? "agrees" : "not_tried",
     got: response === undefined ? noResponse && "no response" : describeResponse(response),
     reason: differs ? undefined : reason,
   };

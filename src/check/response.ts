@@ -1,8 +1,8 @@
 import type { RawResponse } from "../node/clients/send-once.js";
-import { keyPrefixes } from "../rules/api-key.js";
 import { escapeControls, redactEncoded, redactValue } from "../rules/redact.js";
-import { isTooDeep, parsedJson } from "../rules/schema/json.js";
+import { isTooDeep, memberIn, parsedJson } from "../rules/schema/json.js";
 import { isMapping } from "../rules/schema/shape.js";
+import { keyPrefixOf } from "./contract.js";
 
 /** A response to judge and show, with every key removed. */
 export interface CheckedResponse extends Pick<RawResponse, "status" | "reason" | "headers"> {
@@ -52,14 +52,6 @@ export function minuteOf(response: CheckedResponse): number {
   return Math.floor(Date.parse(headerOf(response, "date") ?? "") / 60_000);
 }
 
-/** Returns the body's member at a path of names; `undefined` if it is missing. */
-export function memberAt({ json }: Pick<CheckedResponse, "json">, ...path: readonly string[]): unknown {
-  return path.reduce<unknown>(
-    (value, name) => (isMapping(value) && Object.hasOwn(value, name) ? value[name] : undefined),
-    json,
-  );
-}
-
 /** Whether the response is an HTML page, for example from a gateway, proxy or captive portal. */
 export function isHtml(response: CheckedResponse): boolean {
   const type = headerOf(response, "content-type") ?? "";
@@ -68,7 +60,7 @@ export function isHtml(response: CheckedResponse): boolean {
 
 /** Describes a response by its status and error code: `401 unauthorized`. */
 export function describeResponse(response: CheckedResponse): string {
-  const code = memberAt(response, "error", "code");
+  const code = memberIn(response.json, ["error", "code"]);
   return typeof code === "string" ? `${response.status} ${shownText(code)}` : String(response.status);
 }
 
@@ -113,7 +105,7 @@ export interface Redact {
 export function createRedact(secrets: readonly string[]): Redact {
   const needles = secrets
     .flatMap((secret) => {
-      const prefix = keyPrefixes.find((row) => secret.startsWith(row.prefix))?.prefix ?? "";
+      const prefix = keyPrefixOf(secret)?.prefix ?? "";
       const rest = secret.slice(prefix.length);
       const whole = [secret, encodeURIComponent(secret)].map((text) => ({ text, shown: `${prefix}…` }));
       return rest.length < minSecretLength ? whole : [...whole, { text: rest, shown: "…" }];

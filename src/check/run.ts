@@ -1,8 +1,9 @@
 import { isNoResponse, type NoResponse, type Send } from "../node/clients/send-once.js";
 import { outcomeOf } from "../rules/outcomes.js";
+import { memberIn } from "../rules/schema/json.js";
+import { compareRejections, compareSuccesses } from "./comparisons.js";
 import {
   type CheckedPath,
-  type ContractDifference,
   checkedPaths,
   findKey,
   isLimit,
@@ -10,20 +11,18 @@ import {
   unusedVariables,
   type Variables,
 } from "./contract.js";
-import { type Attempt, type CompletedAttempt, undocumentedIn, whyUntried } from "./judge.js";
-import { compareRejections } from "./rejections.js";
-import { type CheckReport, checkResultOf } from "./report.js";
+import { type Attempt, type CompletedAttempt, judgeAttempt, undocumentedIn, whyUntried } from "./judge.js";
+import { type CheckReport, pathVerdict } from "./report.js";
 import {
   type CheckedResponse,
   createRedact,
   headerOf,
   isHtml,
-  memberAt,
   minuteOf,
+  type Redact,
   readResponse,
   shownText,
 } from "./response.js";
-import { compareSuccesses } from "./successes.js";
 
 interface CheckOptions {
   readonly url: string;
@@ -37,86 +36,106 @@ interface CheckOptions {
 /** Requests without a key come first: a host gets a key only if its responses could be the API's. */
 export async function runCheck(send: Send, options: CheckOptions): Promise<CheckReport> {
   const { env, maxRequests, url } = options;
-  const session = createSession(send, options);
+  const session = new Session(send, options);
   const attempts: Attempt[] = [];
   for (const path of checkedPaths.filter((one) => !isLimit(one))) attempts.push(await tryPath(session, path));
   const successes = withStatus(attempts, 200);
   // The second response to the same key shows whether requests are counted.
   if (successes[0] !== undefined) successes.push(...withStatus([await session.attempt(successes[0])], 200));
-  const { differences, note } = await compareRejections(withStatus(attempts, 401), session);
+  const rejections = await compareRejections(withStatus(attempts, 401), session);
   for (const path of checkedPaths.filter(isLimit)) attempts.push(await tryLimit(session, path, successes[0]));
   const permitted = attempts.find(({ pathId }) => pathId === "403.insufficient_scope")?.response;
-  return checkResultOf({
+  const differences = [
+    ...attempts.flatMap(judgeAttempt),
+    ...rejections.differences,
+    ...compareSuccesses(successes, permitted),
+  ];
+  const { requests, stopped, undocumented } = session;
+  const verdict = differences.length > 0 ? "differs" : "agrees";
+  return {
     url,
-    requests: session.requests(),
+    requests,
     maxRequests,
-    stopped: session.stopped(),
-    attempts,
-    compared: [...differences, ...compareSuccesses(successes, permitted)],
+    stopped,
     notes: [
-      ...Array.from(session.undocumented, (name) => `${name} is not in the contract.`),
-      ...(note === undefined ? [] : [note]),
+      ...Array.from(undocumented, (name) => `${name} is not in the contract.`),
+      ...rejections.notes,
       ...notesOnVariables(attempts, env),
     ],
-  });
+    verdict: stopped === undefined ? verdict : "stopped",
+    paths: attempts.map((attempt) => pathVerdict(attempt, differences)),
+    differences,
+  };
 }
-
-type Session = ReturnType<typeof createSession>;
 
 const maxWithoutResponse = 2;
 /** A check sends fewer unknown keys. */
 const maxUnknownKeys = 16;
 
-/** Starts a check that removes every key from its responses. */
-function createSession(send: Send, { env, maxRequests, probeLimits, unknownKey, url }: CheckOptions) {
-  const unknown = Array.from({ length: maxUnknownKeys }, (_, index) => unknownKey(index));
-  const redact = createRedact([...keysInVariables(env).map(([, apiKey]) => apiKey), ...unknown]);
-  const undocumented = new Set<string>();
-  let requests = 0;
-  let withoutResponse = 0;
-  let stopped: string | undefined;
+/** The requests of a check, which removes every key from their responses. */
+class Session {
+  readonly options: CheckOptions;
+  readonly #unknownKeys: readonly string[];
+  readonly #redact: Redact;
+  /** The names in responses that the contract does not have. */
+  readonly undocumented = new Set<string>();
+  requests = 0;
+  /** Why nothing is sent after the first request. */
+  stopped: string | undefined;
+  readonly #send: Send;
+  #withoutResponse = 0;
 
-  function whyNone(): string | undefined {
-    if (stopped !== undefined) return "nothing was sent after the first request";
-    if (withoutResponse >= maxWithoutResponse)
-      return `nothing was sent after ${withoutResponse} requests without a response`;
-    return requests < maxRequests ? undefined : `the ${maxRequests} requests of --max-requests are used up`;
+  constructor(send: Send, options: CheckOptions) {
+    this.#send = send;
+    this.options = options;
+    this.#unknownKeys = Array.from({ length: maxUnknownKeys }, (_, index) => options.unknownKey(index));
+    const keys = keysInVariables(options.env).map(([, apiKey]) => apiKey);
+    this.#redact = createRedact([...keys, ...this.#unknownKeys]);
   }
-  async function ask(apiKey: string | undefined): Promise<CheckedResponse | NoResponse> {
-    requests += 1;
-    const reply = await send(apiKey);
-    withoutResponse = isNoResponse(reply) ? withoutResponse + 1 : 0;
-    const response = isNoResponse(reply) ? reply : readResponse(reply, redact);
-    if (requests === 1) stopped = whyNotTheApi(response, url);
-    if (!isNoResponse(response)) for (const name of undocumentedIn(response)) undocumented.add(name);
+
+  left(): number {
+    return this.#whyNone() === undefined ? this.options.maxRequests - this.requests : 0;
+  }
+
+  /** The key for a path that needs none of the server's, another one each time. */
+  inventedKey(pathId: string, index: number): string | undefined {
+    if (pathId === "401.malformed") return `not-a-key${index || ""}`;
+    return pathId === "401.unknown" ? this.#unknownKeys[index] : undefined;
+  }
+
+  async attempt({ pathId, apiKey, variable }: Attempt): Promise<Attempt> {
+    const attempt = { pathId, apiKey, variable };
+    const reason = this.#whyNone();
+    if (reason !== undefined) return { ...attempt, reason };
+    const reply = await this.#ask(apiKey);
+    if (isNoResponse(reply)) return { ...attempt, noResponse: reply.found };
+    return { ...attempt, response: reply, reason: whyUntried(pathId, reply) };
+  }
+
+  async resend({ pathId, apiKey, variable }: CompletedAttempt, index: number) {
+    const reply = await this.#ask(variable === undefined ? this.inventedKey(pathId, index) : apiKey);
+    return isNoResponse(reply) || reply.status !== 401 ? undefined : reply;
+  }
+
+  #whyNone(): string | undefined {
+    const { maxRequests } = this.options;
+    if (this.stopped !== undefined) return "nothing was sent after the first request";
+    if (this.#withoutResponse >= maxWithoutResponse)
+      return `nothing was sent after ${this.#withoutResponse} requests without a response`;
+    return this.requests < maxRequests
+      ? undefined
+      : `the ${maxRequests} requests of --max-requests are used up`;
+  }
+
+  async #ask(apiKey: string | undefined): Promise<CheckedResponse | NoResponse> {
+    this.requests += 1;
+    const reply = await this.#send(apiKey);
+    this.#withoutResponse = isNoResponse(reply) ? this.#withoutResponse + 1 : 0;
+    const response = isNoResponse(reply) ? reply : readResponse(reply, this.#redact);
+    if (this.requests === 1) this.stopped = whyNotTheApi(response, this.options.url);
+    if (!isNoResponse(response)) for (const name of undocumentedIn(response)) this.undocumented.add(name);
     return response;
   }
-  /** The key for a path that needs none of the server's, another one each time. */
-  const ownKey = (pathId: string, index: number): string | undefined => {
-    if (pathId === "401.malformed") return `not-a-key${index || ""}`;
-    return pathId === "401.unknown" ? unknown[index] : undefined;
-  };
-  return {
-    env,
-    ownKey,
-    probesLimits: probeLimits,
-    undocumented,
-    requests: () => requests,
-    stopped: () => stopped,
-    left: () => (whyNone() === undefined ? maxRequests - requests : 0),
-    async attempt({ pathId, apiKey, variable }: Attempt): Promise<Attempt> {
-      const tried = { pathId, apiKey, variable };
-      const reason = whyNone();
-      if (reason !== undefined) return { ...tried, reason };
-      const reply = await ask(apiKey);
-      if (isNoResponse(reply)) return { ...tried, noResponse: reply.found };
-      return { ...tried, response: reply, reason: whyUntried(pathId, reply) };
-    },
-    async resend({ pathId, apiKey, variable }: CompletedAttempt, index: number) {
-      const reply = await ask(variable === undefined ? ownKey(pathId, index) : apiKey);
-      return isNoResponse(reply) || reply.status !== 401 ? undefined : reply;
-    },
-  };
 }
 
 /** `undefined` if the response may be the API's: a redirect, a captive portal or a misspelled address must not get a key. */
@@ -149,67 +168,62 @@ function withStatus(attempts: readonly Attempt[], status: number): CompletedAtte
 
 async function tryPath(session: Session, path: CheckedPath): Promise<Attempt> {
   const { pathId, variables } = path;
-  if (variables.length === 0) return session.attempt({ pathId, apiKey: session.ownKey(pathId, 0) });
-  const key = findKey(path, session.env);
+  if (variables.length === 0) return session.attempt({ pathId, apiKey: session.inventedKey(pathId, 0) });
+  const key = findKey(path, session.options.env);
   return "reason" in key ? { pathId, ...key } : session.attempt({ pathId, ...key });
 }
 
 /** Reaches a limit: with a key at its limit, or by using up a working key's minute if enough requests are left. */
 async function tryLimit(session: Session, path: CheckedPath, working?: CompletedAttempt): Promise<Attempt> {
   const { pathId } = path;
-  if (!session.probesLimits)
+  if (!session.options.probeLimits)
     return { pathId, reason: "limits are only reached on purpose with --probe-limits" };
   const keyed = await tryPath(session, path);
   // A minute may have passed since its key reached the limit.
   const spare = keyed.apiKey === undefined ? working : keyed;
   if (pathId !== "429.per_minute" || spare?.response?.status !== 200) return keyed;
-  const perMinute = Number(memberAt(spare.response, "data", "limits", "per_minute"));
+  const perMinute = Number(memberIn(spare.response.json, ["data", "limits", "per_minute"]));
   const needed = perMinute + 1;
   if (!Number.isInteger(needed))
     return { pathId, reason: "the response to the working key has no per_minute" };
   if (session.left() < needed)
     return {
       pathId,
-      reason: `needs ${needed} requests, one more than per_minute, and ${session.left()} are left; --max-requests ${session.requests() + needed} has room for them`,
+      reason: `needs ${needed} requests, one more than per_minute, and ${session.left()} are left; --max-requests ${session.requests + needed} has room for them`,
     };
   return useUpMinute(session, { ...spare, pathId }, perMinute);
 }
 
 async function useUpMinute(session: Session, spare: Attempt, perMinute: number): Promise<Attempt> {
   const minutes = new Set<number>();
-  for (let sent = 0; ; sent++) {
+  for (let count = 1; ; count++) {
     const attempt = await session.attempt(spare);
     if (attempt.response?.status !== 200) return attempt;
     minutes.add(minuteOf(attempt.response));
-    if (sent < perMinute) continue;
+    if (count <= perMinute) continue;
     if (minutes.size !== 1 || minutes.has(Number.NaN)) {
       return {
         ...attempt,
-        reason: `a minute may have ended while ${sent + 1} requests were sent; none got 429`,
+        reason: `a minute may have ended while ${count} requests were sent; none got 429`,
       };
     }
-    const found = `200 for ${sent + 1} requests in one minute; per_minute is ${perMinute}`;
-    const difference: ContractDifference = {
-      rules: ["R22"],
-      pathId: spare.pathId,
-      at: "status",
-      expected: "429",
-      found,
+    const { pathId } = spare;
+    const successes = `200 for ${count} requests in one minute; per_minute is ${perMinute}`;
+    return {
+      ...attempt,
+      difference: { rules: ["R22"], pathId, at: "status", expected: "429", found: successes },
     };
-    return { ...attempt, difference };
   }
 }
 
 function notesOnVariables(attempts: readonly Attempt[], env: Variables): string[] {
   const noKey =
     "No key is set. Set SVC_API_KEY to a working key, and SVC_KEY_<REF> for the other paths: each shows its variable.";
-  const legacy = attempts.find(({ variable }) => variable === "SVC_KEY_LEGACY");
-  const hasBoth = legacy !== undefined && env.SVC_KEY_LEGACY_LIVE;
+  const { pathId } = attempts.find(({ variable }) => variable === "SVC_KEY_LEGACY") ?? {};
+  const untried = `SVC_KEY_LEGACY_LIVE was not tried: ${pathId} was checked with SVC_KEY_LEGACY.`;
   return [
     ...(keysInVariables(env).length === 0 ? [noKey] : []),
-    ...(hasBoth
-      ? [`SVC_KEY_LEGACY_LIVE was not tried: ${legacy.pathId} was checked with SVC_KEY_LEGACY.`]
-      : []),
+    ...(pathId !== undefined && env.SVC_KEY_LEGACY_LIVE ? [untried] : []),
     ...unusedVariables(env).map((name) => `${name} is not used: no path has this name.`),
   ];
 }

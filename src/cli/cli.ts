@@ -53,13 +53,13 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   const command = await load(name);
   const listsAll = !isCommand(word) && before.some((one) => ["help", "-h", "--help"].includes(one));
   const program = rootOf(io);
-  for (const one of Object.keys(commands)) {
+  for (const [index, listed] of Object.keys(commands).entries()) {
     // Usually only the one that runs: loading every command takes long.
-    const declared = one === name || listsAll ? await load(one) : undefined;
+    const declared = listed === name || listsAll ? await load(listed) : undefined;
     const commander = declared
-      ? commanderOf(one, declared, io, before.includes("--all"))
-      : new Commander(one);
-    program.addCommand(commander, { isDefault: one === Object.keys(commands)[0] });
+      ? commanderOf(listed, declared, io, before.includes("--all"))
+      : new Commander(listed);
+    program.addCommand(commander, { isDefault: index === 0 });
   }
   let code: number = exitCode.fine;
   program.commands
@@ -73,13 +73,8 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
         throw lacksDashes(name, words, io);
       await warnOfVariables(command, io);
       const line = isCommand(word) ? argv : [name, ...argv];
-      code = await command.run({
-        words,
-        flags: flagValues(commander, command, io.env),
-        line,
-        rest: behind,
-        io,
-      });
+      const flags = flagValues(commander, command, io.env);
+      code = (await command.run({ words, flags, line, rest: behind, io })) ?? exitCode.fine;
     });
   try {
     await program.parseAsync([...(command.rest === undefined ? argv : before)], { from: "user" });
@@ -186,9 +181,9 @@ function optionOf({ spec, text, variables, read, conflicts }: flag.Flag<unknown>
   const option = new Option(spec, text + also).conflicts([...conflicts]);
   if (!spec.includes("<")) return option;
   return option.argParser<unknown>((value, previous) => {
-    const found = read(value, flag.longForm(spec));
-    if (previous === undefined) return found;
-    if (Array.isArray(found) && Array.isArray(previous)) return [...previous, ...found];
+    const latest = read(value, flag.longForm(spec));
+    if (previous === undefined) return latest;
+    if (Array.isArray(latest) && Array.isArray(previous)) return [...previous, ...latest];
     throw usageError(`${flag.longForm(spec)} appears more than once. Keep one.`);
   });
 }
@@ -199,14 +194,14 @@ function flagValues(
   command: CliCommand,
   env: Io["env"],
 ): flag.FlagValues<flag.FlagSet> {
-  const given = commander.opts<Record<string, unknown>>();
+  const options = commander.opts<Record<string, unknown>>();
   const isGiven = (attribute: string) => commander.getOptionValueSource(attribute) === "cli";
   const values: Record<string, unknown> = {};
   for (const [index, [name, { variables, read, conflicts }]] of Object.entries(flagsOf(command)).entries()) {
     const option = commander.options[index] as Option;
     const attribute = option.attributeName();
     const variable = variables.find((one) => (env[one] ?? "") !== "");
-    if (isGiven(attribute)) values[name] = given[attribute];
+    if (isGiven(attribute)) values[name] = options[attribute];
     // A flag on the command line overrides a variable that conflicts with it.
     else if (variable !== undefined && !conflicts.some(isGiven)) {
       const value = read(env[variable] as string, variable);

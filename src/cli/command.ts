@@ -22,8 +22,8 @@ export interface CliCommand<Flags extends flag.FlagSet = flag.FlagSet> {
   /** The flags that `--help` shows; `--help --all` shows the others too. Default: all. */
   readonly usual?: readonly string[];
   readonly examples: Readonly<Record<string, string>>;
-  /** Runs a call; resolves to the exit code, or throws the error for the user. */
-  run(call: CallOf<Flags>): Promise<number>;
+  /** Runs a call; resolves to the exit code, 0 by default, or throws the error for the user. */
+  run(call: CallOf<Flags>): Promise<number | undefined>;
 }
 
 export type Commands = Readonly<Record<string, () => Promise<CliCommand>>>;

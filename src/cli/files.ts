@@ -24,20 +24,6 @@ export function newFile(
   );
 }
 
-/** Throws `file_exists` before the text is requested; `next` is a sentence for people. */
-export function openOutput(
-  { output, force, quiet }: { output?: string | undefined; force?: boolean; quiet?: boolean },
-  { cwd, stdout, stderr }: Pick<Io, "cwd" | "stdout" | "stderr">,
-  mode = 0o666,
-): (text: string, next: string) => Promise<void> {
-  if (output === undefined) return async (text) => void stdout.write(text);
-  const file = newFile(output, cwd, { force });
-  return async (text, next) => {
-    await writeFileAtomically(file, text, mode).catch(unwritable(quote(output)));
-    if (!quiet) stderr.say(`Wrote ${output}. ${next}\n`);
-  };
-}
-
 /** Reads the file of `--write-env`, if there is one; what it returns sets variables there. Other lines and the mode stay. */
 export async function openEnvFile(
   name: string,
@@ -54,9 +40,9 @@ export async function openEnvFile(
   const text = existing === undefined ? "" : await promises.readFile(file, "latin1").catch(failed);
   if (text.includes("\0")) failed(new Error("it is not a text file in UTF-8"));
   if (stats?.isFile() && (stats.mode & 0o222) === 0) failed(new Error("it is read-only"));
-  const other = otherLineOf(text);
-  if (other !== undefined)
-    failed(new Error(`its line ${other} is not NAME=value, a comment or empty, so it is not a .env file`));
+  const line = otherLineOf(text);
+  if (line !== undefined)
+    failed(new Error(`its line ${line} is not NAME=value, a comment or empty, so it is not a .env file`));
   return async (variables) => {
     const bytes = Buffer.from(withVariables(text, variables), "latin1");
     await writeFileAtomically(file, bytes, existing ?? 0o600).catch(failed);
@@ -87,7 +73,7 @@ export function reportTargets(
     // All steps of a job add to one file, which has no extension.
     const isAppended = resolve(cwd, file) === env.GITHUB_STEP_SUMMARY;
     const extension = { "-": ".txt" }[file] ?? (isAppended ? ".md" : extname(file).toLowerCase());
-    const format = given ?? formatOfExtension(extension);
+    const format = given ?? reportFormats.find((name) => formats[name].extensions.includes(extension));
     const folder = dirname(file);
     if (!existsSync(resolve(cwd, folder))) {
       throw usageError(`${name}: there is no folder ${quote(folder)} for ${quote(file)}. Create it first.`);
@@ -121,9 +107,4 @@ export async function writeTargets(
         .catch((failure) => failures.push(failure));
   }
   return failures;
-}
-
-/** The format that a file name's extension sets. */
-function formatOfExtension(extension: string): ReportFormat | undefined {
-  return reportFormats.find((format) => formats[format].extensions.includes(extension));
 }

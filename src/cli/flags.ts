@@ -22,7 +22,7 @@ export interface Flag<Value> {
 export type FlagSet = Readonly<Record<string, Flag<unknown>>>;
 
 export type FlagValues<Flags extends FlagSet> = {
-  readonly [Name in keyof Flags]?: Flags[Name] extends Flag<infer Value> ? Value : never;
+  readonly [Name in keyof Flags]?: Flags[Name] extends Flag<infer Value> ? Value : never; // each flag has its type
 };
 
 type FlagOptions = Partial<Pick<Flag<unknown>, "variables" | "conflicts">>;
@@ -78,10 +78,6 @@ export function oneOf<const Choice extends string>(choices: readonly Choice[]): 
   return reader((text) => choices.find((choice) => choice === text), listed(choices, "or"));
 }
 
-export function separated<Value>(read: Flag<Value>["read"]): Flag<readonly Value[]>["read"] {
-  return (text, from) => text.split(",").map((one) => read(one.trim(), from));
-}
-
 export const fileName = reader((text) => text || undefined, "the name of a file");
 
 const readSwitch = reader((text) => {
@@ -105,9 +101,9 @@ const readHost = reader(
   "an address such as 127.0.0.1, ::1 or 0.0.0.0",
 );
 
-const readHostNames = separated(
-  reader(readHostName, "a name such as sandbox.example, with its port if it has one"),
-);
+const readName = reader(readHostName, "a name such as sandbox.example, with its port if it has one");
+const readHostNames = (text: string, from: string) =>
+  text.split(",").map((name) => readName(name.trim(), from));
 
 const largestSeed = Number.MAX_SAFE_INTEGER;
 export const readSeed = wholeNumber(0, largestSeed);
@@ -147,7 +143,6 @@ export const readDuration = (examples: string) =>
     return duration !== undefined && duration > 0 ? duration : undefined;
   }, `a duration such as ${examples}`);
 
-export const readText = reader((text) => text || undefined, "an id or a ref");
 export const ofSandbox = {
   seed: option(
     "--seed <number>",
@@ -173,12 +168,6 @@ export const ofSandbox = {
 };
 export type SandboxFlags = FlagValues<typeof ofSandbox>;
 
-const host = option(
-  "-H, --host <address>",
-  "address to listen on (default: 127.0.0.1, only this machine)",
-  readHost,
-);
-
 const controlToken = option(
   "--control-token <token>",
   "bearer token of the control plane (default: none on 127.0.0.1, a random one elsewhere)",
@@ -186,7 +175,11 @@ const controlToken = option(
 );
 
 export const ofServer = {
-  host,
+  host: option(
+    "-H, --host <address>",
+    "address to listen on (default: 127.0.0.1, only this machine)",
+    readHost,
+  ),
   publicUrl: option(
     "--public-url <url>",
     "base URL that clients use, behind a proxy, in a container or from other machines; replaces the address in all output (default: the address)",
@@ -259,9 +252,11 @@ export const timeout = option(
 
 export const defaultWait = 10_000;
 
-const ca = option("--ca <file>", "trust this certificate authority (PEM) besides this machine's", fileName);
-
-export const ofCalls = { controlToken, ca, timeout };
+export const ofCalls = {
+  controlToken,
+  ca: option("--ca <file>", "trust this certificate authority (PEM) besides this machine's", fileName),
+  timeout,
+};
 
 /** Where a running sandbox is, and how to ask it. */
 export function controlAddress(url: string | undefined, flags: FlagValues<typeof ofCalls>, { env, cwd }: Io) {

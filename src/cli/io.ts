@@ -113,13 +113,13 @@ function scriptIn({ argv, platform }: NodeJS.Process): string | undefined {
   }
 }
 
-// Drops what cannot be written, and tries again with the next text: a full disk may have room later. A reader that has
-// enough (`| head`) closes the pipe, which is not a failure. The first other failure is reported.
+/** Drops what cannot be written, and tries again with the next text. Reports the first failure that is not a closed pipe. */
 function outputOf(stream: NodeJS.WriteStream, failed: (error: unknown) => void = () => {}): Output {
   let closed = false;
   let hasFailed = false;
   stream.on("error", (error: NodeJS.ErrnoException) => {
     closed = true;
+    // A reader that has enough (`| head`) closes the pipe.
     if (error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED" || hasFailed) return;
     hasFailed = true;
     failed(error);

@@ -14,7 +14,6 @@ import { isoOf } from "../sandbox/clock.js";
 import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import { givenOptions } from "../sandbox/start.js";
 import { ScenarioError, type ScenarioProblem } from "../scenario/problems.js";
-import type { Scenario } from "../scenario/scenario.generated.js";
 import { usageError } from "./exit-codes.js";
 import type * as flag from "./flags.js";
 import type { Io } from "./io.js";
@@ -36,20 +35,12 @@ export async function loadNamed(
 ): Promise<LoadedScenario> {
   const name = word ?? ownIn(io.cwd) ?? fallbackScenario;
   const document = openapi === undefined ? undefined : openApiFile(openapi, io.cwd);
-  const loaded = await loadWith(document, name, io, signal);
-  if (openapi === undefined) return loaded;
-  return { ...loaded, files: [...loaded.files, resolve(io.cwd, openapi)] };
-}
-
-function loadWith(
-  openapi: Scenario["openapi"] | undefined,
-  name: string,
-  io: Pick<Io, "cwd" | "stdin">,
-  signal?: AbortSignal,
-): Promise<LoadedScenario> {
   // Only for `-`, because this opens stdin.
   const stdin = name === stdinName ? io.stdin : undefined;
-  return loadScenario(name, { cwd: io.cwd, stdin, ...(signal !== undefined && { signal }), openapi });
+  const options = { cwd: io.cwd, stdin, ...(signal !== undefined && { signal }), openapi: document };
+  const loaded = await loadScenario(name, options);
+  if (openapi === undefined) return loaded;
+  return { ...loaded, files: [...loaded.files, resolve(io.cwd, openapi)] };
 }
 
 export function namedOrOwn(
@@ -79,8 +70,8 @@ export function givenFlags(
 /** Starts a sandbox with a loaded scenario; the flags apply to every scenario that starts there. */
 export function startNamed(loaded: LoadedScenario, flags: Flags, conditions?: ConditionedRun): SandboxState {
   const { scenario, name, text } = loaded;
-  const given = givenFlags(flags, loaded);
-  return startInNode(scenario, { name, text, ...given, given, conditions });
+  const options = givenFlags(flags, loaded);
+  return startInNode(scenario, { name, text, ...options, given: options, conditions });
 }
 
 export async function stepsThatFail(

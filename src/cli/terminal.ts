@@ -21,33 +21,16 @@ export interface Printer extends Output {
 
 type Paint = (text: string) => string;
 
-export interface Palette {
-  readonly bold: Paint;
-  readonly dim: Paint;
-  readonly red: Paint;
-  readonly green: Paint;
-  readonly yellow: Paint;
-  readonly blue: Paint;
-  readonly magenta: Paint;
-  readonly cyan: Paint;
-}
+const colors = ["bold", "dim", "red", "green", "yellow", "blue", "magenta", "cyan"] as const;
+export type Palette = Readonly<Record<(typeof colors)[number], Paint>>;
 
 function paletteFor(hasColors: boolean): Palette {
-  // The stream that styleText would look at is not always the printer's.
-  const painter =
-    (color: keyof Palette): Paint =>
-    (text) =>
-      hasColors ? styleText(color, text, { validateStream: false }) : text;
-  return {
-    bold: painter("bold"),
-    dim: painter("dim"),
-    red: painter("red"),
-    green: painter("green"),
-    yellow: painter("yellow"),
-    blue: painter("blue"),
-    magenta: painter("magenta"),
-    cyan: painter("cyan"),
-  };
+  const painters = colors.map((color): [string, Paint] => [
+    color,
+    // The stream that styleText would look at is not always the printer's.
+    (text) => (hasColors ? styleText(color, text, { validateStream: false }) : text),
+  ]);
+  return Object.fromEntries(painters) as Palette;
 }
 
 export interface Style {

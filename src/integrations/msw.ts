@@ -84,8 +84,7 @@ function resolverOf(sandbox: () => SandboxState, base: string): Resolver {
   };
 }
 
-// Patterns, not paths in msw's notation: msw decodes the matched path, and fails if its encoding is not valid. In any
-// letter case, so that a misspelled path gets the API's 404 and not the network.
+/** A pattern, because msw fails at a path whose encoding is not valid; in any letter case, to respond 404 to a misspelled path. */
 const anyHost = /\/v1\/relying-party(?:\/|$)/i;
 
 function withoutSlash(path: string): string {
@@ -93,13 +92,13 @@ function withoutSlash(path: string): string {
 }
 
 let ready: Sandbox | undefined;
-const own = () => {
+const readyState = () => {
   ready ??= createSandbox({ scenario: "key-states" });
   return stateOf(ready);
 };
 
 /** A sandbox of `key-states`, ready to use with {@link handlers}. Its first use starts it. */
-export const sandbox = sandboxOn(own) as Sandbox<KeyRef<"key-states">, OrganizationRef<"key-states">>;
+export const sandbox = sandboxOn(readyState) as Sandbox<KeyRef<"key-states">, OrganizationRef<"key-states">>;
 
 /** The handlers of the ready {@link sandbox}, for any host. */
-export const handlers: HttpHandler[] = [handlerOf(anyHost, resolverOf(own, ""))];
+export const handlers: HttpHandler[] = [handlerOf(anyHost, resolverOf(readyState, ""))];

@@ -1,18 +1,19 @@
 import type { ExpectStatic, TestAPI } from "vitest";
-import type { WithKnownFields } from "../library/sandbox.js";
+import { createSandbox, type SandboxOptions, stateOf } from "../library/create-sandbox.js";
+import { currentRun } from "../library/run-folder.js";
+import type {
+  KeyRef,
+  OrganizationRef,
+  Sandbox,
+  ScenarioSource,
+  WithKnownFields,
+} from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
+import { loadScenario } from "../node/files/load-scenario.js";
 import { olderVersion } from "../node/package-files.js";
-import {
-  type FixtureOptions,
-  type FixtureSource,
-  type FixturesOf,
-  type SandboxFixtures,
-  type SharedFixtures,
-  serveWhile,
-  useSandbox,
-} from "./fixtures.js";
-
-export type { FixtureOptions, SandboxFixtures, SharedFixtures } from "./fixtures.js";
+import { loadReader } from "../node/platform.js";
+import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
+import { type RunningServer, serve } from "../server/serve.js";
 
 const wanted = { entry: "svc-sandbox/vitest", name: "vitest", since: "3.2" };
 const vitest = await usersPackage(
@@ -21,8 +22,59 @@ const vitest = await usersPackage(
   () => olderVersion(wanted),
 );
 
+/** A scenario file: a misspelled bundled name is not one. */
+type ScenarioFile = `${string}.${string}` | `${string}/${string}`;
+
+/** A bundled name, a scenario file, or a scenario as a value. */
+type FixtureSource = ScenarioSource | ScenarioFile;
+
+/** The options of the sandbox of a test runner's fixtures. */
+export interface FixtureOptions<Source = FixtureSource> extends Omit<SandboxOptions, "scenario"> {
+  /** Default: the scenario of `svc-sandbox exec`, or `key-states`. */
+  readonly scenario?: Source;
+  /** Whether the clock is frozen. Default: true. */
+  readonly frozen?: boolean;
+}
+
+/** The fixtures of a test. */
+export interface SandboxFixtures<Key extends string = string, Organization extends string = string> {
+  /** The sandbox in its initial state: reset before each test. */
+  readonly sandbox: Sandbox<Key, Organization>;
+  /** Returns the full key of a ref, as `sandbox.secret` does; throws `unknown_ref`, with the known refs. */
+  readonly secret: Sandbox<Key, Organization>["secret"];
+}
+
+/** The fixtures of a scenario, with its refs if the type contains them. */
+type FixturesOf<Source> = SandboxFixtures<KeyRef<Source>, OrganizationRef<Source>>;
+
+export interface SharedFixtures {
+  /** The sandbox that `sandbox` resets, for hooks that run once. */
+  readonly sharedSandbox: Sandbox;
+  /** A server of the sandbox, on a free port. */
+  readonly server: Omit<RunningServer, "close">;
+}
+
+type Use<Value> = (value: Value) => Promise<void>;
+
+async function useSandbox(options: FixtureOptions, use: Use<Sandbox>): Promise<void> {
+  const { scenario, frozen = true, openapi } = options;
+  const isFile = typeof scenario === "string" && !isScenarioName(scenario);
+  const source = isFile ? (await loadScenario(scenario)).scenario : (scenario as ScenarioSource | undefined);
+  const started = typeof source === "string" ? bundledScenarios[source] : source;
+  const hasDocument = (started ?? currentRun()?.scenario?.scenario)?.openapi !== undefined;
+  const reader = hasDocument && openapi === undefined && { openapi: { read: await loadReader() } };
+  await use(createSandbox({ ...options, frozen, ...reader, scenario: source } as SandboxOptions));
+}
+
+/** Serves the sandbox while it is used. */
+async function serveWhile(sandbox: Sandbox, use: Use<SharedFixtures["server"]>): Promise<void> {
+  const { close, ...server } = await serve(stateOf(sandbox), { port: 0 });
+  await use(server);
+  await close(0);
+}
+
 /** The fixtures that a file's tests share. */
-export interface FileFixtures extends SharedFixtures {
+interface FileFixtures extends SharedFixtures {
   readonly sandboxOptions: FixtureOptions;
 }
 
@@ -72,7 +124,7 @@ function vitestSandboxTest(options?: FixtureOptions): VitestSandboxTest {
  *   expect((await fetch(`${server.url}/v1/relying-party/me`, { headers })).status).toBe(401);
  * });
  */
-const vitestTest = vitestSandboxTest() as unknown as VitestSandboxTest<FixturesOf<"key-states">>;
+const vitestTest = vitestSandboxTest() as unknown as VitestSandboxTest<FixturesOf<"key-states">>; // its default
 
 /** Vitest's `expect`. */
 const vitestExpect: ExpectStatic = vitest.expect;

@@ -100,21 +100,26 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const ofRun = source === undefined && document === undefined ? run?.scenario : undefined;
   const { scenario, name } =
     ofRun ?? resolveSource(source ?? run?.scenario?.scenario ?? "key-states", document);
-  const read = openapi?.read as DocumentReader | undefined;
-  const endpoints: Platform["endpoints"] = (one, report) => endpointsIn(one, read, report);
+  const reader = openapi?.read as DocumentReader | undefined;
+  const endpoints: Platform["endpoints"] = (one, report) => endpointsIn(one, reader, report);
   const platform = { ...webPlatform, endpoints };
   const conditions = run?.conditions;
-  const own = checkedOptions(given);
-  const sandbox = startSandbox(scenario, { platform, conditions, name, ...(run?.optionsFor(own) ?? own) });
+  const checked = checkedOptions(given);
+  const sandbox = startSandbox(scenario, {
+    platform,
+    conditions,
+    name,
+    ...(run?.optionsFor(checked) ?? checked),
+  });
   run?.follow(sandbox);
   return sandboxOn(sandbox);
 }
 
 /** It may start with its first use; each call runs what is due first. */
-export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
-  const own = typeof given === "function" ? given : () => given;
+export function sandboxOn(running: SandboxState | (() => SandboxState)): Sandbox {
+  const current = typeof running === "function" ? running : () => running;
   const state = () => {
-    const sandbox = own();
+    const sandbox = current();
     runDue(sandbox);
     return sandbox;
   };
@@ -145,11 +150,11 @@ export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
       const input = checkValue(expectationQuery, snakeCase(expectation), "Failed to expect requests");
       return expectRequests(state(), input);
     },
-    report: () => clientReport(own()),
+    report: () => clientReport(current()),
     snapshot: () => snapshotSandbox(state()),
-    reset: () => resetSandbox(own()),
+    reset: () => resetSandbox(current()),
   };
-  return Object.defineProperty(sandbox, stateKey, { get: own });
+  return Object.defineProperty(sandbox, stateKey, { get: current });
 }
 
 function clockOn(sandbox: () => SandboxState): Sandbox["clock"] {
@@ -180,8 +185,8 @@ function keysOn(sandbox: () => SandboxState): Sandbox["keys"] {
     list: () => viewKeys(sandbox()),
     get: (ref) => viewKey(sandbox().registry.key(ref), sandbox()),
     create({ expires, ...creation }, by) {
-      const given = { ...(snakeCase(creation) as object), expires: writtenInstant(expires) };
-      const input = checkInput(inputShapes.key_creation, given, "Failed to create a key");
+      const written = { ...(snakeCase(creation) as object), expires: writtenInstant(expires) };
+      const input = checkInput(inputShapes.key_creation, written, "Failed to create a key");
       return operations.create_key(sandbox(), input, by);
     },
     rotate(key, { overlap, ...rotation } = {}, by) {
@@ -191,8 +196,8 @@ function keysOn(sandbox: () => SandboxState): Sandbox["keys"] {
     },
     revoke: (key, by) => operations.revoke(sandbox(), { key }, by).key,
     expire(key, { expires }, by) {
-      const given = { expires: writtenInstant(expires) };
-      const input = checkInput(inputShapes.key_expiry, given, "Failed to set the end of the key");
+      const written = { expires: writtenInstant(expires) };
+      const input = checkInput(inputShapes.key_expiry, written, "Failed to set the end of the key");
       return operations.expire(sandbox(), { key, ...input }, by).key;
     },
   };
@@ -217,8 +222,8 @@ function faultsOn(sandbox: () => SandboxState): Sandbox["faults"] {
   return {
     list,
     set(faults) {
-      const given = { faults: faults ?? null };
-      const input = checkInput(inputShapes.faults_change, given, "Failed to change the faults");
+      const change = { faults: faults ?? null };
+      const input = checkInput(inputShapes.faults_change, change, "Failed to change the faults");
       operations.faults(sandbox(), input.faults as Fault[]);
       return list();
     },

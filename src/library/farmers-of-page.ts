@@ -1,8 +1,7 @@
 import { SandboxError } from "../rules/errors.js";
 import type { FarmerMaker } from "../sandbox/population/farmers.js";
 
-// The build for pages replaces the farmers with this file, because few pages use them and their tables are a quarter of the
-// build. A page adds them with its own import (`docs/decisions/0012`).
+// Pages have this in place of the farmers, which few use, and add them with an import of their own (`docs/decisions/0012`).
 
 // Registered globally, so that all copies of this package share the farmers.
 const key = Symbol.for("svc-sandbox.farmers");

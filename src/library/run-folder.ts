@@ -6,9 +6,7 @@ import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 
-// `exec`, and each run of `certify`, name a folder in SVC_SANDBOX_RUN. Sandboxes in processes of the command read there the
-// conditions of the run, and append a line for each request when it is made: test runners end their workers from outside, so
-// nothing can be left for the end of a process. Pages have `no-run-folder.ts` in place of this file.
+// Each request is a line when it is made: test runners end their workers from outside. Pages have `no-run-folder.ts` instead.
 
 /** The content of `run.json`. */
 export interface RunFile {
@@ -33,6 +31,7 @@ export interface RunLine {
   readonly isUnread?: true;
 }
 
+/** The run of `exec` or `certify` that this process belongs to, by the folder in SVC_SANDBOX_RUN. */
 export interface SandboxRun {
   readonly scenario: RunFile["scenario"] | undefined;
   readonly conditions: ConditionedRun | undefined;
@@ -148,6 +147,6 @@ function callerOutside({ cwd }: NodeJS.Process): string | undefined {
     return /(?:file:\/\/)?((?:\/|[A-Za-z]:)[^()]+:\d+:\d+)\)?$/.exec(line)?.[1] ?? "";
   });
   const folder = own.slice(0, own.lastIndexOf("/") + 1);
-  const found = frames.find((one) => one && !/\/node_modules\//.test(one) && !one.startsWith(folder));
-  return found?.replace(`${cwd()}/`, "");
+  const caller = frames.find((one) => one && !/\/node_modules\//.test(one) && !one.startsWith(folder));
+  return caller?.replace(`${cwd()}/`, "");
 }

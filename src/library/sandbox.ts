@@ -241,7 +241,7 @@ export type WithKnownFields<Given, Wanted> = unknown extends Wanted
   ? unknown
   : Given extends object
     ? {
-        readonly [Name in keyof Given]: FieldOf<Wanted, Name> extends never
+        readonly [Name in keyof Given]: FieldOf<Wanted, Name> extends never // only a type sees them all
           ? `unknown field ${Name & string}`
           : WithKnownFields<Given[Name], FieldOf<Wanted, Name>>;
       }

@@ -25,8 +25,8 @@ export function usersPackage<Loaded extends object>(
   try {
     // The builds for CommonJS and pages load it synchronously (`scripts/bundle.ts`).
     const loading: Promise<Loaded> | Loaded = load();
-    // Never: the type is that of ES modules, where it is a promise.
-    return "then" in loading ? loading.then(checked, explained) : (checked(loading) as never);
+    if ("then" in loading) return loading.then(checked, explained);
+    return checked(loading) as never; // the type is that of ES modules, where it is a promise
   } catch (error) {
     return explained(error as Error);
   }

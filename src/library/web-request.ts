@@ -24,21 +24,21 @@ export function respondToWebRequest(
   const { pathname, search } = new URL(request.url);
   const path = pathname.startsWith(base) ? pathname.slice(base.length) || "/" : pathname;
   const received = receivedWeb(request, path, search);
-  const read = receivedRequest(received);
+  const apiRequest = receivedRequest(received);
   const atFirst = sandbox();
   const takes = inputAt(atFirst, request.method, path);
-  if (takes === undefined) return respondToRead(atFirst, read, request);
+  if (takes === undefined) return respondToRead(atFirst, apiRequest, request);
   const responseWith = (body: ReadBody) =>
-    respondToRead(sandbox(), { ...read, content: contentOf(received, body) }, request);
+    respondToRead(sandbox(), { ...apiRequest, content: contentOf(received, body) }, request);
   return takes.hasBody ? readBody(request).then(responseWith) : responseWith(noBody);
 }
 
 function respondToRead(
   sandbox: SandboxState,
-  read: ApiRequest,
+  apiRequest: ApiRequest,
   request: Request,
 ): Response | Promise<Response> {
-  const { response: given, delivery, at, date = at } = handle(sandbox, read);
+  const { response: given, delivery, at, date = at } = handle(sandbox, apiRequest);
   // Clients compare a date in a header with `Date`, which a network always sends.
   const isDated = [429, 503].includes(given.status) && given.headers.some((value) => value.endsWith(" GMT"));
   const headers = [...given.headers, "Date", new Date(date).toUTCString()];
@@ -106,7 +106,7 @@ function fetched(response: Response, request: Request): Response {
   return Object.defineProperties(response, { url: { value: url }, clone: { value: clone } });
 }
 
-export function connectionReset(): Error {
+function connectionReset(): Error {
   return Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET", syscall: "read" });
 }
 
@@ -160,17 +160,17 @@ function bodyStream(
   isCut = delivery.cutAfter !== undefined,
 ): ReadableStream<Uint8Array> {
   const { parts, pauseMs } = bodyParts(body, delivery);
-  let sent = 0;
+  let next = 0;
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         // References the request, because only then its signal follows the client's.
         if (pauseMs > 0) await wait(pauseMs, request.signal);
-        const part = parts[sent];
+        const part = parts[next];
         if (part !== undefined) controller.enqueue(part);
         else if (isCut) controller.error(new TypeError("terminated"));
-        sent += 1;
-        if (!isCut && sent >= parts.length) controller.close();
+        next += 1;
+        if (!isCut && next >= parts.length) controller.close();
       },
     },
     // Starts only when read, so that an unread body leaves no timer.

@@ -5,19 +5,15 @@ import { isMapping, type Path, pathText } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { besides } from "../scenario/document-files.js";
 import { scenarioLimits } from "../scenario/format/fields.js";
-import { placeInJson, placeInText } from "../scenario/places.js";
+import { placeInText } from "../scenario/places.js";
 import { ScenarioError, type ScenarioMistake, type SourcePlace } from "../scenario/problems.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
 import { readDocument } from "../scenario/yaml.js";
 
 // An OpenAPI document from its text, or from the texts of several files. The host of the sandbox passes it, so it is trusted.
 
-/** The text of a document, and the file name for its problems. */
-export interface DocumentText {
-  readonly file?: string | undefined;
-  readonly text: string;
-  /** The texts of the files that its references name, by their path from its folder. */
-  readonly files?: Readonly<Record<string, string>> | undefined;
-}
+/** The text of a document, the file name for its problems, and the texts of the files that its references name. */
+export type DocumentText = Exclude<Scenario["openapi"], string | undefined>;
 
 export interface ApiDocument {
   readonly root: Members;
@@ -29,10 +25,10 @@ export interface ApiDocument {
 /** Reads a document in JSON or YAML. Throws a `ScenarioError` only if nothing of it can be served. */
 export function readApiDocument({ text, file, files }: DocumentText): ApiDocument {
   const problems: ScenarioMistake[] = [];
-  const { value: root, placeOf } = readText(text, file ?? unnamed, (one) => void problems.push(one));
+  const { value: root, placeOf } = readText(text, file ?? unnamed, (problem) => void problems.push(problem));
   if (problems.length === 0) problems.push(...problemsOf(root));
   refuse(problems, file, placeOf);
-  const notes = createNotes();
+  const notes = new Notes();
   const version = versionOf(root as Members);
   if (version === "3.2")
     notes.say(
@@ -54,7 +50,7 @@ function withFiles(root: Members, files: Readonly<Record<string, string>>, main:
     if (!/\.(?:json|ya?ml)$/i.test(name)) contents[name] = text;
     if (Object.hasOwn(contents, name)) continue;
     const problems: ScenarioMistake[] = [];
-    const { value, placeOf } = readText(text, name, (one) => void problems.push(one));
+    const { value, placeOf } = readText(text, name, (problem) => void problems.push(problem));
     refuse(problems, name, placeOf);
     contents[name] = value;
   }
@@ -63,7 +59,7 @@ function withFiles(root: Members, files: Readonly<Record<string, string>>, main:
     if (typeof value !== "object" || value === null) return value;
     const earlier = moved.get(value);
     if (earlier !== undefined) return earlier;
-    const copy: Record<string, unknown> = Array.isArray(value) ? ([] as never) : {};
+    const copy = (Array.isArray(value) ? [] : {}) as Record<string, unknown>;
     moved.set(value, copy);
     for (const [name, member] of Object.entries(value))
       copy[name] =
@@ -86,11 +82,11 @@ const unnamed = "<openapi>";
 type PlaceOf = (path: Path) => SourcePlace | undefined;
 
 /** Throws the problems of a document, if there are any. */
-export function refuse(problems: readonly ScenarioMistake[], file = unnamed, placeOf?: PlaceOf): void {
+function refuse(problems: readonly ScenarioMistake[], file = unnamed, placeOf: PlaceOf): void {
   if (problems.length === 0) return;
   throw new ScenarioError(
     problems.map(({ code, path, message, hint = "", place }) => {
-      const textPlace = place ?? placeOf?.(path);
+      const textPlace = place ?? placeOf(path);
       return {
         code,
         path: pathText(path),
@@ -104,7 +100,7 @@ export function refuse(problems: readonly ScenarioMistake[], file = unnamed, pla
 }
 
 /** Reads the text of a document. JSON is ten times as fast as YAML, and its places are only needed for problems. */
-function readText(text: string, file: string, report: (one: ScenarioMistake) => void) {
+function readText(text: string, file: string, report: (mistake: ScenarioMistake) => void) {
   const isJson = text.length <= scenarioLimits.bytesOfDocument && /^\s*[{[]/.test(text);
   const value = isJson ? parsedJson(text) : undefined;
   if (value !== undefined) {
@@ -123,6 +119,18 @@ const tooDeep: ScenarioMistake = {
   message: `nested deeper than ${scenarioLimits.levelsOfDocument} levels`,
   hint: "move inner schemas to components",
 };
+
+/** The place of a text's value, or of the value of a member at its top, without a tree of a large text. */
+function placeInJson(text: string, file: string, [name]: Path): SourcePlace {
+  let levels = 0;
+  for (const { 0: token, 1: word, index } of text.matchAll(/[[\]{}]|"((?:[^"\\]|\\.)*)"(?:\s*:\s*)?/g)) {
+    if (name === undefined) return placeInText(text, file, index);
+    if (word === undefined) levels += /[[{]/.test(token) ? 1 : -1;
+    else if (levels === 1 && word === name && !token.endsWith('"'))
+      return placeInText(text, file, index + token.length);
+  }
+  return placeInText(text, file, 0);
+}
 
 // The message of `JSON.parse` may quote the text.
 function jsonProblem(text: string, file: string): ScenarioMistake {
@@ -170,11 +178,7 @@ export function valueAt(root: unknown, reference: string): unknown {
 const isPointer = (reference: string) => /^#(?:\/|$)/.test(reference);
 
 export function stepsOf(reference: string): string[] {
-  const decoded = reference.replace(/%[0-9a-f]{2}/gi, (one) => {
-    const code = Number.parseInt(one.slice(1), 16);
-    return code < 0x80 ? String.fromCharCode(code) : one;
-  });
-  return decoded
+  return decoded(reference)
     .split("/")
     .slice(1)
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
@@ -204,7 +208,7 @@ function noteReference({ root, notes }: ApiDocument, reference: string): void {
       ? "to a part that the document does not have"
       : "that leads back to itself"
     : "to a file that is not in the folder of the document, to an $id or to an anchor";
-  notes.add("broken", quote(reference).slice(0, 100), `is a $ref ${where}`, `references lead ${where}`);
+  notes.add("broken", quote(reference).slice(0, 100), ["is a $ref", "references lead"], where);
 }
 
 // What a person should know about a document that is served.
@@ -215,51 +219,58 @@ type Rank = (typeof ranks)[number];
 
 /** The notes of one kind. */
 interface Group {
-  readonly key: string;
   readonly rank: Rank;
   readonly many: string;
   /** The single note and its reason, by its subject. */
-  readonly all: Map<string, { readonly note: string; readonly reason: string | undefined }>;
+  readonly bySubject: Map<string, { readonly note: string; readonly reason: string | undefined }>;
 }
-
-export type Notes = ReturnType<typeof createNotes>;
 
 const maxNamed = 5;
 const longestReason = 80;
 
-/** Collects notes after these, and lists the notes of one kind as one sentence. */
-export function createNotes(earlier: readonly Group[] = []) {
-  const groups = new Map<string, Group>(
-    earlier.map((group) => [group.key, { ...group, all: new Map(group.all) }]),
-  );
-  const put = (rank: Rank, many: string, subject: string, note: string, reason?: string) => {
+/** Collects notes, and lists the notes of one kind as one sentence. */
+export class Notes {
+  readonly #groups = new Map<string, Group>();
+
+  constructor(earlier?: Notes) {
+    for (const [key, group] of earlier === undefined ? [] : earlier.#groups)
+      this.#groups.set(key, { ...group, bySubject: new Map(group.bySubject) });
+  }
+
+  /**
+   * A note about a part of the document, which its kind shares with others: `readReport is not served`,
+   * `2 operations are not served`, and a reason that may differ.
+   */
+  add(rank: Rank, part: string, [one, many]: OneAndMany, what: string, reason?: string): void {
+    this.#put(rank, `${many} ${what}`.trimEnd(), part, `${part} ${one} ${what}`.trimEnd(), reason);
+  }
+
+  /** A note as a sentence. */
+  say(rank: Rank, sentence: string): void {
+    this.#put(rank, sentence, sentence, sentence.replace(/\.$/, ""));
+  }
+
+  /** Each kind of notes as a sentence; the most serious first. */
+  list(): string[] {
+    const sorted = [...this.#groups.values()].sort(
+      (first, second) => ranks.indexOf(first.rank) - ranks.indexOf(second.rank),
+    );
+    return sorted.map((group) => escapeControls(sentenceOf(group)));
+  }
+
+  #put(rank: Rank, many: string, subject: string, note: string, reason?: string): void {
     const key = `${rank} ${many}`;
-    const group: Group = groups.get(key) ?? { key, rank, many, all: new Map() };
-    group.all.set(subject, { note, reason: reason?.slice(0, longestReason) });
-    groups.set(key, group);
-  };
-  return {
-    /**
-     * A note about a part of the document, which its kind shares with others: `readReport is not served`,
-     * `2 operations are not served`, and a reason that may differ.
-     */
-    add: (rank: Rank, part: string, one: string, many: string, reason?: string) =>
-      put(rank, many, part, `${part} ${one}`, reason),
-    groups: () => [...groups.values()],
-    /** A note as a sentence. */
-    say: (rank: Rank, sentence: string) => put(rank, sentence, sentence, sentence.replace(/\.$/, "")),
-    /** Each kind of notes as a sentence; the most serious first. */
-    list(): string[] {
-      const sorted = [...groups.values()].sort(
-        (one, other) => ranks.indexOf(one.rank) - ranks.indexOf(other.rank),
-      );
-      return sorted.map((group) => escapeControls(sentenceOf(group)));
-    },
-  };
+    const group: Group = this.#groups.get(key) ?? { rank, many, bySubject: new Map() };
+    group.bySubject.set(subject, { note, reason: reason?.slice(0, longestReason) });
+    this.#groups.set(key, group);
+  }
 }
 
-function sentenceOf({ many, all }: Group): string {
-  const entries = [...all];
+/** The verb of one part, and the parts with their verb: `has`, `operations have`. */
+type OneAndMany = readonly [one: string, many: string];
+
+function sentenceOf({ many, bySubject }: Group): string {
+  const entries = [...bySubject];
   const [[, { note, reason }]] = entries as [[string, { note: string; reason: string | undefined }]];
   if (entries.length === 1) return reason === undefined ? `${note}.` : `${note}: ${reason}.`;
   const named = entries

@@ -2,9 +2,12 @@ import { encodePath } from "../rules/redact.js";
 import type { Members } from "../rules/schema/messages.js";
 import { isMapping, type Path } from "../rules/schema/shape.js";
 import { type ApiDocument, resolved, valueAt } from "./document.js";
-import { contentIn, type DocumentedResponse, headersIn, type SchemasByUse } from "./samples.js";
+import { type DocumentedResponse, documentedResponse, type SchemasByUse } from "./samples.js";
 
 // The operations of a document.
+
+/** What a note has before the parts that are not checked. */
+export const unchecked = ["does not check", "operations do not check"] as const;
 
 /** An operation, and where the document describes it. */
 export interface Operation {
@@ -48,20 +51,15 @@ export function operationsOf(document: ApiDocument, schemas: SchemasByUse): read
     const name = `${method} ${path}${end}`;
     const { id, isOther } = freeId(node.operationId, `${method.toLowerCase()} ${described.template}`, ids);
     if (isOther) {
-      const what = "another operation id, because their own is taken";
-      notes.add(
-        "differs",
-        name,
-        "gets another operation id, because its own is taken",
-        `operations get ${what}`,
-        id,
-      );
+      const one = "gets another operation id, because its own is taken";
+      const many = "operations get another operation id, because their own is taken";
+      notes.add("differs", name, [one, many], "", id);
     }
     const responses = responsesIn(schemas, node, [...place, "responses"]);
     const parameters = parametersIn(document, described.owners);
     const success = successOf(described, responses, parameters, routes);
     if (typeof success === "string") {
-      notes.add("broken", name, `is not served: ${success}`, `operations are not served: ${success}`);
+      notes.add("broken", name, ["is not served:", "operations are not served:"], success);
     } else {
       const used = usedIn(path, parameters, document, id);
       served.push({ method, path, id, node, place, parameters: used, responses, ...success });
@@ -204,13 +202,13 @@ function usedIn(path: string, parameters: readonly Parameter[], { notes }: ApiDo
   const lost = parameters.filter(isLost).map(({ name }) => name);
   if (lost.length > 0) {
     const what = "a parameter that its path does not have";
-    notes.add("differs", id, `declares ${what}`, `operations declare ${what}`, inBraces(lost));
+    notes.add("differs", id, ["declares", "operations declare"], what, inBraces(lost));
   }
   const isDeclared = (name: string) => parameters.some((one) => one.in === "path" && one.name === name);
   const undeclared = names.filter((name) => !isDeclared(name));
   if (undeclared.length > 0) {
     const what = "any value of a parameter that is not declared";
-    notes.add("unchecked", id, `accepts ${what}`, `operations accept ${what}`, inBraces(undeclared));
+    notes.add("unchecked", id, ["accepts", "operations accept"], what, inBraces(undeclared));
   }
   return parameters.filter((one) => !isLost(one));
 }
@@ -220,16 +218,7 @@ function responsesIn(schemas: SchemasByUse, { responses }: Members, place: Path)
   return new Map(
     Object.entries(isMapping(responses) ? responses : {}).map(([status, response]) => {
       const { node, path } = resolved(document, response, [...place, status]);
-      const content = contentIn(schemas.response, node, path);
-      let headers: readonly string[] | undefined;
-      const documented: DocumentedResponse = {
-        content,
-        get headers() {
-          headers ??= headersIn(schemas, node, path);
-          return headers;
-        },
-      };
-      return [status.toUpperCase(), documented] as const;
+      return [status.toUpperCase(), documentedResponse(schemas, node, path)] as const;
     }),
   );
 }
@@ -252,16 +241,13 @@ export function neededScopes({ id, node }: Operation, { root, notes }: ApiDocume
     .filter((name) => !isMapping(schemes) || !Object.hasOwn(schemes, name));
   if (unknown.length > 0) {
     const what = "a security scheme that the document does not have";
-    notes.add("unchecked", id, `names ${what}`, `operations name ${what}`, unknown.join(", "));
+    notes.add("unchecked", id, ["names", "operations name"], what, unknown.join(", "));
   }
   const scopes = needs.flatMap((one) => Object.values(one).flat());
   const texts = (scopes.length > 0 ? scopes : [own]).filter(
     (scope): scope is string => typeof scope === "string" && scope !== "",
   );
   const [, ...others] = new Set(texts);
-  if (others.length > 0) {
-    const what = "does not check more than one scope";
-    notes.add("unchecked", id, what, "operations do not check more than one scope", others.join(", "));
-  }
+  if (others.length > 0) notes.add("unchecked", id, unchecked, "more than one scope", others.join(", "));
   return texts;
 }

@@ -8,23 +8,10 @@ import { didYouMean, listed, quote } from "../rules/schema/words.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import {
-  type ApiDocument,
-  createNotes,
-  type DocumentText,
-  type Notes,
-  readApiDocument,
-  valueAt,
-} from "./document.js";
+import { type ApiDocument, type DocumentText, Notes, readApiDocument, valueAt } from "./document.js";
 import { neededScopes, type Operation, operationsOf, responseAt, routeKey } from "./operations.js";
-import { inputOf } from "./requests.js";
-import {
-  type DocumentedResponse,
-  documentedSuccess,
-  noteSamples,
-  type SchemasByUse,
-  withPathValue,
-} from "./samples.js";
+import { inputOf, type OperationInput } from "./requests.js";
+import { noteSamples, type SchemasByUse, withPathValue } from "./samples.js";
 import { Schemas } from "./schemas.js";
 
 /** The operations of a document next to the built-in ones. */
@@ -43,42 +30,41 @@ function readApi(text: DocumentText): ReadApi {
   const schemas: SchemasByUse = {
     request: new Schemas(document, "request"),
     response: new Schemas(document, "response"),
-    sample: new Schemas({ ...document, notes: createNotes() }, "sample"),
+    sample: new Schemas({ ...document, notes: new Notes() }, "sample"),
   };
   const operations = operationsOf(document, schemas);
-  const own = new Set(builtIn.map(routeKey));
+  const builtInRoutes = new Set(builtIn.map(routeKey));
   const ids = new Set(builtIn.map(({ operationId }) => operationId));
   const added = operations
-    .filter((one) => !own.has(routeKey(one)))
-    .map((one) => (ids.has(one.id) ? { ...one, id: `${one.id}-2` } : one));
-  const inputs = added.map((one) => inputOf(one, schemas));
+    .filter((operation) => !builtInRoutes.has(routeKey(operation)))
+    .map((operation) => (ids.has(operation.id) ? { ...operation, id: `${operation.id}-2` } : operation))
+    .map((operation) => ({ operation, input: inputOf(operation, schemas) }));
   let isNoted = false;
   return {
-    endpoints: [...builtIn, ...added.map((one, at) => endpointOf(one, schemas, inputs[at] as Input))],
-    served: new Map(added.map((one) => [one.id, one])),
+    endpoints: [...builtIn, ...added.map(({ operation, input }) => endpointOf(operation, schemas, input))],
+    served: new Map(added.map(({ operation }) => [operation.id, operation])),
     notes() {
       if (isNoted) return document.notes;
       isNoted = true;
-      for (const { method, path } of operations.filter((one) => own.has(routeKey(one))))
+      for (const { method, path } of operations.filter((one) => builtInRoutes.has(routeKey(one))))
         document.notes.say("differs", `${method} ${path} is built in, and the document does not change it.`);
-      for (const { id, success } of added) noteSamples(document.notes, id, schemas, success.content);
-      for (const { note } of inputs) note(document.notes);
-      for (const one of Object.values(schemas)) one.convertAll();
+      for (const { operation } of added)
+        noteSamples(document.notes, operation.id, schemas, operation.success.content);
+      for (const { input } of added) input.note(document.notes);
+      for (const use of ["request", "response", "sample"] as const) schemas[use].convertAll();
       noteUnread(document, operations);
       return document.notes;
     },
   };
 }
 
-type Input = ReturnType<typeof inputOf>;
-
 const recentApis = new Map<string, ReadApi>();
 const maxRecent = 8;
 
 /** As `readApi`; remembers the last few documents, which resets start again. */
-function apiOf({ text, file, files }: DocumentText): ReadApi {
-  const key = JSON.stringify([files, text]);
-  const api = recentApis.get(key) ?? readApi({ text, file, files });
+function apiOf(document: DocumentText): ReadApi {
+  const key = JSON.stringify([document.files, document.text]);
+  const api = recentApis.get(key) ?? readApi(document);
   recentApis.set(key, api);
   const [oldest] = recentApis.keys();
   if (recentApis.size > maxRecent && oldest !== undefined) recentApis.delete(oldest);
@@ -89,17 +75,9 @@ function apiOf({ text, file, files }: DocumentText): ReadApi {
 function endpointOf(
   operation: Operation,
   schemas: SchemasByUse,
-  { input, example, rejections }: Input,
+  { input, example, rejections }: OperationInput,
 ): Endpoint {
   const { method, path, id, node, responses, status, success } = operation;
-  const made = new Map<DocumentedResponse, Map<string, ReturnType<typeof documentedSuccess>>>();
-  const responseIn = (from: DocumentedResponse, name = "") => {
-    const byName = made.get(from) ?? new Map();
-    made.set(from, byName);
-    const example = from.content.examples.has(name) ? name : "";
-    if (!byName.has(example)) byName.set(example, documentedSuccess(schemas, from, example));
-    return byName.get(example) as ReturnType<typeof documentedSuccess>;
-  };
   const [scope = null] = neededScopes(operation, schemas.request.document);
   return {
     method,
@@ -110,54 +88,53 @@ function endpointOf(
     scope,
     ...(status !== 200 && { status }),
     summary: typeof node.summary === "string" ? node.summary : `${method} ${path}`,
-    documented(wanted) {
-      const other = responseAt(responses, wanted);
-      return other && responseIn(other);
-    },
+    documented: (wanted) => responseAt(responses, wanted)?.withExample(),
     example,
     respond(_caller, { scenario }, { prefer, params }) {
-      const { isSampled, ...response } = responseIn(success, prefer?.example ?? scenario.examples?.[id]);
+      const { isSampled, ...response } = success.withExample(prefer?.example ?? scenario.examples?.[id]);
       return isSampled && path.includes("{") ? withPathValue(response, success.content, params) : response;
     },
   };
 }
 
-const endpoints: DocumentReader["endpoints"] = ({ openapi, examples = {}, faults = [] }, report) => {
-  if (!isMapping(openapi)) throw new TypeError("The document of a scenario is read before it starts.");
-  const api = apiOf(openapi as unknown as DocumentText);
-  if (report !== undefined)
-    for (const mistake of [...exampleMistakes(examples, api), ...faultMistakes(faults, api)]) report(mistake);
-  return api.endpoints;
+export const documentReader: DocumentReader = {
+  endpoints({ openapi, examples = {}, faults = [] }, report) {
+    const api = apiOf(textIn(openapi));
+    if (report !== undefined)
+      for (const mistake of [...exampleMistakes(examples, api), ...faultMistakes(faults, api)])
+        report(mistake);
+    return api.endpoints;
+  },
+  // Makes each sample.
+  notes({ openapi }, scopes) {
+    if (openapi === undefined) return { operations: 0, notes: [] };
+    const api = apiOf(textIn(openapi));
+    const notes = new Notes(api.notes());
+    for (const { operationId, scope } of api.endpoints)
+      if (typeof scope === "string" && !scopes.has(scope)) {
+        const what = "a scope that no key has: add it to a key's scopes";
+        notes.add("differs", operationId, ["needs", "operations need"], what, scope);
+      }
+    return { operations: api.served.size, notes: notes.list() };
+  },
+  info({ openapi }) {
+    const { info } = readApiDocument(textIn(openapi)).root;
+    const member = (name: string) => escapeControls(String(memberIn(info, [name]) ?? "").slice(0, 200));
+    return { title: member("title"), version: member("version") };
+  },
 };
 
-/** Makes each sample. */
-const notesOf: DocumentReader["notes"] = ({ openapi }, scopes) => {
-  if (!isMapping(openapi)) return { operations: 0, notes: [] };
-  const { endpoints: all, served, notes: ofDocument } = apiOf(openapi as unknown as DocumentText);
-  const notes = createNotes(ofDocument().groups());
-  for (const { operationId, scope } of all)
-    if (typeof scope === "string" && !scopes.has(scope)) {
-      const what = "a scope that no key has: add it to a key's scopes";
-      notes.add("differs", operationId, `needs ${what}`, `operations need ${what}`, scope);
-    }
-  return { operations: served.size, notes: notes.list() };
-};
-
-const info: DocumentReader["info"] = ({ openapi }) => {
-  const { root } = readApiDocument(openapi as unknown as DocumentText);
-  const textIn = (name: string) => escapeControls(String(memberIn(root.info, [name]) ?? "").slice(0, 200));
-  return { title: textIn("title"), version: textIn("version") };
-};
-
-export const documentReader: DocumentReader = { endpoints, notes: notesOf, info };
+function textIn(openapi: Scenario["openapi"]): DocumentText {
+  if (typeof openapi === "object") return openapi;
+  throw new TypeError("The document of a scenario is read before it starts.");
+}
 
 /** Adds the notes about what a document has and the sandbox does not read. */
 function noteUnread(document: ApiDocument, operations: readonly Operation[]): void {
   const { root, notes } = document;
-  const callbacks = "callbacks, which are not sent";
   for (const { id, node } of operations)
     if (isMapping(node.callbacks))
-      notes.add("unchecked", id, `has ${callbacks}`, `operations have ${callbacks}`);
+      notes.add("unchecked", id, ["has", "operations have"], "callbacks, which are not sent");
   if (isMapping(root.webhooks)) notes.say("unchecked", "The document has webhooks, which are not sent.");
   const schemes = valueAt(root, "#/components/securitySchemes");
   const entries = Object.entries(isMapping(schemes) ? schemes : {});

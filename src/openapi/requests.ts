@@ -4,16 +4,10 @@ import { redactEncoded } from "../rules/redact.js";
 import { headerIn, type RequestContent } from "../rules/request.js";
 import { isTooDeep, parsedJson } from "../rules/schema/json.js";
 import type { Members } from "../rules/schema/messages.js";
-import { isMapping, type Path } from "../rules/schema/shape.js";
-import type {
-  EndpointInput,
-  InputSchema,
-  KeylessRequest,
-  OwnRejection,
-  TextBody,
-} from "../sandbox/endpoint.js";
+import { isMapping, type Path, pathText } from "../rules/schema/shape.js";
+import type { Endpoint, EndpointInput, KeylessRequest, OwnRejection, TextBody } from "../sandbox/endpoint.js";
 import { decoded, type Notes, resolved } from "./document.js";
-import { type Operation, type Parameter, parameterNames, responseAt } from "./operations.js";
+import { type Operation, type Parameter, parameterNames, responseAt, unchecked } from "./operations.js";
 import {
   bodyFor,
   type Content,
@@ -21,7 +15,6 @@ import {
   examplesIn,
   mediaTypeOf,
   noteExamples,
-  placeText,
   type SchemasByUse,
   sampleOf,
 } from "./samples.js";
@@ -57,21 +50,26 @@ const ownHeaders = ["accept", "authorization", "content-type", "x-api-key"];
 const isOwnHeader = (one: Parameter) => one.in === "header" && ownHeaders.includes(one.name.toLowerCase());
 
 /** The checks of an operation's input, and a request that passes them. */
-export function inputOf(operation: Operation, schemas: SchemasByUse) {
+export interface OperationInput extends Pick<Endpoint, "rejections"> {
+  readonly input: NonNullable<Endpoint["input"]>;
+  readonly example: () => KeylessRequest;
+  readonly note: (notes: Notes) => void;
+}
+
+export function inputOf(operation: Operation, schemas: SchemasByUse): OperationInput {
   const accepted = acceptedBy(operation, schemas);
   const { parameters, body } = accepted;
-  const input: InputSchema = {
-    hasQuery: parameters.some((one) => one.in === "query"),
-    hasBody: body !== undefined,
-    read: (asked, sent) => readInput(accepted, asked, sent),
-  };
   const ends = [
     ...(body ? [statusOf(operation, "400.bad_request")] : []),
     statusOf(operation, "422.validation"),
   ];
   return {
     ...((parameters.length > 0 || body !== undefined) && { rejections: [...new Set(ends)] }),
-    input,
+    input: {
+      hasQuery: parameters.some((one) => one.in === "query"),
+      hasBody: body !== undefined,
+      read: (asked, sent) => readInput(accepted, asked, sent),
+    },
     example: () => requestTo(accepted),
     note: (notes: Notes) => noteInput(notes, accepted),
   };
@@ -113,7 +111,7 @@ function noteInput(notes: Notes, { operation, parameters, body, schemas }: Accep
     (one) => !parameters.some(({ place }) => place === one.place) && !isOwnHeader(one),
   );
   const note = (what: string, names: readonly string[]) =>
-    notes.add("unchecked", id, `does not check ${what}`, `operations do not check ${what}`, names.join(", "));
+    notes.add("unchecked", id, unchecked, what, names.join(", "));
   for (const kind of new Set(others.map(kindOf)))
     note(
       kind,
@@ -146,7 +144,7 @@ function readInput(
 }
 
 function mismatched(accepted: Accepted, at: Path, { path, message }: Mismatch): OwnRejection {
-  const place = redactEncoded(placeText([...at, ...path])).slice(0, 200);
+  const place = redactEncoded(pathText([...at, ...path])).slice(0, 200);
   return rejectionOf(accepted, "422.validation", { fields: { [place]: message } }, `${place} ${message}`);
 }
 
@@ -182,19 +180,18 @@ function accepts(documented: string, type: string): boolean {
   return (kind === "*" || kind === givenKind) && (form === "*" || form === givenForm);
 }
 
-type Rejected = OwnRejection["path"];
+type RejectedPath = OwnRejection["path"];
 
 /** How an invalid request ends: on 400 or 422, whichever is documented. */
-function statusOf({ responses }: Operation, usual: Rejected): Rejected {
-  const other = usual === "400.bad_request" ? "422.validation" : "400.bad_request";
-  const path = [usual, other].find((one) => responses.has(String(outcomeOf(one as Rejected).status)));
-  return (path as Rejected | undefined) ?? "400.bad_request";
+function statusOf({ responses }: Operation, usual: RejectedPath): RejectedPath {
+  const paths: readonly RejectedPath[] = [usual, "400.bad_request", "422.validation"];
+  return paths.find((path) => responses.has(String(outcomeOf(path).status))) ?? "400.bad_request";
 }
 
 /** The documented rejection of an invalid request: 400 or 422, `4XX` or `default`; 400 if none is documented. */
 function rejectionOf(
   { operation, schemas }: Accepted,
-  usual: Rejected,
+  usual: RejectedPath,
   details: Members,
   note: string,
 ): OwnRejection {
@@ -303,7 +300,7 @@ function formOf(
   level = 0,
 ): Form {
   const { type, items, properties = {}, allOf = [], anyOf = [], oneOf = [] } = schemas.target(node);
-  for (const one of [type ?? []].flat()) form.types.add(String(one));
+  for (const name of [type ?? []].flat()) form.types.add(String(name));
   for (const [name, member] of Object.entries(properties as Members)) {
     form.types.add("object");
     form.properties.set(name, member);
@@ -362,10 +359,10 @@ function requestTo({ operation, schemas, parameters, body }: Accepted): KeylessR
     ...Object.fromEntries(textsIn("header")),
     ...(body && { "Content-Type": isJsonBody ? body.content.type : String(body.types[0]) }),
   };
-  const sent = isJsonBody ? JSON.stringify(bodyFor(schemas, body.content, "request")?.value) : "a";
+  const text = isJsonBody ? JSON.stringify(bodyFor(schemas, body.content, "request")?.value) : "a";
   return {
     path: query.length === 0 ? filled : `${filled}?${query.join("&")}`,
-    ...(body && sent !== undefined && { body: sent }),
+    ...(body && text !== undefined && { body: text }),
     ...(Object.keys(headers).length > 0 && { headers }),
   };
 }

@@ -1,14 +1,13 @@
-import { sample as sampleWith } from "openapi-sampler";
+import { type Options, sample as sampleWith } from "openapi-sampler";
 import { isJson, jsonBody, textBody } from "../api/messages.js";
 import { memberIn, parsedJson } from "../rules/schema/json.js";
 import type { Members } from "../rules/schema/messages.js";
-import { isMapping, type Path } from "../rules/schema/shape.js";
+import { isMapping, type Path, pathText } from "../rules/schema/shape.js";
 import type { Success } from "../sandbox/endpoint.js";
 import { type ApiDocument, decoded, type Notes, resolved } from "./document.js";
 import type { Check, Schemas } from "./schemas.js";
 
-// The bodies and headers of responses: the first documented example that fits its schema, else a sample of openapi-sampler,
-// whole or with fewer members.
+// Bodies and headers of responses: the first documented example that fits, or a sample, whole or with fewer members.
 
 /** The JSON of a response or a request body. */
 export interface Content {
@@ -46,8 +45,9 @@ export function contentIn(schemas: Schemas, node: Members, path: Path): Content 
   const place = [...path, "content", type, "schema"];
   const { schema } = mediaType;
   const check = schema === undefined ? () => undefined : schemas.checkOf(schema, place);
-  const sent = isJson(type) && /^[\x20-\x7e]+$/.test(type) ? type : "application/json";
-  return { type: sent, schema, path: place, check, examples: examplesIn(document, mediaType), others };
+  const isSendable = isJson(type) && /^[\x20-\x7e]+$/.test(type);
+  const examples = examplesIn(document, mediaType);
+  return { type: isSendable ? type : "application/json", schema, path: place, check, examples, others };
 }
 
 /** The examples of a media type or a parameter, by name. */
@@ -66,8 +66,6 @@ interface Sample {
   readonly value: unknown;
   readonly isWhole: boolean;
 }
-
-type Options = Exclude<Parameters<typeof sampleWith>[1], undefined>;
 
 const whole: Options = { quiet: true, enablePatterns: true };
 const required: Options = { ...whole, skipNonRequired: true };
@@ -138,8 +136,9 @@ function measure(
   for (const part of [schema.allOf ?? [], prefixItems].flat()) inside(part);
   for (const some of [schema.oneOf, schema.anyOf]) if (Array.isArray(some)) inside(some[0]);
   if (isMapping(items)) for (let item = 0; item < Number(minItems); item++) inside(items);
+  // The sampler makes two of them.
   if (isMapping(schema.additionalProperties))
-    for (const one of [1, 2]) inside(one && schema.additionalProperties);
+    for (const member of Array(2).fill(schema.additionalProperties)) inside(member);
 }
 
 /** A value without the members that are not valid; `undefined` if it needs one of them. */
@@ -181,21 +180,34 @@ export function bodyFor(
   return values.length > 0 && direction === "response" ? { value: values[0], isWhole: false } : undefined;
 }
 
-/** A response of the document. The same text each time. */
-export function documentedSuccess(
-  schemas: SchemasByUse,
-  { content, headers }: DocumentedResponse,
-  name?: string,
-): Success & { readonly isSampled?: true } {
-  if (content.type === "") return { ...textBody(""), headers };
-  const body = bodyFor(schemas, content, "response", name);
-  const type = content.type === "application/json" ? {} : { type: content.type };
-  return { ...jsonBody(body?.value ?? {}), headers, ...type, ...(body?.isSampled && { isSampled: true }) };
-}
+type SampledSuccess = Success & { readonly isSampled?: true };
 
 export interface DocumentedResponse {
   readonly content: Content;
-  readonly headers: readonly string[];
+  /** The response with the example of this name, or with its usual body. The same text each time. */
+  readonly withExample: (name?: string) => SampledSuccess;
+}
+
+export function documentedResponse(schemas: SchemasByUse, node: Members, path: Path): DocumentedResponse {
+  const content = contentIn(schemas.response, node, path);
+  const byExample = new Map<string, SampledSuccess>();
+  return {
+    content,
+    withExample(name = "") {
+      const example = content.examples.has(name) ? name : "";
+      const success = byExample.get(example) ?? successWith(content, example);
+      byExample.set(example, success);
+      return success;
+    },
+  };
+
+  function successWith({ type }: Content, example: string): SampledSuccess {
+    const headers = headersIn(schemas, node, path);
+    if (type === "") return { ...textBody(""), headers };
+    const { value, isSampled } = bodyFor(schemas, content, "response", example) ?? {};
+    const typed = type === "application/json" ? {} : { type };
+    return { ...jsonBody(value ?? {}), headers, ...typed, ...(isSampled && { isSampled }) };
+  }
 }
 
 /** The headers of the connection, and those that the sandbox sends itself. */
@@ -203,7 +215,7 @@ const ownHeaders =
   /^(?:transfer-encoding|connection|keep-alive|trailer|upgrade|date|x-request-id|x-sandbox-.*|content-.*|retry-after|.*ratelimit.*)$/i;
 
 /** The headers of a response that have an example, a default, one choice, or are required. */
-export function headersIn(schemas: SchemasByUse, { headers }: Members, path: Path): string[] {
+function headersIn(schemas: SchemasByUse, { headers }: Members, path: Path): string[] {
   const { document } = schemas.response;
   return Object.entries(isMapping(headers) ? headers : {}).flatMap(([name, node]) => {
     if (ownHeaders.test(name) || !/^[\w-]+$/.test(name)) return [];
@@ -216,8 +228,8 @@ export function headersIn(schemas: SchemasByUse, { headers }: Members, path: Pat
     const place = [...path, "headers", name, "schema"];
     const check = schemas.response.checkOf(header.schema, place);
     const sampled = () => sampleOf(schemas, { schema: header.schema, path: place, check }, "response")?.value;
-    const given = example ?? schema.example ?? listed ?? schema.default ?? only;
-    const value = given ?? (header.required === true ? sampled() : undefined);
+    const described = example ?? schema.example ?? listed ?? schema.default ?? only;
+    const value = described ?? (header.required === true ? sampled() : undefined);
     const text = Array.isArray(value) ? value.join(",") : String(value);
     const isSendable =
       !isMapping(value) && value !== undefined && /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text);
@@ -247,35 +259,26 @@ export function noteSamples(notes: Notes, id: string, schemas: SchemasByUse, con
   const { type, examples, others, check } = content;
   if (type === "" && others.length > 0) {
     const what = "without a body, because only JSON is served";
-    notes.add("broken", id, `responds ${what}`, `operations respond ${what}`, others.join(", "));
+    notes.add("broken", id, ["responds", "operations respond"], what, others.join(", "));
   }
   if (type === "") return;
   noteExamples(notes, id, examples, check);
   if (bodyFor(schemas, content, "response") !== undefined) return;
   const what = "{}: the schema allows no sample that the sandbox can make. Add an example";
-  notes.add("broken", id, `responds with ${what}`, `operations respond with ${what}`);
+  notes.add("broken", id, ["responds with", "operations respond with"], what);
 }
 
 export function noteExamples(notes: Notes, id: string, examples: Content["examples"], check: Check): void {
   for (const [name, value] of examples) {
     const mismatch = check(value);
     if (mismatch === undefined) continue;
-    const why = [placeText(mismatch.path), mismatch.message].filter((one) => one !== "").join(" ");
+    const why = [pathText(mismatch.path), mismatch.message].filter((one) => one !== "").join(" ");
     notes.add(
       "differs",
       `${id} ${name}`,
-      "does not fit its schema",
-      "examples do not fit their schemas",
+      ["does not fit its schema", "examples do not fit their schemas"],
+      "",
       why,
     );
   }
-}
-
-/** `items[2].price` */
-export function placeText(path: Path): string {
-  return path.reduce<string>(
-    (text, step) =>
-      /^\d+$/.test(String(step)) ? `${text}[${step}]` : text === "" ? String(step) : `${text}.${step}`,
-    "",
-  );
 }

@@ -1,12 +1,12 @@
-import { validate } from "@cfworker/json-schema";
+import { type OutputUnit, type Schema, validate } from "@cfworker/json-schema";
 import { memberIn } from "../rules/schema/json.js";
 import type { Members } from "../rules/schema/messages.js";
 import { isMapping, type Path, pathText } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
+import { Discriminators, hasMemberWith, isNull, named } from "./discriminators.js";
 import { type ApiDocument, resolved, stepsOf, valueAt } from "./document.js";
 
-// The schemas of OpenAPI 3.0 and 3.1 in the keywords of JSON Schema 2020-12, converted when they are first needed, and checked
-// by @cfworker/json-schema, which generates no code.
+// OpenAPI's schemas in the keywords of JSON Schema 2020-12, converted when needed, for a validator that generates no code.
 
 /** What a schema is for: requests follow discriminators, and samples have the value that names their branch. */
 type Use = "request" | "response" | "sample";
@@ -35,12 +35,15 @@ export class Schemas {
   /** The targets of references by their number: a converted `$ref` is `#/7`. */
   readonly targets: Record<string, unknown> = {};
   #followed = 0;
-  readonly #lookup = new Proxy({} as Record<string, never>, {
-    get: (_, reference) => {
-      if (++this.#followed > maxFollowed) throw new RangeError("too many references");
-      return this.targets[String(reference).slice(2)];
+  readonly #lookup = new Proxy<Record<string, Schema>>(
+    {},
+    {
+      get: (_, reference) => {
+        if (++this.#followed > maxFollowed) throw new RangeError("too many references");
+        return this.targets[String(reference).slice(2)];
+      },
     },
-  });
+  );
   /** Whether the last check gave up. */
   gaveUp = false;
 
@@ -59,8 +62,8 @@ export class Schemas {
     this.#followed = 0;
     this.gaveUp = false;
     try {
-      const { errors } = validate(value, schema as object, "2020-12", this.#lookup);
-      return errors.length === 0 ? undefined : this.#mismatch(schema, errors);
+      const error = meantError(validate(value, schema as object, "2020-12", this.#lookup).errors);
+      return error && this.#mismatch(schema, error);
     } catch {
       // A type that contains itself without a member in between, or too many alternatives.
       this.gaveUp = true;
@@ -85,10 +88,10 @@ export class Schemas {
 
   /** A converted schema after its references. */
   target(schema: unknown): Members {
-    let found = schema;
-    for (let step = 0; isMapping(found) && typeof found.$ref === "string" && step < 50; step++)
-      found = this.targets[found.$ref.slice(2)];
-    return isMapping(found) ? found : {};
+    let target = schema;
+    for (let step = 0; isMapping(target) && typeof target.$ref === "string" && step < 50; step++)
+      target = this.targets[target.$ref.slice(2)];
+    return isMapping(target) ? target : {};
   }
 
   /** A reference; with `isParent`, to a schema without its discriminator, which its heirs have in `allOf`. */
@@ -124,8 +127,9 @@ export class Schemas {
   #valueOf(name: string, value: unknown, has: Kind["has"], path: Path): unknown {
     if (has === "schema") return this.converted(value, path);
     if (has === "list")
-      return (value as unknown[]).map((one, at) => this.#part(one, [...path, at], name === "allOf"));
-    if (has === "names") return mapped(value as Members, (one, key) => this.converted(one, [...path, key]));
+      return listIn(value).map((part, at) => this.#part(part, [...path, at], name === "allOf"));
+    if (has === "names")
+      return mapped(value as Members, (member, key) => this.converted(member, [...path, key]));
     // The library looks formats up by name, and its test of this one takes exponential time.
     if (name === "format" && value === "url") return "uri";
     if (name === "format" && Object.hasOwn(Object.prototype, String(value))) return undefined;
@@ -146,8 +150,8 @@ export class Schemas {
   }
 
   #note(path: Path, what: string): void {
-    const words = "a keyword that is not checked";
-    this.document.notes.add("unchecked", pathText(path), `has ${words}`, `schemas have ${words}`, what);
+    const verbs = ["has", "schemas have"] as const;
+    this.document.notes.add("unchecked", pathText(path), verbs, "a keyword that is not checked", what);
   }
 
   /** Changes what depends on the direction, and flags of OpenAPI 3.0 that are limits in 3.1. */
@@ -171,7 +175,7 @@ export class Schemas {
     if (uniqueItems === true && !isSample) {
       // Each item is compared with each other.
       schema.uniqueItems = false;
-      schema.allOf = [...(allOf as unknown[]), when({ maxItems: maxDistinct }, { uniqueItems })];
+      schema.allOf = [...listIn(allOf), when({ maxItems: maxDistinct }, { uniqueItems })];
     }
     if (isSample) this.#prepareSample(schema, node);
   }
@@ -182,9 +186,7 @@ export class Schemas {
     // The sampler takes the first alternative.
     for (const name of ["oneOf", "anyOf"])
       if (Array.isArray(schema[name]))
-        schema[name] = [...schema[name]].sort(
-          (one: unknown, other: unknown) => Number(isNull(one)) - Number(isNull(other)),
-        );
+        schema[name] = [...schema[name].filter((part) => !isNull(part)), ...schema[name].filter(isNull)];
     if (Object.hasOwn(node, "example")) schema.example = node.example;
     const form = typeof node.pattern === "string" ? matchingText(node, schema.pattern) : forms.get(format);
     if (form !== undefined && schema.enum === undefined) schema.examples ??= [form];
@@ -232,38 +234,40 @@ export class Schemas {
       return isInherited ? { oneOf } : { ...own, allOf, oneOf };
     }
     const isFree = hasMemberWith(this.document, node, name, "readOnly");
-    const known = named(name, [...branches.keys()], !isFree);
+    const anyValue = named(name, [...branches.keys()], !isFree);
     const cases = entries.map(([value, branch]) => when(value, branch));
     const type = ["object", ...(allowsNull ? ["null"] : [])];
-    return { type, ...own, allOf: [...(allOf as unknown[]), when({ type: "object" }, known), ...cases] };
+    return { type, ...own, allOf: [...listIn(allOf), when({ type: "object" }, anyValue), ...cases] };
   }
 
-  #mismatch(schema: unknown, errors: ReturnType<typeof validate>["errors"]): Mismatch {
-    const several = errors.find((one) => one.keyword === "oneOf" && !/\(0 matches/.test(one.error));
-    const isLeaf = ({ keyword, keywordLocation }: (typeof errors)[number]) =>
-      keyword === "oneOf"
-        ? keywordLocation === several?.keywordLocation
-        : !around.has(keyword) && !keywordLocation.startsWith(`${several?.keywordLocation}/`);
-    const depthOf = (one: (typeof errors)[number]) => one.instanceLocation.split("/").length;
-    // The deepest mismatch of several alternatives is most likely the meant one.
-    const error = errors
-      .filter(isLeaf)
-      .reduce(
-        (deepest, one) => (depthOf(one) > depthOf(deepest) ? one : deepest),
-        errors.find(isLeaf) ?? (errors[0] as never),
-      );
-    const value = stepsOf(error.keywordLocation).reduce<unknown>(
+  #mismatch(schema: unknown, { keyword, keywordLocation, instanceLocation, error }: OutputUnit): Mismatch {
+    const isIndex = (step: string) => /^(?:0|[1-9]\d{0,8})$/.test(step);
+    const path = stepsOf(instanceLocation).map((step) => (isIndex(step) ? Number(step) : step));
+    const [, missing = ""] = /required property "(.*)"\.$/s.exec(error) ?? [];
+    if (keyword === "required") return { path: [...path, missing], message: "is missing", isMissing: true };
+    const value = stepsOf(keywordLocation).reduce<unknown>(
       (at, step) =>
         step === "$ref" ? this.target(at) : Array.isArray(at) ? at[Number(step)] : memberIn(at, [step]),
       schema,
     );
-    const path = stepsOf(error.instanceLocation);
-    const [, missing = ""] = /required property "(.*)"\.$/s.exec(error.error) ?? [];
-    if (error.keyword === "required")
-      return { path: [...path, missing], message: "is missing", isMissing: true };
-    return { path, message: messageOf(error.keyword, value) };
+    return { path, message: messageOf(keyword, value) };
   }
 }
+
+/** The deepest mismatch: of several alternatives, this is most likely the meant one. */
+function meantError(errors: readonly OutputUnit[]): OutputUnit | undefined {
+  const several = errors.find(({ keyword, error }) => keyword === "oneOf" && !/\(0 matches/.test(error));
+  const leaves = errors.filter(({ keyword, keywordLocation }) =>
+    keyword === "oneOf"
+      ? keywordLocation === several?.keywordLocation
+      : !around.has(keyword) && !keywordLocation.startsWith(`${several?.keywordLocation}/`),
+  );
+  const depthOf = ({ instanceLocation }: OutputUnit) => instanceLocation.split("/").length;
+  const [deepest = errors[0]] = leaves.sort((first, second) => depthOf(second) - depthOf(first));
+  return deepest;
+}
+
+const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 const when = (condition: unknown, consequence: unknown): Members =>
   Object.fromEntries([
@@ -309,8 +313,8 @@ function messageOf(keyword: string, value: unknown): string {
     .flat()
     .slice(0, 10)
     .map((one) => (isText ? quote(one) : String(one)).slice(0, 200));
-  const shown = texts.join(keyword === "type" ? " or " : ", ");
-  return words.get(keyword)?.replace("{}", () => shown) ?? `must be valid for ${keyword}`;
+  const limit = texts.join(keyword === "type" ? " or " : ", ");
+  return words.get(keyword)?.replace("{}", () => limit) ?? `must be valid for ${keyword}`;
 }
 
 // The keywords that are read, and what their values must be. Anything else is ignored, with a note.
@@ -352,8 +356,7 @@ const kinds: readonly (readonly [names: string, is: Kind["is"], has?: Kind["has"
   ["allOf anyOf oneOf prefixItems", isListOf(isSchema), "list"],
   ["properties patternProperties dependentSchemas", isOfAll(isSchema), "names"],
 ];
-/** The keywords that are read. */
-export const keywords: ReadonlyMap<string, Kind> = new Map(
+const keywords: ReadonlyMap<string, Kind> = new Map(
   kinds.flatMap(([names, is, has]) => names.split(" ").map((name) => [name, { is, has }] as const)),
 );
 
@@ -422,138 +425,4 @@ function orNull(schema: Members): Members {
   const isCombined = ["allOf", "anyOf", "oneOf", "not", "const"].some((name) => Object.hasOwn(schema, name));
   if (typeof type !== "string" || isCombined) return { anyOf: [schema, { type: "null" }] };
   return { ...schema, type: [type, "null"], ...(Array.isArray(choices) && { enum: [...choices, null] }) };
-}
-
-const partsOf = (node: unknown): readonly unknown[] =>
-  isMapping(node) && Array.isArray(node.allOf) ? node.allOf : [];
-
-/** Whether a schema, or a part of its `allOf`, has a member with this flag. */
-function hasMemberWith(
-  document: ApiDocument,
-  node: unknown,
-  name: string,
-  flag: "readOnly" | "writeOnly",
-  seen = new Set<Members>(),
-): boolean {
-  const { node: schema } = resolved(document, node, []);
-  if (seen.has(schema)) return false;
-  seen.add(schema);
-  const { node: member } = resolved(document, memberIn(schema.properties, [name]), []);
-  return (
-    member[flag] === true || partsOf(schema).some((part) => hasMemberWith(document, part, name, flag, seen))
-  );
-}
-
-/** What the discriminator of a schema chooses between: a member's text names an alternative, or an heir by `allOf`. */
-interface Choice {
-  readonly name: string;
-  /** By value, a schema or its reference. */
-  readonly branches: ReadonlyMap<string, unknown>;
-  readonly isInherited: boolean;
-  readonly allowsNull: boolean;
-}
-
-const named = (name: string, values: readonly string[], isRequired = true): Members => ({
-  type: "object",
-  properties: { [name]: values.length === 1 ? { const: values[0] } : { enum: values } },
-  ...(isRequired && { required: [name] }),
-});
-const isNull = (node: unknown) => isMapping(node) && node.type === "null";
-
-class Discriminators {
-  readonly #document: ApiDocument;
-  readonly #byName: Members;
-  readonly #names: ReadonlyMap<unknown, string>;
-  readonly #heirs = new Map<unknown, unknown[]>();
-  readonly #choices = new Map<Members, Choice | undefined>();
-
-  constructor(document: ApiDocument) {
-    const schemas = valueAt(document.root, "#/components/schemas");
-    this.#document = document;
-    this.#byName = isMapping(schemas) ? schemas : {};
-    this.#names = new Map(Object.entries(this.#byName).map(([name, node]) => [node, name]));
-    for (const node of this.#names.keys())
-      for (const parent of partsOf(node).map((part) => this.#targetOf(part)))
-        this.#heirs.set(parent, [...(this.#heirs.get(parent) ?? []), node]);
-  }
-
-  /** What a schema chooses between; `undefined` for none, or if not every alternative has a value. */
-  of(node: Members): Choice | undefined {
-    if (!isMapping(node.discriminator)) return undefined;
-    if (!this.#choices.has(node)) this.#choices.set(node, this.#choiceOf(node, node.discriminator));
-    return this.#choices.get(node);
-  }
-
-  /** A schema with the values that name it, if it inherits a discriminator. */
-  ownValues(node: Members, schema: Members, isRequest: boolean): Members {
-    const parent = partsOf(node)
-      .map((part) => this.#targetOf(part))
-      .find((one) => this.of(one)?.isInherited);
-    const choice = parent && this.of(parent);
-    const targetOf = (to: unknown) => this.#targetOf(typeof to === "string" ? { $ref: to } : to);
-    const values = [...(choice?.branches ?? [])].flatMap(([value, to]) =>
-      targetOf(to) === node ? value : [],
-    );
-    if (choice === undefined || values.length === 0) return schema;
-    const isFree = isRequest && hasMemberWith(this.#document, parent, choice.name, "readOnly");
-    return { ...schema, allOf: [...(schema.allOf as unknown[]), named(choice.name, values, !isFree)] };
-  }
-
-  #targetOf(node: unknown): Members {
-    return resolved(this.#document, node, []).node;
-  }
-
-  #choiceOf(self: Members, { propertyName: name, mapping }: Members): Choice | undefined {
-    const { oneOf, anyOf, nullable } = self;
-    const { type = "string" } = this.#targetOf(memberIn(self.properties, [String(name)]));
-    if (typeof name !== "string" || ![type].flat().includes("string")) return undefined;
-    const alternatives = [oneOf, anyOf].find(Array.isArray) as unknown[] | undefined;
-    const toNode = (to: unknown) => this.#byName[String(to)] ?? valueAt(this.#document.root, String(to));
-    const mapped = Object.entries(isMapping(mapping) ? mapping : {}).map(
-      ([value, to]) => [value, toNode(to)] as const,
-    );
-    const nodes =
-      alternatives?.filter((one) => !isNull(one)) ??
-      this.#familyOf(
-        self,
-        mapped.map(([, node]) => node),
-      );
-    const branches = new Map<string, unknown>();
-    for (const node of nodes) {
-      const values = this.#valuesFor(this.#targetOf(node), name, mapped);
-      if (alternatives !== undefined && (values.length === 0 || values.some((one) => branches.has(one))))
-        return undefined;
-      // A heir with several choices of its own is chosen by none.
-      if (alternatives === undefined && values.length > 1 && !mapped.some(([value]) => value === values[0]))
-        continue;
-      const component = this.#names.get(this.#targetOf(node))?.replaceAll("~", "~0").replaceAll("/", "~1");
-      for (const value of values)
-        branches.set(value, component === undefined ? node : `#/components/schemas/${component}`);
-    }
-    if (branches.size === 0) return undefined;
-    const allowsNull = nullable === true || alternatives?.some(isNull) === true;
-    const isHeir = (node: unknown) =>
-      partsOf(this.#targetOf(node)).some((part) => this.#targetOf(part) === self);
-    return { name, branches, isInherited: alternatives === undefined || [...nodes].some(isHeir), allowsNull };
-  }
-
-  /** The heirs of a schema, and what a mapping names; without a mapping also itself. */
-  #familyOf(self: unknown, mapped: readonly unknown[]): Set<unknown> {
-    const family = new Set(this.#heirs.get(self) ?? []);
-    for (const heir of family) for (const next of this.#heirs.get(heir) ?? []) family.add(next);
-    for (const node of mapped) family.add(node);
-    return mapped.length === 0 && family.size > 0 ? family.add(self) : family;
-  }
-
-  /** The values in the mapping that name a schema, or its own name, or the choices that only it has. */
-  #valuesFor(node: Members, member: string, mapped: readonly (readonly [string, unknown])[]): string[] {
-    const values = mapped.filter(([, one]) => one === node).map(([value]) => value);
-    const name = this.#names.get(node);
-    const own = [node, ...partsOf(node)].map((one) => memberIn(this.#targetOf(one).properties, [member]));
-    const { enum: choices, const: only } = this.#targetOf(own.findLast((one) => one !== undefined));
-    const allowed = only === undefined ? choices : [only];
-    if (values.length > 0) return values;
-    if (Array.isArray(allowed) && !allowed.includes(name)) return allowed.map(String);
-    return name === undefined ? [] : [name];
-  }
 }

@@ -147,13 +147,10 @@ function reproductionsIn(sandbox: SandboxState): Reproductions {
       const entry = sandbox.registry.key(ref);
       const key = { variable: variableOf(ref), ref };
       const { pathId } = evaluateKey(sandbox, ref, endpoint);
-      const sent = isSuccess(pathId) ? endpoint.example?.() : undefined;
-      if (sent?.path !== undefined || !here.path.includes("{"))
-        add(
-          isSuccess(pathId) ? successPathOf(endpoint, pathId) : pathId,
-          { ...key, ...here, ...sent },
-          entry,
-        );
+      const example = isSuccess(pathId) ? endpoint.example?.() : undefined;
+      const apiPath = isSuccess(pathId) ? successPathOf(endpoint, pathId) : pathId;
+      if (example?.path !== undefined || !here.path.includes("{"))
+        add(apiPath, { ...key, ...here, ...example }, entry);
     }
   }
   add("401.missing", { ref: "none", path });

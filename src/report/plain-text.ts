@@ -63,19 +63,12 @@ export interface Subject {
   readonly program?: string;
 }
 
-/** The flag that gave a document. */
-function documentFlag(document: Subject["document"]): string[] {
-  return document?.given ? ["--openapi", document.file ?? "-"] : [];
-}
-
 /** Returns the command that runs a client again; `words` are a scenario and flags. */
 export function runAgainWith(
   by: "exec" | "certify",
   words: readonly string[],
   { command, document, program = "svc-sandbox" }: Omit<Subject, "scenario">,
 ): string {
-  return commandLine(
-    [...program.split(" "), by, ...words, ...documentFlag(document), "--", ...command],
-    2_000,
-  );
+  const openapi = document?.given ? ["--openapi", document.file ?? "-"] : [];
+  return commandLine([...program.split(" "), by, ...words, ...openapi, "--", ...command], 2_000);
 }

@@ -58,19 +58,10 @@ function unreadNote({ unread }: Report): string[] {
   ];
 }
 
-export function reportDocument(
-  report: Report,
-  unmet: readonly UnmetThreshold[],
-  hint?: string,
-): ReportDocument {
-  const { scenario, requests, paths, advice, coverage } = report;
+function reportDocument(report: Report, unmet: readonly UnmetThreshold[], hint?: string): ReportDocument {
+  const { scenario, requests, advice, coverage } = report;
   const isWhole = coverage.covered === coverage.promised;
   const isGood = isWhole && !advice.some(isAdvice);
-  const announced = report.endpoints.filter(({ release }) => release === "announced");
-  const isAnnounced = ({ pathId }: ReportedPath) =>
-    isSuccess(pathId) && announced.some(({ operationId }) => pathId.endsWith(`.${operationId}`));
-  const shownPaths = paths.filter((row) => row.promised || row.covered || isAnnounced(row));
-  const shared = sharedRequest(shownPaths);
   const notes = [
     ...unreadNote(report),
     ...(isWhole ? ["Every promised path is covered. Next: run your client with certify."] : []),
@@ -78,26 +69,33 @@ export function reportDocument(
   const hints = requests === 0 && hint !== undefined ? [hint] : [];
   const text = conclusion(report);
   const failures = unmet.map(({ sentence }) => sentence);
-  const sections: Section[] = [
-    {
-      title: "Paths",
-      columns: ["path", "requests", "when, and how to cover it"],
-      rows: shownPaths.map((row) => pathRow(row, isAnnounced(row), shared)),
-      note: shared && {
-        text: `With its variable instead of ${variableOf(shared.ref)}:`,
-        code: shared.curl,
-      },
-    },
+  return {
+    kind: "report",
+    subject: scenario,
+    title: titleOf(report),
+    // A client that never called needs no table.
+    sections: requests === 0 ? [] : sectionsOf(report),
+    notes,
+    conclusion: { text, tone: requests === 0 ? "warning" : isGood ? "good" : undefined },
+    failures,
+    json: { ...(snakeCase(report) as object), conclusion: text, notes: [...notes, ...hints], failures },
+  };
+}
+
+function sectionsOf(report: Report): Section[] {
+  const { endpoints, repeats, advice } = report;
+  return [
+    pathsSection(report),
     {
       title: "Endpoints",
       columns: ["endpoint", "verdict", "requests", "operation id", "release"],
       // The table of paths shows everything about the only endpoint.
-      rows: report.endpoints.length === 1 ? [] : report.endpoints.map(endpointRow),
+      rows: endpoints.length === 1 ? [] : endpoints.map(endpointRow),
     },
     {
       title: "Resent after a rejection",
       columns: ["path", "key", "requests"],
-      rows: report.repeats.map(({ pathId, key, fingerprint, count }) => ({
+      rows: repeats.map(({ pathId, key, fingerprint, count }) => ({
         cells: [pathId, key ?? fingerprint ?? "", String(count)],
       })),
     },
@@ -107,24 +105,27 @@ export function reportDocument(
       advice.filter((row) => !isAdvice(row)),
     ),
   ];
+}
+
+function pathsSection({ paths, endpoints }: Report): Section {
+  const announced = endpoints.filter(({ release }) => release === "announced");
+  const isAnnounced = ({ pathId }: ReportedPath) =>
+    isSuccess(pathId) && announced.some(({ operationId }) => pathId.endsWith(`.${operationId}`));
+  const shownPaths = paths.filter((row) => row.promised || row.covered || isAnnounced(row));
+  const shared = sharedRequest(shownPaths);
   return {
-    kind: "report",
-    subject: scenario,
-    title: titleOf(report),
-    // A client that never called needs no table.
-    sections: requests === 0 ? [] : sections,
-    notes,
-    conclusion: { text, tone: requests === 0 ? "warning" : isGood ? "good" : undefined },
-    failures,
-    json: { ...(snakeCase(report) as object), conclusion: text, notes: [...notes, ...hints], failures },
+    title: "Paths",
+    columns: ["path", "requests", "when, and how to cover it"],
+    rows: shownPaths.map((row) => pathRow(row, isAnnounced(row), shared)),
+    note: shared && { text: `With its variable instead of ${variableOf(shared.ref)}:`, code: shared.curl },
   };
 }
 
 function titleOf({ requests, runs, ...run }: Report): string {
-  const asked = pluralize(requests, "request");
-  if (runs === undefined) return `${asked} to ${sandboxOf(run)}`;
+  const total = pluralize(requests, "request");
+  if (runs === undefined) return `${total} to ${sandboxOf(run)}`;
   const sandboxes = runs.map(sandboxOf);
-  return `${asked} in ${pluralize(runs.length, "run")}, to ${[...new Set(sandboxes)].join(", ")}`;
+  return `${total} in ${pluralize(runs.length, "run")}, to ${[...new Set(sandboxes)].join(", ")}`;
 }
 
 function sandboxOf({ scenario, seed, profile, pinned }: NonNullable<Report["runs"]>[number]): string {
@@ -197,18 +198,12 @@ function requestLine({ id, at, method, path, key, fingerprint, didYouMean }: Rep
   return `${at} ${method} ${path}, ${key ?? fingerprint ?? "none"}, ${id}${suggestion}`;
 }
 
-const commandOf: Readonly<Record<AdviceLevel, string>> = {
-  error: "error",
-  warning: "warning",
-  note: "notice",
-};
-
 /** Returns advice and unmet thresholds as GitHub workflow commands, which its runner shows as annotations. */
 export function githubAnnotations({ advice }: Report, failures: readonly UnmetThreshold[]): string {
   const lines = [
     ...advice.map(
       ({ id, level, count, meaning, whatToDo }) =>
-        `::${commandOf[level]} title=svc-sandbox ${id}::${text(`${timesOf({ id, count })}: ${meaning} ${whatToDo}`)}`,
+        `::${level === "note" ? "notice" : level} title=svc-sandbox ${id}::${text(`${timesOf({ id, count })}: ${meaning} ${whatToDo}`)}`,
     ),
     ...failures.map(({ threshold, sentence }) => `::error title=svc-sandbox ${threshold}::${text(sentence)}`),
   ];

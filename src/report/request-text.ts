@@ -1,7 +1,7 @@
 import type { RequestDetails } from "../api/request-details.js";
 import { alignColumns } from "./plain-text.js";
 
-export type FactRow = readonly [name: string, value: string];
+type FactRow = readonly [name: string, value: string];
 
 /** A request as text, for a terminal and for support: its checks, the cause and what to do. Contains no secret. */
 export function requestText(details: Omit<RequestDetails, "text" | "repeat">): string {
@@ -28,11 +28,7 @@ export function requestText(details: Omit<RequestDetails, "text" | "repeat">): s
   ].join("\n");
 }
 
-interface CheckResult {
-  readonly name: string;
-  readonly question: string;
-  readonly result: "passed" | "rejected" | "not_reached";
-}
+export type CheckResult = Pick<RequestDetails["checks"][number], "name" | "question" | "result">;
 
 /** The results of checks in order, one a line. */
 export function checkLines(checks: readonly CheckResult[]): string[] {
@@ -40,14 +36,7 @@ export function checkLines(checks: readonly CheckResult[]): string[] {
   return alignColumns(rows).map((line) => `  ${line}`);
 }
 
-interface Explained {
-  readonly status: number;
-  readonly code: string | null;
-  readonly pathId: string;
-  readonly when: string;
-  readonly why: string | null;
-  readonly whatToDo: string;
-}
+type Explained = Pick<RequestDetails, "status" | "code" | "pathId" | "when" | "why" | "whatToDo">;
 
 /** The response, its cause, and what to do. */
 export function responseFacts({ status, code, pathId, when, why, whatToDo }: Explained): FactRow[] {

@@ -51,29 +51,34 @@ export function parseScenario(text: string, { openapi, ...options }: ParseOption
   return openScenario(text, options).check(openapi);
 }
 
-export type OpenScenario = ReturnType<typeof openScenario>;
-
 /** A scenario in a text, which is read once for its fields, its checks and its places. */
+export interface OpenScenario {
+  readonly text: string;
+  /** The fields before any check; `undefined` if it has none. */
+  readonly fields: () => Members | undefined;
+  /** The checked scenario; throws a `ScenarioError`. */
+  readonly check: (openapi?: Scenario["openapi"]) => Scenario;
+  /** The place of a field in this text or one that it extends; `undefined` if no text has it. */
+  readonly placeOf: (path: Path) => FoundPlace | undefined;
+}
+
 export function openScenario(
   text: string,
   { file, load, limits }: Omit<ParseOptions, "openapi"> & { readonly limits?: TextLimits } = {},
-) {
+): OpenScenario {
   const written = foundText(text, file, limits);
   const options = extendsOptions(load);
   let whole: ReadScenario | undefined;
   return {
     text,
-    /** The fields before any check; `undefined` if it has none. */
-    fields: (): Members | undefined => written.read(() => {})?.fields,
-    /** The checked scenario; throws a `ScenarioError`. */
-    check: (openapi?: Scenario["openapi"]): Scenario => interpretScenario(written, { ...options, openapi }),
-    /** The place of a field in this text or one that it extends; `undefined` if no text has it. */
-    placeOf(path: Path): FoundPlace | undefined {
-      const own = written.read(() => {});
-      whole ??= own && resolveExtends(own, file, options, () => {});
-      const found = whole?.placeOf(path, "value");
-      if (found?.place === undefined || (found.depth === 0 && path.length > 0)) return undefined;
-      return { file: found.place.source.file, ...found.place.describe() };
+    fields: () => written.read(() => {})?.fields,
+    check: (openapi) => interpretScenario(written, { ...options, openapi }),
+    placeOf(path) {
+      const scenario = written.read(() => {});
+      whole ??= scenario && resolveExtends(scenario, file, options, () => {});
+      const { place, depth } = whole?.placeOf(path, "value") ?? {};
+      if (place === undefined || (depth === 0 && path.length > 0)) return undefined;
+      return { file: place.source.file, ...place.describe() };
     },
   };
 }

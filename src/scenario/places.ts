@@ -1,5 +1,4 @@
 import { printable } from "../rules/redact.js";
-import type { Path } from "../rules/schema/shape.js";
 import { nearest } from "../rules/schema/words.js";
 import {
   excerptOf,
@@ -22,41 +21,6 @@ export function placeInText(text: string, file: string, offset: number): SourceP
   return placeAt(createSource(text, file), offset);
 }
 
-const jsonToken = /[[\]{}:,]|"(?:[^"\\]|\\.)*"|[^\s[\]{}:,"]+/g;
-
-/** The place of the part at a path in a JSON text, or of the nearest part around it, without a tree of a large text. */
-export function placeInJson(text: string, file: string, path: Path): SourcePlace {
-  const tokens = text.matchAll(jsonToken);
-  const next = () => tokens.next().value as RegExpExecArray;
-  const skip = (first: RegExpExecArray) => {
-    for (let token = first, open = 0; ; token = next()) {
-      if (/^[[{]/.test(token[0])) open += 1;
-      else if (/^[\]}]/.test(token[0])) open -= 1;
-      if (open === 0) return;
-    }
-  };
-  /** The value at a step inside; `undefined` if there is none. */
-  const inside = (isList: boolean, step: string | number): RegExpExecArray | undefined => {
-    for (let index = 0; ; index++) {
-      const name = next();
-      if (/^[\]}]/.test(name[0])) return undefined;
-      const isWanted = isList ? index === Number(step) : JSON.parse(name[0]) === String(step);
-      if (!isList) next();
-      const value = isList ? name : next();
-      if (isWanted) return value;
-      skip(value);
-      if (next()[0] !== ",") return undefined;
-    }
-  };
-  let found = next();
-  for (const step of path) {
-    const value = /^[[{]/.test(found[0]) ? inside(found[0] === "[", step) : undefined;
-    if (value === undefined) break;
-    found = value;
-  }
-  return placeInText(text, file, found.index);
-}
-
 const longestLine = 1000;
 
 /** Describes a place; the line is shown without keys, and not at all if it contains a part of a secret (R46). */
@@ -65,7 +29,7 @@ export function describePlace({ source, offset }: Pick<SourcePlace, "source" | "
   // A problem at the end of the text is shown after its last visible character, not on the next empty line.
   const at = Math.max(0, Math.min(offset, text.trimEnd().length));
   const start = at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
-  const line = lineOf(source, start);
+  const line = lineAt(text, start);
   const column = at - start + 1;
   const [whole = ""] = text.slice(start, start + longestLine + 1).split(/\r?\n/);
   const end = start + whole.length;
@@ -79,22 +43,11 @@ export function describePlace({ source, offset }: Pick<SourcePlace, "source" | "
   return { line, column, source: excerpt.text, caret: excerpt.caret };
 }
 
-const lineStarts = new WeakMap<object, readonly number[]>();
-
 /** The number of the line that starts at an offset. */
-function lineOf(source: SourceText, start: number): number {
-  const starts = lineStarts.get(source) ?? [
-    0,
-    ...Array.from(source.text.matchAll(/\n/g), ({ index }) => index + 1),
-  ];
-  lineStarts.set(source, starts);
-  let [from, to] = [0, starts.length - 1];
-  while (from < to) {
-    const middle = (from + to + 1) >> 1;
-    if ((starts[middle] as number) <= start) from = middle;
-    else to = middle - 1;
-  }
-  return from + 1;
+function lineAt(text: string, start: number): number {
+  let line = 1;
+  for (let end = text.indexOf("\n"); end !== -1 && end < start; end = text.indexOf("\n", end + 1)) line += 1;
+  return line;
 }
 
 /** Of a name that may be a secret's. */

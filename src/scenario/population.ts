@@ -33,7 +33,9 @@ export function* describedKeys(scenario: Scenario): Generator<DescribedKey> {
   for (let number = 1; number <= organizations; number++) {
     const organization = populatedRef(number);
     for (let key = 1; key <= keysEach; key++) {
-      yield { ref: `${organization}-key-${key}`, organization, given: populatedKey(key) };
+      // Test, live, test …: of ten keys, five are active in each environment, the maximum of R32.
+      const settings = environmentsInTurn[(key - 1) % environmentsInTurn.length] as ScenarioKey;
+      yield { ref: `${organization}-key-${key}`, organization, given: settings };
     }
   }
 }
@@ -41,11 +43,6 @@ export function* describedKeys(scenario: Scenario): Generator<DescribedKey> {
 const defaultKeysPerOrganization = 1;
 
 const environmentsInTurn: readonly ScenarioKey[] = environments.map((environment) => ({ environment }));
-
-// Test, live, test …: of ten keys, five are active in each environment, the maximum of R32.
-function populatedKey(key: number): ScenarioKey {
-  return environmentsInTurn[(key - 1) % environmentsInTurn.length] as ScenarioKey;
-}
 
 export function populatedRef(organization: number): string {
   return `organization-${organization}`;
@@ -140,7 +137,7 @@ function sharedIn<const Code>(values: readonly Derivable[], code: Code, inWords:
   const pinned = values.filter((one) => one.pinned !== undefined);
   if (pinned.length === 0) return [];
   const owners = new Map<string, string>();
-  for (const one of values) if (one.pinned === undefined) owners.set(one.value(), one.ref);
+  for (const { ref, value } of values.filter((one) => one.pinned === undefined)) owners.set(value(), ref);
   return pinned.flatMap(({ ref, path, pinned: value = "" }) => {
     const owner = owners.get(value);
     owners.set(value, owner ?? ref);

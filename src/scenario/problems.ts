@@ -128,10 +128,9 @@ export function formatProblem(problem: Omit<ScenarioProblem, "code">): string {
 }
 
 function messageOf(problems: readonly ScenarioProblem[]): string {
-  const shown = problems.slice(0, shownProblems).map(formatProblem);
-  const rest = problems.length - shown.length;
-  if (rest > 0) shown.push(`… and ${rest} more`);
-  return shown.join("\n\n");
+  const texts = problems.slice(0, shownProblems).map(formatProblem);
+  const rest = problems.length - texts.length;
+  return [...texts, ...(rest > 0 ? [`… and ${rest} more`] : [])].join("\n\n");
 }
 
 export interface SourceText {
@@ -178,8 +177,8 @@ export function excerptOf(line: string, column: number) {
   const left = fitting(before, Math.max(width / 2, width - fitting(after, width).columns));
   const right = fitting(after, width - left.columns);
   const [start, end] = [at - left.length, at + right.length];
-  const shown = (start > 0 ? "…" : "") + line.slice(start, at);
-  return { text: shown + line.slice(at, end) + (end < line.length ? "…" : ""), caret: `${blank(shown)}^` };
+  const head = (start > 0 ? "…" : "") + line.slice(start, at);
+  return { text: head + line.slice(at, end) + (end < line.length ? "…" : ""), caret: `${blank(head)}^` };
 }
 
 /** The first characters that fit in so many columns. */

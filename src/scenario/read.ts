@@ -5,7 +5,7 @@ import type { Members } from "../rules/schema/messages.js";
 import { type Path, pathText } from "../rules/schema/shape.js";
 import { nearest, quote } from "../rules/schema/words.js";
 import { type ActionName, actionNames, actionRow, refsIn, stepKinds } from "../rules/steps.js";
-import { checkRef, earlyTime, type Facts, factsOf, refRules, type ScenarioRule } from "./checks/facts.js";
+import { checkRef, type Facts, factsOf, refRules, type ScenarioRule } from "./checks/facts.js";
 import { faultsFit } from "./checks/faults.js";
 import { keyRules } from "./checks/keys.js";
 import { forbiddenNames, isReserved, scenarioLimits } from "./format/fields.js";
@@ -52,25 +52,27 @@ export interface ScenarioText {
 }
 
 function withDocument(
-  own: ReadScenario | undefined,
+  scenario: ReadScenario | undefined,
   from: string | undefined,
-  { readText, openapi: given }: ExtendsOptions,
+  { readText, openapi: replacement }: ExtendsOptions,
   report: ReportProblem,
 ): ReadScenario | undefined {
-  if (own !== undefined && given !== undefined) return { ...own, fields: { ...own.fields, openapi: given } };
-  const wanted = own?.fields.openapi;
-  if (own === undefined || typeof wanted !== "string") return own;
+  if (scenario === undefined) return undefined;
+  const { fields, placeOf } = scenario;
+  const wanted = fields.openapi;
+  if (replacement !== undefined) return { placeOf, fields: { ...fields, openapi: replacement } };
+  if (typeof wanted !== "string") return scenario;
   const fail = (why: string, hint: string) => {
     const message = `the document ${quote(wanted)} cannot be read${why}`;
-    const { place } = own.placeOf(["openapi"], "value");
-    const isDocument = own.fields.info !== undefined;
+    const { place } = placeOf(["openapi"], "value");
+    const isDocument = fields.info !== undefined;
     const better = isDocument ? "this file is a document, not a scenario: give it to --openapi" : hint;
     return report({ code: "openapi_not_found", path: ["openapi"], place, message, hint: better });
   };
   try {
     const openapi = readText?.(wanted, from);
     if (openapi !== undefined)
-      return { ...own, fields: { ...own.fields, openapi: { ...openapi, file: wanted } } };
+      return { placeOf, fields: { ...fields, openapi: { ...openapi, file: wanted } } };
     fail(
       " here",
       "give its text: openapi: { text: … }, or createSandbox({ openapi: readOpenApi(document) })",
@@ -122,8 +124,7 @@ export function resolveExtends(
   const whole = withDocument(written, extended.file, options, report);
   const parent = whole && resolveExtends(whole, extended.file, options, report, [...chain, parentFile]);
   if (parent === undefined) return undefined;
-  // Each file has its own version, so that its meaning does not change with the one it extends. A story tests only its
-  // own scenario: in another one, it would show nothing.
+  // Each file has its own version, and a story tests only its own scenario.
   const { version: _version, story: _, ...inherited } = parent.fields;
   return {
     fields: mergedByName(inherited, fields) as Members,
@@ -159,64 +160,79 @@ function findExtended(
 
 /** Copies plain data that should be a scenario; `undefined`, with reports, if something is wrong. Never throws. */
 export function readPlain(value: unknown, report: ReportProblem, maxValues: number): Members | undefined {
-  let values = 0;
-  let isFine = true;
-  let isCut = false;
-  if (!isPlainObject(value)) {
-    const message = `a scenario is a mapping of fields, found ${quote(value)}`;
-    report({ code: "not_a_mapping", path: [], message, hint: "start with version: 1" });
-    return undefined;
-  }
-  try {
-    const copied = copy(value, []) as Members;
-    return isFine ? copied : undefined;
-  } catch (error) {
-    const message = `it cannot be read: ${error instanceof Error ? error.message : String(error)}`;
-    return wrong({ code: "not_plain_data", path: [], message, hint: "pass plain data, without getters" });
+  if (isPlainObject(value)) return new PlainCopy(report, maxValues).of(value);
+  const message = `a scenario is a mapping of fields, found ${quote(value)}`;
+  report({ code: "not_a_mapping", path: [], message, hint: "start with version: 1" });
+  return undefined;
+}
+
+class PlainCopy {
+  readonly #report: ReportProblem;
+  readonly #maxValues: number;
+  #values = 0;
+  #isFine = true;
+  #isCut = false;
+
+  constructor(report: ReportProblem, maxValues: number) {
+    this.#report = report;
+    this.#maxValues = maxValues;
   }
 
-  function copy(part: unknown, path: Path): unknown {
-    if (!hasRoomFor(part, path)) return undefined;
+  of(value: object): Members | undefined {
+    try {
+      const copied = this.#copy(value, []) as Members;
+      return this.#isFine ? copied : undefined;
+    } catch (error) {
+      const message = `it cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+      const hint = "pass plain data, without getters";
+      return this.#wrong({ code: "not_plain_data", path: [], message, hint });
+    }
+  }
+
+  #copy(part: unknown, path: Path): unknown {
+    if (!this.#hasRoomFor(part, path)) return undefined;
     if (path.length > scenarioLimits.levels) {
       const message = `nested deeper than ${scenarioLimits.levels} levels, or contains itself`;
-      return wrong({ code: "too_deep", path, message, hint: "the format needs only seven" });
+      return this.#wrong({ code: "too_deep", path, message, hint: "the format needs only seven" });
     }
     if (part === null || typeof part === "string" || typeof part === "number" || typeof part === "boolean") {
       return part;
     }
-    if (Array.isArray(part)) return part.map((item, index) => copy(item, [...path, index]));
-    if (isPlainObject(part)) return copyMembers(part, path);
+    if (Array.isArray(part)) return part.map((item, index) => this.#copy(item, [...path, index]));
+    if (isPlainObject(part)) return this.#copyMembers(part, path);
     const message = `not plain data: found ${part instanceof Date ? "a Date" : `a value of type ${typeof part}`}`;
     const hint = "pass text (also for times), numbers, booleans, lists, objects";
-    return wrong({ code: "not_plain_data", path, message, hint });
+    return this.#wrong({ code: "not_plain_data", path, message, hint });
   }
 
   // Reports the lack of room only once.
-  function hasRoomFor(part: unknown, path: Path): boolean {
-    values += 1;
+  #hasRoomFor(part: unknown, path: Path): boolean {
+    this.#values += 1;
     // A list may have a large length without items.
-    if (values + (Array.isArray(part) ? part.length : 0) < maxValues) return !isCut;
+    if (this.#values + (Array.isArray(part) ? part.length : 0) < this.#maxValues) return !this.#isCut;
     const hint = "split it, or use population";
-    if (!isCut) wrong({ code: "too_large", path, message: "the scenario has too many parts", hint });
-    isCut = true;
+    if (!this.#isCut)
+      this.#wrong({ code: "too_large", path, message: "the scenario has too many parts", hint });
+    this.#isCut = true;
     return false;
   }
 
-  function copyMembers(part: object, path: Path): Members {
+  #copyMembers(part: object, path: Path): Members {
     const members: Record<string, unknown> = {};
     for (const [name, member] of Object.entries(part)) {
       const inner = [...path, name];
       if (forbiddenNames.has(name)) {
         const message = `${JSON.stringify(name)} is not allowed as a name in a scenario`;
-        wrong({ code: "forbidden_field", path: inner, pointAt: "key", message, hint: "choose another name" });
-      } else if (member !== undefined) members[name] = copy(member, inner);
+        const hint = "choose another name";
+        this.#wrong({ code: "forbidden_field", path: inner, pointAt: "key", message, hint });
+      } else if (member !== undefined) members[name] = this.#copy(member, inner);
     }
     return members;
   }
 
-  function wrong(diagnostic: ScenarioMistake): undefined {
-    isFine = false;
-    report(diagnostic);
+  #wrong(mistake: ScenarioMistake): undefined {
+    this.#isFine = false;
+    this.#report(mistake);
   }
 }
 
@@ -230,12 +246,12 @@ function isPlainObject(value: unknown): value is object {
 /** Checks the shape of a scenario's fields, then the fields against each other. Throws a `ScenarioError`. */
 export function interpretScenario({ read, file }: FoundScenario, options: ExtendsOptions): Scenario {
   const diagnostics: ScenarioMistake[] = [];
-  const report = (one: ScenarioMistake) => {
-    if (diagnostics.length < maximumProblems) diagnostics.push(one);
+  const report = (mistake: ScenarioMistake) => {
+    if (diagnostics.length < maximumProblems) diagnostics.push(mistake);
   };
-  const own = withDocument(read(report), file, options, report);
-  const whole = own?.fields.extends === undefined ? own : resolveExtends(own, file, options, report);
-  if (whole === undefined) throw new ScenarioError(problemsOf(diagnostics, own, file));
+  const written = withDocument(read(report), file, options, report);
+  const whole = written && resolveExtends(written, file, options, report);
+  if (whole === undefined) throw new ScenarioError(problemsOf(diagnostics, written, file));
   const extensions: [members: Record<string, unknown>, name: string][] = [];
   // A member such as `x-limits` is a place for anchors.
   const isExtension = (name: string, members: Record<string, unknown>) =>
@@ -248,8 +264,7 @@ export function interpretScenario({ read, file }: FoundScenario, options: Extend
   const misshapen = shapeProblems(scenarioSchema, whole.fields, isExtension, spelling);
   for (const [members, name] of extensions) delete members[name];
   diagnostics.push(...misshapen);
-  // Unchecked so far: the rules compare fields, which must have the right shape.
-  const scenario = whole.fields as unknown as Scenario;
+  const scenario = whole.fields as unknown as Scenario; // the rules see it only if it has its shape
   if (misshapen.length === 0) {
     const facts = factsOf(scenario, diagnostics);
     for (const rule of rules) rule(facts);
@@ -264,11 +279,12 @@ function problemsOf(
   read: ReadScenario | undefined,
   file: string | undefined,
 ): ScenarioProblem[] {
-  const own = read?.placeOf([], "value").place?.source;
-  const isOwn = (place: SourcePlace) => own === undefined || place.source === own;
-  const order = (place: SourcePlace | undefined) =>
-    place === undefined ? 0 : place.offset + (isOwn(place) ? 0 : (own?.text.length ?? 0) + 1);
-  const seen = new Set<string>();
+  const source = read?.placeOf([], "value").place?.source;
+  const order = (place: SourcePlace | undefined) => {
+    const isExtended = source !== undefined && place?.source !== source;
+    return place === undefined ? 0 : place.offset + (isExtended ? source.text.length + 1 : 0);
+  };
+  const ids = new Set<string>();
   return diagnostics
     .map((one) => {
       const { place, depth } = read?.placeOf(one.path, one.pointAt ?? "value") ?? {};
@@ -278,7 +294,7 @@ function problemsOf(
     })
     .filter(({ name, place }) => {
       const id = JSON.stringify([name, place?.offset, place?.source.file]);
-      return !seen.has(id) && seen.add(id);
+      return !ids.has(id) && ids.add(id);
     })
     .sort((one, other) => order(one.place) - order(other.place))
     .slice(0, maximumProblems)
@@ -302,7 +318,13 @@ type Action = Pick<StoryStep, ActionName>;
 
 const timelineIsInOrder: ScenarioRule = ({ scenario, fromStart, wrong }) => {
   const times = (scenario.timeline ?? []).map(({ at }) => at);
-  const index = earlyTime(["0s", ...times], fromStart) - 1;
+  let latest = 0;
+  const index = times.findIndex((text) => {
+    const before = latest;
+    // A time that depends on the real time fits anywhere.
+    latest = fromStart(text) ?? latest;
+    return latest < before;
+  });
   if (index < 0) return;
   const message = `the step is earlier (${times[index]}) than the one before it, or the start of the clock`;
   wrong(
@@ -316,12 +338,12 @@ const timelineIsInOrder: ScenarioRule = ({ scenario, fromStart, wrong }) => {
 /** Each step does one thing, refers to something that exists or that a step creates, and has a possible expectation. */
 const stepsFit: ScenarioRule = (facts) => {
   const { timeline = [], story = [], requests_responded: responded } = facts.scenario;
-  const made = new Set(
+  const newRefs = new Set(
     [...timeline, ...story].map(refsIn).flatMap(({ makes, made }) => (makes ? [made] : [])),
   );
   const keyExists: KeyExists = (ref, path) => {
     // A step may create a key without a ref; only a run shows its ref.
-    if (!made.has(undefined) && !made.has(ref)) checkRef("key", ref, path, facts);
+    if (!newRefs.has(undefined) && !newRefs.has(ref)) checkRef("key", ref, path, facts);
   };
   for (const [index, step] of timeline.entries()) {
     const path = ["timeline", index];

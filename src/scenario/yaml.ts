@@ -1,8 +1,7 @@
 import {
   Composer,
-  Document,
+  type Document,
   type DocumentOptions,
-  isCollection,
   isMap,
   isNode,
   isScalar,
@@ -20,10 +19,10 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
-import type { Path } from "../rules/schema/shape.js";
+import type { Members } from "../rules/schema/messages.js";
+import { isMapping, type Path } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { scenarioLimits, type TextLimits } from "./format/fields.js";
-import { withMerges } from "./merge-keys.js";
 import { createSource, isOfSecret, placeAt } from "./places.js";
 import type { ScenarioMistake, ScenarioProblemCode, SourceText, TextRange } from "./problems.js";
 import { type FoundScenario, type ReadScenario, type ReportProblem, readPlain } from "./read.js";
@@ -55,13 +54,13 @@ const ofDocument: TextKind = {
 /** The maximum number of errors: the rest of the text is not read. */
 const maximumErrors = 20;
 
-// Always the core schema, even with a `%YAML 1.1` line, so that `yes` and dates stay text. Duplicate names are found
-// here, in linear time.
 const options = {
+  // Even with a `%YAML 1.1` line, so that `yes` and dates stay text.
   schema: "core",
   // The core schema has it only for numbers with a point.
   customTags: [{ tag: "tag:yaml.org,2002:float", resolve: (text: string) => Number(text) }],
   merge: false,
+  // `checkNames` finds duplicates in linear time.
   uniqueKeys: false,
   stringKeys: true,
   prettyErrors: false,
@@ -78,20 +77,22 @@ export function foundText(
   const problems: ScenarioMistake[] = [];
   let scenario: ReadScenario | undefined;
   let isRead = false;
-  const read = (report: ReportProblem) => {
-    if (!isRead) scenario = readYaml(source, limits, (problem) => problems.push(problem));
-    isRead = true;
-    for (const problem of problems) report(problem);
-    return scenario;
+  return {
+    file,
+    startsLikeScenario,
+    read(report) {
+      if (!isRead) scenario = readYaml(source, limits, (problem) => problems.push(problem));
+      isRead = true;
+      for (const problem of problems) report(problem);
+      return scenario;
+    },
   };
-  return { file, startsLikeScenario, read };
 }
 
 type ReportAt = (code: ScenarioProblemCode, offset: number, message: string, hint?: string) => undefined;
 
-export interface ReadText {
+interface ReadText extends Pick<ReadScenario, "placeOf"> {
   readonly value: unknown;
-  readonly placeOf: ReadScenario["placeOf"];
 }
 
 /** Reads a document in JSON or YAML that is not a scenario. Returns `undefined`, with reports, if that fails. */
@@ -328,9 +329,9 @@ function pairIn(
   const items: MapPair[] = map.items as [];
   const pairs = tree.pairs.get(map) ?? new Map(items.map((pair) => [nameOf(pair.key), pair]));
   tree.pairs.set(map, pairs);
-  const own = pairs.get(String(step));
+  const pair = pairs.get(String(step));
   const merged = pairs.get("<<")?.value;
-  if (own !== undefined || !merged) return own;
+  if (pair !== undefined || !merged) return pair;
   for (const target of mergedNodes(tree, merged)) {
     const inherited = isMap(target) ? pairIn(tree, target, step, seen) : undefined;
     if (inherited !== undefined) return inherited;
@@ -374,25 +375,49 @@ function placeIn(tree: Tree, source: SourceText, path: Path, pointAt: "key" | "v
   return { place: placeAt(source, offset), depth };
 }
 
+// Each value once: the yaml package's own merge takes exponential time.
+
+/** Replaces merge keys (`<<`) of plain data. Returns `undefined` if that compares more than `max` names. */
+function withMerges(value: unknown, max: number): unknown {
+  const room = { left: max };
+  const whole = mergedIn(value, new Map(), room);
+  return room.left < 0 ? undefined : whole;
+}
+
+function mergedIn(value: unknown, merged: Map<object, unknown>, room: { left: number }): unknown {
+  if (typeof value !== "object" || value === null || room.left < 0) return value;
+  const before = merged.get(value);
+  if (before !== undefined) return before;
+  if (Array.isArray(value)) {
+    const list: unknown[] = [];
+    merged.set(value, list);
+    for (const item of value) list.push(mergedIn(item, merged, room));
+    return list;
+  }
+  // A loop of aliases finds this one, which has no members yet.
+  const members: Record<string, unknown> = {};
+  merged.set(value, members);
+  const { "<<": merge, ...written } = value as Record<string, unknown>;
+  const sources = [merge].flat();
+  if (merge !== undefined && !sources.every(isMapping)) written["<<"] = merge;
+  for (const [name, member] of Object.entries(written))
+    setMember(members, name, mergedIn(member, merged, room));
+  for (const source of sources.filter(isMapping)) {
+    const inherited = mergedIn(source, merged, room) as object;
+    for (const name in inherited) {
+      if (--room.left < 0) return members;
+      if (!Object.hasOwn(members, name)) setMember(members, name, (inherited as Members)[name]);
+    }
+  }
+  return members;
+}
+
+/** Also for `__proto__`, which is then rejected by its name. */
+function setMember(members: object, name: string, value: unknown): void {
+  Object.defineProperty(members, name, { value, configurable: true, enumerable: true, writable: true });
+}
+
 /** YAML without aliases, and with quotes around what YAML 1.1 would read as dates or booleans. */
 export function yamlText(value: unknown): string {
   return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0, compat: "yaml-1.1" });
-}
-
-const maxOnALine = 90;
-
-/** Plain data as YAML for people: short collections on one line, long ones on several. */
-export function readableYaml(value: unknown): string {
-  const document = new Document(value, { aliasDuplicateObjects: false, compat: "yaml-1.1" });
-  visit(document, {
-    Pair(_, { value: member }) {
-      if (isCollection(member)) member.flow = JSON.stringify(member).length <= maxOnALine;
-    },
-    // Where a fault has cut a character; read as a sign that the file is not text, unless it is escaped.
-    Scalar(_, scalar) {
-      if (String(scalar.value).includes("\uFFFD")) scalar.type = "QUOTE_DOUBLE";
-    },
-  });
-  const text = document.toString({ lineWidth: 110, flowCollectionPadding: true });
-  return text.replaceAll("\uFFFD", "\\uFFFD");
 }

@@ -77,6 +77,17 @@ test.each([
     /^a example does not fit its schema: n must be integer/,
   ],
   [
+    "an example that does not fit at a name that is not ASCII",
+    documentOf({
+      "/a": operation({
+        responses: success({ type: "object", properties: { größe: { minimum: 1 } } }, "application/json", {
+          example: { größe: 0 },
+        }),
+      }),
+    }),
+    /schema: größe must be at least 1/,
+  ],
+  [
     "a pattern that is none",
     ofSchema({ type: "string", pattern: "[" }),
     /^a?.*schema\.pattern has a keyword/,

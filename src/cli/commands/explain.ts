@@ -1,10 +1,10 @@
-import { endpointNamed, firstEndpoint } from "../../api/endpoints.js";
+import { endpointNamed } from "../../api/endpoints.js";
 import { causeOf, evaluate } from "../../api/evaluate.js";
 import { expectedCode } from "../../api/messages.js";
 import { checkResults } from "../../api/request-details.js";
 import { ControlClient } from "../../node/clients/control-client.js";
 import { alignColumns } from "../../report/plain-text.js";
-import { checkLines, responseFacts } from "../../report/request-text.js";
+import { type CheckResult, checkLines, responseFacts } from "../../report/request-text.js";
 import { type AdviceId, adviceOf } from "../../rules/advice.js";
 import {
   fingerprintOf,
@@ -27,7 +27,6 @@ import { bundledScenarios } from "../../scenario/bundled.js";
 import { isReserved, reservedKeyRefs } from "../../scenario/format/fields.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { declareCommand } from "../command.js";
-import { exitCode } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { loadNamed, startNamed } from "../open-scenario.js";
 import { paintStatus, type Style } from "../terminal.js";
@@ -43,7 +42,7 @@ export const explainCommand = declareCommand({
   },
   flags: {
     endpoint: flag.endpoint,
-    url: flag.plainOption("--url <url>", `of a request: ${flag.runningUrl}`, flag.readText),
+    url: flag.plainOption("--url <url>", `of a request: ${flag.runningUrl}`, (text) => text),
     ...flag.ofCalls,
     json: flag.json,
     ...flag.ofSandbox,
@@ -66,7 +65,7 @@ export const explainCommand = declareCommand({
       ).request(word);
       const text = flags.json ? JSON.stringify(details, null, 2) : painted(found, details.status, style);
       io.stdout.say(redactKeys(`${text}\n`));
-      return exitCode.fine;
+      return undefined;
     }
     const loaded = await loadNamed(scenario, io, flags);
     const sandbox = startNamed(loaded, flags);
@@ -74,7 +73,6 @@ export const explainCommand = declareCommand({
     const explained = explain(apiKeyFor(word, sandbox, loaded.name, io.program), sandbox, endpoint);
     if (flags.json) io.stdout.write(`${JSON.stringify(explained, null, 2)}\n`);
     else io.stdout.say(`${keyText(explained, loaded.name, style, io.program)}\n`);
-    return exitCode.fine;
   },
 });
 
@@ -149,7 +147,7 @@ function apiKeyFor(
   word: string,
   sandbox: SandboxState,
   scenario: string,
-  program = "svc-sandbox",
+  program: string,
 ): string | undefined {
   const { keys } = sandbox.registry;
   if (keys.has(word) || isReserved(word)) return secretFor(sandbox, word);
@@ -206,18 +204,9 @@ interface KeyExplanation {
   readonly key_form: string | null;
 }
 
-interface ExplainedCheck {
-  readonly name: string;
-  readonly question: string;
-  readonly result: "passed" | "rejected" | "not_reached";
-  readonly path_id: PathId | null;
-}
+type ExplainedCheck = CheckResult & { readonly path_id: PathId | null };
 
-export function explain(
-  apiKey: string | undefined,
-  sandbox: SandboxState,
-  endpoint: Endpoint = firstEndpoint(sandbox),
-): KeyExplanation {
+function explain(apiKey: string | undefined, sandbox: SandboxState, endpoint: Endpoint): KeyExplanation {
   const sha256 = apiKey === undefined ? undefined : sandbox.platform.sha256(apiKey);
   const entry = sha256 === undefined ? undefined : sandbox.registry.find(sha256);
   const ref = entry?.key.ref;

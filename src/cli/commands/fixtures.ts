@@ -5,7 +5,7 @@ import { listed, quote } from "../../rules/schema/words.js";
 import { buildOrganization } from "../../sandbox/scenario-keys.js";
 import { populatedOrganization, populatedRef } from "../../scenario/population.js";
 import { type CallOf, declareCommand } from "../command.js";
-import { exitCode, usageError } from "../exit-codes.js";
+import { usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Output } from "../terminal.js";
 
@@ -76,7 +76,6 @@ export const fixturesCommand = declareCommand({
       );
     }
     await writeRecords(recordsOf(call), { from, count, format }, io.stdout, io.stopSignal());
-    return exitCode.fine;
   },
 });
 

@@ -12,7 +12,7 @@ import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
 import { starterScenario } from "../../scenario/starter.generated.js";
 import { declareCommand } from "../command.js";
-import { exitCode, unwritable, usageError } from "../exit-codes.js";
+import { unwritable, usageError } from "../exit-codes.js";
 import { newFile } from "../files.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
@@ -38,35 +38,31 @@ interface ClientFiles {
   readonly install: string;
 }
 
+const ofPackageJson = { example: "exec", files: ["package.json"], run: "npm run test:sandbox" };
+
 const clients: Readonly<Record<ClientKind, ClientFiles>> = {
   vitest: {
-    example: "exec",
+    ...ofPackageJson,
     test: "whoami.test.js",
     to: "test/whoami.test.js",
     needs: '"vitest"',
-    files: ["package.json"],
     script: "vitest run",
-    run: "npm run test:sandbox",
     install: "npm install --save-dev vitest",
   },
   jest: {
-    example: "exec",
+    ...ofPackageJson,
     test: "whoami.jest.cjs",
     to: "test/whoami.test.cjs",
     needs: '"jest"',
-    files: ["package.json"],
     script: "jest",
-    run: "npm run test:sandbox",
     install: "npm install --save-dev jest",
   },
   node: {
-    example: "exec",
+    ...ofPackageJson,
     test: "whoami.node.mjs",
     to: "test/whoami.test.mjs",
     needs: '"svc-sandbox"',
-    files: ["package.json"],
     script: "node --test",
-    run: "npm run test:sandbox",
     install: "npm install --save-dev %",
   },
   pytest: {
@@ -138,7 +134,7 @@ export const initCommand = declareCommand({
         ...(flags.agent ? await writeAgentSection(io.cwd) : []),
       ];
       if (!flags.quiet) io.stderr.say(written.map((line) => `${line}\n`).join(""));
-      return exitCode.fine;
+      return undefined;
     }
     const [name = ownScenario] = words;
     const file = newFile(name, io.cwd, flags);
@@ -155,7 +151,6 @@ export const initCommand = declareCommand({
       const beside = installed === undefined ? `, with ${schemaCopy.slice(2)} for editors next to it` : "";
       io.stderr.say(`Wrote ${name}${beside}. Start it with: ${start} --watch\n`);
     }
-    return exitCode.fine;
   },
 });
 

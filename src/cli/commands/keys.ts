@@ -6,7 +6,6 @@ import { refsIn } from "../../rules/steps.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
 import { declareCommand } from "../command.js";
-import { exitCode } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { type KeyRow, keyRows, keyTable } from "../key-rows.js";
 import { loadNamed, startNamed } from "../open-scenario.js";
@@ -47,7 +46,6 @@ export const keysCommand = declareCommand({
       table: () => tableOf(sandbox, rows(), open, io.stdout.style()),
     };
     io.stdout.write(await textOf[format]());
-    return exitCode.fine;
   },
 });
 

@@ -4,7 +4,6 @@ import { alignColumns } from "../../report/plain-text.js";
 import { bundledScenarios, isScenarioName } from "../../scenario/bundled.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { declareCommand } from "../command.js";
-import { exitCode } from "../exit-codes.js";
 import * as flag from "../flags.js";
 
 export const listCommand = declareCommand({
@@ -27,7 +26,6 @@ export const listCommand = declareCommand({
     const lines = alignColumns(rows.map(({ name, description }) => [palette.bold(name), description]));
     if (flags.json) io.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
     else io.stdout.say(`${lines.join("\n")}\n`);
-    return exitCode.fine;
   },
 });
 
@@ -49,6 +47,5 @@ export const showCommand = declareCommand({
     const [name = ""] = words;
     const text = isScenarioName(name) ? await readBundledScenario(name) : openScenarioFile(name, io.cwd).text;
     io.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
-    return exitCode.fine;
   },
 });

@@ -5,7 +5,7 @@ import { listed, quote } from "../../rules/schema/words.js";
 import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
 import { declareCommand } from "../command.js";
-import { exitCode, usageError } from "../exit-codes.js";
+import { usageError } from "../exit-codes.js";
 
 export const openapiCommand = declareCommand({
   summary: "print the OpenAPI 3.1.0 document of the API",
@@ -16,7 +16,6 @@ export const openapiCommand = declareCommand({
   },
   async run({ io }) {
     io.stdout.write(`${JSON.stringify(openApiDocument(), null, 2)}\n`);
-    return exitCode.fine;
   },
 });
 
@@ -45,7 +44,6 @@ export const schemaCommand = declareCommand({
       throw usageError(`Unknown format ${quote(format)}. Use ${formats}.`);
     }
     io.stdout.write((await schemas[format]?.()) ?? "");
-    return exitCode.fine;
   },
 });
 

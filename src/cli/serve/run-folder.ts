@@ -24,62 +24,75 @@ import { listed, quote } from "../../rules/schema/words.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { unwritable, usageError } from "../exit-codes.js";
 
-export type RunFolder = Awaited<ReturnType<typeof openRunFolder>>;
-
 /** Makes the folder of a run, for the sandboxes in processes of its command. Only its owner can read it. */
-export async function openRunFolder(run: Omit<RunFile, "version">) {
-  const folder = await promises
+export async function openRunFolder(run: Omit<RunFile, "version">): Promise<RunFolder> {
+  const path = await promises
     .mkdtemp(join(tmpdir(), "svc-sandbox-run-"))
     .catch(unwritable(`a folder for the command into ${quote(tmpdir())}`, "Name another folder in TMPDIR."));
-  const remove = () => {
-    process.removeListener("exit", remove);
-    rmSync(folder, { recursive: true, force: true });
-  };
-  // Also after a crash.
-  process.once("exit", remove);
+  const folder = new RunFolder(path);
   const { name, scenario } = run.scenario;
   const text = JSON.stringify({ ...run, version, scenario: { name, scenario } } satisfies RunFile);
-  writeFileSync(join(folder, runFile), text, { mode: 0o600 });
-  const files = new Map<string, () => RunLine[]>();
-  const others = new Set<string>();
-  let fault: string | undefined;
-  const isLines = new RegExp(`^${linesOf(".+")}$`);
-  return {
-    folder,
-    remove,
-    claim: (name: string): boolean => claimOnce(folder, name, process.getBuiltinModule("node:fs")),
-    /** Adds the requests since the last call to the server's own sandbox, as if it had got them. */
-    read(server: SandboxState): void {
-      try {
-        if (fault !== undefined) return;
-        for (const name of readdirSync(folder).filter((one) => isLines.test(one))) {
-          const next = files.get(name) ?? followFile(join(folder, name));
-          files.set(name, next);
-          for (const line of next()) {
-            addLine(server, line);
-            if (line.version !== undefined && line.version !== version) others.add(line.version);
-          }
-        }
-      } catch (error) {
-        // The command may remove the folder: its sandboxes then name what they could not count.
-        if ((error as NodeJS.ErrnoException).code !== "ENOENT") fault = fileFailure(error);
-      }
-    },
-    /** Throws `usage` if the command has put there what no sandbox writes. */
-    requireSound(): void {
-      if (fault === undefined) return;
-      const where = "the folder of its run, SVC_SANDBOX_RUN";
-      throw usageError(`The command has changed ${where}: ${fault}. Leave it to sandboxes.`);
-    },
-    /** What could not be counted, as sentences. */
-    notes(): string[] {
-      if (others.size === 0) return [];
-      const versions = listed([...others].map(quote), "and");
-      return [
-        `The command has sandboxes of svc-sandbox ${versions}, whose requests could not be counted. This is ${quote(version)}: use the same version.`,
-      ];
-    },
+  writeFileSync(join(path, runFile), text, { mode: 0o600 });
+  return folder;
+}
+
+const linesName = new RegExp(`^${linesOf(".+")}$`);
+
+export class RunFolder {
+  readonly path: string;
+  readonly #readers = new Map<string, () => RunLine[]>();
+  readonly #otherVersions = new Set<string>();
+  #fault: string | undefined;
+
+  constructor(path: string) {
+    this.path = path;
+    // Also after a crash.
+    process.once("exit", this.remove);
+  }
+
+  readonly remove = (): void => {
+    process.removeListener("exit", this.remove);
+    rmSync(this.path, { recursive: true, force: true });
   };
+
+  readonly claim = (name: string): boolean => claimOnce(this.path, name, process.getBuiltinModule("node:fs"));
+
+  /** Adds the requests since the last call to the server's own sandbox, as if it had got them. */
+  read(server: SandboxState): void {
+    if (this.#fault !== undefined) return;
+    try {
+      for (const name of readdirSync(this.path).filter((file) => linesName.test(file)))
+        for (const line of this.#linesIn(name)) {
+          addLine(server, line);
+          if (line.version !== undefined && line.version !== version) this.#otherVersions.add(line.version);
+        }
+    } catch (error) {
+      // The command may remove the folder: its sandboxes then name what they could not count.
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") this.#fault = fileFailure(error);
+    }
+  }
+
+  /** Throws `usage` if the command has put there what no sandbox writes. */
+  requireSound(): void {
+    if (this.#fault === undefined) return;
+    const where = "the folder of its run, SVC_SANDBOX_RUN";
+    throw usageError(`The command has changed ${where}: ${this.#fault}. Leave it to sandboxes.`);
+  }
+
+  /** What could not be counted, as sentences. */
+  notes(): string[] {
+    if (this.#otherVersions.size === 0) return [];
+    const versions = listed([...this.#otherVersions].map(quote), "and");
+    return [
+      `The command has sandboxes of svc-sandbox ${versions}, whose requests could not be counted. This is ${quote(version)}: use the same version.`,
+    ];
+  }
+
+  #linesIn(name: string): RunLine[] {
+    const next = this.#readers.get(name) ?? followFile(join(this.path, name));
+    this.#readers.set(name, next);
+    return next();
+  }
 }
 
 // What counts and the report need.

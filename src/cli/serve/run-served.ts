@@ -35,11 +35,11 @@ export async function runServed(
 ): Promise<ServedEnd> {
   const served = { port: 0, log: "off", ...flags } as const;
   const logger = await createLog(served, io);
-  const read = () => folder.read(sandbox);
+  const readRun = () => folder.read(sandbox);
   logEvents(sandbox, served, logger);
   const options = await serveOptions(served, io, logger);
   // The control plane and the page show what other processes have added.
-  const server = await serve(sandbox, { ...options, beforeControlCall: read });
+  const server = await serve(sandbox, { ...options, beforeControlCall: readRun });
   runDue(sandbox);
   warnOfPinned(sandbox, flags, logger);
   const { name, seed, profile } = sandbox;
@@ -48,13 +48,13 @@ export async function runServed(
   if (flags.verbose && direct.length > 0)
     logger.note(`A proxy is set: NO_PROXY of the command is ${direct.join(",")}.`);
   try {
-    const env = await execEnvironment(io, sandbox, server, folder.folder);
+    const env = await execEnvironment(io, sandbox, server, folder.path);
     // A missing command was rejected before.
     const command = rest as [string, ...string[]];
-    const reading = setInterval(read, 100);
+    const reading = setInterval(readRun, 100);
     const end = await runCommand(command, { cwd: io.cwd, env, ...run });
     clearInterval(reading);
-    read();
+    readRun();
     folder.requireSound();
     return { ...end, notes: folder.notes() };
   } finally {

@@ -16,10 +16,26 @@ import { startNamed } from "../open-scenario.js";
 import { actionLine, stepLine } from "../serve/log.js";
 import { type Palette, type Style, shortTime } from "../terminal.js";
 
-type StoryVerdict = Awaited<ReturnType<typeof verdictOn>>;
+interface StoryVerdict {
+  readonly name: string;
+  readonly passed: boolean;
+  readonly seed: number;
+  readonly startedAt: string;
+  /** Whether every run starts at that time. */
+  readonly isPinned: boolean;
+  /** The steps that ran; the last one may have failed. */
+  readonly results: readonly PlayedStep[];
+  readonly stepCount: number;
+  readonly problems: readonly PlacedProblem[];
+  readonly durationMs: number;
+}
 
 /** Runs the story of a scenario as a test, in a separate sandbox whose clock only the story moves. */
-export async function verdictOn(loaded: LoadedScenario, flags: flag.SandboxFlags, cwd: string) {
+export async function verdictOn(
+  loaded: LoadedScenario,
+  flags: flag.SandboxFlags,
+  cwd: string,
+): Promise<StoryVerdict> {
   const { name, scenario } = loaded;
   const sandbox = startNamed(loaded, { ...flags, frozen: true });
   const { platform, clock, seed, story } = sandbox;
@@ -35,9 +51,7 @@ export async function verdictOn(loaded: LoadedScenario, flags: flag.SandboxFlags
     passed: stepCount > 0 && problems.length === 0,
     seed,
     startedAt,
-    /** Whether every run starts at that time. */
     isPinned: flags.now !== undefined || scenario.clock?.now !== undefined,
-    /** The steps that ran; the last one may have failed. */
     results,
     stepCount,
     problems,

@@ -92,16 +92,6 @@ export function timeSince(start: number | undefined, text: string | undefined): 
   return start === undefined ? undefined : when.at - start;
 }
 
-export function earlyTime(times: readonly string[], fromStart: Facts["fromStart"]): number {
-  let latest = Number.NEGATIVE_INFINITY;
-  return times.findIndex((text) => {
-    const before = latest;
-    // A time that depends on the real time fits anywhere.
-    latest = fromStart(text) ?? latest;
-    return latest < before;
-  });
-}
-
 const refsAreFree: ScenarioRule = ({ scenario, organizations, keys, keyOf, wrong }) => {
   const { population } = scenario;
   if (organizations.size === 0 && (population?.organizations ?? 0) === 0) {

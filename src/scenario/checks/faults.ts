@@ -9,7 +9,7 @@ import { checkRef, type Facts, type ScenarioRule, timeSince, wrongInto } from ".
 
 export type FaultFields = NonNullable<Scenario["faults"]>[number];
 
-export interface FaultSandbox {
+interface FaultSandbox {
   readonly refs: Facts["refs"];
   readonly scenario: Pick<Scenario, "openapi">;
   /** The start of durations (epoch milliseconds). */
@@ -21,16 +21,16 @@ export const faultsFit: ScenarioRule = (facts) => {
   const { timeline = [], story = [] } = scenario;
   const sandbox = { refs, scenario, now: start, wrong };
   checkFaults(scenario.faults, [], sandbox);
-  // `steps.ts` checks the keys, because steps may create them.
+  // `read.ts` checks the keys, because steps may create them.
   const inSteps = { ...sandbox, refs: { ...refs, key: { ...refs.key, has: () => true } } };
   for (const [index, { faults }] of timeline.entries()) checkFaults(faults, ["timeline", index], inSteps);
   for (const [index, { faults }] of story.entries()) checkFaults(faults, ["story", index], inSteps);
 };
 
 export function faultProblems(faults: readonly FaultFields[], sandbox: FaultSandbox): ScenarioMistake[] {
-  const found: ScenarioMistake[] = [];
-  checkFaults(faults, [], { ...sandbox, wrong: wrongInto(found) });
-  return found;
+  const problems: ScenarioMistake[] = [];
+  checkFaults(faults, [], { ...sandbox, wrong: wrongInto(problems) });
+  return problems;
 }
 
 type Checking = FaultSandbox & Pick<Facts, "wrong">;
@@ -82,10 +82,12 @@ function checkFault({ when = {}, then = {} }: FaultFields, path: Path, checking:
   const { latency, status = 503 } = then;
   // Only a document describes other statuses.
   if (scenario.openapi === undefined && !Object.hasOwn(failures, status)) {
-    const known = listed(Object.keys(failures), "or");
-    const other = `write ${known}, or add openapi: with a document that describes ${status}`;
-    const hint = status === 429 ? "a limit causes a 429: give the key limits: { per_minute: 0 }" : other;
-    wrong("bad_choice", [...path, "then", "status"], `status must be ${known}, not ${status}`, hint);
+    const statuses = listed(Object.keys(failures), "or");
+    const hint =
+      status === 429
+        ? "a limit causes a 429: give the key limits: { per_minute: 0 }"
+        : `write ${statuses}, or add openapi: with a document that describes ${status}`;
+    wrong("bad_choice", [...path, "then", "status"], `status must be ${statuses}, not ${status}`, hint);
   }
   const bounds = typeof latency === "object" ? (latency as Readonly<Record<string, string>>) : {};
   const [min, max] = "median" in bounds ? (["median", "p99"] as const) : (["min", "max"] as const);
@@ -95,9 +97,10 @@ function checkFault({ when = {}, then = {} }: FaultFields, path: Path, checking:
     contradiction(["then", "latency", max], message, "swap the two");
   }
   const chosen = effectsByRank.filter((name) => then[name] !== undefined && then[name] !== false);
-  const all: readonly Effect[] = [...chosen, ...partsOfStatus.filter((name) => then[name] !== undefined)];
-  for (const [index, second] of all.entries()) {
-    const first = all.slice(0, index).find((one) => !fitTogether(one, second));
+  const parts = partsOfStatus.filter((name) => then[name] !== undefined);
+  const effects: readonly Effect[] = [...chosen, ...parts];
+  for (const [index, second] of effects.entries()) {
+    const first = effects.slice(0, index).find((one) => !fitTogether(one, second));
     if (first === undefined) continue;
     const message = `a response cannot have both ${first} and ${second}`;
     contradiction(["then", second], message, "remove one of the two, or add a second fault");

@@ -127,8 +127,8 @@ const activeKeysWithinLimit: ScenarioRule = (facts) => {
 function isCounted(key: KeyFacts, facts: Facts): boolean {
   const { state = "active" } = key.fields;
   // An expiry that depends on the real time may be in the past, so the key may not count.
-  const known = stateAtStart(key, facts) ?? (state === "active" ? "expired" : state);
-  return countsAsActive(known, facts.assumptions);
+  const atStart = stateAtStart(key, facts) ?? (state === "active" ? "expired" : state);
+  return countsAsActive(atStart, facts.assumptions);
 }
 
 /** A pinned secret or id is unique; a secret is well-formed and agrees with the key's fields (R3, R10, R16). */
@@ -172,12 +172,12 @@ const replacementsFit: ScenarioRule = (facts) => {
 
 /** Replacements do not form a circle (R42: a replaced key cannot be rotated again). */
 const replacementsEnd: ScenarioRule = (facts) => {
-  const seen = new Set<KeyFacts>();
+  const followed = new Set<KeyFacts>();
   for (const start of facts.keys) {
     const chain: KeyFacts[] = [];
     let next: KeyFacts | undefined = start;
-    for (; next !== undefined && !seen.has(next); next = replacementOf(next, facts)) {
-      seen.add(next);
+    for (; next !== undefined && !followed.has(next); next = replacementOf(next, facts)) {
+      followed.add(next);
       chain.push(next);
     }
     const [first, ...others] = next === undefined ? [] : chain.slice(chain.indexOf(next));

@@ -296,4 +296,4 @@ export const scenarioLimits = {
 } as const;
 
 /** What a text may have at most. */
-export type TextLimits = { readonly [Of in "bytes" | "pieces" | "parts"]: number };
+export type TextLimits = Readonly<Record<"bytes" | "pieces" | "parts", number>>;

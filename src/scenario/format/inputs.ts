@@ -9,8 +9,8 @@ import * as s from "../../rules/schema/shape.js";
 import { duration, ref, time, timeOrDuration } from "./fields.js";
 import {
   assumptionsSchema,
+  faultsSchema,
   keyCreationFields,
-  laterFaultsSchema,
   replacementRef,
   requestFields,
 } from "./steps.js";
@@ -26,12 +26,11 @@ const sandboxOptions = {
 };
 
 export const inputShapes = {
-  // Its duration counts from now.
-  key_creation: s.mapping({ ...keyCreationFields, expires: s.optional(timeOrDuration()) }),
+  key_creation: s.mapping(keyCreationFields),
   key_rotation: s.mapping({ overlap_minutes: s.optional(s.number()), as: replacementRef }),
   key_expiry: s.mapping({ expires: timeOrDuration() }),
   organization_update: organizationChange,
-  faults_change: s.mapping({ faults: laterFaultsSchema }),
+  faults_change: s.mapping({ faults: faultsSchema }),
   sandbox_options: s.mapping(sandboxOptions),
 } as const;
 

@@ -82,7 +82,7 @@ function describeFields(root: Shape, fields: Readonly<Record<string, string>>): 
   return (shape, path) => {
     const place = path.join(".").replaceAll(/\.<option>(?=\.)/g, "");
     // A story has the actions of a timeline.
-    const own = fields[place] ?? fields[place.replace(/^story\b/, "timeline")];
-    return shape.description ?? own ?? shared.get(shape);
+    const atPlace = fields[place] ?? fields[place.replace(/^story\b/, "timeline")];
+    return shape.description ?? atPlace ?? shared.get(shape);
   };
 }

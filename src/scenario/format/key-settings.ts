@@ -6,10 +6,8 @@ import {
   type KeySettings,
   type KeyStateName,
 } from "../../rules/api-key.js";
-import type { Scenario } from "../scenario.generated.js";
+import type { ScenarioKey } from "../population.js";
 import { parseWhen, timeFrom, type When } from "./fields.js";
-
-type WrittenKey = NonNullable<NonNullable<Scenario["organizations"]>[string]["keys"]>[string];
 
 export interface WrittenSettings {
   readonly name?: string | undefined;
@@ -39,7 +37,7 @@ export interface GivenEnds {
   readonly overlapEndsAt: When | undefined;
 }
 
-export function readEnds(key: WrittenKey): GivenEnds | undefined {
+export function readEnds(key: ScenarioKey): GivenEnds | undefined {
   const { state = "active" } = key;
   const revokedAt = parseWhen(key.revoked_at ?? "");
   const expiresAt = parseWhen(key.expires ?? "");

@@ -15,9 +15,7 @@ import {
 } from "./fields.js";
 import { assumptionsSchema, faultsSchema, storySchema, timelineSchema } from "./steps.js";
 
-// The only source of the scenario format. Its checks, messages, JSON Schema and the types of `scenario.generated.ts`
-// are made from it. `descriptions.json` has the text for each field, for editors and the types' docs; a page that
-// checks scenarios does not load it.
+// The only source of the scenario format. `descriptions.json` has its texts, which a page that checks scenarios does not load.
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -73,7 +71,7 @@ const documentSchema = s.mapping({
   files: s.optional(s.record(s.text())),
 });
 
-/** The scenario file. This checks only the shape; `rules/` checks the fields against each other. */
+/** The scenario file. This checks only the shape; `checks/` checks the fields against each other. */
 export const scenarioSchema = s.mapping({
   version: s.choice([1], "unsupported_version"),
   name: s.optional(shortText()),

@@ -39,7 +39,7 @@ for (const [name, row] of Object.entries(assumptionTable)) {
 }
 export const assumptionsSchema: Shape<Record<string, unknown>> = s.mapping(assumptionFields);
 
-// Faults. `rules/faults.ts` checks their fields against each other.
+// Faults. `checks/faults.ts` checks their fields against each other.
 
 const maxFaults = 100;
 
@@ -85,26 +85,13 @@ const then = s.needing(
   true,
 );
 
-const faultWith = (conditions: typeof conditionFields) =>
-  s.mapping({
-    when: s.optional(s.mapping(conditions)),
-    then,
-    requests_matched: s.ofSnapshots(s.count()),
-  });
-
-const faultSchema = faultWith(conditionFields);
+const faultSchema = s.mapping({
+  when: s.optional(s.mapping(conditionFields)),
+  then,
+  requests_matched: s.ofSnapshots(s.count()),
+});
 
 export const faultsSchema = s.list(faultSchema, { max: maxFaults });
-
-/** Faults that are set while the sandbox runs: their durations count from then. */
-export const laterFaultsSchema = s.list(
-  faultWith({
-    ...conditionFields,
-    after: s.optional(timeOrDuration()),
-    until: s.optional(timeOrDuration()),
-  }),
-  { max: maxFaults },
-);
 
 const maxRepeats = 10_000;
 const longestNarration = 2000;
@@ -124,7 +111,7 @@ export const replacementRef = s.optional(ref());
 
 const actor = s.optional(s.choice(["administrator", "member"]));
 
-// The same in a timeline and a story. `rules/steps.ts` checks the refs in a step.
+// The same in a timeline and a story. `read.ts` checks the refs in a step.
 const actionFields = {
   create_key: s.optional(s.mapping({ ...keyCreationFields, actor })),
   rotate: s.optional(s.mapping({ key: ref(), as: replacementRef, overlap: s.optional(duration()), actor })),

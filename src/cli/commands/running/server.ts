@@ -92,6 +92,5 @@ export const stopCommand = declareCommand({
     } else if (!flags.quiet) {
       io.stdout.say(redactKeys(`Stopped ${url}: ${scenario}, since ${startedAt}.\n`));
     }
-    return exitCode.fine;
   },
 });
