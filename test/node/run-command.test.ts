@@ -110,7 +110,11 @@ describe.each([
 test("a command ends although something that it started keeps its output open, once ours has taken it", async () => {
   const pids: number[] = [];
   const needsDrain = vi.fn().mockReturnValueOnce(true).mockReturnValue(false);
-  onTestFinished(() => void Reflect.deleteProperty(process.stdout, "writableNeedDrain"));
+  const written = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  onTestFinished(() => {
+    written.mockRestore();
+    Reflect.deleteProperty(process.stdout, "writableNeedDrain");
+  });
   const end = await run("sleep 1000 & echo $!", {
     onOutput(_stream, chunk) {
       pids.push(Number(chunk));

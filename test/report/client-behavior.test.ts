@@ -9,8 +9,8 @@ import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { parseDuration } from "../../src/scenario/format/fields.js";
 import { coverage, ofFirst } from "../support/coverage.js";
 import { type Door, doors, type Sent } from "../support/doors.js";
+import { sendOnSocket } from "../support/exchange.js";
 import { mePath } from "../support/send.js";
-import { sendOnSocket } from "../support/send-on-socket.js";
 
 interface Step extends Sent {
   readonly key?: string;

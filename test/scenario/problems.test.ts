@@ -6,7 +6,10 @@ import { scenarioLimits } from "../../src/scenario/format/fields.js";
 import { scenarioJsonSchema } from "../../src/scenario/format/json-schema.js";
 import { wrongScenarios } from "../support/messages.js";
 import { membersIn, root, withoutSnapshots } from "../support/pages.js";
-import { inKeys, problemsOf } from "../support/problems-of.js";
+import { problemsOf } from "../support/problems-of.js";
+
+/** A scenario of one bank, with these lines for its keys. */
+const inKeys = (lines: string) => `version: 1\norganizations:\n  bank:\n    type: bank\n    keys:\n${lines}`;
 
 test.each([
   ["key-sates", "did you mean key-states?"],

@@ -9,7 +9,3 @@ export function problemsOf(text: string, file?: string): readonly ScenarioProble
   }
   return [];
 }
-
-/** A scenario of one bank, with these lines for its keys. */
-export const inKeys = (lines: string) =>
-  `version: 1\norganizations:\n  bank:\n    type: bank\n    keys:\n${lines}`;
