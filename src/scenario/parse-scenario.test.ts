@@ -131,14 +131,14 @@ organizations:
     const scenario = parseScenario("version: 1\nextends: b.yaml\n", {
       file: "a.yaml",
       load(name, from) {
-        asked.push([name, from]);
+        asked.push({ name, from });
         return { text: texts[name] as string, file: name };
       },
     });
     expect(scenario).toEqual({ ...parseScenario(base), seed: 6 });
     expect(asked).toEqual([
-      ["b.yaml", "a.yaml"],
-      ["base.yaml", "b.yaml"],
+      { name: "b.yaml", from: "a.yaml" },
+      { name: "base.yaml", from: "b.yaml" },
     ]);
   });
 

@@ -71,7 +71,8 @@ test.each(paths)("a client reaches %j, and its curl line runs curl and nothing e
   };
   const { code, stdout } = await runProgram("bash", ["-c", script], { cwd, env });
   const words = stdout.trimEnd().split("\n");
-  expect([code, readdirSync(cwd), words.slice(0, 2)]).toEqual([0, ["bin"], ["-H", `x-api-key: ${secret}`]]);
+  expect([code, readdirSync(cwd)]).toEqual([0, ["bin"]]);
+  expect(words.slice(0, 2)).toEqual(["-H", `x-api-key: ${secret}`]);
   expect(words.at(-1)).toMatch(/^http:\/\/[!#-;=?-[\]_a-z~]+$/);
   expect(await statusAt(server.url, (words.at(-1) as string).slice(server.url.length))).toBe(200);
 });

@@ -207,9 +207,9 @@ test("the example of a key in the query is of that key, and the journal's of the
     key: "revoked",
     fingerprint: sandbox.keys.get("revoked").fingerprint,
   });
-  expect(sandbox.requests.list().map(({ key, fingerprint }) => [key, fingerprint])).toEqual([
-    ["active", sandbox.keys.get("active").fingerprint],
-    [null, null],
+  expect(sandbox.requests.list()).toMatchObject([
+    { key: "active", fingerprint: sandbox.keys.get("active").fingerprint },
+    { key: null, fingerprint: null },
   ]);
 });
 

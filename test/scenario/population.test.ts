@@ -28,18 +28,18 @@ function derived(sandbox: Sandbox): Record<string, object> {
 
 test("a population is organizations and keys with refs that can be counted off, test and live in turn (R32)", async () => {
   const sandbox = sandboxOf({ organizations: 4, keys_per_organization: 3 });
-  expect(sandbox.organizations.list().map(({ ref, type, liveAccess }) => [ref, type, liveAccess])).toEqual([
-    ["some-bank", "bank", "not_approved"],
-    ["organization-1", "bank", "approved"],
-    ["organization-2", "bank", "approved"],
-    ["organization-3", "insurer", "approved"],
-    ["organization-4", "bank", "approved"],
+  expect(sandbox.organizations.list()).toMatchObject([
+    { ref: "some-bank", type: "bank", liveAccess: "not_approved" },
+    { ref: "organization-1", type: "bank", liveAccess: "approved" },
+    { ref: "organization-2", type: "bank", liveAccess: "approved" },
+    { ref: "organization-3", type: "insurer", liveAccess: "approved" },
+    { ref: "organization-4", type: "bank", liveAccess: "approved" },
   ]);
   const keys = sandbox.keys.list().filter(({ organization }) => organization === "organization-4");
-  expect(keys.map(({ ref, environment, state }) => [ref, environment, state])).toEqual([
-    ["organization-4-key-1", "test", "active"],
-    ["organization-4-key-2", "live", "active"],
-    ["organization-4-key-3", "test", "active"],
+  expect(keys).toMatchObject([
+    { ref: "organization-4-key-1", environment: "test", state: "active" },
+    { ref: "organization-4-key-2", environment: "live", state: "active" },
+    { ref: "organization-4-key-3", environment: "test", state: "active" },
   ]);
   for (const { ref } of sandbox.keys.list()) {
     const { status } = await sandbox.fetch(mePath, { headers: { "x-api-key": sandbox.secret(ref) } });
@@ -54,13 +54,16 @@ test("a scenario has at most 100,000 keys with its population; keys that a snaps
       parseScenario(JSON.stringify(scenarioOf(population, { bank: { type: "bank", keys: more } })));
       return [];
     } catch (error) {
-      return (error as ScenarioError).problems.map(({ code, path, message }) => [code, path, message]);
+      return (error as ScenarioError).problems;
     }
   };
   expect(problemsOf(100_000)).toEqual([]);
   expect(problemsOf(100_000, { made: { environment: "test", sha256: "a".repeat(64) } })).toEqual([]);
-  expect(problemsOf(100_000, { main: { environment: "test" } })).toEqual([
-    ["too_many_keys", "population", "the scenario has 100001 keys; the maximum is 100000"],
+  expect(problemsOf(100_000, { main: { environment: "test" } })).toMatchObject([
+    {
+      ...{ code: "too_many_keys", path: "population" },
+      message: "the scenario has 100001 keys; the maximum is 100000",
+    },
   ]);
 });
 
@@ -105,7 +108,7 @@ test("a page of farmers ends with the last one, and a wrong one is rejected", ()
   expect(farmers.list().map(({ farmer_id: id }) => id)).toEqual(ids.slice(0, 20));
   expect(farmers.list({ offset: 20 }).map(({ farmer_id: id }) => id)).toEqual(ids.slice(20));
   expect(farmers.list({ offset: 24, limit: 5 })).toHaveLength(1);
-  expect([farmers.list({ offset: 25 }), farmers.list({ limit: 0 })]).toEqual([[], []]);
+  for (const page of [{ offset: 25 }, { limit: 0 }]) expect(farmers.list(page)).toEqual([]);
   for (const page of [{ offset: -1 }, { limit: 1.5 }, { offset: Number.NaN }, { limit: "5" as never }])
     expect(() => farmers.list(page)).toThrow(expect.objectContaining({ code: "validation_failed" }));
   for (const index of [25, -1, 0.5])

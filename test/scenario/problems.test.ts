@@ -43,12 +43,12 @@ test("an error of YAML is at the changed line or after it, at a line with a fiel
 
 test("everything that is wrong with the shape is reported at once, from top to end", () => {
   const text = inKeys("      a: { environment: tst, color: red }\n      B: {}\n").replace("bank\n", "banc\n");
-  expect(problemsOf(text).map(({ code, line }) => [line, code])).toEqual([
-    [4, "bad_choice"],
-    [6, "bad_choice"],
-    [6, "unknown_field"],
-    [7, "bad_ref"],
-    [7, "missing_field"],
+  expect(problemsOf(text)).toMatchObject([
+    { line: 4, code: "bad_choice" },
+    { line: 6, code: "bad_choice" },
+    { line: 6, code: "unknown_field" },
+    { line: 7, code: "bad_ref" },
+    { line: 7, code: "missing_field" },
   ]);
 });
 
