@@ -6,9 +6,7 @@ import { scenarioWith } from "../support/faulty.js";
 import { inParallel } from "../support/in-parallel.js";
 import { mePath } from "../support/send.js";
 
-// Sends so many requests for each fault, over sockets and through `sandbox.fetch`, and prints by how many bytes each
-// of them made the heap grow, and what else they left behind. Clients give up on a request that hangs. With a count of 0
-// only the requests of the warm-up are sent, and no heap is measured.
+// Prints by how many bytes each request with a fault makes the heap grow; with a count of 0, only what else it leaves behind.
 
 const [count = 4_000, warmUp = 1_500, atOnce = 40] = process.argv.slice(2).map(Number);
 

@@ -9,8 +9,7 @@ import { type CommandOptions, runCommand } from "../../src/node/run-command.js";
 import { root } from "../support/pages.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// As far as it can be told without Windows: cross-spawn decides by the platform that it reads, and cmd.exe is a script here
-// that prints its words and ends with 1.
+// Without Windows: cross-spawn reads another platform, and cmd.exe is a script that prints its words and ends with 1.
 const program = `
 Object.defineProperty(process, "platform", { value: "win32" });
 const { runCommand } = await import(${JSON.stringify(join(root, "src/node/run-command.ts"))});

@@ -165,8 +165,7 @@ async function bundleForBrowser(page: string): Promise<{ code: string; outside: 
 
 const createAlone = 'export { createSandbox } from "svc-sandbox";';
 
-// Bytes after minification and gzip. A page pays them with every load, so that growth is to be a decision: whoever
-// makes it writes the new figure here. `createSandbox` may take 75.6 kB.
+// Bytes after minification and gzip, which a page pays with every load: who lets it grow writes the new figure here.
 const recorded = [
   ["all of it", 'export * from "svc-sandbox";', 103_300],
   ["createSandbox alone", createAlone, 65_100],

@@ -180,16 +180,6 @@ test("a path that was covered only by a key in a wrong place is not covered", as
   expect(rowOf("401.malformed")).toMatchObject({ covered: true, count: 5, howToCover: null });
 });
 
-test("a reset sandbox discards its clients' history, and the report still counts their requests", async () => {
-  const sandbox = createSandbox({ frozen: true });
-  const ask = () =>
-    sandbox.fetch(`https://any.example${mePath}`, { headers: { "x-api-key": sandbox.secret("revoked") } });
-  await ask();
-  sandbox.reset();
-  await ask();
-  expect(sandbox.report()).toMatchObject({ requests: 2, advice: [] });
-});
-
 const url = `https://any.example${mePath}`;
 const encodedWhole = (text: string) => [...text].map((one) => `%${one.charCodeAt(0).toString(16)}`).join("");
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Sandbox, Scenario, ScenarioError } from "../../src/index.js";
 import { createSandbox, parseScenario } from "../../src/index.js";
+import { derivedFrom } from "../support/golden.js";
 
 const mePath = "https://any.example/v1/relying-party/me";
 const clock = { now: "2026-03-02T09:00:00Z", frozen: true };
@@ -15,15 +16,6 @@ function scenarioOf(population: Population, organizations: Organizations = writt
 function sandboxOf(population: Population, organizations?: Organizations, seed?: number): Sandbox {
   const scenario = scenarioOf(population, organizations);
   return createSandbox({ scenario, ...(seed !== undefined && { seed }) });
-}
-
-/** Everything that is derived from the seed, by ref. */
-function derived(sandbox: Sandbox): Record<string, object> {
-  const organizations = sandbox.organizations.list().map((one) => [`organization ${one.ref}`, one] as const);
-  const keys = sandbox.keys
-    .list()
-    .map((one) => [`key ${one.ref}`, { ...one, secret: sandbox.secret(one.ref) }] as const);
-  return Object.fromEntries([...organizations, ...keys]);
 }
 
 test("a population is organizations and keys with refs that can be counted off, test and live in turn (R32)", async () => {
@@ -76,7 +68,7 @@ test("a snapshot contains the current organizations, and the same farmers", () =
   expect(snapshot.population).toEqual({ farmers: 50, locale: "en", as_of: "2026-03-02T09:00:00.000Z" });
 
   const continued: Sandbox = createSandbox({ scenario: snapshot });
-  expect(derived(continued)).toEqual(derived(sandbox));
+  expect(derivedFrom(continued)).toEqual(derivedFrom(sandbox));
   expect(continued.farmers.at(49)).toEqual(farmer);
   expect(continued.farmers.count).toBe(50);
   expect(continued.clock.now()).toBe("2027-04-06T09:00:00.000Z");

@@ -19,6 +19,15 @@ const sparse: Scenario = {
   },
 };
 
+/** Everything that is derived from the seed, by ref. */
+export function derivedFrom(sandbox: Sandbox): Record<string, object> {
+  const organizations = sandbox.organizations.list().map((one) => [`organization ${one.ref}`, one] as const);
+  const keys = sandbox.keys
+    .list()
+    .map((one) => [`key ${one.ref}`, { ...one, secret: sandbox.secret(one.ref) }] as const);
+  return Object.fromEntries([...organizations, ...keys]);
+}
+
 /** The seeded data that users rely on, by seed, as `test/golden/seeded-data.json` has it. Writes nothing. */
 export async function goldenData(): Promise<Record<string, object>> {
   const data: Record<string, object> = {};
