@@ -50,6 +50,7 @@ async function textOf(input: string): Promise<string> {
   if (ran.code === 2) expect(ran.stdout).toBe("");
   return shown(ran)
     .replaceAll(url, running)
+    .replaceAll(`${cwd}/`, "")
     .replaceAll(/\d+\.\d s\b/g, "0.0 s")
     .replaceAll(/, \d+ s$/gm, ", 0 s")
     .replaceAll(version, "<version>");
