@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { farmerAt } from "../../src/farmers/farmers.js";
@@ -77,5 +78,6 @@ async function goldenSandbox(create: () => Sandbox): Promise<object> {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  await writeFile(goldenFile, `${JSON.stringify(await goldenData(), null, 2)}\n`);
+  await writeFile(goldenFile, JSON.stringify(await goldenData(), null, 2));
+  execFileSync("npx", ["biome", "format", "--write", fileURLToPath(goldenFile)]);
 }
