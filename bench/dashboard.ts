@@ -6,7 +6,7 @@ import { alternate, amountOf, type BenchArguments } from "./rounds.js";
 
 export async function measureDashboard(args: BenchArguments, bundle: Bundle): Promise<Figure[]> {
   const file = await scenarioFile(bundle, benchScenario(10));
-  const [ours, theirs] = [await startCommand(args.node, file), await startCommand(args.node, file)];
+  const [ours, theirs] = [await startCommand(file), await startCommand(file)];
   const browser = await chromium.launch({ executablePath: programPath("chromium"), args: ["--disable-gpu"] });
   try {
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { mkdir, symlink } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { root } from "../scripts/run-program.js";
@@ -21,20 +21,19 @@ interface Start {
 }
 
 /**
- * Compares starts of the command up to their first 200 or their end, imports and a test with an empty program, and in turns
- * with an earlier version.
+ * Compares starts of the command up to their first 200 or their end, and imports, with an empty program, and in turns with an earlier version.
  */
 export async function measureFirstResponse(
-  { node, quick, against }: BenchArguments,
+  { quick, against }: BenchArguments,
   bundle: Bundle,
 ): Promise<Figure[]> {
-  const starts = await startsOn(node, bundle);
+  const starts = await startsOf(bundle);
   const ours = await projectWith(root, join(bundle.folder, "ours"));
   const theirs = against && (await projectWith(against, join(bundle.folder, "theirs")));
   const toEmpty: number[][] = starts.map(() => []);
   const toEarlier: number[][] = starts.map(() => []);
   for (let round = 0; round <= (quick ? 5 : 21); round++) {
-    const empty = await timeOf(() => runToEnd(node, ["-e", "0"]));
+    const empty = await timeOf(() => runToEnd(["-e", "0"]));
     for (const [index, start] of starts.entries()) {
       const { time, earlier } = await inTurns(start, ours, round % 2 === 0, theirs);
       // The first round fills the caches of the system and of the command.
@@ -70,15 +69,14 @@ async function inTurns(
   return { time: await measure(ours), earlier };
 }
 
-async function startsOn(node: string, bundle: Bundle): Promise<Start[]> {
+async function startsOf(bundle: Bundle): Promise<Start[]> {
   const { story: _, ...sandbox } = withStory("key-states");
   const file = await scenarioFile(bundle, sandbox);
   const startOf = (scenario: string) => (project: string) =>
-    timeToResponse(() => startCommand(node, scenario, [], commandIn(project)));
+    timeToResponse(() => startCommand(scenario, [], commandIn(project)));
   const nothing = "data:text/javascript,";
   const importOf = (name: string, before: string) => (project: string) =>
     timeIn(
-      node,
       ["--input-type=module", "-e", timed(`await import("${name}")`, `await import("${before}");`)],
       project,
     );
@@ -88,55 +86,38 @@ async function startsOn(node: string, bundle: Bundle): Promise<Start[]> {
     {
       name: "a bare node:http server",
       isFloor: true,
-      measure: () => timeToResponse(() => startServer(bundle.server, node, { headers: [], body: "{}" })),
+      measure: () => timeToResponse(() => startServer(bundle.server, { headers: [], body: "{}" })),
     },
     {
       name: "exec -- true",
       // Without a request, `exec` ends with 4.
-      measure: (project) => timeOf(() => runToEnd(node, [commandIn(project), "exec", "--", "true"], 4)),
+      measure: (project) => timeOf(() => runToEnd([commandIn(project), "exec", "--", "true"], 4)),
     },
     { name: 'import "svc-sandbox"', measure: importOf("svc-sandbox", nothing) },
     { name: 'import "svc-sandbox/msw", beyond msw', measure: importOf("svc-sandbox/msw", "msw") },
     {
       name: 'require("svc-sandbox")',
-      measure: (project) => timeIn(node, ["-e", timed('require("svc-sandbox")')], project),
-    },
-    {
-      name: "a Vitest file with one MSW test",
-      measure: (project) =>
-        timeOf(() => runToEnd(node, ["node_modules/vitest/vitest.mjs", "run"], 0, project)),
+      measure: (project) => timeIn(["-e", timed('require("svc-sandbox")')], project),
     },
   ];
 }
 
+const node = process.execPath;
+
 const timed = (work: string, before = "") =>
   `${before} const start = performance.now(); ${work}; console.log(performance.now() - start);`;
 
-function timeIn(node: string, argv: readonly string[], cwd: string): number {
+function timeIn(argv: readonly string[], cwd: string): number {
   return Number(execFileSync(node, argv, { cwd, encoding: "utf8", env: childEnvironment() }));
 }
 
 const commandIn = (project: string) => join(project, "node_modules/svc-sandbox/bin/svc-sandbox.js");
 
-const mswTest = `import { setupServer } from "msw/node";
-import { createSandbox } from "svc-sandbox";
-import { createHandlers } from "svc-sandbox/msw";
-import { expect, test } from "vitest";
-test("a key is active", async () => {
-  const sandbox = createSandbox({ scenario: "key-states" });
-  setupServer(...createHandlers(sandbox, { baseUrl: "https://api.example" })).listen();
-  const headers = { "x-api-key": sandbox.secret("active") };
-  expect((await fetch("https://api.example/v1/relying-party/me", { headers })).status).toBe(200);
-});
-`;
-
-/** Creates the project of a user who has this built copy of svc-sandbox, msw and vitest among its packages. */
+/** Creates the project of a user who has this built copy of svc-sandbox, and msw, among its packages. */
 async function projectWith(copy: string, project: string): Promise<string> {
   await mkdir(join(project, "node_modules"), { recursive: true });
   await symlink(copy, join(project, "node_modules/svc-sandbox"));
-  for (const name of ["msw", "vitest"])
-    await symlink(join(copy, "node_modules", name), join(project, "node_modules", name));
-  await writeFile(join(project, "me.test.mjs"), mswTest);
+  await symlink(join(copy, "node_modules/msw"), join(project, "node_modules/msw"));
   return project;
 }
 
@@ -146,8 +127,8 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - started;
 }
 
-async function runToEnd(node: string, argv: readonly string[], expected = 0, cwd = root): Promise<void> {
-  const [code] = await once(spawn(node, argv, { cwd, env: childEnvironment(), stdio: "ignore" }), "exit");
+async function runToEnd(argv: readonly string[], expected = 0): Promise<void> {
+  const [code] = await once(spawn(node, argv, { env: childEnvironment(), stdio: "ignore" }), "exit");
   if (code !== expected) throw new Error(`${argv.join(" ")} ended with ${code}`);
 }
 

@@ -32,7 +32,7 @@ const acts: Readonly<Record<string, Act>> = {
 export async function measureGrowth(args: BenchArguments, bundle: Bundle): Promise<Figure[]> {
   const start = async (keys: number) => {
     const population = { organizations: keys / 5, keys_per_organization: 5 };
-    return startCommand(args.node, await scenarioFile(bundle, { version: 1, population }), []);
+    return startCommand(await scenarioFile(bundle, { version: 1, population }), []);
   };
   const [small, large] = [await start(few), await start(many)];
   try {
@@ -49,52 +49,9 @@ export async function measureGrowth(args: BenchArguments, bundle: Bundle): Promi
         atMost: 2,
       }),
     );
-    figures.push(await recordGrowth(args, bundle));
     return figures;
   } finally {
     await Promise.all([small.stop(), large.stop()]);
-  }
-}
-
-async function recordGrowth(args: BenchArguments, bundle: Bundle): Promise<Figure> {
-  const limits = { per_minute: 1e6, per_day: 1e6 };
-  const keys = { one: { environment: "test" as const, scopes: ["consents:write"], limits } };
-  const organizations = { bank: { type: "bank" as const, keys } };
-  const population = { farmers: 10 };
-  const file = await scenarioFile(bundle, {
-    version: 1,
-    extends: "announced-endpoints",
-    organizations,
-    population,
-  });
-  const server = await startCommand(args.node, file, []);
-  try {
-    const farmers = (await control(`http://127.0.0.1:${server.port}/__sandbox`, "GET /farmers?limit=1")).body
-      .data;
-    const body = JSON.stringify({
-      farmer_id: farmers[0].farmer_id,
-      purpose: { code: "credit_assessment", text: "Growth" },
-      permissions: ["land"],
-    });
-    // The keys of the extended scenario come first.
-    const headers = { "x-api-key": server.keys.at(-1) as string, "content-type": "application/json" };
-    let number = 0;
-    const act: Act = async (url) => {
-      number += 1;
-      const own = { ...headers, "idempotency-key": `growth-${number}` };
-      const init = { method: "POST", headers: own, body };
-      const response = await fetch(`${url}/v1/relying-party/consent-requests`, init);
-      const text = await response.text();
-      if (response.status !== 201) throw new Error(`a record: ${response.status} ${text}`);
-    };
-    // The records of a sandbox have at most 4 MB.
-    const all = await times(args.quick ? 1000 : 4000, act, server);
-    const [first, last] = [all.slice(100, 300), all.slice(-200)];
-    return figureOf(`a record of POST: after ${all.length} / after 100`, [median(last) / median(first)], {
-      atMost: 2,
-    });
-  } finally {
-    await server.stop();
   }
 }
 

@@ -13,14 +13,9 @@ export type ServerOrder = Readonly<{ headers: readonly string[]; body: string }>
 /** Sent by a server once it accepts requests; a bare one has no keys. */
 export type ServerReady = Readonly<{ port: number; keys: readonly string[] }>;
 
-/** One round, sent to the client: a number of requests, each with the next key and the next path in front of the API's. */
+/** One round, sent to the client: a number of requests, each with the next key; each must get 200. */
 export interface ClientOrder extends Readonly<Record<"port" | "connections" | "requests", number>> {
-  readonly bases?: readonly string[] | undefined;
   readonly keys: readonly string[];
-  /** The status that each key must get. Default: 200. */
-  readonly statuses?: readonly number[] | undefined;
-  /** The bytes at the end of every response, and nowhere before. Default: `}}}`. */
-  readonly closing?: string | undefined;
 }
 
 /** The results of one round; 99% of the responses took at most `p99` milliseconds. */
@@ -92,22 +87,17 @@ export function childEnvironment(): NodeJS.ProcessEnv {
   return environment;
 }
 
-/** Starts a bare server on the given Node; resolves once it accepts requests. */
-export async function startServer(file: string, node: string, order: ServerOrder): Promise<ServerChild> {
-  const child = fork(file, { execPath: node, execArgv: [], env: childEnvironment() });
+/** Starts a bare server; resolves once it accepts requests. */
+export async function startServer(file: string, order: ServerOrder): Promise<ServerChild> {
+  const child = fork(file, { execArgv: [], env: childEnvironment() });
   const ready = (await ask(child, order)) as ServerReady;
   return { ...ready, pid: child.pid as number, stop: () => stop(child) };
 }
 
 /** Runs `svc-sandbox start` with its default settings but no log, and these flags; resolves once it accepts requests. */
-export async function startCommand(
-  node: string,
-  scenario: string,
-  flags: readonly string[] = [],
-  command = commandFile,
-) {
+export async function startCommand(scenario: string, flags: readonly string[] = [], command = commandFile) {
   const argv = [command, "start", scenario, "--port", "0", "--json", "--log", "off", ...flags];
-  const child = spawn(node, argv, { env: childEnvironment(), stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, argv, { env: childEnvironment(), stdio: ["ignore", "pipe", "pipe"] });
   // A bench that fails must not leave its servers behind.
   const orphaned = () => child.kill();
   process.once("exit", orphaned);
@@ -117,7 +107,6 @@ export async function startCommand(
   return { port, keys: Object.values<string>(keys), pid: child.pid as number, stop: () => stop(child) };
 }
 
-/** Starts a client. It runs on the bench's own Node, no matter which Node runs the servers. */
 export function startClient(file: string): ClientChild {
   const child = fork(file, { execArgv: [], env: childEnvironment() });
   return { load: (order) => ask(child, order) as Promise<ClientReading>, stop: () => stop(child) };

@@ -1,8 +1,6 @@
 import { type Bundle, type ClientReading, type ServerChild, startClient } from "./programs.js";
 
 export interface BenchArguments {
-  /** The Node that runs the servers and the starts; the client stays on the one that runs the bench. */
-  readonly node: string;
   /** Whether to take fewer and shorter rounds: enough to see that the bench works, too few to trust. */
   readonly quick: boolean;
   /** The folder of a built earlier version, which is measured in turns with this one. Default: none. */
@@ -32,23 +30,14 @@ export async function alternate(
     const order = { connections, port, keys: keys.length > 0 ? keys : ours.keys, requests };
     return () => client.load(order);
   };
-  const readings = await takeTurns({ ours: load(ours), theirs: load(theirs) }, rounds);
-  await Promise.all([client.stop(), ours.stop(), theirs.stop()]);
-  return readings;
-}
-
-/** Runs two loads in turn: two rounds that warm up, then the rounds that count. */
-export async function takeTurns(
-  { ours, theirs }: { readonly [side in keyof Round]: () => Promise<ClientReading> },
-  rounds: number,
-): Promise<Round[]> {
+  const sides = { ours: load(ours), theirs: load(theirs) };
   const readings: Round[] = [];
   for (let round = 0; round < warmUpRounds + rounds; round++) {
-    const oursFirst = round % 2 === 0;
-    const first = await (oursFirst ? ours : theirs)();
-    const second = await (oursFirst ? theirs : ours)();
-    if (round < warmUpRounds) continue;
-    readings.push(oursFirst ? { ours: first, theirs: second } : { ours: second, theirs: first });
+    const order = round % 2 === 0 ? (["ours", "theirs"] as const) : (["theirs", "ours"] as const);
+    const reading: Partial<Record<keyof Round, ClientReading>> = {};
+    for (const side of order) reading[side] = await sides[side]();
+    if (round >= warmUpRounds) readings.push(reading as Round);
   }
+  await Promise.all([client.stop(), ours.stop(), theirs.stop()]);
   return readings;
 }

@@ -19,7 +19,6 @@ const measurements = {
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    node: { type: "string", default: process.execPath },
     quick: { type: "boolean" },
     // A commit, or the folder of a built copy of the project.
     against: { type: "string" },

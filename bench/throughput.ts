@@ -7,9 +7,9 @@ import { alternate, amountOf, type BenchArguments, type Round } from "./rounds.j
 /** The command, journal on, against a bare `node:http` server that sends the same bytes; and with `--state` against itself. */
 export async function measureThroughput(args: BenchArguments, bundle: Bundle): Promise<Figure[]> {
   const file = await scenarioFile(bundle, benchScenario(10));
-  const start = (...flags: readonly string[]) => startCommand(args.node, file, flags);
+  const start = (...flags: readonly string[]) => startCommand(file, flags);
   const ours = await start();
-  const bare = await startServer(bundle.server, args.node, await bytesOf(ours));
+  const bare = await startServer(bundle.server, await bytesOf(ours));
   const rounds = await alternate(bundle, { ours, theirs: bare }, amountOf(args));
   const kept = { ours: await start("--state", join(bundle.folder, "state.json")), theirs: await start() };
   const keptRounds = await alternate(bundle, kept, amountOf(args));
@@ -22,7 +22,7 @@ export async function measureThroughput(args: BenchArguments, bundle: Bundle): P
           bundle,
           {
             ours: await start(),
-            theirs: await startCommand(args.node, file, [], join(args.against, "bin/svc-sandbox.js")),
+            theirs: await startCommand(file, [], join(args.against, "bin/svc-sandbox.js")),
           },
           amountOf(args),
         );

@@ -2,8 +2,7 @@ import { readFile } from "node:fs/promises";
 import { mustRun, root } from "./run-program.js";
 import { createTally } from "./tally.js";
 
-// Looks for known weaknesses of the bundled packages in the npm registry: scanners of a project that uses the package see
-// none of them. A registry without such a list, or no network, does not fail.
+// Looks for known weaknesses of the bundled packages, which scanners do not see; a registry without a list does not fail.
 
 type Weakness = Readonly<{ severity: string; title: string; url: string }>;
 

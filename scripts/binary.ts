@@ -7,9 +7,7 @@ import { packProject } from "./pack.js";
 import { mustRun, root, runProgram } from "./run-program.js";
 import { createTally } from "./tally.js";
 
-// Makes executables of the built project, with Node inside, in `binaries`. Words name their platforms, or `all` of them;
-// default: this machine's. `--this-node` puts the running Node into this machine's instead of the npm registry's. `--archive` packs
-// each for a release. `--check` runs the tests of the command with this machine's.
+// Words name platforms, or `all`; `--this-node` puts the running Node into this machine's, instead of the registry's.
 
 interface Platform {
   readonly node: readonly [name: string, version: string];

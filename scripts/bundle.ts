@@ -57,6 +57,18 @@ const pageChunks = [{ name: "yaml", test: /\/node_modules\/yaml\// }];
 
 const chunks = { esm: moduleChunks, cjs: commonJsChunks, page: pageChunks };
 
+const resolutionOf = (root: string, isPage: boolean) => ({
+  ...{ mainFields: ["module", "main"], conditionNames: ["node"], extensionAlias },
+  alias: {
+    // For Node, yaml offers CommonJS that requires Node's `process` and `buffer`; these modules require nothing.
+    yaml: join(root, "node_modules/yaml/browser/dist/index.js"),
+    ...(isPage && {
+      "../farmers/farmers.js": join(root, "src/library/farmers-of-page.ts"),
+      "./run-folder.js": join(root, "src/library/no-run-folder.ts"),
+    }),
+  },
+});
+
 /** Bundles our code and the packages that it uses; returns the files that went in. */
 export async function bundle(kind: "esm" | "cjs" | "page", { root, entries, into }: Build) {
   const isPage = kind === "page";
@@ -68,19 +80,7 @@ export async function bundle(kind: "esm" | "cjs" | "page", { root, entries, into
     onLog: failOnWarning,
     experimental: { attachDebugInfo: "none" },
     external: usersPackages,
-    resolve: {
-      mainFields: ["module", "main"],
-      conditionNames: ["node"],
-      extensionAlias,
-      alias: {
-        // For Node, yaml offers CommonJS that requires Node's `process` and `buffer`; these modules require nothing.
-        yaml: join(root, "node_modules/yaml/browser/dist/index.js"),
-        ...(isPage && {
-          "../farmers/farmers.js": join(root, "src/library/farmers-of-page.ts"),
-          "./run-folder.js": join(root, "src/library/no-run-folder.ts"),
-        }),
-      },
-    },
+    resolve: resolutionOf(root, isPage),
     plugins: [
       dataAsText,
       ...(kind === "esm"

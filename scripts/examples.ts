@@ -12,8 +12,7 @@ import { buildJar, buildWheel, goModule, jar, junit, wheel } from "./plugins.js"
 import { root, runProgram } from "./run-program.js";
 import { createTally } from "./tally.js";
 
-// Runs every example as its README describes it, copied out of the project. Checks the package and the files for CI with the tools for them. All of them use the packed tarball instead of the published package. Words choose the ones
-// whose titles contain one of them.
+// Runs every example as its README describes it, with the packed tarball; words choose those whose titles contain one.
 
 type Command = readonly [program: string, ...argv: string[]];
 
@@ -28,7 +27,6 @@ interface Example {
   readonly tools?: true;
 }
 
-/**
 /**
  * Starts the package of npm, an image, and a named program; misses a minimum; and runs in parallel, also under `exec`, whose
  * report must count each request of the tests, over HTTPS as well: `trusting` makes the client trust its certificate.

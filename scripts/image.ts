@@ -8,8 +8,7 @@ import { freePort } from "../test/support/free-port.js";
 import { firstLine, root, runProgram } from "./run-program.js";
 import { createTally } from "./tally.js";
 
-// Builds the image of the Dockerfile without a registry and without a daemon, and runs it as its user, with a read-only file
-// system. Its base is this machine's Node and a few packages of this machine's Debian.
+// Builds the image without a registry or a daemon, on this machine's Node and Debian, and runs it read-only as its user.
 
 const names = { base: "localhost/node-of-this-machine", image: "localhost/svc-sandbox" };
 
@@ -166,34 +165,49 @@ async function problemOf(
 ): Promise<string | undefined> {
   const port = await freePort();
   const words = inside(mounted, config, [...config.Entrypoint, ...argv], volume);
-  const server = spawn("unshare", words, {
-    cwd: "/",
-    env: {
-      ...environmentOf(config),
-      ...env,
-      SVC_SANDBOX_PORT: String(port),
-      SVC_SANDBOX_CONTROL_TOKEN: "token-of-the-test",
-    },
-  });
-  const ended = once(server, "exit");
-  try {
-    await firstLine(server);
+  return withServer(words, { ...environmentOf(config, port), ...env }, async ({ stop }) => {
     const statuses = await Promise.all(
       probes.map(async (path) => (await fetch(`http://127.0.0.1:${port}${path}`)).status),
     );
-    server.kill("SIGTERM");
-    const [code] = await ended;
+    const code = await stop();
     const files = (await readdir(volume.from)).sort().join();
     const isRight =
       code === 0 && statuses.every((status) => status === 200) && files === "partner.env,sandbox.json";
     return isRight ? undefined : JSON.stringify({ statuses, code, files });
+  });
+}
+
+interface ImageServer {
+  readonly pid: number | undefined;
+  readonly firstLine: string;
+  /** Asks it to stop, and returns its exit code. */
+  readonly stop: () => Promise<number | null>;
+}
+
+/** Runs a server until it has been looked at. */
+async function withServer<Result>(
+  words: readonly string[],
+  env: Readonly<Record<string, string>>,
+  look: (server: ImageServer) => Promise<Result>,
+): Promise<Result> {
+  const server = spawn("unshare", words, { cwd: "/", env });
+  const ended = once(server, "exit");
+  const stop = async () => {
+    server.kill("SIGTERM");
+    return (await ended)[0] as number | null;
+  };
+  try {
+    return await look({ pid: server.pid, firstLine: await firstLine(server), stop });
   } finally {
     server.kill("SIGKILL");
   }
 }
 
-function environmentOf({ Env }: ImageConfig) {
-  return Object.fromEntries(Env.map((one) => one.split(/=(.*)/s) as [string, string]));
+const token = "token-of-the-test";
+
+function environmentOf({ Env }: ImageConfig, port: number): Record<string, string> {
+  const own = { SVC_SANDBOX_PORT: String(port), SVC_SANDBOX_CONTROL_TOKEN: token };
+  return { ...Object.fromEntries(Env.map((one) => one.split(/=(.*)/s) as [string, string])), ...own };
 }
 
 interface ImageConfig {
@@ -210,38 +224,20 @@ interface ImageConfig {
 /** What is wrong with an image, by what it should be; `undefined` if nothing is. */
 async function problemsOf(config: ImageConfig, mounted: string): Promise<Record<string, string | undefined>> {
   const port = await freePort();
-  const token = "token-of-the-test";
-  const env = {
-    ...environmentOf(config),
-    SVC_SANDBOX_PORT: String(port),
-    SVC_SANDBOX_CONTROL_TOKEN: token,
-    SVC_SANDBOX_SHOW_KEYS: "1",
-  };
+  const env = { ...environmentOf(config, port), SVC_SANDBOX_SHOW_KEYS: "1" };
   const check = (command: readonly string[]) =>
     runProgram("unshare", inside(mounted, config, command), { cwd: "/", env });
   const expect = (isRight: boolean, found: unknown) => (isRight ? undefined : JSON.stringify(found));
   const [kind, ...probe] = config.Healthcheck.Test;
-
   const argv = inside(mounted, config, [...config.Entrypoint, ...config.Cmd, "--json"]);
-  const server = spawn("unshare", argv, { cwd: "/", env });
-  const ended = once(server, "exit");
-  try {
-    const { keys } = JSON.parse(await firstLine(server));
-    const status = async (path: string, headers: Readonly<Record<string, string>> = {}) =>
-      (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).status;
-    const statuses = await Promise.all([
-      ...["/__sandbox/health", "/__sandbox/ready", "/__sandbox/state"].map((path) => status(path)),
-      status("/__sandbox/state", { authorization: `Bearer ${token}` }),
-      status("/v1/relying-party/me", { "x-api-key": keys.active }),
-      status("/v1/relying-party/me", { "x-api-key": keys.revoked }),
-    ]);
-    const processes = await readFile(`/proc/${server.pid}/status`, "utf8");
+  return withServer(argv, env, async ({ pid, firstLine: line, stop }) => {
+    const statuses = await statusesAt(`http://127.0.0.1:${port}`, JSON.parse(line).keys);
+    const processes = await readFile(`/proc/${pid}/status`, "utf8");
     const uids = /^Uid:\s+(.+)$/m.exec(processes)?.[1]?.split(/\s+/);
     const isUser = config.User === "1000:1000" && uids?.every((uid) => uid === "1000") === true;
     const healthy = await check(probe);
     const writes = await check(["node", "-e", writeEverywhere]);
-    server.kill("SIGTERM");
-    const [code] = await ended;
+    const code = await stop();
     const unhealthy = await check(probe);
     const isProbe = kind === "CMD" && healthy.code === 0 && unhealthy.code === 1;
     const labels = Object.keys(config.Labels).filter((name) => name.startsWith("org.opencontainers.image."));
@@ -259,9 +255,18 @@ async function problemsOf(config: ImageConfig, mounted: string): Promise<Record<
       "it contains the package and no source": await foreignFiles(mounted),
       "its files belong to root, and only root may write to them": await looseFiles(mounted),
     };
-  } finally {
-    server.kill("SIGKILL");
-  }
+  });
+}
+
+/** The statuses of the probes, of the control plane without and with its token, and of a good and a revoked key. */
+function statusesAt(url: string, keys: Readonly<Record<string, string>>): Promise<number[]> {
+  const status = async (path: string, headers: Record<string, string> = {}) =>
+    (await fetch(url + path, { headers })).status;
+  return Promise.all([
+    ...["/__sandbox/health", "/__sandbox/ready", "/__sandbox/state"].map((path) => status(path)),
+    status("/__sandbox/state", { authorization: `Bearer ${token}` }),
+    ...[keys.active, keys.revoked].map((key = "") => status("/v1/relying-party/me", { "x-api-key": key })),
+  ]);
 }
 
 /** The arguments of `unshare` that run a command in the image as its user, while all of it but a volume is read-only. */

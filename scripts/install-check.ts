@@ -10,8 +10,7 @@ import { packProject } from "./pack.js";
 import { firstLine, mustRun, ownEnvironment, root, runProgram } from "./run-program.js";
 import { createTally } from "./tally.js";
 
-// Publishes the packed tarball to a registry on this machine, and installs it from there as users do: each time in an empty
-// folder, with an empty home. No other registry is asked for its name, and npm must not warn about it.
+// Publishes the tarball to a registry on this machine, and installs it as users do, each time with an empty home.
 
 interface Manager {
   /** The package that it is, and its program in there. */

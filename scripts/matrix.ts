@@ -9,8 +9,7 @@ import { packProject } from "./pack.js";
 import { root } from "./run-program.js";
 import { createTally } from "./tally.js";
 
-// Runs small tests of the packed tarball with many versions of Node, msw and test runners. `--quick` runs the cells that
-// break first; other words choose the cells whose names contain them all.
+// `--quick` runs the cells that break first; other words choose the cells whose names contain them all.
 
 const cache = join(root, "node_modules/.cache/svc-sandbox");
 const words = process.argv.slice(2);

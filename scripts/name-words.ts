@@ -1,7 +1,6 @@
 import { faker } from "@faker-js/faker/locale/en";
 
-// Family names that existing banks, insurers, brokers or places of the trade bear, or that read as something else
-// than a name. An invented organization must not be taken for one that exists.
+// Names of existing banks, insurers and brokers, and other words: nobody may take an invented organization for a real one.
 const unsuitable = new Set(
   `Abbott Anderson Armstrong Bailey Barrows Bartell Barton Becker Bernhard Botsford Carroll Carter Casper Champlin
   Collier Collins Crooks Cummings Daniel Dickens Dickinson Dietrich Douglas Fisher Gibson Glover Goldner

@@ -6,8 +6,7 @@ import { fileURLToPath } from "node:url";
 import project from "../package.json" with { type: "json" };
 import { mustRun, root, runProgram } from "./run-program.js";
 
-// Builds what tests in other languages install, in `plugins`: a wheel for pytest, and a jar for JUnit 5 with its pom. The Go
-// module is the folder `packaging/go`, which Go gets from the repository. The jar needs JUnit's classes, from `JUNIT_PATH`.
+// Builds the wheel for pytest and the jar for JUnit 5 in `plugins`; Go gets `packaging/go` from the repository.
 
 export const junit = process.env.JUNIT_PATH ?? "/usr/share/java/junit-platform-console-standalone.jar";
 

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isBuilt } from "./build-age.js";
 
-// Builds what is missing or out of date, after `npm ci`, in a git dependency, and before `npm pack`. Without the
-// development packages, which is why this is plain JavaScript, it fails only for `npm pack`.
+// After `npm ci` and before `npm pack`; plain JavaScript, because the development packages may be missing.
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 

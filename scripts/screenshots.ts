@@ -6,27 +6,18 @@ import { exchange } from "../test/support/exchange.js";
 import { programPath } from "../test/support/programs.js";
 import { root } from "./run-program.js";
 
-// Takes the pictures of docs/dashboard.md and the README from the built package. Scenario, seed
-// and clock are fixed, so a picture changes only with the page.
+// Takes the pictures of the docs from the built package: with one scenario, seed and time, only the page changes them.
 
 interface Picture {
   readonly view: string;
-  readonly scenario: string;
-  readonly isUsed?: boolean;
   readonly shows: string;
   readonly click?: number;
 }
 
-const pictures: Readonly<Record<string, Picture>> = {
-  overview: { view: "overview", scenario: "key-states", isUsed: true, shows: ".checks" },
-  requests: {
-    view: "requests",
-    scenario: "key-states",
-    isUsed: true,
-    shows: "main a[href^='#/requests/']",
-    click: 1,
-  },
-};
+const pictures: readonly Picture[] = [
+  { view: "overview", shows: ".checks" },
+  { view: "requests", shows: "main a[href^='#/requests/']", click: 1 },
+];
 // `--check` takes them into a temporary folder, on any port.
 const isCheck = process.argv.includes("--check");
 const into = isCheck ? await mkdtemp(join(tmpdir(), "svc-sandbox-pictures-")) : join(root, "docs/images");
@@ -38,16 +29,16 @@ const sent =
 const built = join(root, "dist/esm/node.js");
 const { startServer } = (await import(built)) as typeof import("../src/server/index.js");
 const browser = await chromium.launch({ executablePath: programPath("chromium"), chromiumSandbox: false });
-for (const [name, picture] of Object.entries(pictures)) await take(name, picture);
+for (const picture of pictures) await take(picture);
 await browser.close();
 if (isCheck) await rm(into, { recursive: true });
 
-async function take(name: string, picture: Picture): Promise<void> {
-  const { scenario, view, isUsed = false, shows, click } = picture;
+async function take({ view, shows, click }: Picture): Promise<void> {
   // The pictures show the port.
-  await using server = await startServer({ scenario, seed: 1, frozen: true, port: isCheck ? 0 : 4747 });
-  for (const ref of isUsed ? sent.split(" ") : []) {
-    const headers = ref === "none" ? {} : { "x-api-key": server.sandbox.secret(ref) };
+  const port = isCheck ? 0 : 4747;
+  await using server = await startServer({ scenario: "key-states", seed: 1, frozen: true, port });
+  for (const ref of sent.split(" ")) {
+    const headers = ref === "none" ? {} : { "x-api-key": server.sandbox.secret(ref as "active") };
     await exchange(`${server.url}/v1/relying-party/me`, { headers });
   }
   const page = await browser.newPage({
@@ -63,8 +54,8 @@ async function take(name: string, picture: Picture): Promise<void> {
   const session = await page.context().newCDPSession(page);
   const { data } = await session.send("Page.captureScreenshot", { format: "webp", quality: 80 });
   const bytes = Buffer.from(data, "base64");
-  if (bytes.length > maxBytes) throw new Error(`${name} has ${bytes.length} bytes, more than ${maxBytes}.`);
-  await writeFile(join(into, `${name}.webp`), bytes);
-  console.log(`${name}.webp: ${Math.round(bytes.length / 1000)} kB`);
+  if (bytes.length > maxBytes) throw new Error(`${view} has ${bytes.length} bytes, more than ${maxBytes}.`);
+  await writeFile(join(into, `${view}.webp`), bytes);
+  console.log(`${view}.webp: ${Math.round(bytes.length / 1000)} kB`);
   await page.close();
 }

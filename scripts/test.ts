@@ -6,8 +6,7 @@ import { noBrowser } from "../test/support/chromium-page.js";
 import { inParallel } from "../test/support/in-parallel.js";
 import { root, runProgram } from "./run-program.js";
 
-// `npm test`: lint, types and build (unless it is up to date) in parallel, and the quick tests after the build. `npm run
-// test:rest`: the slow tests, then the checks that no single Node can show. Other words are Vitest's, such as the start of a path.
+// `npm test` and `npm run test:rest`; words that are no flags of ours are Vitest's, such as the start of a path.
 
 const words = process.argv.slice(2);
 const isRest = words.includes("--rest");
@@ -71,7 +70,7 @@ function slowest(files: readonly FileResult[]): string[] {
 }
 
 function run(argv: readonly string[]): Promise<boolean> {
-  const child = spawn("npx", argv, { cwd: root, stdio: "inherit" });
+  const child = spawn("npx", ["tsx", ...argv], { cwd: root, stdio: "inherit" });
   return new Promise((resolve) => child.on("close", (code) => resolve(code === 0)));
 }
 
@@ -83,11 +82,13 @@ async function runShort(name: string): Promise<boolean> {
 
 /** Runs the checks, two at a time. */
 async function runChecks(): Promise<boolean> {
-  const jobs: (readonly string[] | string)[] = [...checks, ...Object.keys(short)];
+  const jobs = [
+    ...checks.map((argv) => () => run(argv)),
+    ...Object.keys(short).map((name) => () => runShort(name)),
+  ];
   const results: boolean[] = [];
   await inParallel(jobs.length, 2, async (index) => {
-    const job = jobs[index] as readonly string[] | string;
-    results.push(await (typeof job === "string" ? runShort(job) : run(["tsx", ...job])));
+    results.push((await jobs[index]?.()) === true);
   });
   return results.every(Boolean);
 }

@@ -1,7 +1,6 @@
-import { readFileSync } from "node:fs";
+import { sectionOf } from "../../test/support/pages.js";
 
-// Exact, so that no release of a package changes our results; updated manually.
-/** The packages that the cells are made of. */
+/** The packages of the cells, exact, so that no release changes our results. */
 const versions = {
   /** The oldest msw that `svc-sandbox/msw` works with. */
   mswOldest: "msw@2.0.0",
@@ -30,8 +29,6 @@ const nodeMajors = [20, 22, 24, 26] as const;
 const ends = [20, 26] as const;
 
 export type NodeMajor = (typeof nodeMajors)[number];
-
-const page = readFileSync(new URL("../../docs/test-runners.md", import.meta.url), "utf8");
 
 export type Format = "esm" | "cjs";
 
@@ -204,7 +201,7 @@ function vitest(node: NodeMajor, packages: readonly string[]): Cell[] {
 
 /** The first JavaScript of `docs/test-runners.md` under a heading. Throws when there is none. */
 function documentedCode(heading: string): string {
-  const section = page.split(/^#+ /m).find((text) => text.startsWith(`${heading}\n`)) ?? "";
+  const section = sectionOf("docs/test-runners.md", heading);
   const code = /^```js\n([\s\S]*?)^```$/m.exec(section)?.[1];
   if (code === undefined) throw new Error(`docs/test-runners.md: no JavaScript under ${heading}`);
   return code;

@@ -57,11 +57,8 @@ test("a table of keys has as many columns as fit", () => {
   expect(titles(widthOf(whole))).toEqual(columns);
   const narrower = keyTable(rows, palette, widthOf(whole) - 1);
   expect(titles(widthOf(whole) - 1)).toEqual(columns.slice(0, 3));
-  expect([titles(widthOf(narrower)), titles(widthOf(narrower) - 1), titles(1)]).toEqual([
-    columns.slice(0, 3),
-    ["KEY", "SECRET", "GETS"],
-    ["KEY", "SECRET", "GETS"],
-  ]);
+  expect(titles(widthOf(narrower))).toEqual(columns.slice(0, 3));
+  for (const width of [widthOf(narrower) - 1, 1]) expect(titles(width)).toEqual(["KEY", "SECRET", "GETS"]);
   expect(rows.find(({ ref }) => ref === "wrong-scope")).toMatchObject({
     status: 403,
     path_id: "403.insufficient_scope",

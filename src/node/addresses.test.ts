@@ -21,23 +21,27 @@ test.each([
   expect(addresses.isLoopbackHost(host)).toBe(isOurs);
 });
 
-test("an address becomes the host of a URL for clients on this machine", () => {
-  expect(["0.0.0.0", "::", "::1", "10.0.0.1", "name"].map(addresses.hostToConnectTo)).toEqual([
-    "127.0.0.1",
-    "127.0.0.1",
-    "[::1]",
-    "10.0.0.1",
-    "name",
-  ]);
-  expect(["::1", "127.9.9.9", "::ffff:127.0.0.1", "10.0.0.1", "::"].map(addresses.isLoopback)).toEqual([
-    true,
-    true,
-    true,
-    false,
-    false,
-  ]);
-  expect(["[::1]:80", "A.example:1", "b"].map(addresses.bareName)).toEqual(["::1", "a.example", "b"]);
-});
+test.each([
+  ["0.0.0.0", "127.0.0.1", false],
+  ["::", "127.0.0.1", false],
+  ["::1", "[::1]", true],
+  ["127.9.9.9", "127.9.9.9", true],
+  ["::ffff:127.0.0.1", "[::ffff:127.0.0.1]", true],
+  ["10.0.0.1", "10.0.0.1", false],
+  ["name", "name", false],
+])(
+  "clients on this machine reach the address %s as %s; it is a loopback address: %s",
+  (address, host, isOwn) => {
+    expect(addresses.hostToConnectTo(address)).toBe(host);
+    expect(addresses.isLoopback(address)).toBe(isOwn);
+  },
+);
+
+test.each([
+  ["[::1]:80", "::1"],
+  ["A.example:1", "a.example"],
+  ["b", "b"],
+])("the Host %s has the name %s", (host, name) => expect(addresses.bareName(host)).toBe(name));
 
 test.each([
   ["https://api.example/", "https://api.example"],

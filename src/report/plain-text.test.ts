@@ -6,8 +6,16 @@ test("columns are as wide as their widest cell, without the colors of a cell and
   expect(lines).toEqual(["a    \u001b[31mlong\u001b[39m  x", "bcd  1", "e"]);
 });
 
-test("a command is shown as a shell reads it, up to its longest", () => {
-  expect(["a=b", "", "it's", "$x"].map(shellWord)).toEqual(["a=b", "''", "'it'\\''s'", "'$x'"]);
+test.each([
+  ["a=b", "a=b"],
+  ["", "''"],
+  ["it's", "'it'\\''s'"],
+  ["$x", "'$x'"],
+])("the word %j of a command is shown as a shell reads it: %s", (word, shown) => {
+  expect(shellWord(word)).toBe(shown);
+});
+
+test("a command is shown up to its longest, and advice with what it counts", () => {
   expect([commandLine(["abc", "d"], 5), commandLine(["abc", "de"], 5)]).toEqual(["abc d", "abc d…"]);
   expect([timesOf({ id: "key-in-output", count: 1 }), timesOf({ id: "key-in-query", count: 2 })]).toEqual([
     "1 line",

@@ -40,13 +40,6 @@ test.each([
   expect(decodePrintable(text)).toBe(decoded);
 });
 
-test.each([
-  [502, "/".repeat(502)],
-  [503, `${"/".repeat(500)}/…`],
-])("a path of %i slashes is shown as %s", (length, shown) => {
-  expect(redactPath("/".repeat(length))).toBe(shown);
-});
-
 test("R46 a value has no key in a text or a name, except in a member that is kept", () => {
   const value = { [key]: [key, { name: `of ${key}`, kept: { secret: key }, none: null, count: 1 }] };
   expect(redactValue(value, undefined, (name) => name === "kept")).toEqual({
@@ -107,6 +100,4 @@ test.each([
 test("a path of 502 characters is shown as a whole, and a longer one is cut after 500", () => {
   const path = (length: number) => "/abcdefghi".repeat(60).slice(0, length);
   expect([redactPath(path(502)), redactPath(path(503))]).toEqual([path(502), `${path(500)}/…`]);
-  const word = (length: number) => `/${"w".repeat(length)}`;
-  expect([redactPath(word(20)), redactPath(word(21))]).toEqual([word(20), "/…"]);
 });

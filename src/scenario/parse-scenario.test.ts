@@ -1,21 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { problemsOf } from "../../test/support/problems-of.js";
+import { problemsIn, problemsOf } from "../../test/support/problems-of.js";
 import { faultProblems } from "./checks/faults.js";
 import { checkScenario, parseScenario, resolveSource } from "./parse-scenario.js";
-import { ScenarioError } from "./problems.js";
 import { withStory } from "./stories.js";
 import { yamlText } from "./yaml.js";
-
-function thrownBy(act: () => unknown) {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof ScenarioError) return error.problems;
-    throw error;
-  }
-  return [];
-}
 
 const base = `version: 1
 name: Base
@@ -127,14 +116,14 @@ organizations:
     const scenario = parseScenario("version: 1\nextends: b.yaml\n", {
       file: "a.yaml",
       load(name, from) {
-        asked.push([name, from]);
+        asked.push({ name, from });
         return { text: texts[name] as string, file: name };
       },
     });
     expect(scenario).toEqual({ ...parseScenario(base), seed: 6 });
     expect(asked).toEqual([
-      ["b.yaml", "a.yaml"],
-      ["base.yaml", "b.yaml"],
+      { name: "b.yaml", from: "a.yaml" },
+      { name: "base.yaml", from: "b.yaml" },
     ]);
   });
 
@@ -150,7 +139,7 @@ organizations:
       "a.yaml": "version: 1\nextends: b.yaml\n",
       "b.yaml": "version: 1\nextends: a.yaml\n",
     };
-    const problems = thrownBy(() =>
+    const problems = problemsIn(() =>
       parseScenario(texts["a.yaml"] as string, {
         file: "a.yaml",
         load: (name) => ({ text: texts[name] as string, file: name }),
@@ -168,7 +157,7 @@ organizations:
   });
 
   test("reports what is wrong in the other file there", () => {
-    const problems = thrownBy(() =>
+    const problems = problemsIn(() =>
       parseScenario("version: 1\nextends: bad\n", {
         file: "mine.yaml",
         load: () => ({ text: base.replace("test", "tset"), file: "bad.yaml" }),
@@ -180,7 +169,7 @@ organizations:
   test("points at a line of the scenario itself when a contradiction arises with a bundled one", () => {
     const keys = ["a", "b", "c", "d", "e", "f"].map((ref) => `      extra-${ref}: { environment: live }\n`);
     const text = `version: 1\nextends: key-states\norganizations:\n  harvest-bank:\n    keys:\n${keys.join("")}`;
-    const [problem] = thrownBy(() => parseScenario(text));
+    const [problem] = problemsIn(() => parseScenario(text));
     expect(problem).toMatchObject({ code: "too_many_active_keys", column: 7 });
     expect(problem?.line).toBeGreaterThan(5);
   });
@@ -193,7 +182,7 @@ organizations:
     ["settings with a mistake", "inside:\n  version: 1\nprivate: [\n"],
     ["a number of another format", "version: 2\nprivate: 1\nprivate: 2\n"],
   ])("shows nothing of a file that is no scenario: %s", (_what, content) => {
-    const problems = thrownBy(() =>
+    const problems = problemsIn(() =>
       parseScenario("version: 1\nextends: other\n", {
         file: "mine.yaml",
         load: () => ({ text: content, file: "other" }),
@@ -204,7 +193,7 @@ organizations:
   });
 
   test("reports a mistake in the YAML of another scenario there", () => {
-    const problems = thrownBy(() =>
+    const problems = problemsIn(() =>
       parseScenario("version: 1\nextends: bad\n", {
         load: () => ({ text: '{\n "version": 1, "name": [\n}', file: "bad.yaml" }),
       }),
@@ -215,7 +204,7 @@ organizations:
 
 describe("a scenario given as an object", () => {
   test("is rejected with the path of each problem", () => {
-    const error = thrownBy(() =>
+    const error = problemsIn(() =>
       checkScenario({ version: 1, organizations: { bank: { type: "banc", colour: 1 } } }),
     );
     expect(error).toMatchObject([
@@ -232,21 +221,21 @@ describe("a scenario given as an object", () => {
   });
 
   test.each([[undefined], ["version: 1"], [[]]])("cannot be %j", (value) => {
-    expect(thrownBy(() => checkScenario(value)).length).toBe(1);
+    expect(problemsIn(() => checkScenario(value)).length).toBe(1);
   });
 
   test("contains only plain data", () => {
     const inside: Record<string, unknown> = { version: 1 };
     inside.organizations = inside;
-    expect(thrownBy(() => checkScenario(inside)).map(({ code }) => code)).toContain("too_deep");
+    expect(problemsIn(() => checkScenario(inside)).map(({ code }) => code)).toContain("too_deep");
     const date = { version: 1, clock: { now: new Date() }, organizations: { bank: { type: "bank" } } };
-    expect(thrownBy(() => checkScenario(date))).toMatchObject([
+    expect(problemsIn(() => checkScenario(date))).toMatchObject([
       { code: "not_plain_data", path: "clock.now" },
     ]);
     const proto = JSON.parse(
       '{ "version": 1, "__proto__": { "seed": 1 }, "organizations": { "bank": { "type": "bank" } } }',
     );
-    expect(thrownBy(() => checkScenario(proto))).toMatchObject([{ code: "forbidden_field" }]);
+    expect(problemsIn(() => checkScenario(proto))).toMatchObject([{ code: "forbidden_field" }]);
   });
 });
 

@@ -1,12 +1,59 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ChromiumPage, noBrowser, openPage } from "../support/chromium-page.js";
-import { conformanceCases } from "../support/conformance-cases.js";
-import { type ConformanceCase, comparable, runSteps } from "../support/conformance-script.js";
-import { type DoorDifference, type DoorName, doorDifferences, ending } from "../support/door-differences.js";
 import { type Door, doors } from "../support/doors.js";
 import { expressDoor } from "../support/express-door.js";
+import { sectionOf } from "../support/pages.js";
 import type { Seen } from "../support/send.js";
+import { conformanceCases } from "./conformance-cases.js";
+import { type ConformanceCase, comparable, type KeyedSent, runSteps } from "./conformance-script.js";
+
+/** The entry points by name, in the order of the columns in docs/integrations.md. */
+const doorNames = ["core", "msw", "socket", "express", "browser"] as const;
+type DoorName = (typeof doorNames)[number];
+
+/** A request that does not end in the same way behind every entry point. */
+interface DoorDifference {
+  /** How docs/integrations.md calls it. */
+  readonly request: string;
+  readonly sent: KeyedSent;
+  readonly ends: Readonly<Record<DoorName, string>>;
+}
+
+/** How a request ended, in a few words: status and error code, or the error with which the client rejected to send it. */
+function ending({ status, body }: Seen): string {
+  if (status === 0) return `throws ${body}`;
+  if (body === "" || body.startsWith('{"data":')) return String(status);
+  const code = /^\{"error":\{"code":"(\w+)"/.exec(body)?.[1];
+  return code === undefined ? `${status} of the app` : `${status} \`${code}\``;
+}
+
+const requests: Readonly<Record<string, KeyedSent>> = {
+  "a GET with a body": { key: "active", body: "{}" },
+  "the method TRACE": { key: "active", method: "TRACE" },
+  "a path outside of `/v1/relying-party`": { key: "active", path: "/v2/anything" },
+  "a path with `..` in it": { key: "active", path: "/v1/relying-party/../relying-party/me" },
+  "the path `//`": { key: "active", path: "//" },
+  "a key of 20,000 letters": { headers: { "x-api-key": "x".repeat(20_000) } },
+  "`Accept: msw/passthrough`": { key: "active", headers: { accept: "msw/passthrough" } },
+};
+
+const doorDifferences: readonly DoorDifference[] = sectionOf(
+  "docs/integrations.md",
+  "Where the integrations differ",
+)
+  .split("\n")
+  .filter((line) => line.startsWith("| ") && !/^\|[ -]*\|/.test(line))
+  .map((line) => {
+    const [request = "", ...ends] = line
+      .slice(2)
+      .split(" | ")
+      .map((cell) => cell.trim());
+    const sent = requests[request];
+    if (sent === undefined) throw new Error(`docs/integrations.md: no test sends ${request}`);
+    const byDoor = Object.fromEntries(doorNames.map((name, column) => [name, ends[column]]));
+    return { request, sent, ends: byDoor as Record<DoorName, string> };
+  });
 
 type Run = (one: Pick<ConformanceCase, "scenario" | "steps">) => Promise<Seen[]>;
 
@@ -49,7 +96,7 @@ describe.each([...others, expressDoor])("$name responds as the core", (door) =>
 describe.skipIf(noBrowser)("a browser's service worker gives the same responses as the core", () => {
   let opened: ChromiumPage;
   beforeAll(async () => {
-    opened = await openPage(join(import.meta.dirname, "../support/browser-page.js"));
+    opened = await openPage(join(import.meta.dirname, "browser-page.js"));
   });
   afterAll(() => opened?.close());
   // The whole case runs in the page: the sandbox, of the built package, is there.

@@ -1,10 +1,16 @@
 import { expect, test } from "vitest";
 import { openApiDocument } from "../../src/index.js";
-import { expectError, oneKey, openApi } from "../support/api-client.js";
-import { respondingScenarios } from "../support/conformance-cases.js";
+import { oneKey, openApi } from "../support/api-client.js";
 import { released } from "../support/coverage.js";
-import { headerOf, mePath } from "../support/doors.js";
+import { headerOf, mePath, type Seen } from "../support/doors.js";
 import { type Described, description, expectDescribed, expectPartsOf } from "../support/expect-described.js";
+import { respondingScenarios } from "./conformance-cases.js";
+
+/** A response is the API's error body of this status and code (R27), and nothing else. */
+function expectError(seen: Seen, status: number, code: string): void {
+  expect([seen.status, headerOf(seen, "content-type")]).toEqual([status, "application/json"]);
+  expect(JSON.parse(seen.body)).toEqual({ error: { code, message: expect.any(String) } });
+}
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

@@ -19,18 +19,17 @@ const content = {
 
 test("a request has the ref and the fingerprint of its key, or only the fingerprint of an unknown key", () => {
   const sandbox = startFrozen("key-states");
-  const ask = (apiKey: string | undefined) => {
-    const { key, fingerprint, presented } = handle(sandbox, asked({ apiKey }));
-    return { key, fingerprint, presented };
-  };
+  const ask = (apiKey: string | undefined) => handle(sandbox, asked({ apiKey }));
   const fingerprint = (key: string) => sandbox.platform.sha256(key).slice(0, 12);
   const active = scenarioSecret(sandbox, "active");
-  expect([active, unknown, "", undefined].map(ask)).toEqual([
-    { key: "active", fingerprint: fingerprint(active), presented: "well_formed" },
-    { key: null, fingerprint: fingerprint(unknown), presented: "well_formed" },
-    { key: null, fingerprint: fingerprint(""), presented: "malformed" },
-    { key: null, fingerprint: null, presented: "missing" },
-  ]);
+  expect(ask(active)).toMatchObject({
+    ...{ key: "active", fingerprint: fingerprint(active), presented: "well_formed" },
+  });
+  expect(ask(unknown)).toMatchObject({
+    ...{ key: null, fingerprint: fingerprint(unknown), presented: "well_formed" },
+  });
+  expect(ask("")).toMatchObject({ key: null, fingerprint: fingerprint(""), presented: "malformed" });
+  expect(ask(undefined)).toMatchObject({ key: null, fingerprint: null, presented: "missing" });
 });
 
 test.each<[string, (key: string) => Partial<ApiRequest>]>([

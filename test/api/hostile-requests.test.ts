@@ -8,6 +8,7 @@ import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { type RunningServer, serve } from "../../src/server/serve.js";
 import type { HostileGroup } from "../support/hostile-requests.js";
 import { below, hostileGroups, hostileSending, requestText } from "../support/hostile-requests.js";
+import { inParallel } from "../support/in-parallel.js";
 import { isNightly } from "../support/property-seed.js";
 import { converse, type RawResponse, type RawSending, readResponses } from "../support/raw-socket.js";
 
@@ -75,12 +76,9 @@ const atATime = 40;
 
 async function converseAll(sendings: readonly RawSending[]): Promise<RawResponse[]> {
   const responses: RawResponse[] = [];
-  const waiting = [...sendings];
-  const worker = async () => {
-    for (let sending = waiting.pop(); sending !== undefined; sending = waiting.pop())
-      responses.push(...readResponses(await converse(port, sending)));
-  };
-  await Promise.all(Array.from({ length: atATime }, worker));
+  await inParallel(sendings.length, atATime, async (index) => {
+    responses.push(...readResponses(await converse(port, sendings[index] as RawSending)));
+  });
   return responses;
 }
 

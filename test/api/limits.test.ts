@@ -66,18 +66,6 @@ test("R22 rejected requests that count in a sliding minute postpone the end of a
   expect(await status("key")).toBe(429);
 });
 
-test("Retry-After as a date is the second after the reset, on the sandbox's clock, as the Date header is", async () => {
-  const { me } = gateway({ retry_after: "date" });
-  await me({ ref: "day" });
-  expect(headerOf(await me({ ref: "day" }), "retry-after")).toBe("Tue, 03 Mar 2026 00:00:01 GMT");
-});
-
-test("the legacy headers tell the limit that is nearest to its end", async () => {
-  const seen = await gateway({ rate_limit_headers: "legacy" }).me({ ref: "key" });
-  const values = ["limit", "remaining", "reset"].map((name) => headerOf(seen, `x-ratelimit-${name}`));
-  expect([...values, headerOf(seen, "ratelimit")]).toEqual(["2", "1", "34", undefined]);
-});
-
 test.each([
   ["closed", { organization_status: "inactive" }],
   ["live", { live_access: "suspended" }],

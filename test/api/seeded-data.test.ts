@@ -2,19 +2,12 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
-import { goldenData, goldenFile } from "../support/golden.js";
+import { createSandbox, type Scenario } from "../../src/index.js";
+import { derivedFrom, goldenData, goldenFile } from "../support/golden.js";
 import { runs } from "../support/property-seed.js";
 
-/** What a sandbox is made of: everything that is derived from the seed, by ref. */
-function sandbox(scenario: Scenario, seed: number): Record<string, object> {
-  const sandbox: Sandbox = createSandbox({ scenario, seed, now: "2026-03-02T09:00:00Z", frozen: true });
-  const organizations = sandbox.organizations.list().map((one) => [`organization ${one.ref}`, one] as const);
-  const keys = sandbox.keys
-    .list()
-    .map((one) => [`key ${one.ref}`, { ...one, secret: sandbox.secret(one.ref) }] as const);
-  return Object.fromEntries([...organizations, ...keys]);
-}
+const sandbox = (scenario: Scenario, seed: number) =>
+  derivedFrom(createSandbox({ scenario, seed, now: "2026-03-02T09:00:00Z", frozen: true }));
 
 const ref = fc.stringMatching(/^[a-z]{1,6}(-[a-z0-9]{1,3})?$/);
 type Organization = NonNullable<Scenario["organizations"]>[string];

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { runCheck } from "../../src/check/run.js";
+import { randomStream } from "../../src/rules/seed.js";
 import { unknownSecret } from "../../src/scenario/population.js";
 import type { Misbehave, Presented, Reply } from "../support/probed-server.js";
 import { probed, probeKeys, setIn } from "../support/probed-server.js";
@@ -28,15 +29,6 @@ const on401 =
     if (reply.status === 401) change(reply, presented);
   };
 
-/** Whole numbers from 0 to 999 that look random, the same ones each time. */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * 1000);
-  };
-}
-
 const seeds = isNightly ? 240 : 24;
 const nodes = ["alpha", "beta", "gamma", "delta", "epsilon"];
 const places: Readonly<Record<string, string>> = {
@@ -46,10 +38,10 @@ const places: Readonly<Record<string, string>> = {
 };
 test.each(Object.keys(places))("R14 identical nodes that differ in %s cause no alarm", async (place) => {
   for (let seed = 1; seed <= seeds; seed++) {
-    const random = randomFrom(seed);
+    const draw = randomStream(seed, "nodes");
     // Two to five nodes with numbers or names, chosen by chance or in turn; or a value that is new each time.
     const node = (number: number) =>
-      seed % 3 === 0 ? number : (seed % 3 === 1 ? random() : number) % (2 + (seed % 4));
+      seed % 3 === 0 ? number : (seed % 3 === 1 ? draw() : number) % (2 + (seed % 4));
     const named = (index: number) => (seed % 2 === 0 ? (nodes[index] ?? index) : index);
     const { found } = await check(
       on401((reply, { number }) => setIn(reply, places[place] as string, `node ${named(node(number))}`)),

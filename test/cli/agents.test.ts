@@ -194,13 +194,6 @@ describe("init --client", () => {
   );
 
   test.each([
-    ["jest", { "package.json": "{}" }, ["need jest, which package.json does not have", "--save-dev jest"]],
-    [
-      "node",
-      {},
-      ["need svc-sandbox, and there is no package.json here", `  npm install --save-dev ./${tarball}`],
-    ],
-    ["vitest", {}, ["need vitest, and there is no package.json here", "  npm install --save-dev vitest"]],
     [
       "pytest",
       {},

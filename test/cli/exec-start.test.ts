@@ -74,19 +74,17 @@ const shown = async (one) => [one.scenario, one.seed, (await control(one, "/cloc
 // Only the profile typical has it on errors.
 const isTypical = async (one) => (await fetch(one.base_url + "/v1/relying-party/me")).headers.has("x-request-id");
 const [one, own] = await Promise.all([start(), start("rotation", "--seed", "3", "--now", "2030-01-01T00:00:00Z", "--profile", "minimal")]);
-console.log(JSON.stringify([await shown(one), await shown(own), await isTypical(own), await me(one, one.keys.revoked)]));
+console.log(JSON.stringify({ one: await shown(one), own: await shown(own), isTypical: await isTypical(own), status: await me(one, one.keys.revoked) }));
 end(one, own);`,
       [
         ...["revoked", "--seed", "7", "--now", "2028-01-01T00:00:00Z", "--profile", "typical"],
         ...["--fault", "fault.status@401.revoked"],
       ],
     );
-    expect(JSON.parse(stdout)).toEqual([
-      ["revoked", 7, "2028-01-01"],
-      ["rotation", 3, "2030-01-01"],
-      true,
-      503,
-    ]);
+    expect(JSON.parse(stdout)).toEqual({
+      ...{ one: ["revoked", 7, "2028-01-01"], own: ["rotation", 3, "2030-01-01"] },
+      ...{ isTypical: true, status: 503 },
+    });
     expect(requests).toBe(2);
   });
 

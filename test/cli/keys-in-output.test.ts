@@ -6,7 +6,7 @@ import { unknownSecret } from "../../src/scenario/population.js";
 import { runCli } from "../support/run-cli.js";
 import { commandLine, hasTerminal, onTerminal, runCommand } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { execHere, runExec } from "./exec-client.js";
+import { runExec } from "./exec-client.js";
 
 const pinned = "SVC_test_short";
 const organizations: Scenario["organizations"] = {
@@ -83,7 +83,7 @@ test("R46 exec reports keys in the output as an error, with stream and line, and
 
 test("R46 the unknown and the malformed key in the output cause no advice, in any format", async () => {
   const code = `${call} console.log(process.env.SVC_KEY_UNKNOWN, process.env.SVC_KEY_MALFORMED)`;
-  const { stderr } = await execHere(["--format", "junit", ...print(code)]);
+  const { stderr } = await runExec(["--format", "junit", ...print(code)]);
   expect(stderr).toContain("<testsuites");
   expect(stderr).not.toContain("key-in-output");
 });

@@ -67,10 +67,12 @@ describe("a scenario of the user's own", () => {
 });
 
 describe("svc-sandbox init", () => {
-  it("writes a scenario whose story verify proves, in an empty folder", async () => {
+  it("writes a scenario whose story verify proves, with the words that name it", async () => {
     const cwd = temporaryFolder();
-    expect((await runCli(["init"], { cwd })).code).toBe(0);
-    const { code, stdout } = await runCli(["verify"], { cwd });
+    const { stderr } = await runCli(["init", "rotation"], { cwd });
+    const [, name = ""] =
+      /^Wrote rotation, with .* Start it with: svc-sandbox (\S+) --watch\n$/.exec(stderr) ?? [];
+    const { code, stdout } = await runCli(["verify", name], { cwd });
     expect([code, stdout]).toEqual([0, expect.stringMatching(/: 3 steps, 3 expectations, all passed /)]);
   });
 
@@ -99,12 +101,10 @@ describe("svc-sandbox init", () => {
     const copy = readFileSync(join(cwd, "without/svc-sandbox.schema.json"), "utf8");
     expect(copy).toBe((await runCli(["schema"])).stdout);
     expect(existsSync(join(cwd, "with/svc-sandbox.schema.json"))).toBe(false);
-  });
-
-  it("replaces an existing schema only with --force", async () => {
-    const cwd = temporaryFolder({ "svc-sandbox.schema.json": "{}" });
-    await runCli(["init"], { cwd });
-    expect(readFileSync(join(cwd, "svc-sandbox.schema.json"), "utf8")).toBe("{}");
+    // Without --force, an existing copy stays.
+    const own = temporaryFolder({ "svc-sandbox.schema.json": "{}" });
+    await runCli(["init"], { cwd: own });
+    expect(readFileSync(join(own, "svc-sandbox.schema.json"), "utf8")).toBe("{}");
   });
 });
 

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { CertificatePair } from "../../src/server/index.js";
 import { makeSelfSigned } from "../../src/server/sockets/tls.js";
-import { askHttps } from "../support/ask-https.js";
+import { exchange } from "../support/exchange.js";
 import { runCli, serve } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -34,7 +34,7 @@ describe("--tls", () => {
     const running = serve(argv, { cwd, env: { SVC_SANDBOX_TLS: "1" } });
     const [line] = await running.stdout.shows(/.*\n/);
     const { base_url, certificate } = JSON.parse(line as string);
-    expect((await askHttps(base_url + me, certificate)).status).toBe(401);
+    expect((await exchange(base_url + me, { ca: certificate })).status).toBe(401);
     const file = join(temporaryFolder({ "ca.pem": certificate }), "ca.pem");
     const { stdout } = await run("curl", ["-s", "--cacert", file, base_url + me]);
     expect(JSON.parse(stdout).error.code).toBe("unauthorized");
@@ -47,7 +47,7 @@ describe("--cert and --key", () => {
     const cwd = temporaryFolder({ "cert.pem": pair.cert, "key.pem": pair.key });
     const running = serve(["--cert", "cert.pem", "--key", "key.pem"], { cwd });
     const [, url] = await running.stdout.shows(/listening on (\S+)[\s\S]*Try it/);
-    expect((await askHttps(url + me, pair.cert)).status).toBe(401);
+    expect((await exchange(url + me, { ca: pair.cert })).status).toBe(401);
     expect(running.stdout.text()).toContain(new X509Certificate(pair.cert).fingerprint256);
   });
 

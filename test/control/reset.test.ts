@@ -30,16 +30,6 @@ test("a reset starts a scenario that the call has as a value", async () => {
   expect([scenario, Object.keys(keys)]).toEqual(["Own", ["main", "unknown", "malformed"]]);
 });
 
-test("the report counts over all resets, and the journal starts again", async () => {
-  const { ask, server } = await serveControl();
-  for (const scenario of ["key-states", "rotation"]) {
-    await fetch(server.url + mePath);
-    await ask("/reset", { method: "POST", json: { scenario } });
-  }
-  expect((await ask("/report")).body.data.requests).toBe(2);
-  expect((await ask("/requests")).body.data).toEqual([]);
-});
-
 const invalid: readonly [what: string, json: unknown, status: number, code: string][] = [
   ["a member that does not exist", { seeds: 1 }, 422, "validation_failed"],
   ["a seed that is not one", { scenario: "rotation", seed: -1 }, 422, "validation_failed"],

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { control } from "../support/call-control.js";
-import { type SavedServer, startSaved } from "../support/running-command.js";
+import { type RunningCommand, startBin } from "../support/running-command.js";
 import { mePath } from "../support/send.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -22,6 +22,26 @@ const scenario = {
   ),
 };
 const folder = () => temporaryFolder({ "sandbox.json": JSON.stringify(scenario) });
+
+/** A server that keeps the sandbox of a folder's `sandbox.json`. */
+interface SavedServer extends RunningCommand {
+  readonly url: string;
+  readonly controlUrl: string;
+  readonly keys: Readonly<Record<string, string>>;
+  readonly kill: () => Promise<void>;
+}
+
+/** Starts the built command on the state of a folder; fails when it does not come up. */
+async function startSaved(cwd: string): Promise<SavedServer> {
+  const argv = ["start", "sandbox.json", "--state", "state.json", "--port", "0", "--json", "--log", "off"];
+  const running = startBin(argv, { cwd });
+  const { base_url: url, control_url: controlUrl, keys } = JSON.parse(await running.until(/\n/));
+  const kill = async () => {
+    running.child.kill("SIGKILL");
+    await running.ended;
+  };
+  return { ...running, url, controlUrl, keys, kill };
+}
 
 /** The latest acknowledged state of each key, the fingerprints of the keys that were made, and the clock. */
 interface Acknowledged {

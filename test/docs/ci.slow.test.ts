@@ -8,8 +8,7 @@ import { blockWith, pageOf, root } from "../support/pages.js";
 import { probeKeys, serveProbed, setIn } from "../support/probed-server.js";
 import { userFolder } from "../support/temporary-folder.js";
 
-// The jobs of the page run as a runner runs them, with the package as it is built in the place of the
-// published one. `npm run examples` checks their published schemas.
+// The jobs of the pages run as a runner runs them, with the built package. `npm run examples` checks their schemas.
 
 // A client that covers 200.test.
 const client = `await fetch(process.env.SVC_BASE_URL + "/v1/relying-party/me", { headers: { "x-api-key": process.env.SVC_API_KEY } });`;

@@ -15,10 +15,10 @@ import * as ourOpenapi from "../../src/library/entries/openapi.js";
 import * as ourNode from "../../src/server/index.js";
 import { noBrowser, openPage } from "../support/chromium-page.js";
 import { compile } from "../support/compile.js";
-import { claimsChecked, docExamples, runExample } from "../support/examples.js";
 import { type Block, blocksOf, blockWith, root } from "../support/pages.js";
 import { runCommand } from "../support/running-command.js";
 import { userFolder } from "../support/temporary-folder.js";
+import { claimsChecked, docExamples, runExample } from "./examples.js";
 
 // The JavaScript and TypeScript of the pages runs, and its comments are true.
 

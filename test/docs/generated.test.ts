@@ -25,10 +25,9 @@ import { codeOverHttp, httpRejections, statusOfCode } from "../../src/server/con
 import { routes } from "../../src/server/control/routes/routes.js";
 import { startFrozen } from "../support/doors.js";
 import { code, type Part, pageNames, pageOf, root, table, withParts } from "../support/pages.js";
-import { samples } from "../support/samples.js";
+import { samples } from "./samples.js";
 
-// What stands on the pages between `<!-- name -->` and `<!-- /name -->` is made from the product. `npm run docs:update`
-// writes it anew.
+// The product makes what is between `<!-- name -->` and `<!-- /name -->`; `npm run docs:update` writes it.
 
 /** The tables of calls, each with the first parts of its paths. */
 const callGroups: Readonly<Record<string, readonly string[]>> = {

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createSandbox } from "../../src/index.js";
 import { jsonSchemaOf } from "../../src/rules/schema/json-schema.js";
 import { farmerShape } from "../../src/sandbox/population/farmer-shape.js";
 import { membersIn, pageOf, root } from "../support/pages.js";
@@ -14,11 +13,6 @@ test.each(["organizations.json", "farmers.json", "farmers.csv", "farmers.geojson
     await expect(stdout).toMatchFileSnapshot(join(root, "fixtures", file));
   },
 );
-
-test("the farmers in fixtures are the first of a sandbox that nobody configured", () => {
-  const farmers = JSON.parse(pageOf("fixtures/farmers.json"));
-  expect(farmers).toEqual(createSandbox().farmers.list({ limit: 20 }));
-});
 
 test("fixtures/README.md names every field of the record", () => {
   const page = pageOf("fixtures/README.md");

@@ -1,5 +1,5 @@
 import { setupServer } from "msw/node";
-import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { createSandbox, type Fault, type Sandbox } from "../../src/index.js";
 import { createHandlers } from "../../src/integrations/msw.js";
 import { mePath } from "../support/doors.js";
@@ -91,29 +91,17 @@ test.each<readonly [Fault["then"], fetched: string, overExpress: string]>([
 
 afterEach(() => void vi.useRealTimers());
 
-describe.each(Object.entries(fetches))("%s", (_name, reach) => {
-  const callWith = (then: Fault["then"]) => {
+test.each<Fault["then"]>([{ hang: true }, { latency: "1h" }, { slow: 10 }])(
+  "by msw, %j ends with its request's signal",
+  async (then) => {
     const sandbox = createSandbox({ scenario: faultyScenario(then) });
-    const call = reach(sandbox);
-    return (init: RequestInit = {}, key = "main") =>
-      call(base + mePath, { ...init, headers: headersOf(sandbox, key) });
-  };
-
-  test.each<Fault["then"]>([{ hang: true }, { latency: "1h" }])("%j ends with its signal", async (then) => {
     const abort = new AbortController();
-    const failure = failureOf(callWith(then)({ signal: abort.signal }));
+    const sent = reachByMsw(sandbox)(base + mePath, { signal: abort.signal, headers: headersOf(sandbox) });
+    const failure = failureOf("slow" in then ? (await sent).text() : sent);
     abort.abort(new Error("enough"));
     expect((await failure).message).toBe("enough");
-  });
-
-  test("a slow body ends with the request's signal", async () => {
-    const abort = new AbortController();
-    const response = await callWith({ slow: 10 })({ signal: abort.signal });
-    const failure = failureOf(response.text());
-    abort.abort();
-    expect((await failure).name).toBe("AbortError");
-  });
-});
+  },
+);
 
 test("sandbox.fetch fails as Node's own fetch does when the connection is reset", async () => {
   const sandbox = createSandbox({ scenario: faultyScenario({ reset: true }) });

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { isNightly } from "../support/property-seed.js";
 
 test("requests that get each fault leave nothing in memory", async () => {
-  const script = join(import.meta.dirname, "../support/fault-memory.ts");
+  const script = join(import.meta.dirname, "fault-memory.ts");
   const [requestsEach, warmUp] = isNightly ? [700, 600] : [0, 40];
   const flags = ["--expose-gc", "--import", "tsx", script, String(requestsEach), String(warmUp), "100"];
   const { stdout } = await promisify(execFile)(process.execPath, flags);

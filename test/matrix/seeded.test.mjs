@@ -3,8 +3,7 @@ import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { createSandbox } from "svc-sandbox";
 
-// Of a thousand farmers, of the names and ids of two hundred organizations and of the secrets of their keys: they are
-// made with nothing that one Node does in another way than the next.
+// Of a thousand farmers, and of the names, ids and keys of two hundred organizations.
 const digest = "95c163da3d3f0acd79ec91f91ef48c970b428adac3f75f7c4e42a0b951a509f7";
 
 test("the same seed gives the same data on every Node", () => {

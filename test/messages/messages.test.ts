@@ -7,8 +7,7 @@ import { type Ran, runCli } from "../support/run-cli.js";
 import { served } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// One page for each kind of wrong turn: what a person wrote, and what they then read, with the exit code at its end.
-// A new one is a heading and its input: `npx vitest run test/messages -u` writes the text, which you read before you keep it.
+// Of a new wrong turn, write the heading and the input: `npx vitest run test/messages -u` adds the text, for you to read.
 
 const shown = ({ code, stdout, stderr }: Ran) => `${stdout}${stderr}[${code}]\n`;
 const named = (kind: "scenario" | "command") =>
@@ -51,6 +50,7 @@ async function textOf(input: string): Promise<string> {
   if (ran.code === 2) expect(ran.stdout).toBe("");
   return shown(ran)
     .replaceAll(url, running)
+    .replaceAll(`${cwd}/`, "")
     .replaceAll(/\d+\.\d s\b/g, "0.0 s")
     .replaceAll(/, \d+ s$/gm, ", 0 s")
     .replaceAll(version, "<version>");

@@ -1,5 +1,4 @@
-// A small model of the specification, written from its sentences and sharing nothing with the code under test: it
-// remembers every request that was counted and works each response out afresh, the slow and obvious way.
+// The specification, the slow and obvious way; it shares nothing with the code under test.
 
 export interface ModelKey {
   readonly organization: string;

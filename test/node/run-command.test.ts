@@ -9,8 +9,7 @@ import { type CommandOptions, runCommand } from "../../src/node/run-command.js";
 import { root } from "../support/pages.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// As far as it can be told without Windows: cross-spawn decides by the platform that it reads, and cmd.exe is a script here
-// that prints its words and ends with 1.
+// Without Windows: cross-spawn reads another platform, and cmd.exe is a script that prints its words and ends with 1.
 const program = `
 Object.defineProperty(process, "platform", { value: "win32" });
 const { runCommand } = await import(${JSON.stringify(join(root, "src/node/run-command.ts"))});
@@ -110,7 +109,11 @@ describe.each([
 test("a command ends although something that it started keeps its output open, once ours has taken it", async () => {
   const pids: number[] = [];
   const needsDrain = vi.fn().mockReturnValueOnce(true).mockReturnValue(false);
-  onTestFinished(() => void Reflect.deleteProperty(process.stdout, "writableNeedDrain"));
+  const written = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+  onTestFinished(() => {
+    written.mockRestore();
+    Reflect.deleteProperty(process.stdout, "writableNeedDrain");
+  });
   const end = await run("sleep 1000 & echo $!", {
     onOutput(_stream, chunk) {
       pids.push(Number(chunk));

@@ -1,7 +1,7 @@
-import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { createServer } from "node:net";
+import { expect, test } from "vitest";
 import { endpointUnder, sendOnce } from "../../src/node/clients/send-once.js";
+import { listening } from "../support/servers.js";
 
 /** Sends a request to a server that responds with this text, and leaves the connection open unless it `ends`. */
 async function reply(text: string, { ends = true, timeout = 60_000, maxBody = 5 } = {}) {
@@ -14,14 +14,9 @@ async function reply(text: string, { ends = true, timeout = 60_000, maxBody = 5 
         if (ends) socket.end(text);
         else socket.write(text);
       });
-  }).listen(0, "127.0.0.1");
-  onTestFinished(() => void server.close());
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  return {
-    received,
-    reply: await sendOnce(new URL(`http://127.0.0.1:${port}/a?b`), { method: "POST", timeout, maxBody }),
-  };
+  });
+  const url = new URL(`http://127.0.0.1:${await listening(server)}/a?b`);
+  return { received, reply: await sendOnce(url, { method: "POST", timeout, maxBody }) };
 }
 
 const head = (length: number, status = "200 Fine") =>

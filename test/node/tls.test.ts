@@ -5,7 +5,7 @@ import { connect as connectTls } from "node:tls";
 import { expect, test } from "vitest";
 import type { SandboxServer, ServerOptions } from "../../src/server/index.js";
 import { makeSelfSigned } from "../../src/server/sockets/tls.js";
-import { askHttps } from "../support/ask-https.js";
+import { exchange } from "../support/exchange.js";
 import { served } from "../support/servers.js";
 
 const me = "/v1/relying-party/me";
@@ -21,10 +21,10 @@ test("a client with the certificate reaches the API by all names of this machine
   const headers = { "x-api-key": server.sandbox.secret("active") };
   for (const name of ["127.0.0.1", "localhost"]) {
     const address = `https://${name}:${portOf(server)}${me}`;
-    expect((await askHttps(address, server.certificate, { headers })).status).toBe(200);
+    expect((await exchange(address, { ca: server.certificate, headers })).status).toBe(200);
   }
   const six = await start({ host: "::1" });
-  expect((await askHttps(`${six.url}${me}`, six.certificate)).status).toBe(401);
+  expect((await exchange(`${six.url}${me}`, { ca: six.certificate })).status).toBe(401);
 });
 
 test("a client that prefers HTTP/2 gets HTTP/1.1", async () => {
@@ -64,14 +64,14 @@ test("the certificate is also valid for --host, for a year, and is not an author
 test("every server has its own certificate, and one without TLS has none", async () => {
   const [one, other, plain] = [await start(), await start(), await start({ tls: false })];
   expect(one.certificate).not.toBe(other.certificate);
-  await expect(askHttps(one.url + me, other.certificate)).rejects.toThrow();
+  await expect(exchange(one.url + me, { ca: other.certificate })).rejects.toThrow();
   expect([plain.url.startsWith("http://"), plain.certificate]).toEqual([true, undefined]);
 });
 
 test("a client that does not trust the certificate, or speaks no TLS, is turned away, and the server lives on", async () => {
   const server = await start();
   const code = "DEPTH_ZERO_SELF_SIGNED_CERT";
-  await expect(askHttps(server.url + me, undefined)).rejects.toMatchObject({ code });
+  await expect(exchange(server.url + me, {})).rejects.toMatchObject({ code });
   const plain = connect(portOf(server), "127.0.0.1");
   plain.on("error", () => {});
   plain.write(`GET ${me} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
@@ -81,13 +81,13 @@ test("a client that does not trust the certificate, or speaks no TLS, is turned 
   half.on("error", () => {});
   await once(half, "connect");
   half.resetAndDestroy();
-  expect((await askHttps(server.url + me, server.certificate)).status).toBe(401);
+  expect((await exchange(server.url + me, { ca: server.certificate })).status).toBe(401);
 });
 
 test("bytes inside TLS that are not HTTP get the API's 400, and a key of 16 KB is a malformed key", async () => {
   const server = await start();
   const headers = { "x-api-key": `SVC_test_${"x".repeat(16_000)}` };
-  expect((await askHttps(server.url + me, server.certificate, { headers })).status).toBe(401);
+  expect((await exchange(server.url + me, { ca: server.certificate, headers })).status).toBe(401);
   const socket = connectTls({ port: portOf(server), host: "127.0.0.1", ca: server.certificate as string });
   socket.write("nonsense\r\n\r\n");
   const [response] = await once(socket, "data");
@@ -97,9 +97,9 @@ test("bytes inside TLS that are not HTTP get the API's 400, and a key of 16 KB i
 test("the control plane takes this server's own origin and no other", async () => {
   const server = await start();
   const { certificate: ca, controlUrl, url } = server;
-  const ask = (origin: string) => askHttps(`${controlUrl}/state`, ca, { headers: { origin } });
+  const ask = (origin: string) => exchange(`${controlUrl}/state`, { ca, headers: { origin } });
   expect((await ask(url)).status).toBe(200);
   expect((await ask("https://evil.example")).status).toBe(403);
-  const page = await askHttps(`${controlUrl}/`, ca);
+  const page = await exchange(`${controlUrl}/`, { ca: ca });
   expect(page.headers["content-type"]).toMatch(/^text\/html/);
 });

@@ -119,6 +119,12 @@ describe.each(rows)("$name", ({ openapi, form: [card, transfer, schemas] }) => {
   });
 });
 
+/** Serves an operation that takes one of the schemas. */
+const taking = (name: string, schemas: Schemas) => {
+  const post = { requestBody: content(ref(name)), responses: { 204: { description: "" } } };
+  return serving(documentOf({ "/a": { post } }, { components: { schemas } }));
+};
+
 test("a schema of a parent has its own value where only it is expected", async () => {
   const schemas = byParent(chooses(mapping));
   const one = { operationId: "read", responses: { 200: { description: "", ...content(ref("Transfer")) } } };
@@ -137,12 +143,7 @@ test("a type of itself is checked by its names at each level", async () => {
     Not: { allOf: [ref("Filter"), object({ of: ref("Filter") })] },
     Is: { allOf: [ref("Filter"), object({ field: text })] },
   };
-  const post = {
-    operationId: "find",
-    requestBody: content(ref("Filter")),
-    responses: { 204: { description: "" } },
-  };
-  const { ask } = serving(documentOf({ "/a": { post } }, { components: { schemas } }));
+  const { ask } = taking("Filter", schemas);
   const nested = (levels: number, inner: object): object =>
     levels === 0 ? inner : { op: "not", of: nested(levels - 1, inner) };
   expect((await ask("POST /a", { body: nested(14, { op: "Is", field: "a" }) })).status).toBe(204);
@@ -152,12 +153,7 @@ test("a type of itself is checked by its names at each level", async () => {
 });
 
 test.each(["__proto__", "constructor", "toString"])("%s names no schema", async (kind) => {
-  const post = {
-    operationId: "pay",
-    requestBody: content(ref("Payment")),
-    responses: { 204: { description: "" } },
-  };
-  const { send } = serving(documentOf({ "/a": { post } }, { components: { schemas: byParent(chooses()) } }));
+  const { send } = taking("Payment", byParent(chooses()));
   const type = { "content-type": "application/json" };
   expect((await send("POST /a", type, `{"kind":"${kind}"}`)).status).toBe(400);
 });
@@ -169,13 +165,7 @@ test("alternatives that no value names are checked one by one", async () => {
     Card: object({ kind, number: text }),
     Transfer: object({ kind, iban: text }),
   };
-  const post = {
-    operationId: "pay",
-    requestBody: content(ref("Payment")),
-    responses: { 204: { description: "" } },
-  };
-  const document = documentOf({ "/a": { post } }, { components: { schemas } });
-  const { ask } = serving(document);
+  const { ask } = taking("Payment", schemas);
   expect((await ask("POST /a", { body: { kind: "t", number: "1" } })).status).toBe(204);
   expect((await ask("POST /a", { body: { kind: "t", other: "1" } })).status).toBe(400);
 });

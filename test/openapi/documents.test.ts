@@ -48,11 +48,14 @@ test("an operation of a document responds with its first example after the reque
   const wrongMethod = await sandbox.fetch(`http://any.example${base}/reports/1`, { method: "PUT" });
   expect(wrongMethod.headers.get("allow")).toBe("GET, HEAD, PATCH, DELETE");
   expect(sandbox.requests.list().map(({ pathId }) => pathId)).toContain("201.createReport");
-  expect(sandbox.report().endpoints.map(({ operationId, covered }) => [operationId, covered])).toEqual([
-    ...released.map(({ operationId }) => [operationId, false]),
-    ["listReports", false],
-    ["createReport", true],
-    ...["readReport", "changeReport", "deleteReport"].map((id) => [id, false]),
+  const { endpoints } = sandbox.report();
+  const ofDocument = ["listReports", "createReport", "readReport", "changeReport", "deleteReport"];
+  expect(endpoints.map(({ operationId }) => operationId)).toEqual([
+    ...released.map(({ operationId }) => operationId),
+    ...ofDocument,
+  ]);
+  expect(endpoints.flatMap(({ operationId, covered }) => (covered ? operationId : []))).toEqual([
+    "createReport",
   ]);
 });
 

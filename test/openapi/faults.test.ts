@@ -35,26 +35,29 @@ test.each([
   for (let number = 0; number < 20; number++) expect(isValid((await ask("GET /a")).body)).toBe(true);
 });
 
-test.each(["4XX", "4xx", "default"])("an invalid request gets the documented %s", async (status) => {
-  const problem = {
-    type: "object",
-    required: ["title"],
-    properties: { title: text },
-    additionalProperties: false,
-  };
-  const responses = {
-    ...success({}),
-    [status]: { description: "", ...content(problem, "application/problem+json") },
-  };
-  const parameters = [{ name: "n", in: "query", required: true, schema: { type: "integer" } }];
-  const { send } = serving(reading({ parameters, responses }));
-  expect(await send("GET /a")).toMatchObject({
-    status: 400,
-    type: "application/problem+json",
-    text: '{"title":"string"}',
-    note: "query.n is missing",
-  });
-});
+test.each(["400", "4XX", "4xx", "default"])(
+  "an invalid request gets the documented %s, in its media type",
+  async (status) => {
+    const problem = {
+      type: "object",
+      required: ["title"],
+      properties: { title: text },
+      additionalProperties: false,
+    };
+    const responses = {
+      ...success({}),
+      [status]: { description: "", ...content(problem, "application/problem+json") },
+    };
+    const parameters = [{ name: "n", in: "query", required: true, schema: { type: "integer" } }];
+    const { send } = serving(reading({ parameters, responses }));
+    expect(await send("GET /a")).toMatchObject({
+      status: 400,
+      type: "application/problem+json",
+      text: '{"title":"string"}',
+      note: "query.n is missing",
+    });
+  },
+);
 
 test("merge keys of YAML are merged", async () => {
   const yaml = `openapi: 3.1.0

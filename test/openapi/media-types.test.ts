@@ -2,26 +2,6 @@ import { expect, test } from "vitest";
 import { documentReader } from "../../src/openapi/read-api.js";
 import { content, documentOf, serving, success } from "../support/documents.js";
 
-test("an error has its documented media type", async () => {
-  const problem = content(
-    { type: "object", required: ["title"], properties: { title: { const: "no" } } },
-    "application/problem+json",
-  );
-  const { send } = serving(
-    documentOf({
-      "/a": {
-        get: {
-          operationId: "a",
-          parameters: [{ name: "n", in: "query", schema: { type: "integer" } }],
-          responses: { ...success({}), 400: { description: "", ...problem } },
-        },
-      },
-    }),
-  );
-  const sent = await send("GET /a?n=x");
-  expect(sent).toMatchObject({ status: 400, type: "application/problem+json", text: '{"title":"no"}' });
-});
-
 const notesOf = (document: object) =>
   documentReader.notes({ openapi: { text: JSON.stringify(document) } }, new Set()).notes;
 
@@ -58,18 +38,4 @@ test("a body in a documented media type besides JSON is not checked, with a note
   expect(await statusOf(type, "a=1")).toBe(200);
   expect(await statusOf("text/csv", "a=1")).toBe(400);
   expect(notesOf(document)).toContain(`a does not check a body that is not JSON: ${type}.`);
-});
-
-test.each([
-  ["a cookie", { name: "session", in: "cookie", schema: { type: "integer" } }, "cookies"],
-  [
-    "an object in brackets",
-    { name: "filter", in: "query", style: "deepObject", schema: { type: "object", maxProperties: 0 } },
-    "parameters in the style deepObject",
-  ],
-])("%s is not checked, with a note that names the operation", async (_, parameter, what) => {
-  const get = { operationId: "a", parameters: [{ ...parameter, required: true }], responses: success({}) };
-  const document = documentOf({ "/a": { get } });
-  expect((await serving(document).send("GET /a?filter[a]=1", { cookie: "session=x" })).status).toBe(200);
-  expect(notesOf(document)).toContain(`a does not check ${what}: ${parameter.name}.`);
 });

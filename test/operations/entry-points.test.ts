@@ -3,8 +3,7 @@ import type { Sandbox, Scenario } from "../../src/index.js";
 import { serveControl } from "../control/client.js";
 import { open, scenario, testKey } from "./sandbox.js";
 
-// One table of operations has three entry points: a step of a scenario, HTTP and the library. The rules of each operation
-// are tested through the library; here is that all three lead to the same sandbox, or to the same rejection.
+// A step of a scenario, HTTP and the library lead to the same sandbox, or to the same rejection.
 
 type Step = NonNullable<Scenario["story"]>[number];
 

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { brotliDecompressSync } from "node:zlib";
 import { parseAst } from "rolldown/parseAst";
 import { expect, test } from "vitest";
 import { root } from "../support/pages.js";
@@ -68,6 +69,14 @@ async function startedWith(...argv: string[]): Promise<string[]> {
   return files();
 }
 
+/** What a packed package would bring into a file that every start reads, by a sign of it. */
+const heavy = {
+  checks: /sort the steps by time/,
+  yaml: /YAMLParseError/,
+  farmers: /c_1938/,
+  express: /x-powered-by/,
+};
+
 function required(name: string): string[] {
   const { env, files } = watching();
   execFileSync(process.execPath, ["-e", `require("${name}")`], {
@@ -88,7 +97,7 @@ function imported(file: string, files = new Set<string>()): string[] {
 
 const chunkOf = (file: string) => basename(file, ".js").replace(/-[\w-]{8}$/, "");
 // The entry points themselves, and the bundler's own functions.
-const without = ["cli", "index", "msw", "rolldown-runtime"];
+const without = ["cli", "index", "msw", "node", "rolldown-runtime"];
 
 const served = ["--port", "0", "--json", "--log", "off"];
 test.each<[string, readonly Chunk[], () => Promise<string[]> | string[]]>([
@@ -113,6 +122,7 @@ test.each<[string, readonly Chunk[], () => Promise<string[]> | string[]]>([
     () => startedWith("exec", "--", "true"),
   ],
   ['require("svc-sandbox")', ["core", "library"], () => required("svc-sandbox")],
+  ['require("svc-sandbox/node")', ["core", "library", "server"], () => required("svc-sandbox/node")],
   ['require("svc-sandbox/msw")', ["core", "library", "users-package"], () => required("svc-sandbox/msw")],
   ['import "svc-sandbox"', ["library"], () => imported(join(root, "dist/esm/index.js"))],
   ['import "svc-sandbox/msw"', ["library", "users-package"], () => imported(join(root, "dist/esm/msw.js"))],
@@ -121,6 +131,22 @@ test.each<[string, readonly Chunk[], () => Promise<string[]> | string[]]>([
   const chunks = new Set(files.map(chunkOf).filter((name) => !without.includes(name)));
   expect([...chunks].sort()).toEqual([...list].sort());
   for (const file of files) expect([file, slowIn(readFileSync(file, "utf8"))]).toEqual([file, []]);
+  const early = list.includes("checks") ? [] : files.filter((file) => file.includes("/cjs/"));
+  for (const [what, sign] of Object.entries(heavy))
+    expect([what, early.filter((file) => sign.test(readFileSync(file, "utf8")))]).toEqual([what, []]);
+});
+
+test("what a start does not load, nor any code for Node, is found by its sign in the build", () => {
+  const dist = join(root, "dist/cjs");
+  const texts = readdirSync(dist).map((file) => readFileSync(join(dist, file), "utf8"));
+  for (const [what, sign] of Object.entries(heavy))
+    expect([what, texts.some((text) => sign.test(text))]).toEqual([what, true]);
+  const ofPage = /createElementNS/;
+  const assets = join(root, "dist/dashboard/assets");
+  const scripts = readdirSync(assets).filter((file) => file.endsWith(".js.br"));
+  const read = (file: string) => String(brotliDecompressSync(readFileSync(join(assets, file))));
+  expect(scripts.some((file) => ofPage.test(read(file)))).toBe(true);
+  expect(texts.filter((text) => ofPage.test(text))).toEqual([]);
 });
 
 /** What makes V8 load tables of Unicode when it parses or first uses it. */

@@ -103,12 +103,8 @@ test("the report shows how many delayed responses the client did not wait for", 
   }
   await call(url, undefined);
   await expect.poll(() => sandbox.report()).toMatchObject({ requests: 3, unread: 1 });
-  const rows = sandbox.requests.list().map(({ fault, unread }) => [fault, unread]);
-  expect(rows).toEqual([
-    ["fault.latency", true],
-    ["fault.hang", undefined],
-    [null, undefined],
-  ]);
+  const unreadBy = sandbox.requests.list().map(({ fault, unread }) => [fault ?? "none", unread]);
+  expect(Object.fromEntries(unreadBy)).toEqual({ "fault.latency": true });
   expect(renderReport(sandbox.report(), "text").replace(/\s+/g, " ")).toContain(
     "before 1 delayed response arrived",
   );

@@ -6,7 +6,10 @@ import { scenarioLimits } from "../../src/scenario/format/fields.js";
 import { scenarioJsonSchema } from "../../src/scenario/format/json-schema.js";
 import { wrongScenarios } from "../support/messages.js";
 import { membersIn, root, withoutSnapshots } from "../support/pages.js";
-import { inKeys, problemsOf } from "../support/problems-of.js";
+import { problemsOf } from "../support/problems-of.js";
+
+/** A scenario of one bank, with these lines for its keys. */
+const inKeys = (lines: string) => `version: 1\norganizations:\n  bank:\n    type: bank\n    keys:\n${lines}`;
 
 test.each([
   ["key-sates", "did you mean key-states?"],
@@ -40,12 +43,12 @@ test("an error of YAML is at the changed line or after it, at a line with a fiel
 
 test("everything that is wrong with the shape is reported at once, from top to end", () => {
   const text = inKeys("      a: { environment: tst, color: red }\n      B: {}\n").replace("bank\n", "banc\n");
-  expect(problemsOf(text).map(({ code, line }) => [line, code])).toEqual([
-    [4, "bad_choice"],
-    [6, "bad_choice"],
-    [6, "unknown_field"],
-    [7, "bad_ref"],
-    [7, "missing_field"],
+  expect(problemsOf(text)).toMatchObject([
+    { line: 4, code: "bad_choice" },
+    { line: 6, code: "bad_choice" },
+    { line: 6, code: "unknown_field" },
+    { line: 7, code: "bad_ref" },
+    { line: 7, code: "missing_field" },
   ]);
 });
 

@@ -58,7 +58,7 @@ beforeAll(async () => {
     write: false,
   });
   const workerData = outputFiles[0]?.text;
-  worker = new Worker(new URL("../support/step-counter.js", import.meta.url), { workerData });
+  worker = new Worker(new URL("./step-counter.js", import.meta.url), { workerData });
 });
 afterAll(() => worker.terminate());
 

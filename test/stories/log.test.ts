@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { control } from "../support/call-control.js";
 import { baseUrl, startCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -25,18 +26,13 @@ async function notifyAll(argv: readonly string[]) {
     cwd: temporaryFolder({ "a.yaml": scenario }),
   });
   const url = await baseUrl(running);
-  const post = (path: string, body = "{}") =>
-    fetch(`${url}/__sandbox${path}`, {
-      method: "POST",
-      body,
-      headers: { "content-type": "application/json" },
-    });
+  const post = (path: string, body = {}) => control(`${url}/__sandbox`, `POST ${path}`, body);
   const secrets: string[] = [];
   for (let told = 0; told < 5; told++) {
-    const text = await (await post("/story/next")).text();
+    const text = JSON.stringify((await post("/story/next")).body);
     secrets.push(...(text.match(/SVC_test_sbx\w{29}/g) ?? []));
   }
-  await post("/clock/advance", '{"by":"2h"}');
+  await post("/clock/advance", { by: "2h" });
   const { stderr } = await running.stop();
   expect(secrets).toHaveLength(1);
   expect(stderr).not.toMatch(/SVC_test_\w/);

@@ -1,10 +1,11 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createSandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
+import { runDue } from "../../src/sandbox/operations/operations.js";
 import type { HistoryEvent } from "../../src/sandbox/steps.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";
 import { serveControl } from "../control/client.js";
-import { describeDoors } from "../support/doors.js";
+import { doors } from "../support/doors.js";
 
 const scenario = parseScenario(`
 version: 1
@@ -26,9 +27,11 @@ timeline:
 
 const codeOf = (body: string): string | undefined => JSON.parse(body).error?.code;
 
-describeDoors("a timeline", (open) => {
+describe.each(doors)("a timeline ($name)", ({ open }) => {
   test("things happen as the clock passes them, each at its own instant", async () => {
-    const { me, state, send, close } = await open(scenario);
+    const { me, sandbox, send, close } = await open(scenario);
+    const state = stateOf(sandbox);
+    runDue(state);
     expect((await me({ ref: "main" })).status).toBe(200);
     expect(state.registry.keys.has("next")).toBe(false);
 

@@ -1,6 +1,5 @@
-import { expect } from "vitest";
 import type { Scenario, ScenarioName } from "../../src/index.js";
-import { type Client, clientInProcess, headerOf, openSandbox, type Seen } from "./doors.js";
+import { type Client, clientInProcess, openSandbox } from "./doors.js";
 
 /** A client of a sandbox in this process, with what tests of the API ask for. */
 export interface ApiClient extends Client {
@@ -34,10 +33,4 @@ export function oneKey(key: Record<string, unknown>, rest: Partial<Scenario> = {
   const keys = { key: { environment: "test", ...key } as never };
   const organizations = { "test-bank": { name: "Test Bank", type: "bank" as const, keys } };
   return { version: 1, clock: { now: "2026-03-02T09:00:00Z" }, ...rest, organizations };
-}
-
-/** A response is the API's error body of this status and code (R27), and nothing else. */
-export function expectError(seen: Seen, status: number, code: string): void {
-  expect([seen.status, headerOf(seen, "content-type")]).toEqual([status, "application/json"]);
-  expect(JSON.parse(seen.body)).toEqual({ error: { code, message: expect.any(String) } });
 }

@@ -30,16 +30,10 @@ function theBrowser(): Promise<Browser> {
 
 const desk = { width: 1280, height: 900 };
 
-/** Pages that earlier tests have left: a browser opens one of them again in a third of the time of a new one. */
-const left: Page[] = [];
-
 /** An empty page of a profile that it shares with no other page, until the test is over. */
 export async function takePage(options?: BrowserContextOptions): Promise<Page> {
-  const page = (options === undefined && left.pop()) || (await newPage(options));
-  onTestFinished(async ({ task }) => {
-    if (options !== undefined || task.result?.state === "fail") await page.context().close();
-    else left.push(await emptied(page));
-  });
+  const page = await newPage(options);
+  onTestFinished(() => page.context().close());
   return page;
 }
 
@@ -48,33 +42,6 @@ async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
   // As patient as the tests are.
   context.setDefaultTimeout(60_000);
   return context.newPage();
-}
-
-const heardOnPages = [
-  "request",
-  "requestfinished",
-  "requestfailed",
-  "response",
-  "console",
-  "pageerror",
-  "dialog",
-];
-
-async function emptied(page: Page): Promise<Page> {
-  for (const one of page.context().pages()) if (one !== page) await one.close();
-  for (const heard of heardOnPages) page.removeAllListeners(heard);
-  await page.unrouteAll();
-  await page.evaluate(() => {
-    localStorage.clear();
-    sessionStorage.clear();
-  });
-  // The editor asks before its edits are lost.
-  page.on("dialog", (dialog) => void dialog.accept());
-  await page.goto("about:blank");
-  page.removeAllListeners("dialog");
-  await page.emulateMedia({ media: null, colorScheme: null, reducedMotion: null });
-  await page.setViewportSize(desk);
-  return page;
 }
 
 /** A page of a Chromium with a new and empty profile. */

@@ -1,17 +1,14 @@
 import { setupServer } from "msw/node";
-import { describe } from "vitest";
 import type { Sandbox, SandboxOptions, Scenario, ScenarioName } from "../../src/index.js";
 import { createSandbox } from "../../src/index.js";
 import { createHandlers } from "../../src/integrations/msw.js";
-import { stateOf } from "../../src/library/create-sandbox.js";
 import { readOpenApi } from "../../src/library/entries/openapi.js";
 import { loadReader, type NodeSandboxOptions, startInNode } from "../../src/node/platform.js";
-import { runDue } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { startServer } from "../../src/server/index.js";
+import { sendOnSocket } from "./exchange.js";
 import { type Seen, type Send, sendWithFetch } from "./send.js";
-import { sendOnSocket } from "./send-on-socket.js";
 
 export { headerOf, mePath, type Seen, type Sent } from "./send.js";
 
@@ -26,11 +23,6 @@ export interface Client {
   readonly me: (key?: { ref: string } | { header: string }) => Promise<Seen>;
   readonly close: () => Promise<void>;
   readonly port?: number;
-}
-
-export interface OpenDoor extends Client {
-  /** The sandbox of the sandbox, for tests that still look inside. */
-  readonly state: SandboxState;
 }
 
 /** An entry point through which a client of this process reaches a sandbox. */
@@ -90,19 +82,4 @@ export const doors: readonly Door[] = [core, msw, socket];
 export function startFrozen(from: ScenarioName | Scenario, options: NodeSandboxOptions = {}): SandboxState {
   const scenario = typeof from === "string" ? bundledScenarios[from] : from;
   return startInNode(scenario, { frozen: true, ...options });
-}
-
-/** Runs the same tests through every entry point. `open` starts a fresh sandbox behind it. */
-export function describeDoors(
-  title: string,
-  tests: (open: (scenario: ScenarioName | Scenario, options?: OpenOptions) => Promise<OpenDoor>) => void,
-): void {
-  describe.each(doors)(`${title} ($name)`, ({ open }) => {
-    tests(async (scenario, options) => {
-      const client = await open(scenario, options);
-      const state = stateOf(client.sandbox);
-      runDue(state);
-      return { ...client, state };
-    });
-  });
 }

@@ -1,5 +1,6 @@
 import { type Agent, type IncomingHttpHeaders, request } from "node:http";
 import { request as requestTls } from "node:https";
+import { isOfTheConnection, mePath, type Send, textOf } from "./send.js";
 
 /** What to send to a server; headers and path go out as they are given. */
 export interface Outgoing {
@@ -10,7 +11,7 @@ export interface Outgoing {
   /** Default: each request has a connection of its own. */
   readonly agent?: Agent;
   /** The only certificate that is trusted over HTTPS. */
-  readonly ca?: string;
+  readonly ca?: string | undefined;
   readonly signal?: AbortSignal;
 }
 
@@ -40,4 +41,13 @@ export function exchange(url: string, { headers, body, ...options }: Outgoing) {
     });
     sending.on("error", reject).end(body);
   });
+}
+
+/** Sends to a port of this machine; by default each request on its own connection. */
+export function sendOnSocket(port: number, agent?: Agent): Send {
+  return async ({ path = mePath, ...sent }) => {
+    const options = { ...sent, path, ...(agent !== undefined && { agent }) };
+    const { status, pairs, bytes } = await exchange(`http://127.0.0.1:${port}`, options);
+    return { status, headers: pairs.filter(([name]) => !isOfTheConnection(name)), body: textOf(bytes) };
+  };
 }

@@ -4,7 +4,7 @@ import { createMiddleware } from "@mswjs/http-middleware";
 import express from "express";
 import { createHandlers } from "../../src/integrations/msw.js";
 import { clientOf, type Door, openSandbox } from "./doors.js";
-import { sendOnSocket } from "./send-on-socket.js";
+import { sendOnSocket } from "./exchange.js";
 
 /** A partner's own Express app, with the sandbox mounted in it as `docs/integrations.md` says. */
 export const expressDoor: Door = {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { farmerAt } from "../../src/farmers/farmers.js";
@@ -18,6 +19,15 @@ const sparse: Scenario = {
     "other-insurer": { type: "insurer" },
   },
 };
+
+/** Everything that is derived from the seed, by ref. */
+export function derivedFrom(sandbox: Sandbox): Record<string, object> {
+  const organizations = sandbox.organizations.list().map((one) => [`organization ${one.ref}`, one] as const);
+  const keys = sandbox.keys
+    .list()
+    .map((one) => [`key ${one.ref}`, { ...one, secret: sandbox.secret(one.ref) }] as const);
+  return Object.fromEntries([...organizations, ...keys]);
+}
 
 /** The seeded data that users rely on, by seed, as `test/golden/seeded-data.json` has it. Writes nothing. */
 export async function goldenData(): Promise<Record<string, object>> {
@@ -68,5 +78,6 @@ async function goldenSandbox(create: () => Sandbox): Promise<object> {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  await writeFile(goldenFile, `${JSON.stringify(await goldenData(), null, 2)}\n`);
+  await writeFile(goldenFile, JSON.stringify(await goldenData(), null, 2));
+  execFileSync("npx", ["biome", "format", "--write", fileURLToPath(goldenFile)]);
 }

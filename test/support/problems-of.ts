@@ -1,15 +1,14 @@
 import { parseScenario, ScenarioError, type ScenarioProblem } from "../../src/index.js";
 
-export function problemsOf(text: string, file?: string): readonly ScenarioProblem[] {
+export const problemsOf = (text: string, file?: string) => problemsIn(() => parseScenario(text, { file }));
+
+/** The problems of the scenario that something reads; none if it is valid. */
+export function problemsIn(read: () => unknown): readonly ScenarioProblem[] {
   try {
-    parseScenario(text, { file });
+    read();
   } catch (error) {
     if (error instanceof ScenarioError) return error.problems;
     throw error;
   }
   return [];
 }
-
-/** A scenario of one bank, with these lines for its keys. */
-export const inKeys = (lines: string) =>
-  `version: 1\norganizations:\n  bank:\n    type: bank\n    keys:\n${lines}`;

@@ -80,26 +80,6 @@ export function startBin(argv: readonly string[], options: StartOptions = {}): R
   return watched(child, argv.join(" "));
 }
 
-/** A server that keeps the sandbox of a folder's `sandbox.json`. */
-export interface SavedServer extends RunningCommand {
-  readonly url: string;
-  readonly controlUrl: string;
-  readonly keys: Readonly<Record<string, string>>;
-  readonly kill: () => Promise<void>;
-}
-
-/** Starts the built command on the state of a folder; fails when it does not come up. */
-export async function startSaved(cwd: string): Promise<SavedServer> {
-  const argv = ["start", "sandbox.json", "--state", "state.json", "--port", "0", "--json", "--log", "off"];
-  const running = startBin(argv, { cwd });
-  const { base_url: url, control_url: controlUrl, keys } = JSON.parse(await running.until(/\n/));
-  const kill = async () => {
-    running.child.kill("SIGKILL");
-    await running.ended;
-  };
-  return { ...running, url, controlUrl, keys, kill };
-}
-
 /** Whether a command can be given a terminal of its own here. */
 export const hasTerminal = process.platform === "linux" && existsSync("/usr/bin/script");
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { KeyRow } from "../../src/cli/key-rows.js";
 import { createSandbox, parseScenario, type Sandbox } from "../../src/index.js";
 import { startServer } from "../../src/server/index.js";
+import { control } from "../support/call-control.js";
 import { mePath, openSandbox } from "../support/doors.js";
 import { baseUrl, runCli, startCli } from "../support/run-cli.js";
 
@@ -34,12 +35,8 @@ async function challenges(send: (path: string) => Promise<Response>): Promise<bo
 }
 
 const over = (url: string) => challenges((path) => fetch(url + path));
-const putAssumptions = (server: { controlUrl: string | undefined }, body: object) =>
-  fetch(`${server.controlUrl}/assumptions`, {
-    method: "PUT",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
+const putAssumptions = ({ controlUrl }: { controlUrl: string | undefined }, body: object) =>
+  control(controlUrl, "PUT /assumptions", body);
 
 test.each([
   ["minimal", [false]],
@@ -53,7 +50,7 @@ test.each([
     await using server = await startServer({ profile });
     expect([server.sandbox.profile, await over(server.url)]).toEqual([profile, expected]);
     await using changed = await startServer({ profile: profile === "minimal" ? "typical" : "minimal" });
-    expect(await (await putAssumptions(changed, { profile })).json()).toMatchObject({ data: { profile } });
+    expect((await putAssumptions(changed, { profile })).body).toMatchObject({ data: { profile } });
     expect(await over(changed.url)).toEqual(expected);
     const running = startCli(["start", "key-states", "--profile", profile, "--port", "0"]);
     expect(await over(await baseUrl(running))).toEqual(expected);
@@ -78,9 +75,7 @@ test("R4 a key keeps its scopes and an organization its name: in responses, list
         const { data } = await (await sandbox.fetch(`https://any.example${mePath}`, { headers })).json();
         expect([data.organization.name, data.scopes.toSorted()]).toEqual([name, [...scopes].sort()]);
       }
-      for (const scope of scopes) {
-        granted.add(scope);
-      }
+      for (const scope of scopes) granted.add(scope);
     }
     expect(sandbox.keys.get("next").scopes).toEqual(sandbox.keys.get("active").scopes);
     const again = createSandbox({ scenario: sandbox.snapshot() });

@@ -121,9 +121,7 @@ function variantsIn({ seed, varied: counts }: SandboxState, status: number): str
     .map((row) => `${row.id}: ${choose(row).variant.id}`);
 }
 
-test("R1–R7 R27 R28 R48 thousands of varied responses on every path keep every promise, and nearly all variants appear", ({
-  annotate,
-}) => {
+test("R1–R7 R27 R28 R48 thousands of varied responses on every path keep every promise, and nearly all variants appear", () => {
   const seen = new Set<string>();
   const paths = new Set<string>();
   for (const { sandbox, responses, askedAt } of compared(isNightly ? 20_000 : 2_000)) {
@@ -136,9 +134,7 @@ test("R1–R7 R27 R28 R48 thousands of varied responses on every path keep every
     .map(({ path }) => path);
   expect([...paths].sort()).toEqual(responding.sort());
   const all = variationTable.flatMap(({ id, variants }) => variants.map((one) => `${id}: ${one.id}`));
-  const share = all.filter((one) => seen.has(one)).length / all.length;
-  annotate(`${(share * 100).toFixed(1)} % of ${all.length} variants`);
-  expect(share).toBeGreaterThanOrEqual(0.95);
+  expect(all.filter((one) => seen.has(one)).length / all.length).toBeGreaterThanOrEqual(0.95);
 });
 
 test("R7 every response has its own id, and the journal has the response under it", () => {

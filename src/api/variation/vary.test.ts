@@ -9,24 +9,14 @@ test("what a row chooses does not depend on the rows that chose before", () => {
   expect(choose(rowOf("row")).variant).toEqual(selector(1, 200, 5)(rowOf("row")).variant);
 });
 
-test("eight seeds in a row show each variant of each row, in the nth response with each status", () => {
+test("eight seeds in a row, in the nth response with each status, or eight responses, show each variant of each row", () => {
+  const eight = Array.from({ length: 8 }, (_, at) => at);
   for (const one of variationTable) {
     expect(one.variants.length).toBeLessThanOrEqual(8);
-    for (const [status, nth] of [
-      [200, 0],
-      [401, 3],
-      [429, 17],
-    ] as const) {
-      const seeds = Array.from({ length: 8 }, (_, at) => 2 ** 52 + at);
-      const shown = new Set(seeds.map((seed) => selector(seed, status, nth)(one).variant.id));
-      expect(shown.size).toBe(one.variants.length);
-    }
-  }
-});
-
-test("eight responses with a status show each variant of each row", () => {
-  for (const one of variationTable) {
-    const shown = new Set(Array.from({ length: 8 }, (_, nth) => selector(7, 401, nth)(one).variant.id));
-    expect(shown.size).toBe(one.variants.length);
+    const ofSeeds = (status: number, nth: number) =>
+      eight.map((at) => selector(2 ** 52 + at, status, nth)(one));
+    const ofResponses = eight.map((nth) => selector(7, 401, nth)(one));
+    for (const chosen of [ofSeeds(200, 0), ofSeeds(401, 3), ofSeeds(429, 17), ofResponses])
+      expect(new Set(chosen.map(({ variant }) => variant.id)).size).toBe(one.variants.length);
   }
 });

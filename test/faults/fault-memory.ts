@@ -2,12 +2,11 @@ import { Agent, request } from "node:http";
 import { stateOf } from "../../src/library/create-sandbox.js";
 import type { Fault } from "../../src/sandbox/faults.js";
 import { startServer } from "../../src/server/start-server.js";
-import { scenarioWith } from "./faulty.js";
-import { mePath } from "./send.js";
+import { scenarioWith } from "../support/faulty.js";
+import { inParallel } from "../support/in-parallel.js";
+import { mePath } from "../support/send.js";
 
-// Sends so many requests for each fault, over sockets and through `sandbox.fetch`, and prints by how many bytes each
-// of them made the heap grow, and what else they left behind. Clients give up on a request that hangs. With a count of 0
-// only the requests of the warm-up are sent, and no heap is measured.
+// Prints by how many bytes each request with a fault makes the heap grow; with a count of 0, only what else it leaves behind.
 
 const [count = 4_000, warmUp = 1_500, atOnce = 40] = process.argv.slice(2).map(Number);
 
@@ -57,14 +56,6 @@ async function callInProcess(givesUp: boolean): Promise<void> {
   await response.then((response) => response.text()).catch(() => {});
 }
 
-async function repeat(times: number, work: () => Promise<void>, workers: number): Promise<void> {
-  let left = times;
-  const worker = async () => {
-    while (left-- > 0) await work();
-  };
-  await Promise.all(Array.from({ length: workers }, worker));
-}
-
 async function settled(): Promise<number> {
   for (let i = 0; i < 4; i++) {
     globalThis.gc?.();
@@ -78,11 +69,11 @@ async function settled(): Promise<number> {
  * what V8 or Node keeps once (a table that doubles, code that is compiled anew) in one.
  */
 async function growth(work: () => Promise<void>, workers: number): Promise<number> {
-  await repeat(warmUp, work, workers);
+  await inParallel(warmUp, workers, work);
   let min = Number.POSITIVE_INFINITY;
   for (let pass = 0; pass < (count === 0 ? 0 : 3); pass++) {
     const before = await settled();
-    await repeat(count, work, workers);
+    await inParallel(count, workers, work);
     min = Math.min(min, Math.round(((await settled()) - before) / count));
   }
   return min;

@@ -1,7 +1,7 @@
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
+import { mePath } from "../support/send.js";
 import type { ConformanceCase, KeyedSent, Step } from "./conformance-script.js";
-import { mePath } from "./send.js";
 
 /** The bundled scenarios without faults: in these, every request gets the API's own response. */
 export const respondingScenarios = (Object.entries(bundledScenarios) as [ScenarioName, Scenario][])

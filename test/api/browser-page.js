@@ -4,8 +4,8 @@ import { createSandbox } from "svc-sandbox";
 import "svc-sandbox/farmers";
 import { createHandlers } from "svc-sandbox/msw";
 import { readOpenApi } from "svc-sandbox/openapi";
+import { sendWithFetch } from "../support/send.ts";
 import { comparable, runSteps } from "./conformance-script.ts";
-import { sendWithFetch } from "./send.ts";
 
 const worker = setupWorker();
 await worker.start({ quiet: true, onUnhandledRequest: "error" });

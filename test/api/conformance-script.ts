@@ -2,7 +2,7 @@ import type { Duration } from "../../src/index.js";
 import type { Sandbox } from "../../src/library/sandbox.js";
 import type { ScenarioName } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
-import type { Seen, Send, Sent } from "./send.js";
+import type { Seen, Send, Sent } from "../support/send.js";
 
 /** A request whose key may be named by its ref. */
 export interface KeyedSent extends Sent {

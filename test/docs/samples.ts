@@ -1,9 +1,9 @@
-import { blockWith, type Part, pageOf } from "./pages.js";
-import { probeKeys, serveProbed } from "./probed-server.js";
-import { runCli } from "./run-cli.js";
-import { mePath } from "./send.js";
-import { served } from "./servers.js";
-import { temporaryFolder } from "./temporary-folder.js";
+import { blockWith, type Part, pageOf } from "../support/pages.js";
+import { probeKeys, serveProbed } from "../support/probed-server.js";
+import { runCli } from "../support/run-cli.js";
+import { mePath } from "../support/send.js";
+import { served } from "../support/servers.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 // The samples of output on the pages, made by the commands that the pages show.
 
