@@ -324,6 +324,7 @@ const ofRetrying: readonly Flaw[] = [
     does: "sends a request at once after each failure",
     causes: ["resend.outage"],
     client: { tries: 12, pauseMs: 0 },
+    suite: inTurn,
   },
   {
     does: "never gives up",
@@ -370,9 +371,12 @@ const ofRetrying: readonly Flaw[] = [
   },
 ];
 
-/** Without parallel requests, next to which a single resend stays unseen, as docs/certify.md says. */
-function inTurn({ tests }: Suite): Partial<Suite> {
-  return { tests: tests.map((test) => ({ ...test, isParallel: false })) };
+/** Without parallel requests, next to which a resend or a stored response may stay unseen, as docs/certify.md says. */
+function inTurn({ tests, extras }: Suite): Pick<Suite, "tests" | "extras"> {
+  return {
+    tests: tests.map((test) => ({ ...test, isParallel: false })),
+    extras: extras.filter(({ when }) => when !== "heartbeat"),
+  };
 }
 
 const thrice = (suite: Suite): Partial<Suite> => ({
@@ -389,7 +393,7 @@ const ofTests: readonly Flaw[] = [
     causes: ["resend.401"],
     isStated: true,
     client: { storesAccepted: true },
-    suite: thrice,
+    suite: (suite) => inTurn({ ...suite, ...thrice(suite) }),
   },
   {
     does: "runs only once: its runner repeats the result",

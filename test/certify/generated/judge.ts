@@ -22,6 +22,7 @@ export function judge(certified: CertifyResult, flaw: Flaw | undefined): Judgmen
         outcome === "not_judged" &&
         (name.startsWith(cause) ||
           name.includes("only once") ||
+          (name.startsWith("resends of") && cause.startsWith("resend")) ||
           (name.startsWith("varied") && cause.startsWith("row"))),
     );
   const isListed = verdict === "not_judged" || flaw.causes.some(isOpen);
