@@ -280,13 +280,15 @@ const ofRetrying: readonly Flaw[] = [
       does: `sends a key again after a 403 with ${code}`,
       causes: [`resend.403.${code}`],
       client: { triesAfter: (status, other) => (status === 403 && other === code ? 3 : 1) },
-      suite: ({ tests }) => ({
-        tests: [
-          { key: "wrong-scope", times: 1, isParallel: false },
-          { key: "organization-inactive", times: 1, isParallel: false },
-          ...tests.filter(({ key }) => key !== "wrong-scope" && key !== "organization-inactive"),
-        ],
-      }),
+      suite: (suite) => {
+        const { tests, extras } = inTurn(suite);
+        const others = tests.filter(({ key }) => key !== "wrong-scope" && key !== "organization-inactive");
+        const rejected = ["wrong-scope", "organization-inactive"] as const;
+        return {
+          tests: [...rejected.map((key) => ({ key, times: 1, isParallel: false })), ...others],
+          extras,
+        };
+      },
     }),
   ),
   {
