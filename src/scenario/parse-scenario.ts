@@ -7,7 +7,7 @@ import {
   scenarioNames,
   scenarioNotFound,
 } from "./bundled.js";
-import { scenarioLimits, type TextLimits } from "./format/fields.js";
+import { scenarioLimits } from "./format/fields.js";
 import type { PlaceDescription } from "./problems.js";
 import {
   type ExtendsOptions,
@@ -62,11 +62,8 @@ export interface OpenScenario {
   readonly placeOf: (path: Path) => FoundPlace | undefined;
 }
 
-export function openScenario(
-  text: string,
-  { file, load, limits }: Omit<ParseOptions, "openapi"> & { readonly limits?: TextLimits } = {},
-): OpenScenario {
-  const written = foundText(text, file, limits);
+export function openScenario(text: string, { file, load }: Omit<ParseOptions, "openapi"> = {}): OpenScenario {
+  const written = foundText(text, file);
   const options = extendsOptions(load);
   let whole: ReadScenario | undefined;
   return {

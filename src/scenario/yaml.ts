@@ -22,7 +22,7 @@ import {
 import type { Members } from "../rules/schema/messages.js";
 import { isMapping, type Path } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
-import { scenarioLimits, type TextLimits } from "./format/fields.js";
+import { scenarioLimits } from "./format/fields.js";
 import { createSource, isOfSecret, placeAt } from "./places.js";
 import type { ScenarioMistake, ScenarioProblemCode, SourceText, TextRange } from "./problems.js";
 import { type FoundScenario, type ReadScenario, type ReportProblem, readPlain } from "./read.js";
@@ -38,8 +38,10 @@ interface TextKind {
   readonly shorten: string;
 }
 
-const ofScenario = {
+const ofScenario: TextKind = {
   noun: "scenario",
+  bytes: scenarioLimits.bytes,
+  pieces: scenarioLimits.pieces,
   levels: scenarioLimits.levels,
   shorten: "shorten it, or use population",
 };
@@ -67,11 +69,7 @@ const options = {
 } satisfies ParseOptions & DocumentOptions & SchemaOptions;
 
 /** A scenario in a text, which is read once. */
-export function foundText(
-  text: string,
-  file: string | undefined,
-  limits: TextLimits = scenarioLimits,
-): FoundScenario {
+export function foundText(text: string, file: string | undefined): FoundScenario {
   const source = createSource(text, file);
   const startsLikeScenario = /^(?:\{\s*)?["']?version["']?\s*:\s*1\b/m.test(source.text);
   const problems: ScenarioMistake[] = [];
@@ -81,7 +79,7 @@ export function foundText(
     file,
     startsLikeScenario,
     read(report) {
-      if (!isRead) scenario = readYaml(source, limits, (problem) => problems.push(problem));
+      if (!isRead) scenario = readYaml(source, (problem) => problems.push(problem));
       isRead = true;
       for (const problem of problems) report(problem);
       return scenario;
@@ -113,8 +111,8 @@ export function readDocument(text: string, file: string, report: ReportProblem):
   return undefined;
 }
 
-function readYaml(source: SourceText, limits: TextLimits, report: ReportProblem): ReadScenario | undefined {
-  const tree = readNodes(source, report, { ...ofScenario, ...limits });
+function readYaml(source: SourceText, report: ReportProblem): ReadScenario | undefined {
+  const tree = readNodes(source, report, ofScenario);
   if (tree === undefined) return undefined;
   const placeOf: ReadScenario["placeOf"] = (path, pointAt) => placeIn(tree, source, path, pointAt);
   // `readPlain` counts and copies repeated aliases.
@@ -128,13 +126,14 @@ function readYaml(source: SourceText, limits: TextLimits, report: ReportProblem)
     report({ code: "wrong_type", path: [], message, hint, place });
     return undefined;
   }
-  const value = withMerges(tree.document.toJS({ maxAliasCount: -1 }), limits.parts);
+  const maxParts = scenarioLimits.parts;
+  const value = withMerges(tree.document.toJS({ maxAliasCount: -1 }), maxParts);
   if (value === undefined) {
-    const message = `the merge keys (<<) of the scenario copy more than ${limits.parts} fields`;
+    const message = `the merge keys (<<) of the scenario copy more than ${maxParts} fields`;
     report({ code: "too_large", path: [], message, hint: "merge less", place: placeAt(source, 0) });
     return undefined;
   }
-  const fields = readPlain(value, reportAtPath, limits.parts);
+  const fields = readPlain(value, reportAtPath, maxParts);
   return fields && { fields, placeOf };
 }
 

@@ -50,8 +50,6 @@ export interface ReportDocument {
 
 /** A table. With `details`, the text format lists them below each row. In JUnit, each row with a tone is a test. */
 export interface Section {
-  /** For a document that places some of its sections itself. */
-  readonly id?: string;
   readonly title: string;
   /** The column names: first the cells', then the details'. */
   readonly columns: readonly string[];

@@ -294,6 +294,3 @@ export const scenarioLimits = {
   /** Of the population of a scenario that is sent to a server: they take half a second, while all other requests wait. */
   keysSent: 20_000,
 } as const;
-
-/** What a text may have at most. */
-export type TextLimits = Readonly<Record<"bytes" | "pieces" | "parts", number>>;
