@@ -10,7 +10,7 @@ const files = readdirSync(join(root, folder))
   .sort();
 const link = String.raw`\[\d+\]\(\d{4}-[\w-]+\.md\)`;
 const statusForm = new RegExp(
-  String.raw`^\*\*Status\.\*\* ((Accepted)|((?:In part r|R)eplaced by ${link}(?:, ${link})*)(?:: .+?)?)\.(?: (?:Replaces|Extends) .+\.)?$`,
+  String.raw`^\*\*Status\.\*\* (?:Accepted|(?:In part r|R)eplaced by ${link}(?:, ${link})*(?:: .+?)?)\.(?: (?:Replaces|Extends) .+\.)?$`,
 );
 
 test.each(files)("%s has a number, one form of status, and its row in the index", (file) => {
@@ -18,10 +18,8 @@ test.each(files)("%s has a number, one form of status, and its row in the index"
   const [, number, title] = /^# (\d+)\. (.+)$/m.exec(text) ?? [];
   expect(file.startsWith(`${String(number).padStart(4, "0")}-`)).toBe(true);
   const [line = ""] = /^\*\*Status.*$/m.exec(text) ?? [];
-  const [, , accepted, replaced = accepted ?? ""] = statusForm.exec(line) ?? [];
-  expect([line, replaced]).not.toEqual([line, ""]);
-  const status = replaced.charAt(0).toLowerCase() + replaced.slice(1);
-  expect(pageOf(`${folder}/README.md`)).toContain(`\n| ${number} | [${title}](${file}) | ${status} |\n`);
+  expect(line).toMatch(statusForm);
+  expect(pageOf(`${folder}/README.md`)).toContain(`\n| ${number} | [${title}](${file}) |\n`);
 });
 
 test("the index explains each missing number, and has no other row", () => {
