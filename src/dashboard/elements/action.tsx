@@ -25,19 +25,21 @@ export function useActions() {
   return { problem: problem.value, isRunning: running.value > 0, add };
 }
 
-// A person has sent no body.
-const wordsOf = ({ fields, message }: ControlError) => Object.values(fields).join("\n") || message;
+/** The codes of the page itself: there was no readable response. */
+const ownCodes = ["unreachable", "unexpected_response"];
 
 export function RejectionText({ problem }: Readonly<{ problem: ControlError | undefined }>) {
   if (problem === undefined) return null;
+  const { code, fields, message } = problem;
   return (
     <p class="rejection" role="alert">
-      <Sentence>{wordsOf(problem)}</Sentence>{" "}
-      {problem.isOfSandbox ? (
+      {/* A person has sent no body. */}
+      <Sentence>{Object.values(fields).join("\n") || message}</Sentence>{" "}
+      {ownCodes.includes(code) ? null : (
         <DocsLink to="errors.md#errors-of-the-sandbox">
-          <code>{problem.code}</code>
+          <code>{code}</code>
         </DocsLink>
-      ) : null}
+      )}
     </p>
   );
 }
@@ -58,28 +60,18 @@ interface AskProps extends Question {
 
 /** A question before an action. It closes afterwards. */
 export function Ask({ title, text, action, run, onClose }: AskProps) {
-  const { problem, isRunning, add } = useActions();
+  const runAndClose = async () => {
+    await run();
+    onClose();
+  };
   return (
     <Dialog title={title} onClose={onClose}>
       <p>{text}</p>
-      <RejectionText problem={problem} />
       <footer class="bar">
-        <button
-          type="button"
-          class="danger"
-          disabled={isRunning}
-          onClick={() =>
-            add(async () => {
-              await run();
-              onClose();
-            })
-          }
-        >
+        <Button class="danger" run={runAndClose}>
           {action}
-        </button>
-        <button type="button" class="quiet" onClick={onClose}>
-          Cancel
-        </button>
+        </Button>
+        <Button run={onClose}>Cancel</Button>
       </footer>
     </Dialog>
   );
@@ -88,7 +80,7 @@ export function Ask({ title, text, action, run, onClose }: AskProps) {
 interface ButtonProps {
   readonly run: () => unknown;
   /** Asked first. */
-  readonly ask?: Question;
+  readonly ask?: Question | undefined;
   readonly class?: string;
   readonly isDisabled?: boolean;
   readonly children: ComponentChildren;
@@ -102,20 +94,15 @@ export function Button({ run, ask, class: name = "quiet", isDisabled, children }
     if (ask !== undefined) isAsking.value = true;
     else if (!isRunning) add(run);
   };
+  const close = () => {
+    isAsking.value = false;
+  };
   return (
     <>
       <button type="button" class={name} disabled={isDisabled} onClick={press}>
         {children}
       </button>
-      {ask !== undefined && isAsking.value ? (
-        <Ask
-          {...ask}
-          run={run}
-          onClose={() => {
-            isAsking.value = false;
-          }}
-        />
-      ) : null}
+      {ask !== undefined && isAsking.value ? <Ask {...ask} run={run} onClose={close} /> : null}
       <RejectionText problem={problem} />
     </>
   );

@@ -1,34 +1,62 @@
 import { type Signal, useSignal } from "@preact/signals";
-import { useId } from "preact/hooks";
+import { type ComponentChildren, createContext } from "preact";
+import { useContext, useEffect, useId, useRef } from "preact/hooks";
 import { changeQuery, route } from "../route.js";
+import { RejectionText, useActions } from "./action.js";
+
+/** What somebody has entered, by field. It outlives its view: only sending or canceling empties it. */
+export type Draft = Signal<Readonly<Record<string, string>>>;
+
+interface FormState {
+  readonly draft: Draft;
+  /** By field. */
+  readonly problems: Readonly<Record<string, string>>;
+}
+
+const FormContext = createContext<FormState | undefined>(undefined);
+
+/** The form around a component. */
+export const useForm = () => useContext(FormContext) as FormState;
+
+interface FormProps {
+  readonly draft: Draft;
+  readonly class: string;
+  /** Gets the value of the button that was pressed. */
+  readonly send: (button: string) => Promise<unknown>;
+  readonly children: ComponentChildren;
+}
+
+/** A form that is sent once at a time. Problems are shown below their fields, the first of which gets the focus. */
+export function Form({ draft, class: layout, send, children }: FormProps) {
+  const form = useRef<HTMLFormElement>(null);
+  const { problem, isRunning, add } = useActions();
+  const problems = problem?.fields ?? {};
+  useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [problem]);
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const { value } = event.submitter as HTMLButtonElement;
+    if (!isRunning) add(() => send(value));
+  };
+  return (
+    <FormContext.Provider value={{ draft, problems }}>
+      <form class={layout} ref={form} aria-busy={isRunning} onSubmit={submit}>
+        {children}
+        {Object.keys(problems).length === 0 ? <RejectionText problem={problem} /> : null}
+      </form>
+    </FormContext.Provider>
+  );
+}
 
 /** A value, with other words if these differ. */
 export type Option = string | readonly [value: string, words: string];
 
-interface SelectProps {
-  readonly label: string;
-  readonly value: string;
-  readonly of: readonly Option[];
-  readonly onChange: (value: string) => void;
-}
+const pairOf = (option: Option) => (typeof option === "string" ? ([option, option] as const) : option);
 
-/** One value of a list, with its label before it. */
-export function Select({ label, value, of, onChange }: SelectProps) {
-  return (
-    <label class="labeled">
-      <span>{label}</span>
-      <select value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-        <Options of={of} value={value} />
-      </select>
-    </label>
-  );
-}
-
-function Options({ of, value }: Pick<SelectProps, "of" | "value">) {
-  const pairs = of.map((option) => (typeof option === "string" ? ([option, option] as const) : option));
+/** The values of a list to choose from. */
+export function Options({ of, value }: { readonly of: readonly Option[]; readonly value: string }) {
   return (
     <>
-      {pairs.map(([name, words]) => (
+      {of.map(pairOf).map(([name, words]) => (
         <option key={name} value={name} selected={name === value}>
           {words}
         </option>
@@ -37,15 +65,10 @@ function Options({ of, value }: Pick<SelectProps, "of" | "value">) {
   );
 }
 
-/** What somebody has entered, by field. It outlives its view: only sending or canceling empties it. */
-export type FormDraft = Signal<Readonly<Record<string, string>>>;
-
 interface FieldProps {
-  readonly draft: FormDraft;
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
-  readonly problem?: string | undefined;
   readonly placeholder?: string;
   readonly required?: boolean;
   /** The values to choose from; any text without them. */
@@ -53,23 +76,35 @@ interface FieldProps {
 }
 
 /** A field of a form with its label, and its hint or problem below. */
-export function Field({ draft, name, label, hint, problem, placeholder, required, of }: FieldProps) {
+export function Field({ name, label, hint, placeholder, required, of }: FieldProps) {
   const id = useId();
-  const [first = ""] = of ?? [];
-  const value = draft.value[name] ?? (typeof first === "string" ? first : first[0]);
+  const { draft, problems } = useForm();
+  const problem = problems[name];
+  const value = draft.value[name] ?? (of ? pairOf(of[0] ?? "")[0] : "");
   const note = problem ?? hint;
   const change = ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) => {
     draft.value = { ...draft.value, [name]: currentTarget.value };
   };
-  const attributes = { id, value, required, placeholder, "aria-invalid": problem !== undefined };
-  const described = note === undefined ? {} : { "aria-describedby": `${id}-note` };
+  const attributes = {
+    id,
+    value,
+    required,
+    "aria-invalid": problem !== undefined,
+    "aria-describedby": note && `${id}-note`,
+  };
   return (
     <div class="field">
       <label htmlFor={id}>{label}</label>
       {of === undefined ? (
-        <input autocomplete="off" spellcheck={false} onInput={change} {...attributes} {...described} />
+        <input
+          placeholder={placeholder}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={change}
+          {...attributes}
+        />
       ) : (
-        <select onChange={change} {...attributes} {...described}>
+        <select onChange={change} {...attributes}>
           <Options of={of} value={value} />
         </select>
       )}

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from "preact";
-import { useId, useLayoutEffect } from "preact/hooks";
-import type { Resource } from "../control/resource.js";
-import { health, now } from "../control/resources.js";
+import { useId } from "preact/hooks";
+import { useData } from "../control/data.js";
+import { now } from "../control/now.js";
+import type { ControlData } from "../control/responses.js";
 
 /** The start of a text of any length. */
 export function shortened(text: string, max: number): string {
@@ -152,32 +153,30 @@ export function Panel({ title, name, note, actions, children }: PanelProps) {
   );
 }
 
-interface ReadProps<Data> {
-  readonly of: Resource<Data>;
-  readonly children: (response: Data) => ComponentChildren;
+interface ReadProps<Path extends keyof ControlData> {
+  readonly path: Path;
+  readonly children: (response: ControlData[Path]) => ComponentChildren;
 }
 
-/** The last response of a resource, kept up to date. Before the first one, it shows that or why it is missing. */
-export function Read<Data>({ of, children }: ReadProps<Data>) {
-  useLayoutEffect(() => of.follow(), [of]);
-  const response = of.data.value;
-  if (response !== undefined) return <>{children(response)}</>;
-  const problem = of.problem.value?.message;
-  return problem === undefined ? (
-    <p class="muted">Reading…</p>
-  ) : (
+/** The last response to a path, up to date. Before the first one, it shows that or why it is missing. */
+export function Read<Path extends keyof ControlData>({ path, children }: ReadProps<Path>) {
+  const { data, problem } = useData(path);
+  if (data !== undefined) return <>{children(data)}</>;
+  if (problem === undefined) return <p class="muted">Reading…</p>;
+  return (
     <p class="rejection" role="alert">
-      {problem}
+      {problem.message}
     </p>
   );
 }
 
-/** The documentation of this version, in its repository. It opens in a new tab. */
+/** Of this version, in the repository; set by the build. */
+declare const docsAddress: string;
+
+/** A page of the documentation. It opens in a new tab. */
 export function DocsLink({ to, children }: { readonly to: string; readonly children: ComponentChildren }) {
-  const version = health.data.value?.version;
-  const docs = `https://github.com/svc-sandbox/svc-sandbox/blob/${version ? `v${version}` : "main"}/docs`;
   return (
-    <a href={`${docs}/${to}`} target="_blank" rel="noreferrer">
+    <a href={docsAddress + to} target="_blank" rel="noreferrer">
       {children}
     </a>
   );

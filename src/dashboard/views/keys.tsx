@@ -1,23 +1,21 @@
 import { useSignal } from "@preact/signals";
 import { call } from "../control/call.js";
-import { usePage } from "../control/resource.js";
-import { useNow } from "../control/resources.js";
+import { useData } from "../control/data.js";
 import type { Directory, ListedKey, ShownOrganization, ShownSentRequest } from "../control/responses.js";
 import { Button, RejectionText, useActions } from "../elements/action.js";
-import { FilterField, filterInAddress, type Option, Select } from "../elements/form.js";
+import { FilterField, filterInAddress, type Option, Options } from "../elements/form.js";
 import { SentResponse, toneOf } from "../elements/traffic.js";
 import { counted, FactList, InstantText, Sentence, Until } from "../elements/words.js";
-import { changeQuery, linkTo, route, withQuery } from "../route.js";
+import { changeQuery, linkTo, route } from "../route.js";
 import { doing, KeyDialog } from "./key-dialog.js";
 
 const listedAtOnce = 200;
 
 export function KeysView() {
-  useNow();
   const limit = Number(route.value.query.get("limit")) || listedAtOnce;
-  const path = withQuery("/directory", { filter: filterInAddress(), limit: String(limit) });
-  const { shown, problem } = usePage<Directory>(path);
-  const { sections = [], matching = 0, total = 0 } = shown ?? {};
+  const query = new URLSearchParams({ filter: filterInAddress(), limit: String(limit) });
+  const { data, problem } = useData(`/directory?${query}`);
+  const { sections = [], matching = 0, total = 0 } = data ?? {};
   const left = matching - sections.reduce((sum, { keys }) => sum + keys.length, 0);
   const create = () => {
     doing.value = { kind: "create", organizations: sections.map(({ organization }) => organization.ref) };
@@ -37,7 +35,7 @@ export function KeysView() {
       </header>
       <FilterField placeholder="Ref, name, organization, state, scope" />
       <RejectionText problem={problem} />
-      {shown === undefined ? null : sections.length === 0 ? (
+      {data === undefined ? null : sections.length === 0 ? (
         <p class="panel muted">No keys match the filter.</p>
       ) : (
         sections.map((section) => <OrganizationPanel key={section.organization.ref} section={section} />)
@@ -84,33 +82,36 @@ function OrganizationPanel({
   );
 }
 
-/** What an organization may do, to change. */
+/** What an organization may do, to change: a label, a value, the values to choose from, and the change to one of them. */
+type Permission = readonly [
+  label: string,
+  value: string,
+  of: readonly Option[],
+  changeTo: (value: string) => object,
+];
+
 function Access({ organization }: Readonly<{ organization: ShownOrganization }>) {
   const { add, problem } = useActions();
   const { ref, status, sandbox_access, live_access } = organization;
-  const select = (
-    label: string,
-    value: string,
-    of: readonly Option[],
-    bodyFor: (value: string) => object,
-  ) => (
-    <Select
-      label={label}
-      value={value}
-      of={of}
-      onChange={(to) =>
-        add(() => call(`/organizations/${encodeURIComponent(ref)}`, { method: "PATCH", body: bodyFor(to) }))
-      }
-    />
-  );
+  const sandbox = sandbox_access ? "on" : "off";
   const live: readonly Option[] = [["not_approved", "not approved"], "approved", "suspended"];
+  const permissions: readonly Permission[] = [
+    ["Status", status, ["active", "inactive"], (to) => ({ status: to })],
+    ["Sandbox access", sandbox, ["on", "off"], (to) => ({ sandbox_access: to === "on" })],
+    ["Live access", live_access, live, (to) => ({ live_access: to })],
+  ];
+  const change = (body: object) =>
+    add(() => call(`/organizations/${encodeURIComponent(ref)}`, { method: "PATCH", body }));
   return (
     <div class="bar access">
-      {select("Status", status, ["active", "inactive"], (to) => ({ status: to }))}
-      {select("Sandbox access", sandbox_access ? "on" : "off", ["on", "off"], (to) => ({
-        sandbox_access: to === "on",
-      }))}
-      {select("Live access", live_access, live, (to) => ({ live_access: to }))}
+      {permissions.map(([label, value, of, changeTo]) => (
+        <label key={label} class="labeled">
+          {label}
+          <select value={value} onChange={({ currentTarget }) => change(changeTo(currentTarget.value))}>
+            <Options of={of} value={value} />
+          </select>
+        </label>
+      ))}
       <RejectionText problem={problem} />
     </div>
   );

@@ -1,13 +1,12 @@
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { baseUrl, call } from "../control/call.js";
-import { requestChecks } from "../control/resources.js";
 import type { ReportPath, ShownReport, ShownSentRequest } from "../control/responses.js";
 import { Button, lossOfState } from "../elements/action.js";
-import { CopyCurl } from "../elements/copy.js";
 import { PathBadge, SentResponse, toneOf } from "../elements/traffic.js";
 import { capitalized, DocsLink, Panel, Read } from "../elements/words.js";
 import { linkTo, route } from "../route.js";
+import { CopyCurl } from "./secret.js";
 
 /** The request checks in order, each with its outcomes and their numbers of requests. An outcome opens below its check. */
 export function Outcomes({ report }: Readonly<{ report: ShownReport }>) {
@@ -18,7 +17,7 @@ export function Outcomes({ report }: Readonly<{ report: ShownReport }>) {
       name="checks"
       note="Filled: covered by clients. Ring: only by the story or this page, whose requests are in parentheses. Dashed: not covered; open it for instructions."
     >
-      <Read of={requestChecks}>
+      <Read path="/request-checks">
         {({ faults, checks, successes }) => (
           <ol class="checks" aria-label="Request checks">
             {[

@@ -1,19 +1,18 @@
 import { useSignal } from "@preact/signals";
-import { baseUrl } from "../control/call.js";
-import { useResources } from "../control/resource.js";
-import { curlLine, journal, report } from "../control/resources.js";
+import { useData } from "../control/data.js";
 import type { Request } from "../control/responses.js";
-import { Button } from "../elements/action.js";
+import { Button, RejectionText } from "../elements/action.js";
 import { FilterField, filterInAddress } from "../elements/form.js";
 import { adviceTones, PathBadge, Target, toneOf } from "../elements/traffic.js";
 import { counted, instantParts } from "../elements/words.js";
 import { linkTo, route } from "../route.js";
 import { RequestDetail } from "./request.js";
+import { useCurlLine } from "./secret.js";
 
 export function RequestsView() {
-  useResources(journal, report);
   const opened = route.value.parts[0];
-  const all = journal.data.value ?? [];
+  const { data, problem } = useData("/requests");
+  const all = data ?? [];
   const chosen = filtered(all, filterInAddress()).toReversed();
   return (
     <div class={opened === undefined ? "split" : "split with-detail"}>
@@ -26,7 +25,8 @@ export function RequestsView() {
           </span>
         </header>
         <FilterField placeholder="Key, outcome, status, advice or id" />
-        {chosen.length === 0 ? (
+        <RejectionText problem={problem} />
+        {data === undefined ? null : chosen.length === 0 ? (
           <Nothing isFiltered={all.length > 0} />
         ) : (
           <LongList of={chosen} opened={opened} />
@@ -78,11 +78,12 @@ function filtered(requests: readonly Request[], filter: string): readonly Reques
 }
 
 function Nothing({ isFiltered }: Readonly<{ isFiltered: boolean }>) {
+  const line = useCurlLine();
   if (isFiltered) return <p class="panel muted">No requests match this filter.</p>;
   return (
     <div class="panel stack">
       <p>No requests yet. Point your client at this base URL, or send a request from a shell:</p>
-      <pre class="code">{curlLine(baseUrl)}</pre>
+      <pre class="code">{line}</pre>
       <p>
         The <a href={linkTo("overview")}>overview</a> shows how to cover each path.
       </p>
@@ -123,7 +124,8 @@ function Row({
 }: Readonly<{ request: Request; above: Request | undefined; isOpen: boolean }>) {
   const { id, at, status, path_id: pathId, key, fingerprint, source, fault, advice } = request;
   const [day, time] = instantParts(at);
-  const level = report.data.value?.advice.find((row) => advice.includes(row.id))?.level ?? "note";
+  const report = useData("/report?story=true").data;
+  const level = report?.advice.find((row) => advice.includes(row.id))?.level ?? "note";
   return (
     <>
       {above !== undefined && instantParts(above.at)[0] === day ? null : (

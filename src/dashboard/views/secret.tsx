@@ -1,13 +1,26 @@
-import { useSignal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { baseUrl } from "../control/call.js";
-import { lastIssued } from "../control/issued.js";
-import { useResources } from "../control/resource.js";
-import { curlLine, report } from "../control/resources.js";
+import { baseUrl, call } from "../control/call.js";
+import { useData } from "../control/data.js";
 import type { IssuedKey } from "../control/responses.js";
 import { CopyButton } from "../elements/copy.js";
 
-/** A key that a component issues, until it no longer exists because another scenario or a reset has started. */
+/** The key that this page created last, to copy from the header. A reload discards it, and so does another scenario. */
+export const lastIssued = signal<IssuedKey | undefined>(undefined);
+
+/** The last issued key while it exists: another scenario or a reset may have started. */
+export function useLastIssued(): IssuedKey | undefined {
+  const issued = lastIssued.value;
+  const { data, problem } = useData(issued && `/keys/${encodeURIComponent(issued.key.ref)}`);
+  const isReplaced = data?.ref === issued?.key.ref && data?.fingerprint !== issued?.key.fingerprint;
+  const isGone = problem?.code === "not_found" || isReplaced;
+  useEffect(() => {
+    if (isGone) lastIssued.value = undefined;
+  }, [isGone]);
+  return issued;
+}
+
+/** A key that a component issues, until it no longer exists. */
 export function useIssued() {
   const issued = useSignal<IssuedKey | undefined>(undefined);
   const isListed = lastIssued.value !== undefined;
@@ -17,10 +30,16 @@ export function useIssued() {
   return issued;
 }
 
+/** A request to the first endpoint, for a shell. */
+export function useCurlLine(secret?: string): string {
+  const path = useData("/report?story=true").data?.endpoints[0]?.path ?? "";
+  return `curl -i ${secret === undefined ? "" : `-H "x-api-key: ${secret}" `}${baseUrl}${path}`;
+}
+
 /** The secret of a new key. */
 export function Secret({ issued }: Readonly<{ issued: IssuedKey }>) {
-  useResources(report);
   const { key, secret } = issued;
+  const line = useCurlLine(secret);
   const shown = useRef<HTMLDivElement>(null);
   useEffect(() => {
     lastIssued.value = issued;
@@ -36,11 +55,24 @@ export function Secret({ issued }: Readonly<{ issued: IssuedKey }>) {
       <code class="code secret-text">{secret}</code>
       <div class="bar">
         <CopyButton text={secret}>Copy the secret</CopyButton>
-        <CopyButton text={curlLine(baseUrl, secret) ?? secret}>Copy as curl</CopyButton>
+        <CopyButton text={line}>Copy as curl</CopyButton>
         <span class="muted">
           Fingerprint <code>{key.fingerprint}</code>
         </span>
       </div>
     </div>
   );
+}
+
+/** Copies a line for a shell, with the key in it: a new shell has no variables. */
+export function CopyCurl({ keyRef, line }: Readonly<{ keyRef: string; line: (secret: string) => string }>) {
+  const text = async () => line(keyRef === "none" ? "" : await secretOf(keyRef));
+  return <CopyButton text={text}>Copy as curl</CopyButton>;
+}
+
+async function secretOf(ref: string): Promise<string> {
+  const issued = lastIssued.peek();
+  if (issued?.key.ref === ref) return issued.secret;
+  const path = `/keys/${encodeURIComponent(ref)}/secret`;
+  return (await call<{ readonly secret: string }>(path, { method: "POST" })).secret;
 }

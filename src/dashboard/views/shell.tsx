@@ -1,19 +1,19 @@
 import type { ComponentType } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { baseUrl, isTokenRejected, needsToken, useToken } from "../control/call.js";
-import { turnOff } from "../control/faults.js";
-import { lastIssued } from "../control/issued.js";
-import { useResources } from "../control/resource.js";
-import { clock, faults, health, now, report } from "../control/resources.js";
-import { connection, tryNow, whyOffline } from "../control/revision.js";
+import { useData } from "../control/data.js";
+import { now } from "../control/now.js";
+import { revision, tryNow, whyOffline } from "../control/revision.js";
 import { Button } from "../elements/action.js";
 import { CopyButton } from "../elements/copy.js";
 import { counted, DocsLink, InstantText } from "../elements/words.js";
 import { linkTo, route } from "../route.js";
+import { turnOffAll } from "./faults.js";
 import { KeysView } from "./keys.js";
 import { OverviewView } from "./overview.js";
 import { RequestsView } from "./requests.js";
 import { SandboxView } from "./sandbox.js";
+import { useLastIssued } from "./secret.js";
 import { StoryView } from "./story.js";
 
 /** By their names in the address. */
@@ -46,9 +46,8 @@ function focusMain(event: Event): void {
 }
 
 function Header() {
-  useResources(health);
-  const { scenario, seed, version } = health.data.value ?? {};
-  const isOpen = connection.value === "open";
+  const { scenario, seed, version } = useData("/health").data ?? {};
+  const isOpen = revision.value !== undefined;
   return (
     <header class="page-header">
       <a class="skip-link" href={`${location.hash || "#/"}`} onClick={focusMain}>
@@ -67,20 +66,19 @@ function Header() {
       )}
       <ActiveFaults />
       <Connect />
-      <output class={`connection ${connection.value}`}>{isOpen ? "live" : "not connected"}</output>
+      <output class={isOpen ? "connection open" : "connection"}>{isOpen ? "live" : "not connected"}</output>
     </header>
   );
 }
 
 /** Faults change responses, so every view shows them and turns them off. */
 function ActiveFaults() {
-  useResources(faults);
-  const active = faults.data.value?.length ?? 0;
+  const active = useData("/faults").data?.length ?? 0;
   if (active === 0) return null;
   return (
     <span class="bar active-faults">
       <a href={linkTo("sandbox", ["faults"])}>{counted(active, "fault")} active</a>
-      <Button class="quiet small" run={() => turnOff()}>
+      <Button class="quiet small" run={turnOffAll}>
         Turn off
       </Button>
     </span>
@@ -89,7 +87,7 @@ function ActiveFaults() {
 
 /** What a client needs: the base URL, and a key that this page knows, or where to create one. */
 function Connect() {
-  const issued = lastIssued.value;
+  const issued = useLastIssued();
   return (
     <span class="bar connect">
       <CopyButton text={baseUrl}>Copy URL</CopyButton>
@@ -108,8 +106,8 @@ function Connect() {
 
 /** The views, the clock, and the settings that make responses differ from a plain sandbox. */
 function Navigation({ current }: Readonly<{ current: string }>) {
-  useResources(clock, report);
-  const { profile = "minimal" } = report.data.value ?? {};
+  const { frozen } = useData("/clock").data ?? {};
+  const { profile = "minimal" } = useData("/report?story=true").data ?? {};
   return (
     <nav class="page-navigation" aria-label="Views">
       <div>
@@ -126,7 +124,7 @@ function Navigation({ current }: Readonly<{ current: string }>) {
           <a class="clock" href={linkTo("sandbox", ["clock"])} title="The sandbox's clock">
             <InstantText at={now.value} />
           </a>
-          {clock.data.value?.frozen ? <a href={linkTo("sandbox", ["clock"])}>clock frozen</a> : null}
+          {frozen ? <a href={linkTo("sandbox", ["clock"])}>clock frozen</a> : null}
           {profile === "minimal" ? null : <a href={linkTo("sandbox", ["profile"])}>profile {profile}</a>}
           <DocsLink to="README.md">Docs</DocsLink>
         </div>

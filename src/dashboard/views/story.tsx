@@ -1,18 +1,17 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { call } from "../control/call.js";
-import { useResources } from "../control/resource.js";
-import { health, requestChecks, story } from "../control/resources.js";
+import { useData } from "../control/data.js";
 import type { Request, StepResult, Story } from "../control/responses.js";
 import { Ask, Button, lossOfState, RejectionText, useActions } from "../elements/action.js";
 import { BodyText, CheckStrip, OwnFault, PathBadge, resultsAt, Target, toneOf } from "../elements/traffic.js";
 import { counted, DocsLink, InstantText, Read, Sentence, shortened } from "../elements/words.js";
 import { linkTo } from "../route.js";
+import { useName } from "./scenario.js";
 
 export function StoryView() {
-  useResources(requestChecks, health);
   return (
-    <Read of={story}>
+    <Read path="/story">
       {(progress) => (progress.steps === 0 ? <NoStory /> : <Presenter progress={progress} />)}
     </Read>
   );
@@ -24,8 +23,8 @@ function NoStory() {
       <h1>Story</h1>
       <div class="panel stack">
         <p>
-          The scenario <bdi>{health.data.value?.scenario}</bdi> has no story. A story describes events, sends
-          requests and checks their responses. You play it here.
+          The scenario <bdi>{useName()}</bdi> has no story. A story describes events, sends requests and
+          checks their responses. You play it here.
         </p>
         <p>
           <a href={linkTo("sandbox", ["scenario"])}>Load a scenario that has one</a>, such as rotation, or{" "}
@@ -155,9 +154,10 @@ function useKeys(keys: Readonly<Record<string, () => void>>): void {
 
 /** The name of the scenario, for an audience. */
 function StoryTitle({ name }: Pick<Story, "name">) {
+  const scenario = useName();
   return (
     <p class="story-title">
-      <bdi>{shortened(name ?? health.data.value?.scenario ?? "", 100)}</bdi>
+      <bdi>{shortened(name ?? scenario, 100)}</bdi>
     </p>
   );
 }
@@ -248,7 +248,7 @@ function ResponsePanel({
   isAsExpected,
 }: Readonly<{ response: NonNullable<StepResult["response"]>; isAsExpected: boolean }>) {
   const { status, code, headers, body, path_id: pathId, fault } = response;
-  const checks = requestChecks.data.value?.checks ?? [];
+  const checks = useData("/request-checks").data?.checks ?? [];
   // A fault that only delays a request does not change its outcome.
   const isFault = fault === pathId;
   return (
