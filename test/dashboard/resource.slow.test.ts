@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
 // The pages of other tests are in a browser; this one is about the order of calls, over a slow network.
 const latency = 400;
-const pause = 700;
+const pause = 1000;
 let revision = "1";
 let readings = 0;
 const asked: string[] = [];

@@ -127,11 +127,7 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     await page.reload();
     await settled(page);
     await seen();
-    await page.keyboard.press("Space");
-    await page.getByText("The end. 6 steps.").waitFor();
-    await page.getByText("✗ 1 step not as expected.").waitFor();
-    await page.keyboard.press("ArrowLeft");
-    await page.getByText("Not as expected:").waitFor();
+    await page.getByText("✗ 1 step not as expected").waitFor();
   });
 
   test("a scenario without a story shows how to write one, and leads to others", async () => {

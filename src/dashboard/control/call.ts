@@ -1,4 +1,4 @@
-import { signal } from "@preact/signals";
+import { Shared } from "./shared.js";
 
 const controlUrl = new URL("./", document.baseURI);
 
@@ -9,10 +9,10 @@ const tokenName = `svc-sandbox token ${controlUrl.pathname}`;
 const storedToken = () => sessionStorage.getItem(tokenName);
 
 /** Whether the control plane requires a token that the page does not have. */
-export const needsToken = signal(false);
+export const needsToken = new Shared(false);
 
-/** Whether the page's token is wrong: mistyped, or from an earlier sandbox. */
-export const isTokenRejected = () => needsToken.value && storedToken() !== null;
+/** Whether the page has a token. One that it still needs is wrong: mistyped, or from an earlier sandbox. */
+export const hasToken = () => storedToken() !== null;
 
 /** Stores the token for this tab. Calls that require it are retried. */
 export function useToken(token: string): void {
@@ -43,7 +43,7 @@ export class ControlError extends Error {
 }
 
 /** The number of changes by this page, after each of which it looks for news immediately. */
-export const ownChanges = signal(0);
+export const ownChanges = new Shared(0);
 
 interface Call {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

@@ -1,4 +1,3 @@
-import { effect, untracked } from "@preact/signals";
 import { useLayoutEffect, useState } from "preact/hooks";
 import { type ControlError, call } from "./call.js";
 import type { ControlData } from "./responses.js";
@@ -55,12 +54,11 @@ function startReading(path: string): Reading {
     }
     isReading = false;
   };
-  const reading: Reading = { shown: {}, shows, stop: () => stop() };
-  readings.set(path, reading);
   // A reading before the revision is known would have to be repeated.
-  const stop = effect(() => {
-    if (revision.value !== undefined) void untracked(read);
-  });
+  const readIfKnown = () => void (revision.value !== undefined && read());
+  const reading: Reading = { shown: {}, shows, stop: revision.subscribe(readIfKnown) };
+  readings.set(path, reading);
+  readIfKnown();
   return reading;
 }
 

@@ -1,17 +1,17 @@
-import { signal } from "@preact/signals";
 import { follow } from "./data.js";
 import type { Clock } from "./responses.js";
 import { revision } from "./revision.js";
+import { Shared } from "./shared.js";
 
 /** The time of the sandbox's clock in epoch milliseconds, updated every second while the sandbox responds. */
-export const now = signal(Number.NaN);
+export const now = new Shared(Number.NaN);
 
 let clock: Clock | undefined;
 let readAt = 0;
 
 function tick(): void {
   // The time of a sandbox that does not respond is unknown.
-  if (clock === undefined || revision.peek() === undefined) return;
+  if (clock === undefined || revision.value === undefined) return;
   now.value = Date.parse(clock.now) + (clock.frozen ? 0 : performance.now() - readAt);
 }
 

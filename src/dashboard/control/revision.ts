@@ -1,16 +1,14 @@
-import { computed, effect, signal } from "@preact/signals";
 import { type ControlError, call, needsToken, ownChanges } from "./call.js";
+import { Shared } from "./shared.js";
 
 /** Differs once anything that the page shows may have changed; `undefined` while that is unknown. */
-export const revision = signal<string | undefined>(undefined);
-
-const problem = signal<ControlError | undefined>(undefined);
+export const revision = new Shared<string | undefined>(undefined);
 
 /** Why the page is not up to date, as a sentence. */
-export const whyOffline = computed(() => problem.value?.message);
+export const whyOffline = new Shared<string | undefined>(undefined);
 
 /** In milliseconds, between two questions. */
-const pause = 700;
+const pause = 1000;
 
 /** In milliseconds. Each pause after a failure is twice as long as the one before. */
 const [firstPause, longestPause] = [1000, 30_000];
@@ -28,30 +26,29 @@ export function followRevision(): void {
   for (const event of ["focus", "online"]) addEventListener(event, tryNow);
   document.addEventListener("visibilitychange", tryNow);
   ownChanges.subscribe(tryNow);
-  // Runs again when a token is entered.
-  effect(() => {
-    if (!needsToken.value) void keepAsking();
-  });
+  // Starts again when a token is entered.
+  needsToken.subscribe(keepAsking);
+  void keepAsking();
 }
 
 async function keepAsking(): Promise<void> {
-  for (let wait = pause; !needsToken.peek(); ) {
+  for (let wait = pause; !needsToken.value; ) {
     while (document.hidden) await sleep();
-    const changes = ownChanges.peek();
+    const changes = ownChanges.value;
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), longestSilence);
     try {
       revision.value = await call<string>("/revision", { signal: late.signal });
-      problem.value = undefined;
+      whyOffline.value = undefined;
       wait = pause;
     } catch (error) {
       // The same revision is news after a failure, because a reading may have failed as well.
       revision.value = undefined;
-      problem.value = needsToken.peek() ? undefined : (error as ControlError);
+      whyOffline.value = needsToken.value ? undefined : (error as ControlError).message;
       wait = Math.min(longestPause, Math.max(firstPause, wait * 2));
     }
     clearTimeout(timer);
-    if (changes === ownChanges.peek() && !needsToken.peek()) await sleep(wait);
+    if (changes === ownChanges.value && !needsToken.value) await sleep(wait);
   }
 }
 

@@ -1,28 +1,22 @@
-import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useRef } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { ControlError } from "../control/call.js";
 import { Dialog } from "./dialog.js";
 import { DocsLink, Sentence } from "./words.js";
 
 /** Actions that run in sequence, so that fast clicks and keys are not lost, with the rejection of the last one. */
 export function useActions() {
-  const problem = useSignal<ControlError | undefined>(undefined);
-  const running = useSignal(0);
+  const [problem, setProblem] = useState<ControlError | undefined>(undefined);
+  const [running, setRunning] = useState(0);
   const last = useRef(Promise.resolve());
   const add = (work: () => unknown) => {
-    running.value += 1;
-    last.current = last.current.then(async () => {
-      try {
-        await work();
-        problem.value = undefined;
-      } catch (error) {
-        problem.value = error as ControlError;
-      }
-      running.value -= 1;
-    });
+    setRunning((count) => count + 1);
+    last.current = last.current
+      .then(work)
+      .then(() => setProblem(undefined), setProblem)
+      .then(() => setRunning((count) => count - 1));
   };
-  return { problem: problem.value, isRunning: running.value > 0, add };
+  return { problem, isRunning: running > 0, add };
 }
 
 /** The codes of the page itself: there was no readable response. */
@@ -89,20 +83,17 @@ interface ButtonProps {
 /** A button that runs once at a time, and shows a rejection below. */
 export function Button({ run, ask, class: name = "quiet", isDisabled, children }: ButtonProps) {
   const { problem, isRunning, add } = useActions();
-  const isAsking = useSignal(false);
+  const [isAsking, setAsking] = useState(false);
   const press = () => {
-    if (ask !== undefined) isAsking.value = true;
+    if (ask !== undefined) setAsking(true);
     else if (!isRunning) add(run);
-  };
-  const close = () => {
-    isAsking.value = false;
   };
   return (
     <>
       <button type="button" class={name} disabled={isDisabled} onClick={press}>
         {children}
       </button>
-      {ask !== undefined && isAsking.value ? <Ask {...ask} run={run} onClose={close} /> : null}
+      {ask !== undefined && isAsking ? <Ask {...ask} run={run} onClose={() => setAsking(false)} /> : null}
       <RejectionText problem={problem} />
     </>
   );

@@ -1,5 +1,5 @@
-import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { Button } from "./action.js";
 
 interface CopyProps {
@@ -9,40 +9,33 @@ interface CopyProps {
 
 /** A button that copies a text. If the browser forbids that, as over plain HTTP from another machine, it shows the text to copy manually. */
 export function CopyButton({ text, children }: CopyProps) {
-  const isCopied = useSignal(false);
-  const manual = useSignal<string | undefined>(undefined);
+  const [isCopied, setCopied] = useState(false);
+  const [manual, setManual] = useState<string | undefined>(undefined);
   const copy = async () => {
     const copied = typeof text === "string" ? text : await text();
-    isCopied.value = await isWritten(copied);
-    manual.value = isCopied.value ? undefined : copied;
-    setTimeout(() => {
-      isCopied.value = false;
-    }, 2000);
+    try {
+      await navigator.clipboard.writeText(copied);
+      setCopied(true);
+      setTimeout(() => setCopied(false), 2000);
+    } catch {
+      setManual(copied);
+    }
   };
   return (
     <span class="copy">
-      <Button run={copy}>{isCopied.value ? "Copied" : children}</Button>
-      {manual.value === undefined ? null : (
+      <Button run={copy}>{isCopied ? "Copied" : children}</Button>
+      {manual === undefined ? null : (
         <textarea
           readOnly
           rows={3}
           aria-label="Copy this text"
           onFocus={(event) => event.currentTarget.select()}
         >
-          {manual.value}
+          {manual}
         </textarea>
       )}
     </span>
   );
-}
-
-async function isWritten(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Saves content as a browser download. The file name keeps only characters that every system accepts. */

@@ -1,22 +1,38 @@
-import { type Signal, useSignal } from "@preact/signals";
-import { type ComponentChildren, createContext } from "preact";
-import { useContext, useEffect, useId, useRef } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { ControlError } from "../control/call.js";
+import { Shared, useShared } from "../control/shared.js";
 import { changeQuery, route } from "../route.js";
 import { RejectionText, useActions } from "./action.js";
 
-/** What somebody has entered, by field. It outlives its view: only sending or canceling empties it. */
-export type Draft = Signal<Readonly<Record<string, string>>>;
+type Texts = Readonly<Record<string, string>>;
 
-interface FormState {
-  readonly draft: Draft;
-  /** By field. */
-  readonly problems: Readonly<Record<string, string>>;
+interface Entered {
+  readonly texts: Texts;
+  readonly problems: Texts;
 }
 
-const FormContext = createContext<FormState | undefined>(undefined);
+const nothing: Entered = { texts: {}, problems: {} };
 
-/** The form around a component. */
-export const useForm = () => useContext(FormContext) as FormState;
+/** What somebody has entered, and its problems, by field. It outlives its view: only sending or canceling empties it. */
+export class Draft extends Shared<Entered> {
+  constructor() {
+    super(nothing);
+  }
+
+  /** The text of a field; `undefined` if it is empty. */
+  text(field: string): string | undefined {
+    return this.value.texts[field]?.trim() || undefined;
+  }
+
+  enter(field: string, text: string): void {
+    this.value = { ...this.value, texts: { ...this.value.texts, [field]: text } };
+  }
+
+  empty(): void {
+    this.value = nothing;
+  }
+}
 
 interface FormProps {
   readonly draft: Draft;
@@ -30,20 +46,25 @@ interface FormProps {
 export function Form({ draft, class: layout, send, children }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const { problem, isRunning, add } = useActions();
-  const problems = problem?.fields ?? {};
   useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [problem]);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const { value } = event.submitter as HTMLButtonElement;
-    if (!isRunning) add(() => send(value));
+    if (isRunning) return;
+    add(async () => {
+      try {
+        await send(value);
+      } catch (error) {
+        draft.value = { ...draft.value, problems: (error as ControlError).fields };
+        throw error;
+      }
+    });
   };
   return (
-    <FormContext.Provider value={{ draft, problems }}>
-      <form class={layout} ref={form} aria-busy={isRunning} onSubmit={submit}>
-        {children}
-        {Object.keys(problems).length === 0 ? <RejectionText problem={problem} /> : null}
-      </form>
-    </FormContext.Provider>
+    <form class={layout} ref={form} aria-busy={isRunning} onSubmit={submit}>
+      {children}
+      {Object.keys(problem?.fields ?? {}).length === 0 ? <RejectionText problem={problem} /> : null}
+    </form>
   );
 }
 
@@ -66,6 +87,7 @@ export function Options({ of, value }: { readonly of: readonly Option[]; readonl
 }
 
 interface FieldProps {
+  readonly draft: Draft;
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
@@ -76,15 +98,14 @@ interface FieldProps {
 }
 
 /** A field of a form with its label, and its hint or problem below. */
-export function Field({ name, label, hint, placeholder, required, of }: FieldProps) {
-  const id = useId();
-  const { draft, problems } = useForm();
+export function Field({ draft, name, label, hint, placeholder, required, of }: FieldProps) {
+  const { texts, problems } = useShared(draft);
+  const id = `field-${name}`;
   const problem = problems[name];
-  const value = draft.value[name] ?? (of ? pairOf(of[0] ?? "")[0] : "");
+  const value = texts[name] ?? (of ? pairOf(of[0] ?? "")[0] : "");
   const note = problem ?? hint;
-  const change = ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) => {
-    draft.value = { ...draft.value, [name]: currentTarget.value };
-  };
+  const change = ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
+    draft.enter(name, currentTarget.value);
   const attributes = {
     id,
     value,
@@ -131,10 +152,11 @@ export function filterInAddress(): string {
 
 /** The field of a list's filter. The address keeps it. */
 export function FilterField({ placeholder }: Readonly<{ placeholder: string }>) {
-  const isRejected = useSignal(false);
+  const [isRejected, setRejected] = useState(false);
   const filter = ({ currentTarget: input }: Readonly<{ currentTarget: HTMLInputElement }>) => {
-    isRejected.value = looksLikeSecret.test(input.value);
-    if (isRejected.value) input.value = "";
+    const isSecret = looksLikeSecret.test(input.value);
+    setRejected(isSecret);
+    if (isSecret) input.value = "";
     changeQuery({ filter: input.value, limit: undefined });
   };
   return (
@@ -146,7 +168,7 @@ export function FilterField({ placeholder }: Readonly<{ placeholder: string }>) 
         value={filterInAddress()}
         onInput={filter}
       />
-      {isRejected.value ? (
+      {isRejected ? (
         <p class="rejection small" role="status">
           This looks like a secret, which would become part of the address. Filter by a ref or fingerprint.
         </p>

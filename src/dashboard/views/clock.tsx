@@ -1,9 +1,10 @@
-import { signal, useSignal } from "@preact/signals";
+import { useState } from "preact/hooks";
 import { ControlError, call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import { now } from "../control/now.js";
+import { useShared } from "../control/shared.js";
 import { Button, RejectionText, useActions } from "../elements/action.js";
-import { type Draft, Field, Form } from "../elements/form.js";
+import { Draft, Field, Form } from "../elements/form.js";
 import { InstantText, Panel, Until } from "../elements/words.js";
 import { linkTo } from "../route.js";
 
@@ -20,23 +21,21 @@ export function ClockPanel() {
   const upcoming = useData("/upcoming");
   const frozen = useData("/clock").data?.frozen ?? false;
   const { add, problem } = useActions();
-  const max = useSignal(eventsAtFirst);
+  const [max, setMax] = useState(eventsAtFirst);
+  const time = useShared(now);
   // After a jump, the list contains past events until it is read again.
-  const events = upcoming.data?.filter(({ at }) => !(Date.parse(at) <= now.value)) ?? [];
+  const events = upcoming.data?.filter(({ at }) => !(Date.parse(at) <= time)) ?? [];
   const button = (words: string, run: () => Promise<unknown>, event = "") => (
     <Button class="quiet small" run={() => add(run)}>
       {words}
       <span class="visually-hidden"> {event}</span>
     </Button>
   );
-  const showAll = () => {
-    max.value = events.length;
-  };
   return (
     <Panel title="Clock" name="clock" actions={<span class="badge">{frozen ? "frozen" : "running"}</span>}>
       <p class="figure">
         <strong>
-          <InstantText at={now.value} />
+          <InstantText at={time} />
         </strong>
       </p>
       <div class="bar">
@@ -47,7 +46,7 @@ export function ClockPanel() {
       <MoveForm />
       <h3>Next events</h3>
       <ul class="list">
-        {events.slice(0, max.value).map(({ at, kind, key, text }) => (
+        {events.slice(0, max).map(({ at, kind, key, text }) => (
           <li key={`${at} ${kind} ${key} ${text}`} class="bar nowrap">
             <div class="wide">
               <p>{key === null ? text : <a href={linkTo("keys", [key], { filter: key })}>{text}</a>}</p>
@@ -59,9 +58,9 @@ export function ClockPanel() {
           </li>
         ))}
       </ul>
-      {events.length <= max.value ? null : (
-        <Button class="quiet small" run={showAll}>
-          Show {events.length - max.value} more
+      {events.length <= max ? null : (
+        <Button class="quiet small" run={() => setMax(events.length)}>
+          Show {events.length - max} more
         </Button>
       )}
     </Panel>
@@ -69,11 +68,11 @@ export function ClockPanel() {
 }
 
 /** Stays while another view is shown. */
-const draft: Draft = signal({});
+const draft = new Draft();
 
 /** Moves the clock by a duration or to a time. */
 async function move(): Promise<void> {
-  const text = draft.value.to?.trim() ?? "";
+  const text = draft.text("to") ?? "";
   try {
     await (/^\d{4}-/.test(text) ? setClock({ now: text }) : advance(text));
   } catch (error) {
@@ -83,13 +82,13 @@ async function move(): Promise<void> {
       fields.by && "Enter a duration, such as 90s, 2h or 1d, or a time, such as 2026-03-02T12:00:00Z.";
     throw new ControlError(code, message, { to: words ?? fields.now ?? message });
   }
-  draft.value = {};
+  draft.empty();
 }
 
 function MoveForm() {
   return (
     <Form draft={draft} class="bar align-end" send={move}>
-      <Field name="to" label="Move by a duration, or to a time" required placeholder="90s, 2h or a time" />
+      <Field draft={draft} name="to" label="Move by or to" required placeholder="90s, 2h or a time" />
       <button type="submit" class="quiet">
         Move
       </button>

@@ -1,9 +1,8 @@
-import { signal } from "@preact/signals";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { ShownFault } from "../control/responses.js";
 import { Button } from "../elements/action.js";
-import { type Draft, Field, Form, type Option } from "../elements/form.js";
+import { Draft, Field, Form, type Option } from "../elements/form.js";
 import { capitalized, counted, DocsLink, instantText, listText, Panel, Read } from "../elements/words.js";
 
 type Faults = readonly ShownFault[];
@@ -80,7 +79,7 @@ const effects: Readonly<Record<string, ShownFault["then"]>> = {
 };
 
 /** The requests that the next fault hits. Stays while another view is shown. */
-const draft: Draft = signal({});
+const draft = new Draft();
 
 const every: readonly Option[] = [
   ["", "every request"],
@@ -90,7 +89,8 @@ const every: readonly Option[] = [
 function NewFault() {
   const refs = useData("/keys?limit=1000").data?.map(({ ref }) => ref) ?? [];
   const add = (effect: string) => {
-    const { key, nth } = draft.value;
+    const key = draft.text("key");
+    const nth = draft.text("nth");
     const when = { ...(key && { key }), ...(nth && { every: Number(nth) }) };
     const condition = Object.keys(when).length > 0 && { when };
     const then = effects[effect] ?? {};
@@ -100,8 +100,8 @@ function NewFault() {
     <Form draft={draft} class="stack" send={add}>
       <h3>Add a fault</h3>
       <div class="form-fields">
-        <Field name="key" label="For key" of={[["", "every key"], ...refs]} />
-        <Field name="nth" label="For requests" of={every} />
+        <Field draft={draft} name="key" label="For key" of={[["", "every key"], ...refs]} />
+        <Field draft={draft} name="nth" label="For requests" of={every} />
       </div>
       <div class="bar presets">
         {Object.keys(effects).map((effect) => (

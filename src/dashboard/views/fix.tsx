@@ -82,32 +82,30 @@ interface FixProps {
 /** The change that lets a rejected request pass, and a button that sends the request again. */
 export function FixAndSend({ request, onSent, isQuiet = false }: FixProps) {
   const panel = useRef<HTMLDivElement>(null);
-  const issued = useIssued();
+  const [issued, setIssued] = useIssued();
   const key = useData(request.key === null ? undefined : `/keys/${encodeURIComponent(request.key)}`).data;
   const fix =
-    key !== undefined && key.ref === request.key && issued.value === undefined
-      ? fixOf(request, key)
-      : undefined;
+    key !== undefined && key.ref === request.key && issued === undefined ? fixOf(request, key) : undefined;
   const send = async () => {
-    const body = { ...request.repeat, key: issued.value?.key.ref ?? request.repeat.key };
+    const body = { ...request.repeat, key: issued?.key.ref ?? request.repeat.key };
     onSent((await call<ShownSentRequest>("/send", { method: "POST", body })).request.id);
   };
   const run = async () => {
-    issued.value = await fix?.run(key as ListedKey, request);
+    setIssued(await fix?.run(key as ListedKey, request));
     // The button of the fix disappears.
     panel.current?.querySelector<HTMLElement>(".send-again")?.focus();
   };
   return (
     <div class="stack" ref={panel}>
-      {issued.value === undefined ? null : <Secret issued={issued.value} key={issued.value.key.ref} />}
+      {issued === undefined ? null : <Secret issued={issued} key={issued.key.ref} />}
       <div class="bar">
         {fix === undefined ? null : (
           <Button class={isQuiet ? "quiet" : ""} run={run}>
             {fix.label}
           </Button>
         )}
-        <Button class={`send-again ${issued.value === undefined ? "quiet" : ""}`} run={send}>
-          Send again{issued.value === undefined ? "" : ` with ${issued.value.key.ref}`}
+        <Button class={`send-again ${issued === undefined ? "quiet" : ""}`} run={send}>
+          Send again{issued === undefined ? "" : ` with ${issued.key.ref}`}
         </Button>
         <span class="muted small">{fix?.also}</span>
       </div>

@@ -1,12 +1,12 @@
-import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { IssuedKey } from "../control/responses.js";
+import { Shared, useShared } from "../control/shared.js";
 import { Ask, Button } from "../elements/action.js";
 import { Dialog } from "../elements/dialog.js";
-import { type Draft, Field, Form, useForm } from "../elements/form.js";
+import { Draft, Field, Form } from "../elements/form.js";
 import { Secret, useIssued } from "./secret.js";
 
 /** The open dialog: what is done with a key, or the organizations that a new one may have. */
@@ -15,19 +15,19 @@ type Doing =
   | { readonly kind: "rotate" | "expire" | "revoke"; readonly ref: string };
 
 /** Stays while another view is shown, with what was entered. */
-export const doing = signal<Doing | undefined>(undefined);
+export const doing = new Shared<Doing | undefined>(undefined);
 
 /** What was entered in the dialog, by the field's name in the body. */
-const draft: Draft = signal({});
+const draft = new Draft();
 
 const close = () => {
   doing.value = undefined;
-  draft.value = {};
+  draft.empty();
 };
 
 /** The dialog of the view: a question, a form, or the secret of the key that the form created. */
 export function KeyDialog() {
-  const open = doing.value;
+  const open = useShared(doing);
   if (open === undefined) return null;
   if (open.kind === "create") return <CreateForm organizations={open.organizations} />;
   const { kind, ref } = open;
@@ -55,19 +55,20 @@ interface KeyFormProps {
 
 /** A form, then the secret of the key that it created. */
 function KeyForm({ title, action, path, body, children }: KeyFormProps) {
-  const issued = useIssued();
+  const [issued, setIssued] = useIssued();
+  const isFilled = Object.values(useShared(draft).texts).some((text) => text !== "");
   const send = async () => {
     const response = await call<Partial<IssuedKey>>(path, { method: "POST", body: body() });
     if (response.secret === undefined) return close();
-    issued.value = response as IssuedKey;
-    draft.value = {};
+    setIssued(response as IssuedKey);
+    draft.empty();
   };
   // Once the view is left, a secret is shown nowhere.
-  useEffect(() => () => void (issued.peek() !== undefined && close()), []);
-  if (issued.value !== undefined) {
+  useEffect(() => () => void (issued !== undefined && close()), [issued]);
+  if (issued !== undefined) {
     return (
-      <Dialog title={`The secret of ${issued.value.key.ref}`} onClose={close}>
-        <Secret issued={issued.value} />
+      <Dialog title={`The secret of ${issued.key.ref}`} onClose={close}>
+        <Secret issued={issued} />
         <footer>
           <Button class="" run={close}>
             Done
@@ -76,7 +77,6 @@ function KeyForm({ title, action, path, body, children }: KeyFormProps) {
       </Dialog>
     );
   }
-  const isFilled = Object.values(draft.value).some((text) => text !== "");
   return (
     <Dialog title={title} isFilled={isFilled} onClose={close}>
       <Form class="stack" draft={draft} send={send}>
@@ -91,12 +91,9 @@ function KeyForm({ title, action, path, body, children }: KeyFormProps) {
   );
 }
 
-/** What a field contains; `undefined`, which no body contains, if it is empty. */
-const entered = (name: string) => draft.value[name]?.trim() || undefined;
-
 /** A number; other text stays text, which the sandbox rejects. */
 function numberIn(name: string): number | string | undefined {
-  const text = entered(name);
+  const text = draft.text(name);
   return text === undefined || Number.isNaN(Number(text)) ? text : Number(text);
 }
 
@@ -109,6 +106,7 @@ function RotateForm({ of, path }: Readonly<{ of: string; path: string }>) {
         the overlap ends.
       </p>
       <Field
+        draft={draft}
         name="overlap_minutes"
         label="Overlap in minutes"
         placeholder="60"
@@ -126,9 +124,9 @@ function ExpireForm({ of, path }: Readonly<{ of: string; path: string }>) {
       title={`When ${of} ends`}
       action="Set the end"
       path={path}
-      body={() => ({ expires: entered("expires") })}
+      body={() => ({ expires: draft.text("expires") })}
     >
-      <Field name="expires" label="Ends" required hint={endHint} />
+      <Field draft={draft} name="expires" label="Ends" required hint={endHint} />
     </KeyForm>
   );
 }
@@ -136,26 +134,26 @@ function ExpireForm({ of, path }: Readonly<{ of: string; path: string }>) {
 const firstScope = "attestations:read";
 const apiScopes = [firstScope, "attestations:write", "consents:read", "consents:write"];
 
-const chosenScopes = () => (draft.value.scopes ?? firstScope).split(" ").filter(Boolean);
+const chosenScopes = () => (draft.value.texts.scopes ?? firstScope).split(" ").filter(Boolean);
 
 function CreateForm({ organizations }: Readonly<{ organizations: readonly string[] }>) {
   const body = () => ({
-    name: draft.value.name,
-    organization: draft.value.organization ?? organizations[0],
-    environment: draft.value.environment ?? "test",
+    name: draft.text("name"),
+    organization: draft.text("organization") ?? organizations[0],
+    environment: draft.text("environment") ?? "test",
     scopes: chosenScopes(),
     limits: { per_minute: numberIn("limits.per_minute"), per_day: numberIn("limits.per_day") },
-    expires: entered("expires"),
+    expires: draft.text("expires"),
   });
   return (
     <KeyForm title="Create a key" action="Create the key" path="/keys" body={body}>
       <div class="form-fields">
-        <Field name="name" label="Name" required placeholder="Core banking" />
-        <Field name="organization" label="Organization" of={organizations} />
-        <Field name="environment" label="Environment" of={["test", "live"]} />
-        <Field name="expires" label="Ends" placeholder="never" hint={endHint} />
-        <Field name="limits.per_minute" label="Requests per minute" placeholder="60" />
-        <Field name="limits.per_day" label="Requests per day" placeholder="1000" />
+        <Field draft={draft} name="name" label="Name" required placeholder="Core banking" />
+        <Field draft={draft} name="organization" label="Organization" of={organizations} />
+        <Field draft={draft} name="environment" label="Environment" of={["test", "live"]} />
+        <Field draft={draft} name="expires" label="Ends" placeholder="never" hint={endHint} />
+        <Field draft={draft} name="limits.per_minute" label="Requests per minute" placeholder="60" />
+        <Field draft={draft} name="limits.per_day" label="Requests per day" placeholder="1000" />
         <Scopes />
       </div>
     </KeyForm>
@@ -164,13 +162,13 @@ function CreateForm({ organizations }: Readonly<{ organizations: readonly string
 
 /** The API's scopes, and those of documented endpoints, which other keys have. */
 function Scopes() {
-  const { problems } = useForm();
+  const { problems } = useShared(draft);
   const keys = useData("/keys?limit=1000").data ?? [];
   const scopes = [...new Set([...apiScopes, ...keys.flatMap((key) => key.scopes)])];
   const chosen = chosenScopes();
   const toggle = (scope: string) => {
     const next = scopes.filter((name) => chosen.includes(name) !== (name === scope));
-    draft.value = { ...draft.value, scopes: next.join(" ") };
+    draft.enter("scopes", next.join(" "));
   };
   return (
     <fieldset class="field whole">

@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals";
+import { useState } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { Directory, ListedKey, ShownOrganization, ShownSentRequest } from "../control/responses.js";
@@ -164,7 +164,7 @@ function KeyRow({ of: key }: Readonly<{ of: ListedKey }>) {
 /** The rest of a key, and what can be done with it (R42). */
 function OpenKey({ of: key }: Readonly<{ of: ListedKey }>) {
   const { ref, state, name, scopes, fingerprint, replaced_by, replaces } = key;
-  const sent = useSignal<ShownSentRequest | undefined>(undefined);
+  const [sent, setSent] = useState<ShownSentRequest | undefined>(undefined);
   const end = endOf(key);
   const button = (kind: "rotate" | "expire" | "revoke", words: string) => (
     <Button
@@ -195,7 +195,7 @@ function OpenKey({ of: key }: Readonly<{ of: ListedKey }>) {
         <Button
           class="quiet small"
           run={async () => {
-            sent.value = await call("/send", { method: "POST", body: { key: ref } });
+            setSent(await call("/send", { method: "POST", body: { key: ref } }));
           }}
         >
           Send a request
@@ -205,7 +205,7 @@ function OpenKey({ of: key }: Readonly<{ of: ListedKey }>) {
         {hasEnded(key) ? null : button("revoke", "Revoke…")}
         <a href={linkTo("requests", [], { filter: ref })}>Its requests</a>
       </div>
-      <output class="stack">{sent.value === undefined ? null : <SentResponse sent={sent.value} />}</output>
+      <output class="stack">{sent === undefined ? null : <SentResponse sent={sent} />}</output>
     </section>
   );
 }

@@ -1,5 +1,4 @@
-import { useSignal } from "@preact/signals";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { baseUrl, call } from "../control/call.js";
 import type { ReportPath, ShownReport, ShownSentRequest } from "../control/responses.js";
 import { Button, lossOfState } from "../elements/action.js";
@@ -126,15 +125,17 @@ export function SendNow({
   isQuiet,
 }: Readonly<{ path: ReportPath; isQuiet: boolean }>) {
   // Stays when the report has another request, because this one has covered its path.
-  const sent = useSignal<readonly [pathId: string, result: ShownSentRequest] | undefined>(undefined);
+  const [sent, setSent] = useState<readonly [pathId: string, result: ShownSentRequest] | undefined>(
+    undefined,
+  );
   // With other scopes, the scenario must change first.
   if (how === null || how.scopes !== undefined) return null;
   const { ref, request, scenario, reset, curl } = how;
   const send = async () => {
-    sent.value = undefined;
+    setSent(undefined);
     if (reset) await call("/reset", { method: "POST" });
     const body = { key: ref, ...request, body: request.body ?? undefined };
-    sent.value = [pathId, await call<ShownSentRequest>("/send", { method: "POST", body })];
+    setSent([pathId, await call<ShownSentRequest>("/send", { method: "POST", body })]);
   };
   if (scenario !== null)
     return <a href={linkTo("sandbox", ["scenario"])}>Load {scenario}, which has this path</a>;
@@ -151,12 +152,12 @@ export function SendNow({
         {reset ? null : <CopyCurl keyRef={ref} line={line} />}
       </div>
       <output class="stack">
-        {sent.value === undefined ? null : (
+        {sent === undefined ? null : (
           <>
             <strong>
-              Sent for <PathBadge pathId={sent.value[0]} />
+              Sent for <PathBadge pathId={sent[0]} />
             </strong>
-            <SentResponse sent={sent.value[1]} />
+            <SentResponse sent={sent[1]} />
           </>
         )}
       </output>

@@ -15,29 +15,36 @@ export function OverviewView() {
     <>
       <h1>Overview</h1>
       <Read path="/report?story=true">
-        {(data) => (
-          <div class="overview">
-            <div class="stack gap">
-              {rejections.length === 0 ? null : (
-                <Panel title="Last rejections">
-                  <ul class="list rejections">
-                    {rejections.map(({ id }, index) => (
-                      <Rejection key={id} id={id} isFirst={index === 0} />
-                    ))}
-                  </ul>
-                </Panel>
-              )}
-              {data.advice.length === 0 ? null : (
-                <Panel title="Advice">
-                  <AdviceList advice={data.advice} inJournal={data.in_journal} />
-                </Panel>
-              )}
-              <NextStep report={data} isQuiet={rejections.length > 0} />
+        {(data) => {
+          const nextStep = <NextStep report={data} isQuiet={rejections.length > 0} />;
+          const isFirst = rejections.length + data.advice.length === 0;
+          return (
+            <div class="with-aside">
+              <div class="stack gap">
+                {rejections.length === 0 ? null : (
+                  <Panel title="Last rejections">
+                    <ul class="list rejections">
+                      {rejections.map(({ id }, index) => (
+                        <Rejection key={id} id={id} isFirst={index === 0} />
+                      ))}
+                    </ul>
+                  </Panel>
+                )}
+                {data.advice.length === 0 ? null : (
+                  <Panel title="Advice">
+                    <AdviceList advice={data.advice} inJournal={data.in_journal} />
+                  </Panel>
+                )}
+                {isFirst ? nextStep : null}
+              </div>
+              <div class="stack gap">
+                <Coverage report={data} />
+                {isFirst ? null : nextStep}
+              </div>
+              <Outcomes report={data} />
             </div>
-            <Coverage report={data} />
-            <Outcomes report={data} />
-          </div>
-        )}
+          );
+        }}
       </Read>
     </>
   );
@@ -145,7 +152,7 @@ function Coverage({
         ]}
       />
       <h3>Report</h3>
-      <div class="bar no-print">
+      <div class="bar">
         {formats.map(([title, format, extension]) => (
           <Button
             key={format}

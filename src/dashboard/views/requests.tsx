@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals";
+import { useState } from "preact/hooks";
 import { useData } from "../control/data.js";
 import type { Request } from "../control/responses.js";
 import { Button, RejectionText } from "../elements/action.js";
@@ -15,7 +15,7 @@ export function RequestsView() {
   const all = data ?? [];
   const chosen = filtered(all, filterInAddress()).toReversed();
   return (
-    <div class={opened === undefined ? "split" : "split with-detail"}>
+    <div class={opened === undefined ? undefined : "with-detail"}>
       <div class="stack gap">
         <header class="bar">
           <h1>Requests</h1>
@@ -38,31 +38,10 @@ export function RequestsView() {
 }
 
 /** The words by which a request is found. */
-function wordsOf({
-  id,
-  key,
-  fingerprint,
-  path_id,
-  fault,
-  status,
-  method,
-  path,
-  code,
-  advice,
-}: Request): readonly string[] {
-  const sender = key ?? fingerprint ?? "none";
-  return [
-    sender,
-    path_id,
-    `${status}`,
-    `${status}`.replace(/..$/, "xx"),
-    id,
-    method,
-    path,
-    code ?? "",
-    fault ?? "",
-    ...advice,
-  ];
+function wordsOf(request: Request): readonly string[] {
+  const { id, key, fingerprint, path_id, fault, status, method, path, code, advice } = request;
+  const words = [key ?? fingerprint ?? "none", path_id, id, method, path, code ?? "", fault ?? ""];
+  return [...words, ...advice, `${status}`, `${status}`.replace(/..$/, "xx")];
 }
 
 /** The requests with each word of a filter: as a whole if one has it so, otherwise as a part. */
@@ -98,21 +77,20 @@ function LongList({
   of: requests,
   opened,
 }: Readonly<{ of: readonly Request[]; opened: string | undefined }>) {
-  const max = useSignal(drawnAtOnce);
-  const left = requests.length - max.value;
-  const showMore = () => {
-    max.value += drawnAtOnce;
-  };
+  const [max, setMax] = useState(drawnAtOnce);
+  const left = requests.length - max;
   return (
     <div class="stack request-list">
-      <div class="rows-box">
+      <div class="panel rows-box">
         <ol class="rows requests" aria-label="List of requests">
-          {requests.slice(0, max.value).map((request, index, shown) => (
+          {requests.slice(0, max).map((request, index, shown) => (
             <Row key={request.id} request={request} above={shown[index - 1]} isOpen={request.id === opened} />
           ))}
         </ol>
       </div>
-      {left <= 0 ? null : <Button run={showMore}>Show {Math.min(left, drawnAtOnce)} more</Button>}
+      {left <= 0 ? null : (
+        <Button run={() => setMax(max + drawnAtOnce)}>Show {Math.min(left, drawnAtOnce)} more</Button>
+      )}
     </div>
   );
 }

@@ -1,8 +1,8 @@
-import { signal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { call, fetchControl } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { TextProblem } from "../control/responses.js";
+import { Shared, useShared } from "../control/shared.js";
 import { Button, lossOfState, RejectionText, useActions } from "../elements/action.js";
 import { saveFile } from "../elements/copy.js";
 import { counted, DocsLink, firstSentence, Panel, Read } from "../elements/words.js";
@@ -15,7 +15,7 @@ interface ChosenFile {
 }
 
 /** A checked file from the reader's disk, shown in place of the running scenario until it is loaded or canceled. */
-const chosenFile = signal<ChosenFile | undefined>(undefined);
+const chosenFile = new Shared<ChosenFile | undefined>(undefined);
 
 const closeFile = () => {
   chosenFile.value = undefined;
@@ -25,10 +25,10 @@ const closeFile = () => {
 export const useName = () => useData("/health").data?.scenario ?? "scenario";
 
 export function ScenarioPanel() {
-  const file = chosenFile.value;
+  const file = useShared(chosenFile);
   return (
     <Panel title="Scenario" name="scenario" actions={<FileChoice />}>
-      <div class="scenario-parts">
+      <div class="with-aside">
         <div class="stack">
           {file === undefined ? (
             <Read path="/scenario">{(text) => <Running text={text} />}</Read>

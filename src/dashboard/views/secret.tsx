@@ -1,16 +1,16 @@
-import { signal, useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { baseUrl, call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { IssuedKey } from "../control/responses.js";
+import { Shared, useShared } from "../control/shared.js";
 import { CopyButton } from "../elements/copy.js";
 
 /** The key that this page created last, to copy from the header. A reload discards it, and so does another scenario. */
-export const lastIssued = signal<IssuedKey | undefined>(undefined);
+export const lastIssued = new Shared<IssuedKey | undefined>(undefined);
 
 /** The last issued key while it exists: another scenario or a reset may have started. */
 export function useLastIssued(): IssuedKey | undefined {
-  const issued = lastIssued.value;
+  const issued = useShared(lastIssued);
   const { data, problem } = useData(issued && `/keys/${encodeURIComponent(issued.key.ref)}`);
   const isReplaced = data?.ref === issued?.key.ref && data?.fingerprint !== issued?.key.fingerprint;
   const isGone = problem?.code === "not_found" || isReplaced;
@@ -22,12 +22,13 @@ export function useLastIssued(): IssuedKey | undefined {
 
 /** A key that a component issues, until it no longer exists. */
 export function useIssued() {
-  const issued = useSignal<IssuedKey | undefined>(undefined);
-  const isListed = lastIssued.value !== undefined;
+  const state = useState<IssuedKey | undefined>(undefined);
+  const [, setIssued] = state;
+  const isListed = useShared(lastIssued) !== undefined;
   useEffect(() => {
-    if (!isListed) issued.value = undefined;
+    if (!isListed) setIssued(undefined);
   }, [isListed]);
-  return issued;
+  return state;
 }
 
 /** A request to the first endpoint, for a shell. */
@@ -71,7 +72,7 @@ export function CopyCurl({ keyRef, line }: Readonly<{ keyRef: string; line: (sec
 }
 
 async function secretOf(ref: string): Promise<string> {
-  const issued = lastIssued.peek();
+  const issued = lastIssued.value;
   if (issued?.key.ref === ref) return issued.secret;
   const path = `/keys/${encodeURIComponent(ref)}/secret`;
   return (await call<{ readonly secret: string }>(path, { method: "POST" })).secret;

@@ -1,9 +1,10 @@
 import type { ComponentType } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { baseUrl, isTokenRejected, needsToken, useToken } from "../control/call.js";
+import { baseUrl, hasToken, needsToken, useToken } from "../control/call.js";
 import { useData } from "../control/data.js";
 import { now } from "../control/now.js";
 import { revision, tryNow, whyOffline } from "../control/revision.js";
+import { useShared } from "../control/shared.js";
 import { Button } from "../elements/action.js";
 import { CopyButton } from "../elements/copy.js";
 import { counted, DocsLink, InstantText } from "../elements/words.js";
@@ -26,8 +27,9 @@ const views: Readonly<Record<string, readonly [title: string, View: ComponentTyp
 };
 
 export function Shell() {
-  if (needsToken.value) return <TokenForm />;
-  const name = Object.hasOwn(views, route.value.view) ? route.value.view : "overview";
+  const { view } = useShared(route);
+  if (useShared(needsToken)) return <TokenForm />;
+  const name = Object.hasOwn(views, view) ? view : "overview";
   const [title, View] = views[name] ?? ["Overview", OverviewView];
   return (
     <>
@@ -47,9 +49,9 @@ function focusMain(event: Event): void {
 
 function Header() {
   const { scenario, seed, version } = useData("/health").data ?? {};
-  const isOpen = revision.value !== undefined;
+  const isOpen = useShared(revision) !== undefined;
   return (
-    <header class="page-header">
+    <header class="bar page-header">
       <a class="skip-link" href={`${location.hash || "#/"}`} onClick={focusMain}>
         Skip to content
       </a>
@@ -122,7 +124,7 @@ function Navigation({ current }: Readonly<{ current: string }>) {
         </ul>
         <div class="settings small">
           <a class="clock" href={linkTo("sandbox", ["clock"])} title="The sandbox's clock">
-            <InstantText at={now.value} />
+            <InstantText at={useShared(now)} />
           </a>
           {frozen ? <a href={linkTo("sandbox", ["clock"])}>clock frozen</a> : null}
           {profile === "minimal" ? null : <a href={linkTo("sandbox", ["profile"])}>profile {profile}</a>}
@@ -137,6 +139,7 @@ let isFirstView = true;
 
 function Main({ title, children }: { readonly title: string; readonly children: preact.ComponentChildren }) {
   const main = useRef<HTMLElement>(null);
+  const offline = useShared(whyOffline);
   useEffect(() => {
     document.title = `${title} · svc-sandbox`;
     // Another view starts at its top. The first view leaves the focus to the browser.
@@ -148,9 +151,9 @@ function Main({ title, children }: { readonly title: string; readonly children: 
   }, []);
   return (
     <main ref={main} tabIndex={-1} class="view">
-      {whyOffline.value === undefined ? null : (
+      {offline === undefined ? null : (
         <div class="notice bar" role="status">
-          <p class="wide">{whyOffline.value} This page reconnects when that changes.</p>
+          <p class="wide">{offline} This page reconnects when that changes.</p>
           <Button run={tryNow}>Try now</Button>
         </div>
       )}
@@ -177,7 +180,7 @@ function TokenForm() {
         </label>
         <button type="submit">Continue</button>
       </form>
-      {isTokenRejected() ? (
+      {hasToken() ? (
         <p class="rejection" role="alert">
           The sandbox rejected this token. Each start has a new one unless it is set.
         </p>
