@@ -1,8 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { ControlError } from "../control/call.js";
 import { Shared, useShared } from "../control/shared.js";
-import { changeQuery, route } from "../route.js";
 import { RejectionText, useActions } from "./action.js";
 
 type Texts = Readonly<Record<string, string>>;
@@ -139,40 +138,5 @@ export function Field({ draft, name, label, hint, placeholder, required, of }: F
         </p>
       )}
     </div>
-  );
-}
-
-const looksLikeSecret = /svc_(test|live)_\w/i;
-
-/** The filter in the address, which must not contain a secret. */
-export function filterInAddress(): string {
-  const filter = route.value.query.get("filter") ?? "";
-  return looksLikeSecret.test(filter) ? "" : filter;
-}
-
-/** The field of a list's filter. The address keeps it. */
-export function FilterField({ placeholder }: Readonly<{ placeholder: string }>) {
-  const [isRejected, setRejected] = useState(false);
-  const filter = ({ currentTarget: input }: Readonly<{ currentTarget: HTMLInputElement }>) => {
-    const isSecret = looksLikeSecret.test(input.value);
-    setRejected(isSecret);
-    if (isSecret) input.value = "";
-    changeQuery({ filter: input.value, limit: undefined });
-  };
-  return (
-    <search class="wide filter">
-      <input
-        type="search"
-        aria-label="Filter"
-        placeholder={placeholder}
-        value={filterInAddress()}
-        onInput={filter}
-      />
-      {isRejected ? (
-        <p class="rejection small" role="status">
-          This looks like a secret, which would become part of the address. Filter by a ref or fingerprint.
-        </p>
-      ) : null}
-    </search>
   );
 }

@@ -3,48 +3,42 @@ import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { Directory, ListedKey, ShownOrganization, ShownSentRequest } from "../control/responses.js";
 import { Button, RejectionText, useActions } from "../elements/action.js";
-import { FilterField, filterInAddress, type Option, Options } from "../elements/form.js";
+import { type Option, Options } from "../elements/form.js";
+import { filterInAddress, ListHead, limitInAddress, MoreRows } from "../elements/list.js";
 import { SentResponse, toneOf } from "../elements/traffic.js";
 import { counted, FactList, InstantText, Sentence, Until } from "../elements/words.js";
-import { changeQuery, linkTo, route } from "../route.js";
+import { linkTo, route } from "../route.js";
 import { doing, KeyDialog } from "./key-dialog.js";
 
-const listedAtOnce = 200;
-
 export function KeysView() {
-  const limit = Number(route.value.query.get("limit")) || listedAtOnce;
-  const query = new URLSearchParams({ filter: filterInAddress(), limit: String(limit) });
+  const query = new URLSearchParams({ filter: filterInAddress(), limit: `${limitInAddress()}` });
   const { data, problem } = useData(`/directory?${query}`);
   const { sections = [], matching = 0, total = 0 } = data ?? {};
-  const left = matching - sections.reduce((sum, { keys }) => sum + keys.length, 0);
+  const shown = sections.reduce((sum, { keys }) => sum + keys.length, 0);
   const create = () => {
     doing.value = { kind: "create", organizations: sections.map(({ organization }) => organization.ref) };
   };
   return (
     <>
-      <header class="bar">
-        <h1>Keys</h1>
-        <span class="muted">
-          {matching === total
-            ? counted(total, "key")
-            : `${matching.toLocaleString("en")} of ${counted(total, "key")}`}
-        </span>
+      <ListHead
+        title="Keys"
+        matching={matching}
+        total={total}
+        all={counted(total, "key")}
+        placeholder="Ref, name, organization, state, scope"
+      >
         <Button class="end" run={create}>
           Create a key
         </Button>
-      </header>
-      <FilterField placeholder="Ref, name, organization, state, scope" />
+      </ListHead>
       <RejectionText problem={problem} />
-      {data === undefined ? null : sections.length === 0 ? (
+      {data === undefined || sections.length > 0 ? null : (
         <p class="panel muted">No keys match the filter.</p>
-      ) : (
-        sections.map((section) => <OrganizationPanel key={section.organization.ref} section={section} />)
       )}
-      {left <= 0 ? null : (
-        <Button run={() => changeQuery({ limit: String(limit + listedAtOnce) })}>
-          Show {Math.min(listedAtOnce, left)} more
-        </Button>
-      )}
+      {sections.map((section) => (
+        <OrganizationPanel key={section.organization.ref} section={section} />
+      ))}
+      <MoreRows left={matching - shown} />
       <KeyDialog />
     </>
   );

@@ -1,14 +1,14 @@
-import { useState } from "preact/hooks";
 import { useData } from "../control/data.js";
 import type { Request } from "../control/responses.js";
-import { Button, RejectionText } from "../elements/action.js";
-import { FilterField, filterInAddress } from "../elements/form.js";
+import { RejectionText } from "../elements/action.js";
+import { filterInAddress, ListHead, limitInAddress, MoreRows } from "../elements/list.js";
 import { adviceTones, PathBadge, Target, toneOf } from "../elements/traffic.js";
 import { counted, instantParts } from "../elements/words.js";
 import { linkTo, route } from "../route.js";
 import { RequestDetail } from "./request.js";
 import { useCurlLine } from "./secret.js";
 
+/** Requests, each with a link that opens it: one line where the columns fit, otherwise two. The query of the address stays. */
 export function RequestsView() {
   const opened = route.value.parts[0];
   const { data, problem } = useData("/requests");
@@ -16,21 +16,32 @@ export function RequestsView() {
   const chosen = filtered(all, filterInAddress()).toReversed();
   return (
     <div class={opened === undefined ? undefined : "with-detail"}>
-      <div class="stack gap">
-        <header class="bar">
-          <h1>Requests</h1>
-          <span class="muted">
-            {chosen.length === all.length ? "" : `${chosen.length.toLocaleString("en")} of `}
-            {all.length === 1000 ? "the last 1,000" : counted(all.length, "request")}
-          </span>
-        </header>
-        <FilterField placeholder="Key, outcome, status, advice or id" />
+      <div class="stack gap request-list">
+        <ListHead
+          title="Requests"
+          matching={chosen.length}
+          total={all.length}
+          all={all.length === 1000 ? "the last 1,000" : counted(all.length, "request")}
+          placeholder="Key, outcome, status, advice or id"
+        />
         <RejectionText problem={problem} />
         {data === undefined ? null : chosen.length === 0 ? (
           <Nothing isFiltered={all.length > 0} />
         ) : (
-          <LongList of={chosen} opened={opened} />
+          <div class="panel rows-box">
+            <ol class="rows requests" aria-label="List of requests">
+              {chosen.slice(0, limitInAddress()).map((request, index, shown) => (
+                <Row
+                  key={request.id}
+                  request={request}
+                  above={shown[index - 1]}
+                  isOpen={request.id === opened}
+                />
+              ))}
+            </ol>
+          </div>
         )}
+        <MoreRows left={chosen.length - limitInAddress()} />
       </div>
       {opened === undefined ? null : <RequestDetail id={opened} />}
     </div>
@@ -66,31 +77,6 @@ function Nothing({ isFiltered }: Readonly<{ isFiltered: boolean }>) {
       <p>
         The <a href={linkTo("overview")}>overview</a> shows how to cover each path.
       </p>
-    </div>
-  );
-}
-
-const drawnAtOnce = 200;
-
-/** Requests, each with a link that opens it: one line where the columns fit, otherwise two. The query of the address stays. */
-function LongList({
-  of: requests,
-  opened,
-}: Readonly<{ of: readonly Request[]; opened: string | undefined }>) {
-  const [max, setMax] = useState(drawnAtOnce);
-  const left = requests.length - max;
-  return (
-    <div class="stack request-list">
-      <div class="panel rows-box">
-        <ol class="rows requests" aria-label="List of requests">
-          {requests.slice(0, max).map((request, index, shown) => (
-            <Row key={request.id} request={request} above={shown[index - 1]} isOpen={request.id === opened} />
-          ))}
-        </ol>
-      </div>
-      {left <= 0 ? null : (
-        <Button run={() => setMax(max + drawnAtOnce)}>Show {Math.min(left, drawnAtOnce)} more</Button>
-      )}
     </div>
   );
 }

@@ -4,7 +4,7 @@ import { useData } from "../control/data.js";
 import type { Request, StepResult, Story } from "../control/responses.js";
 import { Ask, Button, lossOfState, RejectionText, useActions } from "../elements/action.js";
 import { BodyText, CheckStrip, OwnFault, PathBadge, resultsAt, Target, toneOf } from "../elements/traffic.js";
-import { counted, DocsLink, InstantText, Read, Sentence, shortened } from "../elements/words.js";
+import { counted, DocsLink, FactList, InstantText, Read, Sentence, shortened } from "../elements/words.js";
 import { linkTo } from "../route.js";
 import { useName } from "./scenario.js";
 
@@ -251,16 +251,9 @@ function ResponsePanel({
 const hidden = ["content-length", "date", "connection", "content-type", "x-request-id"];
 
 function Headers({ of }: { readonly of: Readonly<Record<string, string>> }) {
+  const shown = Object.entries(of).filter(([name]) => !hidden.includes(name));
   return (
-    <>
-      {Object.entries(of).map(([name, value]) =>
-        hidden.includes(name) ? null : (
-          <p key={name} class="small">
-            <code>{name}</code>: <bdi>{shortened(value, 400)}</bdi>
-          </p>
-        ),
-      )}
-    </>
+    <FactList class="pairs" of={shown.map(([name, value]) => [name, <bdi>{shortened(value, 400)}</bdi>])} />
   );
 }
 
