@@ -55,7 +55,9 @@ function startReading(path: string): Reading {
     isReading = false;
   };
   // A reading before the revision is known would have to be repeated.
-  const readIfKnown = () => void (revision.value !== undefined && read());
+  const readIfKnown = () => {
+    if (revision.value !== undefined) void read();
+  };
   const reading: Reading = { shown: {}, shows, stop: revision.subscribe(readIfKnown) };
   readings.set(path, reading);
   readIfKnown();

@@ -79,7 +79,7 @@ export type Story = {
 };
 
 /** By path: what the page follows. */
-export interface ControlData {
+export type ControlData = {
   readonly "/clock": Clock;
   readonly "/faults": readonly ShownFault[];
   readonly "/health": { readonly version: string; readonly scenario?: string; readonly seed?: number };
@@ -98,4 +98,4 @@ export interface ControlData {
   readonly [directory: `/directory?${string}`]: Directory;
   readonly [request: `/requests/${string}`]: ShownRequestDetails;
   readonly [requests: `/requests?${string}`]: readonly Request[];
-}
+};
