@@ -14,7 +14,7 @@ interface Entered {
 const nothing: Entered = { texts: {}, problems: {} };
 
 /** What somebody has entered, and its problems, by field. It outlives its view: only sending or canceling empties it. */
-export class Draft extends Shared<Entered> {
+export class FormDraft extends Shared<Entered> {
   constructor() {
     super(nothing);
   }
@@ -34,7 +34,7 @@ export class Draft extends Shared<Entered> {
 }
 
 interface FormProps {
-  readonly draft: Draft;
+  readonly draft: FormDraft;
   readonly class: string;
   /** Gets the value of the button that was pressed. */
   readonly send: (button: string) => Promise<unknown>;
@@ -86,7 +86,7 @@ export function Options({ of, value }: { readonly of: readonly Option[]; readonl
 }
 
 interface FieldProps {
-  readonly draft: Draft;
+  readonly draft: FormDraft;
   readonly name: string;
   readonly label: string;
   readonly hint?: string;

@@ -4,7 +4,7 @@ import { useData } from "../control/data.js";
 import { now } from "../control/now.js";
 import { useShared } from "../control/shared.js";
 import { Button, RejectionText, useActions } from "../elements/action.js";
-import { Draft, Field, Form } from "../elements/form.js";
+import { Field, Form, FormDraft } from "../elements/form.js";
 import { InstantText, Panel, Until } from "../elements/words.js";
 import { linkTo } from "../route.js";
 
@@ -68,7 +68,7 @@ export function ClockPanel() {
 }
 
 /** Stays while another view is shown. */
-const draft = new Draft();
+const draft = new FormDraft();
 
 /** Moves the clock by a duration or to a time. */
 async function move(): Promise<void> {

@@ -2,7 +2,7 @@ import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { ShownFault } from "../control/responses.js";
 import { Button } from "../elements/action.js";
-import { Draft, Field, Form, type Option } from "../elements/form.js";
+import { Field, Form, FormDraft, type Option } from "../elements/form.js";
 import { capitalized, counted, DocsLink, instantText, listText, Panel, Read } from "../elements/words.js";
 
 type Faults = readonly ShownFault[];
@@ -79,7 +79,7 @@ const effects: Readonly<Record<string, ShownFault["then"]>> = {
 };
 
 /** The requests that the next fault hits. Stays while another view is shown. */
-const draft = new Draft();
+const draft = new FormDraft();
 
 const every: readonly Option[] = [
   ["", "every request"],

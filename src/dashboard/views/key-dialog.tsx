@@ -6,7 +6,7 @@ import type { IssuedKey } from "../control/responses.js";
 import { Shared, useShared } from "../control/shared.js";
 import { Ask, Button } from "../elements/action.js";
 import { Dialog } from "../elements/dialog.js";
-import { Draft, Field, Form } from "../elements/form.js";
+import { Field, Form, FormDraft } from "../elements/form.js";
 import { Secret, useIssued } from "./secret.js";
 
 /** The open dialog: what is done with a key, or the organizations that a new one may have. */
@@ -18,7 +18,7 @@ type Doing =
 export const doing = new Shared<Doing | undefined>(undefined);
 
 /** What was entered in the dialog, by the field's name in the body. */
-const draft = new Draft();
+const draft = new FormDraft();
 
 const close = () => {
   doing.value = undefined;
