@@ -11,15 +11,11 @@ interface Screen {
   readonly colorScheme: "light" | "dark";
 }
 
-const sizes = [
-  { width: 1440, height: 900 },
-  { width: 1024, height: 768 },
-  { width: 1280, height: 720 },
+const screens: readonly Screen[] = [
+  { width: 1440, height: 900, colorScheme: "light" },
+  { width: 1024, height: 768, colorScheme: "dark" },
+  { width: 1280, height: 720, colorScheme: "light" },
 ];
-const screens: readonly Screen[] = sizes.flatMap((size) => [
-  { ...size, colorScheme: "light" as const },
-  { ...size, colorScheme: "dark" as const },
-]);
 
 /** Opens the page of a sandbox on a screen; notes the clicks of the mouse. */
 async function begin(screen: Screen, scenario = "key-states"): Promise<Dashboard & { clicks: Clicks }> {
