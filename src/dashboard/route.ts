@@ -1,4 +1,4 @@
-import { signal } from "@preact/signals";
+import { Shared } from "./control/shared.js";
 
 /** The part of the address that selects the view and its content. */
 interface PageRoute {
@@ -25,7 +25,7 @@ function decoded(part: string): string {
   }
 }
 
-export const route = signal(routeIn(location.hash));
+export const route = new Shared(routeIn(location.hash));
 
 addEventListener("hashchange", () => {
   route.value = routeIn(location.hash);

@@ -1,7 +1,6 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { noBrowser } from "../support/chromium-page.js";
-import { mePath } from "../support/send.js";
 import { type Dashboard, openDashboard } from "./open-dashboard.js";
 
 // What people come to the page for, and the most clicks that each of it takes.
@@ -12,15 +11,11 @@ interface Screen {
   readonly colorScheme: "light" | "dark";
 }
 
-const sizes = [
-  { width: 1440, height: 900 },
-  { width: 1024, height: 768 },
-  { width: 1280, height: 720 },
+const screens: readonly Screen[] = [
+  { width: 1440, height: 900, colorScheme: "light" },
+  { width: 1024, height: 768, colorScheme: "dark" },
+  { width: 1280, height: 720, colorScheme: "light" },
 ];
-const screens: readonly Screen[] = sizes.flatMap((size) => [
-  { ...size, colorScheme: "light" as const },
-  { ...size, colorScheme: "dark" as const },
-]);
 
 /** Opens the page of a sandbox on a screen; notes the clicks of the mouse. */
 async function begin(screen: Screen, scenario = "key-states"): Promise<Dashboard & { clicks: Clicks }> {
@@ -50,9 +45,6 @@ function clicksOn(page: Page): Clicks {
     first: (selector) => click(page.locator(selector)),
   };
 }
-
-const send = ({ server }: Dashboard, ref: string) =>
-  fetch(server.url + mePath, { headers: { "x-api-key": server.sandbox.secret(ref) } });
 
 const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText());
 
@@ -87,9 +79,8 @@ describe.skipIf(noBrowser).each(screens)("at $width by $height, $colorScheme", (
   });
 
   test("find out why a request was rejected, fix it, and see it pass", async () => {
-    const dashboard = await begin(screen);
-    const { page, clicks } = dashboard;
-    await send(dashboard, "live-suspended");
+    const { page, clicks, send } = await begin(screen);
+    await send("live-suspended");
     await page.locator(".rejections").waitFor();
     await clicks.link("Requests");
     await clicks.first(".request-list a");
@@ -138,13 +129,12 @@ describe.skipIf(noBrowser).each(screens)("at $width by $height, $colorScheme", (
   });
 
   test("break the connection of one key, and turn it off again", async () => {
-    const dashboard = await begin(screen);
-    const { page, clicks, ask } = dashboard;
+    const { page, clicks, ask, send } = await begin(screen);
     await clicks.link("Sandbox");
     await page.getByLabel("For key").selectOption("active");
     await clicks.button("Connection reset");
     await page.getByText("Every request with the key active: resets the connection.").waitFor();
-    await expect(send(dashboard, "active")).rejects.toThrow();
+    await expect(send("active")).rejects.toThrow();
     await clicks.button(/^Turn off$/);
     await expect.poll(async () => (await ask("/faults")).body.data).toEqual([]);
     expect(clicks.count()).toBeLessThanOrEqual(4);

@@ -5,6 +5,7 @@ import { expect, onTestFinished } from "vitest";
 import type { ServerOptions } from "../../src/server/start-server.js";
 import { type ServedControl, serveControl } from "../control/client.js";
 import { takePage } from "../support/chromium-page.js";
+import { mePath } from "../support/send.js";
 
 const built = join(import.meta.dirname, "../../dist/dashboard/index.html");
 
@@ -13,6 +14,8 @@ export interface Dashboard extends ServedControl {
   readonly page: Page;
   /** Shows another view: `go("keys/active")`. */
   readonly go: (view: string) => Promise<void>;
+  /** Sends requests of a client with these keys, one after the other. */
+  readonly send: (...refs: string[]) => Promise<void>;
   /** Opens one more page of the same sandbox, in its own browser profile. */
   readonly another: (context?: BrowserContextOptions) => Promise<Page>;
 }
@@ -45,6 +48,11 @@ export async function openDashboard(options: DashboardOptions = {}): Promise<Das
     ...control,
     page,
     another,
+    async send(...refs) {
+      const { url, sandbox } = control.server;
+      for (const ref of refs)
+        await (await fetch(url + mePath, { headers: { "x-api-key": sandbox.secret(ref) } })).text();
+    },
     async go(next) {
       await page.goto(`${control.server.controlUrl}/#/${next}`);
       await settled(page);

@@ -7,7 +7,7 @@ import { openDashboard, settled } from "./open-dashboard.js";
 
 describe.skipIf(noBrowser)("the overview", () => {
   test("shows the checks in their order, and an exit lights up with its count when a client leaves there", async () => {
-    const { page, server, ask } = await openDashboard({ scenario: "key-states" });
+    const { page, server, ask, send } = await openDashboard({ scenario: "key-states" });
     const { checks, faults, successes } = (await ask("/request-checks")).body.data;
     const names = checks.map(({ name }: { name: string }) => name);
     await page.locator(".checks > li").nth(checks.length).waitFor();
@@ -18,8 +18,7 @@ describe.skipIf(noBrowser)("the overview", () => {
     expect(await page.locator(".exits code").allTextContents()).toEqual([...faults, ...exits, ...successes]);
     expect(await page.locator("a.exit-covered").count()).toBe(0);
 
-    for (const ref of ["active", "active", "revoked"])
-      await fetch(server.url + mePath, { headers: { "x-api-key": server.sandbox.secret(ref) } });
+    await send("active", "active", "revoked");
     await page.locator("a.exit-covered", { hasText: "200.test 2" }).waitFor();
     await page.locator("a.exit-covered", { hasText: "401.revoked 1" }).waitFor();
     expect(await page.locator("a.exit-covered").count()).toBe(2);
@@ -56,9 +55,8 @@ describe.skipIf(noBrowser)("the overview", () => {
   });
 
   test("rejections come first with their causes, and the button that fixes one", async () => {
-    const { page, server, ask } = await openDashboard({ scenario: "key-states" });
-    for (const ref of ["active", "wrong-scope", "organization-inactive"])
-      await fetch(server.url + mePath, { headers: { "x-api-key": server.sandbox.secret(ref) } });
+    const { page, ask, send } = await openDashboard({ scenario: "key-states" });
+    await send("active", "wrong-scope", "organization-inactive");
     const rejections = page.locator(".rejections");
     await rejections
       .getByText("with wrong-scope: needs attestations:read, this key has consents:read")

@@ -2,24 +2,16 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { noBrowser } from "../support/chromium-page.js";
 import { mePath } from "../support/send.js";
-import { type Dashboard, openDashboard, settled } from "./open-dashboard.js";
-
-type Server = Dashboard["server"];
-
-/** Requests of a client, one after the other. */
-async function send({ url, sandbox }: Server, refs: readonly string[]): Promise<void> {
-  for (const ref of refs)
-    await (await fetch(url + mePath, { headers: { "x-api-key": sandbox.secret(ref) } })).text();
-}
+import { openDashboard, settled } from "./open-dashboard.js";
 
 const rows = (page: Page) => page.locator(".request-list [data-row]");
 const link = (page: Page, id: string | null) => page.locator(`.request-list [data-row="${id}"] a`);
 
 describe.skipIf(noBrowser)("the requests", () => {
   test("come newest first; a filter of words is in the address and survives a reload", async () => {
-    const { page, server, ask } = await openDashboard({ scenario: "key-states", view: "/requests" });
+    const { page, ask, send } = await openDashboard({ scenario: "key-states", view: "/requests" });
     await page.getByText("No requests yet").waitFor();
-    await send(server, ["active", "revoked", "wrong-scope", "live", "live-suspended"]);
+    await send("active", "revoked", "wrong-scope", "live", "live-suspended");
     await rows(page).nth(4).waitFor();
     const badges = () => rows(page).locator(".path-badge").allTextContents();
     const all = ["403.live_suspended", "200.live", "403.insufficient_scope", "401.revoked", "200.test"];
@@ -66,8 +58,8 @@ describe.skipIf(noBrowser)("the requests", () => {
   });
 
   test("one opened shows its cause and the fix first, then the checks, and the response as it was sent", async () => {
-    const { page, server, ask, go } = await openDashboard({ scenario: "key-states", profile: "typical" });
-    await send(server, ["wrong-scope"]);
+    const { page, ask, go, send } = await openDashboard({ scenario: "key-states", profile: "typical" });
+    await send("wrong-scope");
     const [{ id }] = (await ask("/requests")).body.data;
     const { response, what_to_do: whatToDo } = (await ask(`/requests/${id}`)).body.data;
     await go(`requests/${id}`);
@@ -101,8 +93,8 @@ describe.skipIf(noBrowser)("the requests", () => {
   ])(
     "why %s is rejected, and the fix, take three clicks from the overview; the request then gets 200",
     async (ref, fix) => {
-      const { page, server, ask } = await openDashboard({ scenario: "key-states" });
-      await send(server, [ref]);
+      const { page, ask, send } = await openDashboard({ scenario: "key-states" });
+      await send(ref);
       await page.getByRole("link", { name: "Requests", exact: true }).click();
       await rows(page).first().click();
       await page.locator(".detail").getByRole("button", { name: fix }).click();
@@ -121,8 +113,12 @@ describe.skipIf(noBrowser)("the requests", () => {
 
   test("a request is copied for support without a secret, and leads to the others with its key", async () => {
     const context = { permissions: ["clipboard-read", "clipboard-write"] };
-    const { page, server } = await openDashboard({ scenario: "key-states", view: "/requests", context });
-    await send(server, ["revoked", "revoked", "active"]);
+    const { page, server, send } = await openDashboard({
+      scenario: "key-states",
+      view: "/requests",
+      context,
+    });
+    await send("revoked", "revoked", "active");
     await rows(page).nth(1).click();
     const detail = page.locator(".detail");
     await detail.getByRole("button", { name: "Copy for support" }).click();
@@ -139,9 +135,9 @@ describe.skipIf(noBrowser)("the requests", () => {
     [768, 70],
     [1280, 40],
   ])("at %i pixels a row is at most %i pixels high, and nothing in it is cut", async (width, height) => {
-    const { page, server } = await openDashboard({ scenario: "key-states", view: "/requests" });
+    const { page, send } = await openDashboard({ scenario: "key-states", view: "/requests" });
     await page.setViewportSize({ width, height: 844 });
-    await send(server, ["active", "live-not-approved", "legacy", "rate-limited"]);
+    await send("active", "live-not-approved", "legacy", "rate-limited");
     await rows(page).nth(3).waitFor();
     const heights = await rows(page).evaluateAll((all) =>
       all.map((row) => row.getBoundingClientRect().height),
@@ -159,8 +155,8 @@ describe.skipIf(noBrowser)("the requests", () => {
 
   test("Escape after a request was sent again focuses its row", async () => {
     const view = "/requests?filter=403.access_denied";
-    const { page, server } = await openDashboard({ scenario: "key-states", view });
-    await send(server, ["organization-inactive", "organization-inactive"]);
+    const { page, send } = await openDashboard({ scenario: "key-states", view });
+    await send("organization-inactive", "organization-inactive");
     // Without the opened one, the first row would get the focus.
     const opened = rows(page).nth(1);
     const id = await opened.getAttribute("data-row");
@@ -174,8 +170,8 @@ describe.skipIf(noBrowser)("the requests", () => {
   });
 
   test("a key that was issued for a request is not offered after a reset elsewhere", async () => {
-    const { page, server, ask } = await openDashboard({ scenario: "key-states", view: "/requests" });
-    await send(server, ["revoked"]);
+    const { page, ask, send } = await openDashboard({ scenario: "key-states", view: "/requests" });
+    await send("revoked");
     await rows(page).first().click();
     await page.getByRole("button", { name: "Create a key like this one" }).click();
     await page.locator(".secret-text").waitFor();

@@ -86,7 +86,7 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     await quiet(page);
     const move = () => ask("/clock/advance", { method: "POST", json: { by: "1d" } });
     await move();
-    await page.clock.runFor(750);
+    await page.clock.runFor(1050);
     await page.locator(".clock").getByText("3 Mar 2026").waitFor();
     await quiet(page);
     const asked: string[] = [];

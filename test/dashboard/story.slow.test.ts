@@ -39,13 +39,10 @@ const doneOn = async ({ ask }: Dashboard) => (await ask("/story")).body.data.don
 describe.skipIf(noBrowser)("the view of the story", () => {
   test("a story starts from its scenario: the title says so, and the page asks first if clients have sent requests", async () => {
     const dashboard = await openDashboard({ scenario: "rotation", view: "/story" });
-    const { page, ask, server } = dashboard;
+    const { page, ask, send } = dashboard;
     await page.locator(".story-title", { hasText: "Rotation" }).waitFor();
     await page.getByText("This resets the sandbox").waitFor();
-    for (let sent = 0; sent < 70; sent++)
-      await fetch(`${server.url}/v1/relying-party/me`, {
-        headers: { "x-api-key": server.sandbox.secret("replacement") },
-      });
+    await send(...Array<string>(70).fill("replacement"));
     await page.keyboard.press("Space");
     const question = page.getByRole("dialog", { name: "Reset the sandbox for the story?" });
     await question.getByText("Clients have sent requests.").waitFor();
@@ -127,11 +124,7 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     await page.reload();
     await settled(page);
     await seen();
-    await page.keyboard.press("Space");
-    await page.getByText("The end. 6 steps.").waitFor();
-    await page.getByText("✗ 1 step not as expected.").waitFor();
-    await page.keyboard.press("ArrowLeft");
-    await page.getByText("Not as expected:").waitFor();
+    await page.getByText("✗ 1 step not as expected").waitFor();
   });
 
   test("a scenario without a story shows how to write one, and leads to others", async () => {

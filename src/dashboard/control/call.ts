@@ -1,4 +1,4 @@
-import { signal } from "@preact/signals";
+import { Shared } from "./shared.js";
 
 const controlUrl = new URL("./", document.baseURI);
 
@@ -9,39 +9,10 @@ const tokenName = `svc-sandbox token ${controlUrl.pathname}`;
 const storedToken = () => sessionStorage.getItem(tokenName);
 
 /** Whether the control plane requires a token that the page does not have. */
-export const needsToken = signal(false);
+export const needsToken = new Shared(false);
 
-/** Whether the page's token is wrong: mistyped, or from an earlier sandbox. */
-export const isTokenRejected = () => needsToken.value && storedToken() !== null;
-
-/** A rejection by the control plane, or a missing response (`unreachable`). */
-export class ControlError extends Error {
-  override readonly name = "ControlError";
-  constructor(
-    readonly code: string,
-    message: string,
-    /** The problems of a body, by field name. */
-    readonly fields: Readonly<Record<string, string>> = {},
-  ) {
-    super(message);
-  }
-
-  /** Whether the sandbox sent this error. Otherwise there was no readable response. */
-  get isOfSandbox(): boolean {
-    return this.code !== "unreachable" && this.code !== "unexpected_response";
-  }
-}
-
-/** The number of changes by this page, after each of which it looks for news immediately. */
-export const ownChanges = signal(0);
-
-interface Call {
-  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  readonly body?: unknown;
-  /** Sent unchanged, as YAML. */
-  readonly yaml?: string | Blob;
-  readonly signal?: AbortSignal;
-}
+/** Whether the page has a token. One that it still needs is wrong: mistyped, or from an earlier sandbox. */
+export const hasToken = () => storedToken() !== null;
 
 /** Stores the token for this tab. Calls that require it are retried. */
 export function useToken(token: string): void {
@@ -58,47 +29,60 @@ export function takeToken(): void {
   dispatchEvent(new Event("hashchange"));
 }
 
+/** A rejection by the control plane, or a missing response (`unreachable`). */
+export class ControlError extends Error {
+  override readonly name = "ControlError";
+  constructor(
+    readonly code: string,
+    message: string,
+    /** The problems of a body, by field name. */
+    readonly fields: Readonly<Record<string, string>> = {},
+  ) {
+    super(message);
+  }
+}
+
+/** The number of changes by this page, after each of which it looks for news immediately. */
+export const ownChanges = new Shared(0);
+
+interface Call {
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly body?: unknown;
+  /** Sent unchanged, as YAML. */
+  readonly yaml?: Blob;
+  readonly signal?: AbortSignal;
+}
+
 /** Calls the control plane. Returns a successful response, or throws a `ControlError`. */
 export async function fetchControl(path: string, call: Call = {}): Promise<Response> {
-  const { method = "GET", body, yaml, signal: until } = call;
-  const headers = new Headers();
+  const { method = "GET", body = {}, yaml, signal: until = null } = call;
   const token = storedToken();
-  if (token !== null) headers.set("Authorization", `Bearer ${token}`);
-  if (method !== "GET") {
-    headers.set("Content-Type", yaml === undefined ? "application/json" : "application/yaml");
-  }
-  let response: Response;
-  try {
-    response = await fetch(new URL(`.${path}`, controlUrl), {
-      method,
-      headers,
-      cache: "no-store",
-      body: method === "GET" ? null : (yaml ?? JSON.stringify(body ?? {})),
-      signal: until ?? null,
-    });
-  } catch {
+  const isChange = method !== "GET";
+  const headers = {
+    ...(token !== null && { Authorization: `Bearer ${token}` }),
+    ...(isChange && { "Content-Type": yaml === undefined ? "application/json" : "application/yaml" }),
+  };
+  const content = isChange ? (yaml ?? JSON.stringify(body)) : null;
+  const url = new URL(`.${path}`, controlUrl);
+  const sent = fetch(url, { method, headers, cache: "no-store", body: content, signal: until });
+  const response = await sent.catch(() => {
     throw new ControlError("unreachable", "The sandbox does not respond. Is it still running?");
-  }
-  if (method !== "GET" && path !== "/scenario/validate") ownChanges.value += 1;
+  });
+  if (isChange && path !== "/scenario/validate") ownChanges.value += 1;
   if (response.ok) return response;
   const problem = await problemOf(response);
   // A call that was sent before the token was entered does not test it.
-  if (problem.code === "control_token_required" && token === storedToken()) {
-    needsToken.value = true;
-  }
+  if (problem.code === "control_token_required" && token === storedToken()) needsToken.value = true;
   throw problem;
 }
 
-/** Calls the control plane; returns the `data` of its response. */
-export async function call<Data>(path: string, options: Call = {}): Promise<Data> {
+/** Calls the control plane; returns the `data` of its response, or the text of one that is not JSON. */
+export async function call<Data>(path: string, options?: Call): Promise<Data> {
   const response = await fetchControl(path, options);
-  if (response.status === 204) return undefined as Data;
-  return ((await response.json()) as { data: Data }).data;
-}
-
-/** Calls the control plane for a response without `data`. */
-export async function callBare<Data>(path: string): Promise<Data> {
-  return (await fetchControl(path)).json() as Promise<Data>;
+  if (!response.headers.get("Content-Type")?.includes("json")) return (await response.text()) as Data;
+  const json = await response.json();
+  // The health has no `data`.
+  return json.data ?? json;
 }
 
 async function problemOf(response: Response): Promise<ControlError> {
@@ -108,17 +92,15 @@ async function problemOf(response: Response): Promise<ControlError> {
     // The key exists but was not saved, so this message is the only place with its secret.
     const secret = details?.data?.secret;
     const shown = secret === undefined ? message : `${message} The secret is ${secret}.`;
-    return new ControlError(code, shown, fieldWords(details));
+    return new ControlError(code, shown, fieldWords(details?.fields));
   } catch {
-    return new ControlError(
-      "unexpected_response",
-      `The sandbox returned ${response.status}: ${text.slice(0, 200)}`,
-    );
+    const words = `The sandbox returned ${response.status}: ${text.slice(0, 200)}`;
+    return new ControlError("unexpected_response", words);
   }
 }
 
 /** The problems of a body, each as a sentence for its field, which has another name in the page. */
-function fieldWords({ fields = {} }: Record<string, Record<string, string>> = {}) {
+function fieldWords(fields: Readonly<Record<string, string>> = {}) {
   const words = Object.entries(fields).map(([field, text]) => {
     const problem = text.replace(/^\S+ (?=must |is )/, "");
     return [field, problem.charAt(0).toUpperCase() + problem.slice(1)];

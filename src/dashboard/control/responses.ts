@@ -1,10 +1,6 @@
 import type { RequestDetails as DetailsView } from "../../api/request-details.js";
-import type {
-  HowToCover as HowToCoverView,
-  ReportedAdvice,
-  ReportedPath,
-  Report as ReportView,
-} from "../../report/report-shape.js";
+import type { stepView } from "../../node/logger.js";
+import type { ReportedAdvice, ReportedPath, Report as ReportView } from "../../report/report-shape.js";
 import type { InJson } from "../../rules/schema/json.js";
 import type { Fault as FaultView } from "../../sandbox/faults.js";
 import type {
@@ -20,12 +16,10 @@ import type {
 export type Key = InJson<KeyView>;
 export type ShownOrganization = InJson<OrganizationView>;
 export type Clock = InJson<ClockView>;
-export type ShownUpcoming = InJson<UpcomingView>;
 export type Request = InJson<RequestView>;
 export type ShownRequestDetails = InJson<DetailsView>;
 export type ShownFault = InJson<FaultView>;
 export type ReportPath = InJson<ReportedPath>;
-export type ShownHowToCover = InJson<HowToCoverView>;
 /** Advice of the report, or of one request. */
 export type ShownAdvice = Omit<InJson<ReportedAdvice>, "count" | "examples"> &
   Partial<InJson<ReportedAdvice>>;
@@ -54,7 +48,6 @@ export type Directory = {
   readonly matching: number;
   readonly total: number;
 };
-export type Health = { readonly version: string; readonly scenario?: string; readonly seed?: number };
 export type ShownCheck = { readonly name: string; readonly question: string; readonly rules: string };
 export type RequestChecks = {
   readonly checks: readonly (ShownCheck & { readonly exits: readonly string[] })[];
@@ -62,7 +55,7 @@ export type RequestChecks = {
   readonly faults: readonly string[];
 };
 export type ShownSentRequest = { readonly request: Request; readonly response: Response | null };
-export type ShownProfile = "minimal" | "typical" | "varied";
+export type ShownProfile = ShownReport["profile"];
 export type ShownScenario = {
   readonly name: string;
   readonly description: string;
@@ -75,29 +68,7 @@ export type TextProblem = {
   readonly message: string;
   readonly hint: string | null;
 };
-
-export type StepResult = {
-  readonly number: number;
-  readonly say: string | null;
-  readonly request: {
-    readonly method: string;
-    readonly path: string;
-    readonly key: string;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body: string | null;
-    readonly times: number;
-  } | null;
-  readonly response: (Response & Pick<Request, "code" | "path_id" | "fault">) | null;
-  readonly performed: { readonly rejection: { readonly message: string } | null } | null;
-  readonly failure: { readonly message: string } | null;
-  readonly text: string | null;
-  readonly meanwhile: readonly {
-    readonly at: string;
-    readonly text: string;
-    readonly message: string | null;
-  }[];
-  readonly differences: readonly { readonly at: string; readonly expected: string; readonly found: string }[];
-};
+export type StepResult = InJson<ReturnType<typeof stepView>>;
 export type Story = {
   readonly steps: number;
   readonly done: number;
@@ -105,4 +76,26 @@ export type Story = {
   readonly description: string | null;
   readonly outline: readonly { readonly as_expected: boolean | null }[];
   readonly last: StepResult | null;
+};
+
+/** By path: what the page follows. */
+export type ControlData = {
+  readonly "/clock": Clock;
+  readonly "/faults": readonly ShownFault[];
+  readonly "/health": { readonly version: string; readonly scenario?: string; readonly seed?: number };
+  /** As many keys as a list to choose from can show. */
+  readonly "/keys?limit=1000": readonly Key[];
+  readonly "/report?story=true": ShownReport;
+  readonly "/request-checks": RequestChecks;
+  /** The last 1,000 requests, oldest first. */
+  readonly "/requests": readonly Request[];
+  /** As YAML. Pinned keys are hidden. */
+  readonly "/scenario": string;
+  readonly "/scenarios": readonly ShownScenario[];
+  readonly "/story": Story;
+  readonly "/upcoming": readonly InJson<UpcomingView>[];
+  readonly [key: `/keys/${string}`]: ListedKey;
+  readonly [directory: `/directory?${string}`]: Directory;
+  readonly [request: `/requests/${string}`]: ShownRequestDetails;
+  readonly [requests: `/requests?${string}`]: readonly Request[];
 };

@@ -1,19 +1,14 @@
-import { batch, computed, effect, signal } from "@preact/signals";
 import { type ControlError, call, needsToken, ownChanges } from "./call.js";
+import { Shared } from "./shared.js";
 
 /** Differs once anything that the page shows may have changed; `undefined` while that is unknown. */
-export const revision = signal<string | undefined>(undefined);
-
-const problem = signal<ControlError | undefined>(undefined);
-
-/** Whether the page is up to date: `waiting` at first, and while the sandbox does not respond. */
-export const connection = computed(() => (revision.value === undefined ? "waiting" : "open"));
+export const revision = new Shared<string | undefined>(undefined);
 
 /** Why the page is not up to date, as a sentence. */
-export const whyOffline = computed(() => problem.value?.message);
+export const whyOffline = new Shared<string | undefined>(undefined);
 
 /** In milliseconds, between two questions. */
-const pause = 700;
+const pause = 1000;
 
 /** In milliseconds. Each pause after a failure is twice as long as the one before. */
 const [firstPause, longestPause] = [1000, 30_000];
@@ -21,61 +16,49 @@ const [firstPause, longestPause] = [1000, 30_000];
 /** In milliseconds, until a server without a response hangs or is unreachable. */
 const longestSilence = 10_000;
 
+let wake = () => {};
+
+/** Ends the pause before the next question. */
+export const tryNow = () => wake();
+
 /** Keeps `revision` up to date while the page is visible. */
 export function followRevision(): void {
-  // Runs again when a token is entered.
-  effect(() => {
-    if (!needsToken.value) void keepAsking();
-  });
+  for (const event of ["focus", "online"]) addEventListener(event, tryNow);
+  document.addEventListener("visibilitychange", tryNow);
+  ownChanges.subscribe(tryNow);
+  // Starts again when a token is entered.
+  needsToken.subscribe(keepAsking);
+  void keepAsking();
 }
 
 async function keepAsking(): Promise<void> {
-  for (let wait = pause; !needsToken.peek(); ) {
-    await visible();
-    const changes = ownChanges.peek();
+  for (let wait = pause; !needsToken.value; ) {
+    while (document.hidden) await sleep();
+    const changes = ownChanges.value;
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), longestSilence);
     try {
-      const next = await call<string>("/revision", { signal: late.signal });
-      batch(() => {
-        problem.value = undefined;
-        revision.value = next;
-      });
+      revision.value = await call<string>("/revision", { signal: late.signal });
+      whyOffline.value = undefined;
       wait = pause;
     } catch (error) {
-      batch(() => {
-        // The same revision is news after a failure, because a reading may have failed as well.
-        revision.value = undefined;
-        problem.value = needsToken.peek() ? undefined : (error as ControlError);
-      });
+      // The same revision is news after a failure, because a reading may have failed as well.
+      revision.value = undefined;
+      whyOffline.value = needsToken.value ? undefined : (error as ControlError).message;
       wait = Math.min(longestPause, Math.max(firstPause, wait * 2));
     }
     clearTimeout(timer);
-    if (changes === ownChanges.peek() && !needsToken.peek()) await sleep(wait);
+    if (changes === ownChanges.value && !needsToken.value) await sleep(wait);
   }
 }
 
-async function visible(): Promise<void> {
-  while (document.hidden)
-    await new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true }));
-}
-
 /** Ends early when somebody comes back to the page or changes something there, or asks for it by `tryNow`. */
-function sleep(milliseconds: number): Promise<void> {
+function sleep(milliseconds?: number): Promise<void> {
   return new Promise((resolve) => {
-    const over = new AbortController();
-    const end = () => {
+    const timer = milliseconds && setTimeout(resolve, milliseconds);
+    wake = () => {
       clearTimeout(timer);
-      over.abort();
-      stop();
       resolve();
     };
-    const timer = setTimeout(end, milliseconds);
-    const changes = ownChanges.peek();
-    const stop = ownChanges.subscribe((now) => now !== changes && end());
-    for (const name of ["focus", "online", "try-now"]) addEventListener(name, end, { signal: over.signal });
-    document.addEventListener("visibilitychange", end, { signal: over.signal });
   });
 }
-
-export const tryNow = () => dispatchEvent(new Event("try-now"));

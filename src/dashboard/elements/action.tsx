@@ -1,43 +1,39 @@
-import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useRef } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { ControlError } from "../control/call.js";
 import { Dialog } from "./dialog.js";
 import { DocsLink, Sentence } from "./words.js";
 
 /** Actions that run in sequence, so that fast clicks and keys are not lost, with the rejection of the last one. */
 export function useActions() {
-  const problem = useSignal<ControlError | undefined>(undefined);
-  const running = useSignal(0);
+  const [problem, setProblem] = useState<ControlError | undefined>(undefined);
+  const [running, setRunning] = useState(0);
   const last = useRef(Promise.resolve());
   const add = (work: () => unknown) => {
-    running.value += 1;
-    last.current = last.current.then(async () => {
-      try {
-        await work();
-        problem.value = undefined;
-      } catch (error) {
-        problem.value = error as ControlError;
-      }
-      running.value -= 1;
-    });
+    setRunning((count) => count + 1);
+    last.current = last.current
+      .then(work)
+      .then(() => setProblem(undefined), setProblem)
+      .then(() => setRunning((count) => count - 1));
   };
-  return { problem: problem.value, isRunning: running.value > 0, add };
+  return { problem, isRunning: running > 0, add };
 }
 
-// A person has sent no body.
-const wordsOf = ({ fields, message }: ControlError) => Object.values(fields).join("\n") || message;
+/** The codes of the page itself: there was no readable response. */
+const ownCodes = ["unreachable", "unexpected_response"];
 
 export function RejectionText({ problem }: Readonly<{ problem: ControlError | undefined }>) {
   if (problem === undefined) return null;
+  const { code, fields, message } = problem;
   return (
     <p class="rejection" role="alert">
-      <Sentence>{wordsOf(problem)}</Sentence>{" "}
-      {problem.isOfSandbox ? (
+      {/* A person has sent no body. */}
+      <Sentence>{Object.values(fields).join("\n") || message}</Sentence>{" "}
+      {ownCodes.includes(code) ? null : (
         <DocsLink to="errors.md#errors-of-the-sandbox">
-          <code>{problem.code}</code>
+          <code>{code}</code>
         </DocsLink>
-      ) : null}
+      )}
     </p>
   );
 }
@@ -58,28 +54,18 @@ interface AskProps extends Question {
 
 /** A question before an action. It closes afterwards. */
 export function Ask({ title, text, action, run, onClose }: AskProps) {
-  const { problem, isRunning, add } = useActions();
+  const runAndClose = async () => {
+    await run();
+    onClose();
+  };
   return (
     <Dialog title={title} onClose={onClose}>
       <p>{text}</p>
-      <RejectionText problem={problem} />
       <footer class="bar">
-        <button
-          type="button"
-          class="danger"
-          disabled={isRunning}
-          onClick={() =>
-            add(async () => {
-              await run();
-              onClose();
-            })
-          }
-        >
+        <Button class="danger" run={runAndClose}>
           {action}
-        </button>
-        <button type="button" class="quiet" onClick={onClose}>
-          Cancel
-        </button>
+        </Button>
+        <Button run={onClose}>Cancel</Button>
       </footer>
     </Dialog>
   );
@@ -88,7 +74,7 @@ export function Ask({ title, text, action, run, onClose }: AskProps) {
 interface ButtonProps {
   readonly run: () => unknown;
   /** Asked first. */
-  readonly ask?: Question;
+  readonly ask?: Question | undefined;
   readonly class?: string;
   readonly isDisabled?: boolean;
   readonly children: ComponentChildren;
@@ -97,9 +83,9 @@ interface ButtonProps {
 /** A button that runs once at a time, and shows a rejection below. */
 export function Button({ run, ask, class: name = "quiet", isDisabled, children }: ButtonProps) {
   const { problem, isRunning, add } = useActions();
-  const isAsking = useSignal(false);
+  const [isAsking, setAsking] = useState(false);
   const press = () => {
-    if (ask !== undefined) isAsking.value = true;
+    if (ask !== undefined) setAsking(true);
     else if (!isRunning) add(run);
   };
   return (
@@ -107,15 +93,7 @@ export function Button({ run, ask, class: name = "quiet", isDisabled, children }
       <button type="button" class={name} disabled={isDisabled} onClick={press}>
         {children}
       </button>
-      {ask !== undefined && isAsking.value ? (
-        <Ask
-          {...ask}
-          run={run}
-          onClose={() => {
-            isAsking.value = false;
-          }}
-        />
-      ) : null}
+      {ask !== undefined && isAsking ? <Ask {...ask} run={run} onClose={() => setAsking(false)} /> : null}
       <RejectionText problem={problem} />
     </>
   );

@@ -1,74 +1,41 @@
-import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { type ControlError, call } from "../control/call.js";
-import { lastIssued } from "../control/issued.js";
-import { RejectionText } from "./action.js";
+import { useState } from "preact/hooks";
+import { Button } from "./action.js";
+
+interface CopyProps {
+  readonly text: string | (() => Promise<string>);
+  readonly children: ComponentChildren;
+}
 
 /** A button that copies a text. If the browser forbids that, as over plain HTTP from another machine, it shows the text to copy manually. */
-export function CopyButton({
-  text,
-  children,
-}: Readonly<{ text: string | (() => Promise<string>); children?: ComponentChildren }>) {
-  const isCopied = useSignal(false);
-  const manual = useSignal<string | undefined>(undefined);
-  const problem = useSignal<ControlError | undefined>(undefined);
+export function CopyButton({ text, children }: CopyProps) {
+  const [isCopied, setCopied] = useState(false);
+  const [manual, setManual] = useState<string | undefined>(undefined);
   const copy = async () => {
-    problem.value = undefined;
+    const copied = typeof text === "string" ? text : await text();
     try {
-      const copied = typeof text === "string" ? text : await text();
-      isCopied.value = await isWritten(copied);
-      if (!isCopied.value) manual.value = copied;
-    } catch (error) {
-      problem.value = error as ControlError;
+      await navigator.clipboard.writeText(copied);
+      setCopied(true);
+      setTimeout(() => setCopied(false), 2000);
+    } catch {
+      setManual(copied);
     }
-    if (!isCopied.value) return;
-    setTimeout(() => {
-      isCopied.value = false;
-    }, 2000);
   };
   return (
     <span class="copy">
-      <button type="button" class="quiet" onClick={copy}>
-        {isCopied.value ? "Copied" : (children ?? "Copy")}
-      </button>
-      {manual.value === undefined ? null : (
+      <Button run={copy}>{isCopied ? "Copied" : children}</Button>
+      {manual === undefined ? null : (
         <textarea
           readOnly
           rows={3}
           aria-label="Copy this text"
           onFocus={(event) => event.currentTarget.select()}
         >
-          {manual.value}
+          {manual}
         </textarea>
       )}
-      <RejectionText problem={problem.value} />
     </span>
   );
-}
-
-async function isWritten(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Copies a line for a shell, with the key in it: a new shell has no variables. */
-export function CopyCurl({ keyRef, line }: Readonly<{ keyRef: string; line: (secret: string) => string }>) {
-  return (
-    <CopyButton text={async () => line(keyRef === "none" ? "" : await secretOf(keyRef))}>
-      Copy as curl
-    </CopyButton>
-  );
-}
-
-async function secretOf(ref: string): Promise<string> {
-  const issued = lastIssued.peek();
-  if (issued?.key.ref === ref) return issued.secret;
-  const path = `/keys/${encodeURIComponent(ref)}/secret`;
-  return (await call<{ readonly secret: string }>(path, { method: "POST" })).secret;
 }
 
 /** Saves content as a browser download. The file name keeps only characters that every system accepts. */

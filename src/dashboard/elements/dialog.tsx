@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 interface DialogProps {
   readonly title: string;
@@ -12,7 +12,6 @@ interface DialogProps {
 /** A dialog that keeps the focus until one of its buttons or Escape closes it. */
 export function Dialog({ title, isFilled = false, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const titleId = useId();
   useLayoutEffect(() => {
     const shown = dialog.current;
     shown?.showModal();
@@ -30,13 +29,13 @@ export function Dialog({ title, isFilled = false, onClose, children }: DialogPro
   return (
     <dialog
       ref={dialog}
-      aria-labelledby={titleId}
+      aria-label={title}
       // A second Escape would close the dialog without a `cancel` event.
       onKeyDown={(event) => event.key === "Escape" && leave(event)}
       onCancel={leave}
     >
       <div class="stack">
-        <h2 id={titleId}>{title}</h2>
+        <h2>{title}</h2>
         {children}
       </div>
     </dialog>

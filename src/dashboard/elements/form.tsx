@@ -1,34 +1,82 @@
-import { type Signal, useSignal } from "@preact/signals";
-import { useId } from "preact/hooks";
-import { changeQuery, route } from "../route.js";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { ControlError } from "../control/call.js";
+import { Shared, useShared } from "../control/shared.js";
+import { RejectionText, useActions } from "./action.js";
+
+type Texts = Readonly<Record<string, string>>;
+
+interface Entered {
+  readonly texts: Texts;
+  readonly problems: Texts;
+}
+
+const nothing: Entered = { texts: {}, problems: {} };
+
+/** What somebody has entered, and its problems, by field. It outlives its view: only sending or canceling empties it. */
+export class FormDraft extends Shared<Entered> {
+  constructor() {
+    super(nothing);
+  }
+
+  /** The text of a field; `undefined` if it is empty. */
+  text(field: string): string | undefined {
+    return this.value.texts[field]?.trim() || undefined;
+  }
+
+  enter(field: string, text: string): void {
+    this.value = { ...this.value, texts: { ...this.value.texts, [field]: text } };
+  }
+
+  empty(): void {
+    this.value = nothing;
+  }
+}
+
+interface FormProps {
+  readonly draft: FormDraft;
+  readonly class: string;
+  /** Gets the value of the button that was pressed. */
+  readonly send: (button: string) => Promise<unknown>;
+  readonly children: ComponentChildren;
+}
+
+/** A form that is sent once at a time. Problems are shown below their fields, the first of which gets the focus. */
+export function Form({ draft, class: layout, send, children }: FormProps) {
+  const form = useRef<HTMLFormElement>(null);
+  const { problem, isRunning, add } = useActions();
+  useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [problem]);
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const { value } = event.submitter as HTMLButtonElement;
+    if (isRunning) return;
+    add(async () => {
+      try {
+        await send(value);
+      } catch (error) {
+        draft.value = { ...draft.value, problems: (error as ControlError).fields };
+        throw error;
+      }
+    });
+  };
+  return (
+    <form class={layout} ref={form} aria-busy={isRunning} onSubmit={submit}>
+      {children}
+      {Object.keys(problem?.fields ?? {}).length === 0 ? <RejectionText problem={problem} /> : null}
+    </form>
+  );
+}
 
 /** A value, with other words if these differ. */
 export type Option = string | readonly [value: string, words: string];
 
-interface SelectProps {
-  readonly label: string;
-  readonly value: string;
-  readonly of: readonly Option[];
-  readonly onChange: (value: string) => void;
-}
+const pairOf = (option: Option) => (typeof option === "string" ? ([option, option] as const) : option);
 
-/** One value of a list, with its label before it. */
-export function Select({ label, value, of, onChange }: SelectProps) {
-  return (
-    <label class="labeled">
-      <span>{label}</span>
-      <select value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-        <Options of={of} value={value} />
-      </select>
-    </label>
-  );
-}
-
-function Options({ of, value }: Pick<SelectProps, "of" | "value">) {
-  const pairs = of.map((option) => (typeof option === "string" ? ([option, option] as const) : option));
+/** The values of a list to choose from. */
+export function Options({ of, value }: { readonly of: readonly Option[]; readonly value: string }) {
   return (
     <>
-      {pairs.map(([name, words]) => (
+      {of.map(pairOf).map(([name, words]) => (
         <option key={name} value={name} selected={name === value}>
           {words}
         </option>
@@ -37,15 +85,11 @@ function Options({ of, value }: Pick<SelectProps, "of" | "value">) {
   );
 }
 
-/** What somebody has entered, by field. It outlives its view: only sending or canceling empties it. */
-export type FormDraft = Signal<Readonly<Record<string, string>>>;
-
 interface FieldProps {
   readonly draft: FormDraft;
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
-  readonly problem?: string | undefined;
   readonly placeholder?: string;
   readonly required?: boolean;
   /** The values to choose from; any text without them. */
@@ -53,23 +97,34 @@ interface FieldProps {
 }
 
 /** A field of a form with its label, and its hint or problem below. */
-export function Field({ draft, name, label, hint, problem, placeholder, required, of }: FieldProps) {
-  const id = useId();
-  const [first = ""] = of ?? [];
-  const value = draft.value[name] ?? (typeof first === "string" ? first : first[0]);
+export function Field({ draft, name, label, hint, placeholder, required, of }: FieldProps) {
+  const { texts, problems } = useShared(draft);
+  const id = `field-${name}`;
+  const problem = problems[name];
+  const value = texts[name] ?? (of ? pairOf(of[0] ?? "")[0] : "");
   const note = problem ?? hint;
-  const change = ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) => {
-    draft.value = { ...draft.value, [name]: currentTarget.value };
+  const change = ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
+    draft.enter(name, currentTarget.value);
+  const attributes = {
+    id,
+    value,
+    required,
+    "aria-invalid": problem !== undefined,
+    "aria-describedby": note && `${id}-note`,
   };
-  const attributes = { id, value, required, placeholder, "aria-invalid": problem !== undefined };
-  const described = note === undefined ? {} : { "aria-describedby": `${id}-note` };
   return (
     <div class="field">
       <label htmlFor={id}>{label}</label>
       {of === undefined ? (
-        <input autocomplete="off" spellcheck={false} onInput={change} {...attributes} {...described} />
+        <input
+          placeholder={placeholder}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={change}
+          {...attributes}
+        />
       ) : (
-        <select onChange={change} {...attributes} {...described}>
+        <select onChange={change} {...attributes}>
           <Options of={of} value={value} />
         </select>
       )}
@@ -83,39 +138,5 @@ export function Field({ draft, name, label, hint, problem, placeholder, required
         </p>
       )}
     </div>
-  );
-}
-
-const looksLikeSecret = /svc_(test|live)_\w/i;
-
-/** The filter in the address, which must not contain a secret. */
-export function filterInAddress(): string {
-  const filter = route.value.query.get("filter") ?? "";
-  return looksLikeSecret.test(filter) ? "" : filter;
-}
-
-/** The field of a list's filter. The address keeps it. */
-export function FilterField({ placeholder }: Readonly<{ placeholder: string }>) {
-  const isRejected = useSignal(false);
-  const filter = ({ currentTarget: input }: Readonly<{ currentTarget: HTMLInputElement }>) => {
-    isRejected.value = looksLikeSecret.test(input.value);
-    if (isRejected.value) input.value = "";
-    changeQuery({ filter: input.value, limit: undefined });
-  };
-  return (
-    <search class="wide filter">
-      <input
-        type="search"
-        aria-label="Filter"
-        placeholder={placeholder}
-        value={filterInAddress()}
-        onInput={filter}
-      />
-      {isRejected.value ? (
-        <p class="rejection small" role="status">
-          This looks like a secret, which would become part of the address. Filter by a ref or fingerprint.
-        </p>
-      ) : null}
-    </search>
   );
 }

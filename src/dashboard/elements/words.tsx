@@ -1,7 +1,8 @@
 import type { ComponentChildren } from "preact";
-import { useId, useLayoutEffect } from "preact/hooks";
-import type { Resource } from "../control/resource.js";
-import { health, now } from "../control/resources.js";
+import { useData } from "../control/data.js";
+import { now } from "../control/now.js";
+import type { ControlData } from "../control/responses.js";
+import { useShared } from "../control/shared.js";
 
 /** The start of a text of any length. */
 export function shortened(text: string, max: number): string {
@@ -31,11 +32,9 @@ export function listText(texts: readonly string[]): string {
   return asList.format([...texts.slice(0, maxListed), ...(rest > 0 ? [`${rest} more`] : [])]);
 }
 
-/** The duration of a request: `1,200.5 ms`, or `< 0.1 ms`. */
+/** The duration of a request: `12.5 ms`, or `< 0.1 ms`. */
 export function millisecondsText(duration: number): string {
-  if (duration < 0.1) return "< 0.1 ms";
-  const digits = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
-  return `${duration.toLocaleString("en", digits)} ms`;
+  return duration < 0.1 ? "< 0.1 ms" : `${duration.toFixed(1)} ms`;
 }
 
 /** A time in UTC: `2 Mar 2026, 09:00:00 UTC`. Every time on the page has this format, or one of its two parts. */
@@ -80,7 +79,7 @@ const units = [
 ] as const;
 
 /** A duration in its largest units: `1 h 5 min`. */
-export function durationText(milliseconds: number, max = 2): string {
+function durationText(milliseconds: number): string {
   let rest = Math.max(0, Math.round(milliseconds / 1000) * 1000);
   const parts = [];
   for (const [unit, length] of units) {
@@ -88,7 +87,7 @@ export function durationText(milliseconds: number, max = 2): string {
     rest -= count * length;
     if (count > 0) parts.push(`${count}\u00A0${unit}`);
   }
-  return parts.slice(0, max).join(" ") || "0 s";
+  return parts.slice(0, 2).join(" ") || "0 s";
 }
 
 /**
@@ -97,7 +96,7 @@ export function durationText(milliseconds: number, max = 2): string {
  * A past event is never shown as a future one, even if the page's clock lags.
  */
 export function Until({ at, hasHappened = false }: { readonly at: string; readonly hasHappened?: boolean }) {
-  const until = Date.parse(at) - now.value;
+  const until = Date.parse(at) - useShared(now);
   const left = hasHappened ? Math.min(0, until) : until;
   if (Number.isNaN(left)) return null;
   const text =
@@ -139,11 +138,10 @@ interface PanelProps {
 
 /** A part of a view with its title. */
 export function Panel({ title, name, note, actions, children }: PanelProps) {
-  const id = useId();
   return (
-    <section class={`panel stack panel-${name}`} id={name && `section-${name}`} aria-labelledby={id}>
+    <section class={`panel stack panel-${name}`} id={name && `section-${name}`} aria-label={title}>
       <header class="bar apart">
-        <h2 id={id}>{title}</h2>
+        <h2>{title}</h2>
         {actions}
       </header>
       {note === undefined ? null : <p class="muted">{note}</p>}
@@ -152,32 +150,30 @@ export function Panel({ title, name, note, actions, children }: PanelProps) {
   );
 }
 
-interface ReadProps<Data> {
-  readonly of: Resource<Data>;
-  readonly children: (response: Data) => ComponentChildren;
+interface ReadProps<Path extends keyof ControlData> {
+  readonly path: Path;
+  readonly children: (response: ControlData[Path]) => ComponentChildren;
 }
 
-/** The last response of a resource, kept up to date. Before the first one, it shows that or why it is missing. */
-export function Read<Data>({ of, children }: ReadProps<Data>) {
-  useLayoutEffect(() => of.follow(), [of]);
-  const response = of.data.value;
-  if (response !== undefined) return <>{children(response)}</>;
-  const problem = of.problem.value?.message;
-  return problem === undefined ? (
-    <p class="muted">Reading…</p>
-  ) : (
+/** The last response to a path, up to date. Before the first one, it shows that or why it is missing. */
+export function Read<Path extends keyof ControlData>({ path, children }: ReadProps<Path>) {
+  const { data, problem } = useData(path);
+  if (data !== undefined) return <>{children(data)}</>;
+  if (problem === undefined) return <p class="muted">Reading…</p>;
+  return (
     <p class="rejection" role="alert">
-      {problem}
+      {problem.message}
     </p>
   );
 }
 
-/** The documentation of this version, in its repository. It opens in a new tab. */
+/** Of this version, in the repository; set by the build. */
+declare const docsAddress: string;
+
+/** A page of the documentation. It opens in a new tab. */
 export function DocsLink({ to, children }: { readonly to: string; readonly children: ComponentChildren }) {
-  const version = health.data.value?.version;
-  const docs = `https://github.com/svc-sandbox/svc-sandbox/blob/${version ? `v${version}` : "main"}/docs`;
   return (
-    <a href={`${docs}/${to}`} target="_blank" rel="noreferrer">
+    <a href={docsAddress + to} target="_blank" rel="noreferrer">
       {children}
     </a>
   );

@@ -1,58 +1,52 @@
-import { signal, useSignal } from "@preact/signals";
-import { call } from "../control/call.js";
-import { useResources } from "../control/resource.js";
-import { clock, now, upcoming, useNow } from "../control/resources.js";
+import { useState } from "preact/hooks";
+import { ControlError, call } from "../control/call.js";
+import { useData } from "../control/data.js";
+import { now } from "../control/now.js";
+import { useShared } from "../control/shared.js";
 import { Button, RejectionText, useActions } from "../elements/action.js";
-import { Field, type FormDraft } from "../elements/form.js";
+import { Field, Form, FormDraft } from "../elements/form.js";
 import { InstantText, Panel, Until } from "../elements/words.js";
 import { linkTo } from "../route.js";
 
-const moveTo = (at: string) => call("/clock", { method: "PUT", body: { now: at } });
+const setClock = (body: object) => call("/clock", { method: "PUT", body });
 
 const advance = (by: string) => call("/clock/advance", { method: "POST", body: { by } });
 
-const leaps = [
-  ["+1 min", "1m"],
-  ["+10 min", "10m"],
-  ["+1 h", "1h"],
-  ["+1 d", "1d"],
-] as const;
+const leaps = { "+1 min": "1m", "+10 min": "10m", "+1 h": "1h", "+1 d": "1d" };
 
 const eventsAtFirst = 5;
 
 /** The clock, and what it will change. */
 export function ClockPanel() {
-  useResources(upcoming);
-  useNow();
-  const { add: move, problem } = useActions();
-  const isWhole = useSignal(false);
-  const isFrozen = clock.data.value?.frozen ?? false;
+  const upcoming = useData("/upcoming");
+  const frozen = useData("/clock").data?.frozen ?? false;
+  const { add, problem } = useActions();
+  const [max, setMax] = useState(eventsAtFirst);
+  const time = useShared(now);
   // After a jump, the list contains past events until it is read again.
-  const coming = (upcoming.data.value ?? []).filter(({ at }) => !(Date.parse(at) <= now.value));
-  const shown = isWhole.value ? coming : coming.slice(0, eventsAtFirst);
+  const events = upcoming.data?.filter(({ at }) => !(Date.parse(at) <= time)) ?? [];
   const button = (words: string, run: () => Promise<unknown>, event = "") => (
-    <Button class="quiet small" run={() => move(run)}>
+    <Button class="quiet small" run={() => add(run)}>
       {words}
       <span class="visually-hidden"> {event}</span>
     </Button>
   );
-  const freeze = () => call("/clock", { method: "PUT", body: { frozen: !isFrozen } });
   return (
-    <Panel title="Clock" name="clock" actions={<span class="badge">{isFrozen ? "frozen" : "running"}</span>}>
+    <Panel title="Clock" name="clock" actions={<span class="badge">{frozen ? "frozen" : "running"}</span>}>
       <p class="figure">
         <strong>
-          <InstantText at={now.value} />
+          <InstantText at={time} />
         </strong>
       </p>
       <div class="bar">
-        {leaps.map(([words, by]) => button(words, () => advance(by)))}
-        {button(isFrozen ? "Resume" : "Freeze", freeze)}
+        {Object.entries(leaps).map(([words, by]) => button(words, () => advance(by)))}
+        {button(frozen ? "Resume" : "Freeze", () => setClock({ frozen: !frozen }))}
       </div>
-      <RejectionText problem={problem ?? upcoming.problem.value} />
+      <RejectionText problem={problem ?? upcoming.problem} />
       <MoveForm />
       <h3>Next events</h3>
       <ul class="list">
-        {shown.map(({ at, kind, key, text }) => (
+        {events.slice(0, max).map(({ at, kind, key, text }) => (
           <li key={`${at} ${kind} ${key} ${text}`} class="bar nowrap">
             <div class="wide">
               <p>{key === null ? text : <a href={linkTo("keys", [key], { filter: key })}>{text}</a>}</p>
@@ -60,18 +54,13 @@ export function ClockPanel() {
                 <Until at={at} />, <InstantText at={at} />
               </p>
             </div>
-            {button("Go there", () => moveTo(at), text)}
+            {button("Go there", () => setClock({ now: at }), text)}
           </li>
         ))}
       </ul>
-      {shown.length === coming.length ? null : (
-        <Button
-          class="quiet small"
-          run={() => {
-            isWhole.value = true;
-          }}
-        >
-          Show {coming.length - shown.length} more
+      {events.length <= max ? null : (
+        <Button class="quiet small" run={() => setMax(events.length)}>
+          Show {events.length - max} more
         </Button>
       )}
     </Panel>
@@ -79,40 +68,30 @@ export function ClockPanel() {
 }
 
 /** Stays while another view is shown. */
-const draft: FormDraft = signal({});
+const draft = new FormDraft();
 
 /** Moves the clock by a duration or to a time. */
+async function move(): Promise<void> {
+  const text = draft.text("to") ?? "";
+  try {
+    await (/^\d{4}-/.test(text) ? setClock({ now: text }) : advance(text));
+  } catch (error) {
+    const { code, message, fields } = error as ControlError;
+    // The sandbox knows only the form that it was sent.
+    const words =
+      fields.by && "Enter a duration, such as 90s, 2h or 1d, or a time, such as 2026-03-02T12:00:00Z.";
+    throw new ControlError(code, message, { to: words ?? fields.now ?? message });
+  }
+  draft.empty();
+}
+
 function MoveForm() {
-  const { add, problem } = useActions();
-  const text = draft.value.to ?? "";
-  const move = async () => {
-    await (/^\d{4}-/.test(text) ? moveTo(text.trim()) : advance(text.trim()));
-    draft.value = {};
-  };
-  // The sandbox knows only the form that it was sent.
-  const isNeither = problem?.fields.by !== undefined;
-  const words = isNeither
-    ? "Enter a duration, such as 90s, 2h or 1d, or a time, such as 2026-03-02T12:00:00Z."
-    : (problem?.fields.now ?? problem?.message);
   return (
-    <form
-      class="bar align-end"
-      onSubmit={(event) => {
-        event.preventDefault();
-        add(move);
-      }}
-    >
-      <Field
-        draft={draft}
-        name="to"
-        label="Move by a duration, or to a time"
-        required
-        placeholder="90s, 2h or a time"
-        problem={words}
-      />
+    <Form draft={draft} class="bar align-end" send={move}>
+      <Field draft={draft} name="to" label="Move by or to" required placeholder="90s, 2h or a time" />
       <button type="submit" class="quiet">
         Move
       </button>
-    </form>
+    </Form>
   );
 }

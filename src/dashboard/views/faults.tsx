@@ -1,11 +1,29 @@
-import { signal } from "@preact/signals";
-import { replaceFaults, turnOff } from "../control/faults.js";
-import { useResources } from "../control/resource.js";
-import { faults, keys } from "../control/resources.js";
+import { call } from "../control/call.js";
+import { useData } from "../control/data.js";
 import type { ShownFault } from "../control/responses.js";
 import { Button } from "../elements/action.js";
-import { Field, type FormDraft, type Option } from "../elements/form.js";
+import { Field, Form, FormDraft, type Option } from "../elements/form.js";
 import { capitalized, counted, DocsLink, instantText, listText, Panel, Read } from "../elements/words.js";
+
+type Faults = readonly ShownFault[];
+
+/** Replaces the active faults with the result of a function. Another page may have changed them in between. */
+async function replaceFaults(next: (active: Faults) => Faults): Promise<void> {
+  const active = await call<Faults>("/faults");
+  // The number of its requests is no setting.
+  const faults = next(active).map(({ when, then }) => ({ ...(when && { when }), then }));
+  await call("/faults", { method: "PUT", body: { faults } });
+}
+
+export const turnOffAll = () => replaceFaults(() => []);
+
+const textOf = ({ when, then }: ShownFault) => JSON.stringify([when, then]);
+
+const turnOff = (fault: ShownFault) =>
+  replaceFaults((active) => {
+    const index = active.findIndex((other) => textOf(other) === textOf(fault));
+    return active.filter((_, at) => at !== index);
+  });
 
 export function FaultPanel() {
   return (
@@ -14,7 +32,7 @@ export function FaultPanel() {
       name="faults"
       note="Problems between client and API, before the request checks. The first fault that matches a request hits it."
     >
-      <Read of={faults}>
+      <Read path="/faults">
         {(active) => (
           <ul class="list faults">
             {active.length === 0 ? <li>No faults. Every request gets its normal response.</li> : null}
@@ -24,7 +42,7 @@ export function FaultPanel() {
           </ul>
         )}
       </Read>
-      <Buttons />
+      <NewFault />
       <p class="muted">
         A scenario can have other faults: at times, at random, for an organization or an outcome.{" "}
         <DocsLink to="scenarios.md#faults">How to write them</DocsLink>
@@ -49,46 +67,50 @@ function FaultRow({ fault }: Readonly<{ fault: ShownFault }>) {
   );
 }
 
-/** A fault for each effect. */
-const effects: readonly (readonly [words: string, then: ShownFault["then"]])[] = [
-  ["503", { status: 503 }],
-  ["Two seconds late", { latency: "2s" }],
-  ["Connection reset", { reset: true }],
-  ["No response", { hang: true }],
-  ["Cut body", { truncate: true }],
-  ["Broken JSON", { malformed: true }],
-  ["Slow body", { slow: 25 }],
-];
+/** A fault for each button. */
+const effects: Readonly<Record<string, ShownFault["then"]>> = {
+  "503": { status: 503 },
+  "Two seconds late": { latency: "2s" },
+  "Connection reset": { reset: true },
+  "No response": { hang: true },
+  "Cut body": { truncate: true },
+  "Broken JSON": { malformed: true },
+  "Slow body": { slow: 25 },
+};
 
 /** The requests that the next fault hits. Stays while another view is shown. */
-const draft: FormDraft = signal({});
+const draft = new FormDraft();
 
 const every: readonly Option[] = [
   ["", "every request"],
   ...[2, 3, 4, 5, 10].map((nth) => [`${nth}`, `every ${ordinal(nth)} request`] as const),
 ];
 
-function Buttons() {
-  useResources(keys);
-  const { key = "", nth = "" } = draft.value;
-  const when = { ...(key !== "" && { key }), ...(nth !== "" && { every: Number(nth) }) };
-  const condition = Object.keys(when).length > 0 && { when };
-  const refs = (keys.data.value ?? []).map(({ ref }) => ref);
+function NewFault() {
+  const refs = useData("/keys?limit=1000").data?.map(({ ref }) => ref) ?? [];
+  const add = (effect: string) => {
+    const key = draft.text("key");
+    const nth = draft.text("nth");
+    const when = { ...(key && { key }), ...(nth && { every: Number(nth) }) };
+    const condition = Object.keys(when).length > 0 && { when };
+    const then = effects[effect] ?? {};
+    return replaceFaults((active) => [...active, { ...condition, then }]);
+  };
   return (
-    <fieldset class="stack">
-      <legend>Add a fault</legend>
+    <Form draft={draft} class="stack" send={add}>
+      <h3>Add a fault</h3>
       <div class="form-fields">
         <Field draft={draft} name="key" label="For key" of={[["", "every key"], ...refs]} />
         <Field draft={draft} name="nth" label="For requests" of={every} />
       </div>
       <div class="bar presets">
-        {effects.map(([words, then]) => (
-          <Button key={words} run={() => replaceFaults((active) => [...active, { ...condition, then }])}>
-            {words}
-          </Button>
+        {Object.keys(effects).map((effect) => (
+          <button key={effect} type="submit" class="quiet" value={effect}>
+            {effect}
+          </button>
         ))}
       </div>
-    </fieldset>
+    </Form>
   );
 }
 

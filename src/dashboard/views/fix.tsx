@@ -1,6 +1,6 @@
 import { useRef } from "preact/hooks";
 import { call } from "../control/call.js";
-import { useResource } from "../control/resource.js";
+import { useData } from "../control/data.js";
 import type { IssuedKey, ListedKey, ShownRequestDetails, ShownSentRequest } from "../control/responses.js";
 import { Button } from "../elements/action.js";
 import { Secret, useIssued } from "./secret.js";
@@ -11,39 +11,36 @@ interface Fix {
   /** What it changes for other requests. */
   readonly also: string;
   /** Returns the key to send instead, if the change creates one. */
-  readonly run: (request: ShownRequestDetails, key: ListedKey) => Promise<IssuedKey | undefined>;
+  readonly run: (key: ListedKey, request: ShownRequestDetails) => Promise<IssuedKey | undefined>;
 }
 
-const addsKey = "Adds a key to the organization; the rejected key stays.";
-const forKeys = "Changes the responses to all keys of the organization.";
-const forEveryone = "Moves the clock for everyone who uses this sandbox: keys and limits may end.";
+const createsKey = (label: string, run: Fix["run"]): Fix => ({
+  label,
+  also: "Adds a key to the organization; the rejected key stays.",
+  run,
+});
+const likeThis = createsKey("Create a key like this one", createKey);
+const withScope = createsKey("Create a key with this scope", (key, { required_scope: scope }) =>
+  createKey({ ...key, scopes: [...key.scopes, scope as string] }),
+);
+const withLimits = createsKey("Create a key with a limit", ({ limits: { per_minute, per_day }, ...key }) =>
+  createKey({ ...key, limits: { per_minute: per_minute || 60, per_day: per_day || 1000 } }),
+);
 
-const likeThis: Fix = { label: "Create a key like this one", also: addsKey, run: (_, key) => createKey(key) };
-const withScope: Fix = {
-  label: "Create a key with this scope",
-  also: addsKey,
-  run: ({ required_scope: scope }, key) => createKey({ ...key, scopes: [...key.scopes, scope as string] }),
-};
-const withLimits: Fix = {
-  label: "Create a key with a limit",
-  also: addsKey,
-  run: (_, { limits: { per_minute, per_day }, ...key }) =>
-    createKey({ ...key, limits: { per_minute: per_minute || 60, per_day: per_day || 1000 } }),
-};
-const activate: Fix = {
-  label: "Activate the organization",
-  also: forKeys,
-  run: (_, key) => changeOrganization(key, { status: "active" }),
-};
-const approve: Fix = {
-  label: "Approve live access",
-  also: forKeys,
-  run: (_, key) => changeOrganization(key, { live_access: "approved" }),
-};
-const wait = (window: string): Fix => ({
+const changesOrganization = (label: string, body: object): Fix => ({
+  label,
+  also: "Changes the responses to all keys of the organization.",
+  async run({ organization }) {
+    await call(`/organizations/${encodeURIComponent(organization)}`, { method: "PATCH", body });
+    return undefined;
+  },
+});
+const approve = changesOrganization("Approve live access", { live_access: "approved" });
+
+const advanceTo = (window: string): Fix => ({
   label: `Advance to the next ${window}`,
-  also: forEveryone,
-  async run(_, { next_request: { until: now } }) {
+  also: "Moves the clock for everyone who uses this sandbox: keys and limits may end.",
+  async run({ next_request: { until: now } }) {
     if (now !== null) await call("/clock", { method: "PUT", body: { now } });
     return undefined;
   },
@@ -54,22 +51,18 @@ const fixes: Readonly<Record<string, Fix>> = {
   "401.revoked": likeThis,
   "401.expired": likeThis,
   "401.rotated": likeThis,
-  "403.access_denied": activate,
+  "403.access_denied": changesOrganization("Activate the organization", { status: "active" }),
   "403.live_not_approved": approve,
   "403.live_suspended": approve,
   "403.insufficient_scope": withScope,
-  "429.per_minute": wait("minute"),
-  "429.per_day": wait("day"),
+  "429.per_minute": advanceTo("minute"),
+  "429.per_day": advanceTo("day"),
 };
 
 type KeyValues = Pick<ListedKey, "organization" | "environment" | "name" | "scopes" | "limits">;
 
 function createKey({ organization, environment, name, scopes, limits }: KeyValues): Promise<IssuedKey> {
   return call("/keys", { method: "POST", body: { organization, environment, name, scopes, limits } });
-}
-
-async function changeOrganization({ organization }: ListedKey, body: object): Promise<undefined> {
-  await call(`/organizations/${encodeURIComponent(organization)}`, { method: "PATCH", body });
 }
 
 /** The fix for a request with a key; `undefined` if there is none, or if another change was the fix. */
@@ -80,37 +73,39 @@ function fixOf({ path_id: pathId }: ShownRequestDetails, { next_request: next, l
   return Math.min(limits.per_minute, limits.per_day) > 0 ? fix : withLimits;
 }
 
+interface FixProps {
+  readonly request: ShownRequestDetails;
+  readonly onSent: (id: string) => void;
+  readonly isQuiet?: boolean;
+}
+
 /** The change that lets a rejected request pass, and a button that sends the request again. */
-export function FixAndSend({
-  request,
-  onSent,
-  isQuiet = false,
-}: Readonly<{ request: ShownRequestDetails; onSent: (id: string) => void; isQuiet?: boolean }>) {
+export function FixAndSend({ request, onSent, isQuiet = false }: FixProps) {
   const panel = useRef<HTMLDivElement>(null);
-  const issued = useIssued();
-  const path = request.key === null ? undefined : `/keys/${encodeURIComponent(request.key)}`;
-  const key = useResource<ListedKey>(path).data.value;
-  const fix = key && issued.value === undefined ? fixOf(request, key) : undefined;
+  const [issued, setIssued] = useIssued();
+  const key = useData(request.key === null ? undefined : `/keys/${encodeURIComponent(request.key)}`).data;
+  const fix =
+    key !== undefined && key.ref === request.key && issued === undefined ? fixOf(request, key) : undefined;
   const send = async () => {
-    const body = { ...request.repeat, key: issued.value?.key.ref ?? request.repeat.key };
+    const body = { ...request.repeat, key: issued?.key.ref ?? request.repeat.key };
     onSent((await call<ShownSentRequest>("/send", { method: "POST", body })).request.id);
   };
   const run = async () => {
-    issued.value = await fix?.run(request, key as ListedKey);
+    setIssued(await fix?.run(key as ListedKey, request));
     // The button of the fix disappears.
     panel.current?.querySelector<HTMLElement>(".send-again")?.focus();
   };
   return (
     <div class="stack" ref={panel}>
-      {issued.value === undefined ? null : <Secret issued={issued.value} key={issued.value.key.ref} />}
+      {issued === undefined ? null : <Secret issued={issued} key={issued.key.ref} />}
       <div class="bar">
         {fix === undefined ? null : (
           <Button class={isQuiet ? "quiet" : ""} run={run}>
             {fix.label}
           </Button>
         )}
-        <Button class={`send-again ${issued.value === undefined ? "quiet" : ""}`} run={send}>
-          Send again{issued.value === undefined ? "" : ` with ${issued.value.key.ref}`}
+        <Button class={`send-again ${issued === undefined ? "quiet" : ""}`} run={send}>
+          Send again{issued === undefined ? "" : ` with ${issued.key.ref}`}
         </Button>
         <span class="muted small">{fix?.also}</span>
       </div>

@@ -1,12 +1,12 @@
-import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
 import { call } from "../control/call.js";
-import { useResources } from "../control/resource.js";
-import { keys } from "../control/resources.js";
+import { useData } from "../control/data.js";
 import type { IssuedKey } from "../control/responses.js";
-import { Ask, Button, RejectionText, useActions } from "../elements/action.js";
+import { Shared, useShared } from "../control/shared.js";
+import { Ask, Button } from "../elements/action.js";
 import { Dialog } from "../elements/dialog.js";
-import { Field, type FormDraft } from "../elements/form.js";
+import { Field, Form, FormDraft } from "../elements/form.js";
 import { Secret, useIssued } from "./secret.js";
 
 /** The open dialog: what is done with a key, or the organizations that a new one may have. */
@@ -15,53 +15,60 @@ type Doing =
   | { readonly kind: "rotate" | "expire" | "revoke"; readonly ref: string };
 
 /** Stays while another view is shown, with what was entered. */
-export const doing = signal<Doing | undefined>(undefined);
+export const doing = new Shared<Doing | undefined>(undefined);
 
-/** What was entered in the dialog. */
-const draft: FormDraft = signal({});
+/** What was entered in the dialog, by the field's name in the body. */
+const draft = new FormDraft();
 
 const close = () => {
   doing.value = undefined;
-  draft.value = {};
+  draft.empty();
 };
-
-const pathOf = (ref: string, action: string) => `/keys/${encodeURIComponent(ref)}/${action}`;
 
 /** The dialog of the view: a question, a form, or the secret of the key that the form created. */
 export function KeyDialog() {
-  const open = doing.value;
+  const open = useShared(doing);
   if (open === undefined) return null;
-  if (open.kind !== "revoke") return <KeyForm key={open.kind} of={open} />;
+  if (open.kind === "create") return <CreateForm organizations={open.organizations} />;
+  const { kind, ref } = open;
+  const path = `/keys/${encodeURIComponent(ref)}/${kind}`;
+  if (kind === "rotate") return <RotateForm of={ref} path={path} />;
+  if (kind === "expire") return <ExpireForm of={ref} path={path} />;
   return (
     <Ask
-      title={`Revoke ${open.ref}?`}
-      text={`The next request with ${open.ref} gets 401. This cannot be undone.`}
+      title={`Revoke ${ref}?`}
+      text={`The next request with ${ref} gets 401. This cannot be undone.`}
       action="Revoke the key"
-      run={() => call(pathOf(open.ref, "revoke"), { method: "POST" })}
+      run={() => call(path, { method: "POST" })}
       onClose={close}
     />
   );
 }
 
+interface KeyFormProps {
+  readonly title: string;
+  readonly action: string;
+  readonly path: string;
+  readonly body: () => object;
+  readonly children: ComponentChildren;
+}
+
 /** A form, then the secret of the key that it created. */
-function KeyForm({ of }: Readonly<{ of: Doing }>) {
-  const issued = useIssued();
-  const form = useRef<HTMLFormElement>(null);
-  const { problem, isRunning, add } = useActions();
-  const { title, action, path, body } = formOf(of);
+function KeyForm({ title, action, path, body, children }: KeyFormProps) {
+  const [issued, setIssued] = useIssued();
+  const isFilled = Object.values(useShared(draft).texts).some((text) => text !== "");
   const send = async () => {
     const response = await call<Partial<IssuedKey>>(path, { method: "POST", body: body() });
     if (response.secret === undefined) return close();
-    issued.value = response as IssuedKey;
-    draft.value = {};
+    setIssued(response as IssuedKey);
+    draft.empty();
   };
   // Once the view is left, a secret is shown nowhere.
-  useEffect(() => () => void (issued.peek() !== undefined && close()), []);
-  useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [problem]);
-  if (issued.value !== undefined) {
+  useEffect(() => () => void (issued !== undefined && close()), [issued]);
+  if (issued !== undefined) {
     return (
-      <Dialog title={`The secret of ${issued.value.key.ref}`} onClose={close}>
-        <Secret issued={issued.value} />
+      <Dialog title={`The secret of ${issued.key.ref}`} onClose={close}>
+        <Secret issued={issued} />
         <footer>
           <Button class="" run={close}>
             Done
@@ -70,133 +77,98 @@ function KeyForm({ of }: Readonly<{ of: Doing }>) {
       </Dialog>
     );
   }
-  const fields = problem?.fields ?? {};
-  const isFilled = Object.values(draft.value).some((text) => text !== "");
   return (
     <Dialog title={title} isFilled={isFilled} onClose={close}>
-      <form
-        class="stack"
-        ref={form}
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (!isRunning) add(send);
-        }}
-      >
-        <Fields of={of} problems={fields} />
-        {Object.keys(fields).length === 0 ? (
-          <RejectionText problem={problem} />
-        ) : (
-          <p class="rejection" role="alert">
-            Correct the marked fields.
-          </p>
-        )}
+      <Form class="stack" draft={draft} send={send}>
+        {children}
         <footer class="bar">
-          <button type="submit" aria-busy={isRunning}>
-            {action}
-          </button>
+          <button type="submit">{action}</button>
           <Button run={close}>Cancel</Button>
           {isFilled ? <span class="muted small">Cancel discards what you entered.</span> : null}
         </footer>
-      </form>
+      </Form>
     </Dialog>
   );
 }
 
-/** A number; what is not one stays text, which the sandbox rejects. */
-const numberIn = (text: string) => (Number.isNaN(Number(text)) ? text : Number(text));
-
-/** A member of a body, unless its field is empty. */
-function member(name: string, field = name, read: (text: string) => unknown = String): object {
-  const text = draft.value[field]?.trim() ?? "";
-  return text === "" ? {} : { [name]: read(text) };
+/** A number; other text stays text, which the sandbox rejects. */
+function numberIn(name: string): number | string | undefined {
+  const text = draft.text(name);
+  return text === undefined || Number.isNaN(Number(text)) ? text : Number(text);
 }
 
-interface Form {
-  readonly title: string;
-  readonly action: string;
-  readonly path: string;
-  readonly body: () => object;
+function RotateForm({ of, path }: Readonly<{ of: string; path: string }>) {
+  const body = () => ({ overlap_minutes: numberIn("overlap_minutes") });
+  return (
+    <KeyForm title={`Rotate ${of}`} action="Rotate the key" path={path} body={body}>
+      <p>
+        The replacement has the same name, scopes and limits, and works immediately. The old key works until
+        the overlap ends.
+      </p>
+      <Field
+        draft={draft}
+        name="overlap_minutes"
+        label="Overlap in minutes"
+        placeholder="60"
+        hint="At most 10080, which is seven days"
+      />
+    </KeyForm>
+  );
 }
 
-function formOf(of: Doing): Form {
-  if (of.kind === "create")
-    return {
-      title: "Create a key",
-      action: "Create the key",
-      path: "/keys",
-      body: () => newKey(of.organizations),
-    };
-  const path = pathOf(of.ref, of.kind);
-  return of.kind === "rotate"
-    ? {
-        title: `Rotate ${of.ref}`,
-        action: "Rotate the key",
-        path,
-        body: () => member("overlap_minutes", "overlap", numberIn),
-      }
-    : { title: `When ${of.ref} ends`, action: "Set the end", path, body: () => member("expires") };
+const endHint = "After a duration, such as 90s or 30d, or at a time, such as 2026-12-31T00:00:00Z";
+
+function ExpireForm({ of, path }: Readonly<{ of: string; path: string }>) {
+  return (
+    <KeyForm
+      title={`When ${of} ends`}
+      action="Set the end"
+      path={path}
+      body={() => ({ expires: draft.text("expires") })}
+    >
+      <Field draft={draft} name="expires" label="Ends" required hint={endHint} />
+    </KeyForm>
+  );
 }
 
 const firstScope = "attestations:read";
 const apiScopes = [firstScope, "attestations:write", "consents:read", "consents:write"];
 
-const chosenScopes = () => (draft.value.scopes ?? firstScope).split(" ").filter(Boolean);
+const chosenScopes = () => (draft.value.texts.scopes ?? firstScope).split(" ").filter(Boolean);
 
-const newKey = ([organization]: readonly string[]) => ({
-  name: draft.value.name,
-  organization: draft.value.organization ?? organization,
-  environment: draft.value.environment ?? "test",
-  scopes: chosenScopes(),
-  limits: { ...member("per_minute", "per_minute", numberIn), ...member("per_day", "per_day", numberIn) },
-  ...member("expires"),
-});
-
-const endHint = "After a duration, such as 90s or 30d, or at a time, such as 2026-12-31T00:00:00Z";
-
-function Fields({ of, problems }: Readonly<{ of: Doing; problems: Readonly<Record<string, string>> }>) {
-  const field = (name: string, label: string, more: object = {}) => (
-    <Field draft={draft} name={name} label={label} problem={problems[name]} {...more} />
-  );
-  if (of.kind === "expire") return field("expires", "Ends", { required: true, hint: endHint });
-  if (of.kind !== "create") {
-    return (
-      <>
-        <p>
-          The replacement has the same name, scopes and limits, and works immediately. The old key works until
-          the overlap ends.
-        </p>
-        {field("overlap", "Overlap in minutes", {
-          placeholder: "60",
-          hint: "At most 10080, which is seven days",
-          problem: problems.overlap_minutes,
-        })}
-      </>
-    );
-  }
+function CreateForm({ organizations }: Readonly<{ organizations: readonly string[] }>) {
+  const body = () => ({
+    name: draft.text("name"),
+    organization: draft.text("organization") ?? organizations[0],
+    environment: draft.text("environment") ?? "test",
+    scopes: chosenScopes(),
+    limits: { per_minute: numberIn("limits.per_minute"), per_day: numberIn("limits.per_day") },
+    expires: draft.text("expires"),
+  });
   return (
-    <div class="form-fields">
-      {field("name", "Name", { required: true, placeholder: "Core banking" })}
-      {field("organization", "Organization", { of: of.organizations })}
-      {field("environment", "Environment", { of: ["test", "live"] })}
-      {field("expires", "Ends", { placeholder: "never", hint: endHint })}
-      {field("per_minute", "Requests per minute", {
-        placeholder: "60",
-        problem: problems["limits.per_minute"],
-      })}
-      {field("per_day", "Requests per day", { placeholder: "1000", problem: problems["limits.per_day"] })}
-      <Scopes problem={problems.scopes} />
-    </div>
+    <KeyForm title="Create a key" action="Create the key" path="/keys" body={body}>
+      <div class="form-fields">
+        <Field draft={draft} name="name" label="Name" required placeholder="Core banking" />
+        <Field draft={draft} name="organization" label="Organization" of={organizations} />
+        <Field draft={draft} name="environment" label="Environment" of={["test", "live"]} />
+        <Field draft={draft} name="expires" label="Ends" placeholder="never" hint={endHint} />
+        <Field draft={draft} name="limits.per_minute" label="Requests per minute" placeholder="60" />
+        <Field draft={draft} name="limits.per_day" label="Requests per day" placeholder="1000" />
+        <Scopes />
+      </div>
+    </KeyForm>
   );
 }
 
 /** The API's scopes, and those of documented endpoints, which other keys have. */
-function Scopes({ problem }: Readonly<{ problem: string | undefined }>) {
-  useResources(keys);
-  const scopes = [...new Set([...apiScopes, ...(keys.data.value ?? []).flatMap((key) => key.scopes)])];
+function Scopes() {
+  const { problems } = useShared(draft);
+  const keys = useData("/keys?limit=1000").data ?? [];
+  const scopes = [...new Set([...apiScopes, ...keys.flatMap((key) => key.scopes)])];
   const chosen = chosenScopes();
   const toggle = (scope: string) => {
     const next = scopes.filter((name) => chosen.includes(name) !== (name === scope));
-    draft.value = { ...draft.value, scopes: next.join(" ") };
+    draft.enter("scopes", next.join(" "));
   };
   return (
     <fieldset class="field whole">
@@ -208,7 +180,11 @@ function Scopes({ problem }: Readonly<{ problem: string | undefined }>) {
           </label>
         ))}
       </div>
-      {problem === undefined ? null : <p class="rejection small">{problem}</p>}
+      {problems.scopes === undefined ? null : (
+        <p class="rejection small" role="alert">
+          {problems.scopes}
+        </p>
+      )}
     </fieldset>
   );
 }

@@ -1,52 +1,44 @@
-import { useSignal } from "@preact/signals";
+import { useState } from "preact/hooks";
 import { call } from "../control/call.js";
-import { usePage } from "../control/resource.js";
-import { useNow } from "../control/resources.js";
+import { useData } from "../control/data.js";
 import type { Directory, ListedKey, ShownOrganization, ShownSentRequest } from "../control/responses.js";
 import { Button, RejectionText, useActions } from "../elements/action.js";
-import { FilterField, filterInAddress, type Option, Select } from "../elements/form.js";
+import { type Option, Options } from "../elements/form.js";
+import { filterInAddress, ListHead, limitInAddress, MoreRows } from "../elements/list.js";
 import { SentResponse, toneOf } from "../elements/traffic.js";
 import { counted, FactList, InstantText, Sentence, Until } from "../elements/words.js";
-import { changeQuery, linkTo, route, withQuery } from "../route.js";
+import { linkTo, route } from "../route.js";
 import { doing, KeyDialog } from "./key-dialog.js";
 
-const listedAtOnce = 200;
-
 export function KeysView() {
-  useNow();
-  const limit = Number(route.value.query.get("limit")) || listedAtOnce;
-  const path = withQuery("/directory", { filter: filterInAddress(), limit: String(limit) });
-  const { shown, problem } = usePage<Directory>(path);
-  const { sections = [], matching = 0, total = 0 } = shown ?? {};
-  const left = matching - sections.reduce((sum, { keys }) => sum + keys.length, 0);
+  const query = new URLSearchParams({ filter: filterInAddress(), limit: `${limitInAddress()}` });
+  const { data, problem } = useData(`/directory?${query}`);
+  const { sections = [], matching = 0, total = 0 } = data ?? {};
+  const shown = sections.reduce((sum, { keys }) => sum + keys.length, 0);
   const create = () => {
     doing.value = { kind: "create", organizations: sections.map(({ organization }) => organization.ref) };
   };
   return (
     <>
-      <header class="bar">
-        <h1>Keys</h1>
-        <span class="muted">
-          {matching === total
-            ? counted(total, "key")
-            : `${matching.toLocaleString("en")} of ${counted(total, "key")}`}
-        </span>
+      <ListHead
+        title="Keys"
+        matching={matching}
+        total={total}
+        all={counted(total, "key")}
+        placeholder="Ref, name, organization, state, scope"
+      >
         <Button class="end" run={create}>
           Create a key
         </Button>
-      </header>
-      <FilterField placeholder="Ref, name, organization, state, scope" />
+      </ListHead>
       <RejectionText problem={problem} />
-      {shown === undefined ? null : sections.length === 0 ? (
+      {data === undefined || sections.length > 0 ? null : (
         <p class="panel muted">No keys match the filter.</p>
-      ) : (
-        sections.map((section) => <OrganizationPanel key={section.organization.ref} section={section} />)
       )}
-      {left <= 0 ? null : (
-        <Button run={() => changeQuery({ limit: String(limit + listedAtOnce) })}>
-          Show {Math.min(listedAtOnce, left)} more
-        </Button>
-      )}
+      {sections.map((section) => (
+        <OrganizationPanel key={section.organization.ref} section={section} />
+      ))}
+      <MoreRows left={matching - shown} />
       <KeyDialog />
     </>
   );
@@ -84,33 +76,36 @@ function OrganizationPanel({
   );
 }
 
-/** What an organization may do, to change. */
+/** What an organization may do, to change: a label, a value, the values to choose from, and the change to one of them. */
+type Permission = readonly [
+  label: string,
+  value: string,
+  of: readonly Option[],
+  changeTo: (value: string) => object,
+];
+
 function Access({ organization }: Readonly<{ organization: ShownOrganization }>) {
   const { add, problem } = useActions();
   const { ref, status, sandbox_access, live_access } = organization;
-  const select = (
-    label: string,
-    value: string,
-    of: readonly Option[],
-    bodyFor: (value: string) => object,
-  ) => (
-    <Select
-      label={label}
-      value={value}
-      of={of}
-      onChange={(to) =>
-        add(() => call(`/organizations/${encodeURIComponent(ref)}`, { method: "PATCH", body: bodyFor(to) }))
-      }
-    />
-  );
+  const sandbox = sandbox_access ? "on" : "off";
   const live: readonly Option[] = [["not_approved", "not approved"], "approved", "suspended"];
+  const permissions: readonly Permission[] = [
+    ["Status", status, ["active", "inactive"], (to) => ({ status: to })],
+    ["Sandbox access", sandbox, ["on", "off"], (to) => ({ sandbox_access: to === "on" })],
+    ["Live access", live_access, live, (to) => ({ live_access: to })],
+  ];
+  const change = (body: object) =>
+    add(() => call(`/organizations/${encodeURIComponent(ref)}`, { method: "PATCH", body }));
   return (
     <div class="bar access">
-      {select("Status", status, ["active", "inactive"], (to) => ({ status: to }))}
-      {select("Sandbox access", sandbox_access ? "on" : "off", ["on", "off"], (to) => ({
-        sandbox_access: to === "on",
-      }))}
-      {select("Live access", live_access, live, (to) => ({ live_access: to }))}
+      {permissions.map(([label, value, of, changeTo]) => (
+        <label key={label} class="labeled">
+          {label}
+          <select value={value} onChange={({ currentTarget }) => change(changeTo(currentTarget.value))}>
+            <Options of={of} value={value} />
+          </select>
+        </label>
+      ))}
       <RejectionText problem={problem} />
     </div>
   );
@@ -163,7 +158,7 @@ function KeyRow({ of: key }: Readonly<{ of: ListedKey }>) {
 /** The rest of a key, and what can be done with it (R42). */
 function OpenKey({ of: key }: Readonly<{ of: ListedKey }>) {
   const { ref, state, name, scopes, fingerprint, replaced_by, replaces } = key;
-  const sent = useSignal<ShownSentRequest | undefined>(undefined);
+  const [sent, setSent] = useState<ShownSentRequest | undefined>(undefined);
   const end = endOf(key);
   const button = (kind: "rotate" | "expire" | "revoke", words: string) => (
     <Button
@@ -194,7 +189,7 @@ function OpenKey({ of: key }: Readonly<{ of: ListedKey }>) {
         <Button
           class="quiet small"
           run={async () => {
-            sent.value = await call("/send", { method: "POST", body: { key: ref } });
+            setSent(await call("/send", { method: "POST", body: { key: ref } }));
           }}
         >
           Send a request
@@ -204,7 +199,7 @@ function OpenKey({ of: key }: Readonly<{ of: ListedKey }>) {
         {hasEnded(key) ? null : button("revoke", "Revoke…")}
         <a href={linkTo("requests", [], { filter: ref })}>Its requests</a>
       </div>
-      <output class="stack">{sent.value === undefined ? null : <SentResponse sent={sent.value} />}</output>
+      <output class="stack">{sent === undefined ? null : <SentResponse sent={sent} />}</output>
     </section>
   );
 }

@@ -1,13 +1,11 @@
-import { useSignal } from "@preact/signals";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { baseUrl, call } from "../control/call.js";
-import { requestChecks } from "../control/resources.js";
 import type { ReportPath, ShownReport, ShownSentRequest } from "../control/responses.js";
 import { Button, lossOfState } from "../elements/action.js";
-import { CopyCurl } from "../elements/copy.js";
 import { PathBadge, SentResponse, toneOf } from "../elements/traffic.js";
 import { capitalized, DocsLink, Panel, Read } from "../elements/words.js";
 import { linkTo, route } from "../route.js";
+import { CopyCurl } from "./secret.js";
 
 /** The request checks in order, each with its outcomes and their numbers of requests. An outcome opens below its check. */
 export function Outcomes({ report }: Readonly<{ report: ShownReport }>) {
@@ -18,7 +16,7 @@ export function Outcomes({ report }: Readonly<{ report: ShownReport }>) {
       name="checks"
       note="Filled: covered by clients. Ring: only by the story or this page, whose requests are in parentheses. Dashed: not covered; open it for instructions."
     >
-      <Read of={requestChecks}>
+      <Read path="/request-checks">
         {({ faults, checks, successes }) => (
           <ol class="checks" aria-label="Request checks">
             {[
@@ -127,15 +125,17 @@ export function SendNow({
   isQuiet,
 }: Readonly<{ path: ReportPath; isQuiet: boolean }>) {
   // Stays when the report has another request, because this one has covered its path.
-  const sent = useSignal<readonly [pathId: string, result: ShownSentRequest] | undefined>(undefined);
+  const [sent, setSent] = useState<readonly [pathId: string, result: ShownSentRequest] | undefined>(
+    undefined,
+  );
   // With other scopes, the scenario must change first.
   if (how === null || how.scopes !== undefined) return null;
   const { ref, request, scenario, reset, curl } = how;
   const send = async () => {
-    sent.value = undefined;
+    setSent(undefined);
     if (reset) await call("/reset", { method: "POST" });
     const body = { key: ref, ...request, body: request.body ?? undefined };
-    sent.value = [pathId, await call<ShownSentRequest>("/send", { method: "POST", body })];
+    setSent([pathId, await call<ShownSentRequest>("/send", { method: "POST", body })]);
   };
   if (scenario !== null)
     return <a href={linkTo("sandbox", ["scenario"])}>Load {scenario}, which has this path</a>;
@@ -152,12 +152,12 @@ export function SendNow({
         {reset ? null : <CopyCurl keyRef={ref} line={line} />}
       </div>
       <output class="stack">
-        {sent.value === undefined ? null : (
+        {sent === undefined ? null : (
           <>
             <strong>
-              Sent for <PathBadge pathId={sent.value[0]} />
+              Sent for <PathBadge pathId={sent[0]} />
             </strong>
-            <SentResponse sent={sent.value[1]} />
+            <SentResponse sent={sent[1]} />
           </>
         )}
       </output>

@@ -1,7 +1,6 @@
 import { fetchControl } from "../control/call.js";
-import { useResource, useResources } from "../control/resource.js";
-import { report, requestChecks, story } from "../control/resources.js";
-import type { Request, ShownReport, ShownRequestDetails } from "../control/responses.js";
+import { useData } from "../control/data.js";
+import type { Request, ShownReport } from "../control/responses.js";
 import { Button } from "../elements/action.js";
 import { saveFile } from "../elements/copy.js";
 import { AdviceList, PathBadge, Target } from "../elements/traffic.js";
@@ -11,36 +10,41 @@ import { causeText, FixAndSend } from "./fix.js";
 import { Outcomes, SendNow } from "./outcomes.js";
 
 export function OverviewView() {
-  // In parallel, because the checks are drawn when both have arrived.
-  useResources(requestChecks, story);
   const rejections = useRejections();
   return (
     <>
       <h1>Overview</h1>
-      <Read of={report}>
-        {(data) => (
-          <div class="overview">
-            <div class="stack gap">
-              {rejections.length === 0 ? null : (
-                <Panel title="Last rejections">
-                  <ul class="list rejections">
-                    {rejections.map(({ id }, index) => (
-                      <Rejection key={id} id={id} isFirst={index === 0} />
-                    ))}
-                  </ul>
-                </Panel>
-              )}
-              {data.advice.length === 0 ? null : (
-                <Panel title="Advice">
-                  <AdviceList advice={data.advice} inJournal={data.in_journal} />
-                </Panel>
-              )}
-              <NextStep report={data} isQuiet={rejections.length > 0} />
+      <Read path="/report?story=true">
+        {(data) => {
+          const nextStep = <NextStep report={data} isQuiet={rejections.length > 0} />;
+          const isFirst = rejections.length + data.advice.length === 0;
+          return (
+            <div class="with-aside">
+              <div class="stack gap">
+                {rejections.length === 0 ? null : (
+                  <Panel title="Last rejections">
+                    <ul class="list rejections">
+                      {rejections.map(({ id }, index) => (
+                        <Rejection key={id} id={id} isFirst={index === 0} />
+                      ))}
+                    </ul>
+                  </Panel>
+                )}
+                {data.advice.length === 0 ? null : (
+                  <Panel title="Advice">
+                    <AdviceList advice={data.advice} inJournal={data.in_journal} />
+                  </Panel>
+                )}
+                {isFirst ? nextStep : null}
+              </div>
+              <div class="stack gap">
+                <Coverage report={data} />
+                {isFirst ? null : nextStep}
+              </div>
+              <Outcomes report={data} />
             </div>
-            <Coverage report={data} />
-            <Outcomes report={data} />
-          </div>
-        )}
+          );
+        }}
       </Read>
     </>
   );
@@ -51,8 +55,7 @@ const maxShown = 3;
 
 /** The last rejections of clients, newest first, each cause once. */
 function useRejections(): readonly Request[] {
-  const path = `/requests?source=client&limit=${maxRead}`;
-  const read = useResource<readonly Request[]>(path).data.value ?? [];
+  const read = useData(`/requests?source=client&limit=${maxRead}`).data ?? [];
   const rejected = read.toReversed().filter(({ path_id: id }) => /^(?:401|403|429)\./.test(id));
   const isFirst = ({ path_id, key }: Request, index: number) =>
     rejected.findIndex((other) => other.path_id === path_id && other.key === key) === index;
@@ -61,7 +64,7 @@ function useRejections(): readonly Request[] {
 
 /** Why a client was rejected, with the buttons that fix it. */
 function Rejection({ id, isFirst }: { readonly id: string; readonly isFirst: boolean }) {
-  const request = useResource<ShownRequestDetails>(`/requests/${encodeURIComponent(id)}`).data.value;
+  const request = useData(`/requests/${encodeURIComponent(id)}`).data;
   if (request === undefined) return null;
   const { key, path_id: pathId } = request;
   return (
@@ -93,7 +96,7 @@ function NextStep({
   const missing = paths.filter(({ covered, promised }) => promised && !covered);
   const unseen = missing.find(({ path_id: id }) => fromStory[id] === undefined);
   const next = unseen ?? missing[0];
-  const present = story.data.value?.steps ? <a href={linkTo("story")}>Present the story</a> : null;
+  const present = useData("/story").data?.steps ? <a href={linkTo("story")}>Present the story</a> : null;
   return (
     <Panel title="Next step" name="next" actions={present}>
       {next === undefined ? (
@@ -149,7 +152,7 @@ function Coverage({
         ]}
       />
       <h3>Report</h3>
-      <div class="bar no-print">
+      <div class="bar">
         {formats.map(([title, format, extension]) => (
           <Button
             key={format}

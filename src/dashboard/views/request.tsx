@@ -1,14 +1,15 @@
 import { useEffect, useRef } from "preact/hooks";
 import { baseUrl } from "../control/call.js";
 import { curlOf } from "../control/curl.js";
-import { usePage } from "../control/resource.js";
+import { useData } from "../control/data.js";
 import type { ShownRequestDetails } from "../control/responses.js";
 import { RejectionText } from "../elements/action.js";
-import { CopyButton, CopyCurl } from "../elements/copy.js";
+import { CopyButton } from "../elements/copy.js";
 import { AdviceList, BodyText, CheckStrip, OwnFault, PathBadge, Target } from "../elements/traffic.js";
 import { FactList, InstantText, millisecondsText, Sentence } from "../elements/words.js";
 import { changeQuery, linkTo, route } from "../route.js";
 import { causeText, FixAndSend } from "./fix.js";
+import { CopyCurl } from "./secret.js";
 
 interface Sections {
   readonly request: ShownRequestDetails;
@@ -16,7 +17,7 @@ interface Sections {
 
 /** One request: next to the list, or in its place. It gets the focus; Escape closes it. A request that it sends again takes its place. */
 export function RequestDetail({ id }: Readonly<{ id: string }>) {
-  const { shown, problem } = usePage<ShownRequestDetails>(`/requests/${encodeURIComponent(id)}`);
+  const { data: shown, problem } = useData(`/requests/${encodeURIComponent(id)}`);
   const panel = useRef<HTMLElement>(null);
   const again = useRef<{ readonly of: string; readonly id: string } | undefined>(undefined);
   const opened = again.current?.id === id ? again.current.of : id;

@@ -1,36 +1,47 @@
-import { useSignal } from "@preact/signals";
-import { baseUrl } from "../control/call.js";
-import { useResources } from "../control/resource.js";
-import { curlLine, journal, report } from "../control/resources.js";
+import { useData } from "../control/data.js";
 import type { Request } from "../control/responses.js";
-import { Button } from "../elements/action.js";
-import { FilterField, filterInAddress } from "../elements/form.js";
+import { RejectionText } from "../elements/action.js";
+import { filterInAddress, ListHead, limitInAddress, MoreRows } from "../elements/list.js";
 import { adviceTones, PathBadge, Target, toneOf } from "../elements/traffic.js";
 import { counted, instantParts } from "../elements/words.js";
 import { linkTo, route } from "../route.js";
 import { RequestDetail } from "./request.js";
+import { useCurlLine } from "./secret.js";
 
+/** Requests, each with a link that opens it: one line where the columns fit, otherwise two. The query of the address stays. */
 export function RequestsView() {
-  useResources(journal, report);
   const opened = route.value.parts[0];
-  const all = journal.data.value ?? [];
+  const { data, problem } = useData("/requests");
+  const all = data ?? [];
   const chosen = filtered(all, filterInAddress()).toReversed();
   return (
-    <div class={opened === undefined ? "split" : "split with-detail"}>
-      <div class="stack gap">
-        <header class="bar">
-          <h1>Requests</h1>
-          <span class="muted">
-            {chosen.length === all.length ? "" : `${chosen.length.toLocaleString("en")} of `}
-            {all.length === 1000 ? "the last 1,000" : counted(all.length, "request")}
-          </span>
-        </header>
-        <FilterField placeholder="Key, outcome, status, advice or id" />
-        {chosen.length === 0 ? (
+    <div class={opened === undefined ? undefined : "with-detail"}>
+      <div class="stack gap request-list">
+        <ListHead
+          title="Requests"
+          matching={chosen.length}
+          total={all.length}
+          all={all.length === 1000 ? "the last 1,000" : counted(all.length, "request")}
+          placeholder="Key, outcome, status, advice or id"
+        />
+        <RejectionText problem={problem} />
+        {data === undefined ? null : chosen.length === 0 ? (
           <Nothing isFiltered={all.length > 0} />
         ) : (
-          <LongList of={chosen} opened={opened} />
+          <div class="panel rows-box">
+            <ol class="rows requests" aria-label="List of requests">
+              {chosen.slice(0, limitInAddress()).map((request, index, shown) => (
+                <Row
+                  key={request.id}
+                  request={request}
+                  above={shown[index - 1]}
+                  isOpen={request.id === opened}
+                />
+              ))}
+            </ol>
+          </div>
         )}
+        <MoreRows left={chosen.length - limitInAddress()} />
       </div>
       {opened === undefined ? null : <RequestDetail id={opened} />}
     </div>
@@ -38,31 +49,10 @@ export function RequestsView() {
 }
 
 /** The words by which a request is found. */
-function wordsOf({
-  id,
-  key,
-  fingerprint,
-  path_id,
-  fault,
-  status,
-  method,
-  path,
-  code,
-  advice,
-}: Request): readonly string[] {
-  const sender = key ?? fingerprint ?? "none";
-  return [
-    sender,
-    path_id,
-    `${status}`,
-    `${status}`.replace(/..$/, "xx"),
-    id,
-    method,
-    path,
-    code ?? "",
-    fault ?? "",
-    ...advice,
-  ];
+function wordsOf(request: Request): readonly string[] {
+  const { id, key, fingerprint, path_id, fault, status, method, path, code, advice } = request;
+  const words = [key ?? fingerprint ?? "none", path_id, id, method, path, code ?? "", fault ?? ""];
+  return [...words, ...advice, `${status}`, `${status}`.replace(/..$/, "xx")];
 }
 
 /** The requests with each word of a filter: as a whole if one has it so, otherwise as a part. */
@@ -78,40 +68,15 @@ function filtered(requests: readonly Request[], filter: string): readonly Reques
 }
 
 function Nothing({ isFiltered }: Readonly<{ isFiltered: boolean }>) {
+  const line = useCurlLine();
   if (isFiltered) return <p class="panel muted">No requests match this filter.</p>;
   return (
     <div class="panel stack">
       <p>No requests yet. Point your client at this base URL, or send a request from a shell:</p>
-      <pre class="code">{curlLine(baseUrl)}</pre>
+      <pre class="code">{line}</pre>
       <p>
         The <a href={linkTo("overview")}>overview</a> shows how to cover each path.
       </p>
-    </div>
-  );
-}
-
-const drawnAtOnce = 200;
-
-/** Requests, each with a link that opens it: one line where the columns fit, otherwise two. The query of the address stays. */
-function LongList({
-  of: requests,
-  opened,
-}: Readonly<{ of: readonly Request[]; opened: string | undefined }>) {
-  const max = useSignal(drawnAtOnce);
-  const left = requests.length - max.value;
-  const showMore = () => {
-    max.value += drawnAtOnce;
-  };
-  return (
-    <div class="stack request-list">
-      <div class="rows-box">
-        <ol class="rows requests" aria-label="List of requests">
-          {requests.slice(0, max.value).map((request, index, shown) => (
-            <Row key={request.id} request={request} above={shown[index - 1]} isOpen={request.id === opened} />
-          ))}
-        </ol>
-      </div>
-      {left <= 0 ? null : <Button run={showMore}>Show {Math.min(left, drawnAtOnce)} more</Button>}
     </div>
   );
 }
@@ -123,7 +88,8 @@ function Row({
 }: Readonly<{ request: Request; above: Request | undefined; isOpen: boolean }>) {
   const { id, at, status, path_id: pathId, key, fingerprint, source, fault, advice } = request;
   const [day, time] = instantParts(at);
-  const level = report.data.value?.advice.find((row) => advice.includes(row.id))?.level ?? "note";
+  const report = useData("/report?story=true").data;
+  const level = report?.advice.find((row) => advice.includes(row.id))?.level ?? "note";
   return (
     <>
       {above !== undefined && instantParts(above.at)[0] === day ? null : (

@@ -1,6 +1,5 @@
 import { useEffect } from "preact/hooks";
 import { call } from "../control/call.js";
-import { report } from "../control/resources.js";
 import type { ShownProfile } from "../control/responses.js";
 import { Button, lossOfState, RejectionText, useActions } from "../elements/action.js";
 import { DocsLink, listText, Panel, Read } from "../elements/words.js";
@@ -55,7 +54,7 @@ function ProfilePanel() {
   const choose = (profile: string) => add(() => call("/assumptions", { method: "PUT", body: { profile } }));
   return (
     <Panel title="Profile" name="profile" note="What the sandbox does where the specification is silent.">
-      <Read of={report}>
+      <Read path="/report?story=true">
         {({ profile, pinned }) => (
           <>
             <fieldset class="stack" aria-label="Profile">

@@ -1,15 +1,11 @@
-import { signal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { call, fetchControl } from "../control/call.js";
-import { resource, useResources } from "../control/resource.js";
-import { health, scenarios } from "../control/resources.js";
+import { useData } from "../control/data.js";
 import type { TextProblem } from "../control/responses.js";
+import { Shared, useShared } from "../control/shared.js";
 import { Button, lossOfState, RejectionText, useActions } from "../elements/action.js";
 import { saveFile } from "../elements/copy.js";
 import { counted, DocsLink, firstSentence, Panel, Read } from "../elements/words.js";
-
-/** The text of the running scenario. Its pinned keys are hidden. */
-const running = resource("/scenario", async (path) => (await fetchControl(path)).text());
 
 interface ChosenFile {
   readonly name: string;
@@ -19,23 +15,23 @@ interface ChosenFile {
 }
 
 /** A checked file from the reader's disk, shown in place of the running scenario until it is loaded or canceled. */
-const chosenFile = signal<ChosenFile | undefined>(undefined);
+const chosenFile = new Shared<ChosenFile | undefined>(undefined);
 
 const closeFile = () => {
   chosenFile.value = undefined;
 };
 
-const nameOfRunning = () => health.data.value?.scenario ?? "scenario";
+/** The name of the running scenario. */
+export const useName = () => useData("/health").data?.scenario ?? "scenario";
 
 export function ScenarioPanel() {
-  useResources(health);
-  const file = chosenFile.value;
+  const file = useShared(chosenFile);
   return (
     <Panel title="Scenario" name="scenario" actions={<FileChoice />}>
-      <div class="scenario-parts">
+      <div class="with-aside">
         <div class="stack">
           {file === undefined ? (
-            <Read of={running}>{(text) => <Running text={text} />}</Read>
+            <Read path="/scenario">{(text) => <Running text={text} />}</Read>
           ) : (
             <FileText file={file} />
           )}
@@ -47,12 +43,13 @@ export function ScenarioPanel() {
 }
 
 function Running({ text }: Readonly<{ text: string }>) {
-  const save = () => saveFile(new Blob([text], { type: "application/yaml" }), nameOfRunning(), "yaml");
+  const name = useName();
+  const save = () => saveFile(new Blob([text], { type: "application/yaml" }), name, "yaml");
   return (
     <>
       <div class="bar apart">
         <h3>
-          <bdi>{nameOfRunning()}</bdi>
+          <bdi>{name}</bdi>
         </h3>
         <Button class="quiet small" run={save}>
           Download
@@ -122,10 +119,10 @@ function Scenarios() {
   return (
     <section class="stack" aria-labelledby="others">
       <h3 id="others">Load another one</h3>
-      <Read of={scenarios}>
+      <Read path="/scenarios">
         {(all) => (
           <ul class="list">
-            {all.map(({ name, description, running: runs }) => (
+            {all.map(({ name, description, running }) => (
               <li key={name} class="bar nowrap">
                 <div class="wide">
                   <strong>
@@ -133,7 +130,7 @@ function Scenarios() {
                   </strong>
                   <p class="muted small">{firstSentence(description)}</p>
                 </div>
-                {runs ? (
+                {running ? (
                   <span class="badge">running</span>
                 ) : (
                   <LoadButton name={name} load={() => call("/scenario", { method: "PUT", body: { name } })} />
@@ -148,10 +145,9 @@ function Scenarios() {
 }
 
 function LoadButton({ name, load }: { readonly name: string; readonly load: () => Promise<unknown> }) {
-  const isListed = scenarios.data.value?.some(({ running: runs }) => runs) ?? true;
-  const loss = isListed
-    ? ""
-    : ` ${nameOfRunning()} is in no list: download it first if you have no file of it.`;
+  const runningName = useName();
+  const isListed = useData("/scenarios").data?.some(({ running }) => running) ?? true;
+  const loss = isListed ? "" : ` ${runningName} is in no list: download it first if you have no file of it.`;
   return (
     <Button
       class="quiet small"

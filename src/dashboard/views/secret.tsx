@@ -1,26 +1,46 @@
-import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
-import { baseUrl } from "../control/call.js";
-import { lastIssued } from "../control/issued.js";
-import { useResources } from "../control/resource.js";
-import { curlLine, report } from "../control/resources.js";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { baseUrl, call } from "../control/call.js";
+import { useData } from "../control/data.js";
 import type { IssuedKey } from "../control/responses.js";
+import { Shared, useShared } from "../control/shared.js";
 import { CopyButton } from "../elements/copy.js";
 
-/** A key that a component issues, until it no longer exists because another scenario or a reset has started. */
-export function useIssued() {
-  const issued = useSignal<IssuedKey | undefined>(undefined);
-  const isListed = lastIssued.value !== undefined;
+/** The key that this page created last, to copy from the header. A reload discards it, and so does another scenario. */
+export const lastIssued = new Shared<IssuedKey | undefined>(undefined);
+
+/** The last issued key while it exists: another scenario or a reset may have started. */
+export function useLastIssued(): IssuedKey | undefined {
+  const issued = useShared(lastIssued);
+  const { data, problem } = useData(issued && `/keys/${encodeURIComponent(issued.key.ref)}`);
+  const isReplaced = data?.ref === issued?.key.ref && data?.fingerprint !== issued?.key.fingerprint;
+  const isGone = problem?.code === "not_found" || isReplaced;
   useEffect(() => {
-    if (!isListed) issued.value = undefined;
-  }, [isListed]);
+    if (isGone) lastIssued.value = undefined;
+  }, [isGone]);
   return issued;
+}
+
+/** A key that a component issues, until it no longer exists. */
+export function useIssued() {
+  const state = useState<IssuedKey | undefined>(undefined);
+  const [, setIssued] = state;
+  const isListed = useShared(lastIssued) !== undefined;
+  useEffect(() => {
+    if (!isListed) setIssued(undefined);
+  }, [isListed]);
+  return state;
+}
+
+/** A request to the first endpoint, for a shell. */
+export function useCurlLine(secret?: string): string {
+  const path = useData("/report?story=true").data?.endpoints[0]?.path ?? "";
+  return `curl -i ${secret === undefined ? "" : `-H "x-api-key: ${secret}" `}${baseUrl}${path}`;
 }
 
 /** The secret of a new key. */
 export function Secret({ issued }: Readonly<{ issued: IssuedKey }>) {
-  useResources(report);
   const { key, secret } = issued;
+  const line = useCurlLine(secret);
   const shown = useRef<HTMLDivElement>(null);
   useEffect(() => {
     lastIssued.value = issued;
@@ -36,11 +56,24 @@ export function Secret({ issued }: Readonly<{ issued: IssuedKey }>) {
       <code class="code secret-text">{secret}</code>
       <div class="bar">
         <CopyButton text={secret}>Copy the secret</CopyButton>
-        <CopyButton text={curlLine(baseUrl, secret) ?? secret}>Copy as curl</CopyButton>
+        <CopyButton text={line}>Copy as curl</CopyButton>
         <span class="muted">
           Fingerprint <code>{key.fingerprint}</code>
         </span>
       </div>
     </div>
   );
+}
+
+/** Copies a line for a shell, with the key in it: a new shell has no variables. */
+export function CopyCurl({ keyRef, line }: Readonly<{ keyRef: string; line: (secret: string) => string }>) {
+  const text = async () => line(keyRef === "none" ? "" : await secretOf(keyRef));
+  return <CopyButton text={text}>Copy as curl</CopyButton>;
+}
+
+async function secretOf(ref: string): Promise<string> {
+  const issued = lastIssued.value;
+  if (issued?.key.ref === ref) return issued.secret;
+  const path = `/keys/${encodeURIComponent(ref)}/secret`;
+  return (await call<{ readonly secret: string }>(path, { method: "POST" })).secret;
 }

@@ -1,19 +1,20 @@
 import type { ComponentType } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { baseUrl, isTokenRejected, needsToken, useToken } from "../control/call.js";
-import { turnOff } from "../control/faults.js";
-import { lastIssued } from "../control/issued.js";
-import { useResources } from "../control/resource.js";
-import { clock, faults, health, now, report } from "../control/resources.js";
-import { connection, tryNow, whyOffline } from "../control/revision.js";
+import { baseUrl, hasToken, needsToken, useToken } from "../control/call.js";
+import { useData } from "../control/data.js";
+import { now } from "../control/now.js";
+import { revision, tryNow, whyOffline } from "../control/revision.js";
+import { useShared } from "../control/shared.js";
 import { Button } from "../elements/action.js";
 import { CopyButton } from "../elements/copy.js";
 import { counted, DocsLink, InstantText } from "../elements/words.js";
 import { linkTo, route } from "../route.js";
+import { turnOffAll } from "./faults.js";
 import { KeysView } from "./keys.js";
 import { OverviewView } from "./overview.js";
 import { RequestsView } from "./requests.js";
 import { SandboxView } from "./sandbox.js";
+import { useLastIssued } from "./secret.js";
 import { StoryView } from "./story.js";
 
 /** By their names in the address. */
@@ -26,8 +27,9 @@ const views: Readonly<Record<string, readonly [title: string, View: ComponentTyp
 };
 
 export function Shell() {
-  if (needsToken.value) return <TokenForm />;
-  const name = Object.hasOwn(views, route.value.view) ? route.value.view : "overview";
+  const { view } = useShared(route);
+  if (useShared(needsToken)) return <TokenForm />;
+  const name = Object.hasOwn(views, view) ? view : "overview";
   const [title, View] = views[name] ?? ["Overview", OverviewView];
   return (
     <>
@@ -46,11 +48,10 @@ function focusMain(event: Event): void {
 }
 
 function Header() {
-  useResources(health);
-  const { scenario, seed, version } = health.data.value ?? {};
-  const isOpen = connection.value === "open";
+  const { scenario, seed, version } = useData("/health").data ?? {};
+  const isOpen = useShared(revision) !== undefined;
   return (
-    <header class="page-header">
+    <header class="bar page-header">
       <a class="skip-link" href={`${location.hash || "#/"}`} onClick={focusMain}>
         Skip to content
       </a>
@@ -67,20 +68,19 @@ function Header() {
       )}
       <ActiveFaults />
       <Connect />
-      <output class={`connection ${connection.value}`}>{isOpen ? "live" : "not connected"}</output>
+      <output class={isOpen ? "connection open" : "connection"}>{isOpen ? "live" : "not connected"}</output>
     </header>
   );
 }
 
 /** Faults change responses, so every view shows them and turns them off. */
 function ActiveFaults() {
-  useResources(faults);
-  const active = faults.data.value?.length ?? 0;
+  const active = useData("/faults").data?.length ?? 0;
   if (active === 0) return null;
   return (
     <span class="bar active-faults">
       <a href={linkTo("sandbox", ["faults"])}>{counted(active, "fault")} active</a>
-      <Button class="quiet small" run={() => turnOff()}>
+      <Button class="quiet small" run={turnOffAll}>
         Turn off
       </Button>
     </span>
@@ -89,7 +89,7 @@ function ActiveFaults() {
 
 /** What a client needs: the base URL, and a key that this page knows, or where to create one. */
 function Connect() {
-  const issued = lastIssued.value;
+  const issued = useLastIssued();
   return (
     <span class="bar connect">
       <CopyButton text={baseUrl}>Copy URL</CopyButton>
@@ -108,8 +108,8 @@ function Connect() {
 
 /** The views, the clock, and the settings that make responses differ from a plain sandbox. */
 function Navigation({ current }: Readonly<{ current: string }>) {
-  useResources(clock, report);
-  const { profile = "minimal" } = report.data.value ?? {};
+  const { frozen } = useData("/clock").data ?? {};
+  const { profile = "minimal" } = useData("/report?story=true").data ?? {};
   return (
     <nav class="page-navigation" aria-label="Views">
       <div>
@@ -124,9 +124,9 @@ function Navigation({ current }: Readonly<{ current: string }>) {
         </ul>
         <div class="settings small">
           <a class="clock" href={linkTo("sandbox", ["clock"])} title="The sandbox's clock">
-            <InstantText at={now.value} />
+            <InstantText at={useShared(now)} />
           </a>
-          {clock.data.value?.frozen ? <a href={linkTo("sandbox", ["clock"])}>clock frozen</a> : null}
+          {frozen ? <a href={linkTo("sandbox", ["clock"])}>clock frozen</a> : null}
           {profile === "minimal" ? null : <a href={linkTo("sandbox", ["profile"])}>profile {profile}</a>}
           <DocsLink to="README.md">Docs</DocsLink>
         </div>
@@ -139,6 +139,7 @@ let isFirstView = true;
 
 function Main({ title, children }: { readonly title: string; readonly children: preact.ComponentChildren }) {
   const main = useRef<HTMLElement>(null);
+  const offline = useShared(whyOffline);
   useEffect(() => {
     document.title = `${title} · svc-sandbox`;
     // Another view starts at its top. The first view leaves the focus to the browser.
@@ -150,9 +151,9 @@ function Main({ title, children }: { readonly title: string; readonly children: 
   }, []);
   return (
     <main ref={main} tabIndex={-1} class="view">
-      {whyOffline.value === undefined ? null : (
+      {offline === undefined ? null : (
         <div class="notice bar" role="status">
-          <p class="wide">{whyOffline.value} This page reconnects when that changes.</p>
+          <p class="wide">{offline} This page reconnects when that changes.</p>
           <Button run={tryNow}>Try now</Button>
         </div>
       )}
@@ -179,7 +180,7 @@ function TokenForm() {
         </label>
         <button type="submit">Continue</button>
       </form>
-      {isTokenRejected() ? (
+      {hasToken() ? (
         <p class="rejection" role="alert">
           The sandbox rejected this token. Each start has a new one unless it is set.
         </p>

@@ -1,18 +1,16 @@
-import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../control/call.js";
-import { useResources } from "../control/resource.js";
-import { health, requestChecks, story } from "../control/resources.js";
+import { useData } from "../control/data.js";
 import type { Request, StepResult, Story } from "../control/responses.js";
 import { Ask, Button, lossOfState, RejectionText, useActions } from "../elements/action.js";
 import { BodyText, CheckStrip, OwnFault, PathBadge, resultsAt, Target, toneOf } from "../elements/traffic.js";
-import { counted, DocsLink, InstantText, Read, Sentence, shortened } from "../elements/words.js";
+import { counted, DocsLink, FactList, InstantText, Read, Sentence, shortened } from "../elements/words.js";
 import { linkTo } from "../route.js";
+import { useName } from "./scenario.js";
 
 export function StoryView() {
-  useResources(requestChecks, health);
   return (
-    <Read of={story}>
+    <Read path="/story">
       {(progress) => (progress.steps === 0 ? <NoStory /> : <Presenter progress={progress} />)}
     </Read>
   );
@@ -24,8 +22,8 @@ function NoStory() {
       <h1>Story</h1>
       <div class="panel stack">
         <p>
-          The scenario <bdi>{health.data.value?.scenario}</bdi> has no story. A story describes events, sends
-          requests and checks their responses. You play it here.
+          The scenario <bdi>{useName()}</bdi> has no story. A story describes events, sends requests and
+          checks their responses. You play it here.
         </p>
         <p>
           <a href={linkTo("sandbox", ["scenario"])}>Load a scenario that has one</a>, such as rotation, or{" "}
@@ -36,50 +34,54 @@ function NoStory() {
   );
 }
 
-const reset = () => call("/reset", { method: "POST" });
-const read = () => call<Story>("/story");
-
 /** The steps of a presenter, one after another, however fast the keys are pressed. */
 function useSteps() {
   const { add, problem } = useActions();
-  // What runs after a question, because it discards requests of clients.
-  const asking = useSignal<(() => Promise<void>) | undefined>(undefined);
-  // After the last step, the next press ends the presentation.
-  const isClosing = useSignal(false);
-  const run = async () => {
-    const { step } = await call<{ readonly step: unknown }>("/story/next", { method: "POST" });
-    isClosing.value = step === null;
+  // How many steps run after a question, because a reset discards requests of clients.
+  const [asked, setAsked] = useState<number | undefined>(undefined);
+  const read = () => call<Story>("/story");
+  const run = () => call("/story/next", { method: "POST" });
+  const replay = async (count: number) => {
+    await call("/reset", { method: "POST" });
+    for (let step = 0; step < count; step++) await run();
   };
   /** Runs a number of steps from the scenario's start, whatever clients have done before. */
-  const runFromStart = async (steps: number) => {
-    const work = async () => {
-      await reset();
-      isClosing.value = false;
-      for (let step = 0; step < steps; step++) await run();
-    };
+  const runFromStart = async (count: number) => {
     const ofClients = await call<readonly Request[]>("/requests?source=client&limit=1");
-    if (ofClients.length === 0) await work();
-    else asking.value = work;
+    if (ofClients.length > 0) setAsked(count);
+    else await replay(count);
+  };
+  const next = async () => {
+    const { done, steps } = await read();
+    if (done === 0) await runFromStart(1);
+    else if (done < steps) await run();
+  };
+  const back = async () => {
+    const { done } = await read();
+    if (done > 0) await runFromStart(done - 1);
   };
   return {
     problem,
-    asking,
-    isClosing,
-    next: () => add(async () => ((await read()).done === 0 ? runFromStart(1) : run())),
-    back: () =>
-      add(async () => {
-        const { done } = await read();
-        if (isClosing.value) isClosing.value = false;
-        else if (done > 0) await runFromStart(done - 1);
-      }),
+    next: () => add(next),
+    back: () => add(back),
     startAgain: () => add(() => runFromStart(0)),
+    question:
+      asked === undefined ? null : (
+        <Ask
+          title="Reset the sandbox for the story?"
+          text={`Clients have sent requests. ${lossOfState}`}
+          action="Reset and continue"
+          run={() => replay(asked)}
+          onClose={() => setAsked(undefined)}
+        />
+      ),
   };
 }
 
 function Presenter({ progress }: Readonly<{ progress: Story }>) {
   const stage = useRef<HTMLElement>(null);
   const { last, steps, done, outline } = progress;
-  const { problem, asking, isClosing, next, back, startAgain } = useSteps();
+  const { problem, question, next, back, startAgain } = useSteps();
   useKeys({ " ": next, ArrowRight: next, ArrowLeft: back });
   // A new step starts at its top.
   useEffect(() => stage.current?.scrollTo(0, 0), [done]);
@@ -88,48 +90,46 @@ function Presenter({ progress }: Readonly<{ progress: Story }>) {
       <header class="bar">
         <h1>Story</h1>
         <p class="bar wide muted nowrap steps">
-          {done === 0
-            ? counted(steps, "step")
-            : `Step ${done.toLocaleString("en")} of ${steps.toLocaleString("en")}`}
+          {done === 0 ? counted(steps, "step") : `Step ${done} of ${steps}`}
           <progress max={steps} value={done} aria-label="Steps done" />
         </p>
+        {done === steps ? <Result of={progress} /> : null}
         <div class="bar">
           <Button isDisabled={done === 0} run={back}>
             <kbd>←</kbd> Back
           </Button>
-          {isClosing.value ? (
+          {done === steps ? (
             <Button class="" run={startAgain}>
               Start again
             </Button>
           ) : (
             <Button class="" run={next}>
-              {done === 0 ? "Start" : done === steps ? "End" : "Next step"} <kbd>Space</kbd>
+              {done === 0 ? "Start" : "Next step"} <kbd>Space</kbd>
             </Button>
           )}
         </div>
       </header>
       <section class="story-stage" aria-label="Latest step" aria-live="polite" ref={stage}>
         <RejectionText problem={problem} />
-        {isClosing.value ? (
-          <Closing progress={progress} />
-        ) : last === null ? (
+        {last === null ? (
           <Opening progress={progress} />
         ) : (
           <Stage key={last.number} step={last} verdict={outline[last.number - 1]?.as_expected ?? null} />
         )}
       </section>
-      {asking.value === undefined ? null : (
-        <Ask
-          title="Reset the sandbox for the story?"
-          text={`Clients have sent requests. ${lossOfState}`}
-          action="Reset and continue"
-          run={asking.value}
-          onClose={() => {
-            asking.value = undefined;
-          }}
-        />
-      )}
+      {question}
     </div>
+  );
+}
+
+/** Of the whole story, once it is over. */
+function Result({ of: { outline } }: Readonly<{ of: Story }>) {
+  const count = (verdict: boolean) => outline.filter((step) => step.as_expected === verdict).length;
+  const failed = count(false);
+  return failed > 0 ? (
+    <strong class="toned tone-key">✗ {counted(failed, "step")} not as expected</strong>
+  ) : (
+    <strong class="toned tone-success">✓ {counted(count(true), "expectation")}, all as expected</strong>
   );
 }
 
@@ -153,42 +153,20 @@ function useKeys(keys: Readonly<Record<string, () => void>>): void {
   }, []);
 }
 
-/** The name of the scenario, for an audience. */
-function StoryTitle({ name }: Pick<Story, "name">) {
-  return (
-    <p class="story-title">
-      <bdi>{shortened(name ?? health.data.value?.scenario ?? "", 100)}</bdi>
-    </p>
-  );
-}
-
 // After a restart with a state file, only the number of steps is known.
 function Opening({ progress: { done, name, description } }: Readonly<{ progress: Story }>) {
+  const scenario = useName();
   if (done > 0) return <p class="narration">The sandbox restarted. Press Space for the next step.</p>;
   return (
     <>
-      <StoryTitle name={name} />
+      <p class="story-title">
+        <bdi>{shortened(name ?? scenario, 100)}</bdi>
+      </p>
       <p class="narration">
         <bdi>{shortened(description ?? "", 1000)}</bdi>
       </p>
       <p class="muted">
         Press Space to start. This resets the sandbox: keys, clock and requests start as in the scenario.
-      </p>
-    </>
-  );
-}
-
-function Closing({ progress: { outline, steps, name } }: Readonly<{ progress: Story }>) {
-  const asExpected = outline.filter((step) => step.as_expected === true).length;
-  const failed = outline.filter((step) => step.as_expected === false).length;
-  return (
-    <>
-      <StoryTitle name={name} />
-      <p class="narration">The end. {counted(steps, "step")}.</p>
-      <p class={`toned tone-${failed === 0 ? "success" : "key"}`}>
-        {failed === 0
-          ? `✓ ${counted(asExpected, "expectation")}, all as expected.`
-          : `✗ ${counted(failed, "step")} not as expected.`}
       </p>
     </>
   );
@@ -248,7 +226,7 @@ function ResponsePanel({
   isAsExpected,
 }: Readonly<{ response: NonNullable<StepResult["response"]>; isAsExpected: boolean }>) {
   const { status, code, headers, body, path_id: pathId, fault } = response;
-  const checks = requestChecks.data.value?.checks ?? [];
+  const checks = useData("/request-checks").data?.checks ?? [];
   // A fault that only delays a request does not change its outcome.
   const isFault = fault === pathId;
   return (
@@ -273,16 +251,9 @@ function ResponsePanel({
 const hidden = ["content-length", "date", "connection", "content-type", "x-request-id"];
 
 function Headers({ of }: { readonly of: Readonly<Record<string, string>> }) {
+  const shown = Object.entries(of).filter(([name]) => !hidden.includes(name));
   return (
-    <>
-      {Object.entries(of).map(([name, value]) =>
-        hidden.includes(name) ? null : (
-          <p key={name} class="small">
-            <code>{name}</code>: <bdi>{shortened(value, 400)}</bdi>
-          </p>
-        ),
-      )}
-    </>
+    <FactList class="pairs" of={shown.map(([name, value]) => [name, <bdi>{shortened(value, 400)}</bdi>])} />
   );
 }
 

@@ -1,0 +1,23 @@
+import { follow } from "./data.js";
+import type { Clock } from "./responses.js";
+import { revision } from "./revision.js";
+import { Shared } from "./shared.js";
+
+/** The time of the sandbox's clock in epoch milliseconds, updated every second while the sandbox responds. */
+export const now = new Shared(Number.NaN);
+
+let clock: Clock | undefined;
+let readAt = 0;
+
+function tick(): void {
+  // The time of a sandbox that does not respond is unknown.
+  if (clock === undefined || revision.value === undefined) return;
+  now.value = Date.parse(clock.now) + (clock.frozen ? 0 : performance.now() - readAt);
+}
+
+follow("/clock", ({ data }) => {
+  clock = data;
+  readAt = performance.now();
+  tick();
+});
+setInterval(tick, 1000);

@@ -1,0 +1,73 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { changeQuery, route } from "../route.js";
+import { Button } from "./action.js";
+
+const looksLikeSecret = /svc_(test|live)_\w/i;
+
+/** The filter in the address, which must not contain a secret. */
+export function filterInAddress(): string {
+  const filter = route.value.query.get("filter") ?? "";
+  return looksLikeSecret.test(filter) ? "" : filter;
+}
+
+const drawnAtOnce = 200;
+
+/** How many rows a list shows at most: the address keeps that, until the filter changes. */
+export const limitInAddress = () => Number(route.value.query.get("limit")) || drawnAtOnce;
+
+interface ListHeadProps {
+  readonly title: string;
+  readonly matching: number;
+  readonly total: number;
+  /** All rows in words: `15 keys`. */
+  readonly all: string;
+  /** What the filter finds. */
+  readonly placeholder: string;
+  /** Next to the title. */
+  readonly children?: ComponentChildren;
+}
+
+/** The title of a long list, how much of it the filter leaves, and the filter, which the address keeps. */
+export function ListHead({ title, matching, total, all, placeholder, children }: ListHeadProps) {
+  const [isRejected, setRejected] = useState(false);
+  const filter = ({ currentTarget: input }: Readonly<{ currentTarget: HTMLInputElement }>) => {
+    const isSecret = looksLikeSecret.test(input.value);
+    setRejected(isSecret);
+    if (isSecret) input.value = "";
+    changeQuery({ filter: input.value, limit: undefined });
+  };
+  return (
+    <>
+      <header class="bar">
+        <h1>{title}</h1>
+        <span class="muted">
+          {matching === total ? null : `${matching.toLocaleString("en")} of `}
+          {all}
+        </span>
+        {children}
+      </header>
+      <search class="filter">
+        <input
+          type="search"
+          aria-label="Filter"
+          placeholder={placeholder}
+          value={filterInAddress()}
+          onInput={filter}
+        />
+        {isRejected ? (
+          <p class="rejection small" role="status">
+            This looks like a secret, which would become part of the address. Filter by a ref or fingerprint.
+          </p>
+        ) : null}
+      </search>
+    </>
+  );
+}
+
+/** The button that shows more of the rows that are left. */
+export function MoreRows({ left }: Readonly<{ left: number }>) {
+  if (left <= 0) return null;
+  const more = () => changeQuery({ limit: String(limitInAddress() + drawnAtOnce) });
+  return <Button run={more}>Show {Math.min(left, drawnAtOnce)} more</Button>;
+}
