@@ -243,11 +243,11 @@ function documentNamed(
   // The checks of a scenario report anything else.
   if (typeof (text ?? file) !== "string") return undefined;
   const bundled = scenarioNames.map((name) => bundledScenarios[name]);
-  const known = [sandbox.given, own().scenario, ...bundled].flatMap((one) => withText(one.openapi));
-  const found = known.find((one) =>
+  const documents = [sandbox.given, own().scenario, ...bundled].flatMap((one) => withText(one.openapi));
+  const document = documents.find((one) =>
     text === undefined ? baseName(one.file) === baseName(file) : one.text === text,
   );
-  if (found !== undefined) return found;
+  if (document !== undefined) return document;
   const name = typeof file === "string" ? `the document ${quote(file.slice(0, 100))}` : "this document";
   throw new HttpRejection(
     "document_not_allowed",
