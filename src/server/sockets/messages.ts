@@ -220,7 +220,7 @@ export function reject(response: ServerResponse, status: 400 | 500): void {
   sendError(response, status, errorBody(code, rejections[code]));
 }
 
-export function sendError(response: ServerResponse, status: number, { text, bytes }: TextBody): void {
+function sendError(response: ServerResponse, status: number, { text, bytes }: TextBody): void {
   if (response.headersSent) response.destroy();
   else response.writeHead(status, { "Content-Type": "application/json", "Content-Length": bytes }).end(text);
 }
