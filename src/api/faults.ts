@@ -155,7 +155,7 @@ export function bodyParts(
 }
 
 /** Whether the status of a fault on a path comes with a gateway's page: on about half of the paths. */
-export function sendsPage(path: PathId): boolean {
+function sendsPage(path: PathId): boolean {
   return randomStream(0, "fault.page", path)() % 2 === 1;
 }
 

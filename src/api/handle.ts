@@ -1,6 +1,6 @@
 import { fingerprintOf, formOfKey } from "../rules/api-key.js";
 import { containsKey, copyOf, isOfWords, redactKeys, redactPath } from "../rules/redact.js";
-import type { ApiRequest, RequestContent, RequestTraits } from "../rules/request.js";
+import { type ApiRequest, type RequestContent, type RequestTraits, withTraits } from "../rules/request.js";
 import { appendExchange, type CallSigns, signsOf } from "../sandbox/append-exchange.js";
 import { profileOf } from "../sandbox/conditions.js";
 import type { InputSchema } from "../sandbox/endpoint.js";
@@ -118,5 +118,5 @@ function traitsOf({ request: { traits }, endpoint }: ApiCall, isNotAlone: boolea
   const undeclared = traits.filter(
     (trait) => !(trait === "query" && hasQuery) && !(trait === "body" && hasBody),
   );
-  return isNotAlone ? [...new Set([...undeclared, "key in other header" as const])] : undeclared;
+  return withTraits(undeclared, isNotAlone ? ["key in other header"] : []);
 }

@@ -1,7 +1,5 @@
 import type { Assumptions } from "../rules/assumptions.js";
 import { outcomeOf, type PathId } from "../rules/outcomes.js";
-import { parsedJson } from "../rules/schema/json.js";
-import { isMapping } from "../rules/schema/shape.js";
 import { profileOf } from "../sandbox/conditions.js";
 import type { TextBody } from "../sandbox/endpoint.js";
 import type { ApiResponse } from "../sandbox/journal/exchange.js";
@@ -55,35 +53,6 @@ export function withBody({ status, headers }: ApiResponse, body: string): ApiRes
   const length = String(utf8Length(body));
   const isLength = (at: number) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === "content-length";
   return { status, headers: headers.map((text, at) => (isLength(at) ? length : text)), body };
-}
-
-export type BodyMembers = Readonly<Record<string, unknown>>;
-
-/** A response with edited members of the object at this path of its JSON body; `undefined` if it has no object there. */
-export function withBodyMembers(
-  response: ApiResponse,
-  path: readonly string[],
-  edit: (members: BodyMembers) => BodyMembers,
-): ApiResponse | undefined {
-  const body = parsedJson(response.body);
-  const edited = membersEdited(body, path, edit);
-  if (edited === body) return undefined;
-  const text = JSON.stringify(edited);
-  // An unchanged body keeps its spelling.
-  return text === JSON.stringify(body) ? response : withBody(response, text);
-}
-
-function membersEdited(
-  value: unknown,
-  path: readonly string[],
-  edit: (members: BodyMembers) => BodyMembers,
-): unknown {
-  const [first, ...rest] = path;
-  if (!isMapping(value)) return value;
-  if (first === undefined) return edit(value);
-  if (!Object.hasOwn(value, first)) return value;
-  const member = membersEdited(value[first], rest, edit);
-  return member === value[first] ? value : { ...value, [first]: member };
 }
 
 /** The error body of the API (section 7 of the specification; R27). */

@@ -45,8 +45,7 @@ export function withVariation(
 
 /** Authorizes, counts and responds to a call (R24). */
 export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult {
-  const result = resultOf(sandbox, call, decide(sandbox, call));
-  return result;
+  return resultOf(sandbox, call, decide(sandbox, call));
 }
 
 /** The dry run of a call: counts and changes nothing. */

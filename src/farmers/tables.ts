@@ -40,7 +40,7 @@ interface Crop {
 /** A crop of a region with its weight, and the share of its fields with irrigation (1 if the crop needs it). */
 export type Growing = readonly [crop: CropName, weight: number, watered: number];
 
-export interface Region {
+interface Region {
   /** ISO 3166-2. */
   readonly code: string;
   readonly name: string;
@@ -90,9 +90,9 @@ const countryTables = { en_GH, en_IN, en_NG, es_MX, fr_SN, id_ID, pt_BR, tr, uk,
 const countries = new Map<FarmerLocale, Country>();
 
 export function countryOf(locale: FarmerLocale): Country {
-  const made = countries.get(locale) ?? makeCountry(locale);
-  countries.set(locale, made);
-  return made;
+  const country = countries.get(locale) ?? makeCountry(locale);
+  countries.set(locale, country);
+  return country;
 }
 
 function makeCountry(locale: FarmerLocale): Country {
@@ -127,9 +127,9 @@ export interface Names {
 /** Accepts `en-GH` and `EN_gh` as `en_GH`; for a language, all of its locales. */
 export function resolveLocale(text: string): readonly FarmerLocale[] | undefined {
   const wanted = text.replace("-", "_").toLowerCase();
-  const found = farmerLocales.filter((name) => {
-    const known = [name, countryTables[name].language.replace("-", "_"), name.split("_")[0] as string];
-    return known.some((one) => one.toLowerCase() === wanted);
+  const locales = farmerLocales.filter((name) => {
+    const spellings = [name, countryTables[name].language.replace("-", "_"), name.split("_")[0] as string];
+    return spellings.some((one) => one.toLowerCase() === wanted);
   });
-  return found.length > 0 ? found : undefined;
+  return locales.length > 0 ? locales : undefined;
 }

@@ -3,7 +3,7 @@ import type { SandboxState } from "../sandbox/sandbox.js";
 import { announcedKeys, defaultSecret, scenarioSecrets, secretsOf } from "../sandbox/secrets.js";
 import { secretFor } from "../sandbox/story/run-step.js";
 
-export interface ClientAddresses {
+interface ClientAddresses {
   readonly url: string;
   readonly controlUrl: string | undefined;
 }

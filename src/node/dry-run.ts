@@ -24,8 +24,12 @@ export async function dryRunProblems(
 ): Promise<ScenarioProblem[]> {
   if (scenario.timeline === undefined && scenario.story === undefined) return [];
   const failed = dryRunScenario(() => startInNode(scenario, { name, ...given, frozen: true }));
+  return placed(failed, name, placeOf);
+}
+
+function placed(mistakes: readonly ScenarioMistake[], name: string, placeOf: PlaceOf) {
   return Promise.all(
-    failed.slice(0, maxProblems).map(async (one) => problemAt(one, name, await placeOf(one.path))),
+    mistakes.slice(0, maxProblems).map(async (one) => problemAt(one, name, await placeOf(one.path))),
   );
 }
 
@@ -43,9 +47,7 @@ export function unmarkedSecrets(
       return [{ code: "secret_unmarked", path, message, hint }];
     }),
   );
-  return Promise.all(
-    unmarked.slice(0, maxProblems).map(async (one) => problemAt(one, name, await placeOf(one.path))),
-  );
+  return placed(unmarked, name, placeOf);
 }
 
 /** `undefined` for a field of a bundled scenario that the file extends, and if a file can no longer be read. */

@@ -10,7 +10,7 @@ export const repository = project.homepage.replace(/#.*/, "");
 export type PackageReader = (path: string) => Uint8Array | Promise<Uint8Array>;
 
 // Both `src/node` and the built files are two levels below the package's folder.
-let read: PackageReader = (path) => promises.readFile(new URL(`../../${path}`, import.meta.url));
+let readFile: PackageReader = (path) => promises.readFile(new URL(`../../${path}`, import.meta.url));
 
 /**
  * Sets how to read the files of this package: the pages of the dashboard and the documentation, and the YAML of bundled
@@ -20,11 +20,11 @@ let read: PackageReader = (path) => promises.readFile(new URL(`../../${path}`, i
  * setPackageReader((path) => readFile(join("node_modules/svc-sandbox", path)));
  */
 export function setPackageReader(reader: PackageReader): void {
-  read = reader;
+  readFile = reader;
 }
 
 export async function packageFile(path: string): Promise<Buffer> {
-  return Buffer.from(await read(path));
+  return Buffer.from(await readFile(path));
 }
 
 export async function readBundledScenario(name: ScenarioName): Promise<string> {

@@ -90,6 +90,11 @@ const noTraits: RequestTraits = [];
 export const requestSources = ["client", "story"] as const;
 export type RequestSource = (typeof requestSources)[number];
 
+/** These traits and others, each once. */
+export function withTraits(traits: RequestTraits, others: RequestTraits): RequestTraits {
+  return others.length === 0 ? traits : [...new Set([...traits, ...others])];
+}
+
 /** Whether a key is in the query or in another header than `x-api-key`. */
 export function hasKeyElsewhere(traits: RequestTraits): boolean {
   return traits.includes("key in query") || traits.includes("key in other header");
@@ -138,22 +143,22 @@ interface RequestEvidence {
 /** Reads names and values in turn. The evidence is `undefined` if the traits need none, which is nearly always. */
 export function readHeaders(flat: readonly string[], query: string, others: RequestTraits = noTraits) {
   let apiKey: string | undefined;
-  const traits = [...traitsOfQuery(query), ...others];
+  let traits = withTraits(traitsOfQuery(query), others);
   const client: string[] = [];
   for (let i = 0; i < flat.length; i += 2) {
     const name = (flat[i] as string).toLowerCase();
     const value = flat[i + 1] as string;
     if (name === "x-api-key") apiKey = apiKey === undefined ? value : `${apiKey}, ${value}`;
     else {
-      if (holdsKey(name, value)) traits.push("key in other header");
-      traits.push(...traitsOfHeader(name, value));
+      traits = withTraits(traits, traitsOfHeader(name, value));
+      if (holdsKey(name, value)) traits = withTraits(traits, ["key in other header"]);
       if (keptHeaders.includes(name)) client.push(name, shownValue(value));
     }
   }
   const needsEvidence = hasKeyElsewhere(traits) || traits.includes("browser header");
   return {
     apiKey,
-    traits: traits.length === 0 ? noTraits : [...new Set(traits)],
+    traits,
     client,
     evidence: needsEvidence ? evidenceIn(flat, query) : undefined,
   };
@@ -231,7 +236,7 @@ const openings: readonly string[] = ["${", "$(", "{{"];
 // How languages print a variable without a value.
 const unset: readonly string[] = ["undefined", "null", "None"];
 
-export function isNamed(name: string, lowerCase: string): boolean {
+function isNamed(name: string, lowerCase: string): boolean {
   return name.toLowerCase() === lowerCase;
 }
 

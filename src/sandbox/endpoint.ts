@@ -5,7 +5,7 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import type { KeyEntry } from "./registry.js";
 
 /** The path id of a rejection by the endpoint itself, after authorization. */
-export type OwnRejectionPath = Extract<PathId, "400.bad_request" | "422.validation">;
+type OwnRejectionPath = Extract<PathId, "400.bad_request" | "422.validation">;
 
 /** The path id of a success of an endpoint: of `/me` the one that its key causes, of others their own. */
 export function successPathOf<Admitted>(

@@ -4,9 +4,8 @@ import type { KeyRecord } from "../rules/api-key.js";
 import type { Organization, OrganizationType } from "../rules/organization.js";
 import type { ScenarioKey } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { inventKeyName, inventOrganizationName } from "./population/names.js";
 import { Registry, withoutOver } from "./registry.js";
-import { scenarioRecords, startKey } from "./scenario-keys.js";
+import { inventKeyName, inventOrganizationName, scenarioRecords, startKey } from "./scenario-keys.js";
 import { startUsage } from "./usage.js";
 
 const bank = { ref: "bank", status: "active" } as Organization;

@@ -1,5 +1,6 @@
 import { type KeyLimits, type KeyRecord, parseApiKey } from "../rules/api-key.js";
-import { type Organization, readAccess } from "../rules/organization.js";
+import { type Organization, type OrganizationType, readAccess } from "../rules/organization.js";
+import { pick, type RandomStream, randomStream } from "../rules/seed.js";
 import {
   endsFrom,
   type GivenEnds,
@@ -20,7 +21,8 @@ import {
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { instantOf } from "./clock.js";
 import { addedLimitsOf, type Profiled, profileOf, withGrantedScopes } from "./conditions.js";
-import { inventKeyName, inventOrganizationName } from "./population/names.js";
+import patterns from "./population/name-patterns.json" with { type: "json" };
+import words from "./population/name-words.generated.json" with { type: "json" };
 import type { UsedKey } from "./registry.js";
 import { startUsage, type Windows } from "./usage.js";
 
@@ -186,4 +188,40 @@ function sharedSettings(written: readonly WrittenSettings[]): WrittenSettings {
             per_day: limits.find((one) => one.per_day !== undefined)?.per_day,
           },
   };
+}
+
+/** Towns are also invented, because a bank named after a real town may exist. */
+export function inventOrganizationName(seed: number, ref: string, type: OrganizationType): string {
+  const draw = randomStream(seed, "organization.name", ref);
+  const family = pick(draw, words.familyNames);
+  const parts: Record<string, () => string> = {
+    family: () => family,
+    partner: () =>
+      pick(
+        draw,
+        words.familyNames.filter((name) => name !== family),
+      ),
+    town: () => inventTown(draw, family),
+  };
+  return pick(draw, patterns.organizations[type]).replace(
+    /\{\{(\w+)\}\}/g,
+    (_match, part: string) => parts[part]?.() ?? "",
+  );
+}
+
+function inventTown(draw: RandomStream, family: string): string {
+  if (pick(draw, [true, false, false, false])) return `${pick(draw, words.townPrefixes)} ${family}`;
+  // A repeated letter between the two parts looks wrong: "Dibbertton".
+  const joinable = words.townSuffixes.filter((suffix) => suffix[0] !== family.at(-1));
+  return `${family}${pick(draw, joinable)}`;
+}
+
+/** The system that uses the key. Banks and insurers share one list: only the seed and the ref decide. */
+export function inventKeyName(seed: number, ref: string): string {
+  const draw = randomStream(seed, "key.name", ref);
+  const { systems, installations } = patterns.keys;
+  const system = pick(draw, systems);
+  // One name in three also contains an installation of the system.
+  const qualified = pick(draw, [true, false, false]);
+  return qualified ? `${system}, ${pick(draw, installations)}` : system;
 }

@@ -125,7 +125,7 @@ export function snapshotSandbox(sandbox: SandboxState, now = sandbox.clock.now()
   const timeline = remainingSteps(sandbox.timeline);
   const faults = describeFaults(sandbox.faults);
   const { organizations: _, keys_per_organization: __, ...farmers } = scenario.population ?? {};
-  const given = new Map(Array.from(describedKeys(sandbox.scenario), (one) => [one.ref, one.given]));
+  const described = new Map(Array.from(describedKeys(sandbox.scenario), (one) => [one.ref, one.given]));
   const organizations: Record<
     string,
     Required<ScenarioOrganization> & { keys: Record<string, ScenarioKey> }
@@ -138,7 +138,7 @@ export function snapshotSandbox(sandbox: SandboxState, now = sandbox.clock.now()
   for (const entry of registry.keys.values()) {
     const { ref, organization } = entry.key;
     const { keys } = organizations[organization] as { keys: Record<string, ScenarioKey> };
-    keys[ref] = snapshotKey(entry, given.get(ref), sandbox, now);
+    keys[ref] = snapshotKey(entry, described.get(ref), sandbox, now);
   }
   return {
     ...scenario,
@@ -162,7 +162,7 @@ export function snapshotSandbox(sandbox: SandboxState, now = sandbox.clock.now()
 
 function snapshotKey(
   { key, ...entry }: KeyEntry,
-  given: ScenarioKey | undefined,
+  described: ScenarioKey | undefined,
   sandbox: SandboxState,
   now: number,
 ): ScenarioKey {
@@ -171,7 +171,7 @@ function snapshotKey(
   const state = keyStateAt(key, now);
   const { since } = keyStateTable[state];
   // A pinned secret stays pinned and the seed restores a derived one; keys created at run time have only a hash.
-  const { secret, sha256 }: Pick<ScenarioKey, "secret" | "sha256"> = given ?? { sha256: key.sha256 };
+  const { secret, sha256 }: Pick<ScenarioKey, "secret" | "sha256"> = described ?? { sha256: key.sha256 };
   // The start of the clock is the default.
   const timeOf = (name: keyof KeyEnds) =>
     key[name] === undefined || (name === since && key[name] === now) ? undefined : isoOf(key[name]);

@@ -49,11 +49,11 @@ type WrittenOptions = Omit<GivenOptions, "now"> & { readonly now?: Instant | und
 /** The options that a caller wrote, with the start of the clock as an instant; throws `validation_failed`. */
 export function checkedOptions({ now, ...options }: WrittenOptions): GivenOptions {
   const { seed, frozen, profile } = options;
-  const given = givenOptions({ ...options, now: now === undefined ? undefined : instantOf(now) });
+  const checked = givenOptions({ ...options, now: now === undefined ? undefined : instantOf(now) });
   if (seed !== undefined || frozen !== undefined || profile !== undefined) {
     checkInput(inputShapes.sandbox_options, { seed, frozen, profile }, "Invalid options");
   }
-  return given;
+  return checked;
 }
 
 /** The same scenario, seed and start result in the same ids, names, secrets and request ids. */
@@ -187,13 +187,13 @@ function variedIn({ responses_varied: counts = {} }: Scenario): Map<number, numb
 function withOptions(scenario: Scenario, options: StartOptions): Scenario {
   const { seed, now, frozen, profile, openapi } = options;
   const clock = { ...(now !== undefined && { now: isoOf(now) }), ...(frozen !== undefined && { frozen }) };
-  const given = {
+  const fromOptions = {
     ...(seed !== undefined && { seed }),
     ...(Object.keys(clock).length > 0 && { clock: { ...scenario.clock, ...clock } }),
     ...(profile !== undefined && { assumptions: { ...scenario.assumptions, profile } }),
     ...(openapi !== undefined && { openapi }),
   };
-  return Object.keys(given).length === 0 ? scenario : ({ ...scenario, ...given } as Scenario);
+  return Object.keys(fromOptions).length === 0 ? scenario : ({ ...scenario, ...fromOptions } as Scenario);
 }
 
 type Unknown = ScenarioMistake & { readonly hint: string };

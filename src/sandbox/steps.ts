@@ -144,8 +144,8 @@ export function actionDifferences(
 ): StepDifference[] {
   const wanted = expected?.error;
   if (wanted === rejection?.code) return [];
-  const found = rejection === null ? nothing : `${JSON.stringify(rejection.code)} (${rejection.message})`;
-  return [{ at: "error", expected: shownValue(wanted), found }];
+  const outcome = rejection === null ? nothing : `${JSON.stringify(rejection.code)} (${rejection.message})`;
+  return [{ at: "error", expected: shownValue(wanted), found: outcome }];
 }
 
 /** Stands for a missing value in a difference. */

@@ -45,14 +45,7 @@ function pageOf<Entry>(
   entries: ReadonlyMap<string, Entry>,
   { offset = 0, limit = Number.POSITIVE_INFINITY }: Page,
 ): Entry[] {
-  const page: Entry[] = [];
-  let index = 0;
-  for (const entry of entries.values()) {
-    if (page.length >= limit) break;
-    if (index >= offset) page.push(entry);
-    index += 1;
-  }
-  return page;
+  return [...entries.values()].slice(offset, offset + limit);
 }
 
 export function viewKeys(sandbox: SandboxState, page: Page = {}): KeyView[] {

@@ -96,14 +96,14 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
   const document = documentOf(openapi);
   const named = await namedScenario(scenario, document, run);
   await requireDocument(named.scenario);
-  const own = { ...checkedOptions(rest), openapi: document };
-  const given = run?.optionsFor(own) ?? own;
+  const checked = { ...checkedOptions(rest), openapi: document };
+  const startOptions = run?.optionsFor(checked) ?? checked;
   const start = () =>
     startInNode(named.scenario, {
       name: named.name,
       text: named.text,
-      ...given,
-      given,
+      ...startOptions,
+      given: startOptions,
       conditions: run?.conditions,
     });
   const onProblem = rest.onDefect ?? (() => {});
@@ -112,7 +112,7 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
       ? undefined
       : await (await import("./state-file.js")).openStateFile(
           { file: resolve(file), given: file },
-          { own: () => named, start, given, onProblem, conditions: run?.conditions },
+          { own: () => named, start, given: startOptions, onProblem, conditions: run?.conditions },
         );
   const state = stateFile?.sandbox ?? start();
   run?.follow(state);

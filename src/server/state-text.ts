@@ -84,10 +84,10 @@ function identityOf({ name, scenario }: NamedScenario): ScenarioIdentity {
 
 function requireSame(saved: ScenarioIdentity, own: ScenarioIdentity, given: string): void {
   if (saved.sha256 === own.sha256) return;
-  const shown = ({ name, sha256 }: ScenarioIdentity) => `${name} (content ${sha256.slice(0, 12)})`;
+  const inWords = ({ name, sha256 }: ScenarioIdentity) => `${name} (content ${sha256.slice(0, 12)})`;
   throw new SandboxError(
     "state_mismatch",
-    `The state ${JSON.stringify(given)} was started with the scenario ${shown(saved)}, and this one has ${shown(own)}. Start this one with the same, or name another file, or remove this one to start again.`,
+    `The state ${JSON.stringify(given)} was started with the scenario ${inWords(saved)}, and this one has ${inWords(own)}. Start this one with the same, or name another file, or remove this one to start again.`,
     { stored: saved, own },
   );
 }

@@ -64,24 +64,24 @@ export class ControlClient {
 
   /** `last` is the latest one without a 2xx. Throws `not_found` if the journal does not have it. */
   async request(id: string) {
-    const all = await this.#ask("get the requests of", "GET", "/requests");
-    const requests = readAs(requestsShape, all.data) as
+    const list = await this.#ask("get the requests of", "GET", "/requests");
+    const requests = readAs(requestsShape, list.data) as
       | readonly InJson<ValueOf<typeof requestShape>>[]
       | undefined;
-    if (all.status !== 200 || requests === undefined)
-      throw all.failed(all.status === 404 ? noControlPlane : isNot(all.status, "requests"));
+    if (list.status !== 200 || requests === undefined)
+      throw list.failed(list.status === 404 ? noControlPlane : isNot(list.status, "requests"));
     const last = requests.findLast(
       ({ status, source }) => (status < 200 || status > 299) && source === "client",
     );
     if (id === "last" && last === undefined)
       throw new SandboxError(
         "not_found",
-        `${all.url} has rejected no request. Its journal has ${requests.length}.`,
+        `${list.url} has rejected no request. Its journal has ${requests.length}.`,
       );
     const wanted = id === "last" ? (last?.id ?? "") : id;
     const reply = await this.#ask("get the request from", "GET", `/requests/${encodeURIComponent(wanted)}`);
     if (reply.status === 404) {
-      const message = `The journal of ${all.url} has no request ${quote(id)}. It keeps the last 1,000 since the start or the last reset; list them with GET ${controlPath}/requests, or use "last" for the latest rejection.`;
+      const message = `The journal of ${list.url} has no request ${quote(id)}. It keeps the last 1,000 since the start or the last reset; list them with GET ${controlPath}/requests, or use "last" for the latest rejection.`;
       throw new SandboxError("not_found", message);
     }
     const details = readAs(detailsShape, reply.data) as

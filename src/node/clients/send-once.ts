@@ -79,7 +79,7 @@ export function sendOnce(
     const { request } = url.protocol === "https:" ? https : http;
     const body = method === "GET" ? undefined : given;
     const typed = body === undefined ? headers : { "content-type": "application/json", ...headers };
-    const sent = request(url, {
+    const outgoing = request(url, {
       agent: false,
       method,
       headers: typed,
@@ -90,7 +90,7 @@ export function sendOnce(
     const end = (reply: RawResponse | NoResponse) => {
       clearTimeout(timer);
       resolve(reply);
-      sent.destroy();
+      outgoing.destroy();
     };
     let begun = false;
     const timeOut = () => {
@@ -98,14 +98,14 @@ export function sendOnce(
       end({ found: `${what} within ${timeout / 1000} s`, hint: "--timeout waits longer." });
     };
     const timer = setTimeout(timeOut, Math.min(timeout, longestTimer));
-    sent.on("error", (error: NodeJS.ErrnoException) => end(describeConnectionError(error)));
+    outgoing.on("error", (error: NodeJS.ErrnoException) => end(describeConnectionError(error)));
     // A 101 starts another protocol.
-    sent.on("upgrade", () => end(describeConnectionError(new Error())));
-    sent.on("response", (response) => {
+    outgoing.on("upgrade", () => end(describeConnectionError(new Error())));
+    outgoing.on("response", (response) => {
       begun = true;
       readResponse(response, maxBody, end);
     });
-    sent.end(body);
+    outgoing.end(body);
   });
 }
 
@@ -126,8 +126,10 @@ function readResponse(
   let length = 0;
   const truncated = () => {
     const announced = headers["content-length"] === undefined ? "" : ` of ${headers["content-length"]}`;
-    const found = `a body that was cut off after ${length}${announced} bytes`;
-    end({ found, hint: "The server, or something between, is broken." });
+    end({
+      found: `a body that was cut off after ${length}${announced} bytes`,
+      hint: "The server, or something between, is broken.",
+    });
   };
   response.on("data", (chunk: Buffer) => {
     length += chunk.length;

@@ -169,8 +169,8 @@ function readStart(file: string, max: number): Uint8Array {
   const descriptor = openSync(file, "r");
   try {
     let length = 0;
-    for (let read = -1; read !== 0; length += read)
-      read = readSync(descriptor, bytes, length, max - length, null);
+    for (let bytesRead = -1; bytesRead !== 0; length += bytesRead)
+      bytesRead = readSync(descriptor, bytes, length, max - length, null);
     return bytes.subarray(0, length);
   } finally {
     closeSync(descriptor);
@@ -182,9 +182,15 @@ function unreadable(error: NodeJS.ErrnoException, given: string, folder: string)
     const message = `Failed to read the scenario ${JSON.stringify(given)}: ${fileFailure(error)}.`;
     return new SandboxError("file_unreadable", message);
   }
-  const other = given.endsWith(".yml") ? given.replace(/yml$/, "yaml") : given.replace(/\.yaml$/, ".yml");
-  const isThere = other !== given && existsSync(resolve(folder, other));
-  return scenarioNotFound(given, "it is neither a file nor a bundled name", isThere ? other : undefined);
+  const withOtherEnd = given.endsWith(".yml")
+    ? given.replace(/yml$/, "yaml")
+    : given.replace(/\.yaml$/, ".yml");
+  const isThere = withOtherEnd !== given && existsSync(resolve(folder, withOtherEnd));
+  return scenarioNotFound(
+    given,
+    "it is neither a file nor a bundled name",
+    isThere ? withOtherEnd : undefined,
+  );
 }
 
 /** The text of a file or a request's body. Bytes that are not UTF-8 become a character that no text has, which is a problem with its place. */

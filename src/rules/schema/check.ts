@@ -46,7 +46,7 @@ export function checkValue<Of extends Shape>(
   return JSON.parse(JSON.stringify(value)) as ValueOf<Of>;
 }
 
-export interface ShapeMismatch {
+interface ShapeMismatch {
   /** The path of the part: `limits.per_day`, `scopes[0]`; empty for the whole value. Contains no key. */
   readonly path: string;
   readonly expected: string;

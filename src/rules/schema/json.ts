@@ -30,7 +30,7 @@ export function canonicalJson(value: unknown): string {
 
 // The names in a record, such as `Content-Type` and `200.getKeyUsage`, are no members: they stay.
 const isMember = (name: string) => /^[a-z]\w*$/.test(name);
-export const snake = (name: string) =>
+const snake = (name: string) =>
   isMember(name) ? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : name;
 const camel = (name: string) =>
   isMember(name) ? name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase()) : name;
@@ -77,9 +77,9 @@ export function inJson(shape: Shape): Shape {
 export function inJsonOfAnyVersion(shape: Shape): Shape {
   const isFree = shape.kind === "choice" ? shape.isGrowing : shape.kind === "text" && shape.format;
   const { isNullable, description, ...plain } = shape;
-  const own = (of: Shape) => (description === undefined ? of : described(of, description));
-  if (isNullable) return own(orNull(inJsonOfAnyVersion(plain as Shape)));
-  if (isFree) return own(text());
+  const withDescription = (of: Shape) => (description === undefined ? of : described(of, description));
+  if (isNullable) return withDescription(orNull(inJsonOfAnyVersion(plain as Shape)));
+  if (isFree) return withDescription(text());
   return mapFields(shape, inJsonOfAnyVersion, shape.isAsSpelled ? (name) => name : snake);
 }
 

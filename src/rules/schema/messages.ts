@@ -158,10 +158,10 @@ const maxChoicesShown = 15;
 
 function wrongChoice(value: unknown, { choices: of, code }: ChoiceKind, written: string): Explanation {
   const choices = of.map(String);
-  const all = listed(choices, "or");
+  const choicesListed = listed(choices, "or");
   const isLong = choices.length > maxChoicesShown;
-  const shown = isLong ? "one of its choices" : all;
-  const problem = value === null ? "is empty" : `must be ${shown}, not ${written}`;
+  const wanted = isLong ? "one of its choices" : choicesListed;
+  const problem = value === null ? "is empty" : `must be ${wanted}, not ${written}`;
   if (typeof value === "string" && of.includes(Number(value.trim()))) {
     const number = String(Number(value.trim()));
     const hint = `write ${number}${number === value.trim() ? " without quotes" : ""}`;
@@ -171,8 +171,8 @@ function wrongChoice(value: unknown, { choices: of, code }: ChoiceKind, written:
   // A similar number is not more likely to be the intended one.
   const near = of.every((one) => typeof one === "number") ? undefined : nearest(typed, choices);
   const meant = meaningsOf(typed).find((one) => choices.includes(one)) ?? near;
-  const suggested = `did you mean ${meant}?${isLong ? ` The choices are ${all}` : ""}`;
-  return { code, problem, hint: meant === undefined ? `write ${all}` : suggested };
+  const suggested = `did you mean ${meant}?${isLong ? ` The choices are ${choicesListed}` : ""}`;
+  return { code, problem, hint: meant === undefined ? `write ${choicesListed}` : suggested };
 }
 
 function wrongLength(length: number, { max }: ListKind): Explanation {

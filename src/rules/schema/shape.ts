@@ -50,7 +50,7 @@ export interface TextKind extends Limits {
   readonly hint?: (text: string, others?: Readonly<Record<string, unknown>>) => string | undefined;
 }
 
-export interface NumberKind extends Limits {
+interface NumberKind extends Limits {
   readonly kind: "number";
   readonly isWhole: boolean;
 }

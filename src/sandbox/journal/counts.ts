@@ -245,7 +245,7 @@ function isPageWithKey(call: ObservedCall, exchange: Exchange, pages: Set<string
 const rejections: readonly (number | undefined)[] = [401, 403, 429];
 
 /** Stores which rejection a client has got. After a response of another kind, such as a fault, repeating a request may be right. */
-export function learn({ rejected }: ClientBehavior, { fingerprint, pathId }: Exchange): void {
+function learn({ rejected }: ClientBehavior, { fingerprint, pathId }: Exchange): void {
   if (fingerprint === null || isFault(pathId)) return;
   rejected.delete(fingerprint);
   if (!rejections.includes(outcomeOf(pathId).status)) return;

@@ -7,9 +7,9 @@ export interface RequestEvent {
 }
 
 /** Receives events. An error is thrown to the caller after all listeners ran; the event has already happened. */
-export type Listener<Event> = (event: Event | RequestEvent) => void;
+type Listener<Event> = (event: Event | RequestEvent) => void;
 
-export interface JournalQuery {
+interface JournalQuery {
   readonly limit?: number | undefined;
   /** The path id of the response, or of the fault that affected the request. */
   readonly pathId?: string | undefined;

@@ -91,12 +91,12 @@ function saveChange(data: unknown, stateFile: Server["stateFile"]): void {
 function queryOf({ query }: Route, request: Request): Readonly<Record<string, unknown>> {
   if (query === undefined) return {};
   const { fields } = query;
-  const read = (name: string, value: unknown) => {
+  const parsed = (name: string, value: unknown) => {
     const field = fields[name];
     if (typeof value !== "string" || (field !== undefined && shapeOf(field).kind === "text")) return value;
     return /^\d+$/.test(value) ? Number(value) : value === "true" || (value === "false" ? false : value);
   };
-  const values = Object.entries(request.query).map(([name, value]) => [name, read(name, value)]);
+  const values = Object.entries(request.query).map(([name, value]) => [name, parsed(name, value)]);
   return checkValue(query, Object.fromEntries(values), "The query is not valid");
 }
 

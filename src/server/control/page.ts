@@ -70,11 +70,11 @@ const assetsMade = new Map<string, Promise<Buffer>>();
 
 function assetIn(encoding: "br" | "gzip" | false | undefined, file: string): Promise<Buffer> {
   const key = `${encoding} ${file}`;
-  const made = assetsMade.get(key) ?? makeAsset();
-  assetsMade.set(key, made);
+  const asset = assetsMade.get(key) ?? makeAsset();
+  assetsMade.set(key, asset);
   // An unknown file must not use memory, and one that could not be read is tried again.
-  made.catch(() => assetsMade.delete(key));
-  return made;
+  asset.catch(() => assetsMade.delete(key));
+  return asset;
 
   async function makeAsset() {
     const packed = await packageFile(`${assets}${file}.br`);

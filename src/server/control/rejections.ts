@@ -86,8 +86,8 @@ function controlErrorOf(error: unknown, onDefect: (error: unknown) => void = () 
   const { status, code, message, details = {} } = rejectionOf(error, onDefect);
   // They may quote a key that the client sent (R46); the secret of a change that was not saved exists nowhere else.
   const clean = code === "state_unwritable" ? details : redactValue(details, redactEncoded);
-  const shown = Object.keys(details).length === 0 ? undefined : clean;
-  const { text } = errorBody(code, redactEncoded(message), shown as typeof details);
+  const shownDetails = Object.keys(details).length === 0 ? undefined : clean;
+  const { text } = errorBody(code, redactEncoded(message), shownDetails as typeof details);
   return { status, code, text };
 }
 

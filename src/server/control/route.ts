@@ -12,7 +12,7 @@ import type { Server } from "../sockets/server-state.js";
 import { HttpRejection } from "./rejections.js";
 
 /** The sandbox, and what a client sent, checked by the shapes of its route. */
-export interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unknown>>> {
+interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unknown>>> {
   readonly sandbox: SandboxState;
   readonly actor: Actor;
   /** The named parts of the path, decoded. */
@@ -25,7 +25,7 @@ export interface RouteContext<Body = unknown, Parameters = Readonly<Record<strin
 }
 
 /** The server and the HTTP call, for routes that are about them. */
-export interface LocalContext {
+interface LocalContext {
   readonly server: Server;
   readonly request: Request;
   readonly response: Response;

@@ -32,9 +32,9 @@ import type { CertificatePair } from "./tls.js";
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
 const http = process.getBuiltinModule("node:http");
 
-export type ServerCertificate = CertificatePair & Pick<TlsOptions, "SNICallback">;
+type ServerCertificate = CertificatePair & Pick<TlsOptions, "SNICallback">;
 
-export interface HttpServer {
+interface HttpServer {
   readonly server: AnyServer;
   /** Its open connections. */
   readonly open: ReadonlySet<Socket>;
@@ -87,13 +87,13 @@ function attempt(state: Server, response: ServerResponse, act: () => void) {
 function respond(state: Server, response: ServerResponse) {
   const { control, sandbox } = state;
   const { req: request } = response;
-  const read = readRequest(request, response);
-  if (read === undefined) return reject(response, 400);
-  if (control !== undefined && isControlPath(read.path)) return control(request, response);
-  const input = inputAt(sandbox, read.method, read.path);
-  if (input === undefined) return send(state, handle(sandbox, read), response);
+  const apiRequest = readRequest(request, response);
+  if (apiRequest === undefined) return reject(response, 400);
+  if (control !== undefined && isControlPath(apiRequest.path)) return control(request, response);
+  const input = inputAt(sandbox, apiRequest.method, apiRequest.path);
+  if (input === undefined) return send(state, handle(sandbox, apiRequest), response);
   readContent(request, input.hasBody, (content) =>
-    attempt(state, response, () => send(state, handle(sandbox, { ...read, content }), response)),
+    attempt(state, response, () => send(state, handle(sandbox, { ...apiRequest, content }), response)),
   );
 }
 

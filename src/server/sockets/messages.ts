@@ -6,13 +6,7 @@ import { bodyOf, contentOf, longestBody, noBody, tooLongBody } from "../../api/r
 import { controlPath } from "../../node/addresses.js";
 import { clearTimeout, setTimeout } from "../../node/platform.js";
 import { rejections } from "../../rules/outcomes.js";
-import {
-  type ApiRequest,
-  isNamed,
-  type ReadBody,
-  type RequestContent,
-  receivedRequest,
-} from "../../rules/request.js";
+import { type ApiRequest, type ReadBody, type RequestContent, receivedRequest } from "../../rules/request.js";
 import type { TextBody } from "../../sandbox/endpoint.js";
 import type { ApiResponse, Delivery } from "../../sandbox/journal/exchange.js";
 
@@ -47,10 +41,10 @@ export function readRequest(request: IncomingMessage, response: ServerResponse):
   // Raw headers, because Node's header object costs as much as the rest of the response.
   const headers = request.rawHeaders;
   for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i] as string;
-    if (isNamed(name, "host")) hosts += 1;
+    const name = (headers[i] as string).toLowerCase();
+    if (name === "host") hosts += 1;
     // Node drops requests pipelined after an upgrade. Java's client offers h2c with every request, but pipelines nothing.
-    else if (isNamed(name, "upgrade") && headers[i + 1] !== "h2c") response.shouldKeepAlive = false;
+    else if (name === "upgrade" && headers[i + 1] !== "h2c") response.shouldKeepAlive = false;
   }
   // HTTP/1.1 requires exactly one Host (RFC 9112 §3.2).
   if (hosts > 1 || (hosts === 0 && request.httpVersionMinor === 1)) return undefined;
@@ -220,7 +214,7 @@ export function reject(response: ServerResponse, status: 400 | 500): void {
   sendError(response, status, errorBody(code, rejections[code]));
 }
 
-export function sendError(response: ServerResponse, status: number, { text, bytes }: TextBody): void {
+function sendError(response: ServerResponse, status: number, { text, bytes }: TextBody): void {
   if (response.headersSent) response.destroy();
   else response.writeHead(status, { "Content-Type": "application/json", "Content-Length": bytes }).end(text);
 }

@@ -95,8 +95,8 @@ function namesOf({ publicUrl: given, allowHosts = [] }: Partial<ServeOptions>) {
     if (name !== undefined) return name;
     throw new SandboxError("usage", "Invalid allowed host: use a name such as sandbox.example.");
   });
-  const own = publicUrl === undefined ? [] : [new URL(publicUrl).host];
-  return { publicUrl, allowedHosts: [...own, ...allowedHosts] };
+  const publicHosts = publicUrl === undefined ? [] : [new URL(publicUrl).host];
+  return { publicUrl, allowedHosts: [...publicHosts, ...allowedHosts] };
 }
 
 /** Whether a call may do everything: it has the server's token, or the server needs none. */

@@ -25,15 +25,15 @@ export async function certificatePair(
 
 export async function readPair(files: CertificatePair, cwd: string): Promise<CertificatePair> {
   const names = { cert: `--cert ${JSON.stringify(files.cert)}`, key: `--key ${JSON.stringify(files.key)}` };
-  const read = async (which: keyof CertificatePair) => {
+  const readPart = async (which: keyof CertificatePair) => {
     try {
       return await readFile(resolve(cwd, files[which]), "utf8");
     } catch (error) {
-      const message = `Failed to read ${names[which]}: ${readFailure(error)}.`;
+      const message = `Failed to readPart ${names[which]}: ${readFailure(error)}.`;
       throw new SandboxError("file_unreadable", message);
     }
   };
-  const [cert, key] = await Promise.all([read("cert"), read("key")]);
+  const [cert, key] = await Promise.all([readPart("cert"), readPart("key")]);
   return checkPair({ cert, key }, names);
 }
 

@@ -155,12 +155,12 @@ function directoryOf(sandbox: SandboxState, { filter = "", limit = 200 }: ValueO
   let matching = 0;
   for (const owner of sandbox.registry.organizations.values()) {
     const keys = owner.keys.filter(isChosen);
-    const shown = keys.slice(0, Math.max(0, limit - matching));
-    if (shown.length > 0 || (listsEmpty && owner.keys.length === 0 && sections.length < limit)) {
+    const listed = keys.slice(0, Math.max(0, limit - matching));
+    if (listed.length > 0 || (listsEmpty && owner.keys.length === 0 && sections.length < limit)) {
       sections.push({
         organization: viewOrganization(owner.organization),
         active: activeIn(owner, now),
-        keys: shown.map((entry) => withNextRequest(viewKey(entry, sandbox), sandbox)),
+        keys: listed.map((entry) => withNextRequest(viewKey(entry, sandbox), sandbox)),
       });
     }
     matching += keys.length;
@@ -170,8 +170,8 @@ function directoryOf(sandbox: SandboxState, { filter = "", limit = 200 }: ValueO
 
 function textOf({ organization }: OrganizationEntry, key: KeyEntry["key"]): string {
   const { ref, name, environment, scopes, sha256 } = key;
-  const own = [ref, name, fingerprintOf(sha256), environment, ...scopes];
-  return [organization.ref, organization.name, ...own].join(" ").toLowerCase();
+  const ofKey = [ref, name, fingerprintOf(sha256), environment, ...scopes];
+  return [organization.ref, organization.name, ...ofKey].join(" ").toLowerCase();
 }
 
 function activeIn({ keys }: OrganizationEntry, now: number) {

@@ -66,11 +66,9 @@ export const scenarioRoutes: readonly Route[] = [
     run({ sandbox, body: { name } }, { server }) {
       return startScenario(sandbox, sourceOf(name, server.own()));
     },
-    async runYaml({ sandbox, body: { fields, check, placeOf, text }, document }) {
-      requireFewKeys(populationIn(fields()));
-      const scenario = check(sandbox.given.openapi ?? document);
-      requireFewKeys(scenario);
-      requireKnownNames(scenario, file, placeOf);
+    async runYaml({ sandbox, body, document }) {
+      const { placeOf, text } = body;
+      const scenario = checkSent(body, sandbox.given.openapi ?? document);
       const started = startScenario(sandbox, { scenario, name: scenario.name ?? "unnamed", text });
       const problems = await dryRunProblems({ scenario, name: file }, placeOf, sandbox.given);
       return { ...started, warnings: Object.values(scenarioFields(problems)) };
@@ -112,6 +110,14 @@ export const scenarioRoutes: readonly Route[] = [
     run: () => jsonResponse(scenarioJsonSchema(scenarioNames)),
   }),
 ];
+
+function checkSent({ fields, check, placeOf }: OpenScenario, openapi: Scenario["openapi"]): Scenario {
+  requireFewKeys(populationIn(fields()));
+  const scenario = check(openapi);
+  requireFewKeys(scenario);
+  requireKnownNames(scenario, file, placeOf);
+  return scenario;
+}
 
 /** The population in unchecked fields: checking a large one takes long. */
 function populationIn(fields: Members | undefined): Scenario {
@@ -172,17 +178,11 @@ interface TextProblem {
 
 type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & { file?: string | undefined };
 
-async function problemsOf(
-  { fields, check, placeOf }: OpenScenario,
-  given: GivenOptions,
-  server: Server,
-): Promise<TextProblem[]> {
+async function problemsOf(sent: OpenScenario, given: GivenOptions, server: Server): Promise<TextProblem[]> {
+  const { placeOf } = sent;
   try {
-    const document = await documentSent(fields(), server);
-    requireFewKeys(populationIn(fields()));
-    const scenario = check(given.openapi ?? document);
-    requireFewKeys(scenario);
-    requireKnownNames(scenario, file, placeOf);
+    const document = await documentSent(sent.fields(), server);
+    const scenario = checkSent(sent, given.openapi ?? document);
     const failed = await dryRunProblems({ scenario, name: file }, placeOf, given);
     const unmarked = await unmarkedSecrets({ scenario, name: file }, placeOf);
     return [...failed, ...unmarked].map((problem) => textProblem(problem, "warning"));
@@ -243,11 +243,11 @@ function documentNamed(
   // The checks of a scenario report anything else.
   if (typeof (text ?? file) !== "string") return undefined;
   const bundled = scenarioNames.map((name) => bundledScenarios[name]);
-  const known = [sandbox.given, own().scenario, ...bundled].flatMap((one) => withText(one.openapi));
-  const found = known.find((one) =>
+  const documents = [sandbox.given, own().scenario, ...bundled].flatMap((one) => withText(one.openapi));
+  const document = documents.find((one) =>
     text === undefined ? baseName(one.file) === baseName(file) : one.text === text,
   );
-  if (found !== undefined) return found;
+  if (document !== undefined) return document;
   const name = typeof file === "string" ? `the document ${quote(file.slice(0, 100))}` : "this document";
   throw new HttpRejection(
     "document_not_allowed",
