@@ -82,7 +82,16 @@ export async function findCauses(
       });
     }
   }
-  return { causes: [...rowCauses.map(rowCause), ...open], flaky };
+  return { causes: [...withoutCovered(rowCauses).map(rowCause), ...open], flaky };
+}
+
+/** A client that breaks on long bodies breaks on each row that makes one longer: only the length is its cause. */
+function withoutCovered(rowCauses: readonly RowCause[]): readonly RowCause[] {
+  const long = rowCauses.find(({ row }) => row === longBody);
+  if (long === undefined) return rowCauses;
+  const others = rowCauses.filter((cause) => cause !== long && coveredBy(longBody).includes(cause.row));
+  const failed = [...long.failed, ...others.flatMap((cause) => cause.failed)];
+  return [{ ...long, failed }, ...rowCauses.filter((cause) => cause !== long && !others.includes(cause))];
 }
 
 /** A row, and with a long body all that lengthens one: what then breaks the client may be the length alone. */
