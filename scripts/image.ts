@@ -11,6 +11,7 @@ import { createTally } from "./tally.js";
 // Builds the image without a registry or a daemon, on this machine's Node and Debian, and runs it read-only as its user.
 
 const names = { base: "localhost/node-of-this-machine", image: "localhost/svc-sandbox" };
+const token = "token-of-the-test";
 
 // Run in the image.
 const writeEverywhere = `
@@ -202,8 +203,6 @@ async function withServer<Result>(
     server.kill("SIGKILL");
   }
 }
-
-const token = "token-of-the-test";
 
 function environmentOf({ Env }: ImageConfig, port: number): Record<string, string> {
   const own = { SVC_SANDBOX_PORT: String(port), SVC_SANDBOX_CONTROL_TOKEN: token };
