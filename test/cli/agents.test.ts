@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, readFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { parse } from "yaml";
@@ -139,6 +139,13 @@ test.each([
 );
 
 describe("init --client", () => {
+  test("writes nothing if package.json is broken, so that it can run again", async () => {
+    const cwd = temporaryFolder();
+    writeFileSync(join(cwd, "package.json"), '{ "vitest": "4.1.12"');
+    expect((await runCli(["init", "--client", "vitest"], { cwd })).code).toBe(2);
+    expect(readdirSync(cwd)).toEqual(["package.json"]);
+  });
+
   const tarball = `svc-sandbox-${project.version}.tgz`;
   const module = "github.com/svc-sandbox/svc-sandbox/packaging/go";
   const hasAll = {

@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { version } from "../../src/node/package-files.js";
+import { stateFormat } from "../../src/server/state-text.js";
 import { control } from "../support/call-control.js";
 import { baseUrl, type Running, serve } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -17,7 +18,7 @@ test("--state creates the file, and continues from it, with a note; it wins over
   const cwd = temporaryFolder({ "a.yaml": sandbox("one") });
   const first = start(cwd, "--seed", "3", "--frozen");
   const url = await baseUrl(first);
-  expect(read(cwd)).toMatchObject({ svc_sandbox_state: 5, version, sandbox: { name: "a.yaml" } });
+  expect(read(cwd)).toMatchObject({ svc_sandbox_state: stateFormat, version, sandbox: { name: "a.yaml" } });
   await control(`${url}/__sandbox`, "POST /keys/one/revoke", {});
   expect((await first.stop()).stderr).not.toContain("Continuing");
 

@@ -178,6 +178,7 @@ async function writeClientFiles(
     file: newFile(name, io.cwd, force),
   }));
   const outside = script === undefined ? undefined : await tarballOutside(io.cwd);
+  const project = script === undefined ? undefined : await withScript(io.cwd, script);
   for (const { from, file } of files) {
     const text = String(await packageFile(from));
     await write(
@@ -185,7 +186,7 @@ async function writeClientFiles(
       outside === undefined ? text : text.replace("npm ci", `npm install --save-dev ./vendor/${outside}`),
     );
   }
-  if (script !== undefined) await addScript(join(io.cwd, "package.json"), script);
+  if (project !== undefined) await write(join(io.cwd, "package.json"), project);
   const names = copies.map(([, name]) => name).join(", ");
   return [
     `Wrote ${names}${script === undefined ? "" : ", and the script test:sandbox"}.`,
@@ -243,13 +244,14 @@ async function checkNeeds(kind: ClientKind, { cwd, env, program }: Io): Promise<
   );
 }
 
-async function addScript(file: string, command: string): Promise<void> {
+/** Returns the text of package.json with a script that runs the command; it keeps one that is there. */
+async function withScript(cwd: string, command: string): Promise<string> {
+  const file = join(cwd, "package.json");
   const project = parsedJson(existsSync(file) ? await readFile(file, "utf8") : "{}");
-  if (!isMapping(project))
-    throw usageError(`${quote(file)} is not valid JSON, so no script was added to it.`);
+  if (!isMapping(project)) throw usageError(`Nothing was written: ${quote(file)} is not valid JSON.`);
   const line = `svc-sandbox exec key-states --format json --fail-on warning -- ${command}`;
   const scripts = { "test:sandbox": line, ...(project.scripts as object | undefined) };
-  await write(file, `${JSON.stringify({ ...project, scripts }, null, 2)}\n`);
+  return `${JSON.stringify({ ...project, scripts }, null, 2)}\n`;
 }
 
 const heading = "## svc-sandbox";

@@ -29,7 +29,7 @@ export async function readPair(files: CertificatePair, cwd: string): Promise<Cer
     try {
       return await readFile(resolve(cwd, files[which]), "utf8");
     } catch (error) {
-      const message = `Failed to readPart ${names[which]}: ${readFailure(error)}.`;
+      const message = `Failed to read ${names[which]}: ${readFailure(error)}.`;
       throw new SandboxError("file_unreadable", message);
     }
   };
