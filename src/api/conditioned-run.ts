@@ -123,7 +123,7 @@ function chooser({ points }: RunConditions): ChooseVariant {
   return (row, usual, status) => (ids.has(idOfPoint({ row, status, variant: usual })) ? usual : "");
 }
 
-/** Starts the faults of a run anew with each start of a scenario. */
+/** Starts the faults of a run again with each start of a scenario. */
 function createFaults(faults: NonNullable<RunConditions["faults"]>) {
   const started = new WeakMap<Registry, ActiveFault[]>();
   return ({ registry, seed, startedAt }: SandboxState): readonly ActiveFault[] => {
@@ -138,7 +138,7 @@ const toleranceMs = 50;
 /** After the time of a `Retry-After`, a client that waits is rejected again. */
 const graceMs = 1500;
 const maxRejections = 5;
-/** So much later, a request is no attempt of the rejected one. */
+/** A request so much later is a new one, and not another attempt. */
 const staleMs = 30_000;
 /** More pauses in a row that are shorter than a second, or more requests, are what a client must not send in an outage. */
 const [maxShortPauses, maxRequests] = [5, 19];
@@ -163,7 +163,7 @@ const rewards: Readonly<Record<Resend["when"], (resend: Resend) => (moment: Mome
       return isOpen ? "rejected" : "rewarded";
     };
   },
-  /** What comes before the time of a rejection is accepted, and what comes in time is rejected again. */
+  /** Accepts a request before the time of the last rejection, and rejects one in time again. */
   "too soon"(resend) {
     const decide = resend.lasts ? rejectUntilDue : rewardHaste();
     let last: Moment | undefined;
@@ -197,13 +197,13 @@ interface TimedDecision {
   readonly isOver: boolean;
 }
 
-/** Rejects what comes before the time of a rejection, and what comes so much later that it is another request. */
+/** Rejects a request before the time of the last rejection, and one so much later that it is a new one. */
 function rejectUntilDue(lateMs: number | undefined): TimedDecision {
   const isNew = lateMs === undefined || lateMs > staleMs;
   return { decision: isNew || dueness(lateMs) === "soon" ? "rejected" : undefined, isOver: isNew };
 }
 
-/** Accepts what comes too soon. The request after it is rejected, as is the one after a request that waited longer. */
+/** Accepts a request that is sent too soon. The request after it is rejected, as is the one after a request that waited longer. */
 function rewardHaste(): (lateMs: number | undefined) => TimedDecision {
   let count = 0;
   return (lateMs) => {
@@ -215,10 +215,10 @@ function rewardHaste(): (lateMs: number | undefined) => TimedDecision {
   };
 }
 
-/** Returns what a call gets in place of its own result; `undefined`: its own. */
+/** Returns the result that replaces a call's. Default: none. */
 type ReplaceResult = (sandbox: SandboxState, call: ApiCall, result: CallResult) => CallResult | undefined;
 
-/** Starts to reject requests of one key that its sandboxes would accept, and says of each one what it decides. */
+/** Starts to reject requests of one key that its sandboxes would accept. `say` gets each decision. */
 function startRejecting(resend: Resend, say: (decision: Decision) => void): ReplaceResult {
   const decide = rewards[resend.when](resend);
   let count = 0;

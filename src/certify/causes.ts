@@ -94,7 +94,7 @@ function withoutCovered(rowCauses: readonly RowCause[]): readonly RowCause[] {
   return [{ ...long, failed }, ...rowCauses.filter((cause) => cause !== long && !others.includes(cause))];
 }
 
-/** A row, and with a long body all that lengthens one: what then breaks the client may be the length alone. */
+/** A row, and with a long body each row that lengthens one: only the length may break the client. */
 function coveredBy(row: string): string[] {
   return row === longBody
     ? [row, ...lengtheningRows.map(({ id }) => id), "organization.name_ending", "key.granted_scopes"]
@@ -210,7 +210,7 @@ function unknownCause(failedRun: FailedRun): Cause {
   const response = last && `The last response (${last.pathId}, ${last.id}) ${listed(words, "and")}.`;
   return {
     points: [],
-    sentence: `With seed ${failedRun.seed}, the command ${how}: cannot tell why, as no row of varied responses fails alone`,
+    sentence: `With seed ${failedRun.seed}, the command ${how}: cannot tell why: no row of varied responses breaks it alone`,
     whatToDo: response ?? "The command got no response.",
     failed: [failedRun],
   };

@@ -85,7 +85,7 @@ export const certifyCommand = declareCommand({
   summary:
     "run a client about 30 times against everything that the specification leaves open, and show what breaks it",
   description:
-    "Runs the command like exec, each time against a fresh sandbox, in parallel: once plain, which must pass and cover five paths; eight times with varied responses, which show every variant; once with a wrong answer for each covered path, which the command must notice; with rejections of a key that works, to find out whether the client sends it again; and with four faults. It shows each cause first, with its fix, and what held. What the runs cannot show is listed as not judged. Exits with 0 if the client passed, with 1 if it failed, with 4 if no request reached an endpoint, and with 5 if it cannot be judged.",
+    "Runs the command like exec, each time against a fresh sandbox, in parallel: once plain, which must pass and cover five paths; eight times with varied responses, which show every variant; once or twice with a wrong response for each covered path, which the command must notice; with rejections of a key that works, to find out whether the client sends it again; and with four faults. It shows each cause first, with its fix, and what held. It lists as not judged the checks that the runs cannot decide. Exits with 0 if the client passed, with 1 if it failed, with 4 if no request reached an endpoint, and with 5 if it cannot be judged.",
   words: flag.scenarioWord,
   rest: "[command...]",
   flags,
