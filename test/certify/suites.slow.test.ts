@@ -81,6 +81,14 @@ test("a client that sends too soon is named, although a later test uses the key 
   expect(findings).toContain("resend.503.date");
 });
 
+test("a client with a timeout of 11 seconds survives every fault, also beside a limit of a minute", async () => {
+  const client = { ...base.client, timeoutMs: 11_000, limitTries: 2 };
+  const tests = [...base.tests, ...testsOf("rate-limited-minute")];
+  const suite: Suite = { ...base, client, tests, place: "own for each test" };
+  const { verdict } = await certifySuite(suite, { label: "suites", hasAllFaults: true });
+  expect(verdict).toBe("passed");
+});
+
 test("each status of the keys here is the one that the sandbox sends", async () => {
   const refs = Object.keys(keys) as KeyRef[];
   expect(await outcomesIn({ ...base, tests: testsOf(...refs) })).toMatchObject({ verdict: "passed" });
