@@ -93,7 +93,7 @@ export function Button({ run, ask, class: name = "quiet", isDisabled, children }
       <button type="button" class={name} disabled={isDisabled} onClick={press}>
         {children}
       </button>
-      {ask !== undefined && isAsking ? <Ask {...ask} run={run} onClose={() => setAsking(false)} /> : null}
+      {ask !== undefined && isAsking && <Ask {...ask} run={run} onClose={() => setAsking(false)} />}
       <RejectionText problem={problem} />
     </>
   );

@@ -62,7 +62,7 @@ export function Form({ draft, class: layout, send, children }: FormProps) {
   return (
     <form class={layout} ref={form} aria-busy={isRunning} onSubmit={submit}>
       {children}
-      {Object.keys(problem?.fields ?? {}).length === 0 ? <RejectionText problem={problem} /> : null}
+      {Object.keys(problem?.fields ?? {}).length === 0 && <RejectionText problem={problem} />}
     </form>
   );
 }
@@ -128,7 +128,7 @@ export function Field({ draft, name, label, hint, placeholder, required, of }: F
           <Options of={of} value={value} />
         </select>
       )}
-      {note === undefined ? null : (
+      {note && (
         <p
           id={`${id}-note`}
           class={problem === undefined ? "muted small" : "rejection small"}

@@ -54,7 +54,7 @@ export function SentResponse({ sent: { request, response } }: Readonly<{ sent: S
         which is <PathBadge pathId={request.path_id} />
         <OwnFault fault={request.fault} />. <a href={linkTo("requests", [request.id])}>Open the request</a>
       </p>
-      {response === null ? null : <BodyText text={response.body} />}
+      {response && <BodyText text={response.body} />}
     </>
   );
 }
@@ -80,13 +80,13 @@ export function AdviceList({ advice, inJournal = {} }: AdviceListProps) {
                 <span class="badge toned">{level}</span> <strong>{id}</strong> {meaning}
               </summary>
               <p>
-                <strong>What to do:</strong> {what_to_do} {hint ? `Did you mean ${hint}?` : null}
+                <strong>What to do:</strong> {what_to_do} {hint && `Did you mean ${hint}?`}
               </p>
               <p class="muted">
                 Rule: {rule} <DocsLink to="report.md#advice">About advice</DocsLink>
               </p>
             </details>
-            {inJournal[id] === undefined ? null : (
+            {inJournal[id] && (
               <a href={linkTo("requests", [], { filter: id })}>Show {counted(inJournal[id], "request")}</a>
             )}
           </li>
@@ -136,7 +136,7 @@ export function BodyText({ text }: Readonly<{ text: string }>) {
   return (
     <pre class="code">
       <bdi>{shown.slice(0, maxShown)}</bdi>
-      {rest > 0 ? <span class="muted">{`\n… and ${rest.toLocaleString("en")} more characters`}</span> : null}
+      {rest > 0 && <span class="muted">{`\n… and ${rest.toLocaleString("en")} more characters`}</span>}
     </pre>
   );
 }

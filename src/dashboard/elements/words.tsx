@@ -114,13 +114,14 @@ type Named = readonly [name: string, value: ComponentChildren];
 export function FactList({ of, class: layout }: { readonly of: readonly Named[]; readonly class: string }) {
   return (
     <dl class={layout}>
-      {of.map(([name, value]) =>
-        value === null ? null : (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ),
+      {of.map(
+        ([name, value]) =>
+          value && (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
       )}
     </dl>
   );
@@ -144,7 +145,7 @@ export function Panel({ title, name, note, actions, children }: PanelProps) {
         <h2>{title}</h2>
         {actions}
       </header>
-      {note === undefined ? null : <p class="muted">{note}</p>}
+      {note && <p class="muted">{note}</p>}
       {children}
     </section>
   );

@@ -35,7 +35,7 @@ export function FaultPanel() {
       <Read path="/faults">
         {(active) => (
           <ul class="list faults">
-            {active.length === 0 ? <li>No faults. Every request gets its normal response.</li> : null}
+            {active.length === 0 && <li>No faults. Every request gets its normal response.</li>}
             {active.map((fault, index) => (
               <FaultRow key={index} fault={fault} />
             ))}
@@ -57,8 +57,7 @@ function FaultRow({ fault }: Readonly<{ fault: ShownFault }>) {
   return (
     <li class="bar nowrap">
       <p class="wide">
-        <bdi>{words}.</bdi>{" "}
-        <span class="muted">{matched === undefined ? null : `${counted(matched, "request")} matched.`}</span>
+        <bdi>{words}.</bdi> <span class="muted">{matched !== undefined && `${counted(matched, "request")} matched.`}</span>
       </p>
       <Button class="quiet small" run={() => turnOff(fault)}>
         Turn off<span class="visually-hidden"> the fault: {words}</span>

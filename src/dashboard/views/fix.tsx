@@ -97,9 +97,9 @@ export function FixAndSend({ request, onSent, isQuiet = false }: FixProps) {
   };
   return (
     <div class="stack" ref={panel}>
-      {issued === undefined ? null : <Secret issued={issued} key={issued.key.ref} />}
+      {issued && <Secret issued={issued} key={issued.key.ref} />}
       <div class="bar">
-        {fix === undefined ? null : (
+        {fix && (
           <Button class={isQuiet ? "quiet" : ""} run={run}>
             {fix.label}
           </Button>

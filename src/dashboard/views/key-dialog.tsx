@@ -84,7 +84,7 @@ function KeyForm({ title, action, path, body, children }: KeyFormProps) {
         <footer class="bar">
           <button type="submit">{action}</button>
           <Button run={close}>Cancel</Button>
-          {isFilled ? <span class="muted small">Cancel discards what you entered.</span> : null}
+          {isFilled && <span class="muted small">Cancel discards what you entered.</span>}
         </footer>
       </Form>
     </Dialog>
@@ -180,7 +180,7 @@ function Scopes() {
           </label>
         ))}
       </div>
-      {problems.scopes === undefined ? null : (
+      {problems.scopes && (
         <p class="rejection small" role="alert">
           {problems.scopes}
         </p>

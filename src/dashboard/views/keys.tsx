@@ -132,14 +132,14 @@ function KeyRow({ of: key }: Readonly<{ of: ListedKey }>) {
       </a>
       <span class="marks">
         <span class={`badge ${environment === "live" ? "toned tone-access" : ""}`}>{environment}</span>
-        {legacy ? <span class="badge">legacy</span> : null}
+        {legacy && <span class="badge">legacy</span>}
       </span>
       <span class="muted">
         gets{" "}
         <strong class={`key-verdict toned tone-${toneOf(next.path_id)}`}>
           <Sentence>{next.status === 401 ? "401 unauthorized" : next.verdict}</Sentence>
         </strong>
-        {end === null ? null : (
+        {end && (
           <>
             , {hasEnded(key) ? state : state === "retiring" ? "retiring, ends" : "ends"}{" "}
             <Until at={end} hasHappened={hasEnded(key)} />
@@ -150,7 +150,7 @@ function KeyRow({ of: key }: Readonly<{ of: ListedKey }>) {
         {usage.this_minute.toLocaleString("en")} of {limits.per_minute.toLocaleString("en")} a minute,{" "}
         {usage.today.toLocaleString("en")} of {limits.per_day.toLocaleString("en")} a day
       </span>
-      {isOpen ? <OpenKey of={key} /> : null}
+      {isOpen && <OpenKey of={key} />}
     </li>
   );
 }
@@ -194,12 +194,12 @@ function OpenKey({ of: key }: Readonly<{ of: ListedKey }>) {
         >
           Send a request
         </Button>
-        {state === "active" ? button("rotate", "Rotate…") : null}
+        {state === "active" && button("rotate", "Rotate…")}
         {hasEnded(key) ? null : button("expire", "Set its end…")}
         {hasEnded(key) ? null : button("revoke", "Revoke…")}
         <a href={linkTo("requests", [], { filter: ref })}>Its requests</a>
       </div>
-      <output class="stack">{sent === undefined ? null : <SentResponse sent={sent} />}</output>
+      <output class="stack">{sent && <SentResponse sent={sent} />}</output>
     </section>
   );
 }

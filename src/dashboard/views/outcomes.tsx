@@ -43,7 +43,7 @@ export function Outcomes({ report }: Readonly<{ report: ShownReport }>) {
                       </li>
                     ))}
                   </ul>
-                  {path === undefined ? null : <OpenOutcome key={path.path_id} path={path} report={report} />}
+                  {path && <OpenOutcome key={path.path_id} path={path} report={report} />}
                 </li>
               );
             })}
@@ -70,9 +70,9 @@ function Exit({
       aria-current={isOpen}
       data-path={pathId}
     >
-      <code>{pathId}</code> {count > 0 ? count.toLocaleString("en") : null}{" "}
-      {sentHere > 0 ? `(${sentHere.toLocaleString("en")})` : null}
-      {state === "missing" ? <span class="visually-hidden">not covered</span> : null}
+      <code>{pathId}</code> {count > 0 && count.toLocaleString("en")}{" "}
+      {sentHere > 0 && `(${sentHere.toLocaleString("en")})`}
+      {state === "missing" && <span class="visually-hidden">not covered</span>}
     </a>
   );
 }
@@ -103,16 +103,14 @@ function OpenOutcome({
         <PathBadge pathId={pathId} />: {when}. Client requests: {count.toLocaleString("en")}. Story and this
         page: {sentHere.toLocaleString("en")}.
       </p>
-      {how === null ? null : (
+      {how && (
         <p>
           <strong>How to cover it:</strong> {how.text}.
         </p>
       )}
       <SendNow path={path} isQuiet />
       <p class="bar">
-        {inJournal?.[pathId] === undefined ? null : (
-          <a href={linkTo("requests", [], { filter: pathId })}>Show these requests</a>
-        )}
+        {inJournal?.[pathId] && <a href={linkTo("requests", [], { filter: pathId })}>Show these requests</a>}
         <DocsLink to="errors.md#all-paths">About the paths</DocsLink>
       </p>
     </section>
@@ -152,7 +150,7 @@ export function SendNow({
         {reset ? null : <CopyCurl keyRef={ref} line={line} />}
       </div>
       <output class="stack">
-        {sent === undefined ? null : (
+        {sent && (
           <>
             <strong>
               Sent for <PathBadge pathId={sent[0]} />

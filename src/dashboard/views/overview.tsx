@@ -35,7 +35,7 @@ export function OverviewView() {
                     <AdviceList advice={data.advice} inJournal={data.in_journal} />
                   </Panel>
                 )}
-                {isFirst ? nextStep : null}
+                {isFirst && nextStep}
               </div>
               <div class="stack gap">
                 <Coverage report={data} />
@@ -104,9 +104,8 @@ function NextStep({
       ) : (
         <>
           <p class="next-path">
-            {unseen === undefined
-              ? "You have seen all paths. Coverage counts your client's requests. First, "
-              : null}
+            {unseen === undefined &&
+              "You have seen all paths. Coverage counts your client's requests. First, "}
             <a href={linkTo("overview", [next.path_id])}>
               <PathBadge pathId={next.path_id} />
             </a>

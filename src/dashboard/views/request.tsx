@@ -92,7 +92,7 @@ function Way({ request, isSentAgain }: Sections & Readonly<{ isSentAgain: boolea
   return (
     <>
       <h3>Request checks</h3>
-      <output>{isSentAgain ? `Sent again: ${status === 0 ? "no response" : status}` : null}</output>
+      <output>{isSentAgain && `Sent again: ${status === 0 ? "no response" : status}`}</output>
       <CheckStrip key={id} checks={checks} pathId={pathId} />
       {advice.length === 0 ? null : <h3>Advice</h3>}
       <AdviceList advice={advice} />
@@ -136,7 +136,7 @@ function KeyText({ request: { id, key, fingerprint, sent, around } }: Sections) 
           <bdi>{key}</bdi>
         </a>
       )}
-      {fingerprint === null ? null : (
+      {fingerprint && (
         <>
           , fingerprint <code>{fingerprint}</code>
         </>

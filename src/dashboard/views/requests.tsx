@@ -43,7 +43,7 @@ export function RequestsView() {
         )}
         <MoreRows left={chosen.length - limitInAddress()} />
       </div>
-      {opened === undefined ? null : <RequestDetail id={opened} />}
+      {opened && <RequestDetail id={opened} />}
     </div>
   );
 }
@@ -106,8 +106,8 @@ function Row({
           <Target request={request} max={80} />
         </span>
         <span class="marks">
-          {source === "story" ? <span class="badge">story or page</span> : null}
-          {fault === null ? null : <span class="badge">fault</span>}
+          {source === "story" && <span class="badge">story or page</span>}
+          {fault && <span class="badge">fault</span>}
           {advice.length === 0 ? null : (
             <span class={`badge toned tone-${adviceTones[level]}`} title={advice.join(", ")}>
               {level}

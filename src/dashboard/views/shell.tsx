@@ -58,7 +58,7 @@ function Header() {
       <a class="brand" href={linkTo("overview")}>
         svc-sandbox <small class="muted">{version}</small>
       </a>
-      {scenario === undefined ? null : (
+      {scenario && (
         <span class="running">
           <a class="scenario-name" href={linkTo("sandbox", ["scenario"])}>
             <bdi>{scenario}</bdi>
@@ -126,7 +126,7 @@ function Navigation({ current }: Readonly<{ current: string }>) {
           <a class="clock" href={linkTo("sandbox", ["clock"])} title="The sandbox's clock">
             <InstantText at={useShared(now)} />
           </a>
-          {frozen ? <a href={linkTo("sandbox", ["clock"])}>clock frozen</a> : null}
+          {frozen && <a href={linkTo("sandbox", ["clock"])}>clock frozen</a>}
           {profile === "minimal" ? null : <a href={linkTo("sandbox", ["profile"])}>profile {profile}</a>}
           <DocsLink to="README.md">Docs</DocsLink>
         </div>
@@ -151,7 +151,7 @@ function Main({ title, children }: { readonly title: string; readonly children: 
   }, []);
   return (
     <main ref={main} tabIndex={-1} class="view">
-      {offline === undefined ? null : (
+      {offline && (
         <div class="notice bar" role="status">
           <p class="wide">{offline} This page reconnects when that changes.</p>
           <Button run={tryNow}>Try now</Button>
@@ -180,11 +180,11 @@ function TokenForm() {
         </label>
         <button type="submit">Continue</button>
       </form>
-      {hasToken() ? (
+      {hasToken() && (
         <p class="rejection" role="alert">
           The sandbox rejected this token. Each start has a new one unless it is set.
         </p>
-      ) : null}
+      )}
     </main>
   );
 }

@@ -65,16 +65,15 @@ function useSteps() {
     next: () => add(next),
     back: () => add(back),
     startAgain: () => add(() => runFromStart(0)),
-    question:
-      asked === undefined ? null : (
-        <Ask
-          title="Reset the sandbox for the story?"
-          text={`Clients have sent requests. ${lossOfState}`}
-          action="Reset and continue"
-          run={() => replay(asked)}
-          onClose={() => setAsked(undefined)}
-        />
-      ),
+    question: asked !== undefined && (
+      <Ask
+        title="Reset the sandbox for the story?"
+        text={`Clients have sent requests. ${lossOfState}`}
+        action="Reset and continue"
+        run={() => replay(asked)}
+        onClose={() => setAsked(undefined)}
+      />
+    ),
   };
 }
 
@@ -93,7 +92,7 @@ function Presenter({ progress }: Readonly<{ progress: Story }>) {
           {done === 0 ? counted(steps, "step") : `Step ${done} of ${steps}`}
           <progress max={steps} value={done} aria-label="Steps done" />
         </p>
-        {done === steps ? <Result of={progress} /> : null}
+        {done === steps && <Result of={progress} />}
         <div class="bar">
           <Button isDisabled={done === 0} run={back}>
             <kbd>←</kbd> Back
@@ -177,20 +176,20 @@ function Stage({ step, verdict }: Readonly<{ step: StepResult; verdict: boolean 
   const { say, text, request, response, performed, meanwhile } = step;
   return (
     <>
-      {verdict === false ? <Failure step={step} /> : null}
-      {say === null ? null : (
+      {verdict === false && <Failure step={step} />}
+      {say && (
         <p class="narration">
           <bdi>{shortened(say, 4000)}</bdi>
         </p>
       )}
-      {request === null ? null : <RequestLine request={request} />}
-      {response === null ? null : <ResponsePanel response={response} isAsExpected={verdict === true} />}
-      {text === null ? null : (
+      {request && <RequestLine request={request} />}
+      {response && <ResponsePanel response={response} isAsExpected={verdict === true} />}
+      {text && (
         <p class="narration">
           <Sentence>{text}</Sentence>
         </p>
       )}
-      {performed?.rejection ? <p class="muted">{performed.rejection.message}</p> : null}
+      {performed?.rejection && <p class="muted">{performed.rejection.message}</p>}
       {meanwhile.map((event, index) => (
         <p key={index} class="muted">
           <InstantText at={event.at} />: <Sentence>{event.text}</Sentence> {event.message}
@@ -216,7 +215,7 @@ function RequestLine({ request }: Readonly<{ request: NonNullable<StepResult["re
         {times === 1 ? "" : `, ${times} times`}
       </p>
       <Headers of={headers} />
-      {body === null ? null : <BodyText text={body} />}
+      {body && <BodyText text={body} />}
     </section>
   );
 }
@@ -238,7 +237,7 @@ function ResponsePanel({
           {fault === null || isFault ? null : `, delayed by ${fault}`}
           <OwnFault fault={fault} />
         </span>
-        {isAsExpected ? <span class="toned tone-success">✓ As expected</span> : null}
+        {isAsExpected && <span class="toned tone-success">✓ As expected</span>}
       </p>
       <Headers of={headers} />
       <BodyText text={body} />
