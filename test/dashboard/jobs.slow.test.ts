@@ -55,7 +55,7 @@ describe.skipIf(noBrowser).each(screens)("at $width by $height, $colorScheme", (
     await clicks.button("Create a key");
     await page.getByLabel("Name", { exact: true }).fill("Core banking");
     await clicks.button("Create the key");
-    await page.locator(".secret-text").waitFor();
+    await page.locator(".secret .code").waitFor();
     await clicks.button("Copy as curl");
     await expect.poll(() => clipboard(page)).toMatch(/^curl -i -H "x-api-key: SVC_test_sbx/);
     expect(clicks.count()).toBeLessThanOrEqual(4);
@@ -72,7 +72,7 @@ describe.skipIf(noBrowser).each(screens)("at $width by $height, $colorScheme", (
       const { path_id: pathId } = (await ask("/requests?source=story")).body.data.at(-1);
       await page.locator(`a.exit-by-story[data-path="${pathId}"]`).waitFor();
       // The next one is another path.
-      await page.locator(".next-path", { hasNotText: pathId }).first().waitFor();
+      await page.locator("#section-next > p", { hasNotText: pathId }).first().waitFor();
     }
     expect(paths.length).toBeGreaterThan(3);
     expect(clicks.count()).toBe(3);
@@ -81,10 +81,10 @@ describe.skipIf(noBrowser).each(screens)("at $width by $height, $colorScheme", (
   test("find out why a request was rejected, fix it, and see it pass", async () => {
     const { page, clicks, send } = await begin(screen);
     await send("live-suspended");
-    await page.locator(".rejections").waitFor();
+    await page.locator('[aria-label="Last rejections"]').waitFor();
     await clicks.link("Requests");
-    await clicks.first(".request-list a");
-    const cause = page.locator(".cause", { hasText: "live access is suspended" });
+    await clicks.first(".requests a");
+    const cause = page.locator(".detail p", { hasText: "live access is suspended" });
     await cause.waitFor();
     const box = await cause.boundingBox();
     expect(box && box.y + box.height <= screen.height, "the cause is in sight").toBe(true);

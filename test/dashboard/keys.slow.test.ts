@@ -23,7 +23,7 @@ async function createKey(page: Page, name: string, fill: () => Promise<void> = a
 }
 
 async function secretShown(page: Page): Promise<string> {
-  return (await page.locator(".secret-text").textContent()) as string;
+  return (await page.locator(".secret .code").textContent()) as string;
 }
 
 const rowOf = (page: Page, ref: string) => page.locator(`[data-row="${ref}"]`);
@@ -189,7 +189,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     const open = page.getByRole("region", { name: "Key retiring" });
     await open.getByText("2 Mar 2026, 09:30:00 UTC").waitFor();
     await open.getByRole("button", { name: "Send a request" }).click();
-    await open.getByText("Response: 200").waitFor();
+    await open.getByText("Result: 200").waitFor();
     await row.getByText("1 of 120 a minute").waitFor();
     expect(server.sandbox.report().requests).toBe(0);
     await open.getByRole("link", { name: "replacement", exact: true }).click();
@@ -199,7 +199,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
 
   test("each row shows what the key's next request gets", async () => {
     const { page, ask } = await openDashboard({ view, scenario: "key-states" });
-    const verdict = (ref: string) => rowOf(page, ref).locator(".key-verdict");
+    const verdict = (ref: string) => rowOf(page, ref).locator("strong").first();
     await verdict("active").waitFor();
     for (const [ref, words] of [
       ["active", "200"],

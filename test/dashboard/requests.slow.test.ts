@@ -4,8 +4,8 @@ import { noBrowser } from "../support/chromium-page.js";
 import { mePath } from "../support/send.js";
 import { openDashboard, settled } from "./open-dashboard.js";
 
-const rows = (page: Page) => page.locator(".request-list [data-row]");
-const link = (page: Page, id: string | null) => page.locator(`.request-list [data-row="${id}"] a`);
+const rows = (page: Page) => page.locator(".requests [data-row]");
+const link = (page: Page, id: string | null) => page.locator(`.requests [data-row="${id}"] a`);
 
 describe.skipIf(noBrowser)("the requests", () => {
   test("come newest first; a filter of words is in the address and survives a reload", async () => {
@@ -74,9 +74,9 @@ describe.skipIf(noBrowser)("the requests", () => {
     expect(await topOf(fix)).toBeLessThan(500);
     const headings = await detail.getByRole("heading").allInnerTexts();
     expect(headings).toEqual([...new Set(headings)]);
-    const body = await detail.locator(".request-response pre").textContent();
+    const body = await detail.locator("pre").last().textContent();
     expect(JSON.parse(body as string)).toEqual(JSON.parse(response.body));
-    const head = await detail.locator(".request-response dl").innerText();
+    const head = await detail.locator("dl").last().innerText();
     for (const value of Object.values<string>(response.headers)) expect(head).toContain(value);
   });
 
@@ -100,13 +100,13 @@ describe.skipIf(noBrowser)("the requests", () => {
       await page.locator(".detail").getByRole("button", { name: fix }).click();
       const again = page.getByRole("button", { name: "Send again" });
       await page.locator(".secret:focus, .send-again:focus").waitFor();
-      const secret = fix.startsWith("Create") ? await page.locator(".secret-text").innerText() : undefined;
+      const secret = fix.startsWith("Create") ? await page.locator(".secret .code").innerText() : undefined;
       await again.click();
       await page.getByText("Sent again: 200").waitFor();
       expect(await page.locator(".strip > li:not(.passed)").count()).toBe(0);
       expect(await page.locator(".detail").getByRole("button", { name: fix }).count()).toBe(0);
       // The new key's secret stays until the request is closed.
-      expect(await page.locator(".secret-text").count()).toBe(secret === undefined ? 0 : 1);
+      expect(await page.locator(".secret .code").count()).toBe(secret === undefined ? 0 : 1);
       expect((await ask("/requests")).text).not.toContain(secret ?? "svc_");
     },
   );
@@ -174,9 +174,9 @@ describe.skipIf(noBrowser)("the requests", () => {
     await send("revoked");
     await rows(page).first().click();
     await page.getByRole("button", { name: "Create a key like this one" }).click();
-    await page.locator(".secret-text").waitFor();
+    await page.locator(".secret .code").waitFor();
     await ask("/reset", { method: "POST" });
-    await page.locator(".secret-text").waitFor({ state: "detached" });
+    await page.locator(".secret .code").waitFor({ state: "detached" });
     expect(await page.getByRole("button", { name: /^Copy key/ }).count()).toBe(0);
   });
 

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import type {
   Request,
   RequestChecks,
@@ -21,12 +22,25 @@ export function PathBadge({ pathId }: Readonly<{ pathId: string }>) {
   return <code class={`path-badge toned tone-${toneOf(pathId)}`}>{pathId}</code>;
 }
 
-/** A link to the faults if one of them changed or delayed the response; otherwise nothing. */
-export function OwnFault({ fault }: Readonly<{ fault: string | null }>) {
-  if (fault === null) return null;
+interface OutcomeProps {
+  readonly of: Pick<Request, "status" | "code" | "path_id" | "fault">;
+  /** After the path id. */
+  readonly children?: ComponentChildren;
+}
+
+/** How a request ended, with a link to the faults if one of them changed or delayed the response. */
+export function OutcomeText({ of: { status, code, path_id: pathId, fault }, children }: OutcomeProps) {
   return (
     <>
-      , <a href={linkTo("sandbox", ["faults"])}>caused by a fault set in this sandbox</a>
+      <strong class={`status toned tone-${toneOf(pathId)}`}>{status === 0 ? "No response" : status}</strong>{" "}
+      <code>{code}</code> <PathBadge pathId={pathId} />
+      {children}
+      {fault && (
+        <>
+          {fault !== pathId && `, delayed by ${fault}`},{" "}
+          <a href={linkTo("sandbox", ["faults"])}>caused by a fault set in this sandbox</a>
+        </>
+      )}
     </>
   );
 }
@@ -50,9 +64,7 @@ export function SentResponse({ sent: { request, response } }: Readonly<{ sent: S
   return (
     <>
       <p>
-        {response === null ? "No response" : `Response: ${response.status}`} <code>{request.code}</code>,
-        which is <PathBadge pathId={request.path_id} />
-        <OwnFault fault={request.fault} />. <a href={linkTo("requests", [request.id])}>Open the request</a>
+        Result: <OutcomeText of={request} />. <a href={linkTo("requests", [request.id])}>Open the request</a>
       </p>
       {response && <BodyText text={response.body} />}
     </>

@@ -1,7 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useData } from "../control/data.js";
 import { now } from "../control/now.js";
-import type { ControlData } from "../control/responses.js";
 import { useShared } from "../control/shared.js";
 
 /** The start of a text of any length. */
@@ -140,7 +138,7 @@ interface PanelProps {
 /** A part of a view with its title. */
 export function Panel({ title, name, note, actions, children }: PanelProps) {
   return (
-    <section class={`panel stack panel-${name}`} id={name && `section-${name}`} aria-label={title}>
+    <section class="panel stack" id={name && `section-${name}`} aria-label={title}>
       <header class="bar apart">
         <h2>{title}</h2>
         {actions}
@@ -148,23 +146,6 @@ export function Panel({ title, name, note, actions, children }: PanelProps) {
       {note && <p class="muted">{note}</p>}
       {children}
     </section>
-  );
-}
-
-interface ReadProps<Path extends keyof ControlData> {
-  readonly path: Path;
-  readonly children: (response: ControlData[Path]) => ComponentChildren;
-}
-
-/** The last response to a path, up to date. Before the first one, it shows that or why it is missing. */
-export function Read<Path extends keyof ControlData>({ path, children }: ReadProps<Path>) {
-  const { data, problem } = useData(path);
-  if (data !== undefined) return <>{children(data)}</>;
-  if (problem === undefined) return <p class="muted">Reading…</p>;
-  return (
-    <p class="rejection" role="alert">
-      {problem.message}
-    </p>
   );
 }
 

@@ -1,9 +1,9 @@
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { ShownFault } from "../control/responses.js";
-import { Button } from "../elements/action.js";
+import { Button, Read } from "../elements/action.js";
 import { Field, Form, FormDraft, type Option } from "../elements/form.js";
-import { capitalized, counted, DocsLink, instantText, listText, Panel, Read } from "../elements/words.js";
+import { capitalized, counted, DocsLink, instantText, listText, Panel } from "../elements/words.js";
 
 type Faults = readonly ShownFault[];
 
@@ -30,12 +30,12 @@ export function FaultPanel() {
     <Panel
       title="Faults"
       name="faults"
-      note="Problems between client and API, before the request checks. The first fault that matches a request hits it."
+      note="A fault hits a request before its checks. The first one that matches counts."
     >
       <Read path="/faults">
         {(active) => (
-          <ul class="list faults">
-            {active.length === 0 && <li>No faults. Every request gets its normal response.</li>}
+          <ul class="list">
+            {active.length === 0 && <li>No faults.</li>}
             {active.map((fault, index) => (
               <FaultRow key={index} fault={fault} />
             ))}
@@ -44,7 +44,7 @@ export function FaultPanel() {
       </Read>
       <NewFault />
       <p class="muted">
-        A scenario can have other faults: at times, at random, for an organization or an outcome.{" "}
+        A scenario can have more: at times, at random, for an organization or an outcome.{" "}
         <DocsLink to="scenarios.md#faults">How to write them</DocsLink>
       </p>
     </Panel>
@@ -57,7 +57,8 @@ function FaultRow({ fault }: Readonly<{ fault: ShownFault }>) {
   return (
     <li class="bar nowrap">
       <p class="wide">
-        <bdi>{words}.</bdi> <span class="muted">{matched !== undefined && `${counted(matched, "request")} matched.`}</span>
+        <bdi>{words}.</bdi>{" "}
+        <span class="muted">{matched !== undefined && `${counted(matched, "request")} matched.`}</span>
       </p>
       <Button class="quiet small" run={() => turnOff(fault)}>
         Turn off<span class="visually-hidden"> the fault: {words}</span>
@@ -82,7 +83,7 @@ const draft = new FormDraft();
 
 const every: readonly Option[] = [
   ["", "every request"],
-  ...[2, 3, 4, 5, 10].map((nth) => [`${nth}`, `every ${ordinal(nth)} request`] as const),
+  ...[2, 3, 4, 5, 10].map((nth) => [`${nth}`, `every ${nth} requests`] as const),
 ];
 
 function NewFault() {
@@ -102,7 +103,7 @@ function NewFault() {
         <Field draft={draft} name="key" label="For key" of={[["", "every key"], ...refs]} />
         <Field draft={draft} name="nth" label="For requests" of={every} />
       </div>
-      <div class="bar presets">
+      <div class="bar">
         {Object.keys(effects).map((effect) => (
           <button key={effect} type="submit" class="quiet" value={effect}>
             {effect}
@@ -113,13 +114,13 @@ function NewFault() {
   );
 }
 
-/** The requests that match a fault: `every 3rd request with the key flaky`. */
+/** The requests that match a fault: `every 3 requests with the key flaky`. */
 function conditionWords(when: ShownFault["when"] = {}): string {
   const { key, organization, path_id: path, every: nth = 1, requests, probability, after, until } = when;
   return [
     probability !== undefined && `with a probability of ${Math.round(probability * 1000) / 10}%,`,
     requests === undefined
-      ? `every ${nth > 1 ? `${ordinal(nth)} ` : ""}request`
+      ? `every ${nth > 1 ? `${nth} requests` : "request"}`
       : `request ${listText(requests.map(String))}`,
     key !== undefined && `with the key ${key}`,
     organization !== undefined && `from ${organization}`,
@@ -153,9 +154,4 @@ function effectWords({
     delay !== undefined && `delays the response by ${delay}`,
   ];
   return listText(words.filter((text) => typeof text === "string"));
-}
-
-function ordinal(number: number): string {
-  const suffix: Readonly<Record<string, string>> = { one: "st", two: "nd", few: "rd" };
-  return `${number}${suffix[new Intl.PluralRules("en", { type: "ordinal" }).select(number)] ?? "th"}`;
 }

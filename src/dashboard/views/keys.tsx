@@ -102,7 +102,7 @@ function Access({ organization }: Readonly<{ organization: ShownOrganization }>)
         <label key={label} class="labeled">
           {label}
           <select value={value} onChange={({ currentTarget }) => change(changeTo(currentTarget.value))}>
-            <Options of={of} value={value} />
+            <Options of={of} />
           </select>
         </label>
       ))}
@@ -126,8 +126,8 @@ function KeyRow({ of: key }: Readonly<{ of: ListedKey }>) {
   const end = endOf(key);
   const query = Object.fromEntries(route.value.query);
   return (
-    <li data-row={ref} class={isOpen ? "open" : undefined}>
-      <a class="key-name" href={linkTo("keys", isOpen ? [] : [ref], query)} aria-current={isOpen}>
+    <li data-row={ref}>
+      <a href={linkTo("keys", isOpen ? [] : [ref], query)} aria-current={isOpen}>
         {ref}
       </a>
       <span class="marks">
@@ -136,7 +136,7 @@ function KeyRow({ of: key }: Readonly<{ of: ListedKey }>) {
       </span>
       <span class="muted">
         gets{" "}
-        <strong class={`key-verdict toned tone-${toneOf(next.path_id)}`}>
+        <strong class={`toned tone-${toneOf(next.path_id)}`}>
           <Sentence>{next.status === 401 ? "401 unauthorized" : next.verdict}</Sentence>
         </strong>
         {end && (
@@ -146,7 +146,7 @@ function KeyRow({ of: key }: Readonly<{ of: ListedKey }>) {
           </>
         )}
       </span>
-      <span class="muted key-usage">
+      <span class="muted">
         {usage.this_minute.toLocaleString("en")} of {limits.per_minute.toLocaleString("en")} a minute,{" "}
         {usage.today.toLocaleString("en")} of {limits.per_day.toLocaleString("en")} a day
       </span>

@@ -1,9 +1,9 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { baseUrl, call } from "../control/call.js";
 import type { ReportPath, ShownReport, ShownSentRequest } from "../control/responses.js";
-import { Button, lossOfState } from "../elements/action.js";
+import { Button, lossOfState, Read } from "../elements/action.js";
 import { PathBadge, SentResponse, toneOf } from "../elements/traffic.js";
-import { capitalized, DocsLink, Panel, Read } from "../elements/words.js";
+import { capitalized, DocsLink, Panel } from "../elements/words.js";
 import { linkTo, route } from "../route.js";
 import { CopyCurl } from "./secret.js";
 

@@ -16,7 +16,7 @@ export function RequestsView() {
   const chosen = filtered(all, filterInAddress()).toReversed();
   return (
     <div class={opened === undefined ? undefined : "with-detail"}>
-      <div class="stack gap request-list">
+      <div class="stack gap">
         <ListHead
           title="Requests"
           matching={chosen.length}
@@ -101,7 +101,7 @@ function Row({
         <a href={linkTo("requests", [id], Object.fromEntries(route.value.query))} aria-current={isOpen}>
           <PathBadge pathId={pathId} />
         </a>
-        <bdi class="row-key">{key ?? fingerprint ?? "no key"}</bdi>
+        <bdi>{key ?? fingerprint ?? "no key"}</bdi>
         <span class="row-target muted">
           <Target request={request} max={80} />
         </span>

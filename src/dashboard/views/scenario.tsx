@@ -3,9 +3,9 @@ import { call, fetchControl } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { TextProblem } from "../control/responses.js";
 import { Shared, useShared } from "../control/shared.js";
-import { Button, lossOfState, RejectionText, useActions } from "../elements/action.js";
+import { Button, lossOfState, Read, RejectionText, useActions } from "../elements/action.js";
 import { saveFile } from "../elements/copy.js";
-import { counted, DocsLink, firstSentence, Panel, Read } from "../elements/words.js";
+import { counted, DocsLink, firstSentence, Panel } from "../elements/words.js";
 
 interface ChosenFile {
   readonly name: string;

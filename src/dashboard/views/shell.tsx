@@ -60,7 +60,7 @@ function Header() {
       </a>
       {scenario && (
         <span class="running">
-          <a class="scenario-name" href={linkTo("sandbox", ["scenario"])}>
+          <a href={linkTo("sandbox", ["scenario"])}>
             <bdi>{scenario}</bdi>
           </a>{" "}
           <span class="muted">seed {seed}</span>
@@ -91,7 +91,7 @@ function ActiveFaults() {
 function Connect() {
   const issued = useLastIssued();
   return (
-    <span class="bar connect">
+    <span class="bar">
       <CopyButton text={baseUrl}>Copy URL</CopyButton>
       {issued === undefined ? (
         <a class="button quiet" href={linkTo("keys")}>

@@ -2,9 +2,9 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { Request, StepResult, Story } from "../control/responses.js";
-import { Ask, Button, lossOfState, RejectionText, useActions } from "../elements/action.js";
-import { BodyText, CheckStrip, OwnFault, PathBadge, resultsAt, Target, toneOf } from "../elements/traffic.js";
-import { counted, DocsLink, FactList, InstantText, Read, Sentence, shortened } from "../elements/words.js";
+import { Ask, Button, lossOfState, Read, RejectionText, useActions } from "../elements/action.js";
+import { BodyText, CheckStrip, OutcomeText, resultsAt, Target, toneOf } from "../elements/traffic.js";
+import { counted, DocsLink, FactList, InstantText, Sentence, shortened } from "../elements/words.js";
 import { linkTo } from "../route.js";
 import { useName } from "./scenario.js";
 
@@ -22,8 +22,8 @@ function NoStory() {
       <h1>Story</h1>
       <div class="panel stack">
         <p>
-          The scenario <bdi>{useName()}</bdi> has no story. A story describes events, sends requests and
-          checks their responses. You play it here.
+          The scenario <bdi>{useName()}</bdi> has no story: events and requests that you play here, step by
+          step.
         </p>
         <p>
           <a href={linkTo("sandbox", ["scenario"])}>Load a scenario that has one</a>, such as rotation, or{" "}
@@ -164,9 +164,7 @@ function Opening({ progress: { done, name, description } }: Readonly<{ progress:
       <p class="narration">
         <bdi>{shortened(description ?? "", 1000)}</bdi>
       </p>
-      <p class="muted">
-        Press Space to start. This resets the sandbox: keys, clock and requests start as in the scenario.
-      </p>
+      <p class="muted">Press Space to start. This resets the sandbox to its scenario.</p>
     </>
   );
 }
@@ -224,7 +222,7 @@ function ResponsePanel({
   response,
   isAsExpected,
 }: Readonly<{ response: NonNullable<StepResult["response"]>; isAsExpected: boolean }>) {
-  const { status, code, headers, body, path_id: pathId, fault } = response;
+  const { headers, body, path_id: pathId, fault } = response;
   const checks = useData("/request-checks").data?.checks ?? [];
   // A fault that only delays a request does not change its outcome.
   const isFault = fault === pathId;
@@ -232,10 +230,7 @@ function ResponsePanel({
     <section class={`panel response tone-${toneOf(pathId)}`} aria-label="The response">
       <p class="bar apart">
         <span>
-          <strong class="toned status">{status === 0 ? "No response" : status}</strong> <code>{code}</code>{" "}
-          <PathBadge pathId={pathId} />
-          {fault === null || isFault ? null : `, delayed by ${fault}`}
-          <OwnFault fault={fault} />
+          <OutcomeText of={response} />
         </span>
         {isAsExpected && <span class="toned tone-success">✓ As expected</span>}
       </p>
