@@ -131,8 +131,8 @@ export function Field({ draft, name, label, hint, placeholder, required, of }: F
       {note && (
         <p
           id={`${id}-note`}
-          class={problem === undefined ? "muted small" : "rejection small"}
-          role={problem === undefined ? undefined : "alert"}
+          class={`small ${problem ? "rejection" : "muted"}`}
+          role={problem ? "alert" : undefined}
         >
           {note}
         </p>

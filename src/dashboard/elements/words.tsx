@@ -20,16 +20,6 @@ export function counted(count: number, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-const asList = new Intl.ListFormat("en-GB");
-
-const maxListed = 12;
-
-/** Texts as one list: `a, b and c`. */
-export function listText(texts: readonly string[]): string {
-  const rest = texts.length - maxListed;
-  return asList.format([...texts.slice(0, maxListed), ...(rest > 0 ? [`${rest} more`] : [])]);
-}
-
 /** The duration of a request: `12.5 ms`, or `< 0.1 ms`. */
 export function millisecondsText(duration: number): string {
   return duration < 0.1 ? "< 0.1 ms" : `${duration.toFixed(1)} ms`;
@@ -76,16 +66,16 @@ const units = [
   ["s", 1000],
 ] as const;
 
-/** A duration in its largest units: `1 h 5 min`. */
+/** A duration of a second or more in its largest units: `1 h 5 min`. */
 function durationText(milliseconds: number): string {
-  let rest = Math.max(0, Math.round(milliseconds / 1000) * 1000);
+  let rest = Math.round(milliseconds / 1000) * 1000;
   const parts = [];
   for (const [unit, length] of units) {
     const count = Math.floor(rest / length);
     rest -= count * length;
     if (count > 0) parts.push(`${count}\u00A0${unit}`);
   }
-  return parts.slice(0, 2).join(" ") || "0 s";
+  return parts.slice(0, 2).join(" ");
 }
 
 /**
@@ -117,7 +107,9 @@ export function FactList({ of, class: layout }: { readonly of: readonly Named[];
           value && (
             <div key={name}>
               <dt>{name}</dt>
-              <dd>{value}</dd>
+              <dd>
+                <bdi>{value}</bdi>
+              </dd>
             </div>
           ),
       )}

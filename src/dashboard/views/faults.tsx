@@ -3,7 +3,7 @@ import { useData } from "../control/data.js";
 import type { ShownFault } from "../control/responses.js";
 import { Button, Read } from "../elements/action.js";
 import { Field, Form, FormDraft, type Option } from "../elements/form.js";
-import { capitalized, counted, DocsLink, instantText, listText, Panel } from "../elements/words.js";
+import { capitalized, counted, DocsLink, instantText, Panel, shortened } from "../elements/words.js";
 
 type Faults = readonly ShownFault[];
 
@@ -121,7 +121,7 @@ function conditionWords(when: ShownFault["when"] = {}): string {
     probability !== undefined && `with a probability of ${Math.round(probability * 1000) / 10}%,`,
     requests === undefined
       ? `every ${nth > 1 ? `${nth} requests` : "request"}`
-      : `request ${listText(requests.map(String))}`,
+      : `request ${shortened(requests.join(", "), 60)}`,
     key !== undefined && `with the key ${key}`,
     organization !== undefined && `from ${organization}`,
     path !== undefined && `that would result in ${path}`,
@@ -153,5 +153,5 @@ function effectWords({
     slow !== undefined && `sends ${slow} bytes per second`,
     delay !== undefined && `delays the response by ${delay}`,
   ];
-  return listText(words.filter((text) => typeof text === "string"));
+  return words.filter(Boolean).join(", ");
 }

@@ -176,7 +176,7 @@ function OpenKey({ of: key }: Readonly<{ of: ListedKey }>) {
       <FactList
         class="facts"
         of={[
-          ["Name", <bdi>{name}</bdi>],
+          ["Name", name],
           ["State", state],
           ["Scopes", <code>{scopes.join(" ")}</code>],
           ["Fingerprint", <code>{fingerprint}</code>],

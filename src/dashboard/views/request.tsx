@@ -94,20 +94,14 @@ function Way({ request, isSentAgain }: Sections & Readonly<{ isSentAgain: boolea
       <h3>Request</h3>
       <FactList
         class="pairs"
-        of={[
-          ["Key", <KeyText request={request} />],
-          ...Object.entries(sent.headers).map(([name, value]) => [name, <bdi>{value}</bdi>] as const),
-        ]}
+        of={[["Key", <KeyText request={request} />], ...Object.entries(sent.headers)]}
       />
       <h3>Response</h3>
       {response === null ? (
         <p class="muted">{fault === null ? "No response." : "None: the fault ended the request."}</p>
       ) : (
         <>
-          <FactList
-            class="pairs"
-            of={Object.entries(response.headers).map(([name, value]) => [name, <bdi>{value}</bdi>] as const)}
-          />
+          <FactList class="pairs" of={Object.entries(response.headers)} />
           <BodyText text={response.body} />
         </>
       )}

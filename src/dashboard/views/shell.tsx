@@ -17,25 +17,24 @@ import { SandboxView } from "./sandbox.js";
 import { useLastIssued } from "./secret.js";
 import { StoryView } from "./story.js";
 
-/** By their names in the address. */
-const views: Readonly<Record<string, readonly [title: string, View: ComponentType]>> = {
-  overview: ["Overview", OverviewView],
-  requests: ["Requests", RequestsView],
-  keys: ["Keys", KeysView],
-  story: ["Story", StoryView],
-  sandbox: ["Sandbox", SandboxView],
-};
+/** With their names in lower case in the address. */
+const views: readonly (readonly [title: string, View: ComponentType])[] = [
+  ["Overview", OverviewView],
+  ["Requests", RequestsView],
+  ["Keys", KeysView],
+  ["Story", StoryView],
+  ["Sandbox", SandboxView],
+];
 
 export function Shell() {
   const { view } = useShared(route);
   if (useShared(needsToken)) return <TokenForm />;
-  const name = Object.hasOwn(views, view) ? view : "overview";
-  const [title, View] = views[name] ?? ["Overview", OverviewView];
+  const [title, View] = views.find(([name]) => name.toLowerCase() === view) ?? ["Overview", OverviewView];
   return (
     <>
       <Header />
-      <Navigation current={name} />
-      <Main key={name} title={title}>
+      <Navigation current={title} />
+      <Main key={title} title={title}>
         <View />
       </Main>
     </>
@@ -114,9 +113,9 @@ function Navigation({ current }: Readonly<{ current: string }>) {
     <nav class="page-navigation" aria-label="Views">
       <div>
         <ul class="views">
-          {Object.entries(views).map(([name, [title]]) => (
-            <li key={name}>
-              <a href={linkTo(name)} aria-current={name === current ? "page" : undefined}>
+          {views.map(([title]) => (
+            <li key={title}>
+              <a href={linkTo(title.toLowerCase())} aria-current={title === current ? "page" : undefined}>
                 {title}
               </a>
             </li>

@@ -246,9 +246,7 @@ const hidden = ["content-length", "date", "connection", "content-type", "x-reque
 
 function Headers({ of }: { readonly of: Readonly<Record<string, string>> }) {
   const shown = Object.entries(of).filter(([name]) => !hidden.includes(name));
-  return (
-    <FactList class="pairs" of={shown.map(([name, value]) => [name, <bdi>{shortened(value, 400)}</bdi>])} />
-  );
+  return <FactList class="pairs" of={shown.map(([name, value]) => [name, shortened(value, 400)])} />;
 }
 
 function Failure({ step: { differences, failure } }: Readonly<{ step: StepResult }>) {
