@@ -133,7 +133,7 @@ describe.skipIf(noBrowser).each(screens)("at $width by $height, $colorScheme", (
     await clicks.link("Sandbox");
     await page.getByLabel("For key").selectOption("active");
     await clicks.button("Connection reset");
-    await page.getByText("Every request with the key active: resets the connection.").waitFor();
+    await page.getByText("Every request with the key active: connection reset.").waitFor();
     await expect(send("active")).rejects.toThrow();
     await clicks.button(/^Turn off$/);
     await expect.poll(async () => (await ask("/faults")).body.data).toEqual([]);

@@ -13,7 +13,7 @@ describe.skipIf(noBrowser)("the requests", () => {
     await page.getByText("No requests yet").waitFor();
     await send("active", "revoked", "wrong-scope", "live", "live-suspended");
     await rows(page).nth(4).waitFor();
-    const badges = () => rows(page).locator(".path-badge").allTextContents();
+    const badges = () => rows(page).locator("a code").allTextContents();
     const all = ["403.live_suspended", "200.live", "403.insufficient_scope", "401.revoked", "200.test"];
     expect(await badges()).toEqual(all);
     const filter = page.getByLabel("Filter");

@@ -103,7 +103,7 @@ describe.skipIf(noBrowser)("faults and the profile", () => {
     await page.getByLabel("For key").selectOption("active");
     await page.getByLabel("For requests").selectOption("3");
     await buttons.first().click();
-    await page.getByText("Every 3 requests with the key active: sends 503.").waitFor();
+    await page.getByText("Every 3 requests with the key active: 503.").waitFor();
     expect((await faultsOf(ask)).at(-1)).toMatchObject({
       when: { key: "active", every: 3 },
       then: { status: 503 },

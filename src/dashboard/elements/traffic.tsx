@@ -19,7 +19,7 @@ export function toneOf(pathId: string): string {
 }
 
 export function PathBadge({ pathId }: Readonly<{ pathId: string }>) {
-  return <code class={`path-badge toned tone-${toneOf(pathId)}`}>{pathId}</code>;
+  return <code class={`toned tone-${toneOf(pathId)}`}>{pathId}</code>;
 }
 
 interface OutcomeProps {

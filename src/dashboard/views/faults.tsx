@@ -67,16 +67,16 @@ function FaultRow({ fault }: Readonly<{ fault: ShownFault }>) {
   );
 }
 
-/** A fault for each button. */
-const effects: Readonly<Record<string, ShownFault["then"]>> = {
-  "503": { status: 503 },
-  "Two seconds late": { latency: "2s" },
-  "Connection reset": { reset: true },
-  "No response": { hang: true },
-  "Cut body": { truncate: true },
-  "Broken JSON": { malformed: true },
-  "Slow body": { slow: 25 },
-};
+/** The effects with a button. */
+const effects: readonly ShownFault["then"][] = [
+  { status: 503 },
+  { latency: "2s" },
+  { reset: true },
+  { hang: true },
+  { truncate: true },
+  { malformed: true },
+  { slow: 25 },
+];
 
 /** The requests that the next fault hits. Stays while another view is shown. */
 const draft = new FormDraft();
@@ -88,12 +88,12 @@ const every: readonly Option[] = [
 
 function NewFault() {
   const refs = useData("/keys?limit=1000").data?.map(({ ref }) => ref) ?? [];
-  const add = (effect: string) => {
+  const add = (words: string) => {
     const key = draft.text("key");
     const nth = draft.text("nth");
     const when = { ...(key && { key }), ...(nth && { every: Number(nth) }) };
     const condition = Object.keys(when).length > 0 && { when };
-    const then = effects[effect] ?? {};
+    const then = effects.find((effect) => effectWords(effect) === words) ?? {};
     return replaceFaults((active) => [...active, { ...condition, then }]);
   };
   return (
@@ -104,9 +104,9 @@ function NewFault() {
         <Field draft={draft} name="nth" label="For requests" of={every} />
       </div>
       <div class="bar">
-        {Object.keys(effects).map((effect) => (
-          <button key={effect} type="submit" class="quiet" value={effect}>
-            {effect}
+        {effects.map(effectWords).map((words) => (
+          <button key={words} type="submit" class="quiet" value={words}>
+            {capitalized(words)}
           </button>
         ))}
       </div>
@@ -132,7 +132,7 @@ function conditionWords(when: ShownFault["when"] = {}): string {
     .join(" ");
 }
 
-/** The effects of a fault: `sends 503, after 2s`. */
+/** The effects of a fault: `503, 2s late`. */
 function effectWords({
   latency,
   status,
@@ -145,13 +145,13 @@ function effectWords({
 }: ShownFault["then"]): string {
   const delay = typeof latency === "object" ? Object.values(latency).join(" to ") : latency;
   const words = [
-    status !== undefined && `sends ${status}${body === "html" ? " with a gateway's page" : ""}`,
-    reset && "resets the connection",
-    hang && "never sends a response",
-    truncate && "cuts the body and closes the connection",
-    malformed && "sends 200 with broken JSON",
-    slow !== undefined && `sends ${slow} bytes per second`,
-    delay !== undefined && `delays the response by ${delay}`,
+    status !== undefined && `${status}${body === "html" ? " with a gateway's page" : ""}`,
+    reset && "connection reset",
+    hang && "no response",
+    truncate && "cut body",
+    malformed && "broken JSON",
+    slow !== undefined && `${slow} bytes per second`,
+    delay !== undefined && `${delay} late`,
   ];
   return words.filter(Boolean).join(", ");
 }

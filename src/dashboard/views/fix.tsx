@@ -39,7 +39,7 @@ const approve = changesOrganization("Approve live access", { live_access: "appro
 
 const advanceTo = (window: string): Fix => ({
   label: `Advance to the next ${window}`,
-  also: "Moves the clock for everyone who uses this sandbox: keys and limits may end.",
+  also: "Moves the clock for everyone: keys may end.",
   async run({ next_request: { until: now } }) {
     if (now !== null) await call("/clock", { method: "PUT", body: { now } });
     return undefined;

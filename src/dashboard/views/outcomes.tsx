@@ -14,7 +14,7 @@ export function Outcomes({ report }: Readonly<{ report: ShownReport }>) {
     <Panel
       title="Request checks"
       name="checks"
-      note="Filled: covered by clients. Ring: only by the story or this page, whose requests are in parentheses. Dashed: not covered; open it for instructions."
+      note="Filled: covered by clients. Ring: only by the story or this page (in parentheses). Dashed: not covered; open it to see how."
     >
       <Read path="/request-checks">
         {({ faults, checks, successes }) => (

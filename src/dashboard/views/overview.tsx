@@ -104,8 +104,7 @@ function NextStep({
       ) : (
         <>
           <p>
-            {unseen === undefined &&
-              "You have seen all paths. Coverage counts your client's requests. First, "}
+            {unseen === undefined && "You have seen all paths. Your client has not sent "}
             <a href={linkTo("overview", [next.path_id])}>
               <PathBadge pathId={next.path_id} />
             </a>

@@ -147,7 +147,7 @@ function Scenarios() {
 function LoadButton({ name, load }: { readonly name: string; readonly load: () => Promise<unknown> }) {
   const runningName = useName();
   const isListed = useData("/scenarios").data?.some(({ running }) => running) ?? true;
-  const loss = isListed ? "" : ` ${runningName} is in no list: download it first if you have no file of it.`;
+  const loss = isListed ? "" : ` ${runningName} is in no list: download it first.`;
   return (
     <Button
       class="quiet small"

@@ -159,7 +159,7 @@ function Opening({ progress: { done, name, description } }: Readonly<{ progress:
   return (
     <>
       <p class="story-title">
-        <bdi>{shortened(name ?? scenario, 100)}</bdi>
+        <bdi>{name ?? scenario}</bdi>
       </p>
       <p class="narration">
         <bdi>{shortened(description ?? "", 1000)}</bdi>
@@ -177,7 +177,7 @@ function Stage({ step, verdict }: Readonly<{ step: StepResult; verdict: boolean 
       {verdict === false && <Failure step={step} />}
       {say && (
         <p class="narration">
-          <bdi>{shortened(say, 4000)}</bdi>
+          <bdi>{say}</bdi>
         </p>
       )}
       {request && <RequestLine request={request} />}
