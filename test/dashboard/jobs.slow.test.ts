@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { noBrowser } from "../support/chromium-page.js";
-import { type Dashboard, openDashboard } from "./open-dashboard.js";
+import { clipboard, openDashboard } from "./open-dashboard.js";
 
 // What people come to the page for, and the most clicks that each of it takes.
 
@@ -18,21 +18,13 @@ const screens: readonly Screen[] = [
 ];
 
 /** Opens the page of a sandbox on a screen; notes the clicks of the mouse. */
-async function begin(screen: Screen, scenario = "key-states"): Promise<Dashboard & { clicks: Clicks }> {
+async function begin(screen: Screen, scenario = "key-states") {
   const { colorScheme, ...viewport } = screen;
-  const permissions = ["clipboard-read", "clipboard-write"];
-  const dashboard = await openDashboard({ scenario, context: { viewport, colorScheme, permissions } });
+  const dashboard = await openDashboard({ scenario, context: { viewport, colorScheme } });
   return { ...dashboard, clicks: clicksOn(dashboard.page) };
 }
 
-interface Clicks {
-  readonly count: () => number;
-  readonly link: (name: string) => Promise<void>;
-  readonly button: (name: string | RegExp) => Promise<void>;
-  readonly first: (selector: string) => Promise<void>;
-}
-
-function clicksOn(page: Page): Clicks {
+function clicksOn(page: Page) {
   let count = 0;
   const click = async (target: ReturnType<Page["locator"]>) => {
     count += 1;
@@ -40,13 +32,11 @@ function clicksOn(page: Page): Clicks {
   };
   return {
     count: () => count,
-    link: (name) => click(page.getByRole("link", { name, exact: true })),
-    button: (name) => click(page.getByRole("button", { name })),
-    first: (selector) => click(page.locator(selector)),
+    link: (name: string) => click(page.getByRole("link", { name, exact: true })),
+    button: (name: string | RegExp) => click(page.getByRole("button", { name })),
+    first: (selector: string) => click(page.locator(selector)),
   };
 }
-
-const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText());
 
 describe.skipIf(noBrowser).each(screens)("at $width by $height, $colorScheme", (screen) => {
   test("create a key and copy its first request", async () => {
@@ -97,14 +87,6 @@ describe.skipIf(noBrowser).each(screens)("at $width by $height, $colorScheme", (
     expect(clicks.count()).toBeLessThanOrEqual(4);
   });
 
-  test("save the report", async () => {
-    const { page, clicks } = await begin(screen);
-    const download = page.waitForEvent("download");
-    await clicks.button(/^JSON$/);
-    expect((await download).suggestedFilename()).toBe("report-key-states.json");
-    expect(clicks.count()).toBe(1);
-  });
-
   test("present the story, with one key a step", async () => {
     const { page, clicks } = await begin(screen, "rotation");
     await clicks.link("Present the story");
@@ -118,14 +100,6 @@ describe.skipIf(noBrowser).each(screens)("at $width by $height, $colorScheme", (
     const box = await response.boundingBox();
     expect(box && box.y >= 0 && box.y + box.height <= screen.height, "the whole response").toBe(true);
     expect(clicks.count()).toBe(1);
-  });
-
-  test("see a key end", async () => {
-    const { clicks, ask } = await begin(screen);
-    await clicks.link("Sandbox");
-    await clicks.button(/^Go there Overlap of retiring ends/);
-    await expect.poll(async () => (await ask("/keys/retiring")).body.data.state).toBe("rotated");
-    expect(clicks.count()).toBeLessThanOrEqual(2);
   });
 
   test("break the connection of one key, and turn it off again", async () => {

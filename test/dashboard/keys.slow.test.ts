@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { noBrowser } from "../support/chromium-page.js";
 import { mePath } from "../support/send.js";
-import { type Dashboard, keptOf, openDashboard, quiet, viewsOf } from "./open-dashboard.js";
+import { clipboard, type Dashboard, keptOf, openDashboard, quiet, viewsOf } from "./open-dashboard.js";
 
 const view = "/keys";
 
@@ -66,18 +66,16 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
   });
 
   test("R34 the secret goes into the clipboard from its dialog, then from the header until a reload", async () => {
-    const context = { permissions: ["clipboard-read", "clipboard-write"] };
-    const { page } = await openDashboard({ view, context });
-    const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+    const { page } = await openDashboard({ view });
     const secret = await createKey(page, "Clipboard");
     await page.getByRole("button", { name: "Copy the secret" }).click();
-    await expect.poll(clipboard).toBe(secret);
+    await expect.poll(() => clipboard(page)).toBe(secret);
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.evaluate(() => navigator.clipboard.writeText(""));
     const copy = page.getByRole("button", { name: "Copy key clipboard" });
     await copy.click();
-    await expect.poll(clipboard).toBe(secret);
+    await expect.poll(() => clipboard(page)).toBe(secret);
     await page.reload();
     await rowOf(page, "clipboard").waitFor();
     expect(await copy.count()).toBe(0);
