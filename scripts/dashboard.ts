@@ -18,11 +18,17 @@ export async function buildDashboard(): Promise<string[]> {
     base: "./",
     logLevel: "warn",
     define: { docsAddress: JSON.stringify(`${homepage}/blob/v${version}/docs/`) },
-    oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+    // Calls of `h` compress better than those of the automatic runtime.
+    oxc: {
+      jsx: { runtime: "classic", pragma: "h", pragmaFrag: "Fragment" },
+      jsxInject: 'import { Fragment, h } from "preact"',
+    },
     build: {
       outDir: into,
       emptyOutDir: true,
       target: "es2022",
+      // The first browsers with `light-dark()`, which would otherwise be spelled out.
+      cssTarget: ["chrome123", "firefox120", "safari17.5"],
       modulePreload: false,
       // The page contains no scripts or styles itself: its policy allows no data in the place of a file.
       assetsInlineLimit: 0,

@@ -33,15 +33,11 @@ addEventListener("hashchange", () => {
 
 type Query = Readonly<Record<string, string | undefined>>;
 
-/** A path with a query, without the empty members. */
-export function withQuery(path: string, query: Query): string {
+/** The address of a view. Empty members of the query are left out. */
+export function linkTo(view: string, parts: readonly string[] = [], query: Query = {}): string {
   const filled = Object.entries(query).filter((entry): entry is [string, string] => Boolean(entry[1]));
   const text = new URLSearchParams(filled).toString();
-  return text === "" ? path : `${path}?${text}`;
-}
-
-export function linkTo(view: string, parts: readonly string[] = [], query: Query = {}): string {
-  return withQuery(`#/${[view, ...parts.map(encodeURIComponent)].join("/")}`, query);
+  return `#/${[view, ...parts.map(encodeURIComponent)].join("/")}${text && `?${text}`}`;
 }
 
 /** Changes the query of the address in place. A reload shows the same view, without one history entry per letter. */

@@ -61,7 +61,7 @@ export async function openDashboard(options: DashboardOptions = {}): Promise<Das
 }
 
 async function openPage(address: string, options?: BrowserContextOptions): Promise<Page> {
-  const page = await takePage(options);
+  const page = await takePage({ permissions: ["clipboard-read", "clipboard-write"], ...options });
   noteCalls(page);
   const wrong: string[] = [];
   page.on("pageerror", (error) => wrong.push(String(error)));
@@ -103,6 +103,8 @@ export async function quiet(page: Page): Promise<void> {
     turns = underWay.get(page)?.size === 0 ? turns + 1 : 0;
   }
 }
+
+export const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText());
 
 /** Everything that a page holds, and the browser keeps for it: the session's storage, and all others. */
 export async function keptOf(page: Page) {

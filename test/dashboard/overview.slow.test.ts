@@ -42,7 +42,7 @@ describe.skipIf(noBrowser)("the overview", () => {
     await settled(page);
     await detail.getByRole("button", { name: "Send it now" }).focus();
     await page.keyboard.press("Enter");
-    await detail.getByText("Response: 401").waitFor();
+    await detail.getByText("Result: 401").waitFor();
     await page.locator("a.exit-by-story", { hasText: "401.expired" }).waitFor();
     const [sent] = (await ask("/requests")).body.data;
     expect(sent).toMatchObject({ key: "expired", path_id: "401.expired", source: "story" });
@@ -57,12 +57,12 @@ describe.skipIf(noBrowser)("the overview", () => {
   test("rejections come first with their causes, and the button that fixes one", async () => {
     const { page, ask, send } = await openDashboard({ scenario: "key-states" });
     await send("active", "wrong-scope", "organization-inactive");
-    const rejections = page.locator(".rejections");
+    const rejections = page.locator('[aria-label="Last rejections"]');
     await rejections
       .getByText("with wrong-scope: needs attestations:read, this key has consents:read")
       .waitFor();
     const topOf = async (selector: string) => (await page.locator(selector).first().boundingBox())?.y ?? 0;
-    expect(await topOf(".rejections")).toBeLessThan(await topOf(".next-path"));
+    expect(await topOf('[aria-label="Last rejections"]')).toBeLessThan(await topOf("#section-next > p"));
     await rejections.getByRole("button", { name: "Activate the organization" }).click();
     await expect
       .poll(async () => (await ask("/organizations/quillmeadow-insurance")).body.data.status)
@@ -100,8 +100,8 @@ describe.skipIf(noBrowser)("the overview", () => {
     await advice.getByText(`Rule: ${rule}`).waitFor();
     expect(await page.content()).not.toContain(apiKey);
     await advice.getByRole("link", { name: "1 request" }).click();
-    await page.locator(".request-list [data-row]").waitFor();
-    expect(await page.locator(".request-list [data-row]").count()).toBe(1);
+    await page.locator(".requests [data-row]").waitFor();
+    expect(await page.locator(".requests [data-row]").count()).toBe(1);
   });
 
   test("the report is saved in each format as the control plane gives it, also where a token is needed", async () => {

@@ -64,7 +64,7 @@ describe.skipIf(noBrowser)("the clock", () => {
 
   test("R38 it goes to an event, and the list shows what comes after it", async () => {
     const { page, ask } = await openDashboard({ view, scenario: eventful });
-    const events = page.locator(".panel-clock .list li");
+    const events = page.locator("#section-clock .list li");
     await events.nth(4).waitFor();
     expect((await events.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, " "))).toEqual([
       expect.stringMatching(/The limits per minute reset.* in 1 min/),
@@ -78,7 +78,7 @@ describe.skipIf(noBrowser)("the clock", () => {
     expect((await ask("/keys/retiring")).body.data.state).toBe("rotated");
     await events.filter({ hasText: "Overlap of retiring" }).waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Resume" }).click();
-    await page.locator(".panel-clock").getByText("running").waitFor();
+    await page.locator("#section-clock").getByText("running").waitFor();
     expect((await ask("/clock")).body.data.frozen).toBe(false);
   });
 });
@@ -88,11 +88,11 @@ const faultsOf = async (ask: Ask) => (await ask("/faults")).body.data;
 describe.skipIf(noBrowser)("faults and the profile", () => {
   test("each of the seven buttons adds its fault, for every request, or for a key and every nth", async () => {
     const { page, ask } = await openDashboard({ scenario: "key-states", view });
-    const buttons = page.locator(".presets button");
+    const buttons = page.locator("#section-faults form button");
     await buttons.nth(6).waitFor();
     for (let index = 0; index < (await buttons.count()); index++) {
       await buttons.nth(index).click();
-      await page.locator(".faults li").nth(index).getByRole("button", { name: "Turn off" }).waitFor();
+      await page.locator("#section-faults li").nth(index).getByRole("button", { name: "Turn off" }).waitFor();
     }
     expect((await faultsOf(ask)).map(({ then }: { then: unknown }) => then)).toEqual([
       { status: 503 },
@@ -103,7 +103,7 @@ describe.skipIf(noBrowser)("faults and the profile", () => {
     await page.getByLabel("For key").selectOption("active");
     await page.getByLabel("For requests").selectOption("3");
     await buttons.first().click();
-    await page.getByText("Every 3rd request with the key active: sends 503.").waitFor();
+    await page.getByText("Every 3 requests with the key active: 503.").waitFor();
     expect((await faultsOf(ask)).at(-1)).toMatchObject({
       when: { key: "active", every: 3 },
       then: { status: 503 },
@@ -117,7 +117,7 @@ describe.skipIf(noBrowser)("faults and the profile", () => {
     const headers = { "x-api-key": server.sandbox.secret("live") };
     await fetch(server.url + mePath, { headers });
     await page.getByText("0 requests matched.").waitFor();
-    await page.getByRole("button", { name: /the fault: Every 3rd/ }).click();
+    await page.getByRole("button", { name: /the fault: Every 3/ }).click();
     await expect.poll(() => faultsOf(ask)).toMatchObject([{ then: { slow: 100_000 } }]);
   });
 
@@ -177,7 +177,7 @@ describe.skipIf(noBrowser)("the scenario", () => {
     await page.getByRole("button", { name: "Cancel" }).click();
     expect((await ask("/health")).body.scenario).toBe("Written by hand");
     await load(page, "revoked");
-    await page.locator(".scenario-name", { hasText: "revoked" }).waitFor();
+    await page.locator(".running a", { hasText: "revoked" }).waitFor();
     await load(page, "Written by hand");
     await expect.poll(async () => (await ask("/scenario")).text).toBe(text);
   });
@@ -194,7 +194,7 @@ describe.skipIf(noBrowser)("the scenario", () => {
     await choose(page, written);
     await page.getByText("No problems found.").waitFor();
     await load(page, "mine.yaml");
-    await page.locator(".scenario-name", { hasText: "Written by hand" }).waitFor();
+    await page.locator(".running a", { hasText: "Written by hand" }).waitFor();
     expect((await ask("/scenario")).text).toBe(written);
     await page.getByRole("button", { name: "Load expired" }).click();
     await page.getByText("is in no list: download it first").waitFor();

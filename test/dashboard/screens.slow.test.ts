@@ -86,53 +86,45 @@ function wordsAndCuts(): { readonly words: readonly string[]; readonly cut: read
   };
 }
 
-/** Puts numbers on everything that can be pressed or filled in; returns what it is, by number. */
-function numberControls(): string[] {
-  const kinds = "a[href], button, input, select, textarea, summary, [tabindex]";
-  const scope = document.querySelector("dialog[open]") ?? document;
-  const named = new Set<string>();
-  const controls = [...scope.querySelectorAll<HTMLElement>(kinds)].filter((element) => {
-    if (element.tabIndex < 0 || !element.checkVisibility({ visibilityProperty: true })) return false;
-    if (element.matches(":disabled")) return false;
-    if (!(element instanceof HTMLInputElement) || element.type !== "radio") return true;
-    // Of the choices of one group, one is reached by Tab and the others by arrows.
-    if (named.has(element.name)) return false;
-    named.add(element.name);
-    return true;
-  });
-  return controls.map((element, index) => {
-    element.dataset.number = String(index);
-    if (element instanceof HTMLInputElement && element.type === "radio") {
-      for (const one of document.getElementsByName(element.name)) one.dataset.number = String(index);
-    }
-    return element.outerHTML.slice(0, 120);
-  });
-}
-
-/** Notes which numbers get the focus, and what has it without showing it. */
+/** Notes what gets the focus, and what has it without showing it. */
 function noteFocus(): void {
-  const noted = Object.assign(globalThis, { reached: new Set<number>(), unseen: [] as string[] });
+  const noted = Object.assign(globalThis, { reached: new Set<Element>(), unseen: [] as string[] });
   document.addEventListener("focusin", ({ target }) => {
     const element = target as HTMLElement;
     const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element);
     const isOutlined = outlineStyle !== "none" && Number.parseFloat(outlineWidth) > 0;
     if (!isOutlined && boxShadow === "none") noted.unseen.push(element.outerHTML.slice(0, 120));
-    if (element.dataset.number !== undefined) noted.reached.add(Number(element.dataset.number));
+    noted.reached.add(element);
   });
 }
 
+/** How much can be pressed or filled in, and what of it has not had the focus. */
+function focusResults() {
+  const { reached, unseen } = globalThis as unknown as { reached: Set<Element>; unseen: string[] };
+  const kinds = "a[href], button, input, select, textarea, summary, [tabindex]";
+  const scope = document.querySelector("dialog[open]") ?? document;
+  const controls = [...scope.querySelectorAll<HTMLElement>(kinds)].filter(
+    (element) =>
+      element.tabIndex >= 0 &&
+      element.checkVisibility({ visibilityProperty: true }) &&
+      !element.matches(":disabled"),
+  );
+  // Of the choices of one group, one is reached by Tab and the others by arrows.
+  const groupOf = (element: HTMLElement) =>
+    element instanceof HTMLInputElement && element.type === "radio"
+      ? [...document.getElementsByName(element.name)]
+      : [element];
+  const missed = controls.filter((element) => !groupOf(element).some((one) => reached.has(one)));
+  return { count: controls.length, missed: missed.map((element) => element.outerHTML.slice(0, 120)), unseen };
+}
+
 async function expectReachedByTab(page: Page): Promise<void> {
-  const controls = await page.evaluate(numberControls);
-  expect(controls.length).toBeGreaterThan(1);
   await page.evaluate(noteFocus);
+  const { count } = await page.evaluate(focusResults);
+  expect(count).toBeGreaterThan(1);
   // Once around, and what the browser has of its own between the last and the first.
-  for (let presses = 0; presses < controls.length + 10; presses++) await page.keyboard.press("Tab");
-  const [reached, unseen] = await page.evaluate(() => {
-    const noted = globalThis as unknown as { reached: Set<number>; unseen: string[] };
-    return [[...noted.reached], noted.unseen] as const;
-  });
-  const missed = controls.filter((_, index) => !reached.includes(index));
-  expect({ missed, unseen }).toEqual({ missed: [], unseen: [] });
+  for (let presses = 0; presses < count + 10; presses++) await page.keyboard.press("Tab");
+  expect(await page.evaluate(focusResults)).toEqual({ count, missed: [], unseen: [] });
 }
 
 /** Of each view, and of each of its pages, the last screen; and every dialog. */

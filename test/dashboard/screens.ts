@@ -29,7 +29,7 @@ async function showSecret(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Create a key" }).click();
   await page.getByLabel("Name", { exact: true }).fill("Shown once");
   await page.getByRole("button", { name: "Create the key" }).click();
-  await page.locator(".secret-text").waitFor();
+  await page.locator(".secret .code").waitFor();
 }
 
 async function chooseWrongFile(page: Page): Promise<void> {
@@ -39,7 +39,7 @@ async function chooseWrongFile(page: Page): Promise<void> {
 }
 
 async function fixAndSendAgain(page: Page): Promise<void> {
-  await page.locator(".request-list a").first().click();
+  await page.locator(".requests a").first().click();
   await press("Create a key with this scope")(page);
   await page.locator(".secret").waitFor();
   await press("Send again")(page);

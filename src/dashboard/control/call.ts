@@ -31,7 +31,6 @@ export function takeToken(): void {
 
 /** A rejection by the control plane, or a missing response (`unreachable`). */
 export class ControlError extends Error {
-  override readonly name = "ControlError";
   constructor(
     readonly code: string,
     message: string,

@@ -7,11 +7,8 @@ export const revision = new Shared<string | undefined>(undefined);
 /** Why the page is not up to date, as a sentence. */
 export const whyOffline = new Shared<string | undefined>(undefined);
 
-/** In milliseconds, between two questions. */
-const pause = 1000;
-
-/** In milliseconds. Each pause after a failure is twice as long as the one before. */
-const [firstPause, longestPause] = [1000, 30_000];
+/** In milliseconds, between two questions. Each pause after a failure is twice as long as the one before. */
+const [pause, longestPause] = [1000, 30_000];
 
 /** In milliseconds, until a server without a response hangs or is unreachable. */
 const longestSilence = 10_000;
@@ -45,7 +42,7 @@ async function keepAsking(): Promise<void> {
       // The same revision is news after a failure, because a reading may have failed as well.
       revision.value = undefined;
       whyOffline.value = needsToken.value ? undefined : (error as ControlError).message;
-      wait = Math.min(longestPause, Math.max(firstPause, wait * 2));
+      wait = Math.min(longestPause, wait * 2);
     }
     clearTimeout(timer);
     if (changes === ownChanges.value && !needsToken.value) await sleep(wait);

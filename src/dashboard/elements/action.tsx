@@ -1,6 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import type { ControlError } from "../control/call.js";
+import { useData } from "../control/data.js";
+import type { ControlData } from "../control/responses.js";
 import { Dialog } from "./dialog.js";
 import { DocsLink, Sentence } from "./words.js";
 
@@ -35,6 +37,22 @@ export function RejectionText({ problem }: Readonly<{ problem: ControlError | un
         </DocsLink>
       )}
     </p>
+  );
+}
+
+interface ReadProps<Path extends keyof ControlData> {
+  readonly path: Path;
+  readonly children: (response: ControlData[Path]) => ComponentChildren;
+}
+
+/** The last response to a path, up to date. Every view shows that the sandbox does not respond, so content stays without that. */
+export function Read<Path extends keyof ControlData>({ path, children }: ReadProps<Path>) {
+  const { data, problem } = useData(path);
+  return (
+    <>
+      {(data === undefined || problem?.code !== "unreachable") && <RejectionText problem={problem} />}
+      {data === undefined ? problem === undefined && <p class="muted">Reading…</p> : children(data)}
+    </>
   );
 }
 
@@ -93,7 +111,7 @@ export function Button({ run, ask, class: name = "quiet", isDisabled, children }
       <button type="button" class={name} disabled={isDisabled} onClick={press}>
         {children}
       </button>
-      {ask !== undefined && isAsking ? <Ask {...ask} run={run} onClose={() => setAsking(false)} /> : null}
+      {ask !== undefined && isAsking && <Ask {...ask} run={run} onClose={() => setAsking(false)} />}
       <RejectionText problem={problem} />
     </>
   );

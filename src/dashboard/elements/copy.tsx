@@ -24,7 +24,7 @@ export function CopyButton({ text, children }: CopyProps) {
   return (
     <span class="copy">
       <Button run={copy}>{isCopied ? "Copied" : children}</Button>
-      {manual === undefined ? null : (
+      {manual && (
         <textarea
           readOnly
           rows={3}

@@ -62,7 +62,7 @@ export function Form({ draft, class: layout, send, children }: FormProps) {
   return (
     <form class={layout} ref={form} aria-busy={isRunning} onSubmit={submit}>
       {children}
-      {Object.keys(problem?.fields ?? {}).length === 0 ? <RejectionText problem={problem} /> : null}
+      {Object.keys(problem?.fields ?? {}).length === 0 && <RejectionText problem={problem} />}
     </form>
   );
 }
@@ -73,11 +73,11 @@ export type Option = string | readonly [value: string, words: string];
 const pairOf = (option: Option) => (typeof option === "string" ? ([option, option] as const) : option);
 
 /** The values of a list to choose from. */
-export function Options({ of, value }: { readonly of: readonly Option[]; readonly value: string }) {
+export function Options({ of }: { readonly of: readonly Option[] }) {
   return (
     <>
       {of.map(pairOf).map(([name, words]) => (
-        <option key={name} value={name} selected={name === value}>
+        <option key={name} value={name}>
           {words}
         </option>
       ))}
@@ -125,14 +125,14 @@ export function Field({ draft, name, label, hint, placeholder, required, of }: F
         />
       ) : (
         <select onChange={change} {...attributes}>
-          <Options of={of} value={value} />
+          <Options of={of} />
         </select>
       )}
-      {note === undefined ? null : (
+      {note && (
         <p
           id={`${id}-note`}
-          class={problem === undefined ? "muted small" : "rejection small"}
-          role={problem === undefined ? undefined : "alert"}
+          class={`small ${problem ? "rejection" : "muted"}`}
+          role={problem ? "alert" : undefined}
         >
           {note}
         </p>

@@ -55,11 +55,11 @@ export function ListHead({ title, matching, total, all, placeholder, children }:
           value={filterInAddress()}
           onInput={filter}
         />
-        {isRejected ? (
+        {isRejected && (
           <p class="rejection small" role="status">
             This looks like a secret, which would become part of the address. Filter by a ref or fingerprint.
           </p>
-        ) : null}
+        )}
       </search>
     </>
   );

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import type {
   Request,
   RequestChecks,
@@ -18,15 +19,28 @@ export function toneOf(pathId: string): string {
 }
 
 export function PathBadge({ pathId }: Readonly<{ pathId: string }>) {
-  return <code class={`path-badge toned tone-${toneOf(pathId)}`}>{pathId}</code>;
+  return <code class={`toned tone-${toneOf(pathId)}`}>{pathId}</code>;
 }
 
-/** A link to the faults if one of them changed or delayed the response; otherwise nothing. */
-export function OwnFault({ fault }: Readonly<{ fault: string | null }>) {
-  if (fault === null) return null;
+interface OutcomeProps {
+  readonly of: Pick<Request, "status" | "code" | "path_id" | "fault">;
+  /** After the path id. */
+  readonly children?: ComponentChildren;
+}
+
+/** How a request ended, with a link to the faults if one of them changed or delayed the response. */
+export function OutcomeText({ of: { status, code, path_id: pathId, fault }, children }: OutcomeProps) {
   return (
     <>
-      , <a href={linkTo("sandbox", ["faults"])}>caused by a fault set in this sandbox</a>
+      <strong class={`status toned tone-${toneOf(pathId)}`}>{status === 0 ? "No response" : status}</strong>{" "}
+      <code>{code}</code> <PathBadge pathId={pathId} />
+      {children}
+      {fault && (
+        <>
+          {fault !== pathId && `, delayed by ${fault}`},{" "}
+          <a href={linkTo("sandbox", ["faults"])}>caused by a fault set in this sandbox</a>
+        </>
+      )}
     </>
   );
 }
@@ -50,11 +64,9 @@ export function SentResponse({ sent: { request, response } }: Readonly<{ sent: S
   return (
     <>
       <p>
-        {response === null ? "No response" : `Response: ${response.status}`} <code>{request.code}</code>,
-        which is <PathBadge pathId={request.path_id} />
-        <OwnFault fault={request.fault} />. <a href={linkTo("requests", [request.id])}>Open the request</a>
+        Result: <OutcomeText of={request} />. <a href={linkTo("requests", [request.id])}>Open the request</a>
       </p>
-      {response === null ? null : <BodyText text={response.body} />}
+      {response && <BodyText text={response.body} />}
     </>
   );
 }
@@ -80,13 +92,13 @@ export function AdviceList({ advice, inJournal = {} }: AdviceListProps) {
                 <span class="badge toned">{level}</span> <strong>{id}</strong> {meaning}
               </summary>
               <p>
-                <strong>What to do:</strong> {what_to_do} {hint ? `Did you mean ${hint}?` : null}
+                <strong>What to do:</strong> {what_to_do} {hint && `Did you mean ${hint}?`}
               </p>
               <p class="muted">
                 Rule: {rule} <DocsLink to="report.md#advice">About advice</DocsLink>
               </p>
             </details>
-            {inJournal[id] === undefined ? null : (
+            {inJournal[id] && (
               <a href={linkTo("requests", [], { filter: id })}>Show {counted(inJournal[id], "request")}</a>
             )}
           </li>
@@ -136,7 +148,7 @@ export function BodyText({ text }: Readonly<{ text: string }>) {
   return (
     <pre class="code">
       <bdi>{shown.slice(0, maxShown)}</bdi>
-      {rest > 0 ? <span class="muted">{`\n… and ${rest.toLocaleString("en")} more characters`}</span> : null}
+      {rest > 0 && <span class="muted">{`\n… and ${rest.toLocaleString("en")} more characters`}</span>}
     </pre>
   );
 }

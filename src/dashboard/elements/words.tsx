@@ -1,7 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useData } from "../control/data.js";
 import { now } from "../control/now.js";
-import type { ControlData } from "../control/responses.js";
 import { useShared } from "../control/shared.js";
 
 /** The start of a text of any length. */
@@ -20,16 +18,6 @@ export function firstSentence(text: string): string {
 /** A number with its noun: `1 request`, `1,200 requests`. */
 export function counted(count: number, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
-}
-
-const asList = new Intl.ListFormat("en-GB");
-
-const maxListed = 12;
-
-/** Texts as one list: `a, b and c`. */
-export function listText(texts: readonly string[]): string {
-  const rest = texts.length - maxListed;
-  return asList.format([...texts.slice(0, maxListed), ...(rest > 0 ? [`${rest} more`] : [])]);
 }
 
 /** The duration of a request: `12.5 ms`, or `< 0.1 ms`. */
@@ -78,16 +66,16 @@ const units = [
   ["s", 1000],
 ] as const;
 
-/** A duration in its largest units: `1 h 5 min`. */
+/** A duration of a second or more in its largest units: `1 h 5 min`. */
 function durationText(milliseconds: number): string {
-  let rest = Math.max(0, Math.round(milliseconds / 1000) * 1000);
+  let rest = Math.round(milliseconds / 1000) * 1000;
   const parts = [];
   for (const [unit, length] of units) {
     const count = Math.floor(rest / length);
     rest -= count * length;
     if (count > 0) parts.push(`${count}\u00A0${unit}`);
   }
-  return parts.slice(0, 2).join(" ") || "0 s";
+  return parts.slice(0, 2).join(" ");
 }
 
 /**
@@ -114,13 +102,16 @@ type Named = readonly [name: string, value: ComponentChildren];
 export function FactList({ of, class: layout }: { readonly of: readonly Named[]; readonly class: string }) {
   return (
     <dl class={layout}>
-      {of.map(([name, value]) =>
-        value === null ? null : (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ),
+      {of.map(
+        ([name, value]) =>
+          value && (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>
+                <bdi>{value}</bdi>
+              </dd>
+            </div>
+          ),
       )}
     </dl>
   );
@@ -139,31 +130,14 @@ interface PanelProps {
 /** A part of a view with its title. */
 export function Panel({ title, name, note, actions, children }: PanelProps) {
   return (
-    <section class={`panel stack panel-${name}`} id={name && `section-${name}`} aria-label={title}>
+    <section class="panel stack" id={name && `section-${name}`} aria-label={title}>
       <header class="bar apart">
         <h2>{title}</h2>
         {actions}
       </header>
-      {note === undefined ? null : <p class="muted">{note}</p>}
+      {note && <p class="muted">{note}</p>}
       {children}
     </section>
-  );
-}
-
-interface ReadProps<Path extends keyof ControlData> {
-  readonly path: Path;
-  readonly children: (response: ControlData[Path]) => ComponentChildren;
-}
-
-/** The last response to a path, up to date. Before the first one, it shows that or why it is missing. */
-export function Read<Path extends keyof ControlData>({ path, children }: ReadProps<Path>) {
-  const { data, problem } = useData(path);
-  if (data !== undefined) return <>{children(data)}</>;
-  if (problem === undefined) return <p class="muted">Reading…</p>;
-  return (
-    <p class="rejection" role="alert">
-      {problem.message}
-    </p>
   );
 }
 

@@ -1,9 +1,9 @@
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { ShownFault } from "../control/responses.js";
-import { Button } from "../elements/action.js";
+import { Button, Read } from "../elements/action.js";
 import { Field, Form, FormDraft, type Option } from "../elements/form.js";
-import { capitalized, counted, DocsLink, instantText, listText, Panel, Read } from "../elements/words.js";
+import { capitalized, counted, DocsLink, instantText, Panel, shortened } from "../elements/words.js";
 
 type Faults = readonly ShownFault[];
 
@@ -30,12 +30,12 @@ export function FaultPanel() {
     <Panel
       title="Faults"
       name="faults"
-      note="Problems between client and API, before the request checks. The first fault that matches a request hits it."
+      note="A fault hits a request before its checks. The first one that matches counts."
     >
       <Read path="/faults">
         {(active) => (
-          <ul class="list faults">
-            {active.length === 0 ? <li>No faults. Every request gets its normal response.</li> : null}
+          <ul class="list">
+            {active.length === 0 && <li>No faults.</li>}
             {active.map((fault, index) => (
               <FaultRow key={index} fault={fault} />
             ))}
@@ -44,7 +44,7 @@ export function FaultPanel() {
       </Read>
       <NewFault />
       <p class="muted">
-        A scenario can have other faults: at times, at random, for an organization or an outcome.{" "}
+        A scenario can have more: at times, at random, for an organization or an outcome.{" "}
         <DocsLink to="scenarios.md#faults">How to write them</DocsLink>
       </p>
     </Panel>
@@ -58,7 +58,7 @@ function FaultRow({ fault }: Readonly<{ fault: ShownFault }>) {
     <li class="bar nowrap">
       <p class="wide">
         <bdi>{words}.</bdi>{" "}
-        <span class="muted">{matched === undefined ? null : `${counted(matched, "request")} matched.`}</span>
+        <span class="muted">{matched !== undefined && `${counted(matched, "request")} matched.`}</span>
       </p>
       <Button class="quiet small" run={() => turnOff(fault)}>
         Turn off<span class="visually-hidden"> the fault: {words}</span>
@@ -67,33 +67,33 @@ function FaultRow({ fault }: Readonly<{ fault: ShownFault }>) {
   );
 }
 
-/** A fault for each button. */
-const effects: Readonly<Record<string, ShownFault["then"]>> = {
-  "503": { status: 503 },
-  "Two seconds late": { latency: "2s" },
-  "Connection reset": { reset: true },
-  "No response": { hang: true },
-  "Cut body": { truncate: true },
-  "Broken JSON": { malformed: true },
-  "Slow body": { slow: 25 },
-};
+/** The effects with a button. */
+const effects: readonly ShownFault["then"][] = [
+  { status: 503 },
+  { latency: "2s" },
+  { reset: true },
+  { hang: true },
+  { truncate: true },
+  { malformed: true },
+  { slow: 25 },
+];
 
 /** The requests that the next fault hits. Stays while another view is shown. */
 const draft = new FormDraft();
 
 const every: readonly Option[] = [
   ["", "every request"],
-  ...[2, 3, 4, 5, 10].map((nth) => [`${nth}`, `every ${ordinal(nth)} request`] as const),
+  ...[2, 3, 4, 5, 10].map((nth) => [`${nth}`, `every ${nth} requests`] as const),
 ];
 
 function NewFault() {
   const refs = useData("/keys?limit=1000").data?.map(({ ref }) => ref) ?? [];
-  const add = (effect: string) => {
+  const add = (words: string) => {
     const key = draft.text("key");
     const nth = draft.text("nth");
     const when = { ...(key && { key }), ...(nth && { every: Number(nth) }) };
     const condition = Object.keys(when).length > 0 && { when };
-    const then = effects[effect] ?? {};
+    const then = effects.find((effect) => effectWords(effect) === words) ?? {};
     return replaceFaults((active) => [...active, { ...condition, then }]);
   };
   return (
@@ -103,10 +103,10 @@ function NewFault() {
         <Field draft={draft} name="key" label="For key" of={[["", "every key"], ...refs]} />
         <Field draft={draft} name="nth" label="For requests" of={every} />
       </div>
-      <div class="bar presets">
-        {Object.keys(effects).map((effect) => (
-          <button key={effect} type="submit" class="quiet" value={effect}>
-            {effect}
+      <div class="bar">
+        {effects.map(effectWords).map((words) => (
+          <button key={words} type="submit" class="quiet" value={words}>
+            {capitalized(words)}
           </button>
         ))}
       </div>
@@ -114,14 +114,14 @@ function NewFault() {
   );
 }
 
-/** The requests that match a fault: `every 3rd request with the key flaky`. */
+/** The requests that match a fault: `every 3 requests with the key flaky`. */
 function conditionWords(when: ShownFault["when"] = {}): string {
   const { key, organization, path_id: path, every: nth = 1, requests, probability, after, until } = when;
   return [
     probability !== undefined && `with a probability of ${Math.round(probability * 1000) / 10}%,`,
     requests === undefined
-      ? `every ${nth > 1 ? `${ordinal(nth)} ` : ""}request`
-      : `request ${listText(requests.map(String))}`,
+      ? `every ${nth > 1 ? `${nth} requests` : "request"}`
+      : `request ${shortened(requests.join(", "), 60)}`,
     key !== undefined && `with the key ${key}`,
     organization !== undefined && `from ${organization}`,
     path !== undefined && `that would result in ${path}`,
@@ -132,7 +132,7 @@ function conditionWords(when: ShownFault["when"] = {}): string {
     .join(" ");
 }
 
-/** The effects of a fault: `sends 503, after 2s`. */
+/** The effects of a fault: `503, 2s late`. */
 function effectWords({
   latency,
   status,
@@ -145,18 +145,13 @@ function effectWords({
 }: ShownFault["then"]): string {
   const delay = typeof latency === "object" ? Object.values(latency).join(" to ") : latency;
   const words = [
-    status !== undefined && `sends ${status}${body === "html" ? " with a gateway's page" : ""}`,
-    reset && "resets the connection",
-    hang && "never sends a response",
-    truncate && "cuts the body and closes the connection",
-    malformed && "sends 200 with broken JSON",
-    slow !== undefined && `sends ${slow} bytes per second`,
-    delay !== undefined && `delays the response by ${delay}`,
+    status !== undefined && `${status}${body === "html" ? " with a gateway's page" : ""}`,
+    reset && "connection reset",
+    hang && "no response",
+    truncate && "cut body",
+    malformed && "broken JSON",
+    slow !== undefined && `${slow} bytes per second`,
+    delay !== undefined && `${delay} late`,
   ];
-  return listText(words.filter((text) => typeof text === "string"));
-}
-
-function ordinal(number: number): string {
-  const suffix: Readonly<Record<string, string>> = { one: "st", two: "nd", few: "rd" };
-  return `${number}${suffix[new Intl.PluralRules("en", { type: "ordinal" }).select(number)] ?? "th"}`;
+  return words.filter(Boolean).join(", ");
 }

@@ -39,7 +39,7 @@ const approve = changesOrganization("Approve live access", { live_access: "appro
 
 const advanceTo = (window: string): Fix => ({
   label: `Advance to the next ${window}`,
-  also: "Moves the clock for everyone who uses this sandbox: keys and limits may end.",
+  also: "Moves the clock for everyone: keys may end.",
   async run({ next_request: { until: now } }) {
     if (now !== null) await call("/clock", { method: "PUT", body: { now } });
     return undefined;
@@ -97,9 +97,9 @@ export function FixAndSend({ request, onSent, isQuiet = false }: FixProps) {
   };
   return (
     <div class="stack" ref={panel}>
-      {issued === undefined ? null : <Secret issued={issued} key={issued.key.ref} />}
+      {issued && <Secret issued={issued} key={issued.key.ref} />}
       <div class="bar">
-        {fix === undefined ? null : (
+        {fix && (
           <Button class={isQuiet ? "quiet" : ""} run={run}>
             {fix.label}
           </Button>

@@ -84,7 +84,7 @@ function KeyForm({ title, action, path, body, children }: KeyFormProps) {
         <footer class="bar">
           <button type="submit">{action}</button>
           <Button run={close}>Cancel</Button>
-          {isFilled ? <span class="muted small">Cancel discards what you entered.</span> : null}
+          {isFilled && <span class="muted small">Cancel discards what you entered.</span>}
         </footer>
       </Form>
     </Dialog>
@@ -101,16 +101,13 @@ function RotateForm({ of, path }: Readonly<{ of: string; path: string }>) {
   const body = () => ({ overlap_minutes: numberIn("overlap_minutes") });
   return (
     <KeyForm title={`Rotate ${of}`} action="Rotate the key" path={path} body={body}>
-      <p>
-        The replacement has the same name, scopes and limits, and works immediately. The old key works until
-        the overlap ends.
-      </p>
+      <p>The new key has the same name, scopes and limits. The old one works until the overlap ends.</p>
       <Field
         draft={draft}
         name="overlap_minutes"
         label="Overlap in minutes"
         placeholder="60"
-        hint="At most 10080, which is seven days"
+        hint="At most 10080: seven days"
       />
     </KeyForm>
   );
@@ -180,7 +177,7 @@ function Scopes() {
           </label>
         ))}
       </div>
-      {problems.scopes === undefined ? null : (
+      {problems.scopes && (
         <p class="rejection small" role="alert">
           {problems.scopes}
         </p>

@@ -102,7 +102,7 @@ function Access({ organization }: Readonly<{ organization: ShownOrganization }>)
         <label key={label} class="labeled">
           {label}
           <select value={value} onChange={({ currentTarget }) => change(changeTo(currentTarget.value))}>
-            <Options of={of} value={value} />
+            <Options of={of} />
           </select>
         </label>
       ))}
@@ -126,31 +126,31 @@ function KeyRow({ of: key }: Readonly<{ of: ListedKey }>) {
   const end = endOf(key);
   const query = Object.fromEntries(route.value.query);
   return (
-    <li data-row={ref} class={isOpen ? "open" : undefined}>
-      <a class="key-name" href={linkTo("keys", isOpen ? [] : [ref], query)} aria-current={isOpen}>
+    <li data-row={ref}>
+      <a href={linkTo("keys", isOpen ? [] : [ref], query)} aria-current={isOpen}>
         {ref}
       </a>
       <span class="marks">
         <span class={`badge ${environment === "live" ? "toned tone-access" : ""}`}>{environment}</span>
-        {legacy ? <span class="badge">legacy</span> : null}
+        {legacy && <span class="badge">legacy</span>}
       </span>
       <span class="muted">
         gets{" "}
-        <strong class={`key-verdict toned tone-${toneOf(next.path_id)}`}>
+        <strong class={`toned tone-${toneOf(next.path_id)}`}>
           <Sentence>{next.status === 401 ? "401 unauthorized" : next.verdict}</Sentence>
         </strong>
-        {end === null ? null : (
+        {end && (
           <>
             , {hasEnded(key) ? state : state === "retiring" ? "retiring, ends" : "ends"}{" "}
             <Until at={end} hasHappened={hasEnded(key)} />
           </>
         )}
       </span>
-      <span class="muted key-usage">
+      <span class="muted">
         {usage.this_minute.toLocaleString("en")} of {limits.per_minute.toLocaleString("en")} a minute,{" "}
         {usage.today.toLocaleString("en")} of {limits.per_day.toLocaleString("en")} a day
       </span>
-      {isOpen ? <OpenKey of={key} /> : null}
+      {isOpen && <OpenKey of={key} />}
     </li>
   );
 }
@@ -176,7 +176,7 @@ function OpenKey({ of: key }: Readonly<{ of: ListedKey }>) {
       <FactList
         class="facts"
         of={[
-          ["Name", <bdi>{name}</bdi>],
+          ["Name", name],
           ["State", state],
           ["Scopes", <code>{scopes.join(" ")}</code>],
           ["Fingerprint", <code>{fingerprint}</code>],
@@ -194,12 +194,12 @@ function OpenKey({ of: key }: Readonly<{ of: ListedKey }>) {
         >
           Send a request
         </Button>
-        {state === "active" ? button("rotate", "Rotate…") : null}
+        {state === "active" && button("rotate", "Rotate…")}
         {hasEnded(key) ? null : button("expire", "Set its end…")}
         {hasEnded(key) ? null : button("revoke", "Revoke…")}
         <a href={linkTo("requests", [], { filter: ref })}>Its requests</a>
       </div>
-      <output class="stack">{sent === undefined ? null : <SentResponse sent={sent} />}</output>
+      <output class="stack">{sent && <SentResponse sent={sent} />}</output>
     </section>
   );
 }

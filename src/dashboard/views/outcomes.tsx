@@ -1,9 +1,9 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { baseUrl, call } from "../control/call.js";
 import type { ReportPath, ShownReport, ShownSentRequest } from "../control/responses.js";
-import { Button, lossOfState } from "../elements/action.js";
+import { Button, lossOfState, Read } from "../elements/action.js";
 import { PathBadge, SentResponse, toneOf } from "../elements/traffic.js";
-import { capitalized, DocsLink, Panel, Read } from "../elements/words.js";
+import { capitalized, DocsLink, Panel } from "../elements/words.js";
 import { linkTo, route } from "../route.js";
 import { CopyCurl } from "./secret.js";
 
@@ -14,7 +14,7 @@ export function Outcomes({ report }: Readonly<{ report: ShownReport }>) {
     <Panel
       title="Request checks"
       name="checks"
-      note="Filled: covered by clients. Ring: only by the story or this page, whose requests are in parentheses. Dashed: not covered; open it for instructions."
+      note="Filled: covered by clients. Ring: only by the story or this page (in parentheses). Dashed: not covered; open it to see how."
     >
       <Read path="/request-checks">
         {({ faults, checks, successes }) => (
@@ -43,7 +43,7 @@ export function Outcomes({ report }: Readonly<{ report: ShownReport }>) {
                       </li>
                     ))}
                   </ul>
-                  {path === undefined ? null : <OpenOutcome key={path.path_id} path={path} report={report} />}
+                  {path && <OpenOutcome key={path.path_id} path={path} report={report} />}
                 </li>
               );
             })}
@@ -70,9 +70,9 @@ function Exit({
       aria-current={isOpen}
       data-path={pathId}
     >
-      <code>{pathId}</code> {count > 0 ? count.toLocaleString("en") : null}{" "}
-      {sentHere > 0 ? `(${sentHere.toLocaleString("en")})` : null}
-      {state === "missing" ? <span class="visually-hidden">not covered</span> : null}
+      <code>{pathId}</code> {count > 0 && count.toLocaleString("en")}{" "}
+      {sentHere > 0 && `(${sentHere.toLocaleString("en")})`}
+      {state === "missing" && <span class="visually-hidden">not covered</span>}
     </a>
   );
 }
@@ -103,16 +103,14 @@ function OpenOutcome({
         <PathBadge pathId={pathId} />: {when}. Client requests: {count.toLocaleString("en")}. Story and this
         page: {sentHere.toLocaleString("en")}.
       </p>
-      {how === null ? null : (
+      {how && (
         <p>
           <strong>How to cover it:</strong> {how.text}.
         </p>
       )}
       <SendNow path={path} isQuiet />
       <p class="bar">
-        {inJournal?.[pathId] === undefined ? null : (
-          <a href={linkTo("requests", [], { filter: pathId })}>Show these requests</a>
-        )}
+        {inJournal?.[pathId] && <a href={linkTo("requests", [], { filter: pathId })}>Show these requests</a>}
         <DocsLink to="errors.md#all-paths">About the paths</DocsLink>
       </p>
     </section>
@@ -152,7 +150,7 @@ export function SendNow({
         {reset ? null : <CopyCurl keyRef={ref} line={line} />}
       </div>
       <output class="stack">
-        {sent === undefined ? null : (
+        {sent && (
           <>
             <strong>
               Sent for <PathBadge pathId={sent[0]} />

@@ -1,10 +1,10 @@
 import { fetchControl } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { Request, ShownReport } from "../control/responses.js";
-import { Button } from "../elements/action.js";
+import { Button, Read } from "../elements/action.js";
 import { saveFile } from "../elements/copy.js";
 import { AdviceList, PathBadge, Target } from "../elements/traffic.js";
-import { counted, FactList, Panel, Read, Sentence } from "../elements/words.js";
+import { counted, FactList, Panel, Sentence } from "../elements/words.js";
 import { linkTo } from "../route.js";
 import { causeText, FixAndSend } from "./fix.js";
 import { Outcomes, SendNow } from "./outcomes.js";
@@ -23,7 +23,7 @@ export function OverviewView() {
               <div class="stack gap">
                 {rejections.length === 0 ? null : (
                   <Panel title="Last rejections">
-                    <ul class="list rejections">
+                    <ul class="list">
                       {rejections.map(({ id }, index) => (
                         <Rejection key={id} id={id} isFirst={index === 0} />
                       ))}
@@ -35,7 +35,7 @@ export function OverviewView() {
                     <AdviceList advice={data.advice} inJournal={data.in_journal} />
                   </Panel>
                 )}
-                {isFirst ? nextStep : null}
+                {isFirst && nextStep}
               </div>
               <div class="stack gap">
                 <Coverage report={data} />
@@ -103,10 +103,8 @@ function NextStep({
         <p>Your clients have covered every promised path.</p>
       ) : (
         <>
-          <p class="next-path">
-            {unseen === undefined
-              ? "You have seen all paths. Coverage counts your client's requests. First, "
-              : null}
+          <p>
+            {unseen === undefined && "You have seen all paths. Your client has not sent "}
             <a href={linkTo("overview", [next.path_id])}>
               <PathBadge pathId={next.path_id} />
             </a>

@@ -5,7 +5,7 @@ import { useData } from "../control/data.js";
 import type { ShownRequestDetails } from "../control/responses.js";
 import { RejectionText } from "../elements/action.js";
 import { CopyButton } from "../elements/copy.js";
-import { AdviceList, BodyText, CheckStrip, OwnFault, PathBadge, Target } from "../elements/traffic.js";
+import { AdviceList, BodyText, CheckStrip, OutcomeText, Target } from "../elements/traffic.js";
 import { FactList, InstantText, millisecondsText, Sentence } from "../elements/words.js";
 import { changeQuery, linkTo, route } from "../route.js";
 import { causeText, FixAndSend } from "./fix.js";
@@ -63,22 +63,17 @@ function focusRow(ids: readonly string[]): void {
 
 /** Where the request ended, why, and what to do about it. */
 function Cause({ request }: Sections) {
-  const { id, at, duration_ms: duration, source, status, code, path_id: pathId, fault } = request;
+  const { id, at, duration_ms: duration, source } = request;
   return (
-    <div class="stack cause">
+    <div class="stack">
       <p class="muted small">
         <InstantText at={at} /> · <code>{id}</code> · {millisecondsText(duration)} · sent by{" "}
         {source === "story" ? "the story or this page" : "a client"}
       </p>
-      <p class="result">
-        <strong>{status === 0 ? "No response" : status}</strong> <code>{code}</code> at{" "}
-        <PathBadge pathId={pathId} />: <Sentence>{causeText(request)}</Sentence>
-        {fault === null || fault === pathId ? null : (
-          <>
-            , delayed by <PathBadge pathId={fault} />
-          </>
-        )}
-        <OwnFault fault={fault} />
+      <p>
+        <OutcomeText of={request}>
+          : <Sentence>{causeText(request)}</Sentence>
+        </OutcomeText>
       </p>
       <p>{request.what_to_do}</p>
     </div>
@@ -92,29 +87,23 @@ function Way({ request, isSentAgain }: Sections & Readonly<{ isSentAgain: boolea
   return (
     <>
       <h3>Request checks</h3>
-      <output>{isSentAgain ? `Sent again: ${status === 0 ? "no response" : status}` : null}</output>
+      <output>{isSentAgain && `Sent again: ${status === 0 ? "no response" : status}`}</output>
       <CheckStrip key={id} checks={checks} pathId={pathId} />
       {advice.length === 0 ? null : <h3>Advice</h3>}
       <AdviceList advice={advice} />
       <h3>Request</h3>
       <FactList
         class="pairs"
-        of={[
-          ["Key", <KeyText request={request} />],
-          ...Object.entries(sent.headers).map(([name, value]) => [name, <bdi>{value}</bdi>] as const),
-        ]}
+        of={[["Key", <KeyText request={request} />], ...Object.entries(sent.headers)]}
       />
       <h3>Response</h3>
       {response === null ? (
         <p class="muted">{fault === null ? "No response." : "None: the fault ended the request."}</p>
       ) : (
-        <div class="stack request-response">
-          <FactList
-            class="pairs"
-            of={Object.entries(response.headers).map(([name, value]) => [name, <bdi>{value}</bdi>] as const)}
-          />
+        <>
+          <FactList class="pairs" of={Object.entries(response.headers)} />
           <BodyText text={response.body} />
-        </div>
+        </>
       )}
       <div class="bar">
         <CopyCurl keyRef={repeat.key} line={(secret) => curlOf(request, baseUrl, secret)} />
@@ -136,7 +125,7 @@ function KeyText({ request: { id, key, fingerprint, sent, around } }: Sections) 
           <bdi>{key}</bdi>
         </a>
       )}
-      {fingerprint === null ? null : (
+      {fingerprint && (
         <>
           , fingerprint <code>{fingerprint}</code>
         </>

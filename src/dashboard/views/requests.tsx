@@ -16,7 +16,7 @@ export function RequestsView() {
   const chosen = filtered(all, filterInAddress()).toReversed();
   return (
     <div class={opened === undefined ? undefined : "with-detail"}>
-      <div class="stack gap request-list">
+      <div class="stack gap">
         <ListHead
           title="Requests"
           matching={chosen.length}
@@ -43,7 +43,7 @@ export function RequestsView() {
         )}
         <MoreRows left={chosen.length - limitInAddress()} />
       </div>
-      {opened === undefined ? null : <RequestDetail id={opened} />}
+      {opened && <RequestDetail id={opened} />}
     </div>
   );
 }
@@ -101,13 +101,13 @@ function Row({
         <a href={linkTo("requests", [id], Object.fromEntries(route.value.query))} aria-current={isOpen}>
           <PathBadge pathId={pathId} />
         </a>
-        <bdi class="row-key">{key ?? fingerprint ?? "no key"}</bdi>
+        <bdi>{key ?? fingerprint ?? "no key"}</bdi>
         <span class="row-target muted">
           <Target request={request} max={80} />
         </span>
         <span class="marks">
-          {source === "story" ? <span class="badge">story or page</span> : null}
-          {fault === null ? null : <span class="badge">fault</span>}
+          {source === "story" && <span class="badge">story or page</span>}
+          {fault && <span class="badge">fault</span>}
           {advice.length === 0 ? null : (
             <span class={`badge toned tone-${adviceTones[level]}`} title={advice.join(", ")}>
               {level}

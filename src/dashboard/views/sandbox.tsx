@@ -1,8 +1,8 @@
 import { useEffect } from "preact/hooks";
 import { call } from "../control/call.js";
 import type { ShownProfile } from "../control/responses.js";
-import { Button, lossOfState, RejectionText, useActions } from "../elements/action.js";
-import { DocsLink, listText, Panel, Read } from "../elements/words.js";
+import { Button, lossOfState, Read, RejectionText, useActions } from "../elements/action.js";
+import { DocsLink, Panel } from "../elements/words.js";
 import { route } from "../route.js";
 import { ClockPanel } from "./clock.js";
 import { FaultPanel } from "./faults.js";
@@ -73,7 +73,7 @@ function ProfilePanel() {
               ))}
             </fieldset>
             <p>
-              {pinned.length === 0 ? null : `Set apart from the profile: ${listText(pinned)}. `}
+              {pinned.length === 0 ? null : `Set apart from the profile: ${pinned.join(", ")}. `}
               <DocsLink to="specification.md#assumptions">All assumptions</DocsLink>
             </p>
           </>

@@ -3,9 +3,9 @@ import { call, fetchControl } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { TextProblem } from "../control/responses.js";
 import { Shared, useShared } from "../control/shared.js";
-import { Button, lossOfState, RejectionText, useActions } from "../elements/action.js";
+import { Button, lossOfState, Read, RejectionText, useActions } from "../elements/action.js";
 import { saveFile } from "../elements/copy.js";
-import { counted, DocsLink, firstSentence, Panel, Read } from "../elements/words.js";
+import { counted, DocsLink, firstSentence, Panel } from "../elements/words.js";
 
 interface ChosenFile {
   readonly name: string;
@@ -57,7 +57,7 @@ function Running({ text }: Readonly<{ text: string }>) {
       </div>
       <p class="muted">
         To change it, download it, edit it as the <DocsLink to="scenarios.md">guide</DocsLink> shows, and
-        choose the file here.{text.includes("_…") ? " Pinned keys are hidden." : null}
+        choose the file here.{text.includes("_…") && " Pinned keys are hidden."}
       </p>
       <YamlText text={text} />
     </>
@@ -94,14 +94,14 @@ function FileText({ file: { name, text, content, problems } }: Readonly<{ file: 
       </div>
       <p role={hasErrors ? "alert" : "status"} class={hasErrors ? "rejection" : "muted"}>
         {problems.length === 0 ? "No problems" : counted(problems.length, "problem")} found.
-        {hasErrors ? " Fix the errors in the file, and choose it again. The running scenario stays." : null}
+        {hasErrors && " Fix the errors in the file, and choose it again. The running scenario stays."}
       </p>
       <ol class="list">
         {problems.slice(0, maxProblems).map(({ level, line, column, message, hint }, index) => (
           <li key={index}>
             <span class={`toned tone-${level === "error" ? "key" : "limit"}`}>{level}</span>{" "}
             <bdi>{message}</bdi> <bdi class="muted">{hint}</bdi>
-            {line === null ? null : (
+            {line && (
               <pre class="code">
                 {line}:{column} {lines[line - 1]?.trim().slice(0, 200)}
               </pre>
@@ -147,7 +147,7 @@ function Scenarios() {
 function LoadButton({ name, load }: { readonly name: string; readonly load: () => Promise<unknown> }) {
   const runningName = useName();
   const isListed = useData("/scenarios").data?.some(({ running }) => running) ?? true;
-  const loss = isListed ? "" : ` ${runningName} is in no list: download it first if you have no file of it.`;
+  const loss = isListed ? "" : ` ${runningName} is in no list: download it first.`;
   return (
     <Button
       class="quiet small"

@@ -50,10 +50,10 @@ export function Secret({ issued }: Readonly<{ issued: IssuedKey }>) {
   return (
     <div class="stack secret" ref={shown} tabIndex={-1}>
       <p>
-        <strong>Copy it now: it is shown only once.</strong> The sandbox stores only its hash, as the service
-        does. Until you reload this page, its header also copies the key.
+        <strong>Copy it now: it is shown only once.</strong> The sandbox stores only its hash. Until you
+        reload this page, its header also copies the key.
       </p>
-      <code class="code secret-text">{secret}</code>
+      <code class="code">{secret}</code>
       <div class="bar">
         <CopyButton text={secret}>Copy the secret</CopyButton>
         <CopyButton text={line}>Copy as curl</CopyButton>

@@ -17,25 +17,24 @@ import { SandboxView } from "./sandbox.js";
 import { useLastIssued } from "./secret.js";
 import { StoryView } from "./story.js";
 
-/** By their names in the address. */
-const views: Readonly<Record<string, readonly [title: string, View: ComponentType]>> = {
-  overview: ["Overview", OverviewView],
-  requests: ["Requests", RequestsView],
-  keys: ["Keys", KeysView],
-  story: ["Story", StoryView],
-  sandbox: ["Sandbox", SandboxView],
-};
+/** With their names in lower case in the address. */
+const views: readonly (readonly [title: string, View: ComponentType])[] = [
+  ["Overview", OverviewView],
+  ["Requests", RequestsView],
+  ["Keys", KeysView],
+  ["Story", StoryView],
+  ["Sandbox", SandboxView],
+];
 
 export function Shell() {
   const { view } = useShared(route);
   if (useShared(needsToken)) return <TokenForm />;
-  const name = Object.hasOwn(views, view) ? view : "overview";
-  const [title, View] = views[name] ?? ["Overview", OverviewView];
+  const [title, View] = views.find(([name]) => name.toLowerCase() === view) ?? ["Overview", OverviewView];
   return (
     <>
       <Header />
-      <Navigation current={name} />
-      <Main key={name} title={title}>
+      <Navigation current={title} />
+      <Main key={title} title={title}>
         <View />
       </Main>
     </>
@@ -58,9 +57,9 @@ function Header() {
       <a class="brand" href={linkTo("overview")}>
         svc-sandbox <small class="muted">{version}</small>
       </a>
-      {scenario === undefined ? null : (
+      {scenario && (
         <span class="running">
-          <a class="scenario-name" href={linkTo("sandbox", ["scenario"])}>
+          <a href={linkTo("sandbox", ["scenario"])}>
             <bdi>{scenario}</bdi>
           </a>{" "}
           <span class="muted">seed {seed}</span>
@@ -91,7 +90,7 @@ function ActiveFaults() {
 function Connect() {
   const issued = useLastIssued();
   return (
-    <span class="bar connect">
+    <span class="bar">
       <CopyButton text={baseUrl}>Copy URL</CopyButton>
       {issued === undefined ? (
         <a class="button quiet" href={linkTo("keys")}>
@@ -114,9 +113,9 @@ function Navigation({ current }: Readonly<{ current: string }>) {
     <nav class="page-navigation" aria-label="Views">
       <div>
         <ul class="views">
-          {Object.entries(views).map(([name, [title]]) => (
-            <li key={name}>
-              <a href={linkTo(name)} aria-current={name === current ? "page" : undefined}>
+          {views.map(([title]) => (
+            <li key={title}>
+              <a href={linkTo(title.toLowerCase())} aria-current={title === current ? "page" : undefined}>
                 {title}
               </a>
             </li>
@@ -126,7 +125,7 @@ function Navigation({ current }: Readonly<{ current: string }>) {
           <a class="clock" href={linkTo("sandbox", ["clock"])} title="The sandbox's clock">
             <InstantText at={useShared(now)} />
           </a>
-          {frozen ? <a href={linkTo("sandbox", ["clock"])}>clock frozen</a> : null}
+          {frozen && <a href={linkTo("sandbox", ["clock"])}>clock frozen</a>}
           {profile === "minimal" ? null : <a href={linkTo("sandbox", ["profile"])}>profile {profile}</a>}
           <DocsLink to="README.md">Docs</DocsLink>
         </div>
@@ -151,7 +150,7 @@ function Main({ title, children }: { readonly title: string; readonly children: 
   }, []);
   return (
     <main ref={main} tabIndex={-1} class="view">
-      {offline === undefined ? null : (
+      {offline && (
         <div class="notice bar" role="status">
           <p class="wide">{offline} This page reconnects when that changes.</p>
           <Button run={tryNow}>Try now</Button>
@@ -180,11 +179,11 @@ function TokenForm() {
         </label>
         <button type="submit">Continue</button>
       </form>
-      {hasToken() ? (
+      {hasToken() && (
         <p class="rejection" role="alert">
           The sandbox rejected this token. Each start has a new one unless it is set.
         </p>
-      ) : null}
+      )}
     </main>
   );
 }

@@ -2,9 +2,9 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { Request, StepResult, Story } from "../control/responses.js";
-import { Ask, Button, lossOfState, RejectionText, useActions } from "../elements/action.js";
-import { BodyText, CheckStrip, OwnFault, PathBadge, resultsAt, Target, toneOf } from "../elements/traffic.js";
-import { counted, DocsLink, FactList, InstantText, Read, Sentence, shortened } from "../elements/words.js";
+import { Ask, Button, lossOfState, Read, RejectionText, useActions } from "../elements/action.js";
+import { BodyText, CheckStrip, OutcomeText, resultsAt, Target, toneOf } from "../elements/traffic.js";
+import { counted, DocsLink, FactList, InstantText, Sentence, shortened } from "../elements/words.js";
 import { linkTo } from "../route.js";
 import { useName } from "./scenario.js";
 
@@ -22,8 +22,8 @@ function NoStory() {
       <h1>Story</h1>
       <div class="panel stack">
         <p>
-          The scenario <bdi>{useName()}</bdi> has no story. A story describes events, sends requests and
-          checks their responses. You play it here.
+          The scenario <bdi>{useName()}</bdi> has no story: events and requests that you play here, step by
+          step.
         </p>
         <p>
           <a href={linkTo("sandbox", ["scenario"])}>Load a scenario that has one</a>, such as rotation, or{" "}
@@ -65,16 +65,15 @@ function useSteps() {
     next: () => add(next),
     back: () => add(back),
     startAgain: () => add(() => runFromStart(0)),
-    question:
-      asked === undefined ? null : (
-        <Ask
-          title="Reset the sandbox for the story?"
-          text={`Clients have sent requests. ${lossOfState}`}
-          action="Reset and continue"
-          run={() => replay(asked)}
-          onClose={() => setAsked(undefined)}
-        />
-      ),
+    question: asked !== undefined && (
+      <Ask
+        title="Reset the sandbox for the story?"
+        text={`Clients have sent requests. ${lossOfState}`}
+        action="Reset and continue"
+        run={() => replay(asked)}
+        onClose={() => setAsked(undefined)}
+      />
+    ),
   };
 }
 
@@ -93,7 +92,7 @@ function Presenter({ progress }: Readonly<{ progress: Story }>) {
           {done === 0 ? counted(steps, "step") : `Step ${done} of ${steps}`}
           <progress max={steps} value={done} aria-label="Steps done" />
         </p>
-        {done === steps ? <Result of={progress} /> : null}
+        {done === steps && <Result of={progress} />}
         <div class="bar">
           <Button isDisabled={done === 0} run={back}>
             <kbd>←</kbd> Back
@@ -160,14 +159,12 @@ function Opening({ progress: { done, name, description } }: Readonly<{ progress:
   return (
     <>
       <p class="story-title">
-        <bdi>{shortened(name ?? scenario, 100)}</bdi>
+        <bdi>{name ?? scenario}</bdi>
       </p>
       <p class="narration">
         <bdi>{shortened(description ?? "", 1000)}</bdi>
       </p>
-      <p class="muted">
-        Press Space to start. This resets the sandbox: keys, clock and requests start as in the scenario.
-      </p>
+      <p class="muted">Press Space to start. This resets the sandbox to its scenario.</p>
     </>
   );
 }
@@ -177,20 +174,20 @@ function Stage({ step, verdict }: Readonly<{ step: StepResult; verdict: boolean 
   const { say, text, request, response, performed, meanwhile } = step;
   return (
     <>
-      {verdict === false ? <Failure step={step} /> : null}
-      {say === null ? null : (
+      {verdict === false && <Failure step={step} />}
+      {say && (
         <p class="narration">
-          <bdi>{shortened(say, 4000)}</bdi>
+          <bdi>{say}</bdi>
         </p>
       )}
-      {request === null ? null : <RequestLine request={request} />}
-      {response === null ? null : <ResponsePanel response={response} isAsExpected={verdict === true} />}
-      {text === null ? null : (
+      {request && <RequestLine request={request} />}
+      {response && <ResponsePanel response={response} isAsExpected={verdict === true} />}
+      {text && (
         <p class="narration">
           <Sentence>{text}</Sentence>
         </p>
       )}
-      {performed?.rejection ? <p class="muted">{performed.rejection.message}</p> : null}
+      {performed?.rejection && <p class="muted">{performed.rejection.message}</p>}
       {meanwhile.map((event, index) => (
         <p key={index} class="muted">
           <InstantText at={event.at} />: <Sentence>{event.text}</Sentence> {event.message}
@@ -216,7 +213,7 @@ function RequestLine({ request }: Readonly<{ request: NonNullable<StepResult["re
         {times === 1 ? "" : `, ${times} times`}
       </p>
       <Headers of={headers} />
-      {body === null ? null : <BodyText text={body} />}
+      {body && <BodyText text={body} />}
     </section>
   );
 }
@@ -225,7 +222,7 @@ function ResponsePanel({
   response,
   isAsExpected,
 }: Readonly<{ response: NonNullable<StepResult["response"]>; isAsExpected: boolean }>) {
-  const { status, code, headers, body, path_id: pathId, fault } = response;
+  const { headers, body, path_id: pathId, fault } = response;
   const checks = useData("/request-checks").data?.checks ?? [];
   // A fault that only delays a request does not change its outcome.
   const isFault = fault === pathId;
@@ -233,12 +230,9 @@ function ResponsePanel({
     <section class={`panel response tone-${toneOf(pathId)}`} aria-label="The response">
       <p class="bar apart">
         <span>
-          <strong class="toned status">{status === 0 ? "No response" : status}</strong> <code>{code}</code>{" "}
-          <PathBadge pathId={pathId} />
-          {fault === null || isFault ? null : `, delayed by ${fault}`}
-          <OwnFault fault={fault} />
+          <OutcomeText of={response} />
         </span>
-        {isAsExpected ? <span class="toned tone-success">✓ As expected</span> : null}
+        {isAsExpected && <span class="toned tone-success">✓ As expected</span>}
       </p>
       <Headers of={headers} />
       <BodyText text={body} />
@@ -252,9 +246,7 @@ const hidden = ["content-length", "date", "connection", "content-type", "x-reque
 
 function Headers({ of }: { readonly of: Readonly<Record<string, string>> }) {
   const shown = Object.entries(of).filter(([name]) => !hidden.includes(name));
-  return (
-    <FactList class="pairs" of={shown.map(([name, value]) => [name, <bdi>{shortened(value, 400)}</bdi>])} />
-  );
+  return <FactList class="pairs" of={shown.map(([name, value]) => [name, shortened(value, 400)])} />;
 }
 
 function Failure({ step: { differences, failure } }: Readonly<{ step: StepResult }>) {
