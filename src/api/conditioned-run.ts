@@ -16,7 +16,7 @@ import type { ApiCall } from "./call.js";
 import { contextOf, me } from "./endpoints/me.js";
 import { unavailable } from "./faults.js";
 import { retryAfterHeader } from "./limits.js";
-import { jsonBody } from "./messages.js";
+import { headerPairs, jsonBody } from "./messages.js";
 import { rejectCall, successResponse } from "./response.js";
 import { unvariedAssumptions } from "./variation/vary.js";
 
@@ -31,9 +31,9 @@ function claimHere(): ClaimOnce {
 
 /** Starts to apply the conditions of a run, and to describe what its sandboxes show. */
 export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = claimHere()): ConditionedRun {
-  const { points: wanted, once, answer, resend } = conditions;
+  const { points: wanted, answer, resend } = conditions;
   const choose = chooser(conditions);
-  const faultsIn = createFaults(conditions.faults ?? []);
+  const fire = startFaults(conditions, claim);
   let points: VariedPoint[] = [];
   let hit: PathId | undefined;
   let isRewarded = false;
@@ -60,14 +60,7 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
       return variant;
     },
     fireFault(sandbox, call, facts) {
-      const isWanted = () => {
-        if (once === undefined) return true;
-        const path = facts.expectedPath();
-        const isMeant = once.path === undefined ? isSuccess(path) : path === once.path;
-        return isMeant && isIdempotent(call.request.method) && claim("fault");
-      };
-      const faults = faultsIn(sandbox);
-      const fired = faults.length > 0 && isWanted() ? fireFault(faults, call.number, facts) : undefined;
+      const fired = fire(sandbox, call, facts);
       hit = fired && facts.expectedPath();
       return fired;
     },
@@ -123,13 +116,22 @@ function chooser({ points }: RunConditions): ChooseVariant {
   return (row, usual, status) => (ids.has(idOfPoint({ row, status, variant: usual })) ? usual : "");
 }
 
-/** Starts the faults of a run again with each start of a scenario. */
-function createFaults(faults: NonNullable<RunConditions["faults"]>) {
+/** Starts the faults of a run, which count their requests again with each start of a scenario. */
+function startFaults({ faults = [], once }: RunConditions, claim: ClaimOnce): ConditionedRun["fireFault"] {
   const started = new WeakMap<Registry, ActiveFault[]>();
-  return ({ registry, seed, startedAt }: SandboxState): readonly ActiveFault[] => {
+  const faultsIn = ({ registry, seed, startedAt }: SandboxState): readonly ActiveFault[] => {
     const active = started.get(registry) ?? activateFaults(faults, seed, startedAt);
     started.set(registry, active);
     return active;
+  };
+  return (sandbox, call, facts) => {
+    const isWanted = () => {
+      if (once === undefined) return true;
+      const path = facts.expectedPath();
+      const isMeant = once.path === undefined ? isSuccess(path) : path === once.path;
+      return isMeant && isIdempotent(call.request.method) && claim("fault");
+    };
+    return faults.length > 0 && isWanted() ? fireFault(faultsIn(sandbox), call.number, facts) : undefined;
   };
 }
 
@@ -247,7 +249,9 @@ function rejection(
 ): CallResult {
   if (path === "fault.status") return unavailable(sandbox, call, seconds, asDate);
   const { response, ...rejected } = rejectCall(sandbox, call, { path });
-  const others = response.headers.filter((_, i, all) => all[i - (i % 2)] !== "Retry-After");
+  const others = headerPairs(response.headers)
+    .filter(([name]) => name !== "Retry-After")
+    .flat();
   if (seconds === undefined) return { ...rejected, response: { ...response, headers: others } };
   // The client reads the wall clock, and subtracts `Date` from a date: both are of that clock.
   const date = asDate ? sandbox.platform.time() : undefined;

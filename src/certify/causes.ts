@@ -54,7 +54,7 @@ export async function findCauses(
   const open: Cause[] = [];
   const flaky: FailedRun[] = [];
   for (const failedRun of failing) {
-    const search = startSearch(failedRun.seed, repeat);
+    const search = new Search(failedRun.seed, repeat);
     const explained = new Set(rowCauses.flatMap(({ row }) => coveredBy(row)));
     const others = failedRun.run.points.filter(({ row }) => !explained.has(row));
     const isKnown = rowCauses.length > 0 && others.length < failedRun.run.points.length;
@@ -103,72 +103,83 @@ function coveredBy(row: string): string[] {
 
 const longBody = "body_length";
 
-function startSearch(seed: number, repeat: Repeat) {
-  let left = maxRuns;
-  const fails = async (points: readonly VariedPoint[] | undefined, isAlone = false) => {
-    if (left === 0) return false;
-    left -= 1;
-    const run = await repeat(seed, points, isAlone);
+/** A search in the points of one seed, with a limited number of runs. */
+class Search {
+  readonly #seed: number;
+  readonly #repeat: Repeat;
+  #left = maxRuns;
+
+  constructor(seed: number, repeat: Repeat) {
+    this.#seed = seed;
+    this.#repeat = repeat;
+  }
+
+  async fails(points: readonly VariedPoint[] | undefined, isAlone = false): Promise<boolean> {
+    if (this.#left === 0) return false;
+    this.#left -= 1;
+    const run = await this.#repeat(this.#seed, points, isAlone);
     return run !== undefined && run.outcome !== "passed";
-  };
+  }
+
+  async pointsOf(row: string, points: readonly VariedPoint[]): Promise<readonly VariedPoint[]> {
+    return this.#partsOf(await this.#partsOf(pointsIn(points, [row]), "status"), "variant");
+  }
+
+  /** The rows that fail alone; what varied in a run that passed is tried last. */
+  async rowsOf(points: readonly VariedPoint[], passed: readonly VariedPoint[]): Promise<string[]> {
+    const hasPassed = new Set(passed.map(idOfPoint));
+    const suspects = points.filter((point) => !hasPassed.has(idOfPoint(point)));
+    const rows: string[] = [];
+    let rest = suspects.length > 0 && (await this.fails(suspects)) ? suspects : points;
+    while (rest.length > 0) {
+      const row = await this.#nextRow(rest);
+      if (row === undefined || !(await this.fails(pointsIn(rest, [row]))) || (await this.fails([])))
+        return rows;
+      rows.push(row);
+      const covered = coveredBy(row);
+      rest = rest.filter((point) => !covered.includes(point.row));
+      if (rest.length === 0 || !(await this.fails(rest))) return rows;
+    }
+    return rows;
+  }
+
+  /** A long body first, as other rows lengthen one. */
+  async #nextRow(points: readonly VariedPoint[]): Promise<string | undefined> {
+    const rows = [...new Set(points.map(({ row }) => row))];
+    const isLong =
+      rows.length > 1 && rows.includes(longBody) && (await this.fails(pointsIn(points, [longBody])));
+    return isLong ? longBody : this.#rowIn(rows, points);
+  }
+
   /** Halves the rows until one of them fails alone; `undefined` if none does. */
-  const rowIn = async (
-    rows: readonly string[],
-    points: readonly VariedPoint[],
-  ): Promise<string | undefined> => {
-    const of = (some: readonly string[]) => points.filter(({ row }) => some.includes(row));
+  async #rowIn(rows: readonly string[], points: readonly VariedPoint[]): Promise<string | undefined> {
     if (rows.length === 1) return rows[0];
     for (const half of [rows.slice(0, rows.length / 2), rows.slice(rows.length / 2)]) {
-      if (await fails(of(half))) return rowIn(half, points);
+      if (await this.fails(pointsIn(points, half))) return this.#rowIn(half, points);
     }
     return undefined;
-  };
+  }
+
   /** The parts of a row that fail, by their status or their variant. */
-  const partsOf = async (points: readonly VariedPoint[], by: "status" | "variant") => {
+  async #partsOf(points: readonly VariedPoint[], by: "status" | "variant"): Promise<readonly VariedPoint[]> {
     const values = [...new Set(points.map((point) => point[by]))];
     if (values.length === 1) return points;
     const parts: VariedPoint[] = [];
     for (const value of values) {
       const part = points.filter((point) => point[by] === value);
-      if (await fails(part)) parts.push(...part);
+      if (await this.fails(part)) parts.push(...part);
     }
     return parts.length === 0 ? points : parts;
-  };
-  return {
-    fails,
-    async pointsOf(row: string, points: readonly VariedPoint[]) {
-      const some = points.filter((point) => point.row === row);
-      return partsOf(await partsOf(some, "status"), "variant");
-    },
-    /** The rows that fail alone; what varied in a run that passed is tried last. */
-    async rowsOf(points: readonly VariedPoint[], passed: readonly VariedPoint[]): Promise<string[]> {
-      const hasPassed = new Set(passed.map(idOfPoint));
-      const suspects = points.filter((point) => !hasPassed.has(idOfPoint(point)));
-      const rows: string[] = [];
-      let rest = suspects.length > 0 && (await fails(suspects)) ? suspects : points;
-      while (rest.length > 0) {
-        const names = [...new Set(rest.map(({ row }) => row))];
-        const isLong =
-          names.length > 1 &&
-          names.includes(longBody) &&
-          (await fails(rest.filter(({ row }) => row === longBody)));
-        const row = isLong ? longBody : await rowIn(names, rest);
-        const alone = rest.filter((point) => point.row === row);
-        if (row === undefined || !(await fails(alone)) || (await fails([]))) return rows;
-        rows.push(row);
-        const covered = coveredBy(row);
-        rest = rest.filter((point) => !covered.includes(point.row));
-        if (rest.length === 0 || !(await fails(rest))) return rows;
-      }
-      return rows;
-    },
-  };
+  }
 }
+
+const pointsIn = (points: readonly VariedPoint[], rows: readonly string[]) =>
+  points.filter(({ row }) => rows.includes(row));
 
 /** Adds a failing run to the causes that it has, and the one variant that it can fail by, if it is only one. */
 function addRun(rowCauses: readonly RowCause[], failedRun: FailedRun, passed: ReadonlySet<string>): void {
   for (const { row, points, failed } of rowCauses) {
-    const ofRow = failedRun.run.points.filter((point) => point.row === row);
+    const ofRow = pointsIn(failedRun.run.points, [row]);
     if (ofRow.length === 0) continue;
     failed.push(failedRun);
     const statuses = [...points.values()].map(({ status }) => status);

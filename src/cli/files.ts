@@ -31,7 +31,7 @@ export async function openEnvFile(
 ): Promise<(variables: Readonly<Record<string, string>>) => Promise<void>> {
   const file = resolve(cwd, name);
   const failed = unwritable(quote(name), "Name another file with --write-env.");
-  // The slash tells a folder from a file.
+  // With the slash, only a folder exists.
   if (!existsSync(`${dirname(file)}/`)) failed({ code: "ENOENT" });
   const stats = existsSync(file) ? statSync(file) : undefined;
   // A pipe or a device has no lines to keep.

@@ -12,7 +12,7 @@ import {
   resultOf,
 } from "../../certify/report.js";
 import { resendKinds } from "../../certify/resends.js";
-import type { RunRequest } from "../../certify/run.js";
+import type { ClientRun, RunRequest } from "../../certify/run.js";
 import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
@@ -98,7 +98,7 @@ export const certifyCommand = declareCommand({
   },
   async run(call) {
     const { words, rest, flags, io } = call;
-    const [target] = reportTargets(flags.report === undefined ? [] : [flags.report], reportFile, io, "json");
+    const targets = reportTargets(flags.report === undefined ? [] : [flags.report], reportFile, io, "json");
     if (rest.length === 0)
       throw usageError(`certify needs -- before your command: ${io.program} certify -- npm test`);
     const loaded = await loadNamed(words[0], io, flags);
@@ -114,10 +114,7 @@ export const certifyCommand = declareCommand({
       say(`Running ${commandLine(rest)}, up to ${pluralize(jobs, "run")} in parallel`);
       const run = async (request: RunRequest) => {
         const done = await client.run(request);
-        if (done !== undefined && done.failure === undefined)
-          say(
-            `${done.outcome.replace("_", " ").padEnd(9)}  ${request.name.padEnd(22)}  ${pluralize(done.report.requests, "request")}`,
-          );
+        if (done !== undefined && done.failure === undefined) say(runLine(request.name, done));
         return done;
       };
       const separate = (name: string) => {
@@ -138,12 +135,7 @@ export const certifyCommand = declareCommand({
         io.stderr.say("Stopped before the first run ended: there is no result.\n");
         return cutShort ?? exitCode.defect;
       }
-      const failures = await writeTargets(
-        target === undefined ? [] : [target],
-        () => jsonOf(result),
-        reportFile,
-        io,
-      );
+      const failures = await writeTargets(targets, () => jsonOf(result), reportFile, io);
       for (const failure of failures) io.stderr.say(describeFailure(failure, flags));
       io.stdout.write(redactKeys(shown(result, plain?.output ?? [], call)));
       return cutShort ?? (failures.length === 0 ? codes[result.verdict] : exitCode.usage);
@@ -153,6 +145,10 @@ export const certifyCommand = declareCommand({
     }
   },
 });
+
+function runLine(name: string, { outcome, report }: ClientRun): string {
+  return `${outcome.replace("_", " ").padEnd(9)}  ${name.padEnd(22)}  ${pluralize(report.requests, "request")}`;
+}
 
 const codes: Readonly<Record<CertifyResult["verdict"], number>> = {
   passed: exitCode.fine,
