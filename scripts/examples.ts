@@ -118,7 +118,6 @@ const nodeTest = ["node", "--test", "whoami.node.mjs"] as const;
 
 const examples: readonly Example[] = [
   { name: "node-test", commands: [["npm", "test"]] },
-  { name: "openapi", commands: [["npm", "test"]] },
   {
     name: "pytest",
     commands: [

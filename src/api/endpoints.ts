@@ -3,10 +3,31 @@ import { isSuccess, type Outcome, outcomes, type PathId, successOutcome } from "
 import { didYouMean, listed, quote } from "../rules/schema/words.js";
 import { type Endpoint, type ReleasedEndpoint, successPathOf } from "../sandbox/endpoint.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
+import { endpointsWritten, type WrittenEndpoint } from "../scenario/checks/endpoints.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
 import { me } from "./endpoints/me.js";
+import { jsonBody, textBody } from "./messages.js";
 
 /** The endpoints of the API: a new one is a file and its row here. */
 export const builtIn: readonly ReleasedEndpoint[] = [me];
+
+const lists = new WeakMap<object, readonly Endpoint[]>();
+
+/** The endpoints of a scenario's sandbox, released ones first: the same list for the same scenario. */
+export function endpointsIn(scenario: Pick<Scenario, "endpoints">): readonly Endpoint[] {
+  const { endpoints } = scenario;
+  if (endpoints === undefined) return builtIn;
+  const list = lists.get(endpoints) ?? [...builtIn, ...endpointsWritten(scenario).map(announced)];
+  lists.set(endpoints, list);
+  return list;
+}
+
+function announced([operationId, written]: readonly [name: string, written: WrittenEndpoint]): Endpoint {
+  const { method = "GET", path, scope = null, status = 200, headers = {}, body } = written;
+  const { text, bytes } = body === undefined ? textBody("") : jsonBody(body);
+  const success = { text, bytes, headers: Object.entries(headers).flat() };
+  return { method, path, operationId, scope, status, summary: operationId, respond: () => success };
+}
 
 /** The endpoint that tools show unless they are given another one: the first released one. */
 export function firstEndpoint(sandbox: Pick<SandboxState, "endpoints">): Endpoint {

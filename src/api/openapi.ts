@@ -72,7 +72,7 @@ const errorContent = /* @__PURE__ */ schemaNamed("ApiError");
 const ofAuthorization = [401, 403, 429];
 
 function responsesOf(endpoint: ReleasedEndpoint): Responses {
-  const { status: success = 200, responseName, responseExample } = endpoint;
+  const { status: success, responseName, responseExample } = endpoint;
   const rows = (outcomes as readonly Outcome[]).filter(({ status }) => ofAuthorization.includes(status));
   const responses: Responses = {
     default: {

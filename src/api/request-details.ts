@@ -37,20 +37,7 @@ const targetChecks: readonly RequestCheck[] = [
   { name: "method", question: "Does the path accept this method?", rules: "R1", exits: ["405.method"] },
 ];
 
-const ownChecks: readonly RequestCheck[] = [
-  {
-    name: "input",
-    question: "If the endpoint accepts a body or parameters: are they valid?",
-    rules: "R49",
-    exits: ["400.bad_request", "422.validation"],
-  },
-];
-
-export function requestChecksOf(endpoints: readonly Endpoint[]): readonly RequestCheck[] {
-  const rejections: readonly string[] = endpoints.flatMap((one) => one.rejections ?? []);
-  const endpointChecks = ownChecks.filter(({ exits }) => exits.some((path) => rejections.includes(path)));
-  return [...targetChecks, ...authorizationChecks, ...endpointChecks];
-}
+export const requestChecks: readonly RequestCheck[] = [...targetChecks, ...authorizationChecks];
 
 const checkShape = s.mapping({ name: s.text(), question: s.text(), rules: s.text() });
 const responseShape = s.mapping({ status: s.count(), headers: s.record(s.text()), body: s.text() });
@@ -66,7 +53,7 @@ export const requestDetailsShape = s.mapping({
   ),
   response: s.orNull(responseShape),
   when: s.text(),
-  /** What decided: an invalid part of the request, or the facts of a key, if they are still so: `revoked since 2026-03-01T09:00:00Z`. */
+  /** The facts of the key that decided, if they are still so: `revoked since 2026-03-01T09:00:00Z`. */
   why: s.nullable(s.text()),
   whatToDo: s.text(),
   /** What the client sent: some headers by lower-case name, and the form of a key that the sandbox does not have. */
@@ -149,10 +136,10 @@ export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestD
     ...viewRequest(exchange),
     requiredScope: endpoint === undefined ? null : scopeOf(endpoint, sandbox),
     keyScopes: registry.keys.get(exchange.key ?? "")?.key.scopes ?? null,
-    checks: checkResults(requestChecksOf(sandbox.endpoints), pathId),
+    checks: checkResults(requestChecks, pathId),
     response: response.status !== 0 ? sentResponse(response, delivery) : null,
     when,
-    why: exchange.note ?? whyNow(sandbox, exchange, endpoint),
+    why: whyNow(sandbox, exchange, endpoint),
     sent: {
       headers: Object.fromEntries(headerPairs(exchange.client)),
       keyForm: exchange.keyForm ?? null,

@@ -160,11 +160,6 @@ export const ofSandbox = {
     "assumptions about what the specification leaves open: minimal, typical or varied (default: the scenario's, or minimal)",
     oneOf(profiles),
   ),
-  openapi: option(
-    "--openapi <file>",
-    "an OpenAPI 3.0, 3.1 or 3.2 document of the API, whose operations the sandbox then also has (default: the scenario's)",
-    fileName,
-  ),
 };
 export type SandboxFlags = FlagValues<typeof ofSandbox>;
 

@@ -227,6 +227,11 @@ export function encodePath(path: string): string {
     .replace(/%[0-9a-f]{2}/gi, respelled);
 }
 
+/** A path in one spelling, without the names of its parameters: paths of one form match the same requests. */
+export function formOfPath(path: string): string {
+  return encodePath(path).replace(/\{[^{}]*\}/g, "{}");
+}
+
 // The only sequences that we print.
 const color = /^\[\d{1,2}m/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a color starts with one.

@@ -16,25 +16,8 @@ export interface ApiRequest {
   readonly client: readonly string[];
   /** Details about its traits; nearly always `undefined`. */
   readonly evidence: RequestEvidence | undefined;
-  /** Its query, body and headers, for endpoints that accept them. */
-  readonly content: RequestContent | undefined;
   /** Whether a story or the control plane sends it, so that it causes no advice. */
   readonly fromStory: boolean;
-}
-
-export interface ReadBody {
-  readonly text: string;
-  readonly problem?: string;
-}
-
-/** The parts of a request that adapters read only for endpoints with an input schema. */
-export interface RequestContent {
-  /** Without its question mark. */
-  readonly query: string;
-  readonly contentType: string | undefined;
-  /** Names and values in turn, only for the check: none is stored, because each may be a secret. */
-  readonly headers: readonly string[];
-  readonly body: ReadBody;
 }
 
 /** A request as an adapter receives it, before its body. */
@@ -60,7 +43,6 @@ export function receivedRequest({ method, path, query, headers, traits }: Receiv
     traits: headerFacts.traits,
     client: headerFacts.client,
     evidence: headerFacts.evidence,
-    content: undefined,
     fromStory: false,
   };
 }

@@ -1,5 +1,4 @@
 import type { Assumptions, Profile } from "../rules/assumptions.js";
-import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { VirtualClock } from "./clock.js";
 import type { ChooseVariant, Observation } from "./conditions.js";
@@ -31,11 +30,8 @@ export interface Platform {
   readonly random: () => number;
   /** Creates farmers; called when the first one is read. Default: there are none. */
   readonly farmers?: FarmerMaker;
-  /** Returns the endpoints of a sandbox that starts this scenario, and reports names that they lack. */
-  readonly endpoints: (
-    scenario: Scenario,
-    report?: (mistake: ScenarioMistake) => void,
-  ) => readonly Endpoint[];
+  /** Returns the endpoints of a sandbox that starts this scenario. */
+  readonly endpoints: (scenario: Scenario) => readonly Endpoint[];
 }
 
 /** The part of a sandbox's state that the start of a scenario replaces; `replaceState` changes it. */
@@ -85,7 +81,7 @@ export interface SandboxState extends StartedScenario {
   readonly counters: Counters;
 }
 
-export type GivenOptions = Pick<StartOptions, "seed" | "now" | "frozen" | "profile" | "openapi">;
+export type GivenOptions = Pick<StartOptions, "seed" | "now" | "frozen" | "profile">;
 
 export interface StartOptions {
   readonly name?: string;
@@ -96,8 +92,6 @@ export interface StartOptions {
   readonly now?: number | undefined;
   readonly frozen?: boolean | undefined;
   readonly profile?: Profile | undefined;
-  /** The document in place of the scenario's. Default: the scenario's, or none. */
-  readonly openapi?: Scenario["openapi"] | undefined;
 }
 
 /** The conditions of a run at work in its sandboxes. */

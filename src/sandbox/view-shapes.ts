@@ -65,8 +65,6 @@ export const requestShape = s.mapping({
   /** The API's error code. */
   code: s.nullable(s.text()),
   pathId: pathIdShape(),
-  /** Why it was rejected, if the path id does not show it; never in the response. */
-  note: s.optional(s.text()),
   /** The fault that affected the request. If it only delayed the response, `pathId` is the response's. */
   fault: s.nullable(s.choice(faultPathIds)),
   /** Whether the client did not wait for a delayed response. Default: false. */

@@ -136,7 +136,6 @@ export function viewRequest(exchange: Exchange): RequestView {
     durationMs,
     source: sourceOf(exchange),
     ...(exchange.isUnread && { unread: true }),
-    ...(exchange.note !== undefined && { note: exchange.note }),
     key: exchange.key as ListedKeyRef | null,
     fingerprint: exchange.fingerprint,
   };

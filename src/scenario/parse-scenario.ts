@@ -24,19 +24,13 @@ import { foundText } from "./yaml.js";
 // Scenarios from a text, from a value or by the name of a bundled one.
 
 /** Finds the scenario that `extends` names in the file `from`; `undefined` if none exists. */
-export type ScenarioLookup = (
-  name: string,
-  from: string | undefined,
-  kind?: "scenario" | "document",
-) => ScenarioText | Scenario | undefined;
+export type ScenarioLookup = (name: string, from: string | undefined) => ScenarioText | Scenario | undefined;
 
 export interface ParseOptions {
   /** The file name in problems. Default: `<scenario>` */
   readonly file?: string | undefined;
   /** Finds a scenario that `extends` names. Default: only bundled scenarios can be extended. */
   readonly load?: ScenarioLookup | undefined;
-  /** The OpenAPI document. Default: the scenario's own */
-  readonly openapi?: Scenario["openapi"] | undefined;
 }
 
 /**
@@ -47,8 +41,8 @@ export interface ParseOptions {
  * @example
  * parseScenario("version: 1\norganizations: { bank: { type: bank } }").organizations; // { bank: { type: "bank" } }
  */
-export function parseScenario(text: string, { openapi, ...options }: ParseOptions = {}): Scenario {
-  return openScenario(text, options).check(openapi);
+export function parseScenario(text: string, options: ParseOptions = {}): Scenario {
+  return openScenario(text, options).check();
 }
 
 /** A scenario in a text, which is read once for its fields, its checks and its places. */
@@ -57,19 +51,19 @@ export interface OpenScenario {
   /** The fields before any check; `undefined` if it has none. */
   readonly fields: () => Members | undefined;
   /** The checked scenario; throws a `ScenarioError`. */
-  readonly check: (openapi?: Scenario["openapi"]) => Scenario;
+  readonly check: () => Scenario;
   /** The place of a field in this text or one that it extends; `undefined` if no text has it. */
   readonly placeOf: (path: Path) => FoundPlace | undefined;
 }
 
-export function openScenario(text: string, { file, load }: Omit<ParseOptions, "openapi"> = {}): OpenScenario {
+export function openScenario(text: string, { file, load }: ParseOptions = {}): OpenScenario {
   const written = foundText(text, file);
   const options = extendsOptions(load);
   let whole: ReadScenario | undefined;
   return {
     text,
     fields: () => written.read(() => {})?.fields,
-    check: (openapi) => interpretScenario(written, { ...options, openapi }),
+    check: () => interpretScenario(written, options),
     placeOf(path) {
       const scenario = written.read(() => {});
       whole ??= scenario && resolveExtends(scenario, file, options, () => {});
@@ -88,9 +82,9 @@ export function openScenario(text: string, { file, load }: Omit<ParseOptions, "o
  */
 export function checkScenario(
   value: unknown,
-  { maxValues = 10_000_000, openapi }: { maxValues?: number } & Pick<ParseOptions, "openapi"> = {},
+  { maxValues = 10_000_000 }: { maxValues?: number } = {},
 ): Scenario {
-  return interpretScenario(foundValue(value, maxValues), { ...bundledOnly, openapi });
+  return interpretScenario(foundValue(value, maxValues), bundledOnly);
 }
 
 export interface NamedScenario {
@@ -99,19 +93,13 @@ export interface NamedScenario {
   readonly text?: string | undefined;
 }
 
-/** A bundled scenario or a checked value; throws `scenario_not_found` or a `ScenarioError`. A given document replaces its own. */
-export function resolveSource(
-  source: ScenarioName | Scenario,
-  openapi?: Scenario["openapi"] | undefined,
-): NamedScenario {
+/** A bundled scenario or a checked value; throws `scenario_not_found` or a `ScenarioError`. */
+export function resolveSource(source: ScenarioName | Scenario): NamedScenario {
   if (typeof source !== "string") {
-    const scenario = checkScenario(source, { openapi });
+    const scenario = checkScenario(source);
     return { scenario, name: scenario.name ?? "unnamed" };
   }
-  if (isScenarioName(source)) {
-    const bundled: Scenario = bundledScenarios[source];
-    return { scenario: openapi === undefined ? bundled : { ...bundled, openapi }, name: source };
-  }
+  if (isScenarioName(source)) return { scenario: bundledScenarios[source], name: source };
   const isFile = /[\\/]|\.ya?ml$/i.test(source);
   const load = "Read a file with loadScenario of svc-sandbox/node, and pass its scenario";
   throw scenarioNotFound(source, `it is not a bundled one${isFile ? `. ${load}` : ""}`);
@@ -130,10 +118,6 @@ const bundledOnly: ExtendsOptions = {
 function extendsOptions(load: ScenarioLookup | undefined): ExtendsOptions {
   return {
     ...bundledOnly,
-    readText(name, from) {
-      const loaded = load?.(name, from, "document");
-      return loaded !== undefined && "text" in loaded ? loaded : undefined;
-    },
     find(name, from) {
       const bundled = bundledOnly.find(name, from);
       if (bundled !== undefined) return bundled;

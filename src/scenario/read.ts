@@ -1,12 +1,13 @@
-import { isSandboxError, SandboxError } from "../rules/errors.js";
+import { SandboxError } from "../rules/errors.js";
 import { maximumProblems, shapeProblems } from "../rules/schema/check.js";
 import { mergedByName } from "../rules/schema/json.js";
 import type { Members } from "../rules/schema/messages.js";
-import { type Path, pathText } from "../rules/schema/shape.js";
+import { isMapping, type Path, pathText } from "../rules/schema/shape.js";
 import { nearest, quote } from "../rules/schema/words.js";
 import { type ActionName, actionNames, actionRow, refsIn, stepKinds } from "../rules/steps.js";
+import { endpointsFit } from "./checks/endpoints.js";
 import { checkRef, type Facts, factsOf, refRules, type ScenarioRule } from "./checks/facts.js";
-import { faultsFit } from "./checks/faults.js";
+import { checkPathId, faultsFit } from "./checks/faults.js";
 import { keyRules } from "./checks/keys.js";
 import { forbiddenNames, isReserved, scenarioLimits } from "./format/fields.js";
 import { scenarioSchema } from "./format/schema.js";
@@ -39,49 +40,11 @@ export interface FoundScenario {
 export interface ExtendsOptions {
   readonly find: (name: string, from: string | undefined) => FoundScenario | undefined;
   readonly knownNames: readonly string[];
-  /** Reads a file next to the file `from`; `undefined` if no files can be read. */
-  readonly readText?: (name: string, from: string | undefined) => ScenarioText | undefined;
-  readonly openapi?: Scenario["openapi"] | undefined;
 }
 
 export interface ScenarioText {
   readonly text: string;
   readonly file: string;
-  /** Of a document, the texts of its other files, by their path from its folder. */
-  readonly files?: Readonly<Record<string, string>>;
-}
-
-function withDocument(
-  scenario: ReadScenario | undefined,
-  from: string | undefined,
-  { readText, openapi: replacement }: ExtendsOptions,
-  report: ReportProblem,
-): ReadScenario | undefined {
-  if (scenario === undefined) return undefined;
-  const { fields, placeOf } = scenario;
-  const wanted = fields.openapi;
-  if (replacement !== undefined) return { placeOf, fields: { ...fields, openapi: replacement } };
-  if (typeof wanted !== "string") return scenario;
-  const fail = (why: string, hint: string) => {
-    const message = `the document ${quote(wanted)} cannot be read${why}`;
-    const { place } = placeOf(["openapi"], "value");
-    const isDocument = fields.info !== undefined;
-    const better = isDocument ? "this file is a document, not a scenario: give it to --openapi" : hint;
-    return report({ code: "openapi_not_found", path: ["openapi"], place, message, hint: better });
-  };
-  try {
-    const openapi = readText?.(wanted, from);
-    if (openapi !== undefined)
-      return { placeOf, fields: { ...fields, openapi: { ...openapi, file: wanted } } };
-    fail(
-      " here",
-      "give its text: openapi: { text: … }, or createSandbox({ openapi: readOpenApi(document) })",
-    );
-  } catch (error) {
-    const why = isSandboxError(error) && error.code === "file_unreadable" ? `: ${error.message}` : "";
-    fail(why, "name a file relative to this one");
-  }
-  return undefined;
 }
 
 /** Merges a scenario with the ones it extends, without their stories; `undefined` if one cannot be read. */
@@ -121,18 +84,29 @@ export function resolveExtends(
     return fail("unsupported_version", message, hint);
   }
   for (const problem of problems) report(problem);
-  const whole = withDocument(written, extended.file, options, report);
-  const parent = whole && resolveExtends(whole, extended.file, options, report, [...chain, parentFile]);
+  const parent = written && resolveExtends(written, extended.file, options, report, [...chain, parentFile]);
   if (parent === undefined) return undefined;
   // Each file has its own version, and a story tests only its own scenario.
   const { version: _version, story: _, ...inherited } = parent.fields;
   return {
-    fields: mergedByName(inherited, fields) as Members,
+    fields: { ...(mergedByName(inherited, fields) as Members), ...endpointsIn(inherited, fields) },
     placeOf(path, pointAt) {
       const [mine, inherited] = [own.placeOf(path, pointAt), parent.placeOf(path, pointAt)];
       return inherited.depth > mine.depth && inherited.place !== undefined ? inherited : mine;
     },
   };
+}
+
+/** The endpoints of a scenario with those that it extends: by name and field; `null` removes one. */
+function endpointsIn({ endpoints: inherited }: Members, { endpoints: written }: Members) {
+  if (!isMapping(inherited) || !isMapping(written)) return {};
+  const endpoints = { ...inherited };
+  for (const [name, fields] of Object.entries(written)) {
+    const under = Object.hasOwn(endpoints, name) ? endpoints[name] : null;
+    if (fields === null && under !== null) delete endpoints[name];
+    else endpoints[name] = isMapping(under) && isMapping(fields) ? { ...under, ...fields } : fields;
+  }
+  return { endpoints };
 }
 
 function findExtended(
@@ -249,7 +223,7 @@ export function interpretScenario({ read, file }: FoundScenario, options: Extend
   const report = (mistake: ScenarioMistake) => {
     if (diagnostics.length < maximumProblems) diagnostics.push(mistake);
   };
-  const written = withDocument(read(report), file, options, report);
+  const written = read(report);
   const whole = written && resolveExtends(written, file, options, report);
   if (whole === undefined) throw new ScenarioError(problemsOf(diagnostics, written, file));
   const extensions: [members: Record<string, unknown>, name: string][] = [];
@@ -385,8 +359,9 @@ function actionFits(action: Action, path: Path, keyExists: KeyExists, facts: Fac
   }
 }
 
-function expectationFits({ expect, ...step }: StoryStep, path: Path, { wrong }: Facts): void {
+function expectationFits({ expect, ...step }: StoryStep, path: Path, { scenario, wrong }: Facts): void {
   if (expect === undefined) return;
+  checkPathId(expect.path, [...path, "expect", "path"], { scenario, wrong });
   const kind = stepKinds.find((name) => Object.hasOwn(step, name)) ?? "say";
   const isAction = (actionNames as readonly string[]).includes(kind);
   const ofRequests = ["status", "code", "path", "headers", "body"];
@@ -398,4 +373,4 @@ function expectationFits({ expect, ...step }: StoryStep, path: Path, { wrong }: 
   wrong("step_contradiction", [...path, "expect", misplaced], message, hint, "key");
 }
 
-const rules = [...refRules, ...keyRules, faultsFit, timelineIsInOrder, stepsFit];
+const rules = [...refRules, ...keyRules, endpointsFit, faultsFit, timelineIsInOrder, stepsFit];

@@ -28,30 +28,7 @@ import type { ScenarioMistake, ScenarioProblemCode, SourceText, TextRange } from
 import { type FoundScenario, type ReadScenario, type ReportProblem, readPlain } from "./read.js";
 import { syntaxProblem } from "./syntax-problem.js";
 
-interface TextKind {
-  readonly noun: string;
-  /** In UTF-8. */
-  readonly bytes: number;
-  /** The maximum number of tokens: names, values, punctuation, line ends. */
-  readonly pieces: number;
-  readonly levels: number;
-  readonly shorten: string;
-}
-
-const ofScenario: TextKind = {
-  noun: "scenario",
-  bytes: scenarioLimits.bytes,
-  pieces: scenarioLimits.pieces,
-  levels: scenarioLimits.levels,
-  shorten: "shorten it, or use population",
-};
-const ofDocument: TextKind = {
-  noun: "document",
-  bytes: scenarioLimits.bytesOfDocument,
-  pieces: 10_000_000,
-  levels: scenarioLimits.levelsOfDocument,
-  shorten: "remove operations that your client does not call",
-};
+const shorten = "shorten it, or use population";
 
 /** The maximum number of errors: the rest of the text is not read. */
 const maximumErrors = 20;
@@ -89,30 +66,8 @@ export function foundText(text: string, file: string | undefined): FoundScenario
 
 type ReportAt = (code: ScenarioProblemCode, offset: number, message: string, hint?: string) => undefined;
 
-interface ReadText extends Pick<ReadScenario, "placeOf"> {
-  readonly value: unknown;
-}
-
-/** Reads a document in JSON or YAML that is not a scenario. Returns `undefined`, with reports, if that fails. */
-export function readDocument(text: string, file: string, report: ReportProblem): ReadText | undefined {
-  const source = createSource(text, file);
-  source.secrets = () => [];
-  const tree = readNodes(source, report, ofDocument);
-  if (tree === undefined) return undefined;
-  const placeOf: ReadText["placeOf"] = (path, pointAt) => placeIn(tree, source, path, pointAt);
-  const value = withMerges(tree.document.toJS({ maxAliasCount: -1 }), ofDocument.pieces);
-  if (value !== undefined) return { value, placeOf };
-  report({
-    code: "too_large",
-    path: [],
-    message: "the merge keys (<<) of the document copy too many fields",
-    hint: "merge less",
-  });
-  return undefined;
-}
-
 function readYaml(source: SourceText, report: ReportProblem): ReadScenario | undefined {
-  const tree = readNodes(source, report, ofScenario);
+  const tree = readNodes(source, report);
   if (tree === undefined) return undefined;
   const placeOf: ReadScenario["placeOf"] = (path, pointAt) => placeIn(tree, source, path, pointAt);
   // `readPlain` counts and copies repeated aliases.
@@ -147,7 +102,7 @@ interface Tree {
 
 type MapPair = Pair<Node, Node | null>;
 
-function readNodes(source: SourceText, report: ReportProblem, kind: TextKind): Tree | undefined {
+function readNodes(source: SourceText, report: ReportProblem): Tree | undefined {
   let isFine = true;
   const reportAt: ReportAt = (code, offset, message, hint) => {
     // A text with duplicate fields can still be read and checked.
@@ -156,17 +111,16 @@ function readNodes(source: SourceText, report: ReportProblem, kind: TextKind): T
     return undefined;
   };
   const { text } = source;
-  if (text.length > kind.bytes || new TextEncoder().encode(text).length > kind.bytes) {
-    const size = kind.bytes < 2 ** 20 ? `${kind.bytes / 2 ** 10} KiB` : `${kind.bytes / 2 ** 20} MiB`;
-    const limit = `the ${kind.noun} is larger than ${size}`;
-    return reportAt("too_large", 0, limit, kind.shorten);
+  const { bytes } = scenarioLimits;
+  if (text.length > bytes || new TextEncoder().encode(text).length > bytes) {
+    return reportAt("too_large", 0, `the scenario is larger than ${bytes / 2 ** 20} MiB`, shorten);
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finds characters that no text contains
   const binary = text.search(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/);
   if (binary !== -1) {
     return reportAt("not_text", binary, "the file is not text in UTF-8", "save it as plain text in UTF-8");
   }
-  const document = compose(text, reportAt, kind);
+  const document = compose(text, reportAt);
   if (document === undefined) return undefined;
   // Only needed if a problem is shown.
   let secrets: readonly TextRange[] | undefined;
@@ -175,17 +129,17 @@ function readNodes(source: SourceText, report: ReportProblem, kind: TextKind): T
     return secrets;
   };
   if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) {
-    const hint =
-      kind === ofDocument ? 'start with "openapi: 3.1.0"' : 'start with "version: 1" and "organizations:"';
-    return reportAt("empty", document.contents?.range?.[0] ?? 0, `the ${kind.noun} is empty`, hint);
+    const hint = 'start with "version: 1" and "organizations:"';
+    return reportAt("empty", document.contents?.range?.[0] ?? 0, "the scenario is empty", hint);
   }
-  if (kind !== ofDocument) reportMissingSpaces(document, reportAt);
+  reportMissingSpaces(document, reportAt);
   const references = checkNodes(document, reportAt);
   return isFine ? { document, ...references, pairs: new WeakMap() } : undefined;
 }
 
 /** The document of a text, read token by token, because a hostile text could exhaust the stack or take minutes. */
-function compose(text: string, report: ReportAt, kind: TextKind): Document.Parsed | undefined {
+function compose(text: string, report: ReportAt): Document.Parsed | undefined {
+  const { levels, pieces: maxPieces } = scenarioLimits;
   const parser = new Parser();
   const composer = new Composer(options);
   const documents: Document.Parsed[] = [];
@@ -196,13 +150,13 @@ function compose(text: string, report: ReportAt, kind: TextKind): Document.Parse
       if (token.type === "error") errors += 1;
       documents.push(...composer.next(token));
     }
-    if (parser.stack.length > kind.levels + 8) {
-      const hint = kind === ofDocument ? "move inner schemas to components" : "the format needs only seven";
-      return report("too_deep", parser.offset, `nested deeper than ${kind.levels} levels`, hint);
+    if (parser.stack.length > levels + 8) {
+      const message = `nested deeper than ${levels} levels`;
+      return report("too_deep", parser.offset, message, "the format needs only seven");
     }
-    if (++pieces > kind.pieces) {
-      const message = `the ${kind.noun} has more than ${kind.pieces} words and signs`;
-      return report("too_large", parser.offset, message, kind.shorten);
+    if (++pieces > maxPieces) {
+      const message = `the scenario has more than ${maxPieces} words and signs`;
+      return report("too_large", parser.offset, message, shorten);
     }
     if (documents.length > 1 || errors > maximumErrors) break;
   }
@@ -210,7 +164,7 @@ function compose(text: string, report: ReportAt, kind: TextKind): Document.Parse
   documents.push(...composer.end(true, text.length));
   const [document, second] = documents;
   if (second !== undefined) {
-    const hint = `put one ${kind.noun} into a file`;
+    const hint = "put one scenario into a file";
     return report("several_documents", second.range[0], "a second document starts here", hint);
   }
   const first = document && firstError(document, text);

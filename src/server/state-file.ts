@@ -2,7 +2,7 @@ import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:
 import { dirname } from "node:path";
 import { lock } from "../node/files/lock.js";
 import { draftSuffix, fileFailure, makeFolder, targetOf } from "../node/files/write-file.js";
-import { clearInterval, loadReader, nodePlatform, setInterval } from "../node/platform.js";
+import { clearInterval, nodePlatform, setInterval } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
 import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import { restoreSandbox } from "../sandbox/snapshot.js";
@@ -49,7 +49,6 @@ export async function openStateFile({ file, given }: StatePlace, options: StateO
     const stamp = stampOf(target);
     const text = readText(target, given);
     const saved = text === undefined ? undefined : parseState(text, options.own(), given);
-    if (saved?.scenario.openapi !== undefined) await loadReader();
     const { conditions } = options;
     const restore = () => saved && restoreSandbox(saved, nodePlatform, { given: options.given, conditions });
     const sandbox = orUnreadable(given, restore) ?? options.start();

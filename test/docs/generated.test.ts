@@ -2,8 +2,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import project from "../../package.json" with { type: "json" };
-import { endpointsIn } from "../../src/api/document-reader.js";
-import { builtIn, withEndpoints } from "../../src/api/endpoints.js";
+import { builtIn, endpointsIn, withEndpoints } from "../../src/api/endpoints.js";
 import { evaluateKey } from "../../src/api/evaluate.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import { checkedPaths, isLimit } from "../../src/check/contract.js";
@@ -306,7 +305,7 @@ function advicePart(): string {
       code(id),
       level,
       meaning,
-      withEndpoints(whatToDo, endpointsIn({ version: 1 })),
+      withEndpoints(whatToDo, endpointsIn({})),
     ]),
   );
 }

@@ -2,7 +2,6 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { createSandbox } from "../../src/index.js";
-import { readOpenApi } from "../../src/library/entries/openapi.js";
 import { startInNode } from "../../src/node/platform.js";
 import { mergeReports } from "../../src/report/merge-reports.js";
 import { clientReport } from "../../src/report/report.js";
@@ -185,7 +184,7 @@ test("a report counts the lines of output with keys, and names the first five", 
 });
 
 test("announced endpoints never lower the coverage, and their own figure is next to it", async () => {
-  const sandbox = createSandbox({ scenario: "announced-endpoints", openapi: readOpenApi() });
+  const sandbox = createSandbox({ scenario: "announced-endpoints" });
   const send = (path: string) =>
     sandbox.fetch(`https://any.example/v1/relying-party${path}`, {
       headers: { "x-api-key": sandbox.secret("lending") },

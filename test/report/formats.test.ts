@@ -239,7 +239,7 @@ test("a client that covers every promised path has no advice, and is pointed to 
     if (!promised || howToCover === null) continue;
     const { ref, request } = howToCover;
     const key = keyless[ref] ?? sandbox.secret(ref as "active");
-    const headers = { ...request.headers, ...(key !== "" && { "x-api-key": key }) };
+    const headers = { ...(key !== "" && { "x-api-key": key }) };
     await sandbox.fetch(`https://any.example${request.path}`, { method: request.method, headers });
   }
   const report = sandbox.report();

@@ -4,7 +4,7 @@ import { mePath } from "../../rules/outcomes.js";
 import * as s from "../../rules/schema/shape.js";
 import type { ReleasedEndpoint, TextBody } from "../../sandbox/endpoint.js";
 import type { KeyEntry } from "../../sandbox/registry.js";
-import { utf8Length } from "../messages.js";
+import { jsonBody, utf8Length } from "../messages.js";
 
 /** Who am I: the context of the calling key (section 4.1 of the specification; R1–R8). */
 export const me: ReleasedEndpoint = {
@@ -45,11 +45,12 @@ export const me: ReleasedEndpoint = {
       usage: { today: 1 },
     },
   },
+  status: 200,
   responsesContext: true,
-  respond: contextOf,
+  respond: (caller) => (caller === undefined ? jsonBody(me.responseExample) : contextOf(caller)),
 };
 
-export function contextOf(caller: KeyEntry): TextBody {
+function contextOf(caller: KeyEntry): TextBody {
   const { text, bytes } = preparedFor(caller);
   const today = String(caller.usage.dayCount);
   return { text: `${text}${today}}}}`, bytes: bytes + today.length + 3 };

@@ -1,8 +1,7 @@
 import { conditionedRun } from "../../api/conditioned-run.js";
-import { outcomesOf } from "../../api/endpoints.js";
+import { endpointsIn, outcomesOf } from "../../api/endpoints.js";
 import { faultsOn } from "../../api/faults.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import { endpointsFor } from "../../node/platform.js";
 import type { CommandOptions } from "../../node/run-command.js";
 import { extensionWords } from "../../report/render/document.js";
 import { clientReport } from "../../report/report.js";
@@ -38,7 +37,7 @@ function conditionsOf(
 function faultOf(text: string, { scenario }: LoadedScenario): NonNullable<RunConditions["faults"]> {
   const [name, path] = text.split("@");
   const fault = faultPathIds.find((one) => one === name);
-  const outcomes = outcomesOf(endpointsFor(scenario)).filter((row) => row.promised || isSuccess(row.path));
+  const outcomes = outcomesOf(endpointsIn(scenario)).filter((row) => row.promised || isSuccess(row.path));
   const paths = outcomes.map((row) => row.path);
   const some = path === undefined ? paths : paths.filter((one) => one === path);
   if (fault !== undefined && some.length > 0) return faultsOn(some, fault);
@@ -95,7 +94,7 @@ export const execCommand = declareCommand({
   async run(call) {
     const { words, rest, flags, io } = call;
     const targets = reportTargets(flags.report, execReportFiles, io, flags.format);
-    const loaded = await loadNamed(words[0], io, flags);
+    const loaded = await loadNamed(words[0], io);
     const conditions = conditionsOf(flags, loaded);
     const { seed, profile, now, frozen } = flags;
     const options = { seed, profile, now, frozen };

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { finished } from "node:stream";
 import type { SandboxRun } from "../../library/run-folder.js";
-import { type LoadedScenario, requireDocument, stdinName } from "../../node/files/load-scenario.js";
+import { type LoadedScenario, stdinName } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
 import { SandboxError } from "../../rules/errors.js";
 import { listed, quote } from "../../rules/schema/words.js";
@@ -14,15 +14,7 @@ import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
-import {
-  givenFlags,
-  loadNamed,
-  startNamed,
-  warnOfDates,
-  warnOfDocument,
-  warnOfPinned,
-  warnOfSteps,
-} from "../open-scenario.js";
+import { loadNamed, startNamed, warnOfDates, warnOfPinned, warnOfSteps } from "../open-scenario.js";
 import { announce, noteReach, printsJson } from "../serve/announce.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { serveOptions } from "../serve/serve-options.js";
@@ -83,19 +75,7 @@ export const startCommand = declareCommand({
     "Serves a scenario until SIGINT, SIGTERM or SIGHUP. Once it accepts requests, it prints the addresses, the keys and what each key gets. Then it logs requests on stderr.",
   words: flag.scenarioWord,
   flags,
-  usual: [
-    "port",
-    "host",
-    "publicUrl",
-    "seed",
-    "frozen",
-    "profile",
-    "openapi",
-    "watch",
-    "writeEnv",
-    "state",
-    "open",
-  ],
+  usual: ["port", "host", "publicUrl", "seed", "frozen", "profile", "watch", "writeEnv", "state", "open"],
   examples: {
     "svc-sandbox": "every state of a key, on http://127.0.0.1:4747",
     "svc-sandbox revoked --port 0": "one bundled scenario, on any free port",
@@ -198,9 +178,9 @@ async function openSandbox(
     onProblem,
     conditions: run?.conditions,
     own: () => serving.loaded,
-    given: givenFlags(flags, loaded),
+    given: givenOptions(flags),
   });
-  noteContinued(stateFile, call, loaded, logger);
+  noteContinued(stateFile, call, logger);
   ends.push(async () => {
     if (!isSaved(stateFile, logger)) serving.code = exitCode.failed;
   });
@@ -223,35 +203,26 @@ async function watch(
 
 /** Adds the options of a run, which this command takes part in. */
 function inRun({ optionsFor }: SandboxRun, call: StartCall): StartCall {
-  const { seed, now, frozen, profile } = optionsFor(givenOptions({ ...call.flags, openapi: undefined }));
+  const { seed, now, frozen, profile } = optionsFor(givenOptions(call.flags));
   return { ...call, flags: { ...call.flags, seed, now, frozen, profile } as StartCall["flags"] };
 }
 
 /** Loads the scenario that this command names, or the run's; resolves to `undefined` if stopped before. */
 async function loadServed(
   run: SandboxRun | undefined,
-  { words, flags, io }: StartCall,
+  { words, io }: StartCall,
   signal: AbortSignal,
 ): Promise<LoadedScenario | undefined> {
-  const isNamed = words[0] !== undefined || flags.openapi !== undefined;
-  if (run?.scenario !== undefined && !isNamed) {
-    await requireDocument(run.scenario.scenario);
-    return { ...run.scenario, files: [] };
-  }
-  return loadNamed(words[0], io, { ...flags, signal }).catch((error) => {
+  if (run?.scenario !== undefined && words[0] === undefined) return { ...run.scenario, files: [] };
+  return loadNamed(words[0], io, { signal }).catch((error) => {
     if (signal.aborted) return undefined;
     throw error;
   });
 }
 
-function noteContinued(
-  { savedAt }: StateFile,
-  { flags }: StartCall,
-  loaded: LoadedScenario,
-  log: Logger,
-): void {
+function noteContinued({ savedAt }: StateFile, { flags }: StartCall, log: Logger): void {
   if (savedAt === undefined) return;
-  const ignored = Object.entries(givenFlags(flags, loaded)).flatMap(([flag, value]) =>
+  const ignored = Object.entries(givenOptions(flags)).flatMap(([flag, value]) =>
     value === undefined ? [] : `--${flag}`,
   );
   const overrides =
@@ -280,7 +251,6 @@ async function warnOf(
   runDue(sandbox);
   warnOfPinned(sandbox, flags, logger);
   warnOfDates(sandbox, logger);
-  await warnOfDocument(loaded, sandbox, logger, flags.verbose);
   await warnOfSteps(loaded, flags, io, logger);
 }
 

@@ -132,7 +132,7 @@ export function SendNow({
   const send = async () => {
     setSent(undefined);
     if (reset) await call("/reset", { method: "POST" });
-    const body = { key: ref, ...request, body: request.body ?? undefined };
+    const body = { key: ref, ...request };
     setSent([pathId, await call<ShownSentRequest>("/send", { method: "POST", body })]);
   };
   if (scenario !== null)

@@ -16,7 +16,6 @@ import {
 } from "../conditions.js";
 import { activateFaults, type Fault } from "../faults.js";
 import { replaceState, type SandboxState } from "../sandbox.js";
-import { unknownFaultPaths } from "../start.js";
 import {
   actionDifferences,
   type Initiator,
@@ -152,7 +151,6 @@ function changeFaults(sandbox: SandboxState, faults: readonly Fault[], now: numb
     scenario: sandbox.scenario,
     now,
   });
-  problems.push(...unknownFaultPaths(faults, sandbox.endpoints));
   if (problems.length > 0) throw validationError("Failed to change the faults", problems);
   sandbox.faults = activateFaults(faults, seed, now);
   history.emit({ type: "faults.changed" });
@@ -174,7 +172,7 @@ export function changeAssumptions(
 ): Assumptions {
   const assumptions = { ...(profile === undefined && sandbox.givenAssumptions), ...input };
   const settings = { profile: profile ?? sandbox.profile, givenAssumptions: assumptions };
-  const next = assumptionsIn({ ...settings, conditions: sandbox.conditions }, sandbox.endpoints);
+  const next = assumptionsIn({ ...settings, conditions: sandbox.conditions, endpoints: sandbox.endpoints });
   const { me_scope: needed, scopes } = next;
   const isMissing = needed !== null && !scopes.includes(needed);
   const windows = windowsOf(next);

@@ -6,6 +6,7 @@ import { isReserved, lastClockInstant, parseTime, parseWhen } from "../format/fi
 import { isPopulated, type ScenarioKey, type ScenarioOrganization } from "../population.js";
 import type { ScenarioMistake, ScenarioProblemCode } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
+import { endpointsWritten } from "./endpoints.js";
 
 export interface KeyFacts {
   readonly ref: string;
@@ -71,7 +72,11 @@ export function factsOf(scenario: Scenario, problems: ScenarioMistake[]): Facts 
     organizations,
     keys,
     keyOf,
-    assumptions: assumptionsFor(profile, given),
+    assumptions: assumptionsFor(
+      profile,
+      given,
+      endpointsWritten(scenario).map(([, endpoint]) => endpoint),
+    ),
     refs: { key: knownIn(keyOf, true), organization: knownIn(organizations, false) },
     start,
     fromStart: (text) => timeSince(start, text),

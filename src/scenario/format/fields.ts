@@ -275,11 +275,8 @@ function trimmed(words: string, length: number): string {
 export const scenarioLimits = {
   /** Of its text, in UTF-8: 1 MiB. */
   bytes: 1024 * 1024,
-  /** Of an OpenAPI document in a file: 20 MiB. */
-  bytesOfDocument: 20 * 1024 * 1024,
   /** The format itself needs seven levels. */
   levels: 32,
-  levelsOfDocument: 100,
   /** Names, values, punctuation and line ends of its text; a thousand keys need about 40,000. */
   pieces: 250_000,
   /** All members and items, also those that aliases repeat. */

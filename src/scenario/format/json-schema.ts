@@ -48,12 +48,14 @@ export function scenarioJsonSchema(bundled: readonly string[]): JsonSchema {
   schema.properties.extends = { description, anyOf: [{ type: "string", enum: bundled }, name] };
   const organization = schema.properties.organizations.additionalProperties;
   const key = organization.properties.keys.additionalProperties;
+  const [endpoint] = schema.properties.endpoints.additionalProperties.anyOf;
   const { required } = organization;
   const keys = { additionalProperties: { required: key.required } };
   const organizations = { additionalProperties: { required, properties: { keys } } };
-  delete organization.required;
-  delete key.required;
-  return { ...schema, if: { required: ["extends"] }, else: { properties: { organizations } } };
+  // Only what a scenario extends can be removed.
+  const endpoints = { additionalProperties: { type: "object", required: endpoint.required } };
+  for (const part of [organization, key, endpoint]) delete part.required;
+  return { ...schema, if: { required: ["extends"] }, else: { properties: { organizations, endpoints } } };
 }
 
 interface Required {
@@ -63,6 +65,7 @@ interface Required {
 interface RequiredFields {
   properties: {
     extends: Record<string, unknown>;
+    endpoints: { additionalProperties: { anyOf: [Required, unknown] } };
     organizations: {
       additionalProperties: Required & { properties: { keys: { additionalProperties: Required } } };
     };

@@ -5,7 +5,6 @@ import type { TlsOptions } from "node:tls";
 import { handle } from "../../api/handle.js";
 import { errorBody } from "../../api/messages.js";
 import { responseOf } from "../../api/response.js";
-import { inputAt } from "../../api/routes.js";
 import { controlPath } from "../../node/addresses.js";
 import { outcomeOf } from "../../rules/outcomes.js";
 import type { ApiResponse, Delivery, Exchange } from "../../sandbox/journal/exchange.js";
@@ -20,7 +19,6 @@ import {
 import {
   isControlPath,
   keepAliveTimeout,
-  readContent,
   readRequest,
   reject,
   sendFaulty,
@@ -90,11 +88,7 @@ function respond(state: Server, response: ServerResponse) {
   const apiRequest = readRequest(request, response);
   if (apiRequest === undefined) return reject(response, 400);
   if (control !== undefined && isControlPath(apiRequest.path)) return control(request, response);
-  const input = inputAt(sandbox, apiRequest.method, apiRequest.path);
-  if (input === undefined) return send(state, handle(sandbox, apiRequest), response);
-  readContent(request, input.hasBody, (content) =>
-    attempt(state, response, () => send(state, handle(sandbox, { ...apiRequest, content }), response)),
-  );
+  send(state, handle(sandbox, apiRequest), response);
 }
 
 function send(state: Server, exchange: Exchange, response: ServerResponse) {

@@ -1,13 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { dryRunProblems, unmarkedSecrets } from "../../../node/dry-run.js";
-import { requireKnownNames } from "../../../node/files/load-scenario.js";
 import { readBundledScenario } from "../../../node/package-files.js";
-import { loadReader, startInNode } from "../../../node/platform.js";
+import { startInNode } from "../../../node/platform.js";
 import { SandboxError } from "../../../rules/errors.js";
 import { redactKeys } from "../../../rules/redact.js";
 import type { Members } from "../../../rules/schema/messages.js";
 import { isMapping } from "../../../rules/schema/shape.js";
-import { quote } from "../../../rules/schema/words.js";
 import { runDue } from "../../../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../../../sandbox/sandbox.js";
 import { enterScenario, prepareScenario, resetSandbox } from "../../../sandbox/start.js";
@@ -31,8 +29,7 @@ import { ScenarioError, type ScenarioProblem } from "../../../scenario/problems.
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { withStory } from "../../../scenario/stories.js";
 import { yamlText } from "../../../scenario/yaml.js";
-import type { Server } from "../../sockets/server-state.js";
-import { HttpRejection, scenarioFields } from "../rejections.js";
+import { scenarioFields } from "../rejections.js";
 import { controlRoute, jsonResponse, type Route, textResponse } from "../route.js";
 import { running } from "./sandbox.js";
 
@@ -62,13 +59,12 @@ export const scenarioRoutes: readonly Route[] = [
     summary:
       "Starts a bundled scenario by name, the one that the sandbox was started with, or one sent as application/yaml",
     body: "scenario_choice",
-    startsScenario: true,
     run({ sandbox, body: { name } }, { server }) {
       return startScenario(sandbox, sourceOf(name, server.own()));
     },
-    async runYaml({ sandbox, body, document }) {
+    async runYaml({ sandbox, body }) {
       const { placeOf, text } = body;
-      const scenario = checkSent(body, sandbox.given.openapi ?? document);
+      const scenario = checkSent(body);
       const started = startScenario(sandbox, { scenario, name: scenario.name ?? "unnamed", text });
       const problems = await dryRunProblems({ scenario, name: file }, placeOf, sandbox.given);
       return { ...started, warnings: Object.values(scenarioFields(problems)) };
@@ -78,12 +74,10 @@ export const scenarioRoutes: readonly Route[] = [
     summary:
       "Restarts the running scenario or starts another one, with the given options; with the keys, if a scenario or a seed is given",
     body: "sandbox_options",
-    startsScenario: true,
-    run({ sandbox, body: { scenario, now, ...body }, document }, { server }) {
+    run({ sandbox, body: { scenario, now, ...body } }, { server }) {
       const options = { ...body, ...(now !== undefined && { now: parseTime(now) }) };
       if (scenario !== undefined) {
-        const openapi = sandbox.given.openapi ?? document;
-        const source = sourceOf(scenario, server.own(), openapi);
+        const source = sourceOf(scenario, server.own());
         if (typeof scenario !== "string") requireFewKeys(source.scenario);
         startScenario(sandbox, source, options);
       } else {
@@ -98,12 +92,10 @@ export const scenarioRoutes: readonly Route[] = [
     summary: "Checks a scenario sent as application/yaml, as `validate` does",
     body: "scenario_text",
     changes: false,
-    run: async ({ sandbox, body }, { server }) => ({
-      problems: await problemsOf(sentScenario(body.text), sandbox.given, server),
+    run: async ({ sandbox, body }) => ({
+      problems: await problemsOf(sentScenario(body.text), sandbox.given),
     }),
-    runYaml: async ({ sandbox, body }, { server }) => ({
-      problems: await problemsOf(body, sandbox.given, server),
-    }),
+    runYaml: async ({ sandbox, body }) => ({ problems: await problemsOf(body, sandbox.given) }),
   }),
   controlRoute("GET /scenario.schema.json", {
     summary: "The JSON Schema of the scenario format",
@@ -111,11 +103,10 @@ export const scenarioRoutes: readonly Route[] = [
   }),
 ];
 
-function checkSent({ fields, check, placeOf }: OpenScenario, openapi: Scenario["openapi"]): Scenario {
+function checkSent({ fields, check }: OpenScenario): Scenario {
   requireFewKeys(populationIn(fields()));
-  const scenario = check(openapi);
+  const scenario = check();
   requireFewKeys(scenario);
-  requireKnownNames(scenario, file, placeOf);
   return scenario;
 }
 
@@ -143,13 +134,9 @@ function listed({ name, scenario, text }: NamedScenario, sandbox: SandboxState, 
 }
 
 /** A bundled scenario, the one that the sandbox was started with, or a sent one. */
-function sourceOf(
-  sent: string | Readonly<Record<string, unknown>>,
-  first: NamedScenario,
-  openapi?: Scenario["openapi"],
-): NamedScenario {
+function sourceOf(sent: string | Readonly<Record<string, unknown>>, first: NamedScenario): NamedScenario {
   if (sent === first.name) return first;
-  if (typeof sent !== "string") return resolveSource(sent as unknown as Scenario, openapi); // it checks a value
+  if (typeof sent !== "string") return resolveSource(sent as unknown as Scenario); // it checks a value
   if (!isScenarioName(sent)) throw scenarioNotFound(sent, "it is not a bundled one");
   return { scenario: withStory(sent), name: sent };
 }
@@ -178,18 +165,15 @@ interface TextProblem {
 
 type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & { file?: string | undefined };
 
-async function problemsOf(sent: OpenScenario, given: GivenOptions, server: Server): Promise<TextProblem[]> {
+async function problemsOf(sent: OpenScenario, given: GivenOptions): Promise<TextProblem[]> {
   const { placeOf } = sent;
   try {
-    const document = await documentSent(sent.fields(), server);
-    const scenario = checkSent(sent, given.openapi ?? document);
+    const scenario = checkSent(sent);
     const failed = await dryRunProblems({ scenario, name: file }, placeOf, given);
     const unmarked = await unmarkedSecrets({ scenario, name: file }, placeOf);
     return [...failed, ...unmarked].map((problem) => textProblem(problem, "warning"));
   } catch (error) {
     if (error instanceof ScenarioError) return error.problems.map((problem) => textProblem(problem, "error"));
-    if (error instanceof HttpRejection)
-      return [textProblem({ message: error.message, ...placeOf(["openapi"]) }, "error")];
     if (!(error instanceof SandboxError)) throw error;
     return [textProblem({ message: error.message, ...placeOf(["population"]) }, "error")];
   }
@@ -219,46 +203,6 @@ async function bundledText({ name, scenario }: SandboxState, given: GivenOptions
   const { story: __, ...running } = scenario;
   return isDeepStrictEqual(running, bundled) ? readBundledScenario(name) : undefined;
 }
-
-type Document = Extract<Scenario["openapi"], { readonly text: string }>;
-
-/** The document that a sent scenario names; `undefined` for none. Throws `document_not_allowed`. */
-export async function documentSent(
-  sent: unknown,
-  server: Pick<Server, "sandbox" | "own">,
-): Promise<Document | undefined> {
-  const { extends: base, openapi } = isMapping(sent) ? sent : { extends: sent };
-  const inherited =
-    typeof base === "string" && isScenarioName(base) ? bundledScenarios[base].openapi : undefined;
-  const document = documentNamed(openapi, server);
-  if ((document ?? inherited) !== undefined) await loadReader();
-  return document;
-}
-
-function documentNamed(
-  openapi: unknown,
-  { sandbox, own }: Pick<Server, "sandbox" | "own">,
-): Document | undefined {
-  const { text, file } = isMapping(openapi) ? openapi : { file: openapi };
-  // The checks of a scenario report anything else.
-  if (typeof (text ?? file) !== "string") return undefined;
-  const bundled = scenarioNames.map((name) => bundledScenarios[name]);
-  const documents = [sandbox.given, own().scenario, ...bundled].flatMap((one) => withText(one.openapi));
-  const document = documents.find((one) =>
-    text === undefined ? baseName(one.file) === baseName(file) : one.text === text,
-  );
-  if (document !== undefined) return document;
-  const name = typeof file === "string" ? `the document ${quote(file.slice(0, 100))}` : "this document";
-  throw new HttpRejection(
-    "document_not_allowed",
-    `The server was not started with ${name}. Its host can start the server with it: svc-sandbox start --openapi FILE.`,
-  );
-}
-
-const withText = (openapi: Scenario["openapi"]): Document[] =>
-  typeof openapi === "object" && "text" in openapi ? [openapi] : [];
-
-const baseName = (file: unknown) => (typeof file === "string" ? file.replace(/^.*[\\/]/, "") : undefined);
 
 function keysIn(scenario: Scenario): number {
   const { organizations, keysEach } = populationOf(scenario);

@@ -1,5 +1,5 @@
 import { outcomesOf } from "../../../api/endpoints.js";
-import { requestChecksOf, requestDetails, requireRequest } from "../../../api/request-details.js";
+import { requestChecks, requestDetails, requireRequest } from "../../../api/request-details.js";
 import { storySender } from "../../../api/story-sender.js";
 import { stepView } from "../../../node/logger.js";
 import { formats, reportFormats } from "../../../report/render/document.js";
@@ -9,7 +9,6 @@ import { requestText } from "../../../report/request-text.js";
 import { SandboxError } from "../../../rules/errors.js";
 import { faultEffects, faultKinds } from "../../../rules/fault-effects.js";
 import { faultPathIds, isSuccess, mePath } from "../../../rules/outcomes.js";
-import type { RequestContent } from "../../../rules/request.js";
 import * as s from "../../../rules/schema/shape.js";
 import type { Exchange } from "../../../sandbox/journal/exchange.js";
 import { operations } from "../../../sandbox/operations/operations.js";
@@ -145,7 +144,7 @@ export const requestChecksRoutes: readonly Route[] = [
   controlRoute("GET /request-checks", {
     summary: "The checks of a request in order, with the path ids of their rejections",
     run: ({ sandbox }) => ({
-      checks: requestChecksOf(sandbox.endpoints),
+      checks: requestChecks,
       successes: outcomesOf(sandbox.endpoints).flatMap(({ path }) => (isSuccess(path) ? path : [])),
       faults: faultPathIds,
       effects: faultKinds.map((effect) => {
@@ -198,29 +197,20 @@ function sendable(sandbox: SandboxState, given: ControlBody<"sending">) {
 type GivenRequest = NonNullable<StoryStep["request"]>;
 
 function repeatedRequest(exchange: Exchange): GivenRequest {
-  const { key, presented, method, content } = exchange;
+  const { key, presented, method } = exchange;
   const withoutRef = { missing: "none", malformed: "malformed", well_formed: "unknown" }[presented];
   const path = pathOf(exchange);
   return {
     key: key ?? withoutRef,
     ...(method !== "GET" && { method: /^[A-Z]{1,20}$/.test(method) ? method : "OTHER" }),
     ...(path !== mePath && { path }),
-    ...(content !== undefined && contentOf(content)),
   };
 }
 
 // Parts that were cut out of a path, or that stories cannot contain, change no response.
-function pathOf({ path: shown, content }: Exchange): string {
+function pathOf({ path: shown }: Exchange): string {
   const encoded = shown
     .replaceAll("…", "*")
     .replace(/[^!-~]/g, (one) => `%${one.charCodeAt(0).toString(16).padStart(2, "0").slice(-2)}`);
-  const path = (encoded.startsWith("/") ? encoded : `/${encoded}`).slice(0, 1000);
-  return content === undefined || content.query === "" ? path : `${path}?${content.query}`;
-}
-
-function contentOf({ contentType, body: { text } }: RequestContent): Partial<GivenRequest> {
-  return {
-    ...(contentType !== undefined && { headers: { "Content-Type": contentType } }),
-    ...(text !== "" && { body: text }),
-  };
+  return (encoded.startsWith("/") ? encoded : `/${encoded}`).slice(0, 1000);
 }
