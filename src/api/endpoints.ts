@@ -3,7 +3,7 @@ import { isSuccess, type Outcome, outcomes, type PathId, successOutcome } from "
 import { didYouMean, listed, quote } from "../rules/schema/words.js";
 import { type Endpoint, type ReleasedEndpoint, successPathOf } from "../sandbox/endpoint.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { endpointsWritten, type WrittenEndpoint } from "../scenario/checks/endpoints.js";
+import { endpointsWritten, type WrittenEndpoint } from "../scenario/endpoints.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { me } from "./endpoints/me.js";
 import { jsonBody, textBody } from "./messages.js";

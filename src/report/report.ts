@@ -6,7 +6,7 @@ import { isFault, outcomeOf, type PathId } from "../rules/outcomes.js";
 import { listed, nearest } from "../rules/schema/words.js";
 import { profileOf } from "../sandbox/conditions.js";
 import { type Endpoint, successPathsOf } from "../sandbox/endpoint.js";
-import type { Counters, Counts } from "../sandbox/journal/counts.js";
+import { type Counters, type Counts, requestsTo } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { howToCover } from "./how-to-cover.js";
@@ -26,7 +26,7 @@ export function clientReport(
   const isCovered = (id: string) => paths.some(({ pathId, covered }) => covered && pathId === id);
   const endpoints = served.map((endpoint): ReportedEndpoint => {
     const { method, path, operationId } = endpoint;
-    const requests = counted.endpoints[operationId] ?? 0;
+    const requests = requestsTo(counted, operationId);
     const covered = successPathsOf(endpoint).some(isCovered);
     const release = (builtIn as readonly Endpoint[]).includes(endpoint) ? "released" : "announced";
     return { method, path, operationId, release, requests, covered };

@@ -231,14 +231,10 @@ describe("svc-sandbox start", () => {
   });
 
   it("finishes an open request when it is stopped, accepts no new one, and exits with 0", async () => {
-    const faults = "faults: [{ when: { path_id: 401.missing, requests: [1] }, then: { latency: 1s } }]
-";
+    const faults = "faults: [{ when: { path_id: 401.missing, requests: [1] }, then: { latency: 1s } }]\n";
     const { url, stop } = await started(join(temporaryFolder({ "a.yaml": tiny + faults }), "a.yaml"));
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
-    socket.write(`GET ${me} HTTP/1.1
-Host: 127.0.0.1
-
-`);
+    socket.write(`GET ${me} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
     // A response on another connection shows that the request before it has arrived.
     await fetch(url + me);
     const stopped = stop();
@@ -251,9 +247,7 @@ Host: 127.0.0.1
 
   it("shows which port is in use, and how to choose another", async () => {
     const port = await listening(createServer((socket) => socket.destroy()));
-    const stderr = expect.stringMatching(
-      new RegExp(`^Port ${port} on .* in use by another program\\..*--port 0\\.\n$`),
-    );
+    const stderr = expect.stringMatching(/^Port $porton .* in use by another program\..*--port 0\.\n$/);
     const ran = await runCli(["--port", String(port)], { cwd: temporaryFolder() });
     expect(ran).toEqual({ code: 2, stdout: "", stderr });
   });

@@ -1,10 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, truncateSync } from "node:fs";
+import { existsSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { loadScenario } from "../../src/node/files/load-scenario.js";
-import { root } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

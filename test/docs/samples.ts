@@ -1,4 +1,4 @@
-import { blockWith, type Part, pageOf } from "../support/pages.js";
+import { blockWith, type Part } from "../support/pages.js";
 import { probeKeys, serveProbed } from "../support/probed-server.js";
 import { runCli } from "../support/run-cli.js";
 import { mePath } from "../support/send.js";
@@ -113,14 +113,6 @@ async function farmers(): Promise<string> {
   const rows = stdout.split("\n").slice(0, 3);
   return block(rows.map((row) => `${row.split(",").slice(0, 7).join()},…`).join("\n"));
 }
-
-/** The example's document, with an operation and a member that the sandbox does not serve. */
-const withNotes = {
-  [documentName]: `${withDocument[documentName]?.replace(
-    "\npaths:\n",
-    '\npaths:\n  /v1/relying-party/events:\n    get: { operationId: readEvents, responses: { "206": { description: A part } } }\n',
-  )}webhooks: { reportReady: { post: { responses: { "204": { description: Received } } } } }\n`,
-};
 
 const report = { client: client("ACTIVE:200 REVOKED:401 REVOKED:401"), stream: "stderr" } as const;
 

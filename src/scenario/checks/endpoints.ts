@@ -1,16 +1,7 @@
 import { formOfPath } from "../../rules/redact.js";
 import { quote } from "../../rules/schema/words.js";
-import type { Scenario } from "../scenario.generated.js";
+import { endpointsWritten } from "../endpoints.js";
 import type { ScenarioRule } from "./facts.js";
-
-export type WrittenEndpoint = NonNullable<NonNullable<Scenario["endpoints"]>[string]>;
-
-/** The endpoints of a scenario by their operation ids, in the order of the file. */
-export function endpointsWritten({ endpoints = {} }: Pick<Scenario, "endpoints">) {
-  return Object.entries(endpoints).flatMap(([name, written]): [string, WrittenEndpoint][] =>
-    written === null ? [] : [[name, written]],
-  );
-}
 
 const maxEndpoints = 100;
 const longestBody = 64 * 1024;

@@ -2,11 +2,11 @@ import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
 import { maximumProblems } from "../../rules/schema/check.js";
 import type { Path } from "../../rules/schema/shape.js";
 import { type KnownRefs, knownRefsHint, quote } from "../../rules/schema/words.js";
+import { endpointsWritten } from "../endpoints.js";
 import { isReserved, lastClockInstant, parseTime, parseWhen } from "../format/fields.js";
 import { isPopulated, type ScenarioKey, type ScenarioOrganization } from "../population.js";
 import type { ScenarioMistake, ScenarioProblemCode } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
-import { endpointsWritten } from "./endpoints.js";
 
 export interface KeyFacts {
   readonly ref: string;

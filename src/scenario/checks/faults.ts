@@ -2,10 +2,10 @@ import { effectsByRank, type FaultKind, faultEffects } from "../../rules/fault-e
 import { outcomes, type PathId } from "../../rules/outcomes.js";
 import type { Path } from "../../rules/schema/shape.js";
 import { nearest, quote } from "../../rules/schema/words.js";
+import { endpointsWritten } from "../endpoints.js";
 import { parseDuration } from "../format/fields.js";
 import type { ScenarioMistake } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
-import { endpointsWritten } from "./endpoints.js";
 import { checkRef, type Facts, type ScenarioRule, timeSince, wrongInto } from "./facts.js";
 
 export type FaultFields = NonNullable<Scenario["faults"]>[number];

@@ -1,5 +1,4 @@
 import { mePath, successStatuses } from "../../rules/outcomes.js";
-import { encodePath } from "../../rules/redact.js";
 import * as s from "../../rules/schema/shape.js";
 import { scope } from "./fields.js";
 import { headerName, headerValue } from "./steps.js";
@@ -31,8 +30,8 @@ const pathMistakes: readonly (readonly [isWrong: (path: string) => boolean, hint
     "a parameter is a whole segment, such as /consents/{id}",
   ],
   [(path) => path.length > 1000, "write at most 1,000 characters"],
-  [(path) => encodePath(path) === mePath, `${mePath} is built in and cannot be replaced`],
-  [(path) => /^\/__sandbox(?:\/|$)/.test(encodePath(path)), "the control plane has /__sandbox"],
+  [(path) => path === mePath, `${mePath} is built in and cannot be replaced`],
+  [(path) => /^\/__sandbox(?:\/|$)/.test(path), "the control plane has /__sandbox"],
 ];
 
 const hintFor = (path: string) => pathMistakes.find(([isWrong]) => isWrong(path))?.[1];
