@@ -12,7 +12,7 @@ import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import { advanceClock, clearRequests } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecrets } from "../../src/sandbox/secrets.js";
-import { enterScenario, prepareScenario, resetSandbox } from "../../src/sandbox/start.js";
+import { enter, resetSandbox, stateAtStart } from "../../src/sandbox/start.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import { coverage, coverageText } from "../support/coverage.js";
 import { runs } from "../support/property-seed.js";
@@ -92,9 +92,12 @@ function play(happenings: readonly Happening[]): number {
     else if (one.what === "reset") resetSandbox(sandbox);
     else if (one.what === "advance") advanceClock(sandbox, one.times * 60_000);
     else if (one.what === "exchange")
-      enterScenario(
+      enter(
         sandbox,
-        prepareScenario(sandbox, bundledScenarios[one.odd < 5 ? "rotation" : "bad-day"], {}),
+        stateAtStart(bundledScenarios[one.odd < 5 ? "rotation" : "bad-day"], {
+          platform: sandbox.platform,
+          conditions: undefined,
+        }),
       );
     else {
       clearRequests(sandbox);

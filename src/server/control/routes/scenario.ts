@@ -8,7 +8,7 @@ import type { Members } from "../../../rules/schema/messages.js";
 import { isMapping } from "../../../rules/schema/shape.js";
 import { runDue } from "../../../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../../../sandbox/sandbox.js";
-import { enterScenario, prepareScenario, resetSandbox } from "../../../sandbox/start.js";
+import { enter, resetSandbox, stateAtStart } from "../../../sandbox/start.js";
 import { secretsForClients } from "../../../sandbox/story/run-step.js";
 import {
   bundledScenarios,
@@ -81,7 +81,7 @@ export const scenarioRoutes: readonly Route[] = [
         if (typeof scenario !== "string") requireFewKeys(source.scenario);
         startScenario(sandbox, source, options);
       } else {
-        resetSandbox(sandbox, Object.keys(options).length === 0 ? undefined : options);
+        resetSandbox(sandbox, options);
         runDue(sandbox);
       }
       const hasOtherKeys = scenario !== undefined || options.seed !== undefined;
@@ -147,8 +147,8 @@ function startScenario(
   { scenario, name, text }: NamedScenario,
   options: GivenOptions = {},
 ) {
-  const started = prepareScenario(sandbox, scenario, { ...sandbox.given, ...options, name, text });
-  enterScenario(sandbox, started);
+  const { platform, conditions, given } = sandbox;
+  enter(sandbox, stateAtStart(scenario, { ...given, ...options, platform, conditions, name, text }));
   runDue(sandbox);
   return running(sandbox);
 }
