@@ -24,8 +24,9 @@ import { isMapping, type Path } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { scenarioLimits } from "./format/fields.js";
 import { createSource, isOfSecret, placeAt } from "./places.js";
+import { readPlain } from "./plain-data.js";
 import type { ScenarioMistake, ScenarioProblemCode, SourceText, TextRange } from "./problems.js";
-import { type FoundScenario, type ReadScenario, type ReportProblem, readPlain } from "./read.js";
+import type { AddProblem, ReadScenario, ScenarioText } from "./scenario-text.js";
 import { syntaxProblem } from "./syntax-problem.js";
 
 const shorten = "shorten it, or use population";
@@ -46,7 +47,7 @@ const options = {
 } satisfies ParseOptions & DocumentOptions & SchemaOptions;
 
 /** A scenario in a text, which is read once. */
-export function foundText(text: string, file: string | undefined): FoundScenario {
+export function scenarioText(text: string, file: string | undefined): ScenarioText {
   const source = createSource(text, file);
   const startsLikeScenario = /^(?:\{\s*)?["']?version["']?\s*:\s*1\b/m.test(source.text);
   const problems: ScenarioMistake[] = [];
@@ -54,11 +55,12 @@ export function foundText(text: string, file: string | undefined): FoundScenario
   let isRead = false;
   return {
     file,
+    text,
     startsLikeScenario,
-    read(report) {
+    read(addProblem) {
       if (!isRead) scenario = readYaml(source, (problem) => problems.push(problem));
       isRead = true;
-      for (const problem of problems) report(problem);
+      for (const problem of problems) addProblem(problem);
       return scenario;
     },
   };
@@ -66,12 +68,12 @@ export function foundText(text: string, file: string | undefined): FoundScenario
 
 type ReportAt = (code: ScenarioProblemCode, offset: number, message: string, hint?: string) => undefined;
 
-function readYaml(source: SourceText, report: ReportProblem): ReadScenario | undefined {
+function readYaml(source: SourceText, report: AddProblem): ReadScenario | undefined {
   const tree = readNodes(source, report);
   if (tree === undefined) return undefined;
   const placeOf: ReadScenario["placeOf"] = (path, pointAt) => placeIn(tree, source, path, pointAt);
   // `readPlain` counts and copies repeated aliases.
-  const reportAtPath: ReportProblem = (diagnostic) =>
+  const reportAtPath: AddProblem = (diagnostic) =>
     report({ ...diagnostic, place: placeOf(diagnostic.path, diagnostic.pointAt ?? "value").place });
   const wrong = tree.merges.find(({ value }) => !mergedNodes(tree, value).every(isMap));
   if (wrong !== undefined) {
@@ -102,7 +104,7 @@ interface Tree {
 
 type MapPair = Pair<Node, Node | null>;
 
-function readNodes(source: SourceText, report: ReportProblem): Tree | undefined {
+function readNodes(source: SourceText, report: AddProblem): Tree | undefined {
   let isFine = true;
   const reportAt: ReportAt = (code, offset, message, hint) => {
     // A text with duplicate fields can still be read and checked.
