@@ -1,9 +1,9 @@
 import { outcomesOf } from "../../../api/endpoints.js";
 import { requestChecks, requestDetails, requireRequest } from "../../../api/request-details.js";
 import { storySender } from "../../../api/story-sender.js";
-import { formats, reportFormats } from "../../../report/render/document.js";
+import { formats, reportFormats } from "../../../report/render/layout.js";
 import { clientReport } from "../../../report/report.js";
-import { renderReport } from "../../../report/report-document.js";
+import { renderReport } from "../../../report/report-layout.js";
 import { requestText } from "../../../report/request-text.js";
 import { SandboxError } from "../../../rules/errors.js";
 import { faultEffects, faultKinds } from "../../../rules/fault-effects.js";
