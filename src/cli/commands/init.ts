@@ -139,13 +139,18 @@ export const initCommand = declareCommand({
     const [name = ownScenario] = words;
     const file = newFile(name, io.cwd, flags);
     const installed = installedFile(dirname(file), "dist/scenario.schema.json");
-    const write = (to: string, text: string) =>
-      writeFileAtomically(to, text, 0o666).catch(unwritable(quote(name)));
-    await write(file, starterScenario.replace(schemaCopy, installed ?? schemaCopy));
+    const write = (to: string, text: string) => {
+      try {
+        writeFileAtomically(to, text, 0o666);
+      } catch (error) {
+        unwritable(quote(name))(error);
+      }
+    };
+    write(file, starterScenario.replace(schemaCopy, installed ?? schemaCopy));
     // Editors use it for completion and checks. An existing copy may be the user's.
     const copy = join(dirname(file), schemaCopy);
     if (installed === undefined && (flags.force === true || !existsSync(copy)))
-      await write(copy, `${JSON.stringify(scenarioJsonSchema(scenarioNames), null, 2)}\n`);
+      write(copy, `${JSON.stringify(scenarioJsonSchema(scenarioNames), null, 2)}\n`);
     if (flags.quiet !== true) {
       const start = io.program + (name === ownScenario ? "" : ` ${startable(name)}`);
       const beside = installed === undefined ? `, with ${schemaCopy.slice(2)} for editors next to it` : "";
