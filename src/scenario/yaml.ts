@@ -29,6 +29,7 @@ import { type FoundScenario, type ReadScenario, type ReportProblem, readPlain } 
 import { syntaxProblem } from "./syntax-problem.js";
 
 const shorten = "shorten it, or use population";
+const repeatLess = "extend a scenario, or repeat less";
 
 /** The maximum number of errors: the rest of the text is not read. */
 const maximumErrors = 20;
@@ -70,9 +71,14 @@ function readYaml(source: SourceText, report: ReportProblem): ReadScenario | und
   const tree = readNodes(source, report);
   if (tree === undefined) return undefined;
   const placeOf: ReadScenario["placeOf"] = (path, pointAt) => placeIn(tree, source, path, pointAt);
-  // `readPlain` counts and copies repeated aliases.
+  // `readPlain` counts and copies repeated aliases. A text without them has its own limit of parts.
+  const repeats = { message: "the aliases (*) repeat too much", hint: repeatLess };
   const reportAtPath: ReportProblem = (diagnostic) =>
-    report({ ...diagnostic, place: placeOf(diagnostic.path, diagnostic.pointAt ?? "value").place });
+    report({
+      ...diagnostic,
+      ...(diagnostic.code === "too_large" && tree.targets.size > 0 && repeats),
+      place: placeOf(diagnostic.path, diagnostic.pointAt ?? "value").place,
+    });
   const wrong = tree.merges.find(({ value }) => !mergedNodes(tree, value).every(isMap));
   if (wrong !== undefined) {
     const place = placeAt(source, wrong.value?.range?.[0] ?? wrong.key.range?.[0] ?? 0);
@@ -222,7 +228,7 @@ function checkNodes(document: Document.Parsed, report: ReportAt): Pick<Tree, "ta
       alias.resolve = () => target as Scalar | YAMLMap | YAMLSeq;
       if (targets.size <= scenarioLimits.aliases) return undefined;
       const message = `the text has more than ${scenarioLimits.aliases} aliases`;
-      report("too_large", offset, message, "extend a scenario, or repeat less");
+      report("too_large", offset, message, repeatLess);
       return visit.BREAK;
     },
     Value: (_, node) => keep(node as Node),
