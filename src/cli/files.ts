@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, promises, readFileSync, statSync } from "node:fs";
 import { dirname, extname, resolve } from "node:path";
-import { otherLineOf, type Variables, withVariables } from "../node/client-variables.js";
+import { otherLineOf, type ClientVariables, withVariables } from "../node/client-variables.js";
 import { readFailure, writeFileAtomically, writeReportFile } from "../node/files/write-file.js";
 import { extensionWords, formats, type ReportFormat, reportFormats } from "../report/render/document.js";
 import { SandboxError } from "../rules/errors.js";
@@ -25,9 +25,9 @@ export function newFile(
 }
 
 /** Returns what sets variables in the file of `--write-env`: other lines stay. It returns whether it took the file from others, because of a token. */
-export function openEnvFile(name: string, cwd: string): (variables: Variables) => boolean {
+export function openEnvFile(name: string, cwd: string): (variables: ClientVariables) => boolean {
   const file = resolve(cwd, name);
-  let before: Variables = {};
+  let before: ClientVariables = {};
   return (variables) => {
     try {
       const { text, mode: existing } = readEnvFile(file);

@@ -26,9 +26,9 @@ export function clientEnvironment(
   };
 }
 
-export type Variables = Readonly<Record<string, string>>;
+export type ClientVariables = Readonly<Record<string, string>>;
 
-const linesOf = (line: (name: string, value: string) => string) => (variables: Variables) =>
+const linesOf = (line: (name: string, value: string) => string) => (variables: ClientVariables) =>
   Object.entries(variables)
     .map(([name, value]) => line(name, value))
     .join("");
@@ -51,7 +51,7 @@ export function otherLineOf(text: string): number | undefined {
 }
 
 /** Sets variables in the text of a `.env` file, read as Latin-1: changes their values, adds lines for new ones at the end, and removes the lines of those set before and of a sandbox's other keys. */
-export function withVariables(text: string, variables: Variables, before: Variables = {}): string {
+export function withVariables(text: string, variables: ClientVariables, before: ClientVariables = {}): string {
   const added = new Map(Object.entries(variables));
   const changed = text
     .replace(assignment, (entry, start: string, name: string, value: string) => {
