@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, promises, readFileSync, statSync } from "node:fs";
 import { dirname, extname, resolve } from "node:path";
-import { otherLineOf, type ClientVariables, withVariables } from "../node/client-variables.js";
+import { type ClientVariables, otherLineOf, withVariables } from "../node/client-variables.js";
 import { readFailure, writeFileAtomically, writeReportFile } from "../node/files/write-file.js";
 import { extensionWords, formats, type ReportFormat, reportFormats } from "../report/render/document.js";
 import { SandboxError } from "../rules/errors.js";

@@ -51,7 +51,11 @@ export function otherLineOf(text: string): number | undefined {
 }
 
 /** Sets variables in the text of a `.env` file, read as Latin-1: changes their values, adds lines for new ones at the end, and removes the lines of those set before and of a sandbox's other keys. */
-export function withVariables(text: string, variables: ClientVariables, before: ClientVariables = {}): string {
+export function withVariables(
+  text: string,
+  variables: ClientVariables,
+  before: ClientVariables = {},
+): string {
   const added = new Map(Object.entries(variables));
   const changed = text
     .replace(assignment, (entry, start: string, name: string, value: string) => {

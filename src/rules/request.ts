@@ -159,12 +159,6 @@ function shownValue(value: string): string {
   return excerpt;
 }
 
-/** Returns the values of a header, joined to a list (RFC 9110); `undefined` without this header. */
-export function headerIn(flat: readonly string[], lowerCase: string): string | undefined {
-  const values = flat.filter((_, i) => i % 2 === 1 && isNamed(flat[i - 1] as string, lowerCase));
-  return values.length === 0 ? undefined : values.join(", ");
-}
-
 function evidenceIn(flat: readonly string[], query: string): RequestEvidence {
   const inHeaders: string[] = [];
   let page: string | undefined;

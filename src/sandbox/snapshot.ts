@@ -1,4 +1,4 @@
-import { type KeyEnds, keyStateAt, keyStateTable } from "../rules/api-key.js";
+import { forEachEnd, type KeyEnds, keyEnds, keyStateAt, keyStateTable } from "../rules/api-key.js";
 import type { RejectionCode } from "../rules/errors.js";
 import { writeMembers } from "../rules/organization.js";
 import type { PathId } from "../rules/outcomes.js";
@@ -169,12 +169,8 @@ function snapshotKey(
   const { windows } = sandbox;
   const usage = usageAt(entry.usage, windows, now);
   const state = keyStateAt(key, now);
-  const { since } = keyStateTable[state];
   // A pinned secret stays pinned and the seed restores a derived one; keys created at run time have only a hash.
   const { secret, sha256 }: Pick<ScenarioKey, "secret" | "sha256"> = described ?? { sha256: key.sha256 };
-  // The start of the clock is the default.
-  const timeOf = (name: keyof KeyEnds) =>
-    key[name] === undefined || (name === since && key[name] === now) ? undefined : isoOf(key[name]);
   const written: Record<keyof ScenarioKey, unknown> = {
     environment: key.environment,
     name: key.name,
@@ -187,13 +183,24 @@ function snapshotKey(
     },
     legacy: key.legacy,
     state: state === "active" ? undefined : state,
-    revoked_at: timeOf("revokedAt"),
-    expires: timeOf("expiresAt"),
-    overlap_ends: timeOf("overlapEndsAt"),
+    ...writtenEnds(key, now),
     replaced_by: key.replacedBy,
     secret,
     sha256: secret === undefined ? sha256 : undefined,
   };
   const present = Object.entries(written).filter(([, value]) => value !== undefined);
   return Object.fromEntries(present) as Partial<ScenarioKey> as ScenarioKey;
+}
+
+type EndsInScenario = Record<(typeof keyEnds)[keyof KeyEnds], string | undefined>;
+
+/** The times that end a key, by their names in scenarios. The start of the clock is the default. */
+function writtenEnds(key: KeyEnds, now: number): EndsInScenario {
+  const { since } = keyStateTable[keyStateAt(key, now)];
+  const times = forEachEnd((end) => {
+    const isDefault = key[end] === undefined || (end === since && key[end] === now);
+    return isDefault ? undefined : isoOf(key[end] ?? now);
+  });
+  const named = Object.entries(keyEnds).map(([end, name]) => [name, times[end as keyof KeyEnds]]); // its own names
+  return Object.fromEntries(named) as EndsInScenario; // one for each
 }

@@ -248,7 +248,9 @@ describe("svc-sandbox start", () => {
 
   it("shows which port is in use, and how to choose another", async () => {
     const port = await listening(createServer((socket) => socket.destroy()));
-    const stderr = expect.stringMatching(/^Port \d+ on .* in use by another program\..*--port 0\.\n$/);
+    const stderr = expect.stringMatching(
+      new RegExp(`^Port ${port} on .* in use by another program\\..*--port 0\\.\n$`),
+    );
     const ran = await runCli(["--port", String(port)], { cwd: temporaryFolder() });
     expect(ran).toEqual({ code: 2, stdout: "", stderr });
   });

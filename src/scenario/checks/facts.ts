@@ -51,7 +51,7 @@ export function wrongInto(problems: ScenarioMistake[]): Wrong {
 
 export type ScenarioRule = (facts: Facts) => void;
 
-export function keysWritten({ organizations = {} }: Scenario): KeyFacts[] {
+function keysWritten({ organizations = {} }: Scenario): KeyFacts[] {
   return Object.entries(organizations).flatMap(([organization, { keys = {} }]) =>
     Object.entries(keys).map(([ref, fields]) => {
       return { ref, organization, path: ["organizations", organization, "keys", ref], fields };

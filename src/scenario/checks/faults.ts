@@ -8,7 +8,7 @@ import type { ScenarioMistake } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { checkRef, type Facts, type ScenarioRule, timeSince, wrongInto } from "./facts.js";
 
-export type FaultFields = NonNullable<Scenario["faults"]>[number];
+type FaultFields = NonNullable<Scenario["faults"]>[number];
 
 interface FaultSandbox {
   readonly refs: Facts["refs"];

@@ -16,7 +16,7 @@ import { scenarioSchema } from "./schema.js";
 const shared = new Map<Shape, string>();
 const assumptions = Object.entries(assumptionTable).map(([name, { minimal }]) => [
   `assumptions.${name}`,
-  `${words[name as keyof Assumptions].meaning} Default: ${JSON.stringify(minimal)}.`,
+  `${meaningOf(name as keyof Assumptions)} Default: ${JSON.stringify(minimal)}.`, // the names of its rows
 ]);
 const effects = faultKinds.map((kind) => [`faults.<item>.then.${kind}`, effectWords(kind)]);
 const describeScenario = describeFields(scenarioSchema, {
@@ -30,6 +30,12 @@ const describeBody = new Map(
   ]),
 );
 describeFields(requestQuery, descriptions.queries.requests);
+
+function meaningOf(name: keyof Assumptions): string {
+  const { meaning } = words[name] ?? {};
+  if (meaning === undefined) throw new Error(`assumptions.json has no words for ${name}`);
+  return meaning;
+}
 
 export function descriptionOf(shape: Shape): string | undefined {
   return shape.description ?? shared.get(shape);

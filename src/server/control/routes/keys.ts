@@ -3,14 +3,12 @@ import { fingerprintOf, keyStateAt } from "../../../rules/api-key.js";
 import { SandboxError } from "../../../rules/errors.js";
 import type { ValueOf } from "../../../rules/schema/shape.js";
 import * as s from "../../../rules/schema/shape.js";
-import { type ActionName, actionRow } from "../../../rules/steps.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import type { KeyEntry, OrganizationEntry } from "../../../sandbox/registry.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
 import { secretFor } from "../../../sandbox/story/run-step.js";
 import type { KeyView } from "../../../sandbox/view-shapes.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
-import type { ControlBodyName } from "../../../scenario/format/inputs.js";
 import { describedKeys } from "../../../scenario/population.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { controlRoute, pageFields, type Route } from "../route.js";
@@ -25,7 +23,7 @@ const directoryQuery = s.mapping({
 /** A page of keys without a limit: more would delay everybody's requests. */
 const keysOnAPage = 1000;
 
-export const dashboardRoutes: readonly Route[] = [
+export const keyRoutes: readonly Route[] = [
   controlRoute("GET /organizations", {
     summary: "The organizations, in the scenario's order",
     query: s.mapping(pageFields("all")),
@@ -40,7 +38,8 @@ export const dashboardRoutes: readonly Route[] = [
     run: ({ sandbox, params: { ref = "" } }) =>
       viewOrganization(sandbox.registry.organization(ref).organization),
   }),
-  action("organization", {
+  controlRoute("PATCH /organizations/{ref}", {
+    summary: "Changes an organization's status, sandbox access or live access",
     body: "organization_update",
     run: ({ sandbox, actor, params: { ref = "" }, body }) =>
       operations.organization(sandbox, { ...body, ref }, { actor }).organization,
@@ -63,7 +62,9 @@ export const dashboardRoutes: readonly Route[] = [
     query: directoryQuery,
     run: ({ sandbox, query }) => directoryOf(sandbox, query),
   }),
-  action("create_key", {
+  controlRoute("POST /keys", {
+    summary: "Creates a key; only this response has its secret",
+    status: 201,
     body: "key_creation",
     run: ({ sandbox, actor, body }) =>
       refInBody("organization", () => operations.create_key(sandbox, body, { actor })),
@@ -73,7 +74,9 @@ export const dashboardRoutes: readonly Route[] = [
     run: ({ sandbox, params: { ref = "" } }) =>
       withNextRequest(viewKey(sandbox.registry.key(ref), sandbox), sandbox),
   }),
-  action("rotate", {
+  controlRoute("POST /keys/{ref}/rotate", {
+    summary: "Replaces an active key; the old one works until its overlap ends",
+    status: 201,
     body: "key_rotation",
     run({ sandbox, actor, params: { ref: key = "" }, body: { overlap_minutes: minutes, as } }) {
       // Minutes may have fractions, milliseconds must not.
@@ -82,7 +85,8 @@ export const dashboardRoutes: readonly Route[] = [
       return { key: replacement, secret };
     },
   }),
-  action("revoke", {
+  controlRoute("POST /keys/{ref}/revoke", {
+    summary: "Revokes a key immediately: an active one, or a replaced one in its overlap",
     run: ({ sandbox, actor, params: { ref: key = "" } }) => operations.revoke(sandbox, { key }, { actor }),
   }),
   controlRoute("POST /keys/{ref}/secret", {
@@ -90,26 +94,13 @@ export const dashboardRoutes: readonly Route[] = [
     changes: false,
     run: ({ sandbox, params: { ref = "" } }) => ({ secret: seededSecret(sandbox, ref) }),
   }),
-  action("expire", {
+  controlRoute("POST /keys/{ref}/expire", {
+    summary: "Sets when a key expires: an active one, or a replaced one in its overlap",
     body: "key_expiry",
     run: ({ sandbox, actor, params: { ref: key = "" }, body }) =>
       operations.expire(sandbox, { ...body, key }, { actor }),
   }),
 ];
-
-/** The route of a change that a scenario's steps can also make. */
-function action<Body extends ControlBodyName = "nothing">(
-  name: ActionName,
-  row: Pick<Route<Body>, "body" | "run">,
-): Route {
-  const { makes, route } = actionRow(name);
-  const [call, summary] = route as NonNullable<typeof route>;
-  return controlRoute<Body>(call, {
-    ...row,
-    summary,
-    ...(makes !== undefined && { status: 201 }),
-  });
-}
 
 /** An unknown ref is not found in a path, but invalid in a body. */
 function refInBody<Result>(field: string, run: () => Result): Result {
