@@ -169,9 +169,7 @@ async function writeClientFiles(
   await checkNeeds(kind, io);
   const file = newFile(to, io.cwd, force);
   const project = script === undefined ? undefined : await withScript(io.cwd, script);
-  const text = await packageFile(`examples/${example}/${test}`);
-  makeFolder(dirname(file));
-  write(file, text);
+  write(file, await packageFile(`examples/${example}/${test}`));
   if (project !== undefined) write(join(io.cwd, "package.json"), project);
   return [
     `Wrote ${to}${script === undefined ? "" : ", and the script test:sandbox"}.`,
@@ -245,11 +243,13 @@ Read ${installed ?? copy} before you write or change code that calls the relying
   return [`Added a section to AGENTS.md.`];
 }
 
-function write(file: string, text: string | Buffer, shown = file): void {
+/** Makes the folder too, unless the user has named it. */
+function write(file: string, text: string | Buffer, name?: string): void {
   try {
+    if (name === undefined) makeFolder(dirname(file));
     writeFileAtomically(file, text, 0o666);
   } catch (error) {
-    unwritable(quote(shown))(error);
+    unwritable(quote(name ?? file))(error);
   }
 }
 
