@@ -113,3 +113,5 @@ function examplesOf(rows: readonly Outcome[]): object {
 export const errorShape = s.mapping({
   error: s.openMapping({ code: s.text(), message: s.text(), details: s.optional(s.record(s.anything())) }),
 });
+/** The body of every error of the API. A service may add members. */
+export interface ApiErrorBody extends s.ValueOf<typeof errorShape> {}

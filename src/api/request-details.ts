@@ -13,7 +13,7 @@ import type { SandboxState } from "../sandbox/sandbox.js";
 import { requestShape } from "../sandbox/view-shapes.js";
 import { viewRequest } from "../sandbox/views.js";
 import { controlBodies } from "../scenario/format/inputs.js";
-import { withEndpoints } from "./endpoints.js";
+import { withNames } from "./endpoints.js";
 import { causeOf, evaluateKey } from "./evaluate.js";
 import { headerPairs } from "./messages.js";
 import { scopeOf } from "./response.js";
@@ -148,6 +148,9 @@ export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestD
     whatToDo: whatToDoAbout(exchange, registry.keys.get(exchange.key ?? "")),
     adviceDetails: adviceTable
       .filter((row) => advice.includes(row.id))
-      .map(({ whatToDo, ...row }) => ({ ...row, whatToDo: withEndpoints(whatToDo, sandbox.endpoints) })),
+      .map(({ whatToDo, ...row }) => ({
+        ...row,
+        whatToDo: withNames(whatToDo, sandbox.endpoints, sandbox.counters),
+      })),
   };
 }

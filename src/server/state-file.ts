@@ -1,7 +1,13 @@
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { lock } from "../node/files/lock.js";
-import { draftSuffix, fileFailure, makeFolder, targetOf } from "../node/files/write-file.js";
+import {
+  draftSuffix,
+  fileFailure,
+  makeFolder,
+  removeIfPossible,
+  targetOf,
+} from "../node/files/write-file.js";
 import { clearInterval, nodePlatform, setInterval } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
 import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
@@ -162,14 +168,6 @@ export class StateFile {
       if (isNew) this.#options.onProblem(unwritable);
       throw unwritable;
     }
-  }
-}
-
-function removeIfPossible(draft: string): void {
-  try {
-    rmSync(draft, { force: true });
-  } catch {
-    // The error of the write is reported; this one has the same cause.
   }
 }
 

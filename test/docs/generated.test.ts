@@ -2,7 +2,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import project from "../../package.json" with { type: "json" };
-import { builtIn, endpointsIn, withEndpoints } from "../../src/api/endpoints.js";
+import { builtIn, endpointsIn, withNames } from "../../src/api/endpoints.js";
 import { evaluateKey } from "../../src/api/evaluate.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import { checkedPaths, isLimit } from "../../src/check/contract.js";
@@ -299,13 +299,14 @@ function problemsPart(): string {
 }
 
 function advicePart(): string {
+  const rerun = { certify: "npx --no-install svc-sandbox certify", command: "npm test" };
   return table(
     ["advice", "level", "what the client did", "what to do"],
     ...adviceTable.map(({ id, level, meaning, whatToDo }) => [
       code(id),
       level,
       meaning,
-      withEndpoints(whatToDo, endpointsIn({})),
+      withNames(whatToDo, endpointsIn({}), { rerun }),
     ]),
   );
 }

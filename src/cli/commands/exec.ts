@@ -3,6 +3,7 @@ import { endpointsIn, outcomesOf } from "../../api/endpoints.js";
 import { faultsOn } from "../../api/faults.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { CommandOptions } from "../../node/run-command.js";
+import { commandLine } from "../../report/plain-text.js";
 import { extensionWords } from "../../report/render/layout.js";
 import { clientReport } from "../../report/report.js";
 import { type UnmetThreshold, unmetThresholds } from "../../report/thresholds.js";
@@ -102,6 +103,7 @@ export const execCommand = declareCommand({
     const sandbox = startNamed(loaded, flags, conditions && conditionedRun(conditions, folder.claim));
     // A test may clear the requests to count its own; the report covers all tests.
     const counters = new Counters();
+    counters.rerun = { certify: [io.program, "certify", ...words].join(" "), command: commandLine(rest) };
     const triedPaths = new Set<string>();
     sandbox.counters.passOnTo({
       countUnread: () => counters.countUnread(),

@@ -62,6 +62,8 @@ export interface Counting {
 export class Counters {
   /** Options that curl needs to reach the server, which sets them. Default: none. */
   curlOptions = "";
+  /** How the user starts `certify`, and the client's command, for advice; a command sets them. */
+  rerun = { certify: "svc-sandbox certify", command: "npm test" };
   #counts = noCounts();
   #next: Counting | undefined;
 
