@@ -5,7 +5,7 @@ import { createSandbox } from "../../src/index.js";
 import { startInNode } from "../../src/node/platform.js";
 import { mergeReports } from "../../src/report/merge-reports.js";
 import { clientReport } from "../../src/report/report.js";
-import { renderReport } from "../../src/report/report-document.js";
+import { renderReport } from "../../src/report/report-layout.js";
 import type { RequestTraits } from "../../src/rules/request.js";
 import type { Fault } from "../../src/sandbox/faults.js";
 import type { Exchange } from "../../src/sandbox/journal/exchange.js";
