@@ -63,6 +63,8 @@ export interface StartState {
   requestIds: RequestIds;
   /** The number of varied responses with each status. Changed in place. */
   varied: Map<number, number>;
+  /** Whether somebody changed anything since the start; requests, the timeline and the story do not count. */
+  changed: boolean;
 }
 
 /** Replaces members of a sandbox's state, all at the same time. */

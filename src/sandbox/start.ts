@@ -120,6 +120,7 @@ export function stateAtStart(written: Scenario, options: StartOptions & StartCon
     requestIds: createRequestIds(seed, scenario.requests_responded),
     behavior: { rejected: new Map(), pages: new Set(), unknownKey },
     varied: variedIn(scenario),
+    changed: false,
   };
 }
 
