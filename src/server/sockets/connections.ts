@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 import { hostToConnectTo } from "../../node/addresses.js";
 import { clearTimeout, nextTick, setTimeout } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
-import { endSocket, rejectSocket } from "./messages.js";
+import { endSocket, rejectSocket } from "./responses.js";
 
 const lastResponse = Symbol("last response");
 

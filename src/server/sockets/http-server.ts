@@ -11,15 +11,8 @@ import { outcomeOf } from "../../rules/outcomes.js";
 import type { ApiResponse, Delivery, Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { type AnyServer, followConnections, longestHalfOpen, rejectInTurn, Turns } from "./connections.js";
-import {
-  isControlPath,
-  keepAliveTimeout,
-  readContent,
-  readRequest,
-  reject,
-  sendFaulty,
-  sendResponse,
-} from "./messages.js";
+import { isControlPath, readContent, readRequest } from "./requests.js";
+import { keepAliveTimeout, reject, sendFaulty, sendResponse } from "./responses.js";
 import type { Server } from "./server-state.js";
 import type { CertificatePair } from "./tls.js";
 

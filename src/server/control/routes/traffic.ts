@@ -1,7 +1,6 @@
 import { outcomesOf } from "../../../api/endpoints.js";
 import { requestChecksOf, requestDetails, requireRequest } from "../../../api/request-details.js";
 import { storySender } from "../../../api/story-sender.js";
-import { stepView } from "../../../node/logger.js";
 import { formats, reportFormats } from "../../../report/render/document.js";
 import { clientReport } from "../../../report/report.js";
 import { renderReport } from "../../../report/report-document.js";
@@ -18,6 +17,7 @@ import type { SandboxState } from "../../../sandbox/sandbox.js";
 import { kindOf, type StoryStep } from "../../../sandbox/steps.js";
 import { storyRequest, tryNextStep } from "../../../sandbox/story/run-step.js";
 import { stepIntent } from "../../../sandbox/story/step-text.js";
+import { stepView } from "../../../sandbox/story/step-view.js";
 import { expectRequests, listRequests, viewRequest } from "../../../sandbox/views.js";
 import { type ControlBody, expectationQuery, requestQuery } from "../../../scenario/format/inputs.js";
 import { controlRoute, pageFields, type Route, textResponse } from "../route.js";
