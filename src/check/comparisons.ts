@@ -101,7 +101,7 @@ interface Cause {
   readonly responses: Parts[];
 }
 
-/** A place where the responses to one cause agree, as do those to all others, with another value. */
+/** A place where the responses to one cause agree in all words that stay, as do those to all others, with another text. */
 interface Contrast {
   readonly at: string;
   readonly cause: Cause;
@@ -150,34 +150,67 @@ export async function compareRejections(
   if (session.left() < needed) return uncompared(suspects, needed);
   for (const isReversed of resent.length > 0 ? turns : [])
     await sendAgain(isReversed ? resent.toReversed() : resent);
-  const staying = contrasts.filter((contrast) => resent.every((one) => stays(contrast, one)));
+  const isResent = resent.every(({ responses }) => responses.length === 2 + turns.length);
+  const staying = contrastsIn(compared).filter(({ at, cause }) =>
+    contrasts.some((one) => isResent && one.at === at && one.cause === cause),
+  );
   const varying = placesIn(compared).filter(
     (at) => valuesAt(at, compared).length > 1 && !staying.some((one) => one.at === at),
   );
-  const unjudged = withoutDerived(varying.map((at) => ({ at }))).map(({ at }) => shownText(at));
-  const note = `Not judged between the causes of 401, because it also varies otherwise: ${unjudged.join(", ")}.`;
+  const places = withoutDerived(varying.map((at) => ({ at }))).map(({ at }) => at);
+  const noteOn = (what: string, some: readonly string[]) =>
+    some.length === 0 ? [] : [`Not ${what}: ${some.map(shownText).join(", ")}.`];
   return {
     differences: suspects.flatMap((suspect) =>
       withoutDerived(staying.filter(({ cause }) => cause === suspect)).map((one) =>
         differenceOf(one, causes),
       ),
     ),
-    notes: unjudged.length > 0 ? [note] : [],
+    notes: [
+      ...noteOn(
+        "judged between the causes of 401, because it also varies otherwise",
+        places.filter((at) => stayingTexts(at, compared) !== undefined),
+      ),
+      ...noteOn(
+        "compared between the causes of 401, because the number of its words varies",
+        places.filter((at) => stayingTexts(at, compared) === undefined),
+      ),
+    ],
   };
 }
 
 function contrastsIn(causes: readonly Cause[]): Contrast[] {
-  return placesIn(causes).flatMap((at) =>
-    causes.flatMap((cause) => {
-      const [own, ...moreOwn] = valuesAt(at, [cause]);
-      const [others, ...moreOthers] = valuesAt(
-        at,
-        causes.filter((one) => one !== cause),
-      );
-      const isContrast = moreOwn.length + moreOthers.length === 0 && own !== others;
-      return isContrast ? [{ at, cause, own, others }] : [];
-    }),
+  return placesIn(causes).flatMap((at) => {
+    const texts = stayingTexts(at, causes) ?? [];
+    return texts.flatMap((own, index) => {
+      const [others, ...more] = new Set(texts.filter((_, other) => other !== index));
+      const cause = causes[index] as Cause;
+      return more.length === 0 && own !== others ? [{ at, cause, own, others }] : [];
+    });
+  });
+}
+
+/**
+ * The text of each cause at a place, without the words that differ between the responses of one cause. `undefined` if
+ * these have different numbers of words.
+ */
+function stayingTexts(at: string, causes: readonly Cause[]): (string | undefined)[] | undefined {
+  const texts = causes.map(({ responses }) => responses.map((parts) => wordsOf(parts.get(at))));
+  if (texts.some(([first, ...more]) => more.some((words) => words?.length !== first?.length)))
+    return undefined;
+  const nameOf = (words: readonly string[], index: number) => `word ${index} of ${words.length}`;
+  const varying = texts.flatMap(([first = [], ...more]) =>
+    first.flatMap((word, i) => (more.some((words) => words?.[i] !== word) ? [nameOf(first, i)] : [])),
   );
+  const isVarying = new Set(varying);
+  return texts.map(([first]) =>
+    first?.map((word, i) => (isVarying.has(nameOf(first, i)) ? "…" : word)).join(""),
+  );
+}
+
+/** Spaces count, and the members of a value are words. */
+function wordsOf(text: string | undefined): readonly string[] | undefined {
+  return text?.split(/(?=\s)(?<!\s)|(?<=\s)(?!\s)|(?<=[,:{[])/);
 }
 
 function placesIn(causes: readonly Cause[]): string[] {
@@ -187,12 +220,6 @@ function placesIn(causes: readonly Cause[]): string[] {
 /** The different values at a place; `undefined` for a response without it. */
 function valuesAt(at: string, causes: readonly Cause[]): (string | undefined)[] {
   return [...new Set(causes.flatMap(({ responses }) => responses.map((parts) => parts.get(at))))];
-}
-
-function stays({ at, cause, own, others }: Contrast, resent: Cause): boolean {
-  const expected = resent === cause ? own : others;
-  const { responses } = resent;
-  return responses.length === 2 + turns.length && responses.every((parts) => parts.get(at) === expected);
 }
 
 function differenceOf({ at, cause, own, others }: Contrast, causes: readonly Cause[]): ContractDifference {

@@ -4,7 +4,7 @@ import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { closeServer, listenOn } from "./sockets/connections.js";
 import { createHttpServer } from "./sockets/http-server.js";
-import { reject } from "./sockets/messages.js";
+import { reject } from "./sockets/responses.js";
 import {
   type ControlHandler,
   createServerState,

@@ -1,8 +1,8 @@
 import type { RequestDetails as DetailsView } from "../../api/request-details.js";
-import type { stepView } from "../../node/logger.js";
 import type { ReportedAdvice, ReportedPath, Report as ReportView } from "../../report/report-shape.js";
 import type { InJson } from "../../rules/schema/json.js";
 import type { Fault as FaultView } from "../../sandbox/faults.js";
+import type { stepView } from "../../sandbox/story/step-view.js";
 import type {
   ClockView,
   KeyView,

@@ -1,11 +1,11 @@
 import { checkResults, requestChecks } from "../../../api/request-details.js";
 import { storySender } from "../../../api/story-sender.js";
-import { stepView } from "../../../node/logger.js";
 import { SandboxError } from "../../../rules/errors.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
 import { kindOf, type PlayedStep, type StoryStep } from "../../../sandbox/steps.js";
 import { tryNextStep } from "../../../sandbox/story/run-step.js";
 import { stepIntent } from "../../../sandbox/story/step-text.js";
+import { stepView } from "../../../sandbox/story/step-view.js";
 import { controlRoute, type Route } from "../route.js";
 
 export const storyRoutes: readonly Route[] = [
