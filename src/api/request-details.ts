@@ -39,7 +39,7 @@ const targetChecks: readonly RequestCheck[] = [
 
 export const requestChecks: readonly RequestCheck[] = [...targetChecks, ...authorizationChecks];
 
-const checkShape = s.mapping({ name: s.text(), question: s.text(), rules: s.text() });
+const requestCheckShape = s.mapping({ name: s.text(), question: s.text(), rules: s.text() });
 const responseShape = s.mapping({ status: s.count(), headers: s.record(s.text()), body: s.text() });
 
 export const requestDetailsShape = s.mapping({
@@ -49,7 +49,7 @@ export const requestDetailsShape = s.mapping({
   /** `null` if the request has no key of this sandbox. */
   keyScopes: s.orNull(s.list(s.text())),
   checks: s.list(
-    s.mapping({ ...checkShape.fields, result: s.choice(["passed", "rejected", "not_reached"]) }),
+    s.mapping({ ...requestCheckShape.fields, result: s.choice(["passed", "rejected", "not_reached"]) }),
   ),
   response: s.orNull(responseShape),
   when: s.text(),

@@ -96,7 +96,7 @@ function scopesOf(response: CheckedResponse): string[] {
 type Parts = ReadonlyMap<string, string>;
 
 /** A cause of 401, and the parts of each response to it. */
-interface Cause {
+interface CauseResponses {
   readonly attempt: CompletedAttempt;
   readonly responses: Parts[];
 }
@@ -104,7 +104,7 @@ interface Cause {
 /** A place where the responses to one cause agree in all words that stay, as do those to all others, with another text. */
 interface Contrast {
   readonly at: string;
-  readonly cause: Cause;
+  readonly cause: CauseResponses;
   readonly own: string | undefined;
   readonly others: string | undefined;
 }
@@ -124,14 +124,16 @@ export async function compareRejections(
   rejected: readonly CompletedAttempt[],
   session: Resending,
 ): Promise<{ readonly differences: readonly ContractDifference[]; readonly notes: readonly string[] }> {
-  const causes = rejected.map((attempt): Cause => ({ attempt, responses: [partsOf(attempt.response)] }));
-  const sendAgain = async (some: readonly Cause[]) => {
+  const causes = rejected.map(
+    (attempt): CauseResponses => ({ attempt, responses: [partsOf(attempt.response)] }),
+  );
+  const sendAgain = async (some: readonly CauseResponses[]) => {
     for (const { attempt, responses } of some) {
       const response = await session.resend(attempt, responses.length);
       if (response !== undefined) responses.push(partsOf(response));
     }
   };
-  const uncompared = (some: readonly Cause[], needed: number) => {
+  const uncompared = (some: readonly CauseResponses[], needed: number) => {
     const paths = some.map(({ attempt }) => attempt.pathId).join(", ");
     const note = `Not compared with the other causes of 401 (R14): ${paths}. That takes ${needed - session.left()} more of --max-requests.`;
     return { differences: [], notes: [note] };
@@ -154,7 +156,7 @@ export async function compareRejections(
   const staying = contrastsIn(compared).filter(({ at, cause }) =>
     contrasts.some((one) => isResent && one.at === at && one.cause === cause),
   );
-  const varying = placesIn(compared).filter(
+  const varying = comparedParts(compared).filter(
     (at) => valuesAt(at, compared).length > 1 && !staying.some((one) => one.at === at),
   );
   const places = withoutDerived(varying.map((at) => ({ at }))).map(({ at }) => at);
@@ -179,12 +181,12 @@ export async function compareRejections(
   };
 }
 
-function contrastsIn(causes: readonly Cause[]): Contrast[] {
-  return placesIn(causes).flatMap((at) => {
+function contrastsIn(causes: readonly CauseResponses[]): Contrast[] {
+  return comparedParts(causes).flatMap((at) => {
     const texts = stayingTexts(at, causes) ?? [];
     return texts.flatMap((own, index) => {
       const [others, ...more] = new Set(texts.filter((_, other) => other !== index));
-      const cause = causes[index] as Cause;
+      const cause = causes[index] as CauseResponses;
       return more.length === 0 && own !== others ? [{ at, cause, own, others }] : [];
     });
   });
@@ -194,8 +196,8 @@ function contrastsIn(causes: readonly Cause[]): Contrast[] {
  * The text of each cause at a place, without the words that differ between the responses of one cause. `undefined` if
  * these have different numbers of words.
  */
-function stayingTexts(at: string, causes: readonly Cause[]): (string | undefined)[] | undefined {
-  const texts = causes.map(({ responses }) => responses.map((parts) => wordsOf(parts.get(at))));
+function stayingTexts(at: string, causes: readonly CauseResponses[]): (string | undefined)[] | undefined {
+  const texts = causes.map(({ responses }) => responses.map((parts) => splitWords(parts.get(at))));
   if (texts.some(([first, ...more]) => more.some((words) => words?.length !== first?.length)))
     return undefined;
   const nameOf = (words: readonly string[], index: number) => `word ${index} of ${words.length}`;
@@ -209,20 +211,23 @@ function stayingTexts(at: string, causes: readonly Cause[]): (string | undefined
 }
 
 /** Spaces count, and the members of a value are words. */
-function wordsOf(text: string | undefined): readonly string[] | undefined {
+function splitWords(text: string | undefined): readonly string[] | undefined {
   return text?.split(/(?=\s)(?<!\s)|(?<=\s)(?!\s)|(?<=[,:{[])/);
 }
 
-function placesIn(causes: readonly Cause[]): string[] {
+function comparedParts(causes: readonly CauseResponses[]): string[] {
   return [...new Set(causes.flatMap(({ responses }) => responses.flatMap((parts) => [...parts.keys()])))];
 }
 
 /** The different values at a place; `undefined` for a response without it. */
-function valuesAt(at: string, causes: readonly Cause[]): (string | undefined)[] {
+function valuesAt(at: string, causes: readonly CauseResponses[]): (string | undefined)[] {
   return [...new Set(causes.flatMap(({ responses }) => responses.map((parts) => parts.get(at))))];
 }
 
-function differenceOf({ at, cause, own, others }: Contrast, causes: readonly Cause[]): ContractDifference {
+function differenceOf(
+  { at, cause, own, others }: Contrast,
+  causes: readonly CauseResponses[],
+): ContractDifference {
   const { pathId } = cause.attempt;
   const isBody = at.startsWith("$");
   const show = (value: string | undefined) => {

@@ -80,13 +80,13 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
     await program.parseAsync([...(command.rest === undefined ? argv : before)], { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) throw misread(name, sentenceOf(error), io);
+    if (error.exitCode !== 0) throw misread(name, commanderSentence(error), io);
   }
   return code;
 }
 
 /** Commander's message as a sentence, with its suggestion in the same line. */
-function sentenceOf({ message }: CommanderError): string {
+function commanderSentence({ message }: CommanderError): string {
   const text = message.replace(/^error: /, "").replace(/\n\((.*)\)$/, ". $1");
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.?]$/.test(text) ? "" : "."}`;
 }

@@ -28,14 +28,14 @@ export function clientEnvironment(
 
 export type ClientVariables = Readonly<Record<string, string>>;
 
-const linesOf = (line: (name: string, value: string) => string) => (variables: ClientVariables) =>
+const variableLines = (line: (name: string, value: string) => string) => (variables: ClientVariables) =>
   Object.entries(variables)
     .map(([name, value]) => line(name, value))
     .join("");
 
 // Without quotes, which not every reader of .env files removes: in an assignment, no shell expands an IPv6 address.
-const environmentLines = linesOf((name, value) => `${name}=${value}\n`);
-export const shellLines = linesOf((name, value) => `export ${name}=${value}\n`);
+const environmentLines = variableLines((name, value) => `${name}=${value}\n`);
+export const shellLines = variableLines((name, value) => `export ${name}=${value}\n`);
 
 // The start of a line, its name, its value; a quoted value may have several lines.
 const assignment =
@@ -70,4 +70,4 @@ export function withVariables(
   return changed + gap + environmentLines(Object.fromEntries(added)).replaceAll("\n", lineEnd);
 }
 
-export const powershellLines = linesOf((name, value) => `$env:${name} = '${value}'\n`);
+export const powershellLines = variableLines((name, value) => `$env:${name} = '${value}'\n`);

@@ -106,12 +106,13 @@ function givingScopes({ name, registry }: SandboxState, ref: string, scopes: rea
 }
 
 // They never change, and creating a sandbox takes longer than the rest of a report.
-const ofBundled = new Map<ScenarioName, Reproductions>();
+const bundledReproductions = new Map<ScenarioName, Reproductions>();
 
 function reproductionsOf(name: ScenarioName, platform: SandboxState["platform"]): Reproductions {
   const reproductions =
-    ofBundled.get(name) ?? reproductionsIn(startSandbox(bundledScenarios[name], { platform, name }));
-  ofBundled.set(name, reproductions);
+    bundledReproductions.get(name) ??
+    reproductionsIn(startSandbox(bundledScenarios[name], { platform, name }));
+  bundledReproductions.set(name, reproductions);
   return reproductions;
 }
 

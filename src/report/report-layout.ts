@@ -203,14 +203,16 @@ export function githubAnnotations({ advice }: Report, failures: readonly UnmetTh
   const lines = [
     ...advice.map(
       ({ id, level, count, meaning, whatToDo }) =>
-        `::${level === "note" ? "notice" : level} title=svc-sandbox ${id}::${text(`${timesOf({ id, count })}: ${meaning} ${whatToDo}`)}`,
+        `::${level === "note" ? "notice" : level} title=svc-sandbox ${id}::${annotationText(`${timesOf({ id, count })}: ${meaning} ${whatToDo}`)}`,
     ),
-    ...failures.map(({ threshold, sentence }) => `::error title=svc-sandbox ${threshold}::${text(sentence)}`),
+    ...failures.map(
+      ({ threshold, sentence }) => `::error title=svc-sandbox ${threshold}::${annotationText(sentence)}`,
+    ),
   ];
   return lines.map((line) => `${line}\n`).join("");
 }
 
 // A line break ends a command, and a percent sign starts an escape.
-function text(plain: string): string {
+function annotationText(plain: string): string {
   return escapeControls(plain).replaceAll("%", "%25");
 }

@@ -54,7 +54,7 @@ export function resolveExtends(
   // Each file has its own version, and a story tests only its own scenario.
   const { version: _version, story: _, ...inherited } = parent.fields;
   return {
-    fields: { ...(mergedByName(inherited, fields) as Members), ...endpointsIn(inherited, fields) },
+    fields: { ...(mergedByName(inherited, fields) as Members), ...mergedEndpoints(inherited, fields) },
     placeOf(path, pointAt) {
       const [mine, inherited] = [own.placeOf(path, pointAt), parent.placeOf(path, pointAt)];
       return inherited.depth > mine.depth && inherited.place !== undefined ? inherited : mine;
@@ -63,7 +63,7 @@ export function resolveExtends(
 }
 
 /** The endpoints of a scenario with those that it extends: by name and field; `null` removes one. */
-function endpointsIn({ endpoints: inherited }: Members, { endpoints: written }: Members) {
+function mergedEndpoints({ endpoints: inherited }: Members, { endpoints: written }: Members) {
   if (!isMapping(inherited) || !isMapping(written)) return {};
   const endpoints = { ...inherited };
   for (const [name, fields] of Object.entries(written)) {

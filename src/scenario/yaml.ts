@@ -195,7 +195,7 @@ export function secretsIn(document: Document.Parsed): TextRange[] {
   const ranges: TextRange[] = [];
   visit(document, {
     Pair(_, { key, value }) {
-      if (!isOfSecret(nameOf(key as Node)) || !isNode(value) || value.range == null) return undefined;
+      if (!isOfSecret(keyText(key as Node)) || !isNode(value) || value.range == null) return undefined;
       ranges.push([value.range[0], value.range[1]]);
       return visit.SKIP;
     },
@@ -238,7 +238,7 @@ function checkNodes(document: Document.Parsed, addAt: AddAt): Pick<Tree, "target
       keep(node as Node);
       const pairs = node.items as MapPair[];
       checkNames(pairs, addAt);
-      merges.push(...pairs.filter(({ key }) => nameOf(key) === "<<"));
+      merges.push(...pairs.filter(({ key }) => keyText(key) === "<<"));
     },
   });
   return { targets, merges };
@@ -247,7 +247,7 @@ function checkNodes(document: Document.Parsed, addAt: AddAt): Pick<Tree, "target
 function checkNames(pairs: readonly MapPair[], addAt: AddAt): void {
   const names = new Set<string>();
   for (const { key } of pairs) {
-    const name = nameOf(key);
+    const name = keyText(key);
     const offset = key.range?.[0] ?? 0;
     const [, word] = /^([\w-]+) *\{/.exec(name) ?? [];
     if (word !== undefined) {
@@ -274,7 +274,7 @@ function checkSpaces(document: Document.Parsed, addAt: AddAt): void {
   });
 }
 
-function nameOf(key: Node): string {
+function keyText(key: Node): string {
   return isScalar(key) ? String(key.value) : "";
 }
 
@@ -288,7 +288,7 @@ function pairIn(
   if (seen.has(map)) return undefined;
   seen.add(map);
   const items: MapPair[] = map.items as [];
-  const pairs = tree.pairs.get(map) ?? new Map(items.map((pair) => [nameOf(pair.key), pair]));
+  const pairs = tree.pairs.get(map) ?? new Map(items.map((pair) => [keyText(pair.key), pair]));
   tree.pairs.set(map, pairs);
   const pair = pairs.get(String(step));
   const merged = pairs.get("<<")?.value;
@@ -302,12 +302,12 @@ function pairIn(
 
 /** What a merge key merges: a mapping, or each of a list. */
 function mergedNodes(tree: Tree, value: Node | null) {
-  const target = targetOf(tree, value);
-  return isSeq(target) ? target.items.map((source) => targetOf(tree, source as Node)) : [target];
+  const target = aliasTarget(tree, value);
+  return isSeq(target) ? target.items.map((source) => aliasTarget(tree, source as Node)) : [target];
 }
 
 /** The node that an alias refers to, or the node itself. */
-function targetOf({ targets }: Tree, node: Node | null | undefined): Node | null | undefined {
+function aliasTarget({ targets }: Tree, node: Node | null | undefined): Node | null | undefined {
   return node && (targets.get(node) ?? node);
 }
 
@@ -330,7 +330,7 @@ function placeIn(tree: Tree, source: SourceText, path: Path, pointAt: "key" | "v
       offset = node.range?.[0] ?? offset;
     } else break;
     // What is wrong inside is in the line of the anchor.
-    node = targetOf(tree, node);
+    node = aliasTarget(tree, node);
     depth += 1;
   }
   return { place: placeAt(source, offset), depth };

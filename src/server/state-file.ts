@@ -18,7 +18,7 @@ import { parseState, stateText, unreadableState } from "./state-text.js";
 /** Request numbers that are left for the time until the next save: no start uses them again after a kill. */
 const reserve = 100_000;
 /** Milliseconds between two saves of requests. */
-const pause = 500;
+const saveIntervalMs = 500;
 
 /** The file of a sandbox: its absolute path, and the given path for messages. */
 interface StatePlace {
@@ -93,7 +93,10 @@ export class StateFile {
   /** Starts to save. Throws `state_unwritable` if there was no file. */
   begin(): void {
     if (this.savedAt === undefined) this.#makeFolder();
-    this.#saving = setInterval(() => this.#positionNow() === this.#position || this.#tryToSave(), pause);
+    this.#saving = setInterval(
+      () => this.#positionNow() === this.#position || this.#tryToSave(),
+      saveIntervalMs,
+    );
     this.#saving.unref();
     // The next start must not use the request ids of this one.
     this.sandbox.history.subscribe((event) => event.type === "sandbox.started" && this.save());

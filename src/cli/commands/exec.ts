@@ -128,7 +128,7 @@ export const execCommand = declareCommand({
       const needsRequests = end.code === exitCode.fine && flags.minCoverage !== 0;
       const unmet = unmetThresholds(report, { ...flags, needsRequests, tried: [...triedPaths] });
       const isWritten = await deliverReport(report, unmet, targets, call, end.notes.join(" "));
-      const code = end.code || codeOf(unmet);
+      const code = end.code || exitCodeFor(unmet);
       return code || (isWritten ? exitCode.fine : exitCode.usage);
     } finally {
       // Only now: a signal must not interrupt the writing of the report.
@@ -141,7 +141,7 @@ export const execCommand = declareCommand({
 /** How many different requests the message shows if none reached an endpoint. */
 const maxTried = 5;
 
-function codeOf(unmet: readonly UnmetThreshold[]): number {
+function exitCodeFor(unmet: readonly UnmetThreshold[]): number {
   if (unmet.length === 0) return exitCode.fine;
   return unmet.some(({ gate }) => gate === "requests") ? exitCode.noRequest : exitCode.threshold;
 }

@@ -195,7 +195,7 @@ function stepProse(
     heading,
     ...stepLines(result, sandbox, style, earlier),
     ...timeline,
-    ...problemLines(problems, style),
+    ...stepProblemLines(problems, style),
     "",
   ];
   return `${lines.join("\n")}\n`;
@@ -224,7 +224,7 @@ function actionLines(before: string, action: StepAction, performed: Performed, {
   return [palette.yellow(text), palette.dim(prose(rejection.message))];
 }
 
-function problemLines(problems: readonly PlacedProblem[], { palette, isTerminal }: Style): string[] {
+function stepProblemLines(problems: readonly PlacedProblem[], { palette, isTerminal }: Style): string[] {
   const mark = isTerminal ? "✗ " : "";
   return problems.flatMap(({ at, message, place }) => {
     const what = at === null ? "This step cannot run" : "Unexpected result";

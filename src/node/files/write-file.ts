@@ -81,7 +81,7 @@ export function makeFolder(path: string, mode = 0o777): void {
 
 export function fileFailure(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
-  return reasons[code ?? ""] ?? code ?? message;
+  return fileErrorWords[code ?? ""] ?? code ?? message;
 }
 
 /** Why a file of the user cannot be read, whose absence is no defect of its folder. */
@@ -96,7 +96,7 @@ export function isOfMachine(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && machineCodes.includes((error as NodeJS.ErrnoException).code ?? "");
 }
 
-const reasons: Readonly<Record<string, string>> = {
+const fileErrorWords: Readonly<Record<string, string>> = {
   ENOENT: "its folder does not exist",
   ENOTDIR: "its folder is a file",
   EEXIST: "its folder is a file",

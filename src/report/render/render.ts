@@ -146,9 +146,9 @@ function renderJunit(layout: ReportLayout): string {
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     // Without the number of skipped cases: Jenkins' schema allows it only for a suite.
-    `<testsuites name=${attribute(`svc-sandbox ${kind} ${subject}`)} ${counts(suites.flatMap(({ cases }) => cases))} time="0">`,
+    `<testsuites name=${attribute(`svc-sandbox ${kind} ${subject}`)} ${countAttributes(suites.flatMap(({ cases }) => cases))} time="0">`,
     ...suites.flatMap(({ name, cases }) => [
-      `  <testsuite name="${name}" ${counts(cases)} skipped="${count(cases, "skipped")}" time="0">`,
+      `  <testsuite name="${name}" ${countAttributes(cases)} skipped="${countOf(cases, "skipped")}" time="0">`,
       ...cases.flatMap((one) => caseLines(one, `svc-sandbox.${kind}.${name.replaceAll(" ", "-")}`)),
       "  </testsuite>",
     ]),
@@ -174,7 +174,7 @@ function casesOf({ columns, rows }: Section): TestCase[] {
   });
 }
 
-const verdicts = { good: "passed", warning: "skipped", quiet: "skipped", bad: "failed" } as const;
+const junitVerdicts = { good: "passed", warning: "skipped", quiet: "skipped", bad: "failed" } as const;
 
 function caseLines({ name, tone, lines }: TestCase, className: string): string[] {
   const open = `    <testcase classname="${className}" name=${attribute(name)} time="0"`;
@@ -185,16 +185,16 @@ function caseLines({ name, tone, lines }: TestCase, className: string): string[]
     passed: [output],
     skipped: [`      <skipped message=${message}/>`, output],
     failed: [`      <failure message=${message} type="${className}">${text}</failure>`],
-  }[verdicts[tone]];
+  }[junitVerdicts[tone]];
   return [`${open}>`, ...inside, "    </testcase>"];
 }
 
-function counts(cases: readonly TestCase[]): string {
-  return `tests="${cases.length}" failures="${count(cases, "failed")}" errors="0"`;
+function countAttributes(cases: readonly TestCase[]): string {
+  return `tests="${cases.length}" failures="${countOf(cases, "failed")}" errors="0"`;
 }
 
-function count(cases: readonly TestCase[], verdict: (typeof verdicts)[Tone]): number {
-  return cases.filter(({ tone }) => verdicts[tone] === verdict).length;
+function countOf(cases: readonly TestCase[], verdict: (typeof junitVerdicts)[Tone]): number {
+  return cases.filter(({ tone }) => junitVerdicts[tone] === verdict).length;
 }
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };

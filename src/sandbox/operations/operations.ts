@@ -67,7 +67,7 @@ function clockChange<Input>(run: (sandbox: SandboxState, input: Input) => ClockV
   };
 }
 
-const nothing: Performed = {
+const nothingPerformed: Performed = {
   rejection: null,
   key: null,
   replacement: null,
@@ -78,14 +78,14 @@ const nothing: Performed = {
 /** A rejection is a result. Secrets of new keys derive from the seed and their refs: a scenario always plays the same way. */
 export function performAction(sandbox: SandboxState, action: StepAction, dueAt?: number): Performed {
   const name = actionIn(action);
-  if (name === undefined) return nothing;
+  if (name === undefined) return nothingPerformed;
   const { actor, ...given } = action[name] as { readonly actor?: Initiator["actor"] };
   const input = (name === "faults" ? action.faults : given) as never; // the step's schema has checked it
   try {
-    return { ...nothing, ...operations[name](sandbox, input, { actor, isScripted: true, dueAt }) };
+    return { ...nothingPerformed, ...operations[name](sandbox, input, { actor, isScripted: true, dueAt }) };
   } catch (error) {
     if (!(error instanceof SandboxError) || !isRejection(error.code)) throw error;
-    return { ...nothing, rejection: { code: error.code, message: error.message } };
+    return { ...nothingPerformed, rejection: { code: error.code, message: error.message } };
   }
 }
 

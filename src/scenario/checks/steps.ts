@@ -6,8 +6,8 @@ import type { Scenario } from "../scenario.generated.js";
 import { checkRef, type Facts, type ScenarioRule } from "./facts.js";
 import { checkPathId } from "./faults.js";
 
-type StoryStep = NonNullable<Scenario["story"]>[number];
-type Action = Pick<StoryStep, ActionName>;
+type WrittenStep = NonNullable<Scenario["story"]>[number];
+type Action = Pick<WrittenStep, ActionName>;
 
 // Problems of single steps. Only a run shows whether a step has its expected result.
 
@@ -80,7 +80,7 @@ function actionFits(action: Action, path: Path, keyExists: KeyExists, facts: Fac
   }
 }
 
-function expectationFits({ expect, ...step }: StoryStep, path: Path, { scenario, wrong }: Facts): void {
+function expectationFits({ expect, ...step }: WrittenStep, path: Path, { scenario, wrong }: Facts): void {
   if (expect === undefined) return;
   checkPathId(expect.path, [...path, "expect", "path"], { scenario, wrong });
   const kind = stepKinds.find((name) => Object.hasOwn(step, name)) ?? "say";

@@ -23,7 +23,7 @@ const describeScenario = describeFields(scenarioSchema, {
   ...descriptions.scenario,
   ...Object.fromEntries([...effects, ...assumptions]),
 });
-const describeBody = new Map(
+const bodyDescriptions = new Map(
   Object.entries(descriptions.control).map(([name, fields]) => [
     name,
     describeFields(controlBodies[name as ControlBodyName], fields),
@@ -49,7 +49,7 @@ export function scenarioJsonSchema(bundled: readonly string[]): JsonSchema {
     // A place for anchors.
     return part?.additionalProperties === false ? { ...part, patternProperties: { "^x-": {} } } : part;
   });
-  const schema: RequiredFields = JSON.parse(document);
+  const schema: RequiringSchema = JSON.parse(document);
   const { description, ...name } = schema.properties.extends;
   schema.properties.extends = { description, anyOf: [{ type: "string", enum: bundled }, name] };
   const organization = schema.properties.organizations.additionalProperties;
@@ -68,7 +68,7 @@ interface Required {
   required?: readonly string[];
 }
 
-interface RequiredFields {
+interface RequiringSchema {
   properties: {
     extends: Record<string, unknown>;
     endpoints: { additionalProperties: { anyOf: [Required, unknown] } };
@@ -79,7 +79,7 @@ interface RequiredFields {
 }
 
 export function controlBodySchema(name: ControlBodyName): JsonSchema {
-  return jsonSchemaOf(controlBodies[name], describeBody.get(name) ?? descriptionOf);
+  return jsonSchemaOf(controlBodies[name], bodyDescriptions.get(name) ?? descriptionOf);
 }
 
 function describeFields(root: Shape, fields: Readonly<Record<string, string>>): Describe {

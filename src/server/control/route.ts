@@ -85,7 +85,7 @@ export function controlRoute<Name extends ControlBodyName = "nothing", Parameter
   return { changes: method !== "GET", ...row, method, path } as unknown as Route; // its shapes check its body and query
 }
 
-export function textOf({ body }: Request): string {
+export function bodyText({ body }: Request): string {
   return textOfBytes((body as Buffer | undefined) ?? new Uint8Array());
 }
 

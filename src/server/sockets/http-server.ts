@@ -77,10 +77,10 @@ function respond(state: Server, response: ServerResponse) {
   const apiRequest = readRequest(request, response);
   if (apiRequest === undefined) return reject(response, 400);
   if (control !== undefined && isControlPath(apiRequest.path)) return control(request, response);
-  send(state, handle(sandbox, apiRequest), response);
+  sendExchange(state, handle(sandbox, apiRequest), response);
 }
 
-function send(state: Server, exchange: Exchange, response: ServerResponse) {
+function sendExchange(state: Server, exchange: Exchange, response: ServerResponse) {
   const { explain, sandbox, control } = state;
   const { pathId, delivery, at, date = at } = exchange;
   const isLost = control !== undefined && pathId === "404.unknown_path" && isFirstPage(exchange, response);

@@ -122,12 +122,12 @@ function seededSecret(sandbox: SandboxState, ref: string): string {
   throw new SandboxError("secret_not_kept", message, { ref });
 }
 
-const counts = new WeakMap<Scenario, number>();
+const describedCounts = new WeakMap<Scenario, number>();
 
 // The dashboard asks each second, and a scenario never changes.
 function describedCount(scenario: Scenario): number {
-  const count = counts.get(scenario) ?? [...describedKeys(scenario)].length;
-  counts.set(scenario, count);
+  const count = describedCounts.get(scenario) ?? [...describedKeys(scenario)].length;
+  describedCounts.set(scenario, count);
   return count;
 }
 
@@ -140,7 +140,7 @@ function directoryOf(sandbox: SandboxState, { filter = "", limit = 200 }: ValueO
   const now = sandbox.clock.now();
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   const isChosen = ({ key, owner }: KeyEntry) =>
-    words.every((word) => `${textOf(owner, key)} ${keyStateAt(key, now)}`.includes(word));
+    words.every((word) => `${searchText(owner, key)} ${keyStateAt(key, now)}`.includes(word));
   const listsEmpty = words.length === 0;
   const sections = [];
   let matching = 0;
@@ -159,7 +159,7 @@ function directoryOf(sandbox: SandboxState, { filter = "", limit = 200 }: ValueO
   return { sections, matching, total: sandbox.registry.keys.size };
 }
 
-function textOf({ organization }: OrganizationEntry, key: KeyEntry["key"]): string {
+function searchText({ organization }: OrganizationEntry, key: KeyEntry["key"]): string {
   const { ref, name, environment, scopes, sha256 } = key;
   const ofKey = [ref, name, fingerprintOf(sha256), environment, ...scopes];
   return [organization.ref, organization.name, ...ofKey].join(" ").toLowerCase();

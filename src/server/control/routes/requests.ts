@@ -123,12 +123,12 @@ function sendable(sandbox: SandboxState, given: ControlBody<"sending">) {
   }
 }
 
-type GivenRequest = NonNullable<StoryStep["request"]>;
+type RepeatableRequest = NonNullable<StoryStep["request"]>;
 
-function repeatedRequest(exchange: Exchange): GivenRequest {
+function repeatedRequest(exchange: Exchange): RepeatableRequest {
   const { key, presented, method } = exchange;
   const withoutRef = { missing: "none", malformed: "malformed", well_formed: "unknown" }[presented];
-  const path = pathOf(exchange);
+  const path = repeatablePath(exchange);
   return {
     key: key ?? withoutRef,
     ...(method !== "GET" && { method: /^[A-Z]{1,20}$/.test(method) ? method : "OTHER" }),
@@ -136,13 +136,13 @@ function repeatedRequest(exchange: Exchange): GivenRequest {
   };
 }
 
-function curlOf(pathId: PathId, { key = "none", method, path = mePath }: GivenRequest): string {
+function curlOf(pathId: PathId, { key = "none", method, path = mePath }: RepeatableRequest): string {
   const variable = key === "none" ? undefined : variableOf(key);
   return curlLine({ variable, method, path }, "-i --globoff --path-as-is", pathId);
 }
 
 // Parts that were cut out of a path, or that stories cannot contain, change no response.
-function pathOf({ path: shown }: Exchange): string {
+function repeatablePath({ path: shown }: Exchange): string {
   const encoded = shown
     .replaceAll("…", "*")
     .replace(/[^!-~]/g, (one) => `%${one.charCodeAt(0).toString(16).padStart(2, "0").slice(-2)}`);

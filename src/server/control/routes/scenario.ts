@@ -42,8 +42,8 @@ export const scenarioRoutes: readonly Route[] = [
       const first = server.own();
       const others = scenarioNames.filter((name) => name !== first.name);
       return [
-        listed(first, sandbox, true),
-        ...others.map((name) => listed({ name, scenario: bundledScenarios[name] }, sandbox)),
+        listedScenario(first, sandbox, true),
+        ...others.map((name) => listedScenario({ name, scenario: bundledScenarios[name] }, sandbox)),
       ];
     },
   }),
@@ -56,7 +56,7 @@ export const scenarioRoutes: readonly Route[] = [
       "Starts a bundled scenario by name, the one that the sandbox was started with, or one sent as application/yaml",
     body: "scenario_choice",
     run({ sandbox, body: { name } }, { server }) {
-      return startScenario(sandbox, sourceOf(name, server.own()));
+      return startScenario(sandbox, scenarioToStart(name, server.own()));
     },
     async runYaml({ sandbox, body }) {
       const { text } = body;
@@ -73,7 +73,7 @@ export const scenarioRoutes: readonly Route[] = [
     run({ sandbox, body: { scenario, now, ...body } }, { server }) {
       const options = { ...body, ...(now !== undefined && { now: parseTime(now) }) };
       if (scenario !== undefined) {
-        const source = sourceOf(scenario, server.own());
+        const source = scenarioToStart(scenario, server.own());
         if (typeof scenario !== "string") requireFewKeys(source.scenario);
         startScenario(sandbox, source, options);
       } else {
@@ -89,9 +89,9 @@ export const scenarioRoutes: readonly Route[] = [
     body: "scenario_text",
     changes: false,
     run: async ({ sandbox, body }) => ({
-      problems: await problemsOf(sentScenario(body.text), sandbox.given),
+      problems: await problemsInSent(sentScenario(body.text), sandbox.given),
     }),
-    runYaml: async ({ sandbox, body }) => ({ problems: await problemsOf(body, sandbox.given) }),
+    runYaml: async ({ sandbox, body }) => ({ problems: await problemsInSent(body, sandbox.given) }),
   }),
   controlRoute("GET /scenario.schema.json", {
     summary: "The JSON Schema of the scenario format",
@@ -123,14 +123,17 @@ export function requireFewKeys(scenario: Scenario): void {
   });
 }
 
-function listed({ name, scenario, text }: NamedScenario, sandbox: SandboxState, startedWith = false) {
+function listedScenario({ name, scenario, text }: NamedScenario, sandbox: SandboxState, startedWith = false) {
   const { name: title = name, description = "" } = scenario;
   const running = sandbox.name === name && sandbox.text === text;
   return { name, title, description, startedWith, running };
 }
 
 /** A bundled scenario, the one that the sandbox was started with, or a sent one. */
-function sourceOf(sent: string | Readonly<Record<string, unknown>>, first: NamedScenario): NamedScenario {
+function scenarioToStart(
+  sent: string | Readonly<Record<string, unknown>>,
+  first: NamedScenario,
+): NamedScenario {
   if (sent === first.name) return first;
   if (typeof sent !== "string") return resolveSource(sent as unknown as Scenario); // it checks a value
   if (!isScenarioName(sent)) throw scenarioNotFound(sent, "it is not a bundled one");
@@ -161,7 +164,7 @@ interface TextProblem {
 
 type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & { file?: string | undefined };
 
-async function problemsOf(sent: ScenarioText, given: GivenOptions): Promise<TextProblem[]> {
+async function problemsInSent(sent: ScenarioText, given: GivenOptions): Promise<TextProblem[]> {
   const placeOf = placesIn(sent);
   try {
     const scenario = checkSent(sent);
