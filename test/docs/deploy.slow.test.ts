@@ -268,7 +268,7 @@ test("the page's lines lead from a server to a partner's first response, and to 
   expect(first).toMatchObject({ stdout: "200\n", stderr: "" });
   const given = parseEnv(readFileSync(join(cwd, "partner.env"), "utf8"));
   const lines = `SVC_SANDBOX_CONTROL_TOKEN=${given.SVC_SANDBOX_CONTROL_TOKEN}\nSVC_SANDBOX_PUBLIC_URL=${url}\n`;
-  const host = userFolder({ "harvest-bank.env": lines });
+  const host = userFolder({ "partners/harvest-bank.env": lines });
   const report = await runCommand(blockWith(page, "sh", "for file in"), { cwd: host }).ended;
   expect(report.stdout).toMatch(/^Coverage.* \d+%/);
 });
