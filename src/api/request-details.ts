@@ -61,6 +61,8 @@ export const requestDetailsShape = s.mapping({
   repeat: controlBodies.sending,
   /** The requests with the same key around it, itself included: at most three before it and five after it. */
   around: s.list(s.mapping({ id: s.text(), at: s.instant(), pathId: pathIdShape() })),
+  /** The request as a command for a shell with the environment of clients. */
+  curl: s.text(),
   /** All this as text, for people: what `explain <request id>` prints. */
   text: s.text(),
   adviceDetails: s.list(
@@ -75,6 +77,9 @@ export const requestDetailsShape = s.mapping({
 });
 
 export interface RequestDetails extends ValueOf<typeof requestDetailsShape> {}
+
+/** What the control plane adds. */
+export type RouteMember = "repeat" | "curl" | "text";
 
 export function checkResults(checks: readonly RequestCheck[], pathId: PathId) {
   let isOver = isFault(pathId);
@@ -126,7 +131,7 @@ function requestsAround({ history }: SandboxState, { id, fingerprint }: Exchange
   return around.map((one) => ({ id: one.id, at: isoOf(one.at), pathId: one.pathId }));
 }
 
-export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestDetails, "repeat" | "text"> {
+export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestDetails, RouteMember> {
   const { registry } = sandbox;
   const exchange = requireRequest(sandbox, id);
   const { pathId, advice, response, delivery } = exchange;

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, promises, readFileSync, statSync } from "node:fs
 import { dirname, extname, resolve } from "node:path";
 import { type ClientVariables, otherLineOf, withVariables } from "../node/client-variables.js";
 import { readFailure, writeFileAtomically, writeReportFile } from "../node/files/write-file.js";
-import { extensionWords, formats, type ReportFormat, reportFormats } from "../report/render/document.js";
+import { extensionWords, formats, type ReportFormat, reportFormats } from "../report/render/layout.js";
 import { SandboxError } from "../rules/errors.js";
 import { redactKeys } from "../rules/redact.js";
 import { quote } from "../rules/schema/words.js";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { readBaseUrl, readHostName } from "../node/addresses.js";
-import { reportFormats } from "../report/render/document.js";
+import { reportFormats } from "../report/render/layout.js";
 import { type AdviceLevel, adviceLevels } from "../rules/advice.js";
 import { profiles } from "../rules/assumptions.js";
 import { listed, quote } from "../rules/schema/words.js";

@@ -31,6 +31,7 @@ export interface SavedSandbox {
     readonly rejections: readonly (readonly [step: number, code: RejectionCode])[];
   };
   readonly stepsRun: number;
+  readonly changed: boolean;
   readonly verdicts: readonly (readonly [step: number, asExpected: boolean])[];
   readonly lastStep: PlayedStep | undefined;
   readonly exchanges: readonly Exchange[];
@@ -65,6 +66,7 @@ export function describeSandbox(
     snapshot: { ...snapshotSandbox(sandbox), requests_responded: responded },
     timeline: { steps: timeline.steps, next: timeline.next, rejections: [...timeline.rejections] },
     stepsRun: story.next,
+    changed: sandbox.changed,
     verdicts: [...story.verdicts],
     lastStep: story.last,
     exchanges: history.requests({ probes: true, limit: maxDescribed }),
@@ -86,7 +88,7 @@ export function restoreSandbox(
   platform: Platform,
   options: Omit<SandboxSettings, "platform">,
 ): SandboxState {
-  const { name, text, scenario, snapshot, stepsRun, verdicts, counts } = state;
+  const { name, text, scenario, snapshot, stepsRun, changed, verdicts, counts } = state;
   const sandbox = startSandbox(snapshot, { platform, name, text, ...options });
   const { story: steps = [] } = scenario;
   const next = Math.min(stepsRun, steps.length);
@@ -95,6 +97,7 @@ export function restoreSandbox(
   replaceState(sandbox, {
     scenario,
     story,
+    changed,
     timeline: { ...sandbox.timeline, ...state.timeline, rejections },
   });
   const { clock } = sandbox;

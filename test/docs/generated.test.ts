@@ -9,7 +9,7 @@ import { checkedPaths, isLimit } from "../../src/check/contract.js";
 import { commands } from "../../src/cli/commands.js";
 import { countryOf } from "../../src/farmers/tables.js";
 import { createSandbox, outcomes } from "../../src/index.js";
-import { formats, reportFormats } from "../../src/report/render/document.js";
+import { formats, reportFormats } from "../../src/report/render/layout.js";
 import { adviceTable } from "../../src/rules/advice.js";
 import { type AssumptionDefinition, type Assumptions, assumptionTable } from "../../src/rules/assumptions.js";
 import words from "../../src/rules/assumptions.json" with { type: "json" };

@@ -4,7 +4,7 @@ import { faultsOn } from "../../api/faults.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { CommandOptions } from "../../node/run-command.js";
 import { commandLine } from "../../report/plain-text.js";
-import { extensionWords } from "../../report/render/document.js";
+import { extensionWords } from "../../report/render/layout.js";
 import { clientReport } from "../../report/report.js";
 import { type UnmetThreshold, unmetThresholds } from "../../report/thresholds.js";
 import type { Profile } from "../../rules/assumptions.js";

@@ -49,8 +49,8 @@ export async function loadScenario(
     throw unreadable(error, nameOrFile, cwd);
   });
   const { text, file, load, files } = openScenarioFile(nameOrFile, cwd, piped);
-  const { openScenario } = await import("../../scenario/parse-scenario.js");
-  const scenario = openScenario(text, { file, load }).check();
+  const { parseScenario } = await import("../../scenario/parse-scenario.js");
+  const scenario = parseScenario(text, { file, load });
   const whole = files.length === 1 && { text };
   if (isStdin) return { scenario, name: nameOrFile, files: files.slice(1), piped: text, ...whole };
   return { scenario, name: nameOrFile, files, ...whole };

@@ -37,8 +37,10 @@ export const operations = {
   organization: /* @__PURE__ */ actionOf("organization", updateOrganization),
   faults: /* @__PURE__ */ actionOf("faults", changeFaults),
   assumptions: /* @__PURE__ */ actionOf("assumptions", changeAssumptions),
-  clock: changeClock,
-  advance: (sandbox: SandboxState, { by }: { readonly by: string | number }) => advanceClock(sandbox, by),
+  clock: /* @__PURE__ */ clockChange(changeClock),
+  advance: /* @__PURE__ */ clockChange((sandbox, { by }: { readonly by: string | number }) =>
+    advanceClock(sandbox, by),
+  ),
   clear_requests: clearRequests,
 };
 
@@ -50,7 +52,18 @@ function actionOf<Input, Result>(
   return (sandbox, input, by = {}) => {
     if (by.dueAt === undefined) runDue(sandbox);
     if (actionRow(name).isForAdministrators) requireAdministrator(by);
-    return run(sandbox, input, by.dueAt ?? sandbox.clock.now(), by);
+    const result = run(sandbox, input, by.dueAt ?? sandbox.clock.now(), by);
+    if (by.isScripted !== true) replaceState(sandbox, { changed: true });
+    return result;
+  };
+}
+
+/** A change of the clock by a user; steps of the story use `advanceClock`. */
+function clockChange<Input>(run: (sandbox: SandboxState, input: Input) => ClockView) {
+  return (sandbox: SandboxState, input: Input): ClockView => {
+    const clock = run(sandbox, input);
+    replaceState(sandbox, { changed: true });
+    return clock;
   };
 }
 

@@ -1,6 +1,6 @@
 import { ControlClient } from "../../../node/clients/control-client.js";
 import { mergeReports } from "../../../report/merge-reports.js";
-import { githubAnnotations, renderReport } from "../../../report/report-document.js";
+import { githubAnnotations, renderReport } from "../../../report/report-layout.js";
 import { parseReport, type Report } from "../../../report/report-shape.js";
 import { unmetThresholds } from "../../../report/thresholds.js";
 import { redactKeys } from "../../../rules/redact.js";

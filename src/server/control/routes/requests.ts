@@ -1,13 +1,15 @@
 import { outcomesOf } from "../../../api/endpoints.js";
 import { requestChecks, requestDetails, requireRequest } from "../../../api/request-details.js";
 import { storySender } from "../../../api/story-sender.js";
-import { formats, reportFormats } from "../../../report/render/document.js";
+import { curlLine } from "../../../report/how-to-cover.js";
+import { formats, reportFormats } from "../../../report/render/layout.js";
 import { clientReport } from "../../../report/report.js";
-import { renderReport } from "../../../report/report-document.js";
+import { renderReport } from "../../../report/report-layout.js";
 import { requestText } from "../../../report/request-text.js";
+import { variableOf } from "../../../rules/api-key.js";
 import { SandboxError } from "../../../rules/errors.js";
 import { faultEffects, faultKinds } from "../../../rules/fault-effects.js";
-import { faultPathIds, isSuccess, mePath } from "../../../rules/outcomes.js";
+import { faultPathIds, isSuccess, mePath, type PathId } from "../../../rules/outcomes.js";
 import * as s from "../../../rules/schema/shape.js";
 import type { Exchange } from "../../../sandbox/journal/exchange.js";
 import { operations } from "../../../sandbox/operations/operations.js";
@@ -72,8 +74,8 @@ export const requestRoutes: readonly Route[] = [
       "One request: the result of each check, the response, what to do, and the body for /send that repeats it",
     run({ sandbox, params: { id = "" } }) {
       const details = requestDetails(sandbox, id);
-      const repeat = repeatedRequest(requireRequest(sandbox, id)) as ControlBody<"sending">;
-      return { ...details, repeat, text: requestText(details) };
+      const repeat = repeatedRequest(requireRequest(sandbox, id));
+      return { ...details, repeat, curl: curlOf(details.pathId, repeat), text: requestText(details) };
     },
   }),
   controlRoute("POST /send", {
@@ -132,6 +134,11 @@ function repeatedRequest(exchange: Exchange): GivenRequest {
     ...(method !== "GET" && { method: /^[A-Z]{1,20}$/.test(method) ? method : "OTHER" }),
     ...(path !== mePath && { path }),
   };
+}
+
+function curlOf(pathId: PathId, { key = "none", method, path = mePath }: GivenRequest): string {
+  const variable = key === "none" ? undefined : variableOf(key);
+  return curlLine({ variable, method, path }, "-i --globoff --path-as-is", pathId);
 }
 
 // Parts that were cut out of a path, or that stories cannot contain, change no response.

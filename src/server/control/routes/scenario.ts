@@ -8,7 +8,7 @@ import type { Members } from "../../../rules/schema/messages.js";
 import { isMapping } from "../../../rules/schema/shape.js";
 import { runDue } from "../../../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../../../sandbox/sandbox.js";
-import { enterScenario, prepareScenario, resetSandbox } from "../../../sandbox/start.js";
+import { enter, resetSandbox, stateAtStart } from "../../../sandbox/start.js";
 import { secretsForClients } from "../../../sandbox/story/run-step.js";
 import {
   bundledScenarios,
@@ -18,25 +18,21 @@ import {
 } from "../../../scenario/bundled.js";
 import { parseTime, scenarioLimits } from "../../../scenario/format/fields.js";
 import { scenarioJsonSchema } from "../../../scenario/format/json-schema.js";
-import {
-  type NamedScenario,
-  type OpenScenario,
-  openScenario,
-  resolveSource,
-} from "../../../scenario/parse-scenario.js";
+import { checkText, type NamedScenario, placesIn, resolveSource } from "../../../scenario/parse-scenario.js";
 import { populationOf } from "../../../scenario/population.js";
 import { ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
+import type { ScenarioText } from "../../../scenario/scenario-text.js";
 import { withStory } from "../../../scenario/stories.js";
-import { yamlText } from "../../../scenario/yaml.js";
+import { scenarioText, yamlText } from "../../../scenario/yaml.js";
 import { scenarioFields } from "../rejections.js";
 import { controlRoute, jsonResponse, type Route, textResponse } from "../route.js";
 import { running } from "./sandbox.js";
 
 const file = "request body";
 
-export function sentScenario(text: string): OpenScenario {
-  return openScenario(text, { file });
+export function sentScenario(text: string): ScenarioText {
+  return scenarioText(text, file);
 }
 
 export const scenarioRoutes: readonly Route[] = [
@@ -53,7 +49,7 @@ export const scenarioRoutes: readonly Route[] = [
   }),
   controlRoute("GET /scenario", {
     summary: "The running scenario as YAML, with its pinned keys hidden",
-    run: async ({ sandbox }) => textResponse("application/yaml", await scenarioText(sandbox, sandbox.given)),
+    run: async ({ sandbox }) => textResponse("application/yaml", await runningText(sandbox, sandbox.given)),
   }),
   controlRoute("PUT /scenario", {
     summary:
@@ -63,10 +59,10 @@ export const scenarioRoutes: readonly Route[] = [
       return startScenario(sandbox, sourceOf(name, server.own()));
     },
     async runYaml({ sandbox, body }) {
-      const { placeOf, text } = body;
+      const { text } = body;
       const scenario = checkSent(body);
       const started = startScenario(sandbox, { scenario, name: scenario.name ?? "unnamed", text });
-      const problems = await dryRunProblems({ scenario, name: file }, placeOf, sandbox.given);
+      const problems = await dryRunProblems({ scenario, name: file }, placesIn(body), sandbox.given);
       return { ...started, warnings: Object.values(scenarioFields(problems)) };
     },
   }),
@@ -81,7 +77,7 @@ export const scenarioRoutes: readonly Route[] = [
         if (typeof scenario !== "string") requireFewKeys(source.scenario);
         startScenario(sandbox, source, options);
       } else {
-        resetSandbox(sandbox, Object.keys(options).length === 0 ? undefined : options);
+        resetSandbox(sandbox, options);
         runDue(sandbox);
       }
       const hasOtherKeys = scenario !== undefined || options.seed !== undefined;
@@ -103,9 +99,9 @@ export const scenarioRoutes: readonly Route[] = [
   }),
 ];
 
-function checkSent({ fields, check }: OpenScenario): Scenario {
-  requireFewKeys(populationIn(fields()));
-  const scenario = check();
+function checkSent(text: ScenarioText): Scenario {
+  requireFewKeys(populationIn(text.read(() => {})?.fields));
+  const scenario = checkText(text);
   requireFewKeys(scenario);
   return scenario;
 }
@@ -147,8 +143,8 @@ function startScenario(
   { scenario, name, text }: NamedScenario,
   options: GivenOptions = {},
 ) {
-  const started = prepareScenario(sandbox, scenario, { ...sandbox.given, ...options, name, text });
-  enterScenario(sandbox, started);
+  const { platform, conditions, given } = sandbox;
+  enter(sandbox, stateAtStart(scenario, { ...given, ...options, platform, conditions, name, text }));
   runDue(sandbox);
   return running(sandbox);
 }
@@ -165,8 +161,8 @@ interface TextProblem {
 
 type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & { file?: string | undefined };
 
-async function problemsOf(sent: OpenScenario, given: GivenOptions): Promise<TextProblem[]> {
-  const { placeOf } = sent;
+async function problemsOf(sent: ScenarioText, given: GivenOptions): Promise<TextProblem[]> {
+  const placeOf = placesIn(sent);
   try {
     const scenario = checkSent(sent);
     const failed = await dryRunProblems({ scenario, name: file }, placeOf, given);
@@ -186,7 +182,7 @@ function textProblem({ message, hint, file: found = file, ...place }: Found, lev
 }
 
 /** The original text with its comments if known. Every key in it is cut after its prefix. */
-async function scenarioText(sandbox: SandboxState, given: GivenOptions): Promise<string> {
+async function runningText(sandbox: SandboxState, given: GivenOptions): Promise<string> {
   const written = sandbox.text ?? (await bundledText(sandbox, given));
   const pinned = Object.values(sandbox.scenario.organizations ?? {}).flatMap(({ keys = {} }) =>
     Object.values(keys).flatMap(({ secret = [] }) => secret),

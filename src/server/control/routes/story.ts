@@ -1,8 +1,9 @@
+import { checkResults, requestChecks } from "../../../api/request-details.js";
 import { storySender } from "../../../api/story-sender.js";
 import { stepView } from "../../../node/logger.js";
 import { SandboxError } from "../../../rules/errors.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
-import { kindOf, type StoryStep } from "../../../sandbox/steps.js";
+import { kindOf, type PlayedStep, type StoryStep } from "../../../sandbox/steps.js";
 import { tryNextStep } from "../../../sandbox/story/run-step.js";
 import { stepIntent } from "../../../sandbox/story/step-text.js";
 import { controlRoute, type Route } from "../route.js";
@@ -17,7 +18,7 @@ export const storyRoutes: readonly Route[] = [
         name: sandbox.scenario.name ?? null,
         description: sandbox.scenario.description ?? null,
         outline: outlineOf(sandbox),
-        last: last === undefined ? null : stepView(last),
+        last: last === undefined ? null : { ...stepView(last), checks: checksOf(last) },
       };
     },
   }),
@@ -34,6 +35,10 @@ export const storyRoutes: readonly Route[] = [
     },
   }),
 ];
+
+function checksOf({ response }: PlayedStep) {
+  return response && checkResults(requestChecks, response.pathId);
+}
 
 // Has the member names of `verify --json`.
 function storyView({ story: { steps, next } }: SandboxState) {
