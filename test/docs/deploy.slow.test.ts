@@ -200,7 +200,7 @@ function startUnit(name: string, folder: string): ChildProcess {
   const [program, ...argv] = filled(unit.ExecStart).split(" ");
   expect([program, unit.StateDirectory]).toEqual(["/usr/local/bin/svc-sandbox", "svc-sandbox/%i"]);
   mkdirSync(join(folder, "state", filled(unit.StateDirectory)), { recursive: true });
-  const file = filled(unit.EnvironmentFile).replace("/etc/svc-sandbox", folder);
+  const file = filled(unit.EnvironmentFile).replace("/etc/svc-sandbox", join(folder, "partners"));
   const [first = "", ...others] = [...words, ...argv];
   const { PATH } = process.env;
   const env = { PATH, ...(parseEnv(readFileSync(file, "utf8")) as Record<string, string>) };
