@@ -234,7 +234,8 @@ export const thresholds = {
   failOn: failOn("none"),
 };
 
-const standardUrl = "http://127.0.0.1:4747";
+export const standardHost = "127.0.0.1:4747";
+const standardUrl = `http://${standardHost}`;
 
 export const runningUrl = `the sandbox's base URL or control URL (default: SVC_CONTROL_URL, or ${standardUrl})`;
 

@@ -201,7 +201,7 @@ function startUnit(name: string, folder: string): ChildProcess {
   const [program, ...argv] = filled(unit.ExecStart).split(" ");
   expect([program, unit.StateDirectory]).toEqual(["/usr/local/bin/svc-sandbox", "svc-sandbox/%i"]);
   mkdirSync(join(folder, "state", filled(unit.StateDirectory)), { recursive: true });
-  const file = filled(unit.EnvironmentFile).replace("/etc/svc-sandbox", folder);
+  const file = filled(unit.EnvironmentFile).replace("/etc/svc-sandbox", join(folder, "partners"));
   const [first = "", ...others] = [...words, ...argv];
   const { PATH } = process.env;
   const env = { PATH, ...(parseEnv(readFileSync(file, "utf8")) as Record<string, string>) };
@@ -269,7 +269,7 @@ test("the page's lines lead from a server to a partner's first response, and to 
   expect(first).toMatchObject({ stdout: "200\n", stderr: "" });
   const given = parseEnv(readFileSync(join(cwd, "partner.env"), "utf8"));
   const lines = `SVC_SANDBOX_CONTROL_TOKEN=${given.SVC_SANDBOX_CONTROL_TOKEN}\nSVC_SANDBOX_PUBLIC_URL=${url}\n`;
-  const host = userFolder({ "harvest-bank.env": lines });
+  const host = userFolder({ "partners/harvest-bank.env": lines });
   const report = await runCommand(blockWith(page, "sh", "for file in"), { cwd: host }).ended;
   expect(report.stdout).toMatch(/^Coverage.* \d+%/);
 });

@@ -189,6 +189,7 @@ function effectsPart(): string {
 const responseWords: Readonly<Record<number, string>> = {
   200: "200 with the key's organization, scopes, limits and usage",
   401: "401 `unauthorized`, the same bytes for all",
+  429: "429 `rate_limited`, a code that is not promised",
 };
 const limitWords: Readonly<Record<string, string>> = {
   "429.per_minute": " (until the next minute)",
@@ -257,12 +258,15 @@ function fieldsOf(body: (typeof routes)[number]["body"] = "nothing"): string[] {
   return named.map((field) => (required.includes(field) ? field : `${field}?`));
 }
 
+// The specification promises the status, and leaves its code open.
+const notPromised = (status: number) => (status === 429 ? " (code not promised)" : "");
+
 function pathsPart(): string {
   return table(
     ["path", "response", "cause", "what to do"],
     ...outcomes.map(({ path, status, code: errorCode, when, whatToDo }) => [
       code(path),
-      status === 0 ? "" : `${status}${errorCode === null ? "" : ` ${code(errorCode)}`}`,
+      status === 0 ? "" : `${status}${errorCode === null ? "" : ` ${code(errorCode)}`}${notPromised(status)}`,
       when,
       whatToDo,
     ]),
@@ -273,7 +277,7 @@ function responseCodesPart(): string {
   const failures = outcomes.filter(({ code }) => code !== null);
   const rows = failures.map(({ code: name, status, message }) => [
     code(name),
-    String(status),
+    status + notPromised(status),
     String(message),
   ]);
   const unlike = rows.filter((row, index) => index === rows.findIndex((one) => one.join() === row.join()));
