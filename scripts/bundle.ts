@@ -15,7 +15,6 @@ export const shared = {
   index: "src/index.ts",
   msw: "src/integrations/msw.ts",
   farmers: "src/library/entries/farmers.ts",
-  openapi: "src/library/entries/openapi.ts",
 };
 export const entries = {
   ...shared,

@@ -6,11 +6,6 @@ import { root } from "./run-program.js";
 // The tables of names are made from its data when the project is built.
 const dataPackages = [join(root, "node_modules/@faker-js/faker")];
 
-/** The copyright of packages under the MIT license that ship no license file, from their repositories. */
-const holders: Readonly<Record<string, string>> = {
-  "@cfworker/json-schema": "2020 Jeremy Danyow",
-};
-
 type Manifest = Pick<typeof project, "name" | "version" | "license">;
 
 /**
@@ -54,14 +49,7 @@ function packageFolder(module: string): string | undefined {
 async function notice(folder: string): Promise<string> {
   const { name, version, license } = await manifestIn(folder);
   const file = (await readdir(folder)).find((one) => /^licen[cs]e/i.test(one));
-  const text = file === undefined ? await mitOf(name, license) : await readFile(join(folder, file), "utf8");
+  if (file === undefined) throw new Error(`Failed to find the license text of ${name}.`);
+  const text = await readFile(join(folder, file), "utf8");
   return `## ${name} ${version} (${license})\n\n${text.trim()}\n`;
-}
-
-async function mitOf(name: string, license: string): Promise<string> {
-  const holder = holders[name];
-  if (holder === undefined || license !== "MIT")
-    throw new Error(`Failed to find the license text of ${name}.`);
-  const own = await readFile(join(root, "LICENSE"), "utf8");
-  return own.replace(/(?<=Copyright \(c\) ).*/, holder);
 }

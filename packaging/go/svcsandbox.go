@@ -298,7 +298,7 @@ func inImage(program, folder string, options ...string) []string {
 
 func (p *pool) start() (*process, error) {
 	// Go repeats a cached result unless a variable or a file changed that the tests have read.
-	for _, name := range []string{"RUN", "MIN_COVERAGE", "SEED", "NOW", "PROFILE", "OPENAPI", "OPERATIONS", "CHANGES"} {
+	for _, name := range []string{"RUN", "MIN_COVERAGE", "SEED", "NOW", "PROFILE", "OPERATIONS", "CHANGES"} {
 		_ = os.Getenv("SVC_SANDBOX_" + name)
 	}
 	_, _ = os.ReadDir(".")

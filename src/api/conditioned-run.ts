@@ -13,10 +13,10 @@ import type { CallResult } from "../sandbox/journal/exchange.js";
 import type { Registry } from "../sandbox/registry.js";
 import type { ConditionedRun, SandboxState } from "../sandbox/sandbox.js";
 import type { ApiCall } from "./call.js";
-import { contextOf, me } from "./endpoints/me.js";
+import { me } from "./endpoints/me.js";
 import { unavailable } from "./faults.js";
 import { retryAfterHeader } from "./limits.js";
-import { headerPairs, jsonBody } from "./messages.js";
+import { headerPairs } from "./messages.js";
 import { rejectCall, successResponse } from "./response.js";
 import { unvariedAssumptions } from "./variation/vary.js";
 
@@ -99,15 +99,11 @@ function wrongAnswer(sandbox: SandboxState, call: ApiCall, result: CallResult): 
   return { ...result, response, code };
 }
 
-// As if the key had passed each check; an unknown key, or another endpoint than `/me`, gets the documented example.
+// As if the key had passed each check.
 function acceptance(sandbox: SandboxState, call: ApiCall): CallResult["response"] {
   const { entry, endpoint = me } = call;
-  if (entry === undefined || endpoint !== me) {
-    const documented = endpoint.documented?.(endpoint.status ?? 200, sandbox);
-    return successResponse(sandbox, call, endpoint, documented ?? jsonBody(me.responseExample));
-  }
-  const usage = { ...entry.usage, dayCount: entry.usage.dayCount + 1 };
-  return successResponse(sandbox, call, me, contextOf({ ...entry, usage }));
+  const caller = entry && { ...entry, usage: { ...entry.usage, dayCount: entry.usage.dayCount + 1 } };
+  return successResponse(sandbox, call, endpoint, endpoint.respond(caller));
 }
 
 function chooser({ points }: RunConditions): ChooseVariant {

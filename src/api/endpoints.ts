@@ -2,11 +2,33 @@ import { SandboxError } from "../rules/errors.js";
 import { isSuccess, type Outcome, outcomes, type PathId, successOutcome } from "../rules/outcomes.js";
 import { didYouMean, listed, quote } from "../rules/schema/words.js";
 import { type Endpoint, type ReleasedEndpoint, successPathOf } from "../sandbox/endpoint.js";
+import type { Counters } from "../sandbox/journal/counts.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
+import { endpointsWritten, type WrittenEndpoint } from "../scenario/endpoints.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
 import { me } from "./endpoints/me.js";
+import { jsonBody, textBody } from "./messages.js";
 
 /** The endpoints of the API: a new one is a file and its row here. */
 export const builtIn: readonly ReleasedEndpoint[] = [me];
+
+const lists = new WeakMap<object, readonly Endpoint[]>();
+
+/** The endpoints of a scenario's sandbox, released ones first: the same list for the same scenario. */
+export function endpointsIn(scenario: Pick<Scenario, "endpoints">): readonly Endpoint[] {
+  const { endpoints } = scenario;
+  if (endpoints === undefined) return builtIn;
+  const list = lists.get(endpoints) ?? [...builtIn, ...endpointsWritten(scenario).map(announced)];
+  lists.set(endpoints, list);
+  return list;
+}
+
+function announced([operationId, written]: readonly [name: string, written: WrittenEndpoint]): Endpoint {
+  const { method = "GET", path, scope = null, status = 200, headers = {}, body } = written;
+  const { text, bytes } = body === undefined ? textBody("") : jsonBody(body);
+  const success = { text, bytes, headers: Object.entries(headers).flat() };
+  return { method, path, operationId, scope, status, summary: operationId, respond: () => success };
+}
 
 /** The endpoint that tools show unless they are given another one: the first released one. */
 export function firstEndpoint(sandbox: Pick<SandboxState, "endpoints">): Endpoint {
@@ -25,11 +47,16 @@ export function endpointNamed(sandbox: SandboxState, operationId: string | undef
 
 const maxNamed = 3;
 
-/** A text about the endpoints of a sandbox, with the first ones in place of `{endpoints}`. */
-export function withEndpoints(text: string, endpoints: readonly Endpoint[]): string {
+/** What to do in a sandbox: with the first endpoints in place of `{endpoints}`, and the command that runs the client again. */
+export function withNames(
+  text: string,
+  endpoints: readonly Endpoint[],
+  { rerun }: Pick<Counters, "rerun">,
+): string {
   const first = endpoints.slice(0, maxNamed).map(({ method, path }) => `${method} ${path}`);
   const rest = endpoints.length - first.length;
-  return text.replace("{endpoints}", listed(rest > 0 ? [...first, `one of ${rest} others`] : first, "or"));
+  const names = { ...rerun, endpoints: listed(rest > 0 ? [...first, `one of ${rest} others`] : first, "or") };
+  return text.replace(/\{(certify|command|endpoints)\}/g, (_, name: keyof typeof names) => names[name]);
 }
 
 /** The outcomes of these endpoints: the closed list, and after the successes of `/me` those of announced endpoints, which nobody promises yet. */

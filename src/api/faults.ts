@@ -1,9 +1,10 @@
 import {
   effectAt,
+  type FailureStatus,
   type FaultEffect,
   type FaultKind,
   type FaultPathId,
-  failureOf,
+  failures,
   faultEffects,
   mainEffectOf,
 } from "../rules/fault-effects.js";
@@ -67,10 +68,13 @@ export function unavailable(
   asDate = false,
 ): CallResult {
   const fault = "fault.status";
-  const effect = { status: 503, ...(seconds !== undefined && { retryAfter: { seconds, asDate } }) };
+  const effect: FaultEffect = {
+    status: 503,
+    ...(seconds !== undefined && { retryAfter: { seconds, asDate } }),
+  };
   // A date is on the wall clock, which the client reads. Clients subtract `Date` from it, so that is of the same clock.
   const date = asDate ? sandbox.platform.time() : undefined;
-  const { response, code } = statusResponse(sandbox, { ...call, now: date ?? call.now }, effect);
+  const { response, code } = statusResponse({ ...call, now: date ?? call.now }, effect);
   return { response, code, date, pathId: fault, fault };
 }
 
@@ -88,29 +92,20 @@ const noResponse: ApiResponse = Object.freeze({ status: 0, headers: [], body: ""
 
 const none: FaultResponse = () => ({ response: noResponse, code: null });
 
-function statusResponse(
-  sandbox: SandboxState,
-  call: ApiCall,
-  { status = 503, html, retryAfter }: FaultEffect,
-) {
+function statusResponse(call: ApiCall, { status = 503, html, retryAfter }: FaultEffect) {
   const { seconds = 0, asDate = false } = retryAfter ?? {};
   const wait = retryAfter ? retryAfterHeader(call.now + seconds * 1000, asDate, call.now) : [];
   if (html)
     return { response: responseOf(status, textBody(gatewayPage(status)), wait, "text/html"), code: null };
-  const { code, message } = failureOf(status);
+  const { code, message } = failures[status];
   const headers = [...(call.assumptions.request_id_on_errors ? ["X-Request-Id", call.id] : []), ...wait];
-  const documented = call.endpoint?.documented?.(status, sandbox);
-  if (documented !== undefined) {
-    const allHeaders = [...headers, ...(documented.headers ?? [])];
-    return { response: responseOf(status, documented, allHeaders, documented.type), code: null };
-  }
   return { response: responseOf(status, errorBody(code, message), headers), code };
 }
 
 const responses: Readonly<Record<FaultKind, FaultResponse>> = {
   latency: respondToCall,
   slow: respondToCall,
-  status: statusResponse,
+  status: (_, call, effect) => statusResponse(call, effect),
   reset: none,
   hang: none,
   // The same for every key.
@@ -119,14 +114,14 @@ const responses: Readonly<Record<FaultKind, FaultResponse>> = {
     code: null,
   }),
   truncate: (sandbox, call, effect) =>
-    effect.status === undefined ? evaluateResponse(sandbox, call) : statusResponse(sandbox, call, effect),
+    effect.status === undefined ? evaluateResponse(sandbox, call) : statusResponse(call, effect),
 };
 
 const brokenJson = '{"data":{"organization":,"environment":"","scopes":[}}';
 
 // A gateway responds with its own page.
-function gatewayPage(status: number): string {
-  const title = `${status} ${failureOf(status).reason}`;
+function gatewayPage(status: FailureStatus): string {
+  const title = `${status} ${failures[status].reason}`;
   return [
     "<html>",
     `<head><title>${title}</title></head>`,

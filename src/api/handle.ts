@@ -1,9 +1,8 @@
 import { fingerprintOf, formOfKey } from "../rules/api-key.js";
-import { containsKey, copyOf, isOfWords, redactKeys, redactPath } from "../rules/redact.js";
-import { type ApiRequest, type RequestContent, type RequestTraits, withTraits } from "../rules/request.js";
+import { redactKeys, redactPath } from "../rules/redact.js";
+import { type ApiRequest, type RequestTraits, withTraits } from "../rules/request.js";
 import { appendExchange, type CallSigns, signsOf } from "../sandbox/append-exchange.js";
 import { profileOf } from "../sandbox/conditions.js";
-import type { InputSchema } from "../sandbox/endpoint.js";
 import { noAdvice } from "../sandbox/journal/counts.js";
 import type { CallResult, Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
@@ -53,7 +52,6 @@ function exchangeOf(
   const { pathId, fault = null, delivery, date, requestId = call.id } = result;
   const response = request.method === "HEAD" ? { ...result.response, body: "" } : result.response;
   const { status } = response;
-  const content = keptContent(call);
   const delayMs = delivery === undefined ? 0 : delivery.delayMs;
   return {
     number: call.number,
@@ -62,7 +60,6 @@ function exchangeOf(
     // Unknown methods and paths may contain anything, including keys.
     method: endpoint === undefined ? redactKeys(request.method) : request.method,
     path: route === undefined || route.isPattern ? redactPath(request.path) : route.path,
-    content,
     fromStory: request.fromStory,
     operation: endpoint?.operationId ?? null,
     isMisdirected: endpoint === undefined,
@@ -78,7 +75,6 @@ function exchangeOf(
     fault,
     status,
     code: result.code,
-    note: result.note,
     response,
     delivery,
     date,
@@ -94,29 +90,10 @@ function keyFormIn({ entry, request: { apiKey } }: ApiCall): string | undefined 
   return entry !== undefined || apiKey === undefined ? undefined : formOfKey(apiKey);
 }
 
-// Ids are shorter, encoded keys longer.
-const longestQueryWord = 40;
-// The journal keeps a thousand of them.
-const longestRest = 1000;
-
-// A query or a body with a key in it (R46), or an unreadable one, is not kept.
-function keptContent({ request, endpoint }: ApiCall): RequestContent | undefined {
-  if (endpoint?.input === undefined || request.content === undefined) return undefined;
-  const { query, contentType = "", body } = request.content;
-  const isKept =
-    body.problem === undefined &&
-    query.length + contentType.length <= longestRest &&
-    isOfWords(query, longestQueryWord, "-._=&,:") &&
-    ![query, contentType, body.text].some(containsKey);
-  return isKept ? { ...request.content, query: copyOf(query), headers: [] } : undefined;
-}
-
-// Declared input causes no advice.
+// Only `/me` is specified to read neither a query nor a body (R8).
 function traitsOf({ request: { traits }, endpoint }: ApiCall, isNotAlone: boolean): RequestTraits {
   if (traits.length === 0 && !isNotAlone) return traits;
-  const { hasQuery, hasBody }: Partial<InputSchema> = endpoint?.input ?? {};
-  const undeclared = traits.filter(
-    (trait) => !(trait === "query" && hasQuery) && !(trait === "body" && hasBody),
-  );
-  return withTraits(undeclared, isNotAlone ? ["key in other header"] : []);
+  const isOther = endpoint !== undefined && !endpoint.responsesContext;
+  const ofEndpoint = traits.filter((trait) => !isOther || (trait !== "query" && trait !== "body"));
+  return withTraits(ofEndpoint, isNotAlone ? ["key in other header"] : []);
 }

@@ -6,19 +6,12 @@ import type { ApiResponse } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 
 export const reasonPhrases: Readonly<Record<number, string>> = {
-  400: "Bad Request",
   401: "Unauthorized",
   403: "Forbidden",
   404: "Not Found",
   405: "Method Not Allowed",
-  409: "Conflict",
-  422: "Unprocessable Content",
   429: "Too Many Requests",
 };
-
-export function isJson(mediaType = "application/json"): boolean {
-  return /^[^;]*[/+]json\s*(?:;|$)/i.test(mediaType);
-}
 
 export function textBody(text: string): TextBody {
   return { text, bytes: utf8Length(text) };

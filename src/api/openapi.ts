@@ -72,7 +72,7 @@ const errorContent = /* @__PURE__ */ schemaNamed("ApiError");
 const ofAuthorization = [401, 403, 429];
 
 function responsesOf(endpoint: ReleasedEndpoint): Responses {
-  const { status: success = 200, responseName, responseExample } = endpoint;
+  const { status: success, responseName, responseExample } = endpoint;
   const rows = (outcomes as readonly Outcome[]).filter(({ status }) => ofAuthorization.includes(status));
   const responses: Responses = {
     default: {
@@ -113,3 +113,5 @@ function examplesOf(rows: readonly Outcome[]): object {
 export const errorShape = s.mapping({
   error: s.openMapping({ code: s.text(), message: s.text(), details: s.optional(s.record(s.anything())) }),
 });
+/** The body of every error of the API. A service may add members. */
+export interface ApiErrorBody extends s.ValueOf<typeof errorShape> {}

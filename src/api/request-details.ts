@@ -13,7 +13,7 @@ import type { SandboxState } from "../sandbox/sandbox.js";
 import { requestShape } from "../sandbox/view-shapes.js";
 import { viewRequest } from "../sandbox/views.js";
 import { controlBodies } from "../scenario/format/inputs.js";
-import { withEndpoints } from "./endpoints.js";
+import { withNames } from "./endpoints.js";
 import { causeOf, evaluateKey } from "./evaluate.js";
 import { headerPairs } from "./messages.js";
 import { scopeOf } from "./response.js";
@@ -37,20 +37,7 @@ const targetChecks: readonly RequestCheck[] = [
   { name: "method", question: "Does the path accept this method?", rules: "R1", exits: ["405.method"] },
 ];
 
-const ownChecks: readonly RequestCheck[] = [
-  {
-    name: "input",
-    question: "If the endpoint accepts a body or parameters: are they valid?",
-    rules: "R49",
-    exits: ["400.bad_request", "422.validation"],
-  },
-];
-
-export function requestChecksOf(endpoints: readonly Endpoint[]): readonly RequestCheck[] {
-  const rejections: readonly string[] = endpoints.flatMap((one) => one.rejections ?? []);
-  const endpointChecks = ownChecks.filter(({ exits }) => exits.some((path) => rejections.includes(path)));
-  return [...targetChecks, ...authorizationChecks, ...endpointChecks];
-}
+export const requestChecks: readonly RequestCheck[] = [...targetChecks, ...authorizationChecks];
 
 const checkShape = s.mapping({ name: s.text(), question: s.text(), rules: s.text() });
 const responseShape = s.mapping({ status: s.count(), headers: s.record(s.text()), body: s.text() });
@@ -66,7 +53,7 @@ export const requestDetailsShape = s.mapping({
   ),
   response: s.orNull(responseShape),
   when: s.text(),
-  /** What decided: an invalid part of the request, or the facts of a key, if they are still so: `revoked since 2026-03-01T09:00:00Z`. */
+  /** The facts of the key that decided, if they are still so: `revoked since 2026-03-01T09:00:00Z`. */
   why: s.nullable(s.text()),
   whatToDo: s.text(),
   /** What the client sent: some headers by lower-case name, and the form of a key that the sandbox does not have. */
@@ -74,6 +61,8 @@ export const requestDetailsShape = s.mapping({
   repeat: controlBodies.sending,
   /** The requests with the same key around it, itself included: at most three before it and five after it. */
   around: s.list(s.mapping({ id: s.text(), at: s.instant(), pathId: pathIdShape() })),
+  /** The request as a command for a shell with the environment of clients. */
+  curl: s.text(),
   /** All this as text, for people: what `explain <request id>` prints. */
   text: s.text(),
   adviceDetails: s.list(
@@ -88,6 +77,9 @@ export const requestDetailsShape = s.mapping({
 });
 
 export interface RequestDetails extends ValueOf<typeof requestDetailsShape> {}
+
+/** What the control plane adds. */
+export type RouteMember = "repeat" | "curl" | "text";
 
 export function checkResults(checks: readonly RequestCheck[], pathId: PathId) {
   let isOver = isFault(pathId);
@@ -139,7 +131,7 @@ function requestsAround({ history }: SandboxState, { id, fingerprint }: Exchange
   return around.map((one) => ({ id: one.id, at: isoOf(one.at), pathId: one.pathId }));
 }
 
-export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestDetails, "repeat" | "text"> {
+export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestDetails, RouteMember> {
   const { registry } = sandbox;
   const exchange = requireRequest(sandbox, id);
   const { pathId, advice, response, delivery } = exchange;
@@ -149,10 +141,10 @@ export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestD
     ...viewRequest(exchange),
     requiredScope: endpoint === undefined ? null : scopeOf(endpoint, sandbox),
     keyScopes: registry.keys.get(exchange.key ?? "")?.key.scopes ?? null,
-    checks: checkResults(requestChecksOf(sandbox.endpoints), pathId),
+    checks: checkResults(requestChecks, pathId),
     response: response.status !== 0 ? sentResponse(response, delivery) : null,
     when,
-    why: exchange.note ?? whyNow(sandbox, exchange, endpoint),
+    why: whyNow(sandbox, exchange, endpoint),
     sent: {
       headers: Object.fromEntries(headerPairs(exchange.client)),
       keyForm: exchange.keyForm ?? null,
@@ -161,6 +153,9 @@ export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestD
     whatToDo: whatToDoAbout(exchange, registry.keys.get(exchange.key ?? "")),
     adviceDetails: adviceTable
       .filter((row) => advice.includes(row.id))
-      .map(({ whatToDo, ...row }) => ({ ...row, whatToDo: withEndpoints(whatToDo, sandbox.endpoints) })),
+      .map(({ whatToDo, ...row }) => ({
+        ...row,
+        whatToDo: withNames(whatToDo, sandbox.endpoints, sandbox.counters),
+      })),
   };
 }

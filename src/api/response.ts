@@ -1,18 +1,8 @@
 import type { Assumptions } from "../rules/assumptions.js";
 import { type AuthorizationFacts, authorize, publicCause } from "../rules/authorize.js";
 import { type ApiPathId, isSuccess, outcomeOf, outcomes, type PathId } from "../rules/outcomes.js";
-import type { ApiRequest } from "../rules/request.js";
 import { profileOf } from "../sandbox/conditions.js";
-import {
-  type Endpoint,
-  type EndpointInput,
-  type InputSchema,
-  type OwnRejection,
-  type Preference,
-  type Success,
-  successPathOf,
-  type TextBody,
-} from "../sandbox/endpoint.js";
+import { type Endpoint, type Success, successPathOf, type TextBody } from "../sandbox/endpoint.js";
 import type { ApiResponse, CallResult } from "../sandbox/journal/exchange.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
@@ -26,9 +16,7 @@ import {
   readLimits,
   retryAfterHeaders,
 } from "./limits.js";
-import { codeOf, errorBody, type FlatHeaders, isJson } from "./messages.js";
-import { noContent } from "./request-input.js";
-import { type ApiRoute, parametersIn } from "./routes.js";
+import { codeOf, errorBody, type FlatHeaders } from "./messages.js";
 import { variationOf, vary } from "./variation/vary.js";
 
 /** The call with the variation of a response with this status; unchanged except in the profile `varied`. */
@@ -63,43 +51,18 @@ type Decision =
       readonly path: PathId;
       readonly endpoint: Endpoint;
       readonly success: Success;
-      readonly note: string | undefined;
-    }
-  | {
-      readonly kind: "preferred";
-      readonly status: number;
-      readonly documented: Success;
-      readonly note: string;
     };
 
 function decide(sandbox: SandboxState, call: ApiCall): Decision {
-  const { request, route, endpoint } = call;
+  const { route, endpoint } = call;
   if (route === undefined) return { kind: "rejected", path: "404.unknown_path" };
   if (endpoint === undefined) return { kind: "rejected", path: "405.method", allow: route.allow };
   const scope = scopeOf(endpoint, sandbox);
   const admitted = admit(sandbox, call, scope);
   const { entry } = call;
   if (entry === undefined || !isSuccess(admitted)) return { kind: "rejected", path: admitted, scope };
-  const plain = plainInput(route, endpoint, request.path, call.now);
-  const input = endpoint.input === undefined ? plain : inputOf(endpoint, plain, request);
-  if (input.kind === "rejected") return input;
-  const preferred = input.prefer && preferredStatus(sandbox, endpoint, input.prefer);
-  if (preferred !== undefined) return preferred;
-  const success = endpoint.respond(entry, sandbox, input);
-  if (success.kind === "rejected") return success;
   const path = successPathOf(endpoint, admitted);
-  return { kind: "accepted", path, endpoint, success, note: input.prefer?.note ?? input.note };
-}
-
-/** The documented response with the status that a client prefers, in place of the success. Changes nothing. */
-function preferredStatus(
-  sandbox: SandboxState,
-  endpoint: Endpoint,
-  { code, note = `Prefer: code=${code}` }: Preference,
-): Decision | undefined {
-  if (code === undefined || code === (endpoint.status ?? 200)) return undefined;
-  const documented = endpoint.documented?.(code, sandbox);
-  return documented && { kind: "preferred", status: code, documented, note };
+  return { kind: "accepted", path, endpoint, success: endpoint.respond(entry) };
 }
 
 /** Renders a decision, varied in the profile `varied`. */
@@ -110,59 +73,15 @@ function resultOf(sandbox: SandboxState, call: ApiCall, decision: Decision): Cal
 }
 
 function kindOfResponse(decision: Decision): [status: number, isContext: boolean] {
-  switch (decision.kind) {
-    case "rejected":
-      return [outcomeOf(decision.path).status, false];
-    case "accepted":
-      return [decision.endpoint.status ?? 200, decision.endpoint.responsesContext === true];
-    case "preferred":
-      return [decision.status, false];
-  }
+  if (decision.kind === "rejected") return [outcomeOf(decision.path).status, false];
+  const { status, responsesContext } = decision.endpoint;
+  return [status, responsesContext === true];
 }
 
 function render(sandbox: SandboxState, call: ApiCall, decision: Decision): CallResult {
-  switch (decision.kind) {
-    case "rejected":
-      return rejectCall(sandbox, call, decision);
-    case "accepted": {
-      const { path, endpoint, success, note } = decision;
-      const response = successResponse(sandbox, call, endpoint, success);
-      return { pathId: path, response, code: null, note };
-    }
-    case "preferred":
-      return preferredResult(call, decision);
-  }
-}
-
-function preferredResult(
-  { assumptions, id }: ApiCall,
-  { status, documented, note }: Extract<Decision, { readonly kind: "preferred" }>,
-): CallResult {
-  const { headers = [], type } = documented;
-  const ids = assumptions.request_id_on_errors || status < 400 ? ["X-Request-Id", id] : [];
-  const response = responseOf(status, documented, [...ids, ...headers], type);
-  const path = "fault.status" as const;
-  return { pathId: path, fault: path, response, code: null, note };
-}
-
-const nothing: Readonly<Record<string, string>> = Object.freeze({});
-
-// Listed explicitly: object spread would take longer than the rest of the response.
-function plainInput(route: ApiRoute, endpoint: Endpoint, path: string, now: number): EndpointInput {
-  return {
-    now,
-    params: route.isPattern ? parametersIn(endpoint, path) : nothing,
-    query: nothing,
-    body: undefined,
-  };
-}
-
-function inputOf(
-  { input }: Endpoint,
-  plain: EndpointInput,
-  { content }: ApiRequest,
-): EndpointInput | OwnRejection {
-  return (input as InputSchema).read(plain, content ?? noContent);
+  if (decision.kind === "rejected") return rejectCall(sandbox, call, decision);
+  const { path, endpoint, success } = decision;
+  return { pathId: path, response: successResponse(sandbox, call, endpoint, success), code: null };
 }
 
 export function scopeOf({ scope }: Endpoint, { assumptions }: SandboxState): string | null {
@@ -225,19 +144,18 @@ export function successResponse(
   endpoint: Endpoint,
   success: Success,
 ): ApiResponse {
-  const status = endpoint.status ?? 200;
   const form = call.assumptions.rate_limit_headers;
   const limits =
     form === "none" || call.entry === undefined
       ? []
       : rateLimitHeaders(form, readLimits(call.entry, sandbox, call.now));
   const more = success.headers === undefined ? limits : [...limits, ...success.headers];
-  const response = responseOf(status, success, ["X-Request-Id", call.id, ...more], success.type);
-  if (call.variation === undefined || !isJson(success.type) || success.text === "") return response;
+  const response = responseOf(endpoint.status, success, ["X-Request-Id", call.id, ...more]);
+  if (call.variation === undefined || success.text === "") return response;
   return vary(response, call.variation, { isContext: endpoint.responsesContext === true });
 }
 
-interface Rejection extends Partial<Pick<OwnRejection, "details" | "body" | "note">> {
+interface Rejection {
   readonly path: ApiPathId;
   readonly scope?: string | null;
   readonly allow?: string;
@@ -251,12 +169,11 @@ export function rejectCall(
   call: ApiCall,
   rejection: Rejection,
 ): CallResult<ApiPathId> {
-  const { path, allow, body, note, details = detailsOf(sandbox, call, rejection) } = rejection;
+  const { path, allow } = rejection;
   const { assumptions, variation } = call;
-  const isPlain = variation === undefined && details === undefined && body === undefined;
-  const rendered = isPlain
-    ? plainRejection(path, assumptions)
-    : ownRejection(path, assumptions, details, body);
+  const details = detailsOf(sandbox, call, rejection);
+  const isPlain = variation === undefined && details === undefined;
+  const rendered = isPlain ? plainRejection(path, assumptions) : ownRejection(path, assumptions, details);
   const headers = openHeaders(sandbox, call, path);
   if (allow !== undefined) headers.unshift("Allow", allow);
   const response =
@@ -265,7 +182,6 @@ export function rejectCall(
     pathId: path,
     response: variation === undefined ? response : vary(response, variation),
     code: codeOf(path, assumptions),
-    note,
   };
 }
 
@@ -282,15 +198,9 @@ function plainRejection(path: PathId, assumptions: Assumptions): ApiResponse {
   return rejections.get(path) as ApiResponse;
 }
 
-function ownRejection(
-  path: PathId,
-  assumptions: Assumptions,
-  details?: Details,
-  body?: OwnRejection["body"],
-): ApiResponse {
+function ownRejection(path: PathId, assumptions: Assumptions, details?: Details): ApiResponse {
   const { status, message } = outcomeOf(path);
-  const usual = () => errorBody(String(codeOf(path, assumptions)), String(message), details);
-  return responseOf(status, body ?? usual(), [], body?.type);
+  return responseOf(status, errorBody(String(codeOf(path, assumptions)), String(message), details), []);
 }
 
 // The headers of a rejection depend only on its status, never on the cause (R14).

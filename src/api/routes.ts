@@ -1,9 +1,9 @@
-import { encodePath } from "../rules/redact.js";
+import { encodePath, formOfPath } from "../rules/redact.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 
 export interface ApiRoute {
-  /** A name in braces matches any text in its segment. */
+  /** A name in braces matches any segment. */
   readonly path: string;
   readonly segments: readonly string[];
   readonly isPattern: boolean;
@@ -37,7 +37,7 @@ export function routeAt(endpoints: readonly Endpoint[], path: string): ApiRoute 
     ({ segments }) =>
       segments.length === segmentsOf.length &&
       segments.every((segment, i) =>
-        isParameter(segment) ? valueIn(segment, segmentsOf[i] as string) !== "" : segment === segmentsOf[i],
+        isParameter(segment) ? segmentsOf[i] !== "" : segment === segmentsOf[i],
       ),
   );
 }
@@ -46,35 +46,14 @@ export function routeOf(sandbox: SandboxState, path: string): ApiRoute | undefin
   return routeAt(sandbox.endpoints, path);
 }
 
-export function parametersIn(endpoint: Endpoint, path: string): Readonly<Record<string, string>> {
-  const decodedSegments = path.split("/");
-  const encoded = encodePath(path).split("/");
-  const values = endpoint.path.split("/").flatMap((segment, i) => {
-    const [, name] = /\{(.*)\}/.exec(segment) ?? [];
-    if (name === undefined) return [];
-    // As it is sent, unless the text around it is spelled in another way.
-    return [
-      [name, valueIn(segment, decodedSegments[i] ?? "") || valueIn(segment, encoded[i] ?? "")] as const,
-    ];
-  });
-  return Object.fromEntries(values);
-}
-
-/** The part of a path's segment in place of a name in braces, such as `4` of `4.json` for `{id}.json`; empty for no match. */
-function valueIn(segment: string, given: string): string {
-  const [before = "", after = ""] = segment.split(/\{.*\}/);
-  const isMatch = given.startsWith(before) && given.endsWith(after);
-  return isMatch ? given.slice(before.length, given.length - after.length) : "";
-}
-
 function isParameter(segment: string): boolean {
-  return segment.includes("{");
+  return segment.startsWith("{");
 }
 
 function routesOf(chosen: readonly Endpoint[]): RouteTable {
   const shapes = new Map<string, Endpoint[]>();
   for (const endpoint of chosen) {
-    const shape = endpoint.path.replace(/\{[^{}]*\}/g, "{}");
+    const shape = formOfPath(endpoint.path);
     shapes.set(shape, [...(shapes.get(shape) ?? []), endpoint]);
   }
   const routes = Array.from(shapes.values(), routeWith);
@@ -85,10 +64,9 @@ function routesOf(chosen: readonly Endpoint[]): RouteTable {
 }
 
 function routeWith(here: readonly Endpoint[]): ApiRoute {
-  const { path } = here[0] as Endpoint;
-  // HEAD responds like GET, without the body (RFC 9110), unless a document has its own.
-  const hasHead = here.some(({ method }) => method === "HEAD");
-  const accepted = ({ method }: Endpoint) => (method === "GET" && !hasHead ? ["GET", "HEAD"] : [method]);
+  const path = encodePath((here[0] as Endpoint).path);
+  // HEAD responds like GET, without the body (RFC 9110).
+  const accepted = ({ method }: Endpoint) => (method === "GET" ? ["GET", "HEAD"] : [method]);
   const methods = new Map(here.flatMap((one) => accepted(one).map((method) => [method, one] as const)));
   const segments = path.split("/");
   return {
@@ -98,8 +76,4 @@ function routeWith(here: readonly Endpoint[]): ApiRoute {
     methods,
     allow: [...methods.keys()].join(", "),
   };
-}
-
-export function inputAt(sandbox: SandboxState, method: string, path: string) {
-  return routeOf(sandbox, path)?.methods.get(method)?.input;
 }

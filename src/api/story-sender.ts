@@ -5,7 +5,6 @@ import type { StoryRequest, StoryResponse } from "../sandbox/steps.js";
 import { bodyParts } from "./faults.js";
 import { handle } from "./handle.js";
 import { type FlatHeaders, headerPairs } from "./messages.js";
-import { bodyOf, contentOf, noBody } from "./request-input.js";
 
 /** Sends requests of a story to the sandbox's API: in the journal, but not in the report, because no client sent them. */
 export function storySender(sandbox: SandboxState): (request: StoryRequest) => StoryResponse {
@@ -18,12 +17,10 @@ export function storySender(sandbox: SandboxState): (request: StoryRequest) => S
       headers: Object.entries(headers).flat(),
       traits: body === undefined || body === "" ? [] : ["body"],
     };
-    const payload = body === undefined ? noBody : bodyOf(new TextEncoder().encode(body));
     const { response, pathId, fault, delivery } = handle(sandbox, {
       ...receivedRequest(received),
       keyHash,
       fromStory: true,
-      content: contentOf(received, payload),
     });
     return { ...sentResponse(response, delivery), pathId, fault };
   };

@@ -1,5 +1,5 @@
 import { commandLine, pluralize, runAgainWith } from "../report/plain-text.js";
-import type { ReportDocument, Tone } from "../report/render/document.js";
+import type { ReportLayout, Tone } from "../report/render/layout.js";
 import { reportShape } from "../report/report-shape.js";
 import { type PathId, pathIdShape } from "../rules/outcomes.js";
 import { escapeControls, redactEncoded, redactValue } from "../rules/redact.js";
@@ -61,14 +61,6 @@ const problemShape = s.mapping({
 });
 export interface Problem extends ValueOf<typeof problemShape> {}
 
-const documentShape = s.mapping({
-  title: s.described(s.text(), "The title in the document."),
-  version: s.described(s.text(), "The version in the document."),
-  file: s.optional(s.described(s.text(), "The document's file, as given.")),
-  digest: s.described(sha256(), "SHA-256 in hex of the document's text."),
-  given: s.optional(s.described(s.flag(), "Whether --openapi gave it. Otherwise the scenario names it.")),
-});
-
 const verdicts = ["passed", "failed", "not_judged", "no_request"] as const;
 
 const result = {
@@ -82,11 +74,7 @@ const result = {
   otherScenarios: s.optional(
     s.described(s.list(s.text()), "The other scenarios of sandboxes in the client's own processes."),
   ),
-  scenarioDigest: s.described(
-    sha256(),
-    "SHA-256 in hex of the scenario as JSON with sorted members, without the document.",
-  ),
-  document: s.optional(s.described(documentShape, "The OpenAPI document whose operations the sandbox had.")),
+  scenarioDigest: s.described(sha256(), "SHA-256 in hex of the scenario as JSON with sorted members."),
   specification: s.described(version(), "The version of the API's specification."),
   sandbox: s.described(version(), "The version of svc-sandbox."),
   command: s.described(s.list(s.text()), "The client's program and its arguments, without keys."),
@@ -125,7 +113,6 @@ export function resultOf(
     CertifyResult,
     | "scenario"
     | "scenarioDigest"
-    | "document"
     | "specification"
     | "sandbox"
     | "command"
@@ -224,13 +211,13 @@ export function certificateText(
 function problemLines(
   { sentence, whatToDo, again, lastLine }: Problem,
   number: number,
-  { command, document }: CertifyResult,
+  { command }: CertifyResult,
   program: Program,
 ): string[] {
   const fix = `   Fix: ${whatToDo}`;
   const [by = "exec", ...flags] = again;
   const words = program.scenario === undefined ? flags : [program.scenario, ...flags];
-  const rerun = `Again: ${runAgainWith(by as "exec", words, { command, document, ...(program.program && { program: program.program }) })}`;
+  const rerun = `Again: ${runAgainWith(by as "exec", words, { command, ...(program.program && { program: program.program }) })}`;
   const isShort = fix.length + rerun.length + 6 <= width;
   return [
     `${number}. ${sentence}`,
@@ -304,7 +291,7 @@ const tones: Readonly<Record<Judgment["outcome"], Tone>> = {
 };
 
 /** The certificate as a document, for its formats. */
-export function certificateDocument(certified: CertifyResult): ReportDocument {
+export function certificateDocument(certified: CertifyResult): ReportLayout {
   const { verdict, problems, checks, scenario, why = "" } = certified;
   const rows = checks.map(({ name, outcome, why = "", whatToDo = "" }) => {
     const ofCheck = problems.filter(({ runs, ...problem }) => problem.name === name || runs.includes(name));

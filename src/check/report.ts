@@ -1,5 +1,5 @@
 import { pluralize } from "../report/plain-text.js";
-import type { Section, Tone } from "../report/render/document.js";
+import type { Section, Tone } from "../report/render/layout.js";
 import { render, type TextStyle } from "../report/render/render.js";
 import { snakeCase } from "../rules/schema/json.js";
 import type { ContractDifference } from "./contract.js";

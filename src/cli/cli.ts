@@ -116,9 +116,13 @@ function load(name: string): Promise<CliCommand> {
 }
 
 function lacksDashes(name: string, words: readonly string[], io: Io): SandboxError {
-  const isPlain = words.length > 0 && words.every((word) => !word.startsWith("-"));
-  const example = isPlain ? commandLine(words) : "npm test";
-  return misread(name, `${name} needs -- before your command: ${io.program} ${name} -- ${example}`, io);
+  const [first = "", ...others] = words;
+  const isScenario = isScenarioName(first) || /\.ya?ml$/i.test(first);
+  const command = isScenario ? others : words;
+  const isPlain = command.length > 0 && command.every((word) => !word.startsWith("-"));
+  const before = isScenario ? `${name} ${commandLine([first])}` : name;
+  const example = `${io.program} ${before} -- ${isPlain ? commandLine(command) : "npm test"}`;
+  return misread(name, `${name} needs -- before your command: ${example}`, io);
 }
 
 function misread(name: string, sentence: string, { program }: Io): SandboxError {

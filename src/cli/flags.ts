@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { readBaseUrl, readHostName } from "../node/addresses.js";
-import { reportFormats } from "../report/render/document.js";
+import { reportFormats } from "../report/render/layout.js";
 import { type AdviceLevel, adviceLevels } from "../rules/advice.js";
 import { profiles } from "../rules/assumptions.js";
 import { listed, quote } from "../rules/schema/words.js";
@@ -159,11 +159,6 @@ export const ofSandbox = {
     "--profile <name>",
     "assumptions about what the specification leaves open: minimal, typical or varied (default: the scenario's, or minimal)",
     oneOf(profiles),
-  ),
-  openapi: option(
-    "--openapi <file>",
-    "an OpenAPI 3.0, 3.1 or 3.2 document of the API, whose operations the sandbox then also has (default: the scenario's)",
-    fileName,
   ),
 };
 export type SandboxFlags = FlagValues<typeof ofSandbox>;

@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pinnedAssumptions } from "../api/variation/vary.js";
-import { type LoadedScenario, loadScenario, openApiFile, stdinName } from "../node/files/load-scenario.js";
+import { type LoadedScenario, loadScenario, stdinName } from "../node/files/load-scenario.js";
 import type { Logger } from "../node/logger.js";
-import { loadReader, startInNode } from "../node/platform.js";
-import { pluralize } from "../report/plain-text.js";
+import { startInNode } from "../node/platform.js";
 import { minute } from "../rules/api-key.js";
 import type { SandboxError } from "../rules/errors.js";
 import { redactKeys } from "../rules/redact.js";
@@ -31,16 +30,12 @@ export function ownIn(cwd: string): string | undefined {
 export async function loadNamed(
   word: string | undefined,
   io: Pick<Io, "cwd" | "stdin">,
-  { openapi, signal }: { readonly openapi?: string | undefined; readonly signal?: AbortSignal } = {},
+  { signal }: { readonly signal?: AbortSignal } = {},
 ): Promise<LoadedScenario> {
   const name = word ?? ownIn(io.cwd) ?? fallbackScenario;
-  const document = openapi === undefined ? undefined : openApiFile(openapi, io.cwd);
   // Only for `-`, because this opens stdin.
   const stdin = name === stdinName ? io.stdin : undefined;
-  const options = { cwd: io.cwd, stdin, ...(signal !== undefined && { signal }), openapi: document };
-  const loaded = await loadScenario(name, options);
-  if (openapi === undefined) return loaded;
-  return { ...loaded, files: [...loaded.files, resolve(io.cwd, openapi)] };
+  return loadScenario(name, { cwd: io.cwd, stdin, ...(signal !== undefined && { signal }) });
 }
 
 export function namedOrOwn(
@@ -57,20 +52,14 @@ export function namedOrOwn(
   );
 }
 
-type Flags = Omit<GivenOptions, "openapi"> & { readonly openapi?: unknown };
-
-/** The flags that apply to every scenario that starts there; with `--openapi`, the document of this one. */
-export function givenFlags(
-  { openapi: wanted, ...flags }: Flags,
-  { scenario: { openapi } }: Pick<LoadedScenario, "scenario">,
-): GivenOptions {
-  return givenOptions({ ...flags, openapi: wanted === undefined ? undefined : openapi });
-}
-
 /** Starts a sandbox with a loaded scenario; the flags apply to every scenario that starts there. */
-export function startNamed(loaded: LoadedScenario, flags: Flags, conditions?: ConditionedRun): SandboxState {
+export function startNamed(
+  loaded: LoadedScenario,
+  flags: GivenOptions,
+  conditions?: ConditionedRun,
+): SandboxState {
   const { scenario, name, text } = loaded;
-  const options = givenFlags(flags, loaded);
+  const options = givenOptions(flags);
   return startInNode(scenario, { name, text, ...options, given: options, conditions });
 }
 
@@ -82,7 +71,7 @@ export async function stepsThatFail(
   // Usually there is nothing to run.
   const { dryRunProblems, placeInScenario } = await import("../node/dry-run.js");
   const placeOf = (path: Path) => placeInScenario(loaded.name, path, cwd, loaded.piped);
-  return dryRunProblems(loaded, placeOf, givenFlags(flags, loaded));
+  return dryRunProblems(loaded, placeOf, givenOptions(flags));
 }
 
 /** Warns about steps of a scenario file with unexpected results. Bundled scenarios are tested. */
@@ -96,36 +85,6 @@ export async function warnOfSteps(
   const problems = isBundled ? [] : await stepsThatFail(loaded, flags, io);
   if (problems.length === 0) return;
   log.note(`Steps of ${loaded.name} that may fail:\n\n${new ScenarioError(problems).message}\n`);
-}
-
-const shownNotes = 20;
-
-export function firstNotes(notes: readonly string[], verbose: boolean | undefined): readonly string[] {
-  const rest = notes.length - shownNotes;
-  if (verbose || rest <= 0) return notes;
-  return [...notes.slice(0, shownNotes), `… and ${rest} more: --verbose shows them.`];
-}
-
-/** What a person should know about the document of a scenario: differences, missing scopes, what is left out. */
-export async function documentNotes(loaded: LoadedScenario, opened: () => SandboxState) {
-  const { scenario } = loaded;
-  if (scenario.openapi === undefined) return { operations: 0, notes: [] };
-  const scopes = new Set(Array.from(opened().registry.keys.values(), ({ key }) => key.scopes).flat());
-  return (await loadReader()).notes(scenario, scopes);
-}
-
-export async function warnOfDocument(
-  loaded: LoadedScenario,
-  sandbox: SandboxState,
-  log: Pick<Logger, "note">,
-  verbose?: boolean,
-): Promise<void> {
-  if (loaded.scenario.openapi === undefined) return;
-  const { operations, notes } = await documentNotes(loaded, () => sandbox);
-  const noteLines = firstNotes(notes, verbose).map((one) => `  ${one}\n`);
-  log.note(
-    `The document has ${pluralize(operations, "operation")} that this sandbox serves.\n${noteLines.join("")}`,
-  );
 }
 
 /** Warns about assumptions of the scenario that override a given `--profile`. */

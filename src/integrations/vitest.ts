@@ -1,6 +1,5 @@
 import type { ExpectStatic, TestAPI } from "vitest";
 import { createSandbox, type SandboxOptions, stateOf } from "../library/create-sandbox.js";
-import { currentRun } from "../library/run-folder.js";
 import type {
   KeyRef,
   OrganizationRef,
@@ -11,8 +10,7 @@ import type {
 import { usersPackage } from "../library/users-package.js";
 import { loadScenario } from "../node/files/load-scenario.js";
 import { olderVersion } from "../node/package-files.js";
-import { loadReader } from "../node/platform.js";
-import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
+import { isScenarioName } from "../scenario/bundled.js";
 import { type RunningServer, serve } from "../server/serve.js";
 
 const wanted = { entry: "svc-sandbox/vitest", name: "vitest", since: "3.2" };
@@ -57,13 +55,10 @@ export interface SharedFixtures {
 type Use<Value> = (value: Value) => Promise<void>;
 
 async function useSandbox(options: FixtureOptions, use: Use<Sandbox>): Promise<void> {
-  const { scenario, frozen = true, openapi } = options;
+  const { scenario, frozen = true } = options;
   const isFile = typeof scenario === "string" && !isScenarioName(scenario);
   const source = isFile ? (await loadScenario(scenario)).scenario : (scenario as ScenarioSource | undefined);
-  const started = typeof source === "string" ? bundledScenarios[source] : source;
-  const hasDocument = (started ?? currentRun()?.scenario?.scenario)?.openapi !== undefined;
-  const reader = hasDocument && openapi === undefined && { openapi: { read: await loadReader() } };
-  await use(createSandbox({ ...options, frozen, ...reader, scenario: source } as SandboxOptions));
+  await use(createSandbox({ ...options, frozen, scenario: source } as SandboxOptions));
 }
 
 /** Serves the sandbox while it is used. */

@@ -1,6 +1,6 @@
 import { sha256 as digestOf } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { type DocumentReader, endpointsIn } from "../api/document-reader.js";
+import { endpointsIn } from "../api/endpoints.js";
 import { makeFarmers } from "../farmers/farmers.js";
 import { clientReport } from "../report/report.js";
 import type { Profile } from "../rules/assumptions.js";
@@ -28,7 +28,6 @@ import {
 } from "../sandbox/views.js";
 import { checkInput, expectationQuery, inputShapes, requestQuery } from "../scenario/format/inputs.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
-import type { Scenario } from "../scenario/scenario.generated.js";
 import { steadyTime, stopwatch, wallTime } from "./real-time.js";
 import { currentRun } from "./run-folder.js";
 import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource, WithKnownFields } from "./sandbox.js";
@@ -46,26 +45,9 @@ export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> 
   readonly frozen?: boolean;
   /** The set of assumptions to start with. Default: the scenario's, or `minimal`. */
   readonly profile?: Profile;
-  /** A document whose operations the sandbox then also has, from `readOpenApi` of `svc-sandbox/openapi`. */
-  readonly openapi?: OpenApiDocument;
 }
 
-/** The options of a sandbox, besides a document. */
 export const sandboxOptions = ["scenario", "seed", "now", "frozen", "profile"] as const;
-
-/** An OpenAPI document with its reader; without a text, only the reader, for the document of a scenario. */
-export interface OpenApiDocument {
-  readonly text?: string;
-  readonly read: unknown;
-}
-
-export function documentOf(openapi: OpenApiDocument | undefined): Scenario["openapi"] | undefined {
-  const problem = "must be readOpenApi(document), with readOpenApi of svc-sandbox/openapi";
-  const { endpoints } = (openapi?.read ?? {}) as Partial<DocumentReader>;
-  const isRead = openapi === undefined || typeof endpoints === "function";
-  requireFields("read the document", { openapi: isRead ? undefined : problem });
-  return openapi?.text === undefined ? undefined : { text: openapi.text };
-}
 
 /**
  * Creates a sandbox, which runs immediately. Synchronous, in Node and in browsers.
@@ -93,20 +75,15 @@ export function createSandbox<const Options extends SandboxOptions>(
   options: Options & { readonly scenario?: WithKnownFields<Options["scenario"], ScenarioSource> },
 ): Sandbox;
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
-  requireKnownOptions("create the sandbox", options, [...sandboxOptions, "openapi"]);
+  requireKnownOptions("create the sandbox", options, sandboxOptions);
   const run = currentRun();
-  const { scenario: source, openapi, ...given } = options;
-  const document = documentOf(openapi);
-  const ofRun = source === undefined && document === undefined ? run?.scenario : undefined;
-  const { scenario, name } =
-    ofRun ?? resolveSource(source ?? run?.scenario?.scenario ?? "key-states", document);
-  const reader = openapi?.read as DocumentReader | undefined;
-  const endpoints: Platform["endpoints"] = (one, report) => endpointsIn(one, reader, report);
-  const platform = { ...webPlatform, endpoints };
+  const { scenario: source, ...given } = options;
+  const ofRun = source === undefined ? run?.scenario : undefined;
+  const { scenario, name } = ofRun ?? resolveSource(source ?? "key-states");
   const conditions = run?.conditions;
   const checked = checkedOptions(given);
   const sandbox = startSandbox(scenario, {
-    platform,
+    platform: webPlatform,
     conditions,
     name,
     ...(run?.optionsFor(checked) ?? checked),
@@ -246,13 +223,14 @@ function countProblem(value: unknown): string | undefined {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : "must be a whole number from 0";
 }
 
-const webPlatform: Omit<Platform, "endpoints"> = {
+const webPlatform: Platform = {
   sha256: sha256Hex,
   time: wallTime,
   steadyTime,
   stopwatch,
   // Wrapped, so that CommonJS loads the module with the first call.
   farmers: (settings) => makeFarmers(settings),
+  endpoints: endpointsIn,
   random: () => crypto.getRandomValues(new Uint32Array(1))[0] as number,
 };
 

@@ -1,21 +1,13 @@
 import { bodyParts } from "../api/faults.js";
 import { handle } from "../api/handle.js";
 import { headerPairs, reasonPhrases } from "../api/messages.js";
-import { bodyOf, contentOf, longestBody, noBody, tooLongBody } from "../api/request-input.js";
-import { inputAt } from "../api/routes.js";
 import { failures } from "../rules/fault-effects.js";
-import {
-  type ApiRequest,
-  type ReadBody,
-  type Received,
-  type RequestTrait,
-  receivedRequest,
-} from "../rules/request.js";
+import { type Received, type RequestTrait, receivedRequest } from "../rules/request.js";
 import type { ApiResponse, Delivery } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { endTimeout, startTimeout } from "./real-time.js";
 
-/** Synchronous, unless a fault applies or the endpoint accepts a body. `base` has no slash at its end. */
+/** Synchronous, unless a fault applies. `base` has no slash at its end. */
 export function respondToWebRequest(
   sandbox: () => SandboxState,
   request: Request,
@@ -23,22 +15,8 @@ export function respondToWebRequest(
 ): Response | Promise<Response> {
   const { pathname, search } = new URL(request.url);
   const path = pathname.startsWith(base) ? pathname.slice(base.length) || "/" : pathname;
-  const received = receivedWeb(request, path, search);
-  const apiRequest = receivedRequest(received);
-  const atFirst = sandbox();
-  const takes = inputAt(atFirst, request.method, path);
-  if (takes === undefined) return respondToRead(atFirst, apiRequest, request);
-  const responseWith = (body: ReadBody) =>
-    respondToRead(sandbox(), { ...apiRequest, content: contentOf(received, body) }, request);
-  return takes.hasBody ? readBody(request).then(responseWith) : responseWith(noBody);
-}
-
-function respondToRead(
-  sandbox: SandboxState,
-  apiRequest: ApiRequest,
-  request: Request,
-): Response | Promise<Response> {
-  const { response: given, delivery, at, date = at } = handle(sandbox, apiRequest);
+  const apiRequest = receivedRequest(receivedWeb(request, path, search));
+  const { response: given, delivery, at, date = at } = handle(sandbox(), apiRequest);
   // Clients compare a date in a header with `Date`, which a network always sends.
   const isDated = [429, 503].includes(given.status) && given.headers.some((value) => value.endsWith(" GMT"));
   const headers = [...given.headers, "Date", new Date(date).toUTCString()];
@@ -46,27 +24,6 @@ function respondToRead(
   return delivery === undefined
     ? toResponse(response, request.method)
     : deliverOverWeb(delivery, response, request);
-}
-
-async function readBody(request: Request): Promise<ReadBody> {
-  const { body } = request;
-  if (body === null) return noBody;
-  // The Request of some test environments has no streams.
-  if (body === undefined) return bodyOf(new TextEncoder().encode(await request.text()));
-  const reader = body.getReader();
-  const gathered = new Uint8Array(longestBody);
-  let length = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return bodyOf(gathered.subarray(0, length));
-    if (length + value.length > longestBody) {
-      // The rest is not needed, even if canceling fails.
-      reader.cancel().catch(() => {});
-      return tooLongBody;
-    }
-    gathered.set(value, length);
-    length += value.length;
-  }
 }
 
 // A signal reaches a derived request only while that request is referenced, and awaiting does not reference it.
@@ -127,7 +84,8 @@ const reasons: Readonly<Record<number, string>> = {
   ...reasonPhrases,
   200: "OK",
   201: "Created",
-  422: "Unprocessable Entity",
+  202: "Accepted",
+  204: "No Content",
   ...Object.fromEntries(Object.entries(failures).map(([status, { reason }]) => [status, reason])),
 };
 

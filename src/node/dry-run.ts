@@ -61,8 +61,11 @@ export async function placeInScenario(
     const { text, ...options } = isScenarioName(nameOrFile)
       ? { text: await readBundledScenario(nameOrFile), file: `scenarios/${nameOrFile}.yaml` }
       : openScenarioFile(nameOrFile, cwd, piped);
-    const { openScenario } = await import("../scenario/parse-scenario.js");
-    const { placeOf } = openScenario(text, options);
+    const [{ placesIn }, { scenarioText }] = await Promise.all([
+      import("../scenario/parse-scenario.js"),
+      import("../scenario/yaml.js"),
+    ]);
+    const placeOf = placesIn(scenarioText(text, options.file), "load" in options ? options.load : undefined);
     const place = placeOf(path);
     // `placeOf` searches the surroundings of a missing field, up to the whole file.
     const isWhole = JSON.stringify(place) === JSON.stringify(placeOf([]));

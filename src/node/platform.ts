@@ -1,10 +1,8 @@
-import { type DocumentReader, endpointsIn } from "../api/document-reader.js";
+import { endpointsIn } from "../api/endpoints.js";
 import { makeFarmers } from "../farmers/farmers.js";
 import { steadyTime, stopwatch, wallTime } from "../library/real-time.js";
-import type { Endpoint } from "../sandbox/endpoint.js";
 import type { Platform, SandboxState, StartOptions } from "../sandbox/sandbox.js";
 import { type SandboxSettings, startSandbox } from "../sandbox/start.js";
-import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
 /** `node:crypto`; an import of it would be slower. */
@@ -24,18 +22,6 @@ export const { nextTick } = process;
 export const { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } =
   process.getBuiltinModule("node:timers");
 
-let reader: DocumentReader | undefined;
-
-export async function loadReader(): Promise<DocumentReader> {
-  reader ??= (await import("../openapi/read-api.js")).documentReader;
-  return reader as DocumentReader;
-}
-
-export const endpointsFor = (
-  scenario: Scenario,
-  report?: (mistake: ScenarioMistake) => void,
-): readonly Endpoint[] => endpointsIn(scenario, reader, report);
-
 export const nodePlatform: Platform = {
   sha256,
   time: wallTime,
@@ -43,7 +29,7 @@ export const nodePlatform: Platform = {
   stopwatch,
   // Wrapped, so that CommonJS loads the module with the first call.
   farmers: (settings) => makeFarmers(settings),
-  endpoints: endpointsFor,
+  endpoints: endpointsIn,
   random: () => randomBytes(4).readUInt32LE(),
 };
 

@@ -4,20 +4,22 @@ import { scopeOf } from "../api/response.js";
 import { variableOf } from "../rules/api-key.js";
 import { effectAt, type FaultEffect, faultEffects, mainEffectOf } from "../rules/fault-effects.js";
 import { type ApiPathId, isSuccess, type PathId } from "../rules/outcomes.js";
-import { type KeylessRequest, successPathOf } from "../sandbox/endpoint.js";
+import { type Endpoint, successPathOf } from "../sandbox/endpoint.js";
 import { meetsCondition } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { announcedKeys } from "../sandbox/secrets.js";
 import { startSandbox } from "../sandbox/start.js";
 import { bundledScenarios, isScenarioName, type ScenarioName } from "../scenario/bundled.js";
-import { shellUrl, shellWord } from "./plain-text.js";
+import { shellUrl } from "./plain-text.js";
 import type { HowToCover } from "./report-shape.js";
 
-interface Reproduction extends KeylessRequest {
+interface Reproduction {
+  /** Default: GET. */
+  readonly method?: string | undefined;
   readonly path: string;
   /** The variable with the key to send; `undefined` for no key. */
-  readonly variable?: string;
+  readonly variable?: string | undefined;
   /** The ref of the key; `none`, `malformed` or `unknown` if the sandbox does not have it. */
   readonly ref: string;
   /** The path where it would end without faults. */
@@ -47,13 +49,13 @@ export function howToCover(
     const name = [undefined, ...fallbackScenarios].find((one) => reproductionIn(one, pathId) !== undefined);
     const reproduction = reproductionIn(name, pathId) ?? withItsScope(sandbox, pathId);
     if (reproduction === undefined) return null;
-    const { ref, variable, method = "GET", path, headers = {}, body = null, scopes } = reproduction;
+    const { ref, variable, method = "GET", path, scopes } = reproduction;
     const text = variable === undefined ? "send no key" : `send ${variable}`;
     const reset = name === sandbox.name;
     const before = scopes === undefined ? name && beforeIt(name) : givingScopes(sandbox, ref, scopes);
     return {
       ref,
-      request: { method, path, headers, body },
+      request: { method, path },
       scenario: name === undefined || reset ? null : name,
       reset,
       ...(scopes && { scopes: [...scopes] }),
@@ -81,11 +83,8 @@ function withItsScope(sandbox: SandboxState, pathId: PathId): Reproduction | und
     // The keys of a rotation have the same scopes.
     if ((replaces ?? replacedBy) || evaluateKey(sandbox, ref, endpoint).pathId !== "403.insufficient_scope")
       continue;
-    const { method, path } = endpoint;
-    const request = { ...(method !== "GET" && { method }), path, ...endpoint.example?.() };
-    if (request.path.includes("{")) continue;
     return {
-      ...request,
+      ...requestTo(endpoint),
       ref,
       variable: variableOf(ref),
       apiPath: pathId as ApiPathId,
@@ -93,6 +92,11 @@ function withItsScope(sandbox: SandboxState, pathId: PathId): Reproduction | und
     };
   }
   return undefined;
+}
+
+/** A request to an endpoint, with 1 for each parameter of its path. */
+function requestTo({ method, path }: Endpoint): Pick<Reproduction, "method" | "path"> {
+  return { ...(method !== "GET" && { method }), path: path.replace(/\{[^{}]*\}/g, "1") };
 }
 
 function givingScopes({ name, registry }: SandboxState, ref: string, scopes: readonly string[]): string {
@@ -111,17 +115,18 @@ function reproductionsOf(name: ScenarioName, platform: SandboxState["platform"])
   return reproductions;
 }
 
-// Returns a command for a shell.
-function curlLine(found: Reproduction, curlOptions: string, pathId: PathId): string {
-  const { variable, method, path, headers = {}, body } = found;
+/** Returns a request that ends on a path as a command for a shell with the environment of clients. */
+export function curlLine(
+  { variable, method, path }: Pick<Reproduction, "variable" | "method" | "path">,
+  curlOptions: string,
+  pathId: PathId,
+): string {
   const words = [
     "curl",
     curlOptions,
     // Without a timeout, curl would wait forever.
     effectAt(pathId)?.ends === "hang" && "-m 5",
-    method !== undefined && `-X ${method}`,
-    ...Object.entries(headers).map(([name, value]) => `-H ${shellWord(`${name}: ${value}`)}`),
-    body !== undefined && `-d ${shellWord(body)}`,
+    method !== undefined && (method === "HEAD" ? "--head" : `-X ${method}`),
     variable !== undefined && `-H "x-api-key: $${variable}"`,
     shellUrl(path),
   ];
@@ -141,16 +146,13 @@ function reproductionsIn(sandbox: SandboxState): Reproductions {
   // Only keys in the environment of clients.
   const { keys } = announcedKeys(sandbox);
   for (const endpoint of sandbox.endpoints) {
-    const method = endpoint.method === "GET" ? {} : { method: endpoint.method };
-    const here = { ...method, path: endpoint.path };
+    const request = requestTo(endpoint);
     for (const { ref } of keys) {
       const entry = sandbox.registry.key(ref);
       const key = { variable: variableOf(ref), ref };
       const { pathId } = evaluateKey(sandbox, ref, endpoint);
-      const example = isSuccess(pathId) ? endpoint.example?.() : undefined;
       const apiPath = isSuccess(pathId) ? successPathOf(endpoint, pathId) : pathId;
-      if (example?.path !== undefined || !here.path.includes("{"))
-        add(apiPath, { ...key, ...here, ...example }, entry);
+      add(apiPath, { ...key, ...request }, entry);
     }
   }
   add("401.missing", { ref: "none", path });

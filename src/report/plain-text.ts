@@ -55,9 +55,6 @@ export function timesOf({ id, count }: { readonly id: string; readonly count: nu
 /** A client, and how it ran. */
 export interface Subject {
   readonly scenario: string;
-  readonly document?:
-    | { readonly given?: boolean | undefined; readonly file?: string | undefined }
-    | undefined;
   readonly command: readonly string[];
   /** How the user starts svc-sandbox. Default: by its name. */
   readonly program?: string;
@@ -67,8 +64,7 @@ export interface Subject {
 export function runAgainWith(
   by: "exec" | "certify",
   words: readonly string[],
-  { command, document, program = "svc-sandbox" }: Omit<Subject, "scenario">,
+  { command, program = "svc-sandbox" }: Omit<Subject, "scenario">,
 ): string {
-  const openapi = document?.given ? ["--openapi", document.file ?? "-"] : [];
-  return commandLine([...program.split(" "), by, ...words, ...openapi, "--", ...command], 2_000);
+  return commandLine([...program.split(" "), by, ...words, "--", ...command], 2_000);
 }

@@ -33,8 +33,6 @@ const share = s.mapping({
 const sending = s.mapping({
   method: s.described(s.text(), "Its method."),
   path: s.described(s.text(), "Its path with its query."),
-  headers: s.described(s.record(s.described(s.text(), "The value of a header.")), "Its headers."),
-  body: s.described(s.nullable(s.text()), "Its body."),
 });
 
 const howToCover = s.mapping({

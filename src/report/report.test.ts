@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
-import { endpointsIn } from "../api/document-reader.js";
+import { endpointsIn } from "../api/endpoints.js";
 import { suggestEndpoint as suggested } from "./report.js";
 
-const suggestEndpoint = (method: string, path: string) =>
-  suggested(method, path, endpointsIn({ version: 1 }));
+const suggestEndpoint = (method: string, path: string) => suggested(method, path, endpointsIn({}));
 
 test.each([
   ["POST", "/v1/relying-party/me"],

@@ -1,4 +1,4 @@
-import { builtIn, outcomesOf, withEndpoints } from "../api/endpoints.js";
+import { builtIn, outcomesOf, withNames } from "../api/endpoints.js";
 import { routeAt } from "../api/routes.js";
 import { pinnedAssumptions } from "../api/variation/vary.js";
 import { adviceTable } from "../rules/advice.js";
@@ -6,7 +6,7 @@ import { isFault, outcomeOf, type PathId } from "../rules/outcomes.js";
 import { listed, nearest } from "../rules/schema/words.js";
 import { profileOf } from "../sandbox/conditions.js";
 import { type Endpoint, successPathsOf } from "../sandbox/endpoint.js";
-import type { Counters, Counts } from "../sandbox/journal/counts.js";
+import { type Counters, type Counts, requestsTo } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { howToCover } from "./how-to-cover.js";
@@ -16,7 +16,7 @@ import type { HowToCover, Report, ReportedAdvice, ReportedEndpoint, ReportedPath
 export function clientReport(
   sandbox: SandboxState,
   { underExec = false, keysInOutput = [] }: { underExec?: boolean; keysInOutput?: readonly string[] } = {},
-  counters: Pick<Counters, "read" | "curlOptions"> = sandbox.counters,
+  counters: Pick<Counters, "read" | "curlOptions" | "rerun"> = sandbox.counters,
 ): Report {
   runDue(sandbox);
   const counted = counters.read();
@@ -26,7 +26,7 @@ export function clientReport(
   const isCovered = (id: string) => paths.some(({ pathId, covered }) => covered && pathId === id);
   const endpoints = served.map((endpoint): ReportedEndpoint => {
     const { method, path, operationId } = endpoint;
-    const requests = counted.endpoints[operationId] ?? 0;
+    const requests = requestsTo(counted, operationId);
     const covered = successPathsOf(endpoint).some(isCovered);
     const release = (builtIn as readonly Endpoint[]).includes(endpoint) ? "released" : "announced";
     return { method, path, operationId, release, requests, covered };
@@ -41,7 +41,7 @@ export function clientReport(
     ...sharesOf(paths, endpoints),
     endpoints,
     paths,
-    advice: reportedAdvice(counted, served, keysInOutput),
+    advice: reportedAdvice(counted, served, counters, keysInOutput),
     repeats: counted.repeats,
   };
 }
@@ -66,6 +66,7 @@ const maxPlaces = 5;
 function reportedAdvice(
   counted: Counts,
   served: readonly Endpoint[],
+  counters: Pick<Counters, "rerun">,
   keysInOutput: readonly string[],
 ): ReportedAdvice[] {
   const rows = adviceTable.map(({ id, level, rule, meaning, whatToDo }): ReportedAdvice => {
@@ -75,7 +76,7 @@ function reportedAdvice(
         id === "wrong-method-or-path" && suggestEndpoint(request.method, request.path, served);
       return { ...request, at: new Date(request.at).toISOString(), didYouMean: suggestion || null };
     });
-    const fix = withEndpoints(whatToDo, served);
+    const fix = withNames(whatToDo, served, counters);
     const advice = { id, level, rule, count, meaning, whatToDo: fix, examples: requests };
     if (id !== "key-in-output" || keysInOutput.length === 0) return advice;
     const places = listed(keysInOutput.slice(0, maxPlaces), "and");

@@ -131,7 +131,7 @@ export interface FaultEffect {
   readonly latency?:
     | { readonly min: number; readonly max: number }
     | { readonly median: number; readonly p99: number };
-  readonly status?: number;
+  readonly status?: FailureStatus;
   readonly reset?: boolean;
   readonly hang?: boolean;
   readonly truncate?: boolean;
@@ -164,22 +164,10 @@ export const failures = {
   },
 } as const;
 
-interface Failure {
-  readonly reason: string;
-  readonly code: string;
-  readonly message: string;
-}
+/** The status of a service that fails. */
+export type FailureStatus = keyof typeof failures;
 
-/** The failure with a status; one that only a document describes has no words of its own. */
-export function failureOf(status: number): Failure {
-  return (
-    (failures as Readonly<Record<number, Failure>>)[status] ?? {
-      reason: "Error",
-      code: "error",
-      message: "The service responded with an error.",
-    }
-  );
-}
+export const failureStatuses = Object.keys(failures).map(Number) as FailureStatus[]; // its keys are numbers
 
 export const effectsByRank = [...faultKinds].sort(
   (one, other) => faultEffects[other].rank - faultEffects[one].rank,
@@ -230,16 +218,6 @@ export function whatToDoAfter(fault: FaultPathId, { isRepeatable, ...sent }: Fau
   if (fault === "fault.truncate" && sent.status === 204)
     return "A 204 has no body, so nothing was cut: only the connection was closed. Connect again, and send the request again if your client saw no 204.";
   if (fault !== "fault.status") return usual;
-  const { status, retryAfter } = sent;
-  const wait = retryAfter === undefined ? "" : `Wait as its Retry-After says (${retryAfter}). `;
-  if (status === 429) return `${wait || "Wait for the next minute. "}Then send the request again.`;
-  if (status >= 500) return wait + usual;
-  if (status < 400) return "Nothing: your client asked for this response with Prefer.";
-  return `Do not send the request again unchanged: ${unchangedWords[status] ?? "the response would be the same"}.`;
+  const { retryAfter } = sent;
+  return retryAfter === undefined ? usual : `Wait as its Retry-After says (${retryAfter}). ${usual}`;
 }
-
-const unchangedWords: Readonly<Record<number, string>> = {
-  400: "correct what the response names",
-  409: "read the state first, because it does not allow this",
-  422: "correct what the response names",
-};

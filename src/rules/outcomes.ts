@@ -17,8 +17,6 @@ export interface Outcome {
   readonly whatToDo: string;
   /** Whether the specification promises this outcome; coverage counts the promised ones. */
   readonly promised: boolean;
-  /** The field of a scenario that endpoints with this outcome come from. Default: `/me` has it. */
-  readonly needs?: "openapi";
 }
 
 const unauthorized = {
@@ -36,7 +34,6 @@ const liveAccess = {
 const limited = { status: 429, code: "rate_limited", message: "Too many requests.", promised: true } as const;
 const success = { status: 200, code: null, message: null, promised: true } as const;
 const notFound = { status: 404, code: "not_found", message: "There is nothing at this path." } as const;
-const ofInput = { promised: false, needs: "openapi" } as const;
 
 const apiOutcomes = [
   {
@@ -167,24 +164,6 @@ const apiOutcomes = [
     when: "a method that the path does not accept",
     whatToDo: "Use a method that the response's Allow header lists.",
   },
-  {
-    path: "400.bad_request",
-    status: 400,
-    code: "bad_request",
-    message: "The body of the request is not JSON, or too long.",
-    ...ofInput,
-    when: "a body that is not valid JSON, not sent as JSON, or longer than 64 KiB",
-    whatToDo: "Send the body as JSON in UTF-8, with Content-Type: application/json and at most 64 KiB.",
-  },
-  {
-    path: "422.validation",
-    status: 422,
-    code: "validation_failed",
-    message: "The request is not valid.",
-    ...ofInput,
-    when: "an invalid field, parameter or header",
-    whatToDo: "Correct the fields in error.details.fields, and send the request again.",
-  },
 ] as const satisfies readonly Outcome[];
 
 const faultOutcomes = faultKinds.map((kind) => {
@@ -203,8 +182,12 @@ const faultOutcomes = faultKinds.map((kind) => {
 
 export const outcomes = [...apiOutcomes, ...faultOutcomes];
 
+/** The status of an endpoint's success. */
+export const successStatuses = [200, 201, 202, 204] as const;
+export type SuccessStatus = (typeof successStatuses)[number];
+
 /** The path id of a success of an endpoint other than `/me`: its status and operation id (`201.createConsentRequest`). */
-export type SuccessPathId = `${200 | 201 | 202 | 204}.${string}`;
+export type SuccessPathId = `${SuccessStatus}.${string}`;
 
 export type ApiPathId = (typeof apiOutcomes)[number]["path"] | SuccessPathId;
 

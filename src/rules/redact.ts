@@ -141,15 +141,15 @@ export function copyOf(text: string): string {
 
 function shownSegment(segment: string): string {
   const redacted = redactKeys(segment);
-  return isOfWords(redacted, longestWord, "-._…") ? redacted : "…";
+  return isOfWords(redacted) ? redacted : "…";
 }
 
-/** Whether a text has only words of letters and digits, separated by these other characters. */
-export function isOfWords(text: string, longest: number, others: string): boolean {
+/** Whether a text has only words of letters and digits, separated by other plain characters. */
+function isOfWords(text: string): boolean {
   let length = 0;
   for (const character of text) {
-    if (others.includes(character)) length = 0;
-    else if (length === longest || !isInWord(character)) return false;
+    if ("-._…".includes(character)) length = 0;
+    else if (length === longestWord || !isInWord(character)) return false;
     else length += 1;
   }
   return true;
@@ -225,6 +225,11 @@ export function encodePath(path: string): string {
     .replace(unsafeInPath, encoded)
     .replace(/%(?![0-9a-f]{2})/gi, "%25")
     .replace(/%[0-9a-f]{2}/gi, respelled);
+}
+
+/** A path in one spelling, without the names of its parameters: paths of one form match the same requests. */
+export function formOfPath(path: string): string {
+  return encodePath(path).replace(/\{[^{}]*\}/g, "{}");
 }
 
 // The only sequences that we print.

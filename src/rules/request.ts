@@ -16,25 +16,8 @@ export interface ApiRequest {
   readonly client: readonly string[];
   /** Details about its traits; nearly always `undefined`. */
   readonly evidence: RequestEvidence | undefined;
-  /** Its query, body and headers, for endpoints that accept them. */
-  readonly content: RequestContent | undefined;
   /** Whether a story or the control plane sends it, so that it causes no advice. */
   readonly fromStory: boolean;
-}
-
-export interface ReadBody {
-  readonly text: string;
-  readonly problem?: string;
-}
-
-/** The parts of a request that adapters read only for endpoints with an input schema. */
-export interface RequestContent {
-  /** Without its question mark. */
-  readonly query: string;
-  readonly contentType: string | undefined;
-  /** Names and values in turn, only for the check: none is stored, because each may be a secret. */
-  readonly headers: readonly string[];
-  readonly body: ReadBody;
 }
 
 /** A request as an adapter receives it, before its body. */
@@ -60,7 +43,6 @@ export function receivedRequest({ method, path, query, headers, traits }: Receiv
     traits: headerFacts.traits,
     client: headerFacts.client,
     evidence: headerFacts.evidence,
-    content: undefined,
     fromStory: false,
   };
 }
@@ -175,12 +157,6 @@ function shownValue(value: string): string {
   const excerpt = copyOf(redactEncoded(value).slice(0, longestKept));
   if (excerpt === value && plainValues.unshift(excerpt) > keptHeaders.length) plainValues.pop();
   return excerpt;
-}
-
-/** Returns the values of a header, joined to a list (RFC 9110); `undefined` without this header. */
-export function headerIn(flat: readonly string[], lowerCase: string): string | undefined {
-  const values = flat.filter((_, i) => i % 2 === 1 && isNamed(flat[i - 1] as string, lowerCase));
-  return values.length === 0 ? undefined : values.join(", ");
 }
 
 function evidenceIn(flat: readonly string[], query: string): RequestEvidence {

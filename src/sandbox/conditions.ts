@@ -55,6 +55,7 @@ export interface Profiled {
   readonly profile: Profile;
   readonly givenAssumptions: Partial<Assumptions>;
   readonly conditions: { readonly profile?: Profile | undefined; readonly choose: ChooseVariant } | undefined;
+  readonly endpoints: readonly Endpoint[];
 }
 
 /** The profile in effect: the run's before the sandbox's own. */
@@ -62,8 +63,8 @@ export function profileOf({ conditions, profile }: Pick<Profiled, "conditions" |
   return conditions?.profile ?? profile;
 }
 
-export function assumptionsIn(sandbox: Omit<Profiled, "seed">, endpoints: readonly Endpoint[]): Assumptions {
-  return assumptionsFor(profileOf(sandbox), sandbox.givenAssumptions, endpoints);
+export function assumptionsIn(sandbox: Omit<Profiled, "seed">): Assumptions {
+  return assumptionsFor(profileOf(sandbox), sandbox.givenAssumptions, sandbox.endpoints);
 }
 
 /** Returns the variant of a row for responses with a status; `usual` is the choice of the seed or the profile. */
@@ -116,16 +117,21 @@ export function withGrantedScopes(
   scopes: readonly string[],
 ): readonly string[] {
   if (!grantsScopes(profiled)) return scopes;
-  const granted = chosen(profiled, ["key.granted_scopes", scopesOfNoDocument], first);
+  const granted = chosen(profiled, ["key.granted_scopes", scopesOfNoDocument], first).filter(
+    (scope) => !isNeeded(profiled, scope),
+  );
   return granted.length === 0 ? scopes : [...scopes, ...granted];
 }
+
+/** Whether an endpoint needs a scope: the profile grants none of these. */
+const isNeeded = ({ endpoints }: Profiled, scope: string) => endpoints.some((one) => one.scope === scope);
 
 const grantsScopes = (profiled: Profiled) =>
   profileOf(profiled) === "varied" && profiled.givenAssumptions.scopes === undefined;
 
 export function withoutGrantedScopes(profiled: Profiled, scopes: readonly string[]): readonly string[] {
   if (!grantsScopes(profiled)) return scopes;
-  return scopes.filter((scope) => !allOfNoDocument.has(scope));
+  return scopes.filter((scope) => !allOfNoDocument.has(scope) || isNeeded(profiled, scope));
 }
 
 /** By how much the limits of a key are higher that the scenario leaves open. Never lower, which would reject requests. */

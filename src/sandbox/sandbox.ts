@@ -1,5 +1,4 @@
 import type { Assumptions, Profile } from "../rules/assumptions.js";
-import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { VirtualClock } from "./clock.js";
 import type { ChooseVariant, Observation } from "./conditions.js";
@@ -31,15 +30,12 @@ export interface Platform {
   readonly random: () => number;
   /** Creates farmers; called when the first one is read. Default: there are none. */
   readonly farmers?: FarmerMaker;
-  /** Returns the endpoints of a sandbox that starts this scenario, and reports names that they lack. */
-  readonly endpoints: (
-    scenario: Scenario,
-    report?: (mistake: ScenarioMistake) => void,
-  ) => readonly Endpoint[];
+  /** Returns the endpoints of a sandbox that starts this scenario. */
+  readonly endpoints: (scenario: Scenario) => readonly Endpoint[];
 }
 
 /** The part of a sandbox's state that the start of a scenario replaces; `replaceState` changes it. */
-export interface StartedScenario {
+export interface StartState {
   /** The scenario's bundled name, file or title. */
   name: string;
   /** The scenario with the options applied; a reset starts it again. */
@@ -67,15 +63,17 @@ export interface StartedScenario {
   requestIds: RequestIds;
   /** The number of varied responses with each status. Changed in place. */
   varied: Map<number, number>;
+  /** Whether somebody changed anything since the start; requests, the timeline and the story do not count. */
+  changed: boolean;
 }
 
 /** Replaces members of a sandbox's state, all at the same time. */
-export function replaceState(sandbox: SandboxState, members: Partial<StartedScenario>): void {
+export function replaceState(sandbox: SandboxState, members: Partial<StartState>): void {
   Object.assign(sandbox, members);
 }
 
 /** The state of a running sandbox. Sandboxes share nothing: a process can run many. A reset keeps the other members. */
-export interface SandboxState extends StartedScenario {
+export interface SandboxState extends StartState {
   readonly platform: Platform;
   /** The conditions of a client's run, which come before the rest of the state; `handle` applies them. Default: none. */
   readonly conditions: ConditionedRun | undefined;
@@ -85,7 +83,7 @@ export interface SandboxState extends StartedScenario {
   readonly counters: Counters;
 }
 
-export type GivenOptions = Pick<StartOptions, "seed" | "now" | "frozen" | "profile" | "openapi">;
+export type GivenOptions = Pick<StartOptions, "seed" | "now" | "frozen" | "profile">;
 
 export interface StartOptions {
   readonly name?: string;
@@ -96,8 +94,6 @@ export interface StartOptions {
   readonly now?: number | undefined;
   readonly frozen?: boolean | undefined;
   readonly profile?: Profile | undefined;
-  /** The document in place of the scenario's. Default: the scenario's, or none. */
-  readonly openapi?: Scenario["openapi"] | undefined;
 }
 
 /** The conditions of a run at work in its sandboxes. */

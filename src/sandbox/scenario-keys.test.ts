@@ -40,7 +40,13 @@ test("a key that a change ends no longer counts, and one that a change makes wor
 
 const start = Date.parse("2026-03-02T09:00:00Z");
 const windows = { sliding: false, dayResetsAt: 0 };
-const minimal = { seed: 1, profile: "minimal", givenAssumptions: {}, conditions: undefined } as const;
+const minimal = {
+  seed: 1,
+  profile: "minimal",
+  givenAssumptions: {},
+  conditions: undefined,
+  endpoints: [],
+} as const;
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
 function build(keys: Record<string, ScenarioKey>, population?: Scenario["population"]) {

@@ -114,18 +114,13 @@ export function startKey(
   start: number,
   windows: Windows,
   profiled: Profiled,
-  documented: readonly string[] = [],
 ): UsedKey {
   const { this_minute: thisMinute, today, counted_at: times } = given.usage ?? {};
   const usage = startUsage(windows, start, { thisMinute, today, countedAt: times?.map(instantOf) });
-  const hasDocumented = documented.length > 0 && shared.settings.scopes === undefined;
-  // Many keys share the array of a scenario's default scopes.
-  const scopes = hasDocumented ? [...record.scopes, ...documented] : record.scopes;
-  const scoped = hasDocumented ? { ...record, scopes } : record;
-  const ended = ends === undefined ? scoped : { ...scoped, ...endsFrom(start, ends) };
+  const ended = ends === undefined ? record : { ...record, ...endsFrom(start, ends) };
   if (profileOf(profiled) !== "varied") return { key: ended, usage };
   const varying = {
-    scopes: withGrantedScopes(profiled, shared.first, scopes),
+    scopes: withGrantedScopes(profiled, shared.first, record.scopes),
     limits: variedLimits(profiled, shared, record.limits),
   };
   return { key: { ...ended, ...varying }, usage };

@@ -1,20 +1,11 @@
-import { defaultScopes } from "../rules/api-key.js";
-import { assumptionsFor } from "../rules/assumptions.js";
-import { outcomes } from "../rules/outcomes.js";
-import { maximumProblems } from "../rules/schema/check.js";
-import { type Path, pathText } from "../rules/schema/shape.js";
-import { nearest, quote } from "../rules/schema/words.js";
+import { pathText } from "../rules/schema/shape.js";
 import { defaultSeed } from "../rules/seed.js";
-import { keysWritten } from "../scenario/checks/facts.js";
-import type { FaultFields } from "../scenario/checks/faults.js";
-import { unknownScopes } from "../scenario/checks/keys.js";
 import { checkInput, inputShapes } from "../scenario/format/inputs.js";
 import { sharedValues } from "../scenario/population.js";
-import { ScenarioError, type ScenarioMistake } from "../scenario/problems.js";
+import { ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { type Instant, instantOf, isoOf, requireClockTime, VirtualClock } from "./clock.js";
 import { assumptionsIn, withNameSuffix } from "./conditions.js";
-import { type Endpoint, successPathsOf } from "./endpoint.js";
 import { activateFaults } from "./faults.js";
 import { Counters } from "./journal/counts.js";
 import { History } from "./journal/history.js";
@@ -27,8 +18,8 @@ import {
   type Platform,
   replaceState,
   type SandboxState,
-  type StartedScenario,
   type StartOptions,
+  type StartState,
 } from "./sandbox.js";
 import { scenarioRecords, startKey } from "./scenario-keys.js";
 import { createTimeline } from "./steps.js";
@@ -40,8 +31,8 @@ export interface SandboxSettings {
   readonly given?: GivenOptions | undefined;
 }
 
-export function givenOptions({ seed, now, frozen, profile, openapi }: GivenOptions): GivenOptions {
-  return { seed, now, frozen, profile, openapi };
+export function givenOptions({ seed, now, frozen, profile }: GivenOptions): GivenOptions {
+  return { seed, now, frozen, profile };
 }
 
 type WrittenOptions = Omit<GivenOptions, "now"> & { readonly now?: Instant | undefined };
@@ -61,74 +52,26 @@ export function startSandbox(
   scenario: Scenario,
   { platform, conditions, given = {}, ...options }: StartOptions & SandboxSettings,
 ): SandboxState {
-  const started = prepareScenario({ platform, conditions }, scenario, options);
-  return { ...started, platform, conditions, given, counters: new Counters(), history: new History() };
+  const state = stateAtStart(scenario, { ...options, platform, conditions });
+  return { ...state, platform, conditions, given, counters: new Counters(), history: new History() };
 }
 
 /** Starts the running scenario again, with other options if given; throws if it cannot start, and changes nothing then. */
-export function resetSandbox(sandbox: SandboxState, options?: GivenOptions): void {
-  const { scenario, name, text } = sandbox;
-  const started =
-    options === undefined
-      ? startedWith(sandbox, scenario, sandbox)
-      : prepareScenario(sandbox, scenario, { ...options, name, text });
-  enterScenario(sandbox, started);
+export function resetSandbox(sandbox: SandboxState, options: GivenOptions = {}): void {
+  const { platform, conditions, scenario, name, text } = sandbox;
+  enter(sandbox, stateAtStart(scenario, { ...options, platform, conditions, name, text }));
 }
 
-/** Starts another scenario in a sandbox, with the next series of request ids. */
-export function enterScenario(sandbox: SandboxState, started: StartedScenario): void {
-  const { seed, scenario, name } = started;
+/** Continues a sandbox with a scenario's start, and with the next series of request ids. */
+export function enter(sandbox: SandboxState, state: StartState): void {
+  const { seed, scenario, name } = state;
   const first = numberInto(sandbox.requestIds.series() + 1, scenario.requests_responded ?? 0);
-  replaceState(sandbox, { ...started, requestIds: createRequestIds(seed, first) });
+  replaceState(sandbox, { ...state, requestIds: createRequestIds(seed, first) });
   sandbox.history.enter();
   sandbox.history.emit({ type: "sandbox.started", scenario: name, seed });
 }
 
 type StartContext = Pick<SandboxState, "platform" | "conditions">;
-
-/** Returns the state of a checked scenario at its start; throws if it cannot start. */
-export function prepareScenario(
-  context: StartContext,
-  given: Scenario,
-  options: StartOptions,
-): StartedScenario {
-  if (options.now !== undefined) requireClockTime(options.now, "now");
-  const scenario = withOptions(given, options);
-  // Another seed may generate a secret or an id that the scenario pins.
-  const shared = options.seed === undefined ? [] : sharedValues(scenario);
-  const { openapi } = scenario;
-  const named = openapi === undefined ? given : { ...given, openapi };
-  const problems = [...shared, ...unknownNames(named, context.platform)];
-  if (problems.length > 0)
-    throw new ScenarioError(problems.map((one) => ({ ...one, path: pathText(one.path) })));
-  return startedWith(context, scenario, options);
-}
-
-/** The names in a scenario that its sandbox lacks: endpoints, and the scopes of keys. */
-export function unknownNames(scenario: Scenario, platform: Platform) {
-  const mistakes: (ScenarioMistake & { readonly hint: string })[] = [];
-  const report = (one: ScenarioMistake) => {
-    if (mistakes.length < maximumProblems) mistakes.push({ ...one, hint: one.hint ?? "" });
-  };
-  const endpoints = platform.endpoints(scenario, report);
-  const { profile = "minimal", ...own } = scenario.assumptions ?? {};
-  const { scopes } = assumptionsFor(profile, own, endpoints);
-  return [
-    ...unknownEndpoints(scenario, endpoints),
-    ...unknownScopes(keysWritten(scenario), scopes),
-    ...mistakes,
-  ];
-}
-
-/** The scopes that only the operations of a scenario's document need: keys without own scopes have them. */
-function documentedScopes(platform: Platform, scenario: Scenario): readonly string[] {
-  const { openapi, ...rest } = scenario;
-  if (openapi === undefined) return [];
-  const builtIn = platform.endpoints(rest);
-  const added = platform.endpoints(scenario).filter((one) => !builtIn.includes(one));
-  const needed = added.flatMap(({ scope }) => scope ?? []);
-  return [...new Set(needed)].filter((scope) => !defaultScopes.includes(scope));
-}
 
 function seededIn({ platform, conditions }: StartContext, scenario: Scenario) {
   const { seed = defaultSeed } = scenario;
@@ -137,24 +80,25 @@ function seededIn({ platform, conditions }: StartContext, scenario: Scenario) {
   return { seed, start, farmers: farmersOf(scenario, { seed, start, make: platform.farmers }) };
 }
 
-function startedWith(
-  context: StartContext,
-  scenario: Scenario,
-  { name = scenario.name ?? "unnamed", text }: Pick<StartOptions, "name" | "text">,
-): StartedScenario {
-  const { platform, conditions } = context;
-  // Read before the start, so that the clock never lags behind the real time, however long the rest takes.
+/** Returns the state of a checked scenario at its start. Changes nothing; throws if the options do not fit the scenario. */
+export function stateAtStart(written: Scenario, options: StartOptions & StartContext): StartState {
+  const { platform, conditions, text } = options;
+  // Read first, so that the clock never lags behind the real time, however long the rest takes.
   const readAt = platform.steadyTime();
-  const { seed, start, farmers } = seededIn(context, scenario);
+  if (options.now !== undefined) requireClockTime(options.now, "now");
+  const scenario = withOptions(written, options);
+  // Another seed may generate a secret or an id that the scenario pins.
+  const shared = options.seed === undefined ? [] : sharedValues(scenario);
+  if (shared.length > 0) throw new ScenarioError(shared.map((one) => ({ ...one, path: pathText(one.path) })));
+  const { seed, start, farmers } = seededIn(options, scenario);
   const endpoints = platform.endpoints(scenario);
   const { profile = "minimal", ...givenAssumptions } = scenario.assumptions ?? {};
-  const documented = documentedScopes(platform, scenario);
-  const profiled = { seed, profile, givenAssumptions, conditions };
-  const assumptions = assumptionsIn(profiled, endpoints);
+  const profiled = { seed, profile, givenAssumptions, conditions, endpoints };
+  const assumptions = assumptionsIn(profiled);
   const windows = windowsOf(assumptions);
   const { organizations, keys, unknownKey } = scenarioRecords(scenario, seed, platform.sha256);
   return {
-    name,
+    name: options.name ?? scenario.name ?? "unnamed",
     scenario,
     text,
     startedAt: start,
@@ -171,11 +115,12 @@ function startedWith(
     story: { steps: scenario.story ?? [], next: 0, verdicts: new Map(), last: undefined },
     registry: new Registry(
       organizations.map((one) => withNameSuffix(profiled, one)),
-      keys.map((one) => startKey(one, start, windows, profiled, documented)),
+      keys.map((one) => startKey(one, start, windows, profiled)),
     ),
     requestIds: createRequestIds(seed, scenario.requests_responded),
     behavior: { rejected: new Map(), pages: new Set(), unknownKey },
     varied: variedIn(scenario),
+    changed: false,
   };
 }
 
@@ -185,50 +130,12 @@ function variedIn({ responses_varied: counts = {} }: Scenario): Map<number, numb
 
 // Returns a scenario that starts the same sandbox without the options: the same object if there are none.
 function withOptions(scenario: Scenario, options: StartOptions): Scenario {
-  const { seed, now, frozen, profile, openapi } = options;
+  const { seed, now, frozen, profile } = options;
   const clock = { ...(now !== undefined && { now: isoOf(now) }), ...(frozen !== undefined && { frozen }) };
   const fromOptions = {
     ...(seed !== undefined && { seed }),
     ...(Object.keys(clock).length > 0 && { clock: { ...scenario.clock, ...clock } }),
     ...(profile !== undefined && { assumptions: { ...scenario.assumptions, profile } }),
-    ...(openapi !== undefined && { openapi }),
   };
   return Object.keys(fromOptions).length === 0 ? scenario : ({ ...scenario, ...fromOptions } as Scenario);
-}
-
-type Unknown = ScenarioMistake & { readonly hint: string };
-
-type Named = readonly [name: string | undefined, ...path: Path];
-
-/** The names in a scenario that its sandbox lacks: successes in faults and stories. */
-function unknownEndpoints(
-  { faults, timeline = [], story = [] }: Scenario,
-  endpoints: readonly Endpoint[],
-): Unknown[] {
-  const steps = Object.entries({ timeline, story }).flatMap(([list, all]) =>
-    all.flatMap((step, index) => pathsIn(step.faults, list, index)),
-  );
-  const expected = story.map(({ expect }, index): Named => [expect?.path, "story", index, "expect", "path"]);
-  return unknownPaths([...pathsIn(faults), ...steps, ...expected], endpoints);
-}
-
-export function unknownFaultPaths(faults: readonly FaultFields[], endpoints: readonly Endpoint[]): Unknown[] {
-  return unknownPaths(pathsIn(faults), endpoints);
-}
-
-function pathsIn(faults: readonly FaultFields[] = [], ...path: Path): Named[] {
-  return faults.map(({ when }, index) => [when?.path_id, ...path, "faults", index, "when", "path_id"]);
-}
-
-function unknownPaths(named: readonly Named[], endpoints: readonly Endpoint[]): Unknown[] {
-  const pathIds = new Set<string>([
-    ...outcomes.map(({ path }) => path),
-    ...endpoints.flatMap(successPathsOf),
-  ]);
-  return named.flatMap(([name, ...path]): Unknown[] => {
-    if (name === undefined || pathIds.has(name)) return [];
-    const near = nearest(name, pathIds);
-    const hint = near ? `did you mean ${near}?` : "the report of a sandbox lists its endpoints and paths";
-    return [{ code: "bad_choice", path, message: `the sandbox has no path ${quote(name)}`, hint }];
-  });
 }

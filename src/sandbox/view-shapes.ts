@@ -1,5 +1,5 @@
 import { adviceIds } from "../rules/advice.js";
-import { environments, keyStates } from "../rules/api-key.js";
+import { environments, forEachEnd, keyStates } from "../rules/api-key.js";
 import { organizationViewFields } from "../rules/organization.js";
 import { faultPathIds, pathIdShape } from "../rules/outcomes.js";
 import { requestSources } from "../rules/request.js";
@@ -25,9 +25,7 @@ const keyShape = s.mapping({
   fingerprint: s.text({ pattern: /^[0-9a-f]{12}$/ }),
   state: s.choice(keyStates),
   usage: s.mapping({ thisMinute: s.count(), today: s.count() }),
-  revokedAt: s.nullable(s.instant()),
-  expiresAt: s.nullable(s.instant()),
-  overlapEndsAt: s.nullable(s.instant()),
+  ...forEachEnd(() => s.nullable(s.instant())),
   replacedBy: s.nullable(ref()),
   replaces: s.nullable(ref()),
 });
@@ -65,8 +63,6 @@ export const requestShape = s.mapping({
   /** The API's error code. */
   code: s.nullable(s.text()),
   pathId: pathIdShape(),
-  /** Why it was rejected, if the path id does not show it; never in the response. */
-  note: s.optional(s.text()),
   /** The fault that affected the request. If it only delayed the response, `pathId` is the response's. */
   fault: s.nullable(s.choice(faultPathIds)),
   /** Whether the client did not wait for a delayed response. Default: false. */

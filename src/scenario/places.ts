@@ -17,10 +17,6 @@ export function placeAt(source: SourceText, offset: number): SourcePlace {
   return { source, offset, describe: () => describePlace({ source, offset }) };
 }
 
-export function placeInText(text: string, file: string, offset: number): SourcePlace {
-  return placeAt(createSource(text, file), offset);
-}
-
 const longestLine = 1000;
 
 /** Describes a place; the line is shown without keys, and not at all if it contains a part of a secret (R46). */

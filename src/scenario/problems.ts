@@ -55,15 +55,11 @@ export const problemCodes = [
   "replacement_legacy",
   "replacement_differs",
   "overlap_out_of_range",
+  "endpoint_contradiction",
   "fault_contradiction",
   "reserved_key_ref",
   "step_contradiction",
   "timeline_order",
-  // The document of `openapi`
-  "openapi_not_found",
-  "openapi_version",
-  "openapi_missing",
-  "unknown_example",
   // Found by running it
   "step_fails",
   // A warning of `validate`

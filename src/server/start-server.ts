@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { documentOf, type SandboxOptions, sandboxOn, sandboxOptions } from "../library/create-sandbox.js";
+import { type SandboxOptions, sandboxOn, sandboxOptions } from "../library/create-sandbox.js";
 import { currentRun, type SandboxRun } from "../library/run-folder.js";
 import type {
   KeyRef,
@@ -8,13 +8,12 @@ import type {
   ScenarioSource,
   WithKnownFields,
 } from "../library/sandbox.js";
-import { type LoadedScenario, loadScenario, requireDocument } from "../node/files/load-scenario.js";
+import { type LoadedScenario, loadScenario } from "../node/files/load-scenario.js";
 import { startInNode } from "../node/platform.js";
 import { requireFields, requireKnownOptions } from "../rules/schema/check.js";
 import { quote } from "../rules/schema/words.js";
 import { checkedOptions } from "../sandbox/start.js";
 import { type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
-import type { Scenario } from "../scenario/scenario.generated.js";
 import { type RunningServer, serve } from "./serve.js";
 import type { ServeOptions } from "./sockets/server-state.js";
 
@@ -34,7 +33,6 @@ export interface ServerOptions<Source = ScenarioSource | (string & {})>
 
 // A record, so that the compiler reports an option that is missing here.
 const optionNames: Readonly<Record<Exclude<keyof ServerOptions, (typeof sandboxOptions)[number]>, true>> = {
-  openapi: true,
   port: true,
   state: true,
   host: true,
@@ -88,15 +86,13 @@ export function startServer<const Options extends ServerOptions>(
 export async function startServer(options: ServerOptions = {}): Promise<SandboxServer> {
   requireKnownOptions("start the server", options, [...sandboxOptions, ...Object.keys(optionNames)]);
   const run = currentRun();
-  const { scenario, state: file, openapi, ...rest } = options;
+  const { scenario, state: file, ...rest } = options;
   const { port = 0 } = rest;
   const isPort = Number.isInteger(port) && port >= 0 && port <= 65_535;
   const problem = `is a whole number from 0 to 65535, not ${quote(port)}`;
   requireFields("start the server", { port: isPort ? undefined : problem });
-  const document = documentOf(openapi);
-  const named = await namedScenario(scenario, document, run);
-  await requireDocument(named.scenario);
-  const checked = { ...checkedOptions(rest), openapi: document };
+  const named = await namedScenario(scenario, run);
+  const checked = checkedOptions(rest);
   const startOptions = run?.optionsFor(checked) ?? checked;
   const start = () =>
     startInNode(named.scenario, {
@@ -137,13 +133,9 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
 /** The scenario of the options, of the run without any, or the usual one. */
 async function namedScenario(
   scenario: ServerOptions["scenario"],
-  document: Scenario["openapi"],
   run: SandboxRun | undefined,
 ): Promise<LoadedScenario | NamedScenario> {
-  const isOfRun = scenario === undefined && document === undefined;
-  if (isOfRun && run?.scenario !== undefined) return run.scenario;
-  const source = scenario ?? run?.scenario?.scenario ?? "key-states";
-  return typeof source === "string"
-    ? loadScenario(source, { openapi: document })
-    : resolveSource(source, document);
+  if (scenario === undefined && run?.scenario !== undefined) return run.scenario;
+  const source = scenario ?? "key-states";
+  return typeof source === "string" ? loadScenario(source) : resolveSource(source);
 }

@@ -1,8 +1,14 @@
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { lock } from "../node/files/lock.js";
-import { draftSuffix, fileFailure, makeFolder, targetOf } from "../node/files/write-file.js";
-import { clearInterval, loadReader, nodePlatform, setInterval } from "../node/platform.js";
+import {
+  draftSuffix,
+  fileFailure,
+  makeFolder,
+  removeIfPossible,
+  targetOf,
+} from "../node/files/write-file.js";
+import { clearInterval, nodePlatform, setInterval } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
 import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import { restoreSandbox } from "../sandbox/snapshot.js";
@@ -49,7 +55,6 @@ export async function openStateFile({ file, given }: StatePlace, options: StateO
     const stamp = stampOf(target);
     const text = readText(target, given);
     const saved = text === undefined ? undefined : parseState(text, options.own(), given);
-    if (saved?.scenario.openapi !== undefined) await loadReader();
     const { conditions } = options;
     const restore = () => saved && restoreSandbox(saved, nodePlatform, { given: options.given, conditions });
     const sandbox = orUnreadable(given, restore) ?? options.start();
@@ -163,14 +168,6 @@ export class StateFile {
       if (isNew) this.#options.onProblem(unwritable);
       throw unwritable;
     }
-  }
-}
-
-function removeIfPossible(draft: string): void {
-  try {
-    rmSync(draft, { force: true });
-  } catch {
-    // The error of the write is reported; this one has the same cause.
   }
 }
 

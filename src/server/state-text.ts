@@ -9,7 +9,7 @@ import { checkScenario, type NamedScenario } from "../scenario/parse-scenario.js
 import type { Scenario } from "../scenario/scenario.generated.js";
 
 /** The number of the text's form. `test/control/state-format.test.ts` fails if the form changes, and this number does not. */
-export const stateFormat = 6;
+export const stateFormat = 8;
 
 /** The scenario that a server starts with; another may run later. */
 interface ScenarioIdentity {
@@ -28,13 +28,11 @@ interface SavedState {
  * request id that a later start must not use.
  */
 export function stateText(sandbox: SandboxState, own: NamedScenario, responded: number): string {
-  const { snapshot, ...saved } = describeSandbox(sandbox, responded);
   const content = {
     svc_sandbox_state: stateFormat,
     version,
     started_with: identityOf(own),
-    // A document is long, and the scenario has it.
-    sandbox: { ...saved, snapshot: { ...snapshot, openapi: undefined } },
+    sandbox: describeSandbox(sandbox, responded),
   };
   return `${JSON.stringify({ ...content, sum: sumOf(JSON.stringify(content)) })}\n`;
 }
@@ -57,13 +55,12 @@ export function parseState(text: string, own: NamedScenario, given: string): Sav
   if (!isWhole) throw unreadableState(given, "a part of it is missing or damaged");
   const { started_with: startedWith, sandbox } = rest as unknown as SavedState; // what has its checksum is ours
   requireSame(startedWith, identityOf(own), given);
-  const scenario = checked(sandbox.scenario);
   return {
     ...sandbox,
     // A moved scenario file gets its new name; a scenario that was loaded later keeps its own.
     name: sandbox.name === startedWith.name ? own.name : sandbox.name,
-    scenario,
-    snapshot: checked({ ...sandbox.snapshot, ...(scenario.openapi && { openapi: scenario.openapi }) }),
+    scenario: checked(sandbox.scenario),
+    snapshot: checked(sandbox.snapshot),
   };
 }
 

@@ -3,7 +3,6 @@ import { setupWorker } from "msw/browser";
 import { createSandbox } from "svc-sandbox";
 import "svc-sandbox/farmers";
 import { createHandlers } from "svc-sandbox/msw";
-import { readOpenApi } from "svc-sandbox/openapi";
 import { sendWithFetch } from "../support/send.ts";
 import { comparable, runSteps } from "./conformance-script.ts";
 
@@ -14,7 +13,7 @@ await worker.start({ quiet: true, onUnhandledRequest: "error" });
 const baseUrl = "https://api.example";
 
 globalThis.runCase = async ({ scenario, steps }) => {
-  const sandbox = createSandbox({ scenario, frozen: true, openapi: readOpenApi() });
+  const sandbox = createSandbox({ scenario, frozen: true });
   worker.resetHandlers(...createHandlers(sandbox, { baseUrl }));
   const send = sendWithFetch((url, init) => fetch(url, init), baseUrl);
   return (await runSteps(sandbox, send, steps)).map(comparable);

@@ -5,18 +5,10 @@ import { handle } from "../../src/api/handle.js";
 import { type ApiRequest, readHeaders } from "../../src/rules/request.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import { startFrozen } from "../support/doors.js";
-import { withInput } from "../support/own-endpoints.js";
+import { consents, withEndpoints } from "../support/scenario-endpoints.js";
 import { asked } from "../support/send.js";
 
 const unknown = "SVC_live_4eC39HqLyjWDarjtT1zdp7dc";
-const content = {
-  query: "",
-  contentType: "application/json",
-  idempotencyKey: undefined,
-  headers: [],
-  body: { text: "{}" },
-};
-
 test("a request has the ref and the fingerprint of its key, or only the fingerprint of an unknown key", () => {
   const sandbox = startFrozen("key-states");
   const ask = (apiKey: string | undefined) => handle(sandbox, asked({ apiKey }));
@@ -49,15 +41,13 @@ test.each<[string, (key: string) => Partial<ApiRequest>]>([
       evidence: { inQuery: [], inHeaders: [key], page: undefined },
     }),
   ],
-  ["the body", (key) => ({ content: { ...content, body: { text: JSON.stringify({ note: key }) } } })],
-  ["the content type", (key) => ({ content: { ...content, contentType: key } })],
 ])("R46 nothing of a key in %s is in the record of its request", (_place, sent) => {
-  const sandbox = startFrozen(withInput);
+  const sandbox = startFrozen(withEndpoints);
   const good = scenarioSecret(sandbox, "main");
   for (const key of [good, unknown]) {
-    const path = "/v1/relying-party/reports";
+    const path = consents;
     const record = JSON.stringify(
-      handle(sandbox, asked({ method: "POST", path, apiKey: good, content, ...sent(key) })),
+      handle(sandbox, asked({ method: "POST", path, apiKey: good, ...sent(key) })),
     );
     expect(record).not.toContain(key.slice(-12));
     expect(record).not.toContain(sandbox.platform.sha256(key).slice(0, 20));
@@ -73,10 +63,10 @@ test.each<[string, (end: string) => Partial<ApiRequest>]>([
   ["path of words", (end) => ({ path: `/x${"/word".repeat(12_000)}${end}` })],
   ["referrer", (end) => pageOf(`https://shop-${end}.example/${"x".repeat(60_000)}`)],
 ])("the records of a thousand requests keep no %s of 60 kB", (_what, sent) => {
-  const sandbox = startFrozen(withInput);
+  const sandbox = startFrozen(withEndpoints);
   const ask = (end: string) => {
-    const [path, apiKey] = ["/v1/relying-party/reports", scenarioSecret(sandbox, "main")];
-    handle(sandbox, asked({ method: "POST", path, apiKey, content, ...sent(end) }));
+    const [path, apiKey] = [consents, scenarioSecret(sandbox, "main")];
+    handle(sandbox, asked({ method: "POST", path, apiKey, ...sent(end) }));
   };
   ask("first");
   collect();

@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { nextRequest } from "../../src/api/evaluate.js";
 import { bodyParts } from "../../src/api/faults.js";
 import { utf8Length } from "../../src/api/messages.js";
-import { bodyOf, longestBody, tooLongBody } from "../../src/api/request-input.js";
 import { startInNode } from "../../src/node/platform.js";
 import { advanceClock } from "../../src/sandbox/operations/operations.js";
 
@@ -35,12 +34,6 @@ test.each<[string, { readonly cutAfter?: number; readonly bytesPerSecond?: numbe
   const { parts, pauseMs: pause } = bodyParts(body, delivery);
   expect([parts.map(({ length }) => length), pause]).toEqual([sizes, pauseMs]);
   expect(parts.map((part) => new TextDecoder().decode(part)).join("")).toBe(body.slice(0, delivery.cutAfter));
-});
-
-test("a body of 64 KB is read, and a byte more is too long", () => {
-  expect(bodyOf(new Uint8Array(longestBody).fill(65)).text).toHaveLength(65_536);
-  expect(bodyOf(new Uint8Array(longestBody + 1))).toBe(tooLongBody);
-  expect(bodyOf(new Uint8Array([255]))).toEqual({ text: "", problem: "it is not UTF-8" });
 });
 
 test("a key that allows no requests never has another next request, and a fault may hit it", () => {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createSandbox } from "../../src/index.js";
-import { type Command, command, modelScenario, settings, start } from "../model/commands.js";
-import { create, type Model, revoke, rotate, whoAmI } from "../model/specification-model.js";
+import { type Command, command, endpoints, modelScenario, settings, start } from "../model/commands.js";
+import { create, type Model, respond, revoke, rotate } from "../model/specification-model.js";
 import { carryOut, played } from "../model/transcript.js";
 import { runs } from "../support/property-seed.js";
 
@@ -21,6 +21,7 @@ function openModel(chosen: Model["settings"]): Model {
   return {
     now: start,
     settings: chosen,
+    endpoints,
     organizations: {
       bank: { active: true, live: "approved", sandboxAccess: true },
       insurer: { active: true, live: "not_approved", sandboxAccess: true },
@@ -39,7 +40,7 @@ function openModel(chosen: Model["settings"]): Model {
 function modeled(model: Model, step: Command): unknown {
   switch (step.do) {
     case "request":
-      return whoAmI(model, step.key);
+      return respond(model, step.key, step.method, step.path);
     case "advance":
       model.now += step.by;
       return null;
@@ -63,7 +64,7 @@ function modeled(model: Model, step: Command): unknown {
 function said(step: Command, result: unknown): unknown {
   if (step.do !== "request") return (result as { code?: string }).code ?? null;
   const { status, body } = result as { status: number; body: string };
-  const { data, error } = JSON.parse(body);
+  const { data, error } = body === "" ? {} : JSON.parse(body);
   const { limit = null, retry_after_seconds: retryAfter = null } = error?.details ?? {};
   return { status, code: error?.code ?? null, today: data?.usage.today ?? null, limit, retryAfter };
 }

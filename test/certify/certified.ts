@@ -8,10 +8,6 @@ export const failed: CertifyResult = {
   scenario: "key-states",
   otherScenarios: ["bad-day"],
   scenarioDigest: "5f".repeat(32),
-  document: {
-    ...{ title: "Relying-Party API", version: "0.2.0", file: "api.yaml" },
-    ...{ digest: "6e".repeat(32), given: true },
-  },
   specification: "0.1.0",
   sandbox: "0.1.0",
   command: ["npm", "run", "test:api", "--", "--grep", "it's a key"],

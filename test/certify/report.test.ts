@@ -15,7 +15,7 @@ test("a certificate is one screen: causes first, then what held and what was not
       "1. Breaks when a 401 has a charset in its `Content-Type`",
       "   Its last line: Error: unexpected Content-Type",
       "   Fix: Compare only the media type.",
-      "   Again: svc-sandbox exec --profile varied --seed 3 --openapi api.yaml -- npm run test:api -- --grep 'it'\\''s a key'",
+      "   Again: svc-sandbox exec --profile varied --seed 3 -- npm run test:api -- --grep 'it'\\''s a key'",
       "Held: varied responses (1 of 2), wrong answers noticed (1 of 1), 401, faults (1 of 1), no key in output or URL",
       "Allowed: wrong answers on 200.retiring",
       "Not judged: 429 without Retry-After: no request was rejected. Send the key.",

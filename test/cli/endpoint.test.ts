@@ -1,9 +1,7 @@
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import { root } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
 
-const scenario = join(root, "examples/openapi/scenario.yaml");
+const scenario = "announced-endpoints";
 
 test("explain shows the checks of the given endpoint, and by default of the first released one", async () => {
   const explained = async (...flags: string[]) => {
@@ -18,8 +16,8 @@ test("explain shows the checks of the given endpoint, and by default of the firs
     "needs attestations:read, has consents:read",
   ]);
   expect(await explained("--endpoint", "getRelyingPartyContext")).toEqual(await explained());
-  const { stdout } = await runCli(["explain", "none", scenario, "--endpoint", "createReport"]);
-  expect(stdout).toMatch(/^POST \/v1\/relying-party\/reports with no key/);
+  const { stdout } = await runCli(["explain", "none", scenario, "--endpoint", "createConsentRequest"]);
+  expect(stdout).toMatch(/^POST \/v1\/relying-party\/consent-requests with no key/);
 });
 
 test("keys lists the response of each key at the given endpoint", async () => {
@@ -27,6 +25,6 @@ test("keys lists the response of each key at the given endpoint", async () => {
     const { stdout } = await runCli(["keys", scenario, "--format", "json", ...flags]);
     return new Set(JSON.parse(stdout).map((row: { path_id: string }) => row.path_id));
   };
-  expect(await paths()).not.toContain("200.readReport");
-  expect(await paths("--endpoint", "readReport")).toContain("200.readReport");
+  expect(await paths()).not.toContain("200.listAttestations");
+  expect(await paths("--endpoint", "listAttestations")).toContain("200.listAttestations");
 });

@@ -1,7 +1,7 @@
 import { marked } from "marked";
 import { expect, test } from "vitest";
 import { certificateDocument, certificateText } from "../../src/certify/report.js";
-import { type ReportFormat, reportFormats } from "../../src/report/render/document.js";
+import { type ReportFormat, reportFormats } from "../../src/report/render/layout.js";
 import { render } from "../../src/report/render/render.js";
 import { snakeCase } from "../../src/rules/schema/json.js";
 import { failed } from "../certify/certified.js";
@@ -27,35 +27,6 @@ function expectHonest(text: string, format: ReportFormat = "text") {
   if (format === "junit") expect(elementsOf(text).map(({ name }) => name)).not.toContain("b");
 }
 
-/** A document that has this text wherever its author names something. */
-const documentWith = (text: string) => ({
-  ...{ openapi: "3.1.0", info: { title: text, version: text } },
-  paths: {
-    [`/${text}`]: {
-      post: {
-        ...{ operationId: text, summary: text, description: text, tags: [text] },
-        parameters: [{ name: "q", in: "cookie", schema: { const: text } }],
-        requestBody: { content: { [text]: {}, "application/json": { example: { [text]: text } } } },
-        responses: { 201: { description: text, headers: { [text]: { schema: {}, example: text } } } },
-      },
-    },
-    "/v1/relying-party/me": {
-      get: {
-        operationId: text,
-        responses: {
-          200: {
-            description: text,
-            content: {
-              "application/json": { schema: { properties: { [text]: {}, data: { enum: [text] } } } },
-            },
-          },
-        },
-      },
-    },
-    [`/${text}{a}b`]: { get: { responses: { 200: { description: "" } } } },
-  },
-  components: { securitySchemes: { other: { type: "http", scheme: "basic" } } },
-});
 const scenario = (more: object) =>
   JSON.stringify({
     version: 1,
@@ -63,31 +34,23 @@ const scenario = (more: object) =>
     organizations: { bank: { type: "bank", keys: { main: { environment: "test" } } } },
   });
 
-test.each(hostile)("a document with %j forges no output", async (text) => {
+test.each(hostile)("endpoints with %j forge no output", async (text) => {
+  const safe = { path: "/a/{id}", headers: { "X-Note": "a" }, body: { [text]: text } };
   const cwd = temporaryFolder({
-    "doc.json": JSON.stringify(documentWith(text)),
-    "broken.json": JSON.stringify({
-      ...documentWith(text),
-      components: { schemas: { [text]: { $ref: text } } },
-    }),
-    "own.yaml": scenario({ openapi: "doc.json" }),
-    "example.yaml": scenario({ openapi: "doc.json", examples: { [text]: text } }),
-    "broken.yaml": scenario({ openapi: "broken.json" }),
+    "own.yaml": scenario({ endpoints: { readA: safe } }),
+    "name.yaml": scenario({ endpoints: { [text]: safe } }),
+    "path.yaml": scenario({ endpoints: { readA: { ...safe, path: `/${text}` } } }),
+    "header.yaml": scenario({ endpoints: { readA: { ...safe, headers: { [text]: text } } } }),
   });
-  const commands = [
-    "validate own.yaml",
-    "validate example.yaml",
-    "validate broken.yaml",
-    "validate --json broken.yaml",
-  ];
-  for (const words of [...commands, "explain main own.yaml", "keys own.yaml"]) {
+  const commands = ["validate own.yaml", "validate name.yaml", "validate path.yaml", "validate header.yaml"];
+  for (const words of [...commands, "validate --json path.yaml", "explain main own.yaml", "keys own.yaml"]) {
     const { stdout, stderr } = await runCli(words.split(" "), { cwd, env });
     expect(stdout + stderr).not.toBe("");
     expectHonest(stdout + stderr, /json/.test(words) ? "json" : "text");
   }
   const running = serve(["own.yaml"], { cwd, env });
   const url = await baseUrl(running);
-  await fetch(`${url}/x`);
+  await fetch(`${url}/a/${encodeURIComponent(text)}`);
   for (const format of reportFormats) {
     const { stdout, stderr, code } = await runCli(["report", url, "--format", format], { cwd, env });
     expect([code, stdout.includes("/")]).toEqual([0, true]);

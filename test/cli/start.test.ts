@@ -6,7 +6,7 @@ import { PassThrough } from "node:stream";
 import { parseEnv } from "node:util";
 import { describe, expect, it } from "vitest";
 import { acceptedWrites, type Write } from "../control/writes.js";
-import { root } from "../support/pages.js";
+import { freePort } from "../support/free-port.js";
 import { baseUrl, runCli, serve } from "../support/run-cli.js";
 import { listening } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -232,15 +232,14 @@ describe("svc-sandbox start", () => {
   });
 
   it("finishes an open request when it is stopped, accepts no new one, and exits with 0", async () => {
-    const { url, stop } = await started(join(root, "examples/openapi/scenario.yaml"));
+    const faults = "faults: [{ when: { path_id: 401.missing, requests: [1] }, then: { latency: 1s } }]\n";
+    const { url, stop } = await started(join(temporaryFolder({ "a.yaml": tiny + faults }), "a.yaml"));
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
-    const path = "/v1/relying-party/reports";
-    socket.write(`POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2\r\n\r\n{`);
-    // A response on another connection shows that the request before it, with half of its body, has arrived.
+    socket.write(`GET ${me} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
+    // A response on another connection shows that the request before it has arrived.
     await fetch(url + me);
     const stopped = stop();
     await expect(fetch(url + me)).rejects.toThrow();
-    socket.end("}");
     const [response] = await once(socket, "data");
     expect(String(response)).toMatch(/^HTTP\/1\.1 401 /);
     const { code, stderr } = await stopped;
@@ -390,5 +389,34 @@ describe("--write-env", () => {
     expect(Buffer.from(start as string, "latin1")).toEqual(kept(SVC_KEY_ONLY, url));
     expect(written).not.toMatch(/[^\r]\n/);
     expect(statSync(file).mode & 0o777).toBe(0o664);
+  });
+
+  it("is complete before the first request gets a response, and again before a call that changes the keys does", async () => {
+    const cwd = temporaryFolder({ "tiny.yaml": tiny });
+    const port = String(await freePort());
+    const running = serve(["tiny.yaml", "--write-env", "e", "--port", port], { cwd });
+    const url = `http://127.0.0.1:${port}`;
+    // Faster than `fetch`, so that the first response comes as early as it can.
+    const responds = () =>
+      new Promise((resolve) => {
+        const socket = connect(Number(port), "127.0.0.1", () => socket.write(`GET ${me} HTTP/1.1\r\n\r\n`));
+        socket.on("error", () => resolve(false)).once("data", () => resolve(socket.destroy()));
+      });
+    while (!(await responds()));
+    const variables = () => parseEnv(readFileSync(join(cwd, "e"), "utf8"));
+    const first = variables();
+    const call = async (method: string, path: string, body: object) => {
+      const headers = { "content-type": "application/json" };
+      const sent = { method, headers, body: JSON.stringify(body) };
+      expect((await fetch(`${url}/__sandbox${path}`, sent)).ok).toBe(true);
+    };
+    await call("POST", "/reset", { seed: 7 });
+    expect([first.SVC_BASE_URL, Object.keys(variables())]).toEqual([url, Object.keys(first)]);
+    expect(variables().SVC_KEY_ONLY).not.toBe(first.SVC_KEY_ONLY);
+    await call("PUT", "/scenario", { name: "rotation" });
+    const headers = { "x-api-key": variables().SVC_KEY_RETIRING ?? "" };
+    expect((await fetch(url + me, { headers })).status).toBe(200);
+    expect(Object.keys(variables())).not.toContain("SVC_KEY_ONLY");
+    await running.stop();
   });
 });

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
-import { outcomesOf } from "../../src/api/endpoints.js";
-import { endpointsFor } from "../../src/node/platform.js";
+import { endpointsIn, outcomesOf } from "../../src/api/endpoints.js";
 import { authorizationChecks } from "../../src/rules/authorize.js";
-import { faultPathIds, isFault, outcomeOf } from "../../src/rules/outcomes.js";
+import { faultPathIds, isFault } from "../../src/rules/outcomes.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { serveControl } from "./client.js";
 
@@ -13,20 +12,14 @@ interface Check {
   readonly exits: readonly string[];
 }
 
-const releasedOnly = { version: 1 } as const;
-
 test("the request checks have each path of the API once, as an exit of a check or as a success", async () => {
-  for (const scenario of [undefined, bundledScenarios["announced-endpoints"]]) {
-    const { ask } = await serveControl(scenario === undefined ? {} : { scenario });
+  for (const scenario of ["key-states", "announced-endpoints"] as const) {
+    const { ask } = await serveControl({ scenario });
     const { checks, successes, faults } = (await ask("/request-checks")).body.data;
-    const more = scenario === undefined ? [] : ["input"];
-    expect(checks.map(({ name }: Check) => name)).toEqual([...names, ...more]);
+    expect(checks.map(({ name }: Check) => name)).toEqual(names);
     const paths = checks.flatMap(({ exits }: Check) => exits).concat(successes);
-    const listed = outcomesOf(endpointsFor(scenario ?? releasedOnly)).map(({ path }) => path);
-    const expected = listed.filter(
-      (path) => !isFault(path) && (scenario !== undefined || outcomeOf(path).needs === undefined),
-    );
-    expect(paths.toSorted()).toEqual(expected.toSorted());
+    const listed = outcomesOf(endpointsIn(bundledScenarios[scenario])).map(({ path }) => path);
+    expect(paths.toSorted()).toEqual(listed.filter((path) => !isFault(path)).toSorted());
     expect(faults).toEqual(faultPathIds);
   }
 });

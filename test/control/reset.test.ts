@@ -43,12 +43,6 @@ const invalid: readonly [what: string, json: unknown, status: number, code: stri
     422,
     "validation_failed",
   ],
-  [
-    "a document that the server was not started with",
-    { scenario: { version: 1, openapi: "other.yaml" } },
-    403,
-    "document_not_allowed",
-  ],
 ];
 
 test.each(invalid)("a reset with %s leaves the sandbox as it was", async (_what, json, status, code) => {

@@ -11,7 +11,6 @@ import * as mswNode from "msw/node";
 import { expect, onTestFinished, test, vi } from "vitest";
 import * as core from "../../src/index.js";
 import * as ourMsw from "../../src/integrations/msw.js";
-import * as ourOpenapi from "../../src/library/entries/openapi.js";
 import * as ourNode from "../../src/server/index.js";
 import { noBrowser, openPage } from "../support/chromium-page.js";
 import { compile } from "../support/compile.js";
@@ -45,7 +44,6 @@ function modules() {
     "svc-sandbox": core,
     "svc-sandbox/msw": ourMsw,
     "svc-sandbox/node": ourNode,
-    "svc-sandbox/openapi": ourOpenapi,
     "node:fs/promises": files,
     msw,
     "msw/node": mswNode,

@@ -2,15 +2,14 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import project from "../../package.json" with { type: "json" };
-import { endpointsIn } from "../../src/api/document-reader.js";
-import { builtIn, withEndpoints } from "../../src/api/endpoints.js";
+import { builtIn, endpointsIn, withNames } from "../../src/api/endpoints.js";
 import { evaluateKey } from "../../src/api/evaluate.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import { checkedPaths, isLimit } from "../../src/check/contract.js";
 import { commands } from "../../src/cli/commands.js";
 import { countryOf } from "../../src/farmers/tables.js";
 import { createSandbox, outcomes } from "../../src/index.js";
-import { formats, reportFormats } from "../../src/report/render/document.js";
+import { formats, reportFormats } from "../../src/report/render/layout.js";
 import { adviceTable } from "../../src/rules/advice.js";
 import { type AssumptionDefinition, type Assumptions, assumptionTable } from "../../src/rules/assumptions.js";
 import words from "../../src/rules/assumptions.json" with { type: "json" };
@@ -300,13 +299,14 @@ function problemsPart(): string {
 }
 
 function advicePart(): string {
+  const rerun = { certify: "npx --no-install svc-sandbox certify", command: "npm test" };
   return table(
     ["advice", "level", "what the client did", "what to do"],
     ...adviceTable.map(({ id, level, meaning, whatToDo }) => [
       code(id),
       level,
       meaning,
-      withEndpoints(whatToDo, endpointsIn({ version: 1 })),
+      withNames(whatToDo, endpointsIn({}), { rerun }),
     ]),
   );
 }

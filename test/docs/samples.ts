@@ -1,4 +1,4 @@
-import { blockWith, type Part, pageOf } from "../support/pages.js";
+import { blockWith, type Part } from "../support/pages.js";
 import { probeKeys, serveProbed } from "../support/probed-server.js";
 import { runCli } from "../support/run-cli.js";
 import { mePath } from "../support/send.js";
@@ -114,19 +114,6 @@ async function farmers(): Promise<string> {
   return block(rows.map((row) => `${row.split(",").slice(0, 7).join()},…`).join("\n"));
 }
 
-const documentName = "relying-party-0.2.0.yaml";
-const withDocument = Object.fromEntries(
-  [documentName, "scenario.yaml"].map((name) => [name, pageOf(`examples/openapi/${name}`)]),
-);
-
-/** The example's document, with an operation and a member that the sandbox does not serve. */
-const withNotes = {
-  [documentName]: `${withDocument[documentName]?.replace(
-    "\npaths:\n",
-    '\npaths:\n  /v1/relying-party/events:\n    get: { operationId: readEvents, responses: { "206": { description: A part } } }\n',
-  )}webhooks: { reportReady: { post: { responses: { "204": { description: Received } } } } }\n`,
-};
-
 const report = { client: client("ACTIVE:200 REVOKED:401 REVOKED:401"), stream: "stderr" } as const;
 
 /** The parts of the pages, by the names of their marks. */
@@ -165,10 +152,6 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
   "docs/install.md": { error: printed("keys nope --json", { stream: "stderr", language: "json" }) },
   "docs/errors.md": { explain: printed("explain live-suspended", { ranges: [[/^Why/, /work\.$/]] }) },
   "docs/scenario-reference.md": { farmers },
-  "docs/openapi.md": {
-    notes: printed("validate --openapi relying-party-0.2.0.yaml", { files: withNotes, stream: "stderr" }),
-    keys: printed("keys scenario.yaml --endpoint createReport", { files: withDocument }),
-  },
   "docs/scenarios.md": {
     verify: printed("verify my.yaml", { files: { "my.yaml": failingStory } }),
     keys: () =>

@@ -1,12 +1,24 @@
 import fc from "fast-check";
 import { profiles } from "../../src/rules/assumptions.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
+import { mePath } from "../support/send.js";
 import type { Model } from "./specification-model.js";
 
 /** When the clock of the model's sandbox starts: shortly before a minute and a day end. */
 export const start = Date.parse("2026-03-02T23:58:30Z");
 export const refs = ["a", "b", "c", "d", "e", "f"] as const;
 const organizations = ["bank", "insurer"] as const;
+
+const things = "/v1/things";
+
+/** Endpoints that overlap, in the order of the scenario. */
+export const endpoints = [
+  { method: "GET", path: `${things}/{x}`, scope: "consents:read", status: 200 },
+  { method: "POST", path: `${things}/a`, scope: null, status: 201 },
+  { method: "POST", path: `${things}/{y}`, scope: "attestations:read", status: 202 },
+  { method: "DELETE", path: `${things}/{y}/b`, scope: null, status: 204 },
+  { method: "DELETE", path: `${things}/c/{z}`, scope: "consents:write", status: 204 },
+] as const;
 
 /** Something that happens in the model's sandbox. */
 export const command = fc.oneof(
@@ -16,6 +28,12 @@ export const command = fc.oneof(
       do: fc.constant("request" as const),
       // The key with the small limits more often than the others, so that they are reached.
       key: fc.constantFrom("a", "a", "a", "a", "a", ...refs, "none", "junk", "unknown"),
+      method: fc.constantFrom("GET", "GET", "GET", "GET", "GET", "POST", "PUT", "DELETE"),
+      // `/me` more often than the others.
+      path: fc.constantFrom(
+        ...Array(9).fill(mePath),
+        ...["", "/", "/a", "/b", "/a/b", "/c/d"].map((end) => things + end),
+      ),
     }),
   },
   {
@@ -76,6 +94,12 @@ export function modelScenario({ sliding, resetHour, countRejected }: Model["sett
       count_rejected: countRejected,
       error_details: true,
     },
+    endpoints: Object.fromEntries(
+      endpoints.map((one, index) => [
+        `e${index}`,
+        one.status === 204 ? one : { ...one, body: { of: index } },
+      ]),
+    ),
     organizations: {
       bank: {
         name: "A Bank",

@@ -23,6 +23,7 @@ export interface Model {
   now: number;
   readonly organizations: Record<string, ModelOrganization>;
   readonly keys: Record<string, ModelKey>;
+  readonly endpoints: readonly ModelEndpoint[];
   readonly settings: Readonly<{ sliding: boolean; resetHour: number; countRejected: boolean }>;
 }
 
@@ -36,7 +37,15 @@ export function isWorking(key: ModelKey, now: number): boolean {
 
 export const isActive = (key: ModelKey, now: number) => isWorking(key, now) && key.overlapEnds === null;
 
-interface WhoAmI {
+/** An endpoint of a scenario, besides `/me`. */
+interface ModelEndpoint {
+  readonly method: string;
+  readonly path: string;
+  readonly scope: string | null;
+  readonly status: number;
+}
+
+interface Responded {
   readonly status: number;
   readonly code: string | null;
   /** `usage.today` of a success. */
@@ -47,19 +56,47 @@ interface WhoAmI {
   readonly retryAfter: number | null;
 }
 
-/** What who-am-I responses. */
-export function whoAmI(model: Model, ref: string | null): WhoAmI {
+const me: ModelEndpoint = {
+  method: "GET",
+  path: "/v1/relying-party/me",
+  scope: "attestations:read",
+  status: 200,
+};
+
+/** The endpoint of a request, or the status of the rejection: the path is chosen first, an exact one before a pattern. */
+function targetOf({ endpoints }: Model, method: string, path: string): ModelEndpoint | 404 | 405 {
+  const all = [me, ...endpoints];
+  const segments = path.split("/");
+  const fits = (one: ModelEndpoint) => {
+    const own = one.path.split("/");
+    const isAny = (at: number) => /^\{.+\}$/.test(own[at] ?? "") && segments[at] !== "";
+    return own.length === segments.length && own.every((name, at) => name === segments[at] || isAny(at));
+  };
+  const chosen = all.find((one) => one.path === path) ?? all.find(fits);
+  if (chosen === undefined) return 404;
+  const here = all.filter(
+    (one) => one.path.replace(/\{\w+\}/g, "{}") === chosen.path.replace(/\{\w+\}/g, "{}"),
+  );
+  return here.find((one) => one.method === (method === "HEAD" ? "GET" : method)) ?? 405;
+}
+
+/** What a request gets as its response. */
+export function respond(model: Model, ref: string | null, method: string, path: string): Responded {
   const silent = { today: null, limit: null, retryAfter: null };
+  const target = targetOf(model, method, path);
+  if (target === 404) return { ...silent, status: 404, code: "not_found" };
+  if (target === 405) return { ...silent, status: 405, code: "method_not_allowed" };
   const key = ref === null ? undefined : model.keys[ref];
   if (key === undefined) return { ...silent, status: 401, code: "unauthorized" };
-  const rejection = reject(model, key);
+  const rejection = reject(model, key, target.scope);
   if (rejection === null || model.settings.countRejected) key.counted.push(model.now);
-  if (rejection === null) return { ...silent, status: 200, code: null, today: countedToday(model, key) };
+  const today = target === me ? countedToday(model, key) : null;
+  if (rejection === null) return { ...silent, status: target.status, code: null, today };
   return { ...silent, ...rejection, ...(rejection.status === 429 && lastLimit(model, key)) };
 }
 
 /** The reached limit that resets last: waiting for the other one does not help. */
-function lastLimit(model: Model, key: ModelKey): Pick<WhoAmI, "limit" | "retryAfter"> {
+function lastLimit(model: Model, key: ModelKey): Pick<Responded, "limit" | "retryAfter"> {
   const reached = [
     {
       limit: "per_minute",
@@ -86,14 +123,14 @@ function dayEnd({ now, settings }: Model): number {
   return (Math.floor((now - start) / (24 * hour)) + 1) * 24 * hour + start;
 }
 
-function reject(model: Model, key: ModelKey): { status: number; code: string } | null {
+function reject(model: Model, key: ModelKey, scope: string | null): { status: number; code: string } | null {
   const organization = model.organizations[key.organization] as ModelOrganization;
   if (!isWorking(key, model.now)) return { status: 401, code: "unauthorized" };
   if (!organization.active) return { status: 403, code: "access_denied" };
   if (key.environment === "live" && organization.live !== "approved") {
     return { status: 403, code: "live_access_not_approved" };
   }
-  if (!key.scopes.includes("attestations:read")) return { status: 403, code: "insufficient_scope" };
+  if (scope !== null && !key.scopes.includes(scope)) return { status: 403, code: "insufficient_scope" };
   const spent = countedThisMinute(model, key) >= key.perMinute || countedToday(model, key) >= key.perDay;
   return spent ? { status: 429, code: "rate_limited" } : null;
 }

@@ -1,4 +1,5 @@
 import { type KeyView, type Sandbox, SandboxError } from "../../src/index.js";
+import { mePath } from "../support/send.js";
 import { type Command, refs } from "./commands.js";
 
 /** A sandbox of the model's scenario, and the secrets by which its keys are called. */
@@ -22,7 +23,7 @@ export async function transcript(game: Played, steps: readonly Command[]): Promi
 
 /** Carries one command out; responds to all that is to be seen of it, secrets aside. */
 export async function carryOut(game: Played, step: Command): Promise<unknown> {
-  if (step.do === "request") return request(game, step.key);
+  if (step.do === "request") return request(game, step);
   try {
     return act(game, step);
   } catch (error) {
@@ -33,7 +34,10 @@ export async function carryOut(game: Played, step: Command): Promise<unknown> {
   }
 }
 
-async function request({ sandbox, secrets }: Played, key: string): Promise<unknown> {
+async function request(
+  { sandbox, secrets }: Played,
+  { key, method, path }: Extract<Command, { do: "request" }>,
+): Promise<unknown> {
   const sent: Record<string, string | undefined> = {
     none: undefined,
     junk: "junk",
@@ -41,7 +45,8 @@ async function request({ sandbox, secrets }: Played, key: string): Promise<unkno
     ...secrets,
   };
   const secret = sent[key] ?? (key === "none" ? undefined : `SVC_test_nobody-holds-${key}`);
-  const response = await sandbox.fetch("https://api.example/v1/relying-party/me", {
+  const response = await sandbox.fetch(`https://api.example${path}`, {
+    method,
     headers: secret === undefined ? {} : { "x-api-key": secret },
   });
   const body = await response.text();
@@ -88,5 +93,5 @@ export function movedTo(sandbox: Sandbox, { secrets }: Played): Played {
 
 /** Requests that look at every key there may be. */
 export const roundOfRequests: readonly Command[] = [...refs, "g", "h", "i", "none", "unknown"].map(
-  (key) => ({ do: "request", key }) as Command,
+  (key) => ({ do: "request", key, method: "GET", path: mePath }) as Command, // of these keys
 );

@@ -11,7 +11,6 @@ import { type AnyServer, followConnections } from "../../src/server/sockets/conn
 import { createHttpServer } from "../../src/server/sockets/http-server.js";
 import { createServerState } from "../../src/server/sockets/server-state.js";
 import { scenarioWith } from "../support/faulty.js";
-import { withInput } from "../support/own-endpoints.js";
 import { readResponses } from "../support/raw-socket.js";
 import { requested } from "../support/requested.js";
 import { mePath } from "../support/send.js";
@@ -40,14 +39,6 @@ test.each([
     const responses = await responsesTo(port, `${get("main")}${get("main")}${broken}more of it`);
     expect(responses.map(({ status }) => status)).toEqual([200, 200, 400]);
   }
-});
-
-test("a request whose body breaks off is rejected in its own place", async () => {
-  const report =
-    "POST /v1/relying-party/reports HTTP/1.1\r\nHost: any.example\r\nContent-Type: application/json\r\n";
-  const broken = `${report}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nno chunk\r\n`;
-  const { port } = await start({ scenario: withInput });
-  expect((await responsesTo(port, broken)).map(({ status }) => status)).toEqual([400]);
 });
 
 test.each([

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 import { sandboxOn, stateOf } from "../../src/library/create-sandbox.js";
-import { loadReader } from "../../src/node/platform.js";
 import { camelCase, snakeCase } from "../../src/rules/schema/json.js";
 import { type Fields, fieldsOf, type Shape, shapeAt, shapeOf } from "../../src/rules/schema/shape.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
@@ -12,7 +11,6 @@ import { at, day, hour } from "./sandbox.js";
 
 // A member that one of the places forgets fails here. The members come from the schema.
 
-await loadReader();
 const organizationFields = fieldsAt("organizations", "bank");
 const keyFields = fieldsAt("organizations", "bank", "keys", "main");
 

@@ -2,18 +2,17 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { createSandbox } from "../../src/index.js";
-import { readOpenApi } from "../../src/library/entries/openapi.js";
 import { startInNode } from "../../src/node/platform.js";
 import { mergeReports } from "../../src/report/merge-reports.js";
 import { clientReport } from "../../src/report/report.js";
-import { renderReport } from "../../src/report/report-document.js";
+import { renderReport } from "../../src/report/report-layout.js";
 import type { RequestTraits } from "../../src/rules/request.js";
 import type { Fault } from "../../src/sandbox/faults.js";
 import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import { advanceClock, clearRequests } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecrets } from "../../src/sandbox/secrets.js";
-import { enterScenario, prepareScenario, resetSandbox } from "../../src/sandbox/start.js";
+import { enter, resetSandbox, stateAtStart } from "../../src/sandbox/start.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import { coverage, coverageText } from "../support/coverage.js";
 import { runs } from "../support/property-seed.js";
@@ -93,9 +92,12 @@ function play(happenings: readonly Happening[]): number {
     else if (one.what === "reset") resetSandbox(sandbox);
     else if (one.what === "advance") advanceClock(sandbox, one.times * 60_000);
     else if (one.what === "exchange")
-      enterScenario(
+      enter(
         sandbox,
-        prepareScenario(sandbox, bundledScenarios[one.odd < 5 ? "rotation" : "bad-day"], {}),
+        stateAtStart(bundledScenarios[one.odd < 5 ? "rotation" : "bad-day"], {
+          platform: sandbox.platform,
+          conditions: undefined,
+        }),
       );
     else {
       clearRequests(sandbox);
@@ -185,7 +187,7 @@ test("a report counts the lines of output with keys, and names the first five", 
 });
 
 test("announced endpoints never lower the coverage, and their own figure is next to it", async () => {
-  const sandbox = createSandbox({ scenario: "announced-endpoints", openapi: readOpenApi() });
+  const sandbox = createSandbox({ scenario: "announced-endpoints" });
   const send = (path: string) =>
     sandbox.fetch(`https://any.example/v1/relying-party${path}`, {
       headers: { "x-api-key": sandbox.secret("lending") },

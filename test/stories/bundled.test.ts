@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { storySender } from "../../src/api/story-sender.js";
-import { loadReader, nodePlatform } from "../../src/node/platform.js";
+import { nodePlatform } from "../../src/node/platform.js";
 import type { Profile } from "../../src/rules/assumptions.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecrets } from "../../src/sandbox/secrets.js";
@@ -10,8 +10,6 @@ import { tryNextStep } from "../../src/sandbox/story/run-step.js";
 import { type ScenarioName, scenarioNames } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { withStory } from "../../src/scenario/stories.js";
-
-await loadReader();
 
 // Where the wall clock stands still, two tellings can be compared.
 const platform = { ...nodePlatform, time: () => Date.UTC(2026, 0, 1) };

@@ -1,9 +1,8 @@
-import { endpointsIn } from "../../src/api/document-reader.js";
-import { builtIn, outcomesOf } from "../../src/api/endpoints.js";
+import { builtIn, endpointsIn, outcomesOf } from "../../src/api/endpoints.js";
 import { createSandbox } from "../../src/index.js";
 
 /** The endpoints without the announced ones, and those that follow the first. */
-export const released = endpointsIn({ version: 1 });
+export const released = endpointsIn({});
 export const [, ...others] = builtIn.filter((one) => released.includes(one));
 
 /** The number of paths that the released endpoints promise. */

@@ -2,8 +2,7 @@ import { setupServer } from "msw/node";
 import type { Sandbox, SandboxOptions, Scenario, ScenarioName } from "../../src/index.js";
 import { createSandbox } from "../../src/index.js";
 import { createHandlers } from "../../src/integrations/msw.js";
-import { readOpenApi } from "../../src/library/entries/openapi.js";
-import { loadReader, type NodeSandboxOptions, startInNode } from "../../src/node/platform.js";
+import { type NodeSandboxOptions, startInNode } from "../../src/node/platform.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { startServer } from "../../src/server/index.js";
@@ -11,8 +10,6 @@ import { sendOnSocket } from "./exchange.js";
 import { type Seen, type Send, sendWithFetch } from "./send.js";
 
 export { headerOf, mePath, type Seen, type Sent } from "./send.js";
-
-await loadReader();
 
 export type OpenOptions = Omit<SandboxOptions, "scenario">;
 
@@ -33,7 +30,7 @@ export interface Door {
 
 /** Creates a sandbox in this process, frozen at its start unless told otherwise. */
 export function openSandbox(scenario: ScenarioName | Scenario, options: OpenOptions = {}): Sandbox {
-  return createSandbox({ scenario, frozen: true, openapi: readOpenApi(), ...options });
+  return createSandbox({ scenario, frozen: true, ...options });
 }
 
 export function clientOf(sandbox: Sandbox, send: Send, close: () => Promise<void> = async () => {}): Client {

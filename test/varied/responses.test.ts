@@ -7,7 +7,6 @@ import { type Selector, selector, variationOf } from "../../src/api/variation/va
 import { headerOf } from "../../src/check/response.js";
 import type { Profile } from "../../src/rules/assumptions.js";
 import { type ApiPathId, type Outcome, outcomeOf, outcomes } from "../../src/rules/outcomes.js";
-import type { Success } from "../../src/sandbox/endpoint.js";
 import type { ApiResponse } from "../../src/sandbox/journal/exchange.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
@@ -130,7 +129,7 @@ test("R1–R7 R27 R28 R48 thousands of varied responses on every path keep every
     for (const one of variantsIn(sandbox, responses[0].status)) seen.add(one);
   }
   const responding = (outcomes as readonly Outcome[])
-    .filter(({ path, needs }) => needs === undefined && !path.startsWith("fault."))
+    .filter(({ path }) => !path.startsWith("fault."))
     .map(({ path }) => path);
   expect([...paths].sort()).toEqual(responding.sort());
   const all = variationTable.flatMap(({ id, variants }) => variants.map((one) => `${id}: ${one.id}`));
@@ -211,12 +210,12 @@ function responsesOf(profile: Profile, choose: Selector): ApiResponse[] {
   return paths.map((path) => {
     const sandbox = startFrozen(scenario, { profile });
     const begun = startCall(sandbox, asked({ apiKey: scenarioSecret(sandbox, "key") }));
-    const kind = { status: outcomeOf(path).status, isContext: path === "200.test", isDocumented: false };
+    const kind = { status: outcomeOf(path).status, isContext: path === "200.test" };
     const variation = profile === "varied" ? variationOf(sandbox, begun.number, kind, choose) : undefined;
     const { requestId: id = begun.id, assumptions = begun.assumptions } = variation ?? {};
     const call = { ...begun, variation, id, assumptions };
     if (call.entry !== undefined && path === "200.test")
-      return successResponse(sandbox, call, me, me.respond(call.entry, sandbox, nothingAsked) as Success);
+      return successResponse(sandbox, call, me, me.respond(call.entry));
     return rejectCall(sandbox, call, {
       path,
       scope: null,
@@ -225,7 +224,6 @@ function responsesOf(profile: Profile, choose: Selector): ApiResponse[] {
   });
 }
 
-const nothingAsked = { now: 0, params: {}, query: {}, body: undefined, idempotencyKey: undefined };
 const random = () => 0;
 const asMinimal: Selector = (row) => ({ variant: row.variants[0], random });
 const all = variationTable.flatMap((row) => row.variants.map((variant) => ({ row, variant })));

@@ -4,7 +4,24 @@ import { mePath } from "../../rules/outcomes.js";
 import * as s from "../../rules/schema/shape.js";
 import type { ReleasedEndpoint, TextBody } from "../../sandbox/endpoint.js";
 import type { KeyEntry } from "../../sandbox/registry.js";
-import { utf8Length } from "../messages.js";
+import { jsonBody, utf8Length } from "../messages.js";
+
+const contextShape = s.mapping({
+  data: s.openMapping({
+    organization: s.mapping({ id: s.uuid(), name: s.text(), type: organizationViewFields.type }),
+    environment: s.described(s.choice(environments), "The environment of the key, which matches its prefix."),
+    scopes: s.described(s.list(s.text(), { min: 1 }), "The scope names granted to the key."),
+    limits: s.openMapping({
+      per_minute: s.described(s.count(), "Requests allowed per minute for the key."),
+      per_day: s.described(s.count(), "Requests allowed per day for the key."),
+    }),
+    usage: s.openMapping({
+      today: s.described(s.count({ min: 1 }), "Requests counted today, including the current one."),
+    }),
+  }),
+});
+/** The body of a 200 of `GET /v1/relying-party/me`. A service may add members. */
+export interface KeyContext extends s.ValueOf<typeof contextShape> {}
 
 /** Who am I: the context of the calling key (section 4.1 of the specification; R1–R8). */
 export const me: ReleasedEndpoint = {
@@ -15,23 +32,7 @@ export const me: ReleasedEndpoint = {
   description:
     "Confirms the API key and reports its context. The call counts as one request against the key's limits.",
   responseName: "RelyingPartyContext",
-  responseShape: s.mapping({
-    data: s.openMapping({
-      organization: s.mapping({ id: s.uuid(), name: s.text(), type: organizationViewFields.type }),
-      environment: s.described(
-        s.choice(environments),
-        "The environment of the key, which matches its prefix.",
-      ),
-      scopes: s.described(s.list(s.text(), { min: 1 }), "The scope names granted to the key."),
-      limits: s.openMapping({
-        per_minute: s.described(s.count(), "Requests allowed per minute for the key."),
-        per_day: s.described(s.count(), "Requests allowed per day for the key."),
-      }),
-      usage: s.openMapping({
-        today: s.described(s.count({ min: 1 }), "Requests counted today, including the current one."),
-      }),
-    }),
-  }),
+  responseShape: contextShape,
   responseExample: {
     data: {
       organization: {
@@ -45,11 +46,12 @@ export const me: ReleasedEndpoint = {
       usage: { today: 1 },
     },
   },
+  status: 200,
   responsesContext: true,
-  respond: contextOf,
+  respond: (caller) => (caller === undefined ? jsonBody(me.responseExample) : contextOf(caller)),
 };
 
-export function contextOf(caller: KeyEntry): TextBody {
+function contextOf(caller: KeyEntry): TextBody {
   const { text, bytes } = preparedFor(caller);
   const today = String(caller.usage.dayCount);
   return { text: `${text}${today}}}}`, bytes: bytes + today.length + 3 };

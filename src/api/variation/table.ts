@@ -68,7 +68,7 @@ function each<const Value extends string>(...values: readonly Value[]): Choices<
   return Object.fromEntries(values.map((is) => [is, { is }]));
 }
 
-export const rejected: readonly number[] = [400, 401, 403, 404, 405, 409, 422, 429];
+export const rejected: readonly number[] = [401, 403, 404, 405, 429];
 export const anyStatus: readonly number[] = [200, 201, 202, ...rejected];
 
 /** The rows that are also assumptions, and the form of the request id. */
@@ -317,9 +317,11 @@ function errorMembers(added: object): Edit {
   return ({ body }) => void Object.assign(body.error ?? {}, added);
 }
 
+/** Adds headers, except those that the endpoint sets. */
 function headers(...added: readonly Header[]): Edit {
   return (draft) => {
-    draft.headers = [...draft.headers, ...added];
+    const names = new Set(draft.headers.map(([name]) => name.toLowerCase()));
+    draft.headers = [...draft.headers, ...added.filter(([name]) => !names.has(name.toLowerCase()))];
   };
 }
 

@@ -1,5 +1,5 @@
 import { availableParallelism, constants } from "node:os";
-import { outcomesOf } from "../../api/endpoints.js";
+import { endpointsIn, outcomesOf } from "../../api/endpoints.js";
 import { apiVersion } from "../../api/openapi.js";
 import { certify } from "../../certify/judge.js";
 import { type CertifyPlan, groupNames, seedIn, seedsOf } from "../../certify/plan.js";
@@ -16,13 +16,12 @@ import type { ClientRun, RunRequest } from "../../certify/run.js";
 import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
-import { endpointsFor, loadReader, nodePlatform } from "../../node/platform.js";
+import { nodePlatform } from "../../node/platform.js";
 import { commandLine, pluralize } from "../../report/plain-text.js";
 import { render } from "../../report/render/render.js";
 import { faultPathIds, isSuccess, type PathId } from "../../rules/outcomes.js";
 import { escapeControls, redactKeys } from "../../rules/redact.js";
 import { canonicalJson } from "../../rules/schema/json.js";
-import { isMapping } from "../../rules/schema/shape.js";
 import { didYouMean, quote } from "../../rules/schema/words.js";
 import { defaultSeed } from "../../rules/seed.js";
 import { defaultKeyRef } from "../../sandbox/secrets.js";
@@ -70,7 +69,6 @@ const flags = {
     flag.readDuration("30s or 5m"),
   ),
   now: flag.ofSandbox.now,
-  openapi: flag.ofSandbox.openapi,
   frozen: flag.ofSandbox.frozen,
   tls,
   cert,
@@ -89,7 +87,7 @@ export const certifyCommand = declareCommand({
   words: flag.scenarioWord,
   rest: "[command...]",
   flags,
-  usual: ["only", "faults", "allow", "report", "format", "jobs", "timeout", "openapi"],
+  usual: ["only", "faults", "allow", "report", "format", "jobs", "timeout"],
   examples: {
     "svc-sandbox certify -- npm test": "a test suite that reads SVC_BASE_URL",
     "svc-sandbox certify --faults -- python3 -m pytest": "with every fault",
@@ -101,7 +99,7 @@ export const certifyCommand = declareCommand({
     const targets = reportTargets(flags.report === undefined ? [] : [flags.report], reportFile, io, "json");
     if (rest.length === 0)
       throw usageError(`certify needs -- before your command: ${io.program} certify -- npm test`);
-    const loaded = await loadNamed(words[0], io, flags);
+    const loaded = await loadNamed(words[0], io);
     const plan = planOf(loaded, flags);
     const { now, frozen, jobs = availableParallelism(), ...served } = flags;
     const client = createClientRuns(
@@ -181,7 +179,7 @@ function planOf(
   { only, faults, allow = [], seed = defaultSeed, timeout }: CertifyCall["flags"],
 ): CertifyPlan {
   const { scenario } = loaded;
-  const paths = outcomesOf(endpointsFor(scenario))
+  const paths = outcomesOf(endpointsIn(scenario))
     .filter(({ promised, path }) => promised || isSuccess(path as PathId))
     .map(({ path }) => path as PathId);
   const resends = resendKinds(paths).map(({ name }) => name);
@@ -217,29 +215,14 @@ function check(
 }
 
 /** What a certificate states about the client and the sandbox. */
-async function aboutClient(loaded: LoadedScenario, { rest, flags }: CertifyCall, plan: CertifyPlan) {
-  const { scenario, name } = loaded;
-  const document = await documentIn(loaded, flags.openapi !== undefined);
+function aboutClient({ scenario, name }: LoadedScenario, { rest }: CertifyCall, plan: CertifyPlan) {
   return {
     scenario: name,
-    scenarioDigest: nodePlatform.sha256(canonicalJson({ ...scenario, openapi: undefined })),
-    ...(document !== undefined && { document }),
+    scenarioDigest: nodePlatform.sha256(canonicalJson(scenario)),
     specification: apiVersion,
     sandbox: version,
     command: rest,
     seeds: seedsOf(plan),
     allow: plan.allow,
   };
-}
-
-/** The document of a scenario, as certificates name it. */
-async function documentIn(
-  { scenario }: LoadedScenario,
-  isGiven: boolean,
-): Promise<CertifyResult["document"]> {
-  if (!isMapping(scenario.openapi)) return undefined;
-  const { text, file } = scenario.openapi as { readonly text: string; readonly file?: string };
-  const info = (await loadReader()).info(scenario);
-  const named = file && { file: escapeControls(file) };
-  return { ...info, ...named, digest: nodePlatform.sha256(text), ...(isGiven && { given: true }) };
 }

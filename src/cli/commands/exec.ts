@@ -1,10 +1,10 @@
 import { conditionedRun } from "../../api/conditioned-run.js";
-import { outcomesOf } from "../../api/endpoints.js";
+import { endpointsIn, outcomesOf } from "../../api/endpoints.js";
 import { faultsOn } from "../../api/faults.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import { endpointsFor } from "../../node/platform.js";
 import type { CommandOptions } from "../../node/run-command.js";
-import { extensionWords } from "../../report/render/document.js";
+import { commandLine } from "../../report/plain-text.js";
+import { extensionWords } from "../../report/render/layout.js";
 import { clientReport } from "../../report/report.js";
 import { type UnmetThreshold, unmetThresholds } from "../../report/thresholds.js";
 import type { Profile } from "../../rules/assumptions.js";
@@ -38,7 +38,7 @@ function conditionsOf(
 function faultOf(text: string, { scenario }: LoadedScenario): NonNullable<RunConditions["faults"]> {
   const [name, path] = text.split("@");
   const fault = faultPathIds.find((one) => one === name);
-  const outcomes = outcomesOf(endpointsFor(scenario)).filter((row) => row.promised || isSuccess(row.path));
+  const outcomes = outcomesOf(endpointsIn(scenario)).filter((row) => row.promised || isSuccess(row.path));
   const paths = outcomes.map((row) => row.path);
   const some = path === undefined ? paths : paths.filter((one) => one === path);
   if (fault !== undefined && some.length > 0) return faultsOn(some, fault);
@@ -95,7 +95,7 @@ export const execCommand = declareCommand({
   async run(call) {
     const { words, rest, flags, io } = call;
     const targets = reportTargets(flags.report, execReportFiles, io, flags.format);
-    const loaded = await loadNamed(words[0], io, flags);
+    const loaded = await loadNamed(words[0], io);
     const conditions = conditionsOf(flags, loaded);
     const { seed, profile, now, frozen } = flags;
     const options = { seed, profile, now, frozen };
@@ -103,6 +103,7 @@ export const execCommand = declareCommand({
     const sandbox = startNamed(loaded, flags, conditions && conditionedRun(conditions, folder.claim));
     // A test may clear the requests to count its own; the report covers all tests.
     const counters = new Counters();
+    counters.rerun = { certify: [io.program, "certify", ...words].join(" "), command: commandLine(rest) };
     const triedPaths = new Set<string>();
     sandbox.counters.passOnTo({
       countUnread: () => counters.countUnread(),

@@ -67,7 +67,7 @@ export const explainCommand = declareCommand({
       io.stdout.say(redactKeys(`${text}\n`));
       return undefined;
     }
-    const loaded = await loadNamed(scenario, io, flags);
+    const loaded = await loadNamed(scenario, io);
     const sandbox = startNamed(loaded, flags);
     const endpoint = endpointNamed(sandbox, flags.endpoint);
     const explained = explain(apiKeyFor(word, sandbox, loaded.name, io.program), sandbox, endpoint);

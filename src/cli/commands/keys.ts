@@ -33,7 +33,7 @@ export const keysCommand = declareCommand({
     "svc-sandbox keys my.yaml --format json": "for machines",
   },
   async run({ words, flags, io }) {
-    const loaded = await loadNamed(words[0], io, flags);
+    const loaded = await loadNamed(words[0], io);
     const sandbox = startNamed(loaded, flags);
     const rows = () => keyRows(sandbox, undefined, endpointNamed(sandbox, flags.endpoint));
     const format = flags.json ? "json" : (flags.format ?? "table");

@@ -61,7 +61,7 @@ export const playCommand = declareCommand({
   },
   async run(call) {
     const { words, flags, io } = call;
-    const loaded = await loadNamed(words[0], io, flags);
+    const loaded = await loadNamed(words[0], io);
     const { story = [] } = loaded.scenario;
     if (story.length === 0) {
       throw usageError(

@@ -1,6 +1,6 @@
 import { ControlClient } from "../../node/clients/control-client.js";
 import { mergeReports } from "../../report/merge-reports.js";
-import { githubAnnotations, renderReport } from "../../report/report-document.js";
+import { githubAnnotations, renderReport } from "../../report/report-layout.js";
 import { parseReport, type Report } from "../../report/report-shape.js";
 import { unmetThresholds } from "../../report/thresholds.js";
 import { redactKeys } from "../../rules/redact.js";
@@ -19,7 +19,7 @@ export const reportCommand = declareCommand({
   description:
     "Shows which responses the clients of a running sandbox have covered, how to cover the others, and what to do better. With --merge it merges the report files of several runs. Exits with 5 if --min-coverage or --fail-on is not reached, and with 2 if there is no report. If GITHUB_ACTIONS is set, it prints advice as annotations on stderr.",
   words: {
-    "[url...]": `${flag.runningUrl}; with --merge the files`,
+    "[url or file...]": `${flag.runningUrl}; or the file of a report, with --merge several`,
   },
   flags: {
     merge: flag.plainToggle(
@@ -44,9 +44,11 @@ export const reportCommand = declareCommand({
         "report accepts one URL. To merge files with the reports of several runs, add --merge.",
       );
     }
-    const report = flags.merge
-      ? await readReports(words, io)
-      : await new ControlClient(flag.controlAddress(words[0], flags, io)).report();
+    const isFile = /^(?!https?:).*\.json$/i.test(words[0] ?? "");
+    const report =
+      flags.merge || isFile
+        ? await readReports(words, io)
+        : await new ControlClient(flag.controlAddress(words[0], flags, io)).report();
     const unmet = unmetThresholds(report, flags);
     const style = { ...io.stdout.style(), failures: unmet };
     io.stdout.write(redactKeys(renderReport(report, format, style)));
@@ -58,7 +60,9 @@ export const reportCommand = declareCommand({
 async function readReports(files: readonly string[], io: Io): Promise<Report> {
   const [first, ...others] = await Promise.all(files.map((file) => readReport(file, io)));
   if (first !== undefined) return mergeReports([first, ...others]);
-  throw usageError("--merge requires files. Name the files that exec --report run.json wrote.");
+  throw usageError(
+    `--merge requires files. Name those that \`${io.program} exec --report run.json -- <command>\` wrote.`,
+  );
 }
 
 async function readReport(file: string, io: Io): Promise<Report> {
@@ -67,6 +71,6 @@ async function readReport(file: string, io: Io): Promise<Report> {
   const report = parseReport(isMapping(json) ? (json.data ?? json) : undefined);
   if (report !== undefined) return report;
   throw usageError(
-    `${quote(file)} is not a JSON report of this version. Write one with exec --report run.json, or report --json.`,
+    `${quote(file)} is not a JSON report of this version. Write one with \`${io.program} report --json\`, or exec --report run.json.`,
   );
 }

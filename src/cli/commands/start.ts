@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { finished } from "node:stream";
 import type { SandboxRun } from "../../library/run-folder.js";
-import { type LoadedScenario, requireDocument, stdinName } from "../../node/files/load-scenario.js";
+import { type LoadedScenario, stdinName } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
 import { SandboxError } from "../../rules/errors.js";
 import { listed, quote } from "../../rules/schema/words.js";
@@ -14,15 +14,7 @@ import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
-import {
-  givenFlags,
-  loadNamed,
-  startNamed,
-  warnOfDates,
-  warnOfDocument,
-  warnOfPinned,
-  warnOfSteps,
-} from "../open-scenario.js";
+import { loadNamed, startNamed, warnOfDates, warnOfPinned, warnOfSteps } from "../open-scenario.js";
 import { announce, noteReach, printsJson } from "../serve/announce.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { serveOptions } from "../serve/serve-options.js";
@@ -83,19 +75,7 @@ export const startCommand = declareCommand({
     "Serves a scenario until SIGINT, SIGTERM or SIGHUP. Once it accepts requests, it prints the addresses, the keys and what each key gets. Then it logs requests on stderr.",
   words: flag.scenarioWord,
   flags,
-  usual: [
-    "port",
-    "host",
-    "publicUrl",
-    "seed",
-    "frozen",
-    "profile",
-    "openapi",
-    "watch",
-    "writeEnv",
-    "state",
-    "open",
-  ],
+  usual: ["port", "host", "publicUrl", "seed", "frozen", "profile", "watch", "writeEnv", "state", "open"],
   examples: {
     "svc-sandbox": "every state of a key, on http://127.0.0.1:4747",
     "svc-sandbox revoked --port 0": "one bundled scenario, on any free port",
@@ -154,6 +134,7 @@ async function startServing(serving: Serving): Promise<void> {
   const { sandbox, stateFile } = await openSandbox(serving, options.onDefect);
   run?.follow(sandbox, "command");
   logEvents(sandbox, flags, logger);
+  const writeVariables = await variablesWriter(call, sandbox, logger);
   const server = await serve(sandbox, {
     ...options,
     stateFile,
@@ -162,14 +143,13 @@ async function startServing(serving: Serving): Promise<void> {
   });
   // A second signal ends the process.
   ends.push(() => server.close());
-  const writeVariables = () => writeVariablesTo(flags.writeEnv, io.cwd, sandbox, server);
+  // Before the first request, because nothing is awaited since the server listens.
+  writeVariables(server);
+  sandbox.history.subscribe(({ type }) => {
+    if (type === "sandbox.started") canWrite(() => writeVariables(server), logger);
+  });
   const warn = () => warnOf(serving.loaded, sandbox, call, logger);
-  await writeVariables();
-  const onReload = async () => {
-    await writeVariables().catch((error) => logger.problem(error.message));
-    await warn();
-  };
-  if (flags.watch) ends.push(await watch(serving, sandbox, onReload));
+  if (flags.watch) ends.push(await watch(serving, sandbox, warn));
   const announceServer = () => {
     runDue(sandbox);
     announce(sandbox, server, call, logger);
@@ -198,11 +178,11 @@ async function openSandbox(
     onProblem,
     conditions: run?.conditions,
     own: () => serving.loaded,
-    given: givenFlags(flags, loaded),
+    given: givenOptions(flags),
   });
-  noteContinued(stateFile, call, loaded, logger);
+  noteContinued(stateFile, call, logger);
   ends.push(async () => {
-    if (!isSaved(stateFile, logger)) serving.code = exitCode.failed;
+    if (!canWrite(() => stateFile.close(), logger)) serving.code = exitCode.failed;
   });
   return { sandbox: stateFile.sandbox, stateFile };
 }
@@ -223,35 +203,26 @@ async function watch(
 
 /** Adds the options of a run, which this command takes part in. */
 function inRun({ optionsFor }: SandboxRun, call: StartCall): StartCall {
-  const { seed, now, frozen, profile } = optionsFor(givenOptions({ ...call.flags, openapi: undefined }));
+  const { seed, now, frozen, profile } = optionsFor(givenOptions(call.flags));
   return { ...call, flags: { ...call.flags, seed, now, frozen, profile } as StartCall["flags"] };
 }
 
 /** Loads the scenario that this command names, or the run's; resolves to `undefined` if stopped before. */
 async function loadServed(
   run: SandboxRun | undefined,
-  { words, flags, io }: StartCall,
+  { words, io }: StartCall,
   signal: AbortSignal,
 ): Promise<LoadedScenario | undefined> {
-  const isNamed = words[0] !== undefined || flags.openapi !== undefined;
-  if (run?.scenario !== undefined && !isNamed) {
-    await requireDocument(run.scenario.scenario);
-    return { ...run.scenario, files: [] };
-  }
-  return loadNamed(words[0], io, { ...flags, signal }).catch((error) => {
+  if (run?.scenario !== undefined && words[0] === undefined) return { ...run.scenario, files: [] };
+  return loadNamed(words[0], io, { signal }).catch((error) => {
     if (signal.aborted) return undefined;
     throw error;
   });
 }
 
-function noteContinued(
-  { savedAt }: StateFile,
-  { flags }: StartCall,
-  loaded: LoadedScenario,
-  log: Logger,
-): void {
+function noteContinued({ savedAt }: StateFile, { flags }: StartCall, log: Logger): void {
   if (savedAt === undefined) return;
-  const ignored = Object.entries(givenFlags(flags, loaded)).flatMap(([flag, value]) =>
+  const ignored = Object.entries(givenOptions(flags)).flatMap(([flag, value]) =>
     value === undefined ? [] : `--${flag}`,
   );
   const overrides =
@@ -259,10 +230,10 @@ function noteContinued(
   log.note(`Continuing from ${quote(flags.state)}, saved ${new Date(savedAt).toISOString()}.${overrides}`);
 }
 
-/** Returns whether everything could be saved. */
-function isSaved(stateFile: StateFile, logger: Logger): boolean {
+/** Whether a file could be written; reports the reason if not. */
+function canWrite(write: () => void, logger: Logger): boolean {
   try {
-    stateFile.close();
+    write();
     return true;
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
@@ -280,27 +251,29 @@ async function warnOf(
   runDue(sandbox);
   warnOfPinned(sandbox, flags, logger);
   warnOfDates(sandbox, logger);
-  await warnOfDocument(loaded, sandbox, logger, flags.verbose);
   await warnOfSteps(loaded, flags, io, logger);
 }
 
-async function writeVariablesTo(
-  file: string | undefined,
-  cwd: string,
+/** Returns what writes the file of `--write-env`. */
+async function variablesWriter(
+  { flags: { writeEnv: file }, io }: StartCall,
   sandbox: SandboxState,
-  server: RunningServer,
-): Promise<void> {
-  if (file === undefined) return;
+  logger: Logger,
+): Promise<(server: RunningServer) => void> {
+  if (file === undefined) return () => {};
   // Loaded when needed.
   const [{ openEnvFile }, { clientEnvironment }] = await Promise.all([
     import("../files.js"),
     import("../../node/client-variables.js"),
   ]);
-  const write = await openEnvFile(file, cwd);
-  runDue(sandbox);
-  const { controlToken } = server;
-  const token = controlToken === undefined ? {} : { SVC_SANDBOX_CONTROL_TOKEN: controlToken };
-  await write({ ...clientEnvironment(sandbox, server), ...token });
+  const write = openEnvFile(file, io.cwd);
+  return (server) => {
+    const { controlToken } = server;
+    const token = controlToken === undefined ? {} : { SVC_SANDBOX_CONTROL_TOKEN: controlToken };
+    const isNarrowed = write({ ...clientEnvironment(sandbox, server), ...token });
+    if (isNarrowed)
+      logger.note(`Only you can read ${quote(file)} now (0600): it contains the control token.`);
+  };
 }
 
 function whyStopping({ flags, io }: StartCall): string {

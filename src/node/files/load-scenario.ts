@@ -1,22 +1,18 @@
-import { closeSync, existsSync, openSync, readSync, realpathSync, statSync } from "node:fs";
-import { dirname, resolve, sep } from "node:path";
+import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { SandboxError } from "../../rules/errors.js";
 import { escapeControls } from "../../rules/redact.js";
-import { type Path, pathText } from "../../rules/schema/shape.js";
+import { pathText } from "../../rules/schema/shape.js";
 import { quote } from "../../rules/schema/words.js";
-import { unknownNames } from "../../sandbox/start.js";
 import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
-import { besides, fileReferences } from "../../scenario/document-files.js";
 import { scenarioLimits } from "../../scenario/format/fields.js";
 import type { FoundPlace, ScenarioLookup } from "../../scenario/parse-scenario.js";
-import { ScenarioError, type ScenarioMistake, type ScenarioProblem } from "../../scenario/problems.js";
-import type { ScenarioText } from "../../scenario/read.js";
+import type { ScenarioMistake, ScenarioProblem } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { withStory } from "../../scenario/stories.js";
-import { endpointsFor, loadReader, nodePlatform } from "../platform.js";
-import { fileFailure, readFailure } from "./write-file.js";
+import { fileFailure } from "./write-file.js";
 
 export interface LoadedScenario {
   readonly scenario: Scenario;
@@ -37,22 +33,11 @@ export async function loadScenario(
     cwd = process.cwd(),
     signal,
     stdin,
-    openapi,
-  }: {
-    cwd?: string;
-    signal?: AbortSignal;
-    stdin?: object | undefined;
-    openapi?: Scenario["openapi"] | undefined;
-  } = {},
+  }: { cwd?: string; signal?: AbortSignal; stdin?: object | undefined } = {},
 ): Promise<LoadedScenario> {
   if (nameOrFile === "")
     throw scenarioNotFound("", "its name is empty, perhaps from a variable that is not set");
-  if (isScenarioName(nameOrFile)) {
-    const bundled = withStory(nameOrFile);
-    const scenario = openapi === undefined ? bundled : { ...bundled, openapi };
-    await requireDocument(scenario);
-    return { scenario, name: nameOrFile, files: [] };
-  }
+  if (isScenarioName(nameOrFile)) return { scenario: withStory(nameOrFile), name: nameOrFile, files: [] };
   if (escapeControls(nameOrFile) !== nameOrFile) {
     const why = "its name has a control character, or starts like a command of a CI log. Rename it";
     throw new SandboxError("file_unreadable", `Failed to read the scenario ${quote(nameOrFile)}: ${why}.`);
@@ -64,24 +49,11 @@ export async function loadScenario(
     throw unreadable(error, nameOrFile, cwd);
   });
   const { text, file, load, files } = openScenarioFile(nameOrFile, cwd, piped);
-  const { openScenario } = await import("../../scenario/parse-scenario.js");
-  const written = openScenario(text, { file, load });
-  const scenario = written.check(openapi);
-  await requireDocument(scenario);
-  const whole = files.length === 1 && openapi === undefined && { text };
-  requireKnownNames(scenario, file, written.placeOf);
+  const { parseScenario } = await import("../../scenario/parse-scenario.js");
+  const scenario = parseScenario(text, { file, load });
+  const whole = files.length === 1 && { text };
   if (isStdin) return { scenario, name: nameOrFile, files: files.slice(1), piped: text, ...whole };
   return { scenario, name: nameOrFile, files, ...whole };
-}
-
-export function requireKnownNames(
-  scenario: Scenario,
-  file: string,
-  placeOf: (path: Path) => FoundPlace | undefined,
-): void {
-  const unknown = unknownNames(scenario, nodePlatform);
-  if (unknown.length === 0) return;
-  throw new ScenarioError(unknown.map((mistake) => problemAt(mistake, file, placeOf(mistake.path))));
 }
 
 export function problemAt(
@@ -93,51 +65,16 @@ export function problemAt(
   return { code, path: pathText(path), message, ...(hint !== undefined && { hint }), file: from, ...place };
 }
 
-export async function requireDocument(scenario: Scenario): Promise<void> {
-  if (scenario.openapi === undefined) return;
-  await loadReader();
-  endpointsFor(scenario);
-}
-
-/** Reads a document, and the files that its references name in its folder. */
-export function openApiFile(name: string, cwd: string): ScenarioText {
-  const file = resolve(cwd, name);
-  const text = readScenarioFile(file, name, cwd, "document");
-  const folder = realpathSync(dirname(file));
-  const files: Record<string, string> = {};
-  let room = scenarioLimits.bytesOfDocument - text.length;
-  const readNamed = (from: string, content: string) => {
-    for (const target of fileReferences(content)) {
-      const named = besides(from, target);
-      const path = resolve(folder, named);
-      if (Object.hasOwn(files, named) || path === file || !isInside(folder, path)) continue;
-      files[named] = readScenarioFile(path, named, folder, "document");
-      room -= files[named].length;
-      if (room < 0) throw new SandboxError("file_unreadable", documentTooLarge(name));
-      readNamed(named, files[named]);
-    }
-  };
-  readNamed("", text);
-  return { file: name, text, ...(Object.keys(files).length > 0 && { files }) };
-}
-
-const documentTooLarge = (name: string) =>
-  `Failed to read the document ${JSON.stringify(name)}: its files have more than ${scenarioLimits.bytesOfDocument / 2 ** 20} MiB. Remove operations that your client does not call.`;
-
-/** Whether a path leads to a file in this folder, also after its links. */
-function isInside(folder: string, path: string): boolean {
-  return existsSync(path) && realpathSync(path).startsWith(folder + sep) && statSync(path).isFile();
-}
-
 /** `load` reads the files that it extends, and `files` collects all paths. */
 export function openScenarioFile(nameOrFile: string, cwd: string, text?: string) {
   const file = resolve(cwd, nameOrFile);
   const files = [file];
-  const load: ScenarioLookup = (name, from = file, kind = "scenario") => {
-    const base = resolve(dirname(resolve(cwd, from)), name);
-    files.push(base);
-    if (kind === "document") return openApiFile(base, dirname(file));
-    return { text: readScenarioFile(base, name, dirname(file)), file: base };
+  const load: ScenarioLookup = (name, from = nameOrFile) => {
+    // As in the files and on the command line, because messages show it.
+    const base = isAbsolute(name) ? name : join(dirname(from), name);
+    const path = resolve(cwd, base);
+    files.push(path);
+    return { text: readScenarioFile(path, name, dirname(file)), file: base };
   };
   return { text: text ?? readScenarioFile(file, nameOrFile, cwd), file: nameOrFile, load, files };
 }
@@ -148,18 +85,16 @@ async function readStdin(stdin: Readable, signal: AbortSignal | undefined): Prom
 }
 
 // The parser rejects anything but text, and a file that is too large.
-function readScenarioFile(file: string, given: string, folder: string, what = "scenario"): string {
+function readScenarioFile(file: string, given: string, folder: string): string {
   try {
     const stats = statSync(file);
     // Would wait for a writer and block signals.
     if (stats.isFIFO()) throw new Error("it is a pipe; use - for a scenario from stdin");
     if (!stats.isFile() && !stats.isDirectory()) throw new Error("it is not a regular file");
-    const max = scenarioLimits[what === "scenario" ? "bytes" : "bytesOfDocument"] + 1;
+    const max = scenarioLimits.bytes + 1;
     return textOfBytes(readStart(file, Math.min(max, stats.size || max)));
   } catch (error) {
-    if (what === "scenario") throw unreadable(error as NodeJS.ErrnoException, given, folder);
-    const why = readFailure(error);
-    throw new SandboxError("file_unreadable", `Failed to read the ${what} ${JSON.stringify(given)}: ${why}.`);
+    throw unreadable(error as NodeJS.ErrnoException, given, folder);
   }
 }
 

@@ -156,7 +156,11 @@ function recordHint({ member }: RecordKind, value: unknown): string {
 const maxChoicesAdded = 8;
 const maxChoicesShown = 15;
 
-function wrongChoice(value: unknown, { choices: of, code }: ChoiceKind, written: string): Explanation {
+function wrongChoice(
+  value: unknown,
+  { choices: of, code, hint: own }: ChoiceKind,
+  written: string,
+): Explanation {
   const choices = of.map(String);
   const choicesListed = listed(choices, "or");
   const isLong = choices.length > maxChoicesShown;
@@ -172,7 +176,11 @@ function wrongChoice(value: unknown, { choices: of, code }: ChoiceKind, written:
   const near = of.every((one) => typeof one === "number") ? undefined : nearest(typed, choices);
   const meant = meaningsOf(typed).find((one) => choices.includes(one)) ?? near;
   const suggested = `did you mean ${meant}?${isLong ? ` The choices are ${choicesListed}` : ""}`;
-  return { code, problem, hint: meant === undefined ? `write ${choicesListed}` : suggested };
+  return {
+    code,
+    problem,
+    hint: own?.(value) ?? (meant === undefined ? `write ${choicesListed}` : suggested),
+  };
 }
 
 function wrongLength(length: number, { max }: ListKind): Explanation {

@@ -65,6 +65,7 @@ export interface ChoiceKind {
   readonly isGrowing?: boolean;
   /** Other texts that it may be. */
   readonly besides?: RegExp;
+  readonly hint?: (value: unknown) => string | undefined;
 }
 
 export interface ListKind extends Limits {

@@ -62,6 +62,8 @@ export interface Counting {
 export class Counters {
   /** Options that curl needs to reach the server, which sets them. Default: none. */
   curlOptions = "";
+  /** How the user starts `certify`, and the client's command, for advice; a command sets them. */
+  rerun = { certify: "svc-sandbox certify", command: "npm test" };
   #counts = noCounts();
   #next: Counting | undefined;
 
@@ -103,10 +105,15 @@ export class Counters {
   }
 }
 
+/** The number of requests to an endpoint, whose name may be that of a member of objects: `valueOf`. */
+export function requestsTo({ endpoints }: Counts, operationId: string): number {
+  return Object.hasOwn(endpoints, operationId) ? (endpoints[operationId] ?? 0) : 0;
+}
+
 function countExchange(counts: Counts, exchange: Exchange, keys?: KeysOfAdvice): void {
   const { pathId, fault, operation } = exchange;
   counts.requests += 1;
-  if (operation !== null) counts.endpoints[operation] = (counts.endpoints[operation] ?? 0) + 1;
+  if (operation !== null) counts.endpoints[operation] = requestsTo(counts, operation) + 1;
   countPath(counts, pathId, !isByMistake(exchange));
   if (fault !== null && fault !== pathId) countPath(counts, fault, true);
   if (exchange.isResent) countRepeat(counts, exchange);

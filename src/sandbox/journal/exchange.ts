@@ -2,7 +2,7 @@ import type { AdviceId } from "../../rules/advice.js";
 import type { Presented } from "../../rules/authorize.js";
 import type { FaultPathId } from "../../rules/fault-effects.js";
 import type { PathId } from "../../rules/outcomes.js";
-import type { RequestContent, RequestSource, RequestTraits } from "../../rules/request.js";
+import type { RequestSource, RequestTraits } from "../../rules/request.js";
 
 export interface ApiResponse {
   readonly status: number;
@@ -32,8 +32,6 @@ export interface CallResult<Path = PathId> {
   readonly delivery?: Delivery;
   /** Epoch milliseconds of its header `Date`. Default: the sandbox's clock. */
   readonly date?: number | undefined;
-  /** Why, for the people of the sandbox; never in the response. */
-  readonly note?: string | undefined;
   /** The request id in its response. Default: the call's. */
   readonly requestId?: string;
 }
@@ -49,8 +47,6 @@ export interface Exchange {
   readonly method: string;
   /** Without its query; everything that looks like a key is shortened. */
   readonly path: string;
-  /** The request's content, if the endpoint accepts any and it contains no key. */
-  readonly content: RequestContent | undefined;
   readonly fromStory: boolean;
   /** The operation id of its endpoint; `null` if the API has none. */
   readonly operation: string | null;
@@ -58,7 +54,7 @@ export interface Exchange {
   readonly isMisdirected: boolean;
   /** Whether it probes any web server, such as for a favicon. Journals and reports omit it. */
   readonly isProbe: boolean;
-  /** Its traits, without the input that its endpoint accepts. */
+  /** Its traits; a query or a body is one only of a request to `/me`. */
   readonly traits: RequestTraits;
   /** Whether a possibly real key was outside its header, or in the header with other text. */
   readonly leaksRealKey: boolean;
@@ -77,8 +73,6 @@ export interface Exchange {
   /** 0 if a fault prevented the response. */
   readonly status: number;
   readonly code: string | null;
-  /** Why it was rejected, if the path id does not show it; never in the response. Default: none. */
-  readonly note?: string | undefined;
   /** The response before a fault cut it. */
   readonly response: ApiResponse;
   /** The delivery after a fault changed it; `undefined` to send the response unchanged. */

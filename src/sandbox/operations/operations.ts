@@ -16,7 +16,6 @@ import {
 } from "../conditions.js";
 import { activateFaults, type Fault } from "../faults.js";
 import { replaceState, type SandboxState } from "../sandbox.js";
-import { unknownFaultPaths } from "../start.js";
 import {
   actionDifferences,
   type Initiator,
@@ -38,8 +37,10 @@ export const operations = {
   organization: /* @__PURE__ */ actionOf("organization", updateOrganization),
   faults: /* @__PURE__ */ actionOf("faults", changeFaults),
   assumptions: /* @__PURE__ */ actionOf("assumptions", changeAssumptions),
-  clock: changeClock,
-  advance: (sandbox: SandboxState, { by }: { readonly by: string | number }) => advanceClock(sandbox, by),
+  clock: /* @__PURE__ */ clockChange(changeClock),
+  advance: /* @__PURE__ */ clockChange((sandbox, { by }: { readonly by: string | number }) =>
+    advanceClock(sandbox, by),
+  ),
   clear_requests: clearRequests,
 };
 
@@ -51,7 +52,18 @@ function actionOf<Input, Result>(
   return (sandbox, input, by = {}) => {
     if (by.dueAt === undefined) runDue(sandbox);
     if (actionRow(name).isForAdministrators) requireAdministrator(by);
-    return run(sandbox, input, by.dueAt ?? sandbox.clock.now(), by);
+    const result = run(sandbox, input, by.dueAt ?? sandbox.clock.now(), by);
+    if (by.isScripted !== true) replaceState(sandbox, { changed: true });
+    return result;
+  };
+}
+
+/** A change of the clock by a user; steps of the story use `advanceClock`. */
+function clockChange<Input>(run: (sandbox: SandboxState, input: Input) => ClockView) {
+  return (sandbox: SandboxState, input: Input): ClockView => {
+    const clock = run(sandbox, input);
+    replaceState(sandbox, { changed: true });
+    return clock;
   };
 }
 
@@ -152,7 +164,6 @@ function changeFaults(sandbox: SandboxState, faults: readonly Fault[], now: numb
     scenario: sandbox.scenario,
     now,
   });
-  problems.push(...unknownFaultPaths(faults, sandbox.endpoints));
   if (problems.length > 0) throw validationError("Failed to change the faults", problems);
   sandbox.faults = activateFaults(faults, seed, now);
   history.emit({ type: "faults.changed" });
@@ -174,7 +185,7 @@ export function changeAssumptions(
 ): Assumptions {
   const assumptions = { ...(profile === undefined && sandbox.givenAssumptions), ...input };
   const settings = { profile: profile ?? sandbox.profile, givenAssumptions: assumptions };
-  const next = assumptionsIn({ ...settings, conditions: sandbox.conditions }, sandbox.endpoints);
+  const next = assumptionsIn({ ...settings, conditions: sandbox.conditions, endpoints: sandbox.endpoints });
   const { me_scope: needed, scopes } = next;
   const isMissing = needed !== null && !scopes.includes(needed);
   const windows = windowsOf(next);

@@ -2,6 +2,7 @@ import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
 import { maximumProblems } from "../../rules/schema/check.js";
 import type { Path } from "../../rules/schema/shape.js";
 import { type KnownRefs, knownRefsHint, quote } from "../../rules/schema/words.js";
+import { endpointsWritten } from "../endpoints.js";
 import { isReserved, lastClockInstant, parseTime, parseWhen } from "../format/fields.js";
 import { isPopulated, type ScenarioKey, type ScenarioOrganization } from "../population.js";
 import type { ScenarioMistake, ScenarioProblemCode } from "../problems.js";
@@ -50,7 +51,7 @@ export function wrongInto(problems: ScenarioMistake[]): Wrong {
 
 export type ScenarioRule = (facts: Facts) => void;
 
-export function keysWritten({ organizations = {} }: Scenario): KeyFacts[] {
+function keysWritten({ organizations = {} }: Scenario): KeyFacts[] {
   return Object.entries(organizations).flatMap(([organization, { keys = {} }]) =>
     Object.entries(keys).map(([ref, fields]) => {
       return { ref, organization, path: ["organizations", organization, "keys", ref], fields };
@@ -71,7 +72,11 @@ export function factsOf(scenario: Scenario, problems: ScenarioMistake[]): Facts 
     organizations,
     keys,
     keyOf,
-    assumptions: assumptionsFor(profile, given),
+    assumptions: assumptionsFor(
+      profile,
+      given,
+      endpointsWritten(scenario).map(([, endpoint]) => endpoint),
+    ),
     refs: { key: knownIn(keyOf, true), organization: knownIn(organizations, false) },
     start,
     fromStart: (text) => timeSince(start, text),

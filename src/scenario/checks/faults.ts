@@ -1,17 +1,18 @@
-import { effectsByRank, type FaultKind, failures, faultEffects } from "../../rules/fault-effects.js";
-import { outcomeOf, type PathId } from "../../rules/outcomes.js";
+import { effectsByRank, type FaultKind, faultEffects } from "../../rules/fault-effects.js";
+import { outcomes, type PathId } from "../../rules/outcomes.js";
 import type { Path } from "../../rules/schema/shape.js";
-import { listed, quote } from "../../rules/schema/words.js";
+import { nearest, quote } from "../../rules/schema/words.js";
+import { endpointsWritten } from "../endpoints.js";
 import { parseDuration } from "../format/fields.js";
 import type { ScenarioMistake } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { checkRef, type Facts, type ScenarioRule, timeSince, wrongInto } from "./facts.js";
 
-export type FaultFields = NonNullable<Scenario["faults"]>[number];
+type FaultFields = NonNullable<Scenario["faults"]>[number];
 
 interface FaultSandbox {
   readonly refs: Facts["refs"];
-  readonly scenario: Pick<Scenario, "openapi">;
+  readonly scenario: Pick<Scenario, "endpoints">;
   /** The start of durations (epoch milliseconds). */
   readonly now?: number | undefined;
 }
@@ -44,16 +45,19 @@ function checkFaults(faults: readonly FaultFields[] = [], path: Path, checking: 
   }
 }
 
-/** An outcome that `/me` does not have needs a document. */
-function servesPath(pathId: PathId, path: Path, { scenario, wrong }: Checking): void {
-  const { needs } = outcomeOf(pathId);
-  if (needs === undefined || scenario[needs] !== undefined) return;
-  wrong(
-    "openapi_missing",
-    path,
-    `${quote(pathId)} needs the document of an endpoint with input`,
-    `add ${needs}: at the top level`,
-  );
+/** An endpoint of the scenario has its own success. */
+export function checkPathId(
+  pathId: PathId | undefined,
+  path: Path,
+  { scenario, wrong }: Pick<Checking, "scenario" | "wrong">,
+): void {
+  if (pathId === undefined) return;
+  const successes = endpointsWritten(scenario).map(([name, { status = 200 }]) => `${status}.${name}`);
+  const pathIds = new Set<string>([...outcomes.map((row) => row.path), ...successes]);
+  if (pathIds.has(pathId)) return;
+  const near = nearest(pathId, pathIds);
+  const hint = near ? `did you mean ${near}?` : "the report of a sandbox lists its endpoints and paths";
+  wrong("bad_choice", path, `the sandbox has no path ${quote(pathId)}`, hint);
 }
 
 const partsOfStatus = ["body", "retry_after"] as const;
@@ -69,26 +73,17 @@ function fitTogether(one: Effect, other: Effect): boolean {
 }
 
 function checkFault({ when = {}, then = {} }: FaultFields, path: Path, checking: Checking): void {
-  const { now, scenario, wrong } = checking;
+  const { now, wrong } = checking;
   const contradiction = (at: Path, message: string, hint: string) =>
     wrong("fault_contradiction", [...path, ...at], message, hint);
   const { path_id: pathId, after, until } = when;
-  if (pathId !== undefined) servesPath(pathId, [...path, "when", "path_id"], checking);
+  checkPathId(pathId, [...path, "when", "path_id"], checking);
   const [from, end] = [timeSince(now, after), timeSince(now, until)];
   if (from !== undefined && end !== undefined && end <= from) {
     const message = `the fault must end after it starts (${after}), not ${until}`;
     contradiction(["when", "until"], message, "write a later time, or remove one of the two");
   }
-  const { latency, status = 503 } = then;
-  // Only a document describes other statuses.
-  if (scenario.openapi === undefined && !Object.hasOwn(failures, status)) {
-    const statuses = listed(Object.keys(failures), "or");
-    const hint =
-      status === 429
-        ? "a limit causes a 429: give the key limits: { per_minute: 0 }"
-        : `write ${statuses}, or add openapi: with a document that describes ${status}`;
-    wrong("bad_choice", [...path, "then", "status"], `status must be ${statuses}, not ${status}`, hint);
-  }
+  const { latency } = then;
   const bounds = typeof latency === "object" ? (latency as Readonly<Record<string, string>>) : {};
   const [min, max] = "median" in bounds ? (["median", "p99"] as const) : (["min", "max"] as const);
   const { [min]: low = "", [max]: high = "" } = bounds;

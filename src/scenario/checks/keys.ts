@@ -9,32 +9,14 @@ import {
   parseApiKey,
   prefixOf,
 } from "../../rules/api-key.js";
-import { maximumProblems } from "../../rules/schema/check.js";
 import { canonicalJson } from "../../rules/schema/json.js";
 import { listed, quote } from "../../rules/schema/words.js";
 import { scenarioLimits } from "../format/fields.js";
 import { endsFrom, hasFixedTime, readEnds } from "../format/key-settings.js";
 import { populationOf, sharedValues } from "../population.js";
-import type { ScenarioMistake } from "../problems.js";
 import type { Facts, KeyFacts, ScenarioRule } from "./facts.js";
 
-export function unknownScopes(
-  keys: readonly Pick<KeyFacts, "path" | "fields">[],
-  known: readonly string[],
-): (ScenarioMistake & { readonly hint: string })[] {
-  const names = new Set(known);
-  const wrong = keys.flatMap(({ path, fields: { scopes = defaultScopes } }) =>
-    scopes.flatMap((scope, index) => (names.has(scope) ? [] : { path: [...path, "scopes", index], scope })),
-  );
-  return wrong.slice(0, maximumProblems).map(({ path, scope }) => ({
-    code: "unknown_scope",
-    path,
-    message: `there is no scope ${quote(scope)}`,
-    hint: `give the key ${listed(known, "or")}, or add the scope to assumptions.scopes`,
-  }));
-}
-
-/** The scope of `/me` is known, and no key has a scope twice. The start knows all scopes: an endpoint brings its own. */
+/** The scopes of `/me` and of keys are known, and no key has a scope twice. */
 const scopesFit: ScenarioRule = ({ scenario, keys, assumptions, wrong }) => {
   const { scopes: known, me_scope: needed } = assumptions;
   if (needed !== null && !known.includes(needed)) {
@@ -44,8 +26,12 @@ const scopesFit: ScenarioRule = ({ scenario, keys, assumptions, wrong }) => {
     wrong("unknown_scope", ["assumptions", field], message, hint);
   }
   for (const { path, fields } of keys) {
-    const { scopes = [] } = fields;
+    const { scopes = defaultScopes } = fields;
     for (const [index, scope] of scopes.entries()) {
+      if (!known.includes(scope)) {
+        const hint = `give the key ${listed(known, "or")}, or add the scope to assumptions.scopes`;
+        wrong("unknown_scope", [...path, "scopes", index], `there is no scope ${quote(scope)}`, hint);
+      }
       if (scopes.indexOf(scope) === index) continue;
       wrong("duplicate_scope", [...path, "scopes", index], `${quote(scope)} is listed twice`, "list it once");
     }

@@ -16,7 +16,7 @@ import { scenarioSchema } from "./schema.js";
 const shared = new Map<Shape, string>();
 const assumptions = Object.entries(assumptionTable).map(([name, { minimal }]) => [
   `assumptions.${name}`,
-  `${words[name as keyof Assumptions].meaning} Default: ${JSON.stringify(minimal)}.`,
+  `${meaningOf(name as keyof Assumptions)} Default: ${JSON.stringify(minimal)}.`, // the names of its rows
 ]);
 const effects = faultKinds.map((kind) => [`faults.<item>.then.${kind}`, effectWords(kind)]);
 const describeScenario = describeFields(scenarioSchema, {
@@ -30,6 +30,12 @@ const describeBody = new Map(
   ]),
 );
 describeFields(requestQuery, descriptions.queries.requests);
+
+function meaningOf(name: keyof Assumptions): string {
+  const { meaning } = words[name] ?? {};
+  if (meaning === undefined) throw new Error(`assumptions.json has no words for ${name}`);
+  return meaning;
+}
 
 export function descriptionOf(shape: Shape): string | undefined {
   return shape.description ?? shared.get(shape);
@@ -48,12 +54,14 @@ export function scenarioJsonSchema(bundled: readonly string[]): JsonSchema {
   schema.properties.extends = { description, anyOf: [{ type: "string", enum: bundled }, name] };
   const organization = schema.properties.organizations.additionalProperties;
   const key = organization.properties.keys.additionalProperties;
+  const [endpoint] = schema.properties.endpoints.additionalProperties.anyOf;
   const { required } = organization;
   const keys = { additionalProperties: { required: key.required } };
   const organizations = { additionalProperties: { required, properties: { keys } } };
-  delete organization.required;
-  delete key.required;
-  return { ...schema, if: { required: ["extends"] }, else: { properties: { organizations } } };
+  // Only what a scenario extends can be removed.
+  const endpoints = { additionalProperties: { type: "object", required: endpoint.required } };
+  for (const part of [organization, key, endpoint]) delete part.required;
+  return { ...schema, if: { required: ["extends"] }, else: { properties: { organizations, endpoints } } };
 }
 
 interface Required {
@@ -63,6 +71,7 @@ interface Required {
 interface RequiredFields {
   properties: {
     extends: Record<string, unknown>;
+    endpoints: { additionalProperties: { anyOf: [Required, unknown] } };
     organizations: {
       additionalProperties: Required & { properties: { keys: { additionalProperties: Required } } };
     };

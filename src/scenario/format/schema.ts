@@ -2,6 +2,7 @@ import { environments, keyStates, maximumActiveKeys } from "../../rules/api-key.
 import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
 import { organizationFields } from "../../rules/organization.js";
 import * as s from "../../rules/schema/shape.js";
+import { endpointsSchema } from "./endpoints.js";
 import {
   limits,
   maximumScopes,
@@ -65,12 +66,6 @@ const population = s.mapping({
   as_of: s.optional(time()),
 });
 
-const documentSchema = s.mapping({
-  file: s.optional(s.text()),
-  text: s.text(),
-  files: s.optional(s.record(s.text())),
-});
-
 /** The scenario file. This checks only the shape; `checks/` checks the fields against each other. */
 export const scenarioSchema = s.mapping({
   version: s.choice([1], "unsupported_version"),
@@ -86,8 +81,7 @@ export const scenarioSchema = s.mapping({
   faults: s.optional(faultsSchema),
   organizations: s.optional(s.record(organization, ref())),
   population: s.optional(population),
-  openapi: s.optional(s.either(shortText(), documentSchema)),
-  examples: s.optional(s.record(s.text({ min: 1, max: 200 }))),
+  endpoints: s.optional(endpointsSchema),
   timeline: s.optional(timelineSchema),
   story: s.optional(storySchema),
 });

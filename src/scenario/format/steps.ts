@@ -1,10 +1,15 @@
 import { environments } from "../../rules/api-key.js";
 import { assumptionTable, errorCodePattern, profiles } from "../../rules/assumptions.js";
 import { rejectionCodes } from "../../rules/errors.js";
-import { type FaultKind, faultKinds } from "../../rules/fault-effects.js";
+import {
+  type FailureStatus,
+  type FaultKind,
+  failureStatuses,
+  faultKinds,
+} from "../../rules/fault-effects.js";
 import { organizationChange } from "../../rules/organization.js";
 import { type ApiPathId, apiPathIds, mePath, pathIdShape } from "../../rules/outcomes.js";
-import type { Fields, Shape } from "../../rules/schema/shape.js";
+import type { ChoiceKind, Fields, Shape } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
 import { type ActionName, actionNames, stepKinds } from "../../rules/steps.js";
 import {
@@ -63,7 +68,11 @@ const conditionFields = {
   probability: s.optional(s.number({ min: 0, max: 1 })),
 };
 
-const failureStatus = s.count({ min: 400, max: 599 });
+const failureStatus: Shape<FailureStatus> = {
+  ...(s.choice(failureStatuses) as ChoiceKind), // what it makes
+  hint: (value: unknown) =>
+    value === 429 ? "a limit causes a 429: give the key limits: { per_minute: 0 }" : undefined,
+};
 
 const effectFields = {
   latency: s.optional(latency),
@@ -148,7 +157,7 @@ const path = s.text({
   },
 });
 
-const headerName = s.text({
+export const headerName = s.text({
   noun: "the name of a header",
   example: "X-Trace",
   pattern: /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/,
@@ -161,7 +170,7 @@ const sentHeaderName = s.text({
   hint: (name) => (isKeyHeader(name) ? "use key: a ref, none, malformed or unknown" : undefined),
 });
 // One line of Latin-1: what Node and browsers send.
-const headerValue = s.text({
+export const headerValue = s.text({
   noun: "one line of ASCII or Latin-1",
   example: "X-Trace: abc",
   pattern: /^[\t\x20-\x7e\x80-\xff]*$/,

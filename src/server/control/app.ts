@@ -4,13 +4,12 @@ import { SandboxError } from "../../rules/errors.js";
 import { redactPath } from "../../rules/redact.js";
 import { checkValue } from "../../rules/schema/check.js";
 import { snakeCase } from "../../rules/schema/json.js";
-import { isMapping, shapeOf } from "../../rules/schema/shape.js";
+import { shapeOf } from "../../rules/schema/shape.js";
 import { listed } from "../../rules/schema/words.js";
 import { requireAdministrator } from "../../sandbox/operations/keys.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { Actor } from "../../sandbox/steps.js";
 import { checkInput, controlBodies } from "../../scenario/format/inputs.js";
-import type { OpenScenario } from "../../scenario/parse-scenario.js";
 import { isPagePath } from "../sockets/requests.js";
 import { ofControl } from "../sockets/responses.js";
 import { type ControlHandler, isAdmitted, type Server } from "../sockets/server-state.js";
@@ -18,7 +17,7 @@ import { sendCompressed, servePageFiles } from "./page.js";
 import { HttpRejection, sendControlError } from "./rejections.js";
 import { isTextResponse, jsonResponse, parseJson, type Route, textOf } from "./route.js";
 import { routes } from "./routes/routes.js";
-import { documentSent, sentScenario } from "./routes/scenario.js";
+import { sentScenario } from "./routes/scenario.js";
 
 /** The bytes of a call's body, such as a scenario. */
 const longestBody = 256_000;
@@ -57,15 +56,12 @@ async function runRoute(row: Route, server: Server, request: Request, response: 
   const { sandbox, stateFile } = server;
   const runYaml = isYamlIn(request) ? row.runYaml : undefined;
   const body = runYaml === undefined ? inputOf(row, request) : sentScenario(textOf(request));
-  // Before the call, which must not wait for anything before it changes something.
-  const document = row.startsScenario && (await documentSent(scenarioIn(body), server));
   const input = {
     sandbox,
     actor: actorOf(request),
     params: request.params as Record<string, string>,
     query: queryOf(row, request),
     body: body as never, // its shapes have checked it
-    document: document || undefined,
   };
   server.beforeControlCall();
   runDue(sandbox);
@@ -111,15 +107,6 @@ function actorOf(request: Request): Actor {
   }
   if (request.method !== "GET" && request.method !== "HEAD") requireAdministrator({ actor });
   return actor;
-}
-
-function scenarioIn(body: unknown): unknown {
-  if (!isMapping(body)) return undefined;
-  return isOpen(body) ? body.fields() : (body.scenario ?? body.name);
-}
-
-function isOpen(body: object): body is OpenScenario {
-  return "fields" in body;
 }
 
 const yamlTypes = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];

@@ -12,10 +12,6 @@ export const httpRejections = {
   control_token_required: [401, "Send the token that the sandbox printed at startup."],
   foreign_host: [403, "The `Host` is not a name of this machine. Allow it with `--allow-host`."],
   foreign_origin: [403, "A page of another origin sent the request."],
-  document_not_allowed: [
-    403,
-    "The server was not started with the scenario's document. Its host can start the server with it: `--openapi FILE`, or a scenario file that names it.",
-  ],
   not_ready: [503, "From `GET /ready` and `GET /revision`: the server stops."],
   machine_exhausted: [503, "The machine has reached a limit, such as its number of open files."],
   internal_error: [500, "A defect of svc-sandbox; the log shows more."],

@@ -6,8 +6,7 @@ import * as s from "../../rules/schema/shape.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import type { Actor } from "../../sandbox/steps.js";
 import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/inputs.js";
-import type { OpenScenario } from "../../scenario/parse-scenario.js";
-import type { Scenario } from "../../scenario/scenario.generated.js";
+import type { ScenarioText } from "../../scenario/scenario-text.js";
 import type { Server } from "../sockets/server-state.js";
 import { HttpRejection } from "./rejections.js";
 
@@ -20,8 +19,6 @@ interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unkn
   readonly query: Parameters;
   /** The parsed body, or the scenario of a YAML body. */
   readonly body: Body;
-  /** The document of the host that a scenario in the body names. */
-  readonly document?: Scenario["openapi"];
 }
 
 /** The server and the HTTP call, for routes that are about them. */
@@ -44,15 +41,13 @@ export interface Route<Name extends ControlBodyName = ControlBodyName, Parameter
   readonly isBare?: true;
   /** Whether it changes the sandbox. Default: a GET does not, any other does. */
   readonly changes: boolean;
-  /** Whether its body names or has a scenario that starts. Default: false. */
-  readonly startsScenario?: true;
   /** Returns the response: plain data, whose members get their JSON names, or a `textResponse`. */
   readonly run: (
     context: RouteContext<ControlBody<Name>, ValueOf<Parameters>>,
     local: LocalContext,
   ) => unknown;
   /** Runs it with a YAML body; left out if it accepts only JSON. */
-  readonly runYaml?: (context: RouteContext<OpenScenario>, local: LocalContext) => unknown;
+  readonly runYaml?: (context: RouteContext<ScenarioText>, local: LocalContext) => unknown;
 }
 
 /** The fields of a query for a part of a list. `usual` is the number without a limit. */

@@ -5,13 +5,12 @@ import type { TlsOptions } from "node:tls";
 import { handle } from "../../api/handle.js";
 import { errorBody } from "../../api/messages.js";
 import { responseOf } from "../../api/response.js";
-import { inputAt } from "../../api/routes.js";
 import { controlPath } from "../../node/addresses.js";
 import { outcomeOf } from "../../rules/outcomes.js";
 import type { ApiResponse, Delivery, Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { type AnyServer, followConnections, longestHalfOpen, rejectInTurn, Turns } from "./connections.js";
-import { isControlPath, readContent, readRequest } from "./requests.js";
+import { isControlPath, readRequest } from "./requests.js";
 import { keepAliveTimeout, reject, sendFaulty, sendResponse } from "./responses.js";
 import type { Server } from "./server-state.js";
 import type { CertificatePair } from "./tls.js";
@@ -78,11 +77,7 @@ function respond(state: Server, response: ServerResponse) {
   const apiRequest = readRequest(request, response);
   if (apiRequest === undefined) return reject(response, 400);
   if (control !== undefined && isControlPath(apiRequest.path)) return control(request, response);
-  const input = inputAt(sandbox, apiRequest.method, apiRequest.path);
-  if (input === undefined) return send(state, handle(sandbox, apiRequest), response);
-  readContent(request, input.hasBody, (content) =>
-    attempt(state, response, () => send(state, handle(sandbox, { ...apiRequest, content }), response)),
-  );
+  send(state, handle(sandbox, apiRequest), response);
 }
 
 function send(state: Server, exchange: Exchange, response: ServerResponse) {

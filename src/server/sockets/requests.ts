@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { bodyOf, contentOf, longestBody, noBody, tooLongBody } from "../../api/request-input.js";
 import { controlPath } from "../../node/addresses.js";
-import { type ApiRequest, type ReadBody, type RequestContent, receivedRequest } from "../../rules/request.js";
+import { type ApiRequest, receivedRequest } from "../../rules/request.js";
 
 const insideControl = `${controlPath}/`;
 
@@ -44,34 +43,3 @@ export function readRequest(request: IncomingMessage, response: ServerResponse):
   const { method = "GET" } = request;
   return receivedRequest({ method, path: pathOf(target), query: queryOf(target), headers });
 }
-
-/** Synchronous if no body is read. Does not call `then` if the client goes away first. */
-export function readContent(
-  request: IncomingMessage,
-  takesBody: boolean,
-  then: (content: RequestContent) => void,
-): void {
-  const received = { query: queryOf(request.url ?? ""), headers: request.rawHeaders };
-  if (takesBody) readBody(request, (body) => then(contentOf(received, body)));
-  else then(contentOf(received, noBody));
-}
-
-function readBody(request: IncomingMessage, then: (body: ReadBody) => void): void {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  const stop = (body: ReadBody) => {
-    request.off("data", gather).off("end", finish);
-    then(body);
-  };
-  const gather = (chunk: Buffer) => {
-    length += chunk.length;
-    if (length <= longestBody) chunks.push(chunk);
-    // Node discards the rest once the response is sent.
-    else stop(tooLongBody);
-  };
-  const finish = () => stop(bodyOf(Buffer.concat(chunks)));
-  // Without a listener, Node would throw the error of a client that goes away.
-  request.on("data", gather).on("end", finish).on("error", ignore);
-}
-
-const ignore = () => {};

@@ -1,16 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import { dryRunProblems, unmarkedSecrets } from "../../../node/dry-run.js";
-import { requireKnownNames } from "../../../node/files/load-scenario.js";
 import { readBundledScenario } from "../../../node/package-files.js";
-import { loadReader, startInNode } from "../../../node/platform.js";
+import { startInNode } from "../../../node/platform.js";
 import { SandboxError } from "../../../rules/errors.js";
 import { redactKeys } from "../../../rules/redact.js";
 import type { Members } from "../../../rules/schema/messages.js";
 import { isMapping } from "../../../rules/schema/shape.js";
-import { quote } from "../../../rules/schema/words.js";
 import { runDue } from "../../../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../../../sandbox/sandbox.js";
-import { enterScenario, prepareScenario, resetSandbox } from "../../../sandbox/start.js";
+import { enter, resetSandbox, stateAtStart } from "../../../sandbox/start.js";
 import { secretsForClients } from "../../../sandbox/story/run-step.js";
 import {
   bundledScenarios,
@@ -20,26 +18,21 @@ import {
 } from "../../../scenario/bundled.js";
 import { parseTime, scenarioLimits } from "../../../scenario/format/fields.js";
 import { scenarioJsonSchema } from "../../../scenario/format/json-schema.js";
-import {
-  type NamedScenario,
-  type OpenScenario,
-  openScenario,
-  resolveSource,
-} from "../../../scenario/parse-scenario.js";
+import { checkText, type NamedScenario, placesIn, resolveSource } from "../../../scenario/parse-scenario.js";
 import { populationOf } from "../../../scenario/population.js";
 import { ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
+import type { ScenarioText } from "../../../scenario/scenario-text.js";
 import { withStory } from "../../../scenario/stories.js";
-import { yamlText } from "../../../scenario/yaml.js";
-import type { Server } from "../../sockets/server-state.js";
-import { HttpRejection, scenarioFields } from "../rejections.js";
+import { scenarioText, yamlText } from "../../../scenario/yaml.js";
+import { scenarioFields } from "../rejections.js";
 import { controlRoute, jsonResponse, type Route, textResponse } from "../route.js";
 import { running } from "./sandbox.js";
 
 const file = "request body";
 
-export function sentScenario(text: string): OpenScenario {
-  return openScenario(text, { file });
+export function sentScenario(text: string): ScenarioText {
+  return scenarioText(text, file);
 }
 
 export const scenarioRoutes: readonly Route[] = [
@@ -56,21 +49,20 @@ export const scenarioRoutes: readonly Route[] = [
   }),
   controlRoute("GET /scenario", {
     summary: "The running scenario as YAML, with its pinned keys hidden",
-    run: async ({ sandbox }) => textResponse("application/yaml", await scenarioText(sandbox, sandbox.given)),
+    run: async ({ sandbox }) => textResponse("application/yaml", await runningText(sandbox, sandbox.given)),
   }),
   controlRoute("PUT /scenario", {
     summary:
       "Starts a bundled scenario by name, the one that the sandbox was started with, or one sent as application/yaml",
     body: "scenario_choice",
-    startsScenario: true,
     run({ sandbox, body: { name } }, { server }) {
       return startScenario(sandbox, sourceOf(name, server.own()));
     },
-    async runYaml({ sandbox, body, document }) {
-      const { placeOf, text } = body;
-      const scenario = checkSent(body, sandbox.given.openapi ?? document);
+    async runYaml({ sandbox, body }) {
+      const { text } = body;
+      const scenario = checkSent(body);
       const started = startScenario(sandbox, { scenario, name: scenario.name ?? "unnamed", text });
-      const problems = await dryRunProblems({ scenario, name: file }, placeOf, sandbox.given);
+      const problems = await dryRunProblems({ scenario, name: file }, placesIn(body), sandbox.given);
       return { ...started, warnings: Object.values(scenarioFields(problems)) };
     },
   }),
@@ -78,16 +70,14 @@ export const scenarioRoutes: readonly Route[] = [
     summary:
       "Restarts the running scenario or starts another one, with the given options; with the keys, if a scenario or a seed is given",
     body: "sandbox_options",
-    startsScenario: true,
-    run({ sandbox, body: { scenario, now, ...body }, document }, { server }) {
+    run({ sandbox, body: { scenario, now, ...body } }, { server }) {
       const options = { ...body, ...(now !== undefined && { now: parseTime(now) }) };
       if (scenario !== undefined) {
-        const openapi = sandbox.given.openapi ?? document;
-        const source = sourceOf(scenario, server.own(), openapi);
+        const source = sourceOf(scenario, server.own());
         if (typeof scenario !== "string") requireFewKeys(source.scenario);
         startScenario(sandbox, source, options);
       } else {
-        resetSandbox(sandbox, Object.keys(options).length === 0 ? undefined : options);
+        resetSandbox(sandbox, options);
         runDue(sandbox);
       }
       const hasOtherKeys = scenario !== undefined || options.seed !== undefined;
@@ -98,12 +88,10 @@ export const scenarioRoutes: readonly Route[] = [
     summary: "Checks a scenario sent as application/yaml, as `validate` does",
     body: "scenario_text",
     changes: false,
-    run: async ({ sandbox, body }, { server }) => ({
-      problems: await problemsOf(sentScenario(body.text), sandbox.given, server),
+    run: async ({ sandbox, body }) => ({
+      problems: await problemsOf(sentScenario(body.text), sandbox.given),
     }),
-    runYaml: async ({ sandbox, body }, { server }) => ({
-      problems: await problemsOf(body, sandbox.given, server),
-    }),
+    runYaml: async ({ sandbox, body }) => ({ problems: await problemsOf(body, sandbox.given) }),
   }),
   controlRoute("GET /scenario.schema.json", {
     summary: "The JSON Schema of the scenario format",
@@ -111,11 +99,10 @@ export const scenarioRoutes: readonly Route[] = [
   }),
 ];
 
-function checkSent({ fields, check, placeOf }: OpenScenario, openapi: Scenario["openapi"]): Scenario {
-  requireFewKeys(populationIn(fields()));
-  const scenario = check(openapi);
+function checkSent(text: ScenarioText): Scenario {
+  requireFewKeys(populationIn(text.read(() => {})?.fields));
+  const scenario = checkText(text);
   requireFewKeys(scenario);
-  requireKnownNames(scenario, file, placeOf);
   return scenario;
 }
 
@@ -143,13 +130,9 @@ function listed({ name, scenario, text }: NamedScenario, sandbox: SandboxState, 
 }
 
 /** A bundled scenario, the one that the sandbox was started with, or a sent one. */
-function sourceOf(
-  sent: string | Readonly<Record<string, unknown>>,
-  first: NamedScenario,
-  openapi?: Scenario["openapi"],
-): NamedScenario {
+function sourceOf(sent: string | Readonly<Record<string, unknown>>, first: NamedScenario): NamedScenario {
   if (sent === first.name) return first;
-  if (typeof sent !== "string") return resolveSource(sent as unknown as Scenario, openapi); // it checks a value
+  if (typeof sent !== "string") return resolveSource(sent as unknown as Scenario); // it checks a value
   if (!isScenarioName(sent)) throw scenarioNotFound(sent, "it is not a bundled one");
   return { scenario: withStory(sent), name: sent };
 }
@@ -160,8 +143,8 @@ function startScenario(
   { scenario, name, text }: NamedScenario,
   options: GivenOptions = {},
 ) {
-  const started = prepareScenario(sandbox, scenario, { ...sandbox.given, ...options, name, text });
-  enterScenario(sandbox, started);
+  const { platform, conditions, given } = sandbox;
+  enter(sandbox, stateAtStart(scenario, { ...given, ...options, platform, conditions, name, text }));
   runDue(sandbox);
   return running(sandbox);
 }
@@ -178,18 +161,15 @@ interface TextProblem {
 
 type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & { file?: string | undefined };
 
-async function problemsOf(sent: OpenScenario, given: GivenOptions, server: Server): Promise<TextProblem[]> {
-  const { placeOf } = sent;
+async function problemsOf(sent: ScenarioText, given: GivenOptions): Promise<TextProblem[]> {
+  const placeOf = placesIn(sent);
   try {
-    const document = await documentSent(sent.fields(), server);
-    const scenario = checkSent(sent, given.openapi ?? document);
+    const scenario = checkSent(sent);
     const failed = await dryRunProblems({ scenario, name: file }, placeOf, given);
     const unmarked = await unmarkedSecrets({ scenario, name: file }, placeOf);
     return [...failed, ...unmarked].map((problem) => textProblem(problem, "warning"));
   } catch (error) {
     if (error instanceof ScenarioError) return error.problems.map((problem) => textProblem(problem, "error"));
-    if (error instanceof HttpRejection)
-      return [textProblem({ message: error.message, ...placeOf(["openapi"]) }, "error")];
     if (!(error instanceof SandboxError)) throw error;
     return [textProblem({ message: error.message, ...placeOf(["population"]) }, "error")];
   }
@@ -202,7 +182,7 @@ function textProblem({ message, hint, file: found = file, ...place }: Found, lev
 }
 
 /** The original text with its comments if known. Every key in it is cut after its prefix. */
-async function scenarioText(sandbox: SandboxState, given: GivenOptions): Promise<string> {
+async function runningText(sandbox: SandboxState, given: GivenOptions): Promise<string> {
   const written = sandbox.text ?? (await bundledText(sandbox, given));
   const pinned = Object.values(sandbox.scenario.organizations ?? {}).flatMap(({ keys = {} }) =>
     Object.values(keys).flatMap(({ secret = [] }) => secret),
@@ -219,46 +199,6 @@ async function bundledText({ name, scenario }: SandboxState, given: GivenOptions
   const { story: __, ...running } = scenario;
   return isDeepStrictEqual(running, bundled) ? readBundledScenario(name) : undefined;
 }
-
-type Document = Extract<Scenario["openapi"], { readonly text: string }>;
-
-/** The document that a sent scenario names; `undefined` for none. Throws `document_not_allowed`. */
-export async function documentSent(
-  sent: unknown,
-  server: Pick<Server, "sandbox" | "own">,
-): Promise<Document | undefined> {
-  const { extends: base, openapi } = isMapping(sent) ? sent : { extends: sent };
-  const inherited =
-    typeof base === "string" && isScenarioName(base) ? bundledScenarios[base].openapi : undefined;
-  const document = documentNamed(openapi, server);
-  if ((document ?? inherited) !== undefined) await loadReader();
-  return document;
-}
-
-function documentNamed(
-  openapi: unknown,
-  { sandbox, own }: Pick<Server, "sandbox" | "own">,
-): Document | undefined {
-  const { text, file } = isMapping(openapi) ? openapi : { file: openapi };
-  // The checks of a scenario report anything else.
-  if (typeof (text ?? file) !== "string") return undefined;
-  const bundled = scenarioNames.map((name) => bundledScenarios[name]);
-  const documents = [sandbox.given, own().scenario, ...bundled].flatMap((one) => withText(one.openapi));
-  const document = documents.find((one) =>
-    text === undefined ? baseName(one.file) === baseName(file) : one.text === text,
-  );
-  if (document !== undefined) return document;
-  const name = typeof file === "string" ? `the document ${quote(file.slice(0, 100))}` : "this document";
-  throw new HttpRejection(
-    "document_not_allowed",
-    `The server was not started with ${name}. Its host can start the server with it: svc-sandbox start --openapi FILE.`,
-  );
-}
-
-const withText = (openapi: Scenario["openapi"]): Document[] =>
-  typeof openapi === "object" && "text" in openapi ? [openapi] : [];
-
-const baseName = (file: unknown) => (typeof file === "string" ? file.replace(/^.*[\\/]/, "") : undefined);
 
 function keysIn(scenario: Scenario): number {
   const { organizations, keysEach } = populationOf(scenario);

@@ -1,0 +1,85 @@
+import { escapeControls } from "../../rules/redact.js";
+import { listed } from "../../rules/schema/words.js";
+
+/** The formats of a report, a check and a certificate: `render.ts` has the renderer of each. The rest is read from here. */
+const formatTable = {
+  text: { title: "Text", mediaType: "text/plain", extensions: [".txt"] },
+  json: { title: "JSON", mediaType: "application/json", extensions: [".json"] },
+  markdown: { title: "Markdown", mediaType: "text/markdown", extensions: [".md", ".markdown"] },
+  junit: { title: "JUnit", mediaType: "application/xml", extensions: [".xml"] },
+} satisfies Readonly<Record<string, FormatRow>>;
+
+interface FormatRow {
+  readonly title: string;
+  readonly mediaType: string;
+  /** The extensions of file names that set it. New files get the first one. */
+  readonly extensions: readonly [string, ...string[]];
+}
+
+export type ReportFormat = keyof typeof formatTable;
+
+export const formats: Readonly<Record<ReportFormat, FormatRow>> = formatTable;
+
+export const reportFormats = Object.keys(formatTable) as readonly ReportFormat[];
+
+/** The extensions of file names in a sentence. */
+export const extensionWords = listed(
+  reportFormats.map((format) => {
+    const { title, extensions } = formats[format];
+    const [extension] = extensions;
+    return extension === `.${format}` ? extension : `${extension} (${title})`;
+  }),
+  "or",
+);
+
+/** A report or the result of a check, for rendering in each format. Plain data without keys. */
+export interface ReportLayout {
+  readonly kind: "report" | "check" | "certificate";
+  /** Its scenario or URL. */
+  readonly subject: string;
+  /** One line about the input. */
+  readonly title: string;
+  readonly sections: readonly Section[];
+  readonly notes: readonly string[];
+  readonly conclusion: ToneText;
+  /** The unmet thresholds, a sentence each. */
+  readonly failures: readonly string[];
+  /** The same as one JSON document. */
+  readonly json: object;
+}
+
+/** A table. With `details`, the text format lists them below each row. In JUnit, each row with a tone is a test. */
+export interface Section {
+  readonly title: string;
+  /** The column names: first the cells', then the details'. */
+  readonly columns: readonly string[];
+  readonly rows: readonly TableRow[];
+  /** Below the table. */
+  readonly note?: Cell | undefined;
+}
+
+export interface TableRow {
+  readonly cells: readonly Cell[];
+  /** The remaining columns, each of one line or several. */
+  readonly details?: readonly (readonly string[])[];
+}
+
+/** A text with an optional tone and an optional command to copy. */
+export type Cell = string | (ToneText & { readonly code?: string | undefined });
+
+export function detailed(cell: Cell): Exclude<Cell, string> {
+  return typeof cell === "string" ? { text: cell } : cell;
+}
+
+export function plainCell(cell: Cell): string {
+  const { text, code } = detailed(cell);
+  return escapeControls(code === undefined ? text : `${text} ${code}`);
+}
+
+interface ToneText {
+  readonly text: string;
+  /** Default: no color. */
+  readonly tone?: Tone | undefined;
+}
+
+export type Tone = "good" | "warning" | "bad" | "quiet";

@@ -1,0 +1,67 @@
+import { mePath, successStatuses } from "../../rules/outcomes.js";
+import * as s from "../../rules/schema/shape.js";
+import { scope } from "./fields.js";
+import { headerName, headerValue } from "./steps.js";
+
+/** The operation id of `/me`. */
+const meOperation = "getRelyingPartyContext";
+const operationIdPattern = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+
+const operationId = s.text({
+  noun: "the operation id of an endpoint",
+  example: "listConsents",
+  pattern: operationIdPattern,
+  isAllowed: (name) => name !== meOperation,
+  hint: (name) =>
+    name === meOperation
+      ? `${meOperation} is built in: choose another name`
+      : "start with a letter, then write at most 63 letters, digits, _ and -",
+});
+
+/** What is wrong with the path of an endpoint, and what to write; the first that applies. */
+const pathMistakes: readonly (readonly [isWrong: (path: string) => boolean, hint: string])[] = [
+  [(path) => !path.startsWith("/"), "start it with /, without the address of the service"],
+  [(path) => /[?#]/.test(path), "remove ? or # and what follows: an endpoint responds with any query"],
+  [(path) => path.includes("//"), "write each / once"],
+  [(path) => path.includes(".."), "write the path without .."],
+  [(path) => /[^!-~]/.test(path), "encode a space as %20, and any other character too"],
+  [
+    (path) => /[{}]/.test(path.replace(/\/\{[\w-]+\}(?=\/|$)/g, "")),
+    "a parameter is a whole segment, such as /consents/{id}",
+  ],
+  [(path) => path.length > 1000, "write at most 1,000 characters"],
+  [(path) => path === mePath, `${mePath} is built in and cannot be replaced`],
+  [(path) => /^\/__sandbox(?:\/|$)/.test(path), "the control plane has /__sandbox"],
+];
+
+const hintFor = (path: string) => pathMistakes.find(([isWrong]) => isWrong(path))?.[1];
+
+const path = s.text({
+  noun: "the path of an endpoint",
+  example: "/v1/relying-party/consents/{id}",
+  pattern: /^\/[!-~]*$/,
+  isAllowed: (given) => hintFor(given) === undefined,
+  hint: hintFor,
+});
+
+/** The headers of a connection, and those that the sandbox sends itself. */
+const ownHeader =
+  /^(?:connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade|content-type|content-length|date|retry-after|x-request-id|x-sandbox-.*|(?:x-)?ratelimit.*)$/i;
+
+const responseHeaderName = s.text({
+  ...headerName,
+  noun: "the name of a header to set here",
+  isAllowed: (name) => !ownHeader.test(name),
+  hint: (name) => (ownHeader.test(name) ? `remove it: the sandbox sends ${name} itself` : undefined),
+});
+
+const endpoint = s.mapping({
+  method: s.optional(s.choice(["GET", "POST", "PUT", "PATCH", "DELETE"])),
+  path,
+  scope: s.optional(s.orNull(scope())),
+  status: s.optional(s.choice(successStatuses)),
+  headers: s.optional(s.record(headerValue, responseHeaderName)),
+  body: s.optional(s.anything()),
+});
+
+export const endpointsSchema = s.record(s.orNull(endpoint), operationId);

@@ -1,0 +1,172 @@
+import { nextRequest } from "../../../api/evaluate.js";
+import { fingerprintOf, keyStateAt } from "../../../rules/api-key.js";
+import { SandboxError } from "../../../rules/errors.js";
+import type { ValueOf } from "../../../rules/schema/shape.js";
+import * as s from "../../../rules/schema/shape.js";
+import { operations } from "../../../sandbox/operations/operations.js";
+import type { KeyEntry, OrganizationEntry } from "../../../sandbox/registry.js";
+import type { SandboxState } from "../../../sandbox/sandbox.js";
+import { secretFor } from "../../../sandbox/story/run-step.js";
+import type { KeyView } from "../../../sandbox/view-shapes.js";
+import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
+import { describedKeys } from "../../../scenario/population.js";
+import type { Scenario } from "../../../scenario/scenario.generated.js";
+import { controlRoute, pageFields, type Route } from "../route.js";
+
+const directoryQuery = s.mapping({
+  filter: s.optional(
+    s.described(s.text(), "Words that the key, its state or its organization must contain. Default: none."),
+  ),
+  limit: s.optional(s.described(s.count({ min: 1 }), "At most this many keys. Default: 200.")),
+});
+
+/** A page of keys without a limit: more would delay everybody's requests. */
+const keysOnAPage = 1000;
+
+export const keyRoutes: readonly Route[] = [
+  controlRoute("GET /organizations", {
+    summary: "The organizations, in the scenario's order",
+    query: s.mapping(pageFields("all")),
+    isBare: true,
+    run: ({ sandbox, query }) => ({
+      data: viewOrganizations(sandbox, query),
+      total: sandbox.registry.organizations.size,
+    }),
+  }),
+  controlRoute("GET /organizations/{ref}", {
+    summary: "One organization",
+    run: ({ sandbox, params: { ref = "" } }) =>
+      viewOrganization(sandbox.registry.organization(ref).organization),
+  }),
+  controlRoute("PATCH /organizations/{ref}", {
+    summary: "Changes an organization's status, sandbox access or live access",
+    body: "organization_update",
+    run: ({ sandbox, actor, params: { ref = "" }, body }) =>
+      operations.organization(sandbox, { ...body, ref }, { actor }).organization,
+  }),
+  controlRoute("GET /keys", {
+    summary:
+      "The keys, each with the result of its next request; `created` counts the keys made since the start",
+    query: s.mapping(pageFields(keysOnAPage)),
+    isBare: true,
+    run({ sandbox, query: { offset, limit = keysOnAPage } }) {
+      return {
+        data: viewKeys(sandbox, { offset, limit }).map((key) => withNextRequest(key, sandbox)),
+        total: sandbox.registry.keys.size,
+        created: sandbox.registry.keys.size - describedCount(sandbox.scenario),
+      };
+    },
+  }),
+  controlRoute("GET /directory", {
+    summary: "The organizations with their keys; `filter` matches words in keys or organizations",
+    query: directoryQuery,
+    run: ({ sandbox, query }) => directoryOf(sandbox, query),
+  }),
+  controlRoute("POST /keys", {
+    summary: "Creates a key; only this response has its secret",
+    status: 201,
+    body: "key_creation",
+    run: ({ sandbox, actor, body }) =>
+      refInBody("organization", () => operations.create_key(sandbox, body, { actor })),
+  }),
+  controlRoute("GET /keys/{ref}", {
+    summary: "One key, with the result of its next request",
+    run: ({ sandbox, params: { ref = "" } }) =>
+      withNextRequest(viewKey(sandbox.registry.key(ref), sandbox), sandbox),
+  }),
+  controlRoute("POST /keys/{ref}/rotate", {
+    summary: "Replaces an active key; the old one works until its overlap ends",
+    status: 201,
+    body: "key_rotation",
+    run({ sandbox, actor, params: { ref: key = "" }, body: { overlap_minutes: minutes, as } }) {
+      // Minutes may have fractions, milliseconds must not.
+      const overlap = minutes && Math.round(minutes * 60_000);
+      const { replacement, secret } = operations.rotate(sandbox, { key, overlap, as }, { actor });
+      return { key: replacement, secret };
+    },
+  }),
+  controlRoute("POST /keys/{ref}/revoke", {
+    summary: "Revokes a key immediately: an active one, or a replaced one in its overlap",
+    run: ({ sandbox, actor, params: { ref: key = "" } }) => operations.revoke(sandbox, { key }, { actor }),
+  }),
+  controlRoute("POST /keys/{ref}/secret", {
+    summary: "The secret of a key that the seed made; `ref` may also be `unknown` or `malformed`",
+    changes: false,
+    run: ({ sandbox, params: { ref = "" } }) => ({ secret: seededSecret(sandbox, ref) }),
+  }),
+  controlRoute("POST /keys/{ref}/expire", {
+    summary: "Sets when a key expires: an active one, or a replaced one in its overlap",
+    body: "key_expiry",
+    run: ({ sandbox, actor, params: { ref: key = "" }, body }) =>
+      operations.expire(sandbox, { ...body, key }, { actor }),
+  }),
+];
+
+/** An unknown ref is not found in a path, but invalid in a body. */
+function refInBody<Result>(field: string, run: () => Result): Result {
+  try {
+    return run();
+  } catch (error) {
+    if (!(error instanceof SandboxError) || error.code !== "unknown_ref") throw error;
+    const { message, details } = error;
+    throw new SandboxError("validation_failed", message, { ...details, fields: { [field]: message } });
+  }
+}
+
+/** Everybody who has the seed can compute it. A pinned secret is the user's own, and stays hidden. */
+function seededSecret(sandbox: SandboxState, ref: string): string {
+  const secret = secretFor(sandbox, ref);
+  const pinned = Object.values(sandbox.scenario.organizations ?? {}).map(({ keys }) => keys?.[ref]?.secret);
+  if (secret !== undefined && !pinned.includes(secret)) return secret;
+  const message = `The secret of ${JSON.stringify(ref)} is in its scenario, and not shown here.`;
+  throw new SandboxError("secret_not_kept", message, { ref });
+}
+
+const counts = new WeakMap<Scenario, number>();
+
+// The dashboard asks each second, and a scenario never changes.
+function describedCount(scenario: Scenario): number {
+  const count = counts.get(scenario) ?? [...describedKeys(scenario)].length;
+  counts.set(scenario, count);
+  return count;
+}
+
+function withNextRequest(key: KeyView, sandbox: SandboxState) {
+  return { ...key, nextRequest: nextRequest(sandbox, key.ref) };
+}
+
+/** Lists organizations with their keys, up to a number of keys. Without a filter, also organizations that have none. */
+function directoryOf(sandbox: SandboxState, { filter = "", limit = 200 }: ValueOf<typeof directoryQuery>) {
+  const now = sandbox.clock.now();
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  const isChosen = ({ key, owner }: KeyEntry) =>
+    words.every((word) => `${textOf(owner, key)} ${keyStateAt(key, now)}`.includes(word));
+  const listsEmpty = words.length === 0;
+  const sections = [];
+  let matching = 0;
+  for (const owner of sandbox.registry.organizations.values()) {
+    const keys = owner.keys.filter(isChosen);
+    const listed = keys.slice(0, Math.max(0, limit - matching));
+    if (listed.length > 0 || (listsEmpty && owner.keys.length === 0 && sections.length < limit)) {
+      sections.push({
+        organization: viewOrganization(owner.organization),
+        active: activeIn(owner, now),
+        keys: listed.map((entry) => withNextRequest(viewKey(entry, sandbox), sandbox)),
+      });
+    }
+    matching += keys.length;
+  }
+  return { sections, matching, total: sandbox.registry.keys.size };
+}
+
+function textOf({ organization }: OrganizationEntry, key: KeyEntry["key"]): string {
+  const { ref, name, environment, scopes, sha256 } = key;
+  const ofKey = [ref, name, fingerprintOf(sha256), environment, ...scopes];
+  return [organization.ref, organization.name, ...ofKey].join(" ").toLowerCase();
+}
+
+function activeIn({ keys }: OrganizationEntry, now: number) {
+  const active = keys.filter(({ key }) => keyStateAt(key, now) === "active");
+  const test = active.filter(({ key }) => key.environment === "test").length;
+  return { test, live: active.length - test };
+}

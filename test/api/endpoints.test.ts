@@ -1,0 +1,180 @@
+import { connect } from "node:net";
+import { expect, test } from "vitest";
+import { endpointsIn, outcomesOf } from "../../src/api/endpoints.js";
+import { createSandbox, type Scenario } from "../../src/index.js";
+import { doors, headerOf, type Seen } from "../support/doors.js";
+import { readResponses } from "../support/raw-socket.js";
+import { consents, withEndpoints } from "../support/scenario-endpoints.js";
+import { served } from "../support/servers.js";
+
+type Keys = NonNullable<NonNullable<Scenario["organizations"]>[string]["keys"]>;
+
+const bodyOf = ({ body }: Seen) => JSON.parse(body);
+
+test.each(doors)(
+  "endpoints of a scenario have the checks of /me, then their own response: $name",
+  async ({ open }) => {
+    const { sandbox, send, me, close } = await open(withEndpoints);
+    const call = (ref: string, method: string, path: string) =>
+      send({ method, path, headers: { "x-api-key": sandbox.secret(ref as "main") } });
+    const created = await call("main", "POST", consents);
+    expect([created.status, bodyOf(created)]).toEqual([201, withEndpoints.endpoints.createConsent.body]);
+    expect(headerOf(created, "location")).toBe(`${consents}/c-1`);
+    expect(headerOf(created, "content-type")).toBe("application/json");
+    expect(headerOf(created, "x-request-id")).toMatch(/^req_/);
+    const one = await call("narrow", "GET", `${consents}/any%20one?x=1`);
+    expect([one.status, bodyOf(one), headerOf(one, "cache-control")]).toEqual([
+      200,
+      { data: { id: "c-1" } },
+      "no-store",
+    ]);
+    const ended = await call("main", "DELETE", `${consents}/c-1`);
+    expect([ended.status, ended.body, headerOf(ended, "content-type")]).toEqual([204, "", undefined]);
+    expect(await send({ path: consents })).toEqual(await me());
+    const lacking = await call("narrow", "POST", consents);
+    expect([lacking.status, bodyOf(lacking).error.code]).toEqual([403, "insufficient_scope"]);
+    const wrong = await call("main", "PUT", consents);
+    expect([wrong.status, headerOf(wrong, "allow")]).toEqual([405, "GET, HEAD, POST"]);
+    expect((await call("main", "GET", `${consents}/`)).status).toBe(404);
+    const head = await call("main", "HEAD", consents);
+    expect([head.status, head.body, headerOf(head, "content-length")]).toEqual([200, "", "11"]);
+    const covered = sandbox
+      .report()
+      .paths.filter(({ pathId, covered }) => covered && pathId.startsWith("20"));
+    expect(covered.map(({ pathId }) => pathId)).toEqual([
+      "200.listConsents",
+      "201.createConsent",
+      "200.readConsent",
+      "204.endConsent",
+    ]);
+    expect(sandbox.report().coverage.promised).toBe(17);
+    expect(sandbox.report().advice.filter(({ id }) => id === "query-or-body-sent")).toEqual([]);
+    await close();
+  },
+);
+
+test.each(doors)("all endpoints share a key's limits, and reject alike: $name", async ({ open }) => {
+  const limited: Scenario = {
+    ...withEndpoints,
+    organizations: {
+      bank: { type: "bank", keys: { main: { environment: "test", limits: { per_minute: 2, per_day: 9 } } } },
+      gone: { type: "bank", status: "inactive", keys: { other: { environment: "test" } } },
+    },
+  };
+  const { sandbox, send, me, close } = await open(limited);
+  const read = (ref: string) =>
+    send({ path: `${consents}/1`, headers: { "x-api-key": sandbox.secret(ref as "main") } });
+  expect((await read("main")).status).toBe(200);
+  expect(bodyOf(await me({ ref: "main" })).data.usage.today).toBe(2);
+  expect((await read("main")).status).toBe(429);
+  expect(await read("other")).toEqual(await me({ ref: "other" }));
+  await close();
+});
+
+const overlapping: Scenario = {
+  ...withEndpoints,
+  endpoints: {
+    any: { path: "/a/{x}/c", body: 1 },
+    other: { path: "/a/b/{y}", body: 2 },
+    exact: { method: "POST", path: "/a/b/d", body: 3 },
+    tilde: { path: "/%7Eme/%c3%a9", body: 4 },
+    valueOf: { path: "/{z}", body: null },
+    toString: { path: "/no-body" },
+  } as NonNullable<Scenario["endpoints"]>, // with names that objects have
+};
+
+test.each<[method: string, path: string, status: number, body: string]>([
+  ["GET", "/a/b/c", 200, "1"],
+  ["GET", "/a/b/e", 200, "2"],
+  ["POST", "/a/b/d", 200, "3"],
+  ["GET", "/a/b/d", 405, ""],
+  ["GET", "/a//c", 404, ""],
+  ["GET", "/~me/%C3%A9", 200, "4"],
+  ["GET", "/~me/é", 200, "4"],
+  ["GET", "/b", 200, "null"],
+  ["GET", "/no-body", 200, ""],
+  ["GET", "/v1/relying-party/me/", 404, ""],
+])("the exact path wins, then the first in the file: %s %s", async (method, path, status, body) => {
+  const sandbox = createSandbox({ scenario: overlapping, frozen: true });
+  const headers = { "x-api-key": sandbox.secret("narrow") };
+  const response = await sandbox.fetch(`https://any.example${path}`, { method, headers });
+  const text = await response.text();
+  expect([response.status, status === 200 ? text : ""]).toEqual([status, body]);
+  const { endpoints } = sandbox.report();
+  expect(endpoints.reduce((sum, one) => sum + one.requests, 0)).toBe(status === 200 ? 1 : 0);
+});
+
+test("in varied, the value of a body, an endpoint's headers and the scopes of keys stay", async () => {
+  const endpoints = {
+    plain: {
+      path: "/plain",
+      scope: "parcels:read",
+      headers: { "Cache-Control": "max-age=9" },
+      body: { a: ["</é"] },
+    },
+  };
+  const keys: Keys = {
+    lacks: { environment: "test" },
+    has: { environment: "test", scopes: ["parcels:read"] },
+  };
+  const scenario: Scenario = { version: 1, endpoints, organizations: { bank: { type: "bank", keys } } };
+  const texts = new Set<string>();
+  for (let seed = 1; seed <= 16; seed++) {
+    const sandbox = createSandbox({ scenario, seed, profile: "varied" });
+    const read = (ref: "lacks" | "has") =>
+      sandbox.fetch("https://any.example/plain", { headers: { "x-api-key": sandbox.secret(ref) } });
+    expect((await read("lacks")).status).toBe(403);
+    const response = await read("has");
+    expect(response.headers.get("cache-control")).toBe("max-age=9");
+    const text = await response.text();
+    expect(JSON.parse(text)).toEqual({ a: ["</é"] });
+    texts.add(text);
+    const again = createSandbox({ scenario: sandbox.snapshot() });
+    expect(
+      (await again.fetch("https://any.example/plain", { headers: { "x-api-key": sandbox.secret("has") } }))
+        .status,
+    ).toBe(200);
+  }
+  expect(texts.size).toBeGreaterThan(4);
+});
+
+test("a fault names an endpoint of a scenario by its path id", async () => {
+  const faults = [{ when: { path_id: "201.createConsent" as const }, then: { status: 503 as const } }];
+  const sandbox = createSandbox({ scenario: { ...withEndpoints, faults } });
+  const headers = { "x-api-key": sandbox.secret("main") };
+  const call = (method: string) => sandbox.fetch(`https://any.example${consents}`, { method, headers });
+  expect([(await call("POST")).status, (await call("GET")).status]).toEqual([503, 200]);
+  const unknown = [{ when: { path_id: "201.createConsnet" as const }, then: { reset: true } }];
+  expect(() => sandbox.faults.set(unknown)).toThrow("did you mean 201.createConsent?");
+});
+
+test.each([
+  ["2 MB with its length", "Content-Length: 2000000\r\n\r\n", "x".repeat(2_000_000)],
+  ["chunks", "Transfer-Encoding: chunked\r\n\r\n", `10000\r\n${"x".repeat(65_536)}\r\n0\r\n\r\n`],
+])("a response does not wait for a body, and the connection stays open: %s", async (_what, head, body) => {
+  const server = await served({ scenario: withEndpoints });
+  const key = server.sandbox.secret("main" as never);
+  const start = `HTTP/1.1\r\nHost: any.example\r\nx-api-key: ${key}\r\n`;
+  const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+  socket.write(`POST ${consents} ${start}${head}`);
+  const [first] = (await socket.take(1).toArray()) as Buffer[];
+  expect(String(first)).toMatch(/^HTTP\/1\.1 201 /);
+  socket.destroy();
+  const again = connect(Number(new URL(server.url).port), "127.0.0.1");
+  again.write(`POST ${consents} ${start}${head}${body}GET ${consents} ${start}Connection: close\r\n\r\n`);
+  const responses = readResponses(Buffer.concat(await again.toArray()));
+  expect(responses.map(({ status }) => status)).toEqual([201, 200]);
+});
+
+test("the list of endpoints is the same for the same scenario, and names each success", () => {
+  expect(endpointsIn(withEndpoints)).toBe(endpointsIn(withEndpoints));
+  const added = outcomesOf(endpointsIn(withEndpoints)).filter(
+    ({ promised, path }) => !promised && path.startsWith("20"),
+  );
+  expect(added.map(({ path }) => path)).toEqual([
+    "200.listConsents",
+    "201.createConsent",
+    "200.readConsent",
+    "204.endConsent",
+  ]);
+});

@@ -1,0 +1,112 @@
+import { expect, test } from "vitest";
+import { parseScenario, type Scenario, ScenarioError } from "../../src/index.js";
+
+const rest = "organizations: { bank: { type: bank, keys: { main: { environment: test } } } }\n";
+
+/** The problems of a scenario with these endpoints: their code, place and texts. */
+function problemsOf(endpoints: string, before = "version: 1\n", load?: Parameters<typeof parseScenario>[1]) {
+  try {
+    parseScenario(`${before}${rest}endpoints:\n  ${endpoints}\n`, load);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ScenarioError)) throw error;
+    return error.problems.map(({ code, path, line, message, hint }) => [code, path, line, message, hint]);
+  }
+}
+
+const long = "x".repeat(33_000);
+
+test.each<[endpoint: string, code: string, path: string, words: RegExp]>([
+  ["9a: { path: /a }", "bad_format", "endpoints.9a", /operation id.*start with a letter/],
+  [`${"a".repeat(65)}: { path: /a }`, "bad_format", `endpoints.${"a".repeat(65)}`, /at most 63/],
+  ["getRelyingPartyContext: { path: /a }", "bad_format", "endpoints.getRelyingPartyContext", /built in/],
+  ["a: {}", "missing_field", "endpoints.a.path", /path is missing/],
+  ["a: { path: a }", "bad_format", "endpoints.a.path", /start it with \//],
+  ["a: { path: https://x.example/a }", "bad_format", "endpoints.a.path", /without the address/],
+  ["a: { path: '/a?b' }", "bad_format", "endpoints.a.path", /remove \? or #/],
+  ["a: { path: '/a#b' }", "bad_format", "endpoints.a.path", /remove \? or #/],
+  ["a: { path: /a//b }", "bad_format", "endpoints.a.path", /each \/ once/],
+  ["a: { path: /a/../b }", "bad_format", "endpoints.a.path", /without \.\./],
+  ["a: { path: '/a b' }", "bad_format", "endpoints.a.path", /%20/],
+  ["a: { path: /é }", "bad_format", "endpoints.a.path", /encode/],
+  ["a: { path: '/a/{id}.json' }", "bad_format", "endpoints.a.path", /whole segment/],
+  ["a: { path: '/a/{}' }", "bad_format", "endpoints.a.path", /whole segment/],
+  ["a: { path: /v1/relying-party/me }", "bad_format", "endpoints.a.path", /built in and cannot be replaced/],
+  ["a: { path: /__sandbox/keys }", "bad_format", "endpoints.a.path", /control plane has/],
+  ["a: { method: HEAD, path: /a }", "bad_choice", "endpoints.a.method", /GET, POST, PUT, PATCH or DELETE/],
+  ["a: { method: get, path: /a }", "bad_choice", "endpoints.a.method", /GET/],
+  ["a: { path: /a, status: 404 }", "bad_choice", "endpoints.a.status", /200, 201, 202 or 204, not 404/],
+  ["a: { path: /a, status: 204, body: {} }", "endpoint_contradiction", "endpoints.a.body", /204 has no body/],
+  ["a: { path: /a, headers: { 'a b': c } }", "bad_format", "endpoints.a.headers.a b", /name of a header/],
+  ['a: { path: /a, headers: { A: "b\\nc" } }', "bad_format", "endpoints.a.headers.A", /one line/],
+  ["a: { path: /a, headers: { A: ☂ } }", "bad_format", "endpoints.a.headers.A", /Latin-1/],
+  ...["Connection", "Transfer-Encoding", "content-type", "Content-Length", "X-Request-Id", "Date"].map(
+    (name): [string, string, string, RegExp] => [
+      `a: { path: /a, headers: { ${name}: x } }`,
+      "bad_format",
+      `endpoints.a.headers.${name}`,
+      /the sandbox sends \S+ itself/,
+    ],
+  ),
+  [
+    "a: { path: /a, headers: { RateLimit-Policy: x } }",
+    "bad_format",
+    "endpoints.a.headers.RateLimit-Policy",
+    /itself/,
+  ],
+  [
+    "a: { path: /a, headers: { Retry-After: '1' } }",
+    "bad_format",
+    "endpoints.a.headers.Retry-After",
+    /itself/,
+  ],
+  [`a: { path: /a, body: ["${long}", "${long}"] }`, "endpoint_contradiction", "endpoints.a.body", /64 KiB/],
+  [`a: { path: /a, body: [&x "${long}", *x] }`, "endpoint_contradiction", "endpoints.a.body", /aliases/],
+  ["a: { path: /a, body: .inf }", "endpoint_contradiction", "endpoints.a.body", /JSON does not have/],
+  ["a: { path: /a, scope: 1 }", "wrong_type", "endpoints.a.scope", /scope name/],
+  ["a: { path: /a, delay: 1 }", "unknown_field", "endpoints.a.delay", /unknown field/],
+  ["a: null", "endpoint_contradiction", "endpoints.a", /removes nothing/],
+])("an endpoint is checked, and shown with its place: %s", (endpoint, code, path, words) => {
+  expect(problemsOf(endpoint)).toEqual([[code, path, 4, expect.any(String), expect.any(String)]]);
+  const [[, , , message, hint] = []] = problemsOf(endpoint);
+  expect(`${message}: ${hint}`).toMatch(words);
+});
+
+test("two endpoints have other paths or methods, whatever their parameters are called", () => {
+  const message = expect.stringContaining('"a" already responds to GET /a/{y}');
+  expect(problemsOf("a: { path: '/a/{x}' }\n  b: { path: '/a/{y}' }")).toEqual([
+    ["endpoint_contradiction", "endpoints.b.path", 5, message, expect.any(String)],
+  ]);
+  expect(
+    problemsOf("a: { path: '/a/{x}' }\n  b: { method: PUT, path: '/a/{y}' }\n  c: { path: /a/b }"),
+  ).toEqual([]);
+});
+
+test("a scenario has at most 100 endpoints", () => {
+  const many = (count: number) =>
+    Array.from({ length: count }, (_, index) => `e${index}: { path: /e/${index} }`).join("\n  ");
+  expect(problemsOf(many(100))).toEqual([]);
+  expect(problemsOf(many(101)).map(([code, path]) => [code, path])).toEqual([["out_of_range", "endpoints"]]);
+});
+
+test("a body that aliases make huge is rejected without being written out", () => {
+  const aliases = Array.from({ length: 900 }, () => "*x").join(", ");
+  const huge = `a: { path: /a, body: [&x "${"x".repeat(900_000)}", ${aliases}] }`;
+  expect(problemsOf(huge).map(([code, path]) => [code, path])).toEqual([
+    ["endpoint_contradiction", "endpoints.a.body"],
+  ]);
+});
+
+const base = `version: 1\n${rest}endpoints:\n  a: { path: /a, scope: consents:read, headers: { A: b }, body: { x: 1 } }\n  b: { path: /b }\n`;
+
+test("extends merges endpoints by name and field, headers and bodies as a whole; null removes one", () => {
+  const load = () => ({ text: base, file: "base.yaml" });
+  const own =
+    "version: 1\nextends: base.yaml\nendpoints:\n  a: { headers: { C: d }, body: { y: 2 } }\n  b: null\n  c: { path: /c }\n";
+  expect(parseScenario(own, { load }).endpoints).toEqual({
+    a: { path: "/a", scope: "consents:read", headers: { C: "d" }, body: { y: 2 } },
+    c: { path: "/c" },
+  } satisfies Scenario["endpoints"]);
+  const [problem] = problemsOf("d: null", "version: 1\nextends: base.yaml\n", { load });
+  expect(problem?.slice(0, 3)).toEqual(["endpoint_contradiction", "endpoints.d", 5]);
+});

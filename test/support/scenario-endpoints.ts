@@ -1,0 +1,34 @@
+import type { Scenario } from "../../src/index.js";
+
+/** A scenario with endpoints of its own; `main` has their scopes, `narrow` only the usual one. */
+export const withEndpoints = {
+  version: 1,
+  endpoints: {
+    listConsents: { path: "/v1/relying-party/consents", scope: "consents:read", body: { data: [] } },
+    createConsent: {
+      method: "POST",
+      path: "/v1/relying-party/consents",
+      scope: "consents:write",
+      status: 201,
+      headers: { Location: "/v1/relying-party/consents/c-1" },
+      body: { data: { id: "c-1", note: "Zürich" } },
+    },
+    readConsent: {
+      path: "/v1/relying-party/consents/{id}",
+      headers: { "Cache-Control": "no-store" },
+      body: { data: { id: "c-1" } },
+    },
+    endConsent: { method: "DELETE", path: "/v1/relying-party/consents/{id}", status: 204 },
+  },
+  organizations: {
+    bank: {
+      type: "bank",
+      keys: {
+        main: { environment: "test", scopes: ["attestations:read", "consents:read", "consents:write"] },
+        narrow: { environment: "test" },
+      },
+    },
+  },
+} as const satisfies Scenario;
+
+export const consents = "/v1/relying-party/consents";
