@@ -100,6 +100,3 @@ export function retryAfterHeader(until: number, asDate: boolean, now: number): F
   // A date has whole seconds; rounded down, it would be too early.
   return ["Retry-After", new Date(Math.ceil(until / 1000) * 1000).toUTCString()];
 }
-
-/** The challenge of a 401 (RFC 9110); never `Basic`, because browsers would ask for a password. */
-export const challengeHeaders: FlatHeaders = ["WWW-Authenticate", 'ApiKey realm="relying-party"'];

@@ -2,7 +2,6 @@ import type { Assumptions } from "../rules/assumptions.js";
 import { outcomeOf, type PathId } from "../rules/outcomes.js";
 import { profileOf } from "../sandbox/conditions.js";
 import type { TextBody } from "../sandbox/endpoint.js";
-import type { ApiResponse } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 
 export const reasonPhrases: Readonly<Record<number, string>> = {
@@ -40,12 +39,6 @@ export type FlatHeaders = readonly string[];
 
 export function headerPairs(flat: FlatHeaders): [name: string, value: string][] {
   return flat.flatMap((name, i) => (i % 2 === 0 ? [[name, flat[i + 1] as string] as [string, string]] : []));
-}
-
-export function withBody({ status, headers }: ApiResponse, body: string): ApiResponse {
-  const length = String(utf8Length(body));
-  const isLength = (at: number) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === "content-length";
-  return { status, headers: headers.map((text, at) => (isLength(at) ? length : text)), body };
 }
 
 /** The error body of the API (section 7 of the specification; R27). */

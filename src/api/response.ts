@@ -7,16 +7,12 @@ import type { ApiResponse, CallResult } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { usageAt } from "../sandbox/usage.js";
 import type { ApiCall } from "./call.js";
-import {
-  challengeHeaders,
-  lastToReset,
-  minuteEndOf,
-  rateLimitHeaders,
-  readLimits,
-  retryAfterHeaders,
-} from "./limits.js";
+import { lastToReset, minuteEndOf, rateLimitHeaders, readLimits, retryAfterHeaders } from "./limits.js";
 import { codeOf, errorBody, type FlatHeaders } from "./messages.js";
 import { variationOf, vary } from "./variation/vary.js";
+
+/** The challenge of a 401 (RFC 9110); never `Basic`, because browsers would ask for a password. */
+const challengeHeaders: FlatHeaders = ["WWW-Authenticate", 'ApiKey realm="relying-party"'];
 
 /** The call with the variation of a response with this status; unchanged except in the profile `varied`. */
 export function withVariation(

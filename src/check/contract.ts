@@ -56,10 +56,6 @@ export const checkedPaths: readonly CheckedPath[] = (Object.keys(neededKeys) as 
   (pathId) => ({ pathId, ...neededKeys[pathId] }),
 );
 
-export function isLimit({ pathId }: CheckedPath): boolean {
-  return pathId.startsWith("429");
-}
-
 export function ruleOf(pathId: PromisedPathId): CheckedRule {
   return neededKeys[pathId].rule;
 }
@@ -104,13 +100,6 @@ export function keysInVariables(env: Variables): [variable: string, apiKey: stri
     const isKey = name === "SVC_API_KEY" || (name.startsWith("SVC_KEY_") && !unheld.includes(name));
     return isKey && apiKey !== "" ? [[name, apiKey]] : [];
   });
-}
-
-/** Returns the variables that look like keys but belong to no path. */
-export function unusedVariables(env: Variables): string[] {
-  const used = new Set(checkedPaths.flatMap(({ variables }) => variables));
-  const names = keysInVariables(env).map(([name]) => name);
-  return names.filter((name) => !used.has(name)).sort();
 }
 
 export function keyPrefixOf(apiKey: string): KeyPrefix | undefined {

@@ -1,15 +1,9 @@
 import { expect, test } from "vitest";
 import type { PromisedPathId } from "../rules/outcomes.js";
-import { type CheckedPath, findKey, keysInVariables, unusedVariables } from "./contract.js";
-import { judgeAttempt, whyUntried } from "./judge.js";
-import {
-  type CheckedResponse,
-  createRedact,
-  describeBody,
-  describeValue,
-  readResponse,
-  shownText,
-} from "./response.js";
+import { type CheckedPath, findKey, keysInVariables } from "./contract.js";
+import { describeBody, describeValue, judgeAttempt, whyUntried } from "./judge.js";
+import { type CheckedResponse, createRedact, readResponse, shownText } from "./response.js";
+import { unusedVariables } from "./run.js";
 
 const responseOf = (status: number, json: unknown = {}, headers: Readonly<Record<string, string>> = {}) =>
   readResponse(

@@ -6,15 +6,7 @@ import { mismatchesIn } from "../rules/schema/check.js";
 import { memberIn } from "../rules/schema/json.js";
 import { isMapping, type Shape, shapeOf } from "../rules/schema/shape.js";
 import { type CheckedRule, type ContractDifference, keyPrefixOf, ruleOf } from "./contract.js";
-import {
-  type CheckedResponse,
-  describeBody,
-  describeResponse,
-  describeValue,
-  headerOf,
-  quoted,
-  shownText,
-} from "./response.js";
+import { type CheckedResponse, describeResponse, headerOf, isHtml, quoted, shownText } from "./response.js";
 
 export interface Attempt {
   readonly pathId: PromisedPathId;
@@ -200,4 +192,21 @@ function unknownMembers(of: Shape, value: unknown, path = "$"): string[] {
     const at = `${path}.${name}`;
     return field === undefined ? [shownText(at)] : unknownMembers(shapeOf(field), member, at);
   });
+}
+
+export function describeBody(response: CheckedResponse): string {
+  const { text } = response;
+  if (text === undefined) return "a body that is not UTF-8";
+  if (text === "") return "an empty body";
+  const start = quoted(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+  return `${isHtml(response) ? "an HTML page" : "text"} that starts with ${start}`;
+}
+
+/** Describes a value in a body without the content of mappings: `the string "60"`, `a mapping`, `nothing`. */
+export function describeValue(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (value === null) return "null";
+  if (typeof value === "string") return `the string ${quoted(value)}`;
+  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
+  return isMapping(value) ? "a mapping" : `the ${typeof value} ${value}`;
 }

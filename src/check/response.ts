@@ -1,7 +1,6 @@
 import type { RawResponse } from "../node/clients/send-once.js";
 import { escapeControls, redactEncoded, redactValue } from "../rules/redact.js";
 import { isTooDeep, memberIn, parsedJson } from "../rules/schema/json.js";
-import { isMapping } from "../rules/schema/shape.js";
 import { keyPrefixOf } from "./contract.js";
 
 /** A response to judge and show, with every key removed. */
@@ -62,23 +61,6 @@ export function isHtml(response: CheckedResponse): boolean {
 export function describeResponse(response: CheckedResponse): string {
   const code = memberIn(response.json, ["error", "code"]);
   return typeof code === "string" ? `${response.status} ${shownText(code)}` : String(response.status);
-}
-
-export function describeBody(response: CheckedResponse): string {
-  const { text } = response;
-  if (text === undefined) return "a body that is not UTF-8";
-  if (text === "") return "an empty body";
-  const start = quoted(text.length > 40 ? `${text.slice(0, 40)}…` : text);
-  return `${isHtml(response) ? "an HTML page" : "text"} that starts with ${start}`;
-}
-
-/** Describes a value in a body without the content of mappings: `the string "60"`, `a mapping`, `nothing`. */
-export function describeValue(value: unknown): string {
-  if (value === undefined) return "nothing";
-  if (value === null) return "null";
-  if (typeof value === "string") return `the string ${quoted(value)}`;
-  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
-  return isMapping(value) ? "a mapping" : `the ${typeof value} ${value}`;
 }
 
 const longest = 80;

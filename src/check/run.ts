@@ -2,15 +2,7 @@ import { isNoResponse, type NoResponse, type Send } from "../node/clients/send-o
 import { outcomeOf } from "../rules/outcomes.js";
 import { memberIn } from "../rules/schema/json.js";
 import { compareRejections, compareSuccesses } from "./comparisons.js";
-import {
-  type CheckedPath,
-  checkedPaths,
-  findKey,
-  isLimit,
-  keysInVariables,
-  unusedVariables,
-  type Variables,
-} from "./contract.js";
+import { type CheckedPath, checkedPaths, findKey, keysInVariables, type Variables } from "./contract.js";
 import { type Attempt, type CompletedAttempt, judgeAttempt, undocumentedIn, whyUntried } from "./judge.js";
 import { type CheckReport, pathVerdict } from "./report.js";
 import {
@@ -226,4 +218,15 @@ function notesOnVariables(attempts: readonly Attempt[], env: Variables): string[
     ...(pathId !== undefined && env.SVC_KEY_LEGACY_LIVE ? [untried] : []),
     ...unusedVariables(env).map((name) => `${name} is not used: no path has this name.`),
   ];
+}
+
+export function isLimit({ pathId }: CheckedPath): boolean {
+  return pathId.startsWith("429");
+}
+
+/** Returns the variables that look like keys but belong to no path. */
+export function unusedVariables(env: Variables): string[] {
+  const used = new Set(checkedPaths.flatMap(({ variables }) => variables));
+  const names = keysInVariables(env).map(([name]) => name);
+  return names.filter((name) => !used.has(name)).sort();
 }

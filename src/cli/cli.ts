@@ -3,7 +3,8 @@ import { resolve } from "node:path";
 import { Command as Commander, CommanderError, Option } from "commander";
 import { stdinName } from "../node/files/load-scenario.js";
 import { version } from "../node/package-files.js";
-import { alignColumns, commandLine } from "../report/plain-text.js";
+import { isExecutable } from "../node/platform.js";
+import { alignColumns, commandLine, shellWord } from "../report/plain-text.js";
 import type { SandboxError } from "../rules/errors.js";
 import { didYouMean, nearest, quote } from "../rules/schema/words.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
@@ -11,7 +12,7 @@ import type { CliCommand } from "./command.js";
 import { commands } from "./commands.js";
 import { describeFailure, exitCode, exitCodeOf, usageError } from "./exit-codes.js";
 import * as flag from "./flags.js";
-import { errorFormOf, type GivenIo, type Io, programIn, splitAtDashes } from "./io.js";
+import { errorFormOf, type GivenIo, type Io, splitAtDashes } from "./io.js";
 import { createPrinter } from "./terminal.js";
 
 export { setPackageReader } from "../node/package-files.js";
@@ -275,4 +276,10 @@ function unknownWord(word: string, { program }: Io): SandboxError {
   return usageError(
     `${quote(word)} is not a command, a bundled scenario or a file here.${hint}\nRun \`${program} --help\` for the commands, or \`${program} list\` for the bundled scenarios.`,
   );
+}
+
+/** `npx` and npm scripts set `npm_command`. Without `--no-install`, `npx` would download any package of this name. */
+function programIn({ npm_command: command }: Io["env"]): string {
+  if (isExecutable()) return shellWord(process.argv0);
+  return command === undefined ? "svc-sandbox" : "npx --no-install svc-sandbox";
 }

@@ -1,28 +1,12 @@
-import { chmodSync, existsSync, promises, readFileSync, statSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, extname, resolve } from "node:path";
 import { type ClientVariables, otherLineOf, withVariables } from "../node/client-variables.js";
-import { readFailure, writeFileAtomically, writeReportFile } from "../node/files/write-file.js";
+import { writeFileAtomically, writeReportFile } from "../node/files/write-file.js";
 import { extensionWords, formats, type ReportFormat, reportFormats } from "../report/render/layout.js";
-import { SandboxError } from "../rules/errors.js";
 import { redactKeys } from "../rules/redact.js";
 import { quote } from "../rules/schema/words.js";
 import { unwritable, usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
-
-export function newFile(
-  name: string,
-  cwd: string,
-  { force = false }: { force?: boolean | undefined },
-): string {
-  const file = resolve(cwd, name);
-  if (!existsSync(file)) return file;
-  if (statSync(file).isDirectory()) throw usageError(`${quote(name)} is a folder. Name a file.`);
-  if (force) return file;
-  throw new SandboxError(
-    "file_exists",
-    `${quote(name)} already exists and is unchanged. Overwrite it with --force, or name another file.`,
-  );
-}
 
 /** Returns what sets variables in the file of `--write-env`: other lines stay. It returns whether it took the file from others, because of a token. */
 export function openEnvFile(name: string, cwd: string): (variables: ClientVariables) => boolean {
@@ -91,13 +75,6 @@ export function reportTargets(
     throw usageError(
       `${name}: the name ${quote(file)} does not set the format of ${what}. End it with ${extensionWords}.`,
     );
-  });
-}
-
-/** Reads a file of the user; throws `usage` if it cannot be read. `what` is a noun such as `the report`. */
-export async function readGivenFile(file: string, what: string, { cwd }: Pick<Io, "cwd">): Promise<string> {
-  return promises.readFile(resolve(cwd, file), "utf8").catch((error) => {
-    throw usageError(`Failed to read ${what} ${quote(file)}: ${readFailure(error)}.`);
   });
 }
 

@@ -6,7 +6,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ReadStream } from "node:tty";
 import { fileFailure } from "../node/files/write-file.js";
 import { isExecutable } from "../node/platform.js";
-import { shellWord } from "../report/plain-text.js";
 import { describeFailure, exitCode } from "./exit-codes.js";
 import type { Output, Printer } from "./terminal.js";
 
@@ -56,12 +55,6 @@ export function errorFormOf(argv: readonly string[], env: Io["env"]) {
     verbose: own.includes("--verbose") || isSet(env.SVC_SANDBOX_VERBOSE),
     json: format || own.includes("--json") || isSet(env.SVC_SANDBOX_JSON),
   };
-}
-
-/** `npx` and npm scripts set `npm_command`. Without `--no-install`, `npx` would download any package of this name. */
-export function programIn({ npm_command: command }: Io["env"]): string {
-  if (isExecutable()) return shellWord(process.argv0);
-  return command === undefined ? "svc-sandbox" : "npx --no-install svc-sandbox";
 }
 
 export async function aborted(signal: AbortSignal): Promise<void> {

@@ -74,19 +74,6 @@ export async function stepsThatFail(
   return dryRunProblems(loaded, placeOf, givenOptions(flags));
 }
 
-/** Warns about steps of a scenario file with unexpected results. Bundled scenarios are tested. */
-export async function warnOfSteps(
-  loaded: LoadedScenario,
-  flags: flag.SandboxFlags,
-  io: Io,
-  log: Logger,
-): Promise<void> {
-  const isBundled = loaded.files.length === 0 && loaded.piped === undefined;
-  const problems = isBundled ? [] : await stepsThatFail(loaded, flags, io);
-  if (problems.length === 0) return;
-  log.note(`Steps of ${loaded.name} that may fail:\n\n${new ScenarioError(problems).message}\n`);
-}
-
 /** Warns about assumptions of the scenario that override a given `--profile`. */
 export function warnOfPinned(sandbox: SandboxState, { profile }: flag.SandboxFlags, log: Logger): void {
   // A stored state overrides the flag.

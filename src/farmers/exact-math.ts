@@ -37,19 +37,6 @@ function exponential(x: number): number {
   return result;
 }
 
-export function pickWeighted<Item>(
-  draw: RandomStream,
-  items: readonly Item[],
-  weightOf: (item: Item) => number,
-): Item {
-  let rest = unit(draw) * items.reduce((sum, item) => sum + weightOf(item), 0);
-  for (const item of items) {
-    rest -= weightOf(item);
-    if (rest < 0) return item;
-  }
-  return items.at(-1) as Item;
-}
-
 export function direction(draw: RandomStream): readonly [number, number] {
   for (;;) {
     const x = between(draw, -1, 1);
@@ -62,12 +49,4 @@ export function direction(draw: RandomStream): readonly [number, number] {
 export function rounded(value: number, digits: number): number {
   const factor = 10 ** digits;
   return Math.round(value * factor) / factor;
-}
-
-/** The sum of amounts, rounded to five decimal places, as areas in hectares are. */
-export function sumOf<Item>(items: readonly Item[], amountOf: (item: Item) => number): number {
-  return rounded(
-    items.reduce((sum, item) => sum + amountOf(item), 0),
-    5,
-  );
 }

@@ -3,18 +3,7 @@ import { type FarmerLocale, farmerLocales } from "../rules/farmer-locales.js";
 import { hexOf, mix32, pick, type RandomStream, randomStream } from "../rules/seed.js";
 import type { Farmer, LivestockType, Parcel, Position } from "../sandbox/population/farmer-shape.js";
 import type { FarmerSettings, MadeFarmers } from "../sandbox/population/farmers.js";
-import {
-  between,
-  chance,
-  direction,
-  logNormal,
-  normal,
-  pickWeighted,
-  rounded,
-  sumOf,
-  unit,
-  wholeBetween,
-} from "./exact-math.js";
+import { between, chance, direction, logNormal, normal, rounded, unit, wholeBetween } from "./exact-math.js";
 import {
   type CropName,
   countryOf,
@@ -425,4 +414,25 @@ function measureRing(ring: readonly Position[]): { readonly area: number; readon
 function positionAt([longitude, latitude]: Position, east: number, north: number): Position {
   const [metresEast, metresNorth] = metresPerDegree(latitude);
   return [rounded(longitude + east / metresEast, 7), rounded(latitude + north / metresNorth, 7)];
+}
+
+function pickWeighted<Item>(
+  draw: RandomStream,
+  items: readonly Item[],
+  weightOf: (item: Item) => number,
+): Item {
+  let rest = unit(draw) * items.reduce((sum, item) => sum + weightOf(item), 0);
+  for (const item of items) {
+    rest -= weightOf(item);
+    if (rest < 0) return item;
+  }
+  return items.at(-1) as Item;
+}
+
+/** The sum of amounts, rounded to five decimal places, as areas in hectares are. */
+function sumOf<Item>(items: readonly Item[], amountOf: (item: Item) => number): number {
+  return rounded(
+    items.reduce((sum, item) => sum + amountOf(item), 0),
+    5,
+  );
 }

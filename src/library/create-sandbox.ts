@@ -7,7 +7,7 @@ import type { Profile } from "../rules/assumptions.js";
 import { SandboxError } from "../rules/errors.js";
 import { checkValue, requireFields, requireKnownOptions } from "../rules/schema/check.js";
 import { snakeCase } from "../rules/schema/json.js";
-import { type Instant, writtenInstant } from "../sandbox/clock.js";
+import { type Instant, instantOf, isoOf } from "../sandbox/clock.js";
 import { describeFaults, type Fault } from "../sandbox/faults.js";
 import { operations, runDue } from "../sandbox/operations/operations.js";
 import { defaultFarmerPage } from "../sandbox/population/farmers.js";
@@ -246,4 +246,9 @@ export function stateOf(sandbox: Sandbox): SandboxState {
   const state = Reflect.get(sandbox, stateKey) as SandboxState | undefined;
   if (state !== undefined) return state;
   throw new SandboxError("usage", "This is not a sandbox. Create one with createSandbox or startServer.");
+}
+
+/** An instant as scenarios write it; a text, which may be a duration, is unchanged. */
+function writtenInstant<Given extends Instant | undefined>(input: Given) {
+  return input === undefined || typeof input === "string" ? input : isoOf(instantOf(input));
 }

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 
 export const controlPath = "/__sandbox";
 
@@ -9,10 +8,6 @@ export function isWildcard(address: string): boolean {
 
 export function hostToConnectTo(address: string): string {
   return isWildcard(address) ? "127.0.0.1" : address.includes(":") ? `[${address}]` : address;
-}
-
-export function baseUrlOf({ address, port }: AddressInfo, scheme: "http" | "https"): string {
-  return `${scheme}://${hostToConnectTo(address)}:${port}`;
 }
 
 export function isLoopback(address: string): boolean {

@@ -11,7 +11,7 @@ import type { SandboxState } from "../sandbox/sandbox.js";
 import { announcedKeys } from "../sandbox/secrets.js";
 import { startSandbox } from "../sandbox/start.js";
 import { bundledScenarios, isScenarioName, type ScenarioName } from "../scenario/bundled.js";
-import { shellUrl } from "./plain-text.js";
+import { shellWord } from "./plain-text.js";
 import type { HowToCover } from "./report-shape.js";
 
 interface Reproduction {
@@ -190,4 +190,11 @@ function pathsWithFaults(
     isFirst = false;
   }
   return [{ pathId: apiPath }];
+}
+
+/** Returns the URL of a path for a shell with the environment of clients. */
+function shellUrl(path: string): string {
+  // Only these are plain in double quotes.
+  const isPlain = /^[\w/.~:@%+,=?&;-]*$/.test(path);
+  return isPlain ? `"$SVC_BASE_URL${path}"` : `--globoff --path-as-is "$SVC_BASE_URL"${shellWord(path)}`;
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { alignColumns, commandLine, shellWord, timesOf } from "./plain-text.js";
+import { alignColumns, commandLine, shellWord } from "./plain-text.js";
+import { timesOf } from "./report-layout.js";
 
 test("columns are as wide as their widest cell, without the colors of a cell and without spaces at the end", () => {
   const lines = alignColumns([["a", "\u001b[31mlong\u001b[39m", "x"], ["bcd", "1", ""], ["e"]]);

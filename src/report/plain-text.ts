@@ -34,22 +34,10 @@ export function shellWord(word: string): string {
   return `$'${word.replace(/[^\x20-\x7E]|['\\:#]/gu, escaped)}'`;
 }
 
-/** Returns the URL of a path for a shell with the environment of clients. */
-export function shellUrl(path: string): string {
-  // Only these are plain in double quotes.
-  const isPlain = /^[\w/.~:@%+,=?&;-]*$/.test(path);
-  return isPlain ? `"$SVC_BASE_URL${path}"` : `--globoff --path-as-is "$SVC_BASE_URL"${shellWord(path)}`;
-}
-
 /** Returns a command as a shell line for people; cuts a long one. */
 export function commandLine(command: readonly string[], longest = 200): string {
   const line = command.map(shellWord).join(" ");
   return line.length > longest ? `${line.slice(0, longest)}…` : line;
-}
-
-/** Returns the number of requests that caused an advice, or of lines of output. */
-export function timesOf({ id, count }: { readonly id: string; readonly count: number }): string {
-  return pluralize(count, id === "key-in-output" ? "line" : "request");
 }
 
 /** A client, and how it ran. */

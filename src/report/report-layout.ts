@@ -5,7 +5,7 @@ import { isSuccess } from "../rules/outcomes.js";
 import { escapeControls } from "../rules/redact.js";
 import { snakeCase } from "../rules/schema/json.js";
 import { listed } from "../rules/schema/words.js";
-import { pluralize, timesOf } from "./plain-text.js";
+import { pluralize } from "./plain-text.js";
 import type { ReportFormat, ReportLayout, Section, TableRow, Tone } from "./render/layout.js";
 import { render, type TextStyle } from "./render/render.js";
 import type {
@@ -215,4 +215,9 @@ export function githubAnnotations({ advice }: Report, failures: readonly UnmetTh
 // A line break ends a command, and a percent sign starts an escape.
 function annotationText(plain: string): string {
   return escapeControls(plain).replaceAll("%", "%25");
+}
+
+/** Returns the number of requests that caused an advice, or of lines of output. */
+export function timesOf({ id, count }: { readonly id: string; readonly count: number }): string {
+  return pluralize(count, id === "key-in-output" ? "line" : "request");
 }

@@ -195,8 +195,6 @@ export const keyStateTable = {
 export type KeyStateName = keyof typeof keyStateTable;
 export const keyStates = Object.keys(keyStateTable) as KeyStateName[];
 
-export const stateRejections = Object.values(keyStateTable).flatMap(({ rejection }) => rejection ?? []);
-
 export const maximumActiveKeys = 5;
 
 export function countsAsActive(

@@ -16,9 +16,6 @@ export interface Assumptions {
   readonly default_expiry: string;
 }
 
-export const errorCodePattern = /^[A-Za-z][A-Za-z0-9_.-]*$/;
-export const scopePattern = /^[a-z][a-z0-9_.-]*(?::[a-z][a-z0-9_.-]*)*$/;
-
 export interface AssumptionDefinition<Value> {
   readonly kind:
     | "boolean"

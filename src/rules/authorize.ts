@@ -1,6 +1,8 @@
-import { type KeyRecord, keyStateAt, keyStateTable, stateRejections } from "./api-key.js";
+import { type KeyRecord, keyStateAt, keyStateTable } from "./api-key.js";
 import type { Organization } from "./organization.js";
 import type { ApiPathId } from "./outcomes.js";
+
+const stateRejections = Object.values(keyStateTable).flatMap(({ rejection }) => rejection ?? []);
 
 export type Presented = "missing" | "malformed" | "well_formed";
 

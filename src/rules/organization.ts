@@ -54,8 +54,3 @@ export function readAccess(written: WrittenAccess, before: Access = usualAccess)
     liveAccess: written.live_access ?? before.liveAccess,
   };
 }
-
-/** The members as a scenario has them. */
-export function writeMembers({ type, status, sandboxAccess, liveAccess }: Organization) {
-  return { type, status, sandbox_access: sandboxAccess, live_access: liveAccess };
-}

@@ -57,4 +57,3 @@ export function refsIn(action: Partial<Record<ActionName, unknown>>) {
 }
 
 export const stepKinds = ["say", "request", "advance", ...actionNames] as const;
-export type StepKind = (typeof stepKinds)[number];

@@ -125,13 +125,3 @@ function invalid(kind: string, given: unknown, hint: string): SandboxError {
   const message = `Invalid ${kind} ${JSON.stringify(given)}: ${hint}.`;
   return new SandboxError("validation_failed", message, { given });
 }
-
-export function instantFrom(now: number, input: string): number {
-  const duration = parseDuration(input);
-  return duration === undefined ? instantOf(input) : now + duration;
-}
-
-/** An instant as scenarios write it; a text, which may be a duration, is unchanged. */
-export function writtenInstant<Given extends Instant | undefined>(input: Given) {
-  return input === undefined || typeof input === "string" ? input : isoOf(instantOf(input));
-}

@@ -1,6 +1,6 @@
 import { forEachEnd, type KeyEnds, keyEnds, keyStateAt, keyStateTable } from "../rules/api-key.js";
 import type { RejectionCode } from "../rules/errors.js";
-import { writeMembers } from "../rules/organization.js";
+import type { Organization } from "../rules/organization.js";
 import type { PathId } from "../rules/outcomes.js";
 import { lastClockInstant } from "../scenario/format/fields.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../scenario/population.js";
@@ -206,4 +206,9 @@ function writtenEnds(key: KeyEnds, now: number): EndsInScenario {
   });
   const named = Object.entries(keyEnds).map(([end, name]) => [name, times[end as keyof KeyEnds]]); // its own names
   return Object.fromEntries(named) as EndsInScenario; // one for each
+}
+
+/** The members as a scenario has them. */
+function writeMembers({ type, status, sandboxAccess, liveAccess }: Organization) {
+  return { type, status, sandbox_access: sandboxAccess, live_access: liveAccess };
 }

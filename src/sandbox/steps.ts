@@ -1,12 +1,14 @@
 import type { RejectionCode, SandboxErrorCode } from "../rules/errors.js";
 import type { FaultPathId } from "../rules/fault-effects.js";
 import type { PathId } from "../rules/outcomes.js";
-import { type ActionName, refsIn, type StepKind, stepKinds } from "../rules/steps.js";
+import { type ActionName, refsIn, stepKinds } from "../rules/steps.js";
 import { timeFrom } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { isoOf } from "./clock.js";
 import type { RequestEvent } from "./journal/history.js";
 import type { KeyView, OrganizationView } from "./view-shapes.js";
+
+type StepKind = (typeof stepKinds)[number];
 
 /** An event of a sandbox. Contains no keys (R34). */
 export type HistoryEvent = RequestEvent | OtherEvent;
@@ -93,8 +95,6 @@ export interface StoryResponse {
   readonly pathId: PathId;
   readonly fault: FaultPathId | null;
 }
-
-export type SendStoryRequest = (request: StoryRequest) => StoryResponse;
 
 /** A request for display: `key` is a ref, `none`, `malformed` or `unknown`. */
 export interface SentRequest extends Omit<StoryRequest, "headers" | "body" | "keyHash"> {

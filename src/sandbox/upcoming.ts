@@ -7,7 +7,13 @@ import { actionIn } from "./operations/operations.js";
 import { withoutOver } from "./registry.js";
 import type { SandboxState } from "./sandbox.js";
 import { keyRefsOf } from "./steps.js";
-import type { Coming, Upcoming } from "./view-shapes.js";
+import type { Upcoming } from "./view-shapes.js";
+
+interface Coming extends Partial<Pick<Upcoming, "key" | "organization" | "step">> {
+  readonly at: number | undefined;
+  readonly kind: Upcoming["kind"];
+  readonly text: string;
+}
 
 const max = 100;
 

@@ -97,9 +97,3 @@ const upcomingShape = s.mapping({
 });
 /** An event that happens when the clock reaches it. */
 export interface Upcoming extends ValueOf<typeof upcomingShape> {}
-
-export interface Coming extends Partial<Pick<Upcoming, "key" | "organization" | "step">> {
-  readonly at: number | undefined;
-  readonly kind: Upcoming["kind"];
-  readonly text: string;
-}

@@ -1,4 +1,5 @@
-import { bareName, baseUrlOf, controlPath, isLoopback } from "../node/addresses.js";
+import type { AddressInfo } from "node:net";
+import { bareName, controlPath, hostToConnectTo, isLoopback } from "../node/addresses.js";
 import { clearInterval, nextTick, nodeCrypto, setInterval } from "../node/platform.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
@@ -109,4 +110,8 @@ function mountControl(state: Server): ControlHandler {
         reject(response, 500);
       });
   };
+}
+
+function baseUrlOf({ address, port }: AddressInfo, scheme: "http" | "https"): string {
+  return `${scheme}://${hostToConnectTo(address)}:${port}`;
 }

@@ -1,6 +1,7 @@
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
-import { endpointUnder, sendOnce } from "../../src/node/clients/send-once.js";
+import { endpointUnder } from "../../src/cli/commands/check.js";
+import { sendOnce } from "../../src/node/clients/send-once.js";
 import { listening } from "../support/servers.js";
 
 /** Sends a request to a server that responds with this text, and leaves the connection open unless it `ends`. */

@@ -3,7 +3,7 @@ import { mix32, type RandomStream, randomStream } from "../../rules/seed.js";
 import { profileOf } from "../../sandbox/conditions.js";
 import type { ApiResponse } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
-import { headerPairs, withBody } from "../messages.js";
+import { headerPairs, utf8Length } from "../messages.js";
 import { contextRows, type Draft, type RowVariant, type VariationRow, variationTable } from "./table.js";
 
 interface Selected {
@@ -117,4 +117,10 @@ export function vary(
     variant.change?.(draft, random);
   }
   return withBody({ status, headers: draft.headers.flat(), body }, draft.text);
+}
+
+function withBody({ status, headers }: ApiResponse, body: string): ApiResponse {
+  const length = String(utf8Length(body));
+  const isLength = (at: number) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === "content-length";
+  return { status, headers: headers.map((text, at) => (isLength(at) ? length : text)), body };
 }

@@ -1,9 +1,11 @@
+import { me } from "../../api/endpoints/me.js";
 import { keysInVariables } from "../../check/contract.js";
 import { renderCheck } from "../../check/report.js";
 import { runCheck } from "../../check/run.js";
-import { isLoopbackHost } from "../../node/addresses.js";
-import { createSend, endpointUnder } from "../../node/clients/send-once.js";
+import { isLoopbackHost, readBaseUrl } from "../../node/addresses.js";
+import { createSend } from "../../node/clients/send-once.js";
 import { parseApiKey } from "../../rules/api-key.js";
+import { SandboxError } from "../../rules/errors.js";
 import { redactKeys } from "../../rules/redact.js";
 import { unknownSecret } from "../../scenario/population.js";
 import { declareCommand } from "../command.js";
@@ -62,4 +64,16 @@ function warnOfPlainHttp({ protocol, host }: URL, { env, stderr }: Io): void {
   const isReal = ([, apiKey]: readonly [string, string]) => parseApiKey(apiKey)?.marked !== true;
   if (protocol !== "http:" || isLoopbackHost(host) || !keysInVariables(env).some(isReal)) return;
   stderr.say(`Keys go to ${host} unencrypted: the base URL starts with http://.\n`);
+}
+
+/** Errors leave out the given text, which may contain a password or a key. */
+export function endpointUnder(base: string): URL {
+  const url = readBaseUrl(base);
+  if (url === undefined) {
+    throw new SandboxError(
+      "usage",
+      "Invalid base URL: it must start with http: or https:, without a password, query or fragment, such as https://api.example. Keys come from SVC_KEY_<REF> variables.",
+    );
+  }
+  return new URL(url.endsWith(me.path) ? url : url + me.path);
 }

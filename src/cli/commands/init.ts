@@ -1,10 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { makeFolder, writeFileAtomically } from "../../node/files/write-file.js";
 import { packageFile, repository, version } from "../../node/package-files.js";
 import { isExecutable } from "../../node/platform.js";
+import { SandboxError } from "../../rules/errors.js";
 import { parsedJson } from "../../rules/schema/json.js";
 import { isMapping } from "../../rules/schema/shape.js";
 import { listed, quote } from "../../rules/schema/words.js";
@@ -13,7 +14,6 @@ import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
 import { starterScenario } from "../../scenario/starter.generated.js";
 import { declareCommand } from "../command.js";
 import { unwritable, usageError } from "../exit-codes.js";
-import { newFile } from "../files.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import { ownScenario } from "../open-scenario.js";
@@ -263,4 +263,15 @@ function installedFile(folder: string, name: string): string | undefined {
         .replace(/^(?!\.)/, "./");
     if (at === dirname(at)) return undefined;
   }
+}
+
+function newFile(name: string, cwd: string, { force = false }: { force?: boolean | undefined }): string {
+  const file = resolve(cwd, name);
+  if (!existsSync(file)) return file;
+  if (statSync(file).isDirectory()) throw usageError(`${quote(name)} is a folder. Name a file.`);
+  if (force) return file;
+  throw new SandboxError(
+    "file_exists",
+    `${quote(name)} already exists and is unchanged. Overwrite it with --force, or name another file.`,
+  );
 }

@@ -1,4 +1,7 @@
+import { promises } from "node:fs";
+import { resolve } from "node:path";
 import { ControlClient } from "../../node/clients/control-client.js";
+import { readFailure } from "../../node/files/write-file.js";
 import { mergeReports } from "../../report/merge-reports.js";
 import { githubAnnotations, renderReport } from "../../report/report-layout.js";
 import { parseReport, type Report } from "../../report/report-shape.js";
@@ -9,7 +12,6 @@ import { isMapping } from "../../rules/schema/shape.js";
 import { quote } from "../../rules/schema/words.js";
 import { declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import { readGivenFile } from "../files.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import { runsOnGithub } from "../serve/exec-report.js";
@@ -73,4 +75,11 @@ async function readReport(file: string, io: Io): Promise<Report> {
   throw usageError(
     `${quote(file)} is not a JSON report of this version. Write one with \`${io.program} report --json\`, or exec --report run.json.`,
   );
+}
+
+/** Reads a file of the user; throws `usage` if it cannot be read. `what` is a noun such as `the report`. */
+async function readGivenFile(file: string, what: string, { cwd }: Pick<Io, "cwd">): Promise<string> {
+  return promises.readFile(resolve(cwd, file), "utf8").catch((error) => {
+    throw usageError(`Failed to read ${what} ${quote(file)}: ${readFailure(error)}.`);
+  });
 }

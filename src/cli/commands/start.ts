@@ -8,13 +8,14 @@ import { listed, quote } from "../../rules/schema/words.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { givenOptions } from "../../sandbox/start.js";
+import { ScenarioError } from "../../scenario/problems.js";
 import { type RunningServer, serve } from "../../server/serve.js";
 import type { StateFile, StateOptions } from "../../server/state-file.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
-import { loadNamed, startNamed, warnOfDates, warnOfPinned, warnOfSteps } from "../open-scenario.js";
+import { loadNamed, startNamed, stepsThatFail, warnOfDates, warnOfPinned } from "../open-scenario.js";
 import { announce, noteReach, printsJson } from "../serve/announce.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { serveOptions } from "../serve/serve-options.js";
@@ -304,4 +305,17 @@ function stopWithStdin(scenario: string | undefined, { stdin, stop }: Io): void 
   finished(stdin.resume(), { writable: false }, stop);
   // An open pipe does not keep a failed server alive.
   stdin.unref?.();
+}
+
+/** Warns about steps of a scenario file with unexpected results. Bundled scenarios are tested. */
+async function warnOfSteps(
+  loaded: LoadedScenario,
+  flags: flag.SandboxFlags,
+  io: Io,
+  log: Logger,
+): Promise<void> {
+  const isBundled = loaded.files.length === 0 && loaded.piped === undefined;
+  const problems = isBundled ? [] : await stepsThatFail(loaded, flags, io);
+  if (problems.length === 0) return;
+  log.note(`Steps of ${loaded.name} that may fail:\n\n${new ScenarioError(problems).message}\n`);
 }

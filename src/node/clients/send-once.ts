@@ -2,9 +2,6 @@ import { once } from "node:events";
 import * as http from "node:http";
 import * as https from "node:https";
 import { rootCertificates } from "node:tls";
-import { me } from "../../api/endpoints/me.js";
-import { SandboxError } from "../../rules/errors.js";
-import { readBaseUrl } from "../addresses.js";
 import { version } from "../package-files.js";
 
 /** Sends a GET request to `/me` with a key, or without one for `undefined`; never throws. */
@@ -27,18 +24,6 @@ export interface NoResponse {
 
 export function isNoResponse(reply: object): reply is NoResponse {
   return "hint" in reply;
-}
-
-/** Errors leave out the given text, which may contain a password or a key. */
-export function endpointUnder(base: string): URL {
-  const url = readBaseUrl(base);
-  if (url === undefined) {
-    throw new SandboxError(
-      "usage",
-      "Invalid base URL: it must start with http: or https:, without a password, query or fragment, such as https://api.example. Keys come from SVC_KEY_<REF> variables.",
-    );
-  }
-  return new URL(url.endsWith(me.path) ? url : url + me.path);
 }
 
 export function createSend(url: URL, timeout: number): Send {

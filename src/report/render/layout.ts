@@ -1,4 +1,3 @@
-import { escapeControls } from "../../rules/redact.js";
 import { listed } from "../../rules/schema/words.js";
 
 /** The formats of a report, a check and a certificate: `render.ts` has the renderer of each. The rest is read from here. */
@@ -69,11 +68,6 @@ export type Cell = string | (ToneText & { readonly code?: string | undefined });
 
 export function detailed(cell: Cell): Exclude<Cell, string> {
   return typeof cell === "string" ? { text: cell } : cell;
-}
-
-export function plainCell(cell: Cell): string {
-  const { text, code } = detailed(cell);
-  return escapeControls(code === undefined ? text : `${text} ${code}`);
 }
 
 interface ToneText {

@@ -3,7 +3,6 @@ import { alignColumns } from "../plain-text.js";
 import {
   type Cell,
   detailed,
-  plainCell,
   type ReportFormat,
   type ReportLayout,
   type Section,
@@ -206,4 +205,9 @@ function xmlText(text: string): string {
 
 function attribute(text: string): string {
   return `"${xmlText(text)}"`;
+}
+
+function plainCell(cell: Cell): string {
+  const { text, code } = detailed(cell);
+  return escapeControls(code === undefined ? text : `${text} ${code}`);
 }

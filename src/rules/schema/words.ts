@@ -57,13 +57,3 @@ export function didYouMean(name: string, candidates: Iterable<string>): string {
 export interface KnownRefs extends Pick<ReadonlyMap<string, unknown>, "has" | "size"> {
   readonly keys: () => Iterable<string>;
 }
-
-export function knownRefsHint(ref: string, known: KnownRefs, things: string): string {
-  // Comparing each of many wrong refs with more than this would be slow.
-  const near = known.size > 300 ? undefined : nearest(ref, known.keys());
-  if (near !== undefined) return `did you mean ${near}?`;
-  if (known.size === 0) return `the scenario has no ${things}`;
-  const names: string[] = [];
-  for (const name of known.keys()) if (names.push(name) === 10) break;
-  return `${things} of this scenario: ${names.join(", ")}${known.size > names.length ? ", …" : ""}`;
-}

@@ -26,7 +26,7 @@ import {
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { readSettings } from "../../scenario/format/key-settings.js";
 import { deriveSecret, secretFrom } from "../../scenario/population.js";
-import { durationOf, instantFrom, scenarioDuration } from "../clock.js";
+import { durationOf, instantOf, scenarioDuration } from "../clock.js";
 import { withGrantedScopes } from "../conditions.js";
 import { type KeyEntry, type OrganizationEntry, withoutOver } from "../registry.js";
 import type { SandboxState } from "../sandbox.js";
@@ -258,4 +258,9 @@ function overlapOf(input: string | number = defaultOverlap): number {
   if (Number.isSafeInteger(overlap) && overlap >= 0 && overlap <= maximumOverlap) return overlap;
   const message = `Invalid overlap of ${scenarioDuration(overlap)}: it must be between 0s and 7d.`;
   throw new SandboxError("overlap_out_of_range", message, { overlap, maximum: maximumOverlap });
+}
+
+function instantFrom(now: number, input: string): number {
+  const duration = parseDuration(input);
+  return duration === undefined ? instantOf(input) : now + duration;
 }

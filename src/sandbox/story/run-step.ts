@@ -14,7 +14,6 @@ import {
   kindOf,
   nothing,
   type PlayedStep,
-  type SendStoryRequest,
   type SentRequest,
   type StepDifference,
   type StoryProgress,
@@ -25,6 +24,8 @@ import {
   type TimelineResult,
 } from "../steps.js";
 import { viewClock } from "../views.js";
+
+type SendStoryRequest = (request: StoryRequest) => StoryResponse;
 
 type StepExpectation = NonNullable<StoryStep["expect"]>;
 

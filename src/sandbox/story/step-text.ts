@@ -1,12 +1,6 @@
 import { defaultOverlap, minute } from "../../rules/api-key.js";
 import { actionIn } from "../operations/operations.js";
-import { keyRefsOf, type Performed, type PlayedStep, type StepAction, type StoryStep } from "../steps.js";
-
-/** Describes a step in sentences; `null` for narration, a request, and a step that could not run. */
-export function stepText({ step, performed, failure, now }: PlayedStep): string | null {
-  if (performed !== null) return actionSentences(step, performed);
-  return step.advance === undefined || failure !== null ? null : clockSentence(step.advance, now);
-}
+import { keyRefsOf, type Performed, type StepAction, type StoryStep } from "../steps.js";
 
 /** `30 minutes pass: it is 09:30 on 2 March 2026.` */
 export function clockSentence(duration: string, now: string): string {

@@ -1,7 +1,7 @@
 import { snakeCase } from "../../rules/schema/json.js";
 import type { PlayedStep } from "../steps.js";
 import { errorCodeOf } from "./run-step.js";
-import { actionSentences, stepText } from "./step-text.js";
+import { actionSentences, clockSentence } from "./step-text.js";
 
 /** Contains the key that the step made. */
 export function stepJson(result: PlayedStep) {
@@ -28,4 +28,10 @@ export function stepView(result: PlayedStep) {
 export function rejectionOf(performed: PlayedStep["performed"]) {
   const { code = null, message = null } = performed?.rejection ?? {};
   return { rejection: code, message };
+}
+
+/** Describes a step in sentences; `null` for narration, a request, and a step that could not run. */
+function stepText({ step, performed, failure, now }: PlayedStep): string | null {
+  if (performed !== null) return actionSentences(step, performed);
+  return step.advance === undefined || failure !== null ? null : clockSentence(step.advance, now);
 }

@@ -1,7 +1,7 @@
 import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
 import { maximumProblems } from "../../rules/schema/check.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
-import { type KnownRefs, knownRefsHint, quote } from "../../rules/schema/words.js";
+import { type KnownRefs, nearest, quote } from "../../rules/schema/words.js";
 import { endpointsWritten } from "../endpoints.js";
 import { isReserved, lastClockInstant, parseTime, parseWhen } from "../format/fields.js";
 import { isPopulated, type ScenarioKey, type ScenarioOrganization } from "../population.js";
@@ -149,3 +149,13 @@ const clockIsWithinYears: ScenarioRule = ({ start = 0, wrong }) => {
 };
 
 export const refRules: readonly ScenarioRule[] = [clockIsWithinYears, refsAreFree, refsExist];
+
+function knownRefsHint(ref: string, known: KnownRefs, things: string): string {
+  // Comparing each of many wrong refs with more than this would be slow.
+  const near = known.size > 300 ? undefined : nearest(ref, known.keys());
+  if (near !== undefined) return `did you mean ${near}?`;
+  if (known.size === 0) return `the scenario has no ${things}`;
+  const names: string[] = [];
+  for (const name of known.keys()) if (names.push(name) === 10) break;
+  return `${things} of this scenario: ${names.join(", ")}${known.size > names.length ? ", …" : ""}`;
+}

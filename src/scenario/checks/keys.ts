@@ -12,7 +12,7 @@ import {
 import { canonicalJson } from "../../rules/schema/json.js";
 import { listed, quote } from "../../rules/schema/words.js";
 import { scenarioLimits } from "../format/fields.js";
-import { endsFrom, hasFixedTime, readEnds } from "../format/key-settings.js";
+import { endsFrom, type GivenEnds, readEnds } from "../format/key-settings.js";
 import { populationOf, sharedValues } from "../population.js";
 import type { Facts, KeyFacts, ScenarioRule } from "./facts.js";
 
@@ -236,3 +236,8 @@ export const keyRules: readonly ScenarioRule[] = [
   replacementsFit,
   replacementsEnd,
 ];
+
+/** Whether one of the ends is a time, and no duration. */
+function hasFixedTime({ ends }: GivenEnds): boolean {
+  return Object.values(ends).some((when) => when !== undefined && "at" in when);
+}

@@ -1,7 +1,8 @@
 import { maximumOverlap } from "../../rules/api-key.js";
-import { scopePattern } from "../../rules/assumptions.js";
 import { redactKeys, unicodePattern } from "../../rules/redact.js";
 import * as s from "../../rules/schema/shape.js";
+
+const scopePattern = /^[a-z][a-z0-9_.-]*(?::[a-z][a-z0-9_.-]*)*$/;
 
 const lengths = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 

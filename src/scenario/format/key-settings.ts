@@ -49,11 +49,6 @@ export function readEnds(key: ScenarioKey): GivenEnds | undefined {
   return { state, isReplaced, ends };
 }
 
-/** Whether one of the ends is a time, and no duration. */
-export function hasFixedTime({ ends }: GivenEnds): boolean {
-  return Object.values(ends).some((when) => when !== undefined && "at" in when);
-}
-
 /** Returns the ends of a key whose durations count from `start`: the given ones, or those of its state. */
 export function endsFrom(start: number, { state, isReplaced, ends }: GivenEnds): KeyEnds {
   const at = (when: When | undefined) => (when === undefined ? undefined : timeFrom(start, when));

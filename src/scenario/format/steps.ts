@@ -1,5 +1,5 @@
 import { environments } from "../../rules/api-key.js";
-import { assumptionTable, errorCodePattern, profiles } from "../../rules/assumptions.js";
+import { assumptionTable, profiles } from "../../rules/assumptions.js";
 import { rejectionCodes } from "../../rules/errors.js";
 import {
   type FailureStatus,
@@ -25,6 +25,8 @@ import {
   timeOrDuration,
   wait,
 } from "./fields.js";
+
+const errorCodePattern = /^[A-Za-z][A-Za-z0-9_.-]*$/;
 
 const timeOfDayPattern = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 

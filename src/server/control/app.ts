@@ -1,9 +1,10 @@
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from "express";
 import { controlPath, isLoopbackHost, nameIn } from "../../node/addresses.js";
+import { textOfBytes } from "../../node/files/load-scenario.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactPath } from "../../rules/redact.js";
 import { checkValue } from "../../rules/schema/check.js";
-import { snakeCase } from "../../rules/schema/json.js";
+import { isTooDeep, maxLevels, parsedJson, snakeCase } from "../../rules/schema/json.js";
 import { shapeOf } from "../../rules/schema/shape.js";
 import { listed } from "../../rules/schema/words.js";
 import { requireAdministrator } from "../../sandbox/operations/keys.js";
@@ -11,13 +12,19 @@ import { runDue } from "../../sandbox/operations/operations.js";
 import type { Actor } from "../../sandbox/steps.js";
 import { checkInput, controlBodies } from "../../scenario/format/inputs.js";
 import { isPagePath } from "../sockets/requests.js";
-import { ofControl } from "../sockets/responses.js";
 import { type ControlHandler, isAdmitted, type Server } from "../sockets/server-state.js";
 import { sendCompressed, servePageFiles } from "./page.js";
 import { HttpRejection, sendControlError } from "./rejections.js";
-import { bodyText, isTextResponse, jsonResponse, parseJson, type Route } from "./route.js";
+import { isTextResponse, jsonResponse, type Route } from "./route.js";
 import { routes } from "./routes/routes.js";
 import { sentScenario } from "./routes/scenario.js";
+
+/** Headers of each response of the control plane. */
+const ofControl = {
+  "Cache-Control": "no-store",
+  "X-Frame-Options": "DENY",
+  "X-Content-Type-Options": "nosniff",
+};
 
 /** The bytes of a call's body, such as a scenario. */
 const maxBodyBytes = 256_000;
@@ -222,4 +229,15 @@ function admitCallers(server: Server): RequestHandler {
       "Send the control token from the server's start: Authorization: Bearer <token>.",
     );
   };
+}
+
+function bodyText({ body }: Request): string {
+  return textOfBytes((body as Buffer | undefined) ?? new Uint8Array());
+}
+
+function parseJson(text: string): unknown {
+  const body = parsedJson(text);
+  if (body === undefined) throw new HttpRejection("bad_request", "The body is not valid JSON.");
+  if (!isTooDeep(body)) return body;
+  throw new HttpRejection("bad_request", `The body is nested more than ${maxLevels} levels deep.`);
 }

@@ -1,6 +1,4 @@
 import type { Request, Response } from "express";
-import { textOfBytes } from "../../node/files/load-scenario.js";
-import { isTooDeep, maxLevels, parsedJson } from "../../rules/schema/json.js";
 import type { ValueOf } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
@@ -8,7 +6,6 @@ import type { Actor } from "../../sandbox/steps.js";
 import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/inputs.js";
 import type { ScenarioText } from "../../scenario/scenario-text.js";
 import type { Server } from "../sockets/server-state.js";
-import { HttpRejection } from "./rejections.js";
 
 /** The sandbox, and what a client sent, checked by the shapes of its route. */
 interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unknown>>> {
@@ -83,15 +80,4 @@ export function controlRoute<Name extends ControlBodyName = "nothing", Parameter
 ): Route {
   const [method, path] = call.split(" ") as [Route["method"], string];
   return { changes: method !== "GET", ...row, method, path } as unknown as Route; // its shapes check its body and query
-}
-
-export function bodyText({ body }: Request): string {
-  return textOfBytes((body as Buffer | undefined) ?? new Uint8Array());
-}
-
-export function parseJson(text: string): unknown {
-  const body = parsedJson(text);
-  if (body === undefined) throw new HttpRejection("bad_request", "The body is not valid JSON.");
-  if (!isTooDeep(body)) return body;
-  throw new HttpRejection("bad_request", `The body is nested more than ${maxLevels} levels deep.`);
 }

@@ -175,10 +175,3 @@ export function endSocket(socket: Duplex, text = ""): void {
   socket.once("close", () => clearTimeout(deadline));
   socket.end(text);
 }
-
-/** Headers of each response of the control plane. */
-export const ofControl = {
-  "Cache-Control": "no-store",
-  "X-Frame-Options": "DENY",
-  "X-Content-Type-Options": "nosniff",
-};
