@@ -1,17 +1,21 @@
 import { isSuccess, outcomeOf, type PathId } from "../rules/outcomes.js";
 import { type Answer, type Context, check, held, type Judged, open, type Runs } from "./context.js";
-import { type CertifyPlan, isWanted } from "./plan.js";
+import { againWith, type CertifyPlan, isWanted } from "./plan.js";
 import type { Problem } from "./report.js";
 import { type ClientRun, notMade, type Reason, tooLate, whyNotJudged } from "./run.js";
 
 /** Breaks a path: first its first request alone, which shows whether a test uses that one, and then all of them. */
-export function createAnswers(plan: CertifyPlan, runs: Runs, plain: ClientRun): Context["answerOn"] {
-  const answers = new Map<PathId, Promise<Answer>>();
-  const breaks = async (path: PathId): Promise<Answer> => {
+export function createAnswers(
+  plan: CertifyPlan,
+  runs: Runs,
+  plain: ClientRun,
+): Pick<Context, "wrongOnce" | "answerOn"> {
+  const wrongOnce = keptByPath(async (path) =>
+    plan.allow.includes(path) ? undefined : runs.run(`answer.${path}`, { answer: { path, once: true } }),
+  );
+  const answerOn = keptByPath(async (path): Promise<Answer> => {
     const name = `answer.${path}`;
-    const once = plan.allow.includes(path)
-      ? undefined
-      : await runs.run(name, { answer: { path, once: true } });
+    const once = await wrongOnce(path);
     if (once?.outcome === "failed" && once.hits > 0) return { kind: "noticed once" };
     const run = await runs.run(name, { answer: { path } });
     if (run === undefined) return { kind: "not judged", reason: notMade };
@@ -19,11 +23,17 @@ export function createAnswers(plan: CertifyPlan, runs: Runs, plain: ClientRun): 
     if (run.outcome === "failed" && run.hits > 0) return { kind: "noticed" };
     const reason = whyNotJudged(run.hits === 0 ? { sent: [] } : plain, run, "hit");
     return reason === undefined ? { kind: "unnoticed" } : { kind: "not judged", reason };
-  };
+  });
+  return { wrongOnce, answerOn };
+}
+
+/** Makes the runs of each path once. */
+function keptByPath<Result>(make: (path: PathId) => Promise<Result>): (path: PathId) => Promise<Result> {
+  const results = new Map<PathId, Promise<Result>>();
   return (path) => {
-    const answer = answers.get(path) ?? breaks(path);
-    answers.set(path, answer);
-    return answer;
+    const result = results.get(path) ?? make(path);
+    results.set(path, result);
+    return result;
   };
 }
 
@@ -35,12 +45,12 @@ export async function judgeAnswers({ plan, covered, answerOn }: Context): Promis
     if (answer.kind === "not judged") return open(name, answer.reason);
     if (answer.kind !== "unnoticed") return held(name);
     if (plan.allow.includes(path)) return { checks: [check(name, "allowed")], problems: [] };
-    return { checks: [check(name, "failed")], problems: [unnoticed(path)] };
+    return { checks: [check(name, "failed")], problems: [unnoticed(path, plan)] };
   };
   return Promise.all(covered.filter((path) => isWanted(plan, `answer.${path}`)).map(judge));
 }
 
-function unnoticed(path: PathId): Problem {
+function unnoticed(path: PathId, plan: CertifyPlan): Problem {
   const { status, when } = outcomeOf(path);
   const name = `answer.${path}`;
   const instead = isSuccess(path) ? "401" : "200";
@@ -48,7 +58,7 @@ function unnoticed(path: PathId): Problem {
     name,
     sentence: `Passes with the wrong answer: ${when} got ${instead} in place of ${status}`,
     whatToDo: `Make a test fail on it. If your client survives it on purpose, add --allow ${path}.`,
-    again: ["certify", "--only", name],
+    again: againWith(plan, "certify", "--only", name),
     runs: [name],
   };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { conditionedRun } from "../../src/api/conditioned-run.js";
-import type { Resend } from "../../src/sandbox/conditions.js";
+import { conditionedRun } from "../../src/runs/conditioned-run.js";
+import type { Resend } from "../../src/runs/conditions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import { resetSandbox } from "../../src/sandbox/start.js";
 import { startFrozen } from "../support/doors.js";
@@ -15,7 +15,7 @@ function started(resend: Omit<Resend, "key" | "after"> & { readonly after?: numb
     if (waitMs > 0) operations.advance(sandbox, { by: waitMs });
     return ask(sandbox, { key }).status;
   };
-  return { sandbox, send, rewards: () => seen.filter(({ isRewarded }) => isRewarded).length };
+  return { sandbox, send, rewards: () => seen.filter((one) => one.rewardedAfterMs !== undefined).length };
 }
 
 test("of each two requests with the key the first is rejected, and other keys are left alone", () => {

@@ -1,5 +1,4 @@
 import { stripVTControlCharacters } from "node:util";
-import { conditionedRun } from "../../api/conditioned-run.js";
 import { type ClientRun, collectRequests, type RunRequest } from "../../certify/run.js";
 import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
@@ -7,6 +6,7 @@ import type { CommandEnd } from "../../node/run-command.js";
 import { clientReport } from "../../report/report.js";
 import { minuteStart } from "../../rules/api-key.js";
 import { redactKeys } from "../../rules/redact.js";
+import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { GivenOptions } from "../../sandbox/sandbox.js";
 import type { CommandCall } from "../command.js";
 import { startNamed } from "../open-scenario.js";

@@ -45,7 +45,7 @@ export function SandboxView() {
 const profiles: Readonly<Record<ShownProfile, string>> = {
   minimal: "only what the specification promises",
   typical: "what good gateways do",
-  varied: "like minimal, but open details vary between responses",
+  varied: "like minimal, but with open details by the seed",
 };
 
 /** The profile of the assumptions about open details of the specification. */

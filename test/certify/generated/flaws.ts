@@ -138,7 +138,7 @@ const ofReading: readonly Flaw[] = [
   ),
   looks(
     "rejects unknown members of an error",
-    ["error_members", "error_details", "details_without_reason"],
+    ["error_members", "error_details"],
     (_, { error }) => error && onlyMembers(error, "code", "message"),
   ),
   looks(
@@ -148,7 +148,7 @@ const ofReading: readonly Flaw[] = [
   ),
   looks(
     "rejects the details of a 401",
-    ["details_without_reason"],
+    ["error_details"],
     ({ status }, { error }) => status === 401 && lacks(error.details, "details"),
   ),
   looks(
