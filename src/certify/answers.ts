@@ -11,13 +11,13 @@ export function createAnswers(
   plain: ClientRun,
 ): Pick<Context, "wrongOnce" | "answerOn"> {
   const wrongOnce = keptByPath(async (path) =>
-    plan.allow.includes(path) ? undefined : runs.run(`answer.${path}`, { answer: { path, once: true } }),
+    plan.allow.includes(path) ? undefined : runs.make(`answer.${path}`, { answer: { path, once: true } }),
   );
   const answerOn = keptByPath(async (path): Promise<Answer> => {
     const name = `answer.${path}`;
     const once = await wrongOnce(path);
     if (once?.outcome === "failed" && once.hits > 0) return { kind: "noticed once" };
-    const run = await runs.run(name, { answer: { path } });
+    const run = await runs.make(name, { answer: { path } });
     if (run === undefined) return { kind: "not judged", reason: notMade };
     if (run.outcome === "timed_out") return { kind: "not judged", reason: tooLate };
     if (run.outcome === "failed" && run.hits > 0) return { kind: "noticed" };
@@ -76,8 +76,7 @@ export async function whyUnnoticed(
     if (kind === "noticed")
       return {
         why: `the command also passes when ${outcomeOf(path).when} is accepted once`,
-        whatToDo:
-          "Turn off what repeats failing tests, such as `--retry` of vitest, `jest.retryTimes` or `--reruns` of pytest.",
+        whatToDo: noRepeats,
       };
     count += kind === "noticed once" ? 1 : 0;
     if (count === maxNoticed) return undefined;
@@ -88,3 +87,13 @@ export async function whyUnnoticed(
     whatToDo: "Make a test fail when a rejected key is accepted.",
   };
 }
+
+/** A client that keeps what was accepted hides a runner that repeats tests; it keeps no 404, and sends nothing again for it. */
+export async function whyRepeated(path: PathId, runs: Runs): Promise<Reason | undefined> {
+  const run = await runs.make(`answer.${path}`, { answer: { path, once: true, as: "404.unknown_path" } });
+  if (run?.outcome === "failed") return undefined;
+  return { why: `the command also passes when ${outcomeOf(path).when} gets a 404 once`, whatToDo: noRepeats };
+}
+
+const noRepeats =
+  "Turn off what repeats failing tests, such as `--retry` of vitest, `jest.retryTimes` or `--reruns` of pytest.";

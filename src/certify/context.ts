@@ -19,7 +19,7 @@ export interface Runs {
   /** Later runs have the time that the plain one shows they need. `expected`: how many runs there will be. */
   readonly measured: (plain: ClientRun, expected: number) => void;
   /** `wait`: how long the client may wait before its next request, in milliseconds. */
-  readonly run: (
+  readonly make: (
     name: string,
     conditions: RunConditions,
     options?: { readonly seed?: number; readonly wait?: number; readonly isAlone?: boolean },
@@ -39,14 +39,20 @@ export function createRuns(plan: CertifyPlan, tools: Tools): Runs {
       plainMs = plain.durationMs;
       expected = count;
     },
-    async run(
+    async make(
       name,
       { profile = "minimal", ...conditions },
       { seed = plan.seed, wait = 0, isAlone = false } = {},
     ) {
       begun += 1;
       const timeouts = timeoutsFor(plan.timeout, plainMs, wait);
-      const run = await tools.run({ name, seed, conditions: { profile, ...conditions }, timeouts, isAlone });
+      const run = await tools.runClient({
+        name,
+        seed,
+        conditions: { profile, ...conditions },
+        timeouts,
+        isAlone,
+      });
       if (run === undefined) return undefined;
       all.push({ name, report: run.report });
       for (const scenario of run.scenarios) scenarios.add(scenario);

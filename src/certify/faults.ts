@@ -49,7 +49,7 @@ async function judgeFault(
   const { runs, plain, whyHidden } = context;
   const faults = faultsOf(fault);
   const hit: Hit = (path, isAlone = false) =>
-    runs.run(fault, { faults, once: path === undefined ? {} : { path } }, { wait: longestWait, isAlone });
+    runs.make(fault, { faults, once: path === undefined ? {} : { path } }, { wait: longestWait, isAlone });
   const first = await hit(subject?.path);
   if (first === undefined) return open(fault, notMade);
   const path = first.hitPath;
@@ -63,7 +63,7 @@ async function judgeFault(
   }
   // A response that nobody uses may have been hit, but not all of each second ones are such.
   const each = faults.map(({ then }) => ({ when: { path_id: path as ApiPathId, every: 2 }, then }));
-  const second = await runs.run(fault, { faults: each }, { wait: longestWait });
+  const second = await runs.make(fault, { faults: each }, { wait: longestWait });
   return second?.outcome === "passed" && second.hits > 0 ? held(fault) : open(fault, differing);
 }
 

@@ -22,7 +22,7 @@ import { judgeVaried, runVaried } from "./varied.js";
 /** Certifies a client: one plain run, and then what `only` asks for. */
 export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certification> {
   const runs = createRuns(plan, tools);
-  const plain = await runs.run("plain", {});
+  const plain = await runs.make("plain", {});
   const unusable = plain && (await whyUnusable(plain, runs));
   const done = (judged: Judged) => ({
     ...judged,
@@ -88,7 +88,7 @@ async function whyUnusable(plain: ClientRun, runs: Runs): Promise<Reason | undef
     };
   }
   const why = `the command fails in the plain run with exit code ${code}`;
-  const again = async (profile: Profile) => (await runs.run("plain", { profile }))?.outcome === "passed";
+  const again = async (profile: Profile) => (await runs.make("plain", { profile }))?.outcome === "passed";
   if (await again("minimal"))
     return {
       why: `${why}, and passes when it runs again`,

@@ -1,12 +1,21 @@
 import { type AdviceId, adviceTable } from "../rules/advice.js";
 import { variableOf } from "../rules/api-key.js";
-import { type ApiPathId, outcomeOf, type PathId } from "../rules/outcomes.js";
+import { type ApiPathId, isSuccess, outcomeOf, type PathId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import type { Resend } from "../runs/conditions.js";
+import { whyRepeated } from "./answers.js";
 import { type Context, check, held, type Judged, open } from "./context.js";
 import { againWith, type CertifyPlan, isWanted, longestWait, resendKeyOf } from "./plan.js";
 import type { Problem } from "./report.js";
-import { type ClientRun, notMade, type Reason, requestsIn, tooLate, whyNotJudged } from "./run.js";
+import {
+  type ClientRun,
+  type KeyRequest,
+  notMade,
+  type Reason,
+  requestsIn,
+  tooLate,
+  whyNotJudged,
+} from "./run.js";
 
 /** One kind of rejection, after which a client must not send the key again, or not at once. */
 export interface ResendKind extends Pick<Resend, "path" | "when" | "seconds" | "asDate"> {
@@ -83,15 +92,22 @@ export async function judgeAllResends(context: Context): Promise<Judged[]> {
   const subject = resendKeyOf(plain.sent, plan);
   if (subject === undefined) return [open("resends", noKey)];
   const { key, requests } = subject;
+  const first = requests.find(({ path }) => isSuccess(path)) as KeyRequest;
   const { passed, checks } = await varied;
   const sends = (run: ClientRun) => run.sent.find((one) => one.key === key)?.requests.length ?? 0;
   const counts = [plain, ...passed].map(sends);
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
   if (least < most) return kinds.map(({ name }) => open(name, unsteady(key, least, most)));
+  let repeated: Promise<Reason | undefined> | undefined;
   const tools: Tools = {
-    ...{ plain, key, sends, whyHidden },
+    ...{ plain, key, sends },
+    async whyHidden() {
+      // Of a key that is sent once, the client may keep the accepted response.
+      if (requests.length === 1) repeated ??= whyRepeated(first.path, runs);
+      return (await whyHidden()) ?? repeated;
+    },
     passes: checks.length > 1 ? minPasses : maxPasses,
-    run: (kind, resend) => runs.run(kind.name, { resend }, { wait: waitFor(kind, requests.length) }),
+    run: (kind, resend) => runs.make(kind.name, { resend }, { wait: waitFor(kind, requests.length) }),
   };
   const judged = await Promise.all(
     kinds.map(async (kind) => ({ kind, seen: await judgeKind(kind, tools, context) })),

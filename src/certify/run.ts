@@ -84,7 +84,7 @@ export interface RunRequest {
 
 export interface Tools {
   /** Runs the client once it is its turn; `undefined` if the run was stopped. */
-  readonly run: (request: RunRequest) => Promise<ClientRun | undefined>;
+  readonly runClient: (request: RunRequest) => Promise<ClientRun | undefined>;
   /** Shows that a run has ended. */
   readonly ended: (
     name: string,

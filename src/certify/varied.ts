@@ -10,7 +10,7 @@ import { type ClientRun, findDependency, lastLineOf, notMade, whyNotJudged } fro
 export async function runVaried(plan: CertifyPlan, runs: Runs, plain: ClientRun): Promise<Variations> {
   const attempts = await Promise.all(
     seedsOf(plan).map(async (seed) => {
-      const run = await runs.run(`varied.${seed}`, { profile: "varied" }, { seed });
+      const run = await runs.make(`varied.${seed}`, { profile: "varied" }, { seed });
       const reason = run === undefined ? notMade : whyNotJudged(plain, run, "varied");
       return { seed, run, reason };
     }),
@@ -35,7 +35,7 @@ export async function judgeVaried(context: Context): Promise<Judged & Pick<Cause
     failed,
     passed.flatMap(({ points }) => points),
     (seed, rows, isAlone = false) =>
-      runs.run(`varied.${seed}`, { profile: "varied", ...(rows && { rows }) }, { seed, isAlone }),
+      runs.make(`varied.${seed}`, { profile: "varied", ...(rows && { rows }) }, { seed, isAlone }),
   );
   const problems = causes.map(({ failed, sentence, whatToDo, row, points }): Problem => {
     const names = failed.map(({ seed }) => `varied.${seed}`);
@@ -71,7 +71,7 @@ function againOf({ seed, run }: FailedRun, plan: CertifyPlan): string[] {
 /** One more run, whose responses differ from each other. */
 async function judgeMixed({ plan, runs, plain }: Context): Promise<Judged> {
   const mix = (isAlone: boolean) =>
-    runs.run(mixedName, { profile: "varied", mixed: true }, { seed: plan.firstSeed, isAlone });
+    runs.make(mixedName, { profile: "varied", mixed: true }, { seed: plan.firstSeed, isAlone });
   const run = await mix(false);
   if (run === undefined) return open(mixedName, notMade);
   if (run.outcome === "passed") {

@@ -16,8 +16,8 @@ export interface RunConditions {
   readonly rows?: readonly RowChoice[];
   /** Whether each response has the next variants, except a 401 (R14) and what records have. Default: all have the same ones. */
   readonly mixed?: true;
-  /** The path whose requests get the wrong response. No request causes advice then, as with a resend. */
-  readonly answer?: { readonly path: PathId; readonly once?: true };
+  /** The path whose requests get the wrong response, as on another path. No request causes advice then, as with a resend. */
+  readonly answer?: { readonly path: PathId; readonly once?: true; readonly as?: ApiPathId };
   readonly resend?: Resend;
 }
 

@@ -1,7 +1,7 @@
 import type { ApiCall } from "../api/call.js";
 import { me } from "../api/endpoints/me.js";
 import { rejectCall, successResponse } from "../api/response.js";
-import { isSuccess } from "../rules/outcomes.js";
+import { type ApiPathId, isSuccess } from "../rules/outcomes.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { RunConditions } from "./conditions.js";
@@ -21,14 +21,21 @@ export function startAnswering(
   return (sandbox, call, result) => {
     const isWrong =
       result.pathId === answer?.path && result.fault === undefined && call.endpoint !== undefined;
-    return isWrong && (!answer.once || claim("answer")) ? wrongAnswer(sandbox, call, result) : undefined;
+    return isWrong && (!answer.once || claim("answer"))
+      ? wrongAnswer(sandbox, call, result, answer.as)
+      : undefined;
   };
 }
 
-/** Returns a result with the wrong response: 401 for a key that works, 200 for any other. It keeps its path id. */
-function wrongAnswer(sandbox: SandboxState, call: ApiCall, result: CallResult): CallResult {
+/** Returns a result with the wrong response: 401, or as on another path, for a key that works, and 200 for any other. It keeps its path id. */
+function wrongAnswer(
+  sandbox: SandboxState,
+  call: ApiCall,
+  result: CallResult,
+  path: ApiPathId = "401.unknown",
+): CallResult {
   if (!isSuccess(result.pathId)) return { ...result, response: acceptance(sandbox, call), code: null };
-  const { response, code } = rejectCall(sandbox, call, { path: "401.unknown" });
+  const { response, code } = rejectCall(sandbox, call, { path });
   return { ...result, response, code };
 }
 

@@ -117,7 +117,7 @@ export const certifyCommand = declareCommand({
         client.separate();
         say(`${name} failed next to another run, and passed alone. All runs are made again, one at a time.`);
       };
-      const certification = await certify(plan, { run: client.run, ended, separate, stopwatch });
+      const certification = await certify(plan, { runClient: client.runInTurn, ended, separate, stopwatch });
       const { plain } = certification;
       if (plain?.failure !== undefined) return sayWhyNotRun(rest[0] as string, plain.failure, call);
       const durationMs = Math.round(stopwatch() - started);

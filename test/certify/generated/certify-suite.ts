@@ -41,7 +41,7 @@ export async function certifySuite(
 ): Promise<CertifyResult> {
   let count = 0;
   let last: Promise<unknown> = Promise.resolve();
-  const run: Tools["run"] = ({ seed, conditions, timeouts }) => {
+  const runClient: Tools["runClient"] = ({ seed, conditions, timeouts }) => {
     const next = last.then(() => {
       count += 1;
       const random = randomStream(count, "run", label);
@@ -61,7 +61,7 @@ export async function certifySuite(
     timeout: suite.timers === "real" && suite.client.limitTries > 1 ? 1_800_000 : undefined,
     ...options,
   };
-  const certification = await certify(plan, { run, ended() {}, separate() {}, stopwatch: () => 0 });
+  const certification = await certify(plan, { runClient, ended() {}, separate() {}, stopwatch: () => 0 });
   const result = resultOf(certification, { ...about, allow: suite.allow });
   if (result === undefined) throw new Error("The first run was not made.");
   return result;

@@ -44,6 +44,12 @@ export interface Suite {
   readonly checks: (key: KeyRef) => boolean;
 }
 
+/** Whether the suite sends equally many requests in each run in which nothing fails. */
+export const isSteady = ({ tests, extras, client }: Suite) =>
+  tests.every(({ times }) => typeof times === "number") &&
+  extras.every(({ when, count }) => count === "fixed" && when !== "heartbeat") &&
+  client.hedgeMs !== 0;
+
 /** Requests with a key whose results nobody uses: before, after or between the tests, as a heartbeat, or after one that failed. */
 export interface Extra {
   readonly when: "warm-up" | "teardown" | "each test" | "heartbeat" | "diagnosis";
@@ -103,7 +109,9 @@ export function drawSuite(draw: RandomStream): Suite {
       limitTries: pick(draw, [1, 2, 3]),
       pauseMs: pick(draw, [100, 250, 500, 1000]),
       timeoutMs: between(3, 12) * 1000,
-      ...(chance(10) && { hedgeMs: between(20, 1500) }),
+      ...(chance(10) && { hedgeMs: chance(30) ? 0 : between(20, 1500) }),
+      readsAgain: chance(15),
+      caches: chance(8),
       secondKeys,
     },
     tests,
@@ -257,8 +265,8 @@ async function sendExtras(
   }
 }
 
-/** Fewer than the limit of a minute. */
-const maxBeats = 15;
+/** Fewer than the limit of a minute, and more than most suites send. */
+const maxBeats = 30;
 
 /** Sends requests until the tests are over, whose results nobody uses. */
 async function beat({ extras }: Suite, connection: Connection, isOver: () => boolean): Promise<void> {
@@ -267,7 +275,7 @@ async function beat({ extras }: Suite, connection: Connection, isOver: () => boo
   const once = { ...goodClient, tries: 1, limitTries: 1, pauseMs: 1000, timeoutMs: 500 };
   for (let i = 0; i < maxBeats && !isOver(); i++) {
     await whoami(once, connection, extra.key).catch(() => {});
-    await connection.time.sleep(extra.max * 3);
+    await connection.time.sleep(extra.max * 3 - 2);
   }
 }
 
