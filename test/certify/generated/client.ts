@@ -46,6 +46,8 @@ export interface Client {
   readonly triesAfter: (status: 401 | 403, code: string | undefined, hasWorked: boolean) => number;
   /** After how many milliseconds without a response it sends the request a second time; 0: both at once, and the first success wins. Default: never. */
   readonly hedgeMs?: number;
+  /** The only key that is sent again after a rejection. Default: each one. */
+  readonly resentKey?: string;
   /** The key that it uses in place of one that is rejected. */
   readonly secondKeys: Readonly<Record<string, string>>;
   /** The milliseconds that a response requires; `undefined` if it requires none. */
@@ -158,7 +160,9 @@ export async function whoami(
   const { stored } = connection;
   const kept = stored.get(apiKey);
   if (client.caches && kept !== undefined) return kept;
-  const result = await sendUntilDone(client, connection, apiKey);
+  const isMeant = client.resentKey === undefined || client.resentKey === ref;
+  const sender = isMeant ? client : { ...client, triesAfter: () => 1 };
+  const result = await sendUntilDone(sender, connection, apiKey);
   const second = isRejection(result.status) ? client.secondKeys[ref] : undefined;
   if (second !== undefined) return whoami({ ...client, secondKeys: {} }, connection, second);
   if (result.status === 200 && (client.caches || client.storesAccepted)) stored.set(apiKey, result);

@@ -22,8 +22,8 @@ export interface Suite {
   readonly order: "fixed" | "shuffled";
   /** Where its sandbox is: the run's server, or its own in the process, the same for all tests or a new one for each. */
   readonly place: "server" | "own" | "own for each test";
-  /** How the client waits: in real time, with fake timers, or by moving the sandbox's clock. */
-  readonly timers: "real" | "fake" | "moves the clock";
+  /** How the client waits: in real time, with fake timers, by moving the sandbox's clock, or not at all, as its tests replace the pause. */
+  readonly timers: "real" | "fake" | "moves the clock" | "nothing";
   /** What it does before each test. */
   readonly resets: boolean;
   readonly faults: "leaves them" | "clears them" | "sets one";
@@ -292,6 +292,7 @@ function waiting({ timers }: Suite, time: VirtualTime, sandbox: () => SandboxSta
   return async (ms) => {
     if (timers === "real") return time.sleep(ms);
     if (timers === "fake") return time.fake(ms);
+    if (timers === "nothing") return;
     operations.advance(sandbox(), { by: Math.ceil(ms) });
   };
 }
