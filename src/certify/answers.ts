@@ -1,6 +1,6 @@
 import { isSuccess, outcomeOf, type PathId } from "../rules/outcomes.js";
 import { type Answer, type Context, check, held, type Judged, open, type Runs } from "./context.js";
-import { againWith, type CertifyPlan, isWanted } from "./plan.js";
+import { againWith, type CertifyPlan, isWanted, minPasses } from "./plan.js";
 import type { Problem } from "./report.js";
 import { type ClientRun, notMade, type Reason, tooLate, whyNotJudged } from "./run.js";
 
@@ -9,7 +9,7 @@ export function createAnswers(
   plan: CertifyPlan,
   runs: Runs,
   plain: ClientRun,
-): Pick<Context, "wrongOnce" | "answerOn"> {
+): Pick<Context, "wrongOnce" | "answerOn" | "whyRepeated"> {
   const wrongOnce = keptByPath(async (path) =>
     plan.allow.includes(path) ? undefined : runs.make(`answer.${path}`, { answer: { path, once: true } }),
   );
@@ -24,7 +24,18 @@ export function createAnswers(
     const reason = whyNotJudged(run.hits === 0 ? { sent: [] } : plain, run, "hit");
     return reason === undefined ? { kind: "unnoticed" } : { kind: "not judged", reason };
   });
-  return { wrongOnce, answerOn };
+  const whyRepeated = keptByPath(async (path) => {
+    for (let left = minPasses; left > 0; left--) {
+      const run = await runs.make(`answer.${path}`, { answer: { path, once: true, as: "404.unknown_path" } });
+      if (run?.outcome === "failed") continue;
+      return {
+        why: `the command also passes when ${outcomeOf(path).when} gets a 404 once`,
+        whatToDo: noRepeats,
+      };
+    }
+    return undefined;
+  });
+  return { wrongOnce, answerOn, whyRepeated };
 }
 
 /** Makes the runs of each path once. */
@@ -86,13 +97,6 @@ export async function whyUnnoticed(
     why: "the command fails in no run where a rejected key is accepted",
     whatToDo: "Make a test fail when a rejected key is accepted.",
   };
-}
-
-/** A client that keeps what was accepted hides a runner that repeats tests; it keeps no 404, and sends nothing again for it. */
-export async function whyRepeated(path: PathId, runs: Runs): Promise<Reason | undefined> {
-  const run = await runs.make(`answer.${path}`, { answer: { path, once: true, as: "404.unknown_path" } });
-  if (run?.outcome === "failed") return undefined;
-  return { why: `the command also passes when ${outcomeOf(path).when} gets a 404 once`, whatToDo: noRepeats };
 }
 
 const noRepeats =

@@ -46,7 +46,7 @@ async function judgeFault(
   subject: Subject | undefined,
   context: Context,
 ): Promise<Judged> {
-  const { runs, plain, whyHidden } = context;
+  const { runs, plain } = context;
   const faults = faultsOf(fault);
   const hit: Hit = (path, isAlone = false) =>
     runs.make(fault, { faults, once: path === undefined ? {} : { path } }, { wait: longestWait, isAlone });
@@ -55,7 +55,8 @@ async function judgeFault(
   const path = first.hitPath;
   if (path === undefined) return open(fault, notHit);
   if (first.outcome !== "passed") return judgeFailure(fault, first, path, context, hit);
-  const reason = whyNotJudged(plain, first, "hit") ?? (subject === undefined ? await whyHidden() : undefined);
+  const reason =
+    whyNotJudged(plain, first, "hit") ?? (subject === undefined ? await whyUnseen(path, context) : undefined);
   if (reason !== undefined) return open(fault, reason);
   if (subject?.isSteady) {
     const isFollowed = requestsIn(first, path) > requestsIn(plain, path);
@@ -65,6 +66,11 @@ async function judgeFault(
   const each = faults.map(({ then }) => ({ when: { path_id: path as ApiPathId, every: 2 }, then }));
   const second = await runs.make(fault, { faults: each }, { wait: longestWait });
   return second?.outcome === "passed" && second.hits > 0 ? held(fault) : open(fault, differing);
+}
+
+async function whyUnseen(path: PathId, context: Context): Promise<Reason | undefined> {
+  const isOnce = requestsIn(context.plain, path) === 1;
+  return (await context.whyHidden()) ?? (isOnce ? context.whyRepeated(path) : undefined);
 }
 
 /** Another path shows where the command fails; the same one, whether it does so again. */

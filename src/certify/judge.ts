@@ -35,10 +35,10 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
   const covered = coveredPaths(plain.report);
   runs.measured(plain, expectedRuns(plan, covered));
   const varied = runVaried(plan, runs, plain);
-  const { wrongOnce, answerOn } = createAnswers(plan, runs, plain);
+  const answers = createAnswers(plan, runs, plain);
   let hidden: Promise<Reason | undefined> | undefined;
-  const whyHidden = () => (hidden ??= whyUnnoticed(covered, answerOn));
-  const context: Context = { plan, runs, plain, covered, varied, wrongOnce, answerOn, whyHidden };
+  const whyHidden = () => (hidden ??= whyUnnoticed(covered, answers.answerOn));
+  const context: Context = { plan, runs, plain, covered, varied, ...answers, whyHidden };
   const [answered, resent, faulty] = await Promise.all([
     judgeAnswers(context),
     judgeAllResends(context),

@@ -47,6 +47,9 @@ export function faultsOf(fault: FaultPathId): NonNullable<RunConditions["faults"
   return [{ then }];
 }
 
+/** How often each half of a resend must pass, if all runs send the key equally often; more often without varied runs, which show it. */
+export const [minPasses, maxPasses] = [4, 8];
+
 export const groupNames = ["plain", "varied", "answers", "resends", "faults"] as const;
 
 /** Whether a run of this name is asked for: by its name, the start of it, or its group. */

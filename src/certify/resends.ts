@@ -3,9 +3,16 @@ import { variableOf } from "../rules/api-key.js";
 import { type ApiPathId, isSuccess, outcomeOf, type PathId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import type { Resend } from "../runs/conditions.js";
-import { whyRepeated } from "./answers.js";
 import { type Context, check, held, type Judged, open } from "./context.js";
-import { againWith, type CertifyPlan, isWanted, longestWait, resendKeyOf } from "./plan.js";
+import {
+  againWith,
+  type CertifyPlan,
+  isWanted,
+  longestWait,
+  maxPasses,
+  minPasses,
+  resendKeyOf,
+} from "./plan.js";
 import type { Problem } from "./report.js";
 import {
   type ClientRun,
@@ -71,9 +78,6 @@ export function resendKinds(covered: readonly PathId[]): ResendKind[] {
   ];
 }
 
-/** How often each half must pass, if all runs send the key equally often; more often without varied runs, which show it. */
-const [minPasses, maxPasses] = [4, 8];
-
 /** What the kinds of one key share. */
 interface Tools {
   readonly plain: ClientRun;
@@ -98,14 +102,11 @@ export async function judgeAllResends(context: Context): Promise<Judged[]> {
   const counts = [plain, ...passed].map(sends);
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
   if (least < most) return kinds.map(({ name }) => open(name, unsteady(key, least, most)));
-  let repeated: Promise<Reason | undefined> | undefined;
   const tools: Tools = {
     ...{ plain, key, sends },
-    async whyHidden() {
-      // Of a key that is sent once, the client may keep the accepted response.
-      if (requests.length === 1) repeated ??= whyRepeated(first.path, runs);
-      return (await whyHidden()) ?? repeated;
-    },
+    // Of a key that is sent once, the client may keep the accepted response.
+    whyHidden: async () =>
+      (await whyHidden()) ?? (requests.length === 1 ? context.whyRepeated(first.path) : undefined),
     passes: checks.length > 1 ? minPasses : maxPasses,
     run: (kind, resend) => runs.make(kind.name, { resend }, { wait: waitFor(kind, requests.length) }),
   };

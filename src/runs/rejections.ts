@@ -5,7 +5,7 @@ import { headerPairs } from "../api/messages.js";
 import { rejectCall } from "../api/response.js";
 import { minute, minuteStart } from "../rules/api-key.js";
 import { isSuccess } from "../rules/outcomes.js";
-import type { CallResult } from "../sandbox/journal/exchange.js";
+import type { CallResult, Delivery } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Resend } from "./conditions.js";
 import type { ReplaceResult } from "./wrong-answers.js";
@@ -14,6 +14,8 @@ import type { ReplaceResult } from "./wrong-answers.js";
 const toleranceMs = 50;
 /** After the time of a `Retry-After`, a client that waits is rejected again. */
 const graceMs = 1500;
+/** How late the responses of an outage come. */
+const outageDelayMs = 50;
 const maxRejections = 5;
 /** A request so much later is a new one, and not another attempt. */
 const staleMs = 30_000;
@@ -58,6 +60,8 @@ const rewards: Readonly<Record<Resend["when"], (resend: Resend) => (moment: Mome
     let last: Moment | undefined;
     let [count, short] = [0, 0];
     return (moment) => {
+      // It came before a response: a client that sends two requests at once has one pause for both.
+      if (last !== undefined && elapsed(last, moment) < outageDelayMs) return "rejected";
       short = last !== undefined && elapsed(last, moment) < 1000 ? short + 1 : 0;
       count += 1;
       last = moment;
@@ -118,12 +122,22 @@ export function startRejecting(resend: Resend, say: (afterMs: number) => void): 
   };
 }
 
+const late: Delivery = {
+  delayMs: outageDelayMs,
+  kind: "send",
+  cutAfter: undefined,
+  bytesPerSecond: undefined,
+};
+
 function rejection(
-  { path, seconds, asDate = false }: Resend,
+  { path, when, seconds, asDate = false }: Resend,
   sandbox: SandboxState,
   call: ApiCall,
 ): CallResult {
-  if (path === "fault.status") return unavailable(sandbox, call, seconds, asDate);
+  if (path === "fault.status") {
+    const result = unavailable(sandbox, call, seconds, asDate);
+    return when === "hasty" ? { ...result, delivery: late } : result;
+  }
   const { response, ...rejected } = rejectCall(sandbox, call, { path });
   const others = headerPairs(response.headers)
     .filter(([name]) => name !== "Retry-After")

@@ -48,7 +48,9 @@ test("a rejection without Retry-After lasts until the minute ends, on the clock 
 
 test("in an outage only the seventh request without a pause is accepted, or the 21st", () => {
   const hasty = started({ path: "fault.status", when: "hasty" });
-  expect(Array.from({ length: 8 }, () => hasty.send())).toEqual([...Array(6).fill(503), 200, 503]);
+  expect(Array.from({ length: 8 }, () => hasty.send(100))).toEqual([...Array(6).fill(503), 200, 503]);
+  const atOnce = started({ path: "fault.status", when: "hasty" });
+  expect(Array.from({ length: 8 }, (_, at) => atOnce.send(at % 2 === 0 ? 100 : 0))).not.toContain(200);
   const endless = started({ path: "fault.status", when: "hasty" });
   expect(Array.from({ length: 21 }, () => endless.send(1_000))).toEqual([...Array(20).fill(503), 200]);
 });

@@ -70,9 +70,9 @@ test.each([
     };
     const tests = testsOf("active", "active", "live", "revoked", "wrong-scope", "unknown");
     const { checks } = await certifySuite({ ...base, client, tests }, { label: "suites", only: ["resends"] });
-    const early = checks.filter(({ name }) => /seconds|date/.test(name));
-    expect(early.map(({ outcome }) => outcome)).not.toContain("held");
-    expect(early.map(({ why }) => why).join()).toMatch(/\d ms after a 429 with `Retry-After: 4`/);
+    const early = checks.find(({ name }) => name === "resend.429.seconds");
+    expect(early?.outcome).not.toBe("held");
+    if (early?.outcome === "not_judged") expect(early.why).toMatch(/\d ms after a 429 with `Retry-After: 4`/);
   },
 );
 

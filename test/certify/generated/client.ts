@@ -132,7 +132,8 @@ async function sendHedged(
   if (hedgeMs === 0) {
     const both = await Promise.allSettled([first, send(connection, apiKey, timeoutMs)]);
     const replies = both.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
-    return replies.find(({ status }) => status === 200) ?? replies[0] ?? first;
+    const isFinal = ({ status }: Reply) => status < 500;
+    return replies.find(({ status }) => status === 200) ?? replies.find(isFinal) ?? replies[0] ?? first;
   }
   let isDone = false;
   const end = () => {
