@@ -106,9 +106,11 @@ class Search {
   async findRows(failedRun: FailedRun): Promise<boolean> {
     const explained = this.#rowCauses.flatMap(({ row }) => coveredBy(row));
     let rest = rowsOf(failedRun).filter((row) => !explained.includes(row));
-    const before = this.#rowCauses.length;
-    let isBySeed = rest.length === 0 && (await this.#fails(failedRun.seed, []));
-    while (rest.length > 0) {
+    let isFound = false;
+    // The other seeds often depend on the same.
+    const isSuspect = rest.length === 0 || this.#bySeed.length > 0;
+    let isBySeed = isSuspect && (await this.#fails(failedRun.seed, []));
+    while (rest.length > 0 && !isBySeed) {
       const halved = await this.#halve(failedRun.seed, rest);
       const long = await this.#withLongBody(halved);
       const row = long === undefined ? halved : longBody;
@@ -116,14 +118,15 @@ class Search {
       const [isAlone, hasOthers, isAlways] = await Promise.all([
         long !== undefined || this.#fails(failedRun.seed, [row]),
         others.length > 0 && this.#fails(failedRun.seed, others),
-        this.#rowCauses.length === before && this.#fails(failedRun.seed, []),
+        !isFound && this.#fails(failedRun.seed, []),
       ]);
       isBySeed = isAlways;
       if (isBySeed || !isAlone) break;
+      isFound = true;
       await this.#addRow(row, long ?? failedRun, failedRun);
       rest = hasOthers ? others : [];
     }
-    if (this.#rowCauses.length > before) return true;
+    if (isFound) return true;
     if (isBySeed) this.#bySeed.push(failedRun);
     else await this.#addUnknown(failedRun);
     return false;

@@ -18,6 +18,8 @@ export interface Runs {
   readonly scenarios: () => readonly string[];
   /** Later runs have the time that the plain one shows they need. `expected`: how many runs there will be. */
   readonly measured: (plain: ClientRun, expected: number) => void;
+  /** A search begins, which takes about so many more. */
+  readonly expectMore: (count: number) => void;
   /** `wait`: how long the client may wait before its next request, in milliseconds. */
   readonly make: (
     name: string,
@@ -38,6 +40,9 @@ export function createRuns(plan: CertifyPlan, tools: Tools): Runs {
     measured(plain, count) {
       plainMs = plain.durationMs;
       expected = count;
+    },
+    expectMore(count) {
+      expected = Math.max(begun, expected) + count;
     },
     async make(
       name,

@@ -87,6 +87,7 @@ interface Tools {
   readonly sends: (run: ClientRun) => number;
   readonly run: (kind: ResendKind, resend: Resend) => Promise<ClientRun | undefined>;
   readonly whyHidden: Context["whyHidden"];
+  readonly expectMore: Context["runs"]["expectMore"];
 }
 
 export async function judgeAllResends(context: Context): Promise<Judged[]> {
@@ -103,7 +104,7 @@ export async function judgeAllResends(context: Context): Promise<Judged[]> {
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
   if (least < most) return kinds.map(({ name }) => open(name, unsteady(key, least, most)));
   const tools: Tools = {
-    ...{ plain, key, sends },
+    ...{ plain, key, sends, expectMore: runs.expectMore },
     // Of a key that is sent once, the client may keep the accepted response.
     whyHidden: async () =>
       (await whyHidden()) ?? (requests.length === 1 ? context.whyRepeated(first.path) : undefined),
@@ -237,6 +238,7 @@ class Form {
     const always = await this.#rejectAlways();
     if (always === undefined) return leave(notMade);
     if (always.outcome === "passed") return leave(this.#early(first));
+    this.#tools.expectMore(2 * this.#tools.passes);
     const hidden = await this.#tools.whyHidden();
     if (hidden !== undefined) return leave(hidden);
     return (await this.#repeat(first)) ?? (await this.#rejectOthers(first));

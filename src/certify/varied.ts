@@ -31,6 +31,7 @@ export async function runVaried(plan: CertifyPlan, runs: Runs, plain: ClientRun)
 export async function judgeVaried(context: Context): Promise<Judged & Pick<Causes, "disturbed">> {
   const { plan, runs, plain } = context;
   const { passed, failed, checks } = await context.varied;
+  if (failed.length > 0) runs.expectMore(runsOfSearch);
   const { causes, disturbed } = await findCauses(
     failed,
     passed.flatMap(({ points }) => points),
@@ -60,6 +61,9 @@ export async function judgeVaried(context: Context): Promise<Judged & Pick<Cause
     ...(disturbed && { disturbed }),
   };
 }
+
+/** As many as most searches take. */
+const runsOfSearch = 10;
 
 /** `exec` has no limit of time. */
 function againOf({ seed, run }: FailedRun, plan: CertifyPlan): string[] {

@@ -178,13 +178,14 @@ const settings = [
 function drawTests(draw: RandomStream, isFresh: boolean): Test[] {
   const chance = (percent: number) => draw() % 100 < percent;
   const between = (min: number, max: number) => min + (draw() % (max - min + 1));
+  const isRandom = chance(25);
   // Enough for a certificate, and every status, so that each flaw has a response where it shows.
   const refs = [200, 401, 403].flatMap((status) => {
     const [first, second, ...others] = shuffled(refsOf(status), draw);
     return [first, second, ...others.filter(() => chance(30))] as KeyRef[];
   });
   const tests = [...new Set<KeyRef>(["active", "rate-limited", ...refs])].map((key): Test => {
-    const times = chance(20) ? ([1, between(2, 6)] as const) : chance(30) ? between(2, 5) : 1;
+    const times = isRandom && chance(50) ? ([1, between(2, 6)] as const) : chance(30) ? between(2, 5) : 1;
     return { key, times, isParallel: chance(15) };
   });
   if (isFresh && chance(50)) tests.push({ key: "rate-limited-minute", times: 1, isParallel: false });
