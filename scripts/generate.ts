@@ -4,10 +4,11 @@ import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { refsIn } from "../src/rules/steps.js";
 import { scenarioSchema } from "../src/scenario/format/schema.js";
+import { interpretScenario } from "../src/scenario/interpret.js";
 import { ScenarioError } from "../src/scenario/problems.js";
-import { type FoundScenario, interpretScenario } from "../src/scenario/read.js";
 import type { Scenario } from "../src/scenario/scenario.generated.js";
-import { foundText } from "../src/scenario/yaml.js";
+import type { ScenarioText } from "../src/scenario/scenario-text.js";
+import { scenarioText } from "../src/scenario/yaml.js";
 import { commentOf, typeOf } from "./scenario-types.js";
 
 const root = new URL("../", import.meta.url);
@@ -41,10 +42,10 @@ async function bundledScenarios(): Promise<Record<string, Scenario>> {
   const files = (await readdir(new URL("scenarios/", root)))
     .filter((name) => /^[\w-]+\.yaml$/.test(name))
     .sort();
-  const found = new Map<string, FoundScenario>();
+  const found = new Map<string, ScenarioText>();
   for (const name of files) {
     const file = `scenarios/${name}`;
-    found.set(basename(name, ".yaml"), foundText(await readFile(new URL(file, root), "utf8"), file));
+    found.set(basename(name, ".yaml"), scenarioText(await readFile(new URL(file, root), "utf8"), file));
   }
   const readText = (name: string) => ({
     text: readFileSync(new URL(`scenarios/${name}`, root), "utf8"),

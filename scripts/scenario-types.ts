@@ -2,7 +2,7 @@ import { type Fields, type Shape, shapeOf, type TextKind } from "../src/rules/sc
 import { durationPattern, waitPattern } from "../src/scenario/format/fields.js";
 import { descriptionOf } from "../src/scenario/format/json-schema.js";
 
-// The parser takes more (5 minutes); a compiler knows one spelling, the docs' own.
+// A compiler knows no whole numbers: `${1}s` in a loop would be a mistake.
 const durationType = `\`\${number}\${"ms" | "s" | "m" | "h" | "d"}\``;
 const isDuration = ({ pattern }: TextKind) => pattern === durationPattern || pattern === waitPattern;
 

@@ -1,6 +1,7 @@
+/* The API's responses */
+export type { KeyContext } from "./api/endpoints/me.js";
+export { type ApiErrorBody, openApiDocument } from "./api/openapi.js";
 /* Sandboxes */
-
-export { openApiDocument } from "./api/openapi.js";
 export { createSandbox, type SandboxOptions } from "./library/create-sandbox.js";
 /* The user's own endpoints, with the API's checks */
 export type {

@@ -2,6 +2,7 @@ import { SandboxError } from "../rules/errors.js";
 import { isSuccess, type Outcome, outcomes, type PathId, successOutcome } from "../rules/outcomes.js";
 import { didYouMean, listed, quote } from "../rules/schema/words.js";
 import { type Endpoint, type ReleasedEndpoint, successPathOf } from "../sandbox/endpoint.js";
+import type { Counters } from "../sandbox/journal/counts.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { endpointsWritten, type WrittenEndpoint } from "../scenario/endpoints.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -46,11 +47,16 @@ export function endpointNamed(sandbox: SandboxState, operationId: string | undef
 
 const maxNamed = 3;
 
-/** A text about the endpoints of a sandbox, with the first ones in place of `{endpoints}`. */
-export function withEndpoints(text: string, endpoints: readonly Endpoint[]): string {
+/** What to do in a sandbox: with the first endpoints in place of `{endpoints}`, and the command that runs the client again. */
+export function withNames(
+  text: string,
+  endpoints: readonly Endpoint[],
+  { rerun }: Pick<Counters, "rerun">,
+): string {
   const first = endpoints.slice(0, maxNamed).map(({ method, path }) => `${method} ${path}`);
   const rest = endpoints.length - first.length;
-  return text.replace("{endpoints}", listed(rest > 0 ? [...first, `one of ${rest} others`] : first, "or"));
+  const names = { ...rerun, endpoints: listed(rest > 0 ? [...first, `one of ${rest} others`] : first, "or") };
+  return text.replace(/\{(certify|command|endpoints)\}/g, (_, name: keyof typeof names) => names[name]);
 }
 
 /** The outcomes of these endpoints: the closed list, and after the successes of `/me` those of announced endpoints, which nobody promises yet. */

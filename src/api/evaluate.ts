@@ -52,14 +52,16 @@ function evaluateFacts(
 export function nextRequest(sandbox: SandboxState, ref: string) {
   const { pathId, faultPaths } = evaluateKey(sandbox, ref);
   const { status } = outcomeOf(pathId);
+  const code = expectedCode(sandbox, pathId);
   const why = causeOf(sandbox, pathId, sandbox.registry.key(ref));
   // Every 401 and 429 has the same code, so the reason is enough.
-  const code = status === 403 ? ` ${expectedCode(sandbox, pathId)}:` : "";
+  const codeText = status === 403 ? ` ${code}:` : "";
   const fault = faultPaths.length === 0 ? "" : ", or a fault";
-  const verdict = `${status}${code}${why === null ? "" : ` ${why}`}${fault}`;
+  const verdict = `${status}${codeText}${why === null ? "" : ` ${why}`}${fault}`;
   const isLimited = pathId === "429.per_minute" || pathId === "429.per_day";
   const until = isLimited ? limitOf(sandbox, pathId, sandbox.registry.key(ref)).until : undefined;
-  return { status, pathId, verdict, until: until === undefined ? null : isoOf(until) };
+  const untilText = until === undefined ? null : isoOf(until);
+  return { status, code, pathId, why, faultPaths, verdict, until: untilText };
 }
 
 /** When the limit of a 429 resets; `undefined` if it allows no requests. */

@@ -17,9 +17,13 @@ export interface LimitReading {
   readonly reset: number;
 }
 
-type Limits = readonly [minute: LimitReading, day: LimitReading];
+type LimitReadings = readonly [minute: LimitReading, day: LimitReading];
 
-export function readLimits({ key, ...entry }: KeyEntry, { windows }: SandboxState, now: number): Limits {
+export function readLimits(
+  { key, ...entry }: KeyEntry,
+  { windows }: SandboxState,
+  now: number,
+): LimitReadings {
   const usage = usageAt(entry.usage, windows, now);
   const minuteEnds = minuteEndOf(key, usage, windows, now);
   return [
@@ -50,14 +54,17 @@ export function minuteEndOf(
 }
 
 /** The reached limit that ends last, as in the path of a 429; the minute's if both end together. */
-export function lastToReset(limits: Limits): LimitReading | undefined {
+export function lastToReset(limits: LimitReadings): LimitReading | undefined {
   return limits
     .filter(({ remaining }) => remaining === 0)
     .sort((one, other) => other.resetsAt - one.resetsAt)[0];
 }
 
 /** `draft` is draft-ietf-httpapi-ratelimit-headers-10: `q` requests are allowed in `w` seconds, `r` remain, more after `t`. */
-export function rateLimitHeaders(form: Assumptions["rate_limit_headers"], limits: Limits): FlatHeaders {
+export function rateLimitHeaders(
+  form: Assumptions["rate_limit_headers"],
+  limits: LimitReadings,
+): FlatHeaders {
   if (form === "none") return [];
   if (form === "draft") {
     return [
@@ -78,7 +85,7 @@ export function rateLimitHeaders(form: Assumptions["rate_limit_headers"], limits
 /** `Retry-After` in the assumed form, on the sandbox's clock: the reset of the reached limit in whole seconds, a date after it. */
 export function retryAfterHeaders(
   form: Assumptions["retry_after"],
-  limits: Limits,
+  limits: LimitReadings,
   now: number,
 ): FlatHeaders {
   if (form === "none") return [];

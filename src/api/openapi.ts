@@ -60,7 +60,7 @@ function operation(endpoint: ReleasedEndpoint): Record<string, unknown> {
   return { operationId, summary, description, responses: responsesOf(endpoint) };
 }
 
-function json(content: object): object {
+function jsonContent(content: object): object {
   return { "application/json": content };
 }
 
@@ -77,7 +77,7 @@ function responsesOf(endpoint: ReleasedEndpoint): Responses {
   const responses: Responses = {
     default: {
       description: "Errors that the specification does not list, such as an unknown method.",
-      content: json({ schema: errorContent, examples: examplesOf([outcomeOf("405.method")]) }),
+      content: jsonContent({ schema: errorContent, examples: examplesOf([outcomeOf("405.method")]) }),
     },
   };
   const succeeding = successPathsOf(endpoint).map(outcomeOf);
@@ -90,9 +90,9 @@ function responsesOf(endpoint: ReleasedEndpoint): Responses {
         ? {
             description,
             headers: { "X-Request-Id": requestIdHeader },
-            content: json({ schema: schemaNamed(responseName), example: responseExample }),
+            content: jsonContent({ schema: schemaNamed(responseName), example: responseExample }),
           }
-        : { description, content: json({ schema: errorWith(here), examples: examplesOf(here) }) };
+        : { description, content: jsonContent({ schema: errorWith(here), examples: examplesOf(here) }) };
   }
   return responses;
 }
@@ -113,3 +113,5 @@ function examplesOf(rows: readonly Outcome[]): object {
 export const errorShape = s.mapping({
   error: s.openMapping({ code: s.text(), message: s.text(), details: s.optional(s.record(s.anything())) }),
 });
+/** The body of every error of the API. A service may add members. */
+export interface ApiErrorBody extends s.ValueOf<typeof errorShape> {}

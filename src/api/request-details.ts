@@ -13,7 +13,7 @@ import type { SandboxState } from "../sandbox/sandbox.js";
 import { requestShape } from "../sandbox/view-shapes.js";
 import { viewRequest } from "../sandbox/views.js";
 import { controlBodies } from "../scenario/format/inputs.js";
-import { withEndpoints } from "./endpoints.js";
+import { withNames } from "./endpoints.js";
 import { causeOf, evaluateKey } from "./evaluate.js";
 import { headerPairs } from "./messages.js";
 import { scopeOf } from "./response.js";
@@ -39,7 +39,7 @@ const targetChecks: readonly RequestCheck[] = [
 
 export const requestChecks: readonly RequestCheck[] = [...targetChecks, ...authorizationChecks];
 
-const checkShape = s.mapping({ name: s.text(), question: s.text(), rules: s.text() });
+const requestCheckShape = s.mapping({ name: s.text(), question: s.text(), rules: s.text() });
 const responseShape = s.mapping({ status: s.count(), headers: s.record(s.text()), body: s.text() });
 
 export const requestDetailsShape = s.mapping({
@@ -49,7 +49,7 @@ export const requestDetailsShape = s.mapping({
   /** `null` if the request has no key of this sandbox. */
   keyScopes: s.orNull(s.list(s.text())),
   checks: s.list(
-    s.mapping({ ...checkShape.fields, result: s.choice(["passed", "rejected", "not_reached"]) }),
+    s.mapping({ ...requestCheckShape.fields, result: s.choice(["passed", "rejected", "not_reached"]) }),
   ),
   response: s.orNull(responseShape),
   when: s.text(),
@@ -61,6 +61,8 @@ export const requestDetailsShape = s.mapping({
   repeat: controlBodies.sending,
   /** The requests with the same key around it, itself included: at most three before it and five after it. */
   around: s.list(s.mapping({ id: s.text(), at: s.instant(), pathId: pathIdShape() })),
+  /** The request as a command for a shell with the environment of clients. */
+  curl: s.text(),
   /** All this as text, for people: what `explain <request id>` prints. */
   text: s.text(),
   adviceDetails: s.list(
@@ -75,6 +77,9 @@ export const requestDetailsShape = s.mapping({
 });
 
 export interface RequestDetails extends ValueOf<typeof requestDetailsShape> {}
+
+/** What the control plane adds. */
+export type RouteMember = "repeat" | "curl" | "text";
 
 export function checkResults(checks: readonly RequestCheck[], pathId: PathId) {
   let isOver = isFault(pathId);
@@ -126,7 +131,7 @@ function requestsAround({ history }: SandboxState, { id, fingerprint }: Exchange
   return around.map((one) => ({ id: one.id, at: isoOf(one.at), pathId: one.pathId }));
 }
 
-export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestDetails, "repeat" | "text"> {
+export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestDetails, RouteMember> {
   const { registry } = sandbox;
   const exchange = requireRequest(sandbox, id);
   const { pathId, advice, response, delivery } = exchange;
@@ -148,6 +153,9 @@ export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestD
     whatToDo: whatToDoAbout(exchange, registry.keys.get(exchange.key ?? "")),
     adviceDetails: adviceTable
       .filter((row) => advice.includes(row.id))
-      .map(({ whatToDo, ...row }) => ({ ...row, whatToDo: withEndpoints(whatToDo, sandbox.endpoints) })),
+      .map(({ whatToDo, ...row }) => ({
+        ...row,
+        whatToDo: withNames(whatToDo, sandbox.endpoints, sandbox.counters),
+      })),
   };
 }

@@ -33,14 +33,14 @@ export function withVariation(
 
 /** Authorizes, counts and responds to a call (R24). */
 export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult {
-  return resultOf(sandbox, call, decide(sandbox, call));
+  return resultWithVariation(sandbox, call, decide(sandbox, call));
 }
 
 /** The dry run of a call: counts and changes nothing. */
 export function evaluateResponse(sandbox: SandboxState, call: ApiCall): CallResult {
   // Counted in a copy, so that a success shows the usage after the call.
   const copy = { ...call, entry: withOwnUsage(call.entry) };
-  return resultOf(sandbox, copy, decide(sandbox, copy));
+  return resultWithVariation(sandbox, copy, decide(sandbox, copy));
 }
 
 /** What the checks and the endpoint decide about a call, without everything that the specification leaves open. */
@@ -66,10 +66,10 @@ function decide(sandbox: SandboxState, call: ApiCall): Decision {
 }
 
 /** Renders a decision, varied in the profile `varied`. */
-function resultOf(sandbox: SandboxState, call: ApiCall, decision: Decision): CallResult {
+function resultWithVariation(sandbox: SandboxState, call: ApiCall, decision: Decision): CallResult {
   const varied = withVariation(sandbox, call, ...kindOfResponse(decision));
-  if (varied === call) return render(sandbox, call, decision);
-  return { ...render(sandbox, varied, decision), requestId: varied.id };
+  if (varied === call) return renderDecision(sandbox, call, decision);
+  return { ...renderDecision(sandbox, varied, decision), requestId: varied.id };
 }
 
 function kindOfResponse(decision: Decision): [status: number, isContext: boolean] {
@@ -78,7 +78,7 @@ function kindOfResponse(decision: Decision): [status: number, isContext: boolean
   return [status, responsesContext === true];
 }
 
-function render(sandbox: SandboxState, call: ApiCall, decision: Decision): CallResult {
+function renderDecision(sandbox: SandboxState, call: ApiCall, decision: Decision): CallResult {
   if (decision.kind === "rejected") return rejectCall(sandbox, call, decision);
   const { path, endpoint, success } = decision;
   return { pathId: path, response: successResponse(sandbox, call, endpoint, success), code: null };

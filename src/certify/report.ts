@@ -1,5 +1,5 @@
 import { commandLine, pluralize, runAgainWith } from "../report/plain-text.js";
-import type { ReportDocument, Tone } from "../report/render/document.js";
+import type { ReportLayout, Tone } from "../report/render/layout.js";
 import { reportShape } from "../report/report-shape.js";
 import { type PathId, pathIdShape } from "../rules/outcomes.js";
 import { escapeControls, redactEncoded, redactValue } from "../rules/redact.js";
@@ -311,7 +311,7 @@ const tones: Readonly<Record<Judgment["outcome"], Tone>> = {
 };
 
 /** The certificate as a document, for its formats. */
-export function certificateDocument(certified: CertifyResult): ReportDocument {
+export function certificateDocument(certified: CertifyResult): ReportLayout {
   const { verdict, problems, checks, scenario, why = "" } = certified;
   const rows = checks.map(({ name, outcome, why = "", whatToDo = "" }) => {
     const ofCheck = problems.filter(({ runs, ...problem }) => problem.name === name || runs.includes(name));

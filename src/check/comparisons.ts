@@ -96,15 +96,15 @@ function scopesOf(response: CheckedResponse): string[] {
 type Parts = ReadonlyMap<string, string>;
 
 /** A cause of 401, and the parts of each response to it. */
-interface Cause {
+interface CauseResponses {
   readonly attempt: CompletedAttempt;
   readonly responses: Parts[];
 }
 
-/** A place where the responses to one cause agree, as do those to all others, with another value. */
+/** A place where the responses to one cause agree in all words that stay, as do those to all others, with another text. */
 interface Contrast {
   readonly at: string;
-  readonly cause: Cause;
+  readonly cause: CauseResponses;
   readonly own: string | undefined;
   readonly others: string | undefined;
 }
@@ -124,14 +124,16 @@ export async function compareRejections(
   rejected: readonly CompletedAttempt[],
   session: Resending,
 ): Promise<{ readonly differences: readonly ContractDifference[]; readonly notes: readonly string[] }> {
-  const causes = rejected.map((attempt): Cause => ({ attempt, responses: [partsOf(attempt.response)] }));
-  const sendAgain = async (some: readonly Cause[]) => {
+  const causes = rejected.map(
+    (attempt): CauseResponses => ({ attempt, responses: [partsOf(attempt.response)] }),
+  );
+  const sendAgain = async (some: readonly CauseResponses[]) => {
     for (const { attempt, responses } of some) {
       const response = await session.resend(attempt, responses.length);
       if (response !== undefined) responses.push(partsOf(response));
     }
   };
-  const uncompared = (some: readonly Cause[], needed: number) => {
+  const uncompared = (some: readonly CauseResponses[], needed: number) => {
     const paths = some.map(({ attempt }) => attempt.pathId).join(", ");
     const note = `Not compared with the other causes of 401 (R14): ${paths}. That takes ${needed - session.left()} more of --max-requests.`;
     return { differences: [], notes: [note] };
@@ -150,52 +152,82 @@ export async function compareRejections(
   if (session.left() < needed) return uncompared(suspects, needed);
   for (const isReversed of resent.length > 0 ? turns : [])
     await sendAgain(isReversed ? resent.toReversed() : resent);
-  const staying = contrasts.filter((contrast) => resent.every((one) => stays(contrast, one)));
-  const varying = placesIn(compared).filter(
+  const isResent = resent.every(({ responses }) => responses.length === 2 + turns.length);
+  const staying = contrastsIn(compared).filter(({ at, cause }) =>
+    contrasts.some((one) => isResent && one.at === at && one.cause === cause),
+  );
+  const varying = comparedParts(compared).filter(
     (at) => valuesAt(at, compared).length > 1 && !staying.some((one) => one.at === at),
   );
-  const unjudged = withoutDerived(varying.map((at) => ({ at }))).map(({ at }) => shownText(at));
-  const note = `Not judged between the causes of 401, because it also varies otherwise: ${unjudged.join(", ")}.`;
+  const places = withoutDerived(varying.map((at) => ({ at }))).map(({ at }) => at);
+  const noteOn = (what: string, some: readonly string[]) =>
+    some.length === 0 ? [] : [`Not ${what}: ${some.map(shownText).join(", ")}.`];
   return {
     differences: suspects.flatMap((suspect) =>
       withoutDerived(staying.filter(({ cause }) => cause === suspect)).map((one) =>
         differenceOf(one, causes),
       ),
     ),
-    notes: unjudged.length > 0 ? [note] : [],
+    notes: [
+      ...noteOn(
+        "judged between the causes of 401, because it also varies otherwise",
+        places.filter((at) => stayingTexts(at, compared) !== undefined),
+      ),
+      ...noteOn(
+        "compared between the causes of 401, because the number of its words varies",
+        places.filter((at) => stayingTexts(at, compared) === undefined),
+      ),
+    ],
   };
 }
 
-function contrastsIn(causes: readonly Cause[]): Contrast[] {
-  return placesIn(causes).flatMap((at) =>
-    causes.flatMap((cause) => {
-      const [own, ...moreOwn] = valuesAt(at, [cause]);
-      const [others, ...moreOthers] = valuesAt(
-        at,
-        causes.filter((one) => one !== cause),
-      );
-      const isContrast = moreOwn.length + moreOthers.length === 0 && own !== others;
-      return isContrast ? [{ at, cause, own, others }] : [];
-    }),
+function contrastsIn(causes: readonly CauseResponses[]): Contrast[] {
+  return comparedParts(causes).flatMap((at) => {
+    const texts = stayingTexts(at, causes) ?? [];
+    return texts.flatMap((own, index) => {
+      const [others, ...more] = new Set(texts.filter((_, other) => other !== index));
+      const cause = causes[index] as CauseResponses;
+      return more.length === 0 && own !== others ? [{ at, cause, own, others }] : [];
+    });
+  });
+}
+
+/**
+ * The text of each cause at a place, without the words that differ between the responses of one cause. `undefined` if
+ * these have different numbers of words.
+ */
+function stayingTexts(at: string, causes: readonly CauseResponses[]): (string | undefined)[] | undefined {
+  const texts = causes.map(({ responses }) => responses.map((parts) => splitWords(parts.get(at))));
+  if (texts.some(([first, ...more]) => more.some((words) => words?.length !== first?.length)))
+    return undefined;
+  const nameOf = (words: readonly string[], index: number) => `word ${index} of ${words.length}`;
+  const varying = texts.flatMap(([first = [], ...more]) =>
+    first.flatMap((word, i) => (more.some((words) => words?.[i] !== word) ? [nameOf(first, i)] : [])),
+  );
+  const isVarying = new Set(varying);
+  return texts.map(([first]) =>
+    first?.map((word, i) => (isVarying.has(nameOf(first, i)) ? "…" : word)).join(""),
   );
 }
 
-function placesIn(causes: readonly Cause[]): string[] {
+/** Spaces count, and the members of a value are words. */
+function splitWords(text: string | undefined): readonly string[] | undefined {
+  return text?.split(/(?=\s)(?<!\s)|(?<=\s)(?!\s)|(?<=[,:{[])/);
+}
+
+function comparedParts(causes: readonly CauseResponses[]): string[] {
   return [...new Set(causes.flatMap(({ responses }) => responses.flatMap((parts) => [...parts.keys()])))];
 }
 
 /** The different values at a place; `undefined` for a response without it. */
-function valuesAt(at: string, causes: readonly Cause[]): (string | undefined)[] {
+function valuesAt(at: string, causes: readonly CauseResponses[]): (string | undefined)[] {
   return [...new Set(causes.flatMap(({ responses }) => responses.map((parts) => parts.get(at))))];
 }
 
-function stays({ at, cause, own, others }: Contrast, resent: Cause): boolean {
-  const expected = resent === cause ? own : others;
-  const { responses } = resent;
-  return responses.length === 2 + turns.length && responses.every((parts) => parts.get(at) === expected);
-}
-
-function differenceOf({ at, cause, own, others }: Contrast, causes: readonly Cause[]): ContractDifference {
+function differenceOf(
+  { at, cause, own, others }: Contrast,
+  causes: readonly CauseResponses[],
+): ContractDifference {
   const { pathId } = cause.attempt;
   const isBody = at.startsWith("$");
   const show = (value: string | undefined) => {

@@ -31,7 +31,7 @@ export interface Attempt {
 
 export type CompletedAttempt = Attempt & { readonly response: CheckedResponse };
 
-type Judgment = Omit<ContractDifference, "pathId">;
+type AttemptDifference = Omit<ContractDifference, "pathId">;
 
 export function judgeAttempt(attempt: Attempt): ContractDifference[] {
   const { pathId, response, noResponse, reason, difference } = attempt;
@@ -53,7 +53,7 @@ export function judgeAttempt(attempt: Attempt): ContractDifference[] {
   }));
 }
 
-function judgment(rule: CheckedRule, at: string, expected: string, found: string): Judgment {
+function judgment(rule: CheckedRule, at: string, expected: string, found: string): AttemptDifference {
   return { rules: [rule], at, expected, found };
 }
 
@@ -74,7 +74,7 @@ export function whyUntried(pathId: PromisedPathId, response: CheckedResponse): s
   return isPermitted ? "the endpoint needs no scope, or this key has it" : undefined;
 }
 
-function judgeOutcome({ pathId, apiKey = "" }: Attempt, response: CheckedResponse): Judgment[] {
+function judgeOutcome({ pathId, apiKey = "" }: Attempt, response: CheckedResponse): AttemptDifference[] {
   const { status, code } = outcomeOf(pathId);
   const rule = ruleOf(pathId);
   if (response.status !== status)
@@ -99,7 +99,7 @@ function describeOutcome(response: CheckedResponse): string {
   return json === undefined ? `${status}, ${describeBody(response)}` : describeResponse(response);
 }
 
-function judgeForm(response: CheckedResponse, rule: CheckedRule): Judgment[] {
+function judgeForm(response: CheckedResponse, rule: CheckedRule): AttemptDifference[] {
   const type = headerOf(response, "content-type");
   const encoding = headerOf(response, "content-encoding");
   const isTyped = /^application\/json *(?:;|$)/i.test(type ?? "");
@@ -123,7 +123,7 @@ const rulesOfMembers: readonly (readonly [start: string, rule: CheckedRule])[] =
   ["data.usage", "R6"],
 ];
 
-function judgeContext(response: CheckedResponse, apiKey: string): Judgment[] {
+function judgeContext(response: CheckedResponse, apiKey: string): AttemptDifference[] {
   const wrong = mismatches(
     me.responseShape,
     response,
@@ -140,21 +140,25 @@ function mismatches(
   shape: Shape,
   { json }: CheckedResponse,
   ruleAt: (path: string) => CheckedRule,
-): Judgment[] {
+): AttemptDifference[] {
   return mismatchesIn(shape, json).map(({ path, expected, value }) => {
     const at = path === "" ? "$" : `$.${escapeControls(path)}`;
     return judgment(ruleAt(path), at, expected, describeValue(value));
   });
 }
 
-function judgeRequestId(response: CheckedResponse): Judgment[] {
+function judgeRequestId(response: CheckedResponse): AttemptDifference[] {
   const requestId = headerOf(response, "x-request-id");
   if (requestId) return [];
   const value = requestId === undefined ? "nothing" : "an empty header";
   return [judgment("R7", "X-Request-Id", "a request id", value)];
 }
 
-function judgeCode(response: CheckedResponse, rule: CheckedRule, expected: string | null): Judgment[] {
+function judgeCode(
+  response: CheckedResponse,
+  rule: CheckedRule,
+  expected: string | null,
+): AttemptDifference[] {
   const { status } = response;
   const code = memberIn(response.json, ["error", "code"]);
   const at = "$.error.code";
@@ -172,7 +176,7 @@ function judgeCode(response: CheckedResponse, rule: CheckedRule, expected: strin
 const retryDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /;
 
 /** `Retry-After` may be absent. If it is there, a client must be able to read it. */
-function judgeWait(response: CheckedResponse): Judgment[] {
+function judgeWait(response: CheckedResponse): AttemptDifference[] {
   const value = headerOf(response, "retry-after");
   if (value === undefined || response.status < 400) return [];
   if (/^\d+$/.test(value) || (retryDate.test(value) && !Number.isNaN(Date.parse(value)))) return [];

@@ -1,5 +1,5 @@
 import { pluralize } from "../report/plain-text.js";
-import type { Section, Tone } from "../report/render/document.js";
+import type { Section, Tone } from "../report/render/layout.js";
 import { render, type TextStyle } from "../report/render/render.js";
 import { snakeCase } from "../rules/schema/json.js";
 import type { ContractDifference } from "./contract.js";
@@ -49,7 +49,7 @@ export function renderCheck(result: CheckReport, format: "text" | "json", style?
       kind: "check",
       subject: url,
       title: `Checked ${url} with ${requests} of at most ${maxRequests} requests`,
-      sections: stopped === undefined ? sectionsOf(result) : [],
+      sections: stopped === undefined ? checkSections(result) : [],
       notes: stopped === undefined ? notes : [],
       conclusion: { text: conclusionOf(result), tone: differences.length === 0 ? "good" : "bad" },
       failures: [],
@@ -69,7 +69,7 @@ function conclusionOf({ stopped, differences, paths }: CheckReport): string {
   return `${pluralize(differences.length, "difference")} from the contract: ${counts}.`;
 }
 
-function sectionsOf({ paths, differences }: CheckReport): Section[] {
+function checkSections({ paths, differences }: CheckReport): Section[] {
   return [
     {
       title: "Paths",

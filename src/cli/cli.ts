@@ -80,13 +80,13 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
     await program.parseAsync([...(command.rest === undefined ? argv : before)], { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) throw misread(name, sentenceOf(error), io);
+    if (error.exitCode !== 0) throw misread(name, commanderSentence(error), io);
   }
   return code;
 }
 
 /** Commander's message as a sentence, with its suggestion in the same line. */
-function sentenceOf({ message }: CommanderError): string {
+function commanderSentence({ message }: CommanderError): string {
   const text = message.replace(/^error: /, "").replace(/\n\((.*)\)$/, ". $1");
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.?]$/.test(text) ? "" : "."}`;
 }
@@ -116,9 +116,13 @@ function load(name: string): Promise<CliCommand> {
 }
 
 function lacksDashes(name: string, words: readonly string[], io: Io): SandboxError {
-  const isPlain = words.length > 0 && words.every((word) => !word.startsWith("-"));
-  const example = isPlain ? commandLine(words) : "npm test";
-  return misread(name, `${name} needs -- before your command: ${io.program} ${name} -- ${example}`, io);
+  const [first = "", ...others] = words;
+  const isScenario = isScenarioName(first) || /\.ya?ml$/i.test(first);
+  const command = isScenario ? others : words;
+  const isPlain = command.length > 0 && command.every((word) => !word.startsWith("-"));
+  const before = isScenario ? `${name} ${commandLine([first])}` : name;
+  const example = `${io.program} ${before} -- ${isPlain ? commandLine(command) : "npm test"}`;
+  return misread(name, `${name} needs -- before your command: ${example}`, io);
 }
 
 function misread(name: string, sentence: string, { program }: Io): SandboxError {

@@ -22,8 +22,9 @@ export interface CliCommand<Flags extends flag.FlagSet = flag.FlagSet> {
   /** The flags that `--help` shows; `--help --all` shows the others too. Default: all. */
   readonly usual?: readonly string[];
   readonly examples: Readonly<Record<string, string>>;
-  /** Runs a call; resolves to the exit code, 0 by default, or throws the error for the user. */
-  run(call: CallOf<Flags>): Promise<number | undefined>;
+  /** Runs a call; resolves to the exit code (nothing: 0), or throws the error for the user. */
+  // biome-ignore lint/suspicious/noConfusingVoidType: most commands return nothing.
+  run(call: CallOf<Flags>): Promise<number | void>;
 }
 
 export type Commands = Readonly<Record<string, () => Promise<CliCommand>>>;

@@ -15,8 +15,8 @@ export const commands: Commands = {
   fixtures: async () => (await import("./commands/fixtures.js")).fixturesCommand,
   explain: async () => (await import("./commands/explain.js")).explainCommand,
   check: async () => (await import("./commands/check.js")).checkCommand,
-  report: async () => (await import("./commands/running/server.js")).reportCommand,
-  stop: async () => (await import("./commands/running/server.js")).stopCommand,
+  report: async () => (await import("./commands/report.js")).reportCommand,
+  stop: async () => (await import("./commands/stop.js")).stopCommand,
   openapi: async () => (await import("./commands/schemas.js")).openapiCommand,
   schema: async () => (await import("./commands/schemas.js")).schemaCommand,
 };

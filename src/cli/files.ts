@@ -1,8 +1,8 @@
-import { existsSync, promises, statSync } from "node:fs";
+import { chmodSync, existsSync, promises, readFileSync, statSync } from "node:fs";
 import { dirname, extname, resolve } from "node:path";
-import { otherLineOf, withVariables } from "../node/client-variables.js";
+import { type ClientVariables, otherLineOf, withVariables } from "../node/client-variables.js";
 import { readFailure, writeFileAtomically, writeReportFile } from "../node/files/write-file.js";
-import { extensionWords, formats, type ReportFormat, reportFormats } from "../report/render/document.js";
+import { extensionWords, formats, type ReportFormat, reportFormats } from "../report/render/layout.js";
 import { SandboxError } from "../rules/errors.js";
 import { redactKeys } from "../rules/redact.js";
 import { quote } from "../rules/schema/words.js";
@@ -24,31 +24,40 @@ export function newFile(
   );
 }
 
-/** Reads the file of `--write-env`, if there is one; what it returns sets variables there. Other lines and the mode stay. */
-export async function openEnvFile(
-  name: string,
-  cwd: string,
-): Promise<(variables: Readonly<Record<string, string>>) => Promise<void>> {
+/** Returns what sets variables in the file of `--write-env`: other lines stay. It returns whether it took the file from others, because of a token. */
+export function openEnvFile(name: string, cwd: string): (variables: ClientVariables) => boolean {
   const file = resolve(cwd, name);
-  const failed = unwritable(quote(name), "Name another file with --write-env.");
+  let before: ClientVariables = {};
+  return (variables) => {
+    try {
+      const { text, mode: existing } = readEnvFile(file);
+      const bytes = Buffer.from(withVariables(text, variables, before), "latin1");
+      const mode = (existing ?? 0o600) & ("SVC_SANDBOX_CONTROL_TOKEN" in variables ? 0o700 : 0o777);
+      writeFileAtomically(file, bytes, mode);
+      // The mask of this process does not apply to the user's file.
+      if (existing !== undefined) chmodSync(file, mode);
+      before = variables;
+      return existing !== undefined && mode !== existing;
+    } catch (error) {
+      return unwritable(quote(name), "Name another file with --write-env.")(error);
+    }
+  };
+}
+
+function readEnvFile(file: string): { readonly text: string; readonly mode?: number } {
   // With the slash, only a folder exists.
-  if (!existsSync(`${dirname(file)}/`)) failed({ code: "ENOENT" });
-  const stats = existsSync(file) ? statSync(file) : undefined;
+  statSync(`${dirname(file)}/`);
+  const stats = statSync(file, { throwIfNoEntry: false });
   // A pipe or a device has no lines to keep.
-  const existing = stats?.isFile() ? stats.mode & 0o777 : undefined;
+  if (!stats?.isFile()) return { text: "" };
   // Latin-1 keeps every byte.
-  const text = existing === undefined ? "" : await promises.readFile(file, "latin1").catch(failed);
-  if (text.includes("\0")) failed(new Error("it is not a text file in UTF-8"));
-  if (stats?.isFile() && (stats.mode & 0o222) === 0) failed(new Error("it is read-only"));
+  const text = readFileSync(file, "latin1");
+  if (text.includes("\0")) throw new Error("it is not a text file in UTF-8");
+  if ((stats.mode & 0o222) === 0) throw new Error("it is read-only");
   const line = otherLineOf(text);
   if (line !== undefined)
-    failed(new Error(`its line ${line} is not NAME=value, a comment or empty, so it is not a .env file`));
-  return async (variables) => {
-    const bytes = Buffer.from(withVariables(text, variables), "latin1");
-    await writeFileAtomically(file, bytes, existing ?? 0o600).catch(failed);
-    // The mask of this process does not apply to the user's file.
-    if (existing !== undefined) await promises.chmod(file, existing).catch(failed);
-  };
+    throw new Error(`its line ${line} is not NAME=value, a comment or empty, so it is not a .env file`);
+  return { text, mode: stats.mode & 0o777 };
 }
 
 export interface ReportTarget {

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { readBaseUrl, readHostName } from "../node/addresses.js";
-import { reportFormats } from "../report/render/document.js";
+import { reportFormats } from "../report/render/layout.js";
 import { type AdviceLevel, adviceLevels } from "../rules/advice.js";
 import { profiles } from "../rules/assumptions.js";
 import { listed, quote } from "../rules/schema/words.js";
@@ -234,7 +234,8 @@ export const thresholds = {
   failOn: failOn("none"),
 };
 
-const standardUrl = "http://127.0.0.1:4747";
+export const standardHost = "127.0.0.1:4747";
+const standardUrl = `http://${standardHost}`;
 
 export const runningUrl = `the sandbox's base URL or control URL (default: SVC_CONTROL_URL, or ${standardUrl})`;
 

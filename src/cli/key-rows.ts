@@ -92,5 +92,7 @@ function cellOf(row: ShownKey, column: Column, palette: Palette): string {
   if (column === "path") return [path_id, ...fault_paths].join(" or ");
   if (column === "ref" || column === "secret") return row[column];
   const response = column === "response" ? responseText(row) : String(status);
-  return paintStatus(palette, status)(response) + (fault_paths.length === 0 ? "" : " or a fault");
+  // The specification promises the status, and leaves its code open.
+  const open = column === "response" && status === 429 ? " (code not promised)" : "";
+  return paintStatus(palette, status)(response) + open + (fault_paths.length === 0 ? "" : " or a fault");
 }

@@ -1,5 +1,6 @@
 import { render } from "preact";
 import { takeToken } from "./control/call.js";
+import { keepFocus } from "./control/focus.js";
 import { followRevision } from "./control/revision.js";
 import { Shell } from "./views/shell.js";
 
@@ -7,4 +8,5 @@ takeToken();
 // The printed link may be pasted into an open page.
 addEventListener("hashchange", takeToken);
 followRevision();
+keepFocus();
 render(<Shell />, document.getElementById("page") as HTMLElement);

@@ -73,7 +73,7 @@ function personOf({
   }
 }
 
-function nameOf(
+function personName(
   { draws, region }: FarmContext,
   { sex, language }: Pick<Farmer, "sex" | "language">,
 ): Farmer["name"] {
@@ -151,7 +151,7 @@ export function farmerAt(source: FarmerSource, index: number): Farmer {
   return {
     farmer_id: id,
     synthetic: true,
-    name: nameOf(farm, { sex: person.sex, language }),
+    name: personName(farm, { sex: person.sex, language }),
     ...person,
     language,
     farmer_type: area < 2 ? "small" : area < 20 ? "medium" : "large",
@@ -172,7 +172,7 @@ export function makeFarmers({ seed, start, locale }: FarmerSettings): MadeFarmer
   };
 }
 
-type Cell = string | number | boolean | null;
+type ColumnValue = string | number | boolean | null;
 
 const columns = {
   farmer_id: ({ farmer_id }) => farmer_id,
@@ -195,11 +195,11 @@ const columns = {
   main_crop_code: (farmer) => mainParcel(farmer).properties["crop:code"],
   main_crop_name: (farmer) => mainParcel(farmer).properties["crop:name"],
   livestock_count: ({ livestock }) => sumOf(livestock, ({ count }) => count),
-} satisfies Readonly<Record<string, (farmer: Farmer) => Cell>>;
+} satisfies Readonly<Record<string, (farmer: Farmer) => ColumnValue>>;
 
 export const farmerColumns: readonly string[] = Object.keys(columns);
 
-export function farmerRow(farmer: Farmer): Readonly<Record<string, Cell>> {
+export function farmerRow(farmer: Farmer): Readonly<Record<string, ColumnValue>> {
   return Object.fromEntries(Object.entries(columns).map(([name, cellOf]) => [name, cellOf(farmer)]));
 }
 
@@ -262,7 +262,7 @@ function parcelsOf(farm: FarmContext): readonly Parcel[] {
         "determination:method": pick(draw, surveyMethods),
         "determination:datetime": midnight(farm.start - wholeBetween(draw, 60, 1_500) * day),
         land_type: bearsAfter === undefined ? "temporary_crops" : "permanent_crops",
-        land_ownership: pickWeighted(draw, tenures, ([, weight]) => weight)[0],
+        land_ownership: pickWeighted(draw, tenureWeights, ([, weight]) => weight)[0],
         irrigation: irrigated ? irrigationFor(crop, unit(draw)) : "none",
         "crop:code_list": "https://agrovoc.fao.org/",
         "crop:code": code,
@@ -276,7 +276,7 @@ function midnight(instant: number): string {
   return `${new Date(instant).toISOString().slice(0, 10)}T00:00:00Z`;
 }
 
-const tenures: readonly (readonly [Parcel["properties"]["land_ownership"], weight: number])[] = [
+const tenureWeights: readonly (readonly [Parcel["properties"]["land_ownership"], weight: number])[] = [
   ["owned", 6],
   ["owner_like_possession", 2],
   ["rented", 2],
@@ -330,14 +330,14 @@ function fieldRings(draw: RandomStream, middle: Position, areasM2: readonly numb
   });
 }
 
-interface Shape {
+interface Outline {
   readonly points: readonly Point[];
   readonly width: number;
   readonly height: number;
 }
 
 // Four bent sides, each in a strip along its edge of a rectangle: the strips separate the corners, so that no sides cross.
-function fieldShape(draw: RandomStream, areaM2: number): Shape {
+function fieldShape(draw: RandomStream, areaM2: number): Outline {
   const proportion = between(draw, 1, 2.4);
   const depth = () => between(draw, 0, 0.12);
   const corners: readonly Point[] = [

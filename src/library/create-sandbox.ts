@@ -120,7 +120,7 @@ export function sandboxOn(running: SandboxState | (() => SandboxState)): Sandbox
     keys: keysOn(state),
     organizations: organizationsOn(state),
     farmers: farmersOn(state),
-    faults: faultsOn(state),
+    faults: faultMembers(state),
     requests: requestsOn(state),
     expect(expectation = {}) {
       requireKnownOptions("expect requests", expectation, ["pathId", "key", "count"]);
@@ -194,7 +194,7 @@ function farmersOn(sandbox: () => SandboxState): Sandbox["farmers"] {
   };
 }
 
-function faultsOn(sandbox: () => SandboxState): Sandbox["faults"] {
+function faultMembers(sandbox: () => SandboxState): Sandbox["faults"] {
   const list = () => describeFaults(sandbox().faults);
   return {
     list,

@@ -27,7 +27,7 @@ export function respondToWebRequest(
 }
 
 // A signal reaches a derived request only while that request is referenced, and awaiting does not reference it.
-const waiting = new Set<object>();
+const awaitedRequests = new Set<object>();
 
 export async function fetchResponse(
   sandbox: () => SandboxState,
@@ -40,13 +40,13 @@ export async function fetchResponse(
   if ("status" in result) return fetched(result, request);
   const held = { input, request };
   const canBeAborted = init?.signal !== undefined || input instanceof Request;
-  if (canBeAborted) waiting.add(held);
+  if (canBeAborted) awaitedRequests.add(held);
   try {
     const response = await result;
     if (response.type === "error") throw new TypeError("fetch failed", { cause: connectionReset() });
     return fetched(response, request);
   } finally {
-    waiting.delete(held);
+    awaitedRequests.delete(held);
   }
 }
 
@@ -74,13 +74,13 @@ export function toResponse(
 ): Response {
   const headers = headerPairs(response.headers);
   const { status } = response;
-  const statusText = reasons[status] ?? "";
+  const statusText = statusTexts[status] ?? "";
   const isEmpty = method === "HEAD" || status === 204;
   return new Response(isEmpty ? null : (body as BodyInit), { status, statusText, headers });
 }
 
 /** The reason phrases of HTTP, as Node's server sends them; browsers have no such list. */
-const reasons: Readonly<Record<number, string>> = {
+const statusTexts: Readonly<Record<number, string>> = {
   ...reasonPhrases,
   200: "OK",
   201: "Created",
@@ -97,7 +97,7 @@ async function deliverOverWeb(
 ): Promise<Response> {
   const { delayMs, kind, cutAfter, bytesPerSecond } = delivery;
   if (kind === "hang") return waitForAbort(request);
-  if (delayMs > 0) await wait(delayMs, request.signal);
+  if (delayMs > 0) await pauseUnlessAborted(delayMs, request.signal);
   if (kind === "reset") {
     if (isInMiddleware(request)) throw new TypeError("A fault of the scenario resets the connection.");
     return Response.error();
@@ -123,7 +123,7 @@ function bodyStream(
     {
       async pull(controller) {
         // References the request, because only then its signal follows the client's.
-        if (pauseMs > 0) await wait(pauseMs, request.signal);
+        if (pauseMs > 0) await pauseUnlessAborted(pauseMs, request.signal);
         const part = parts[next];
         if (part !== undefined) controller.enqueue(part);
         else if (isCut) controller.error(new TypeError("terminated"));
@@ -136,7 +136,7 @@ function bodyStream(
   );
 }
 
-function wait(ms: number, signal: AbortSignal): Promise<void> {
+function pauseUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const abort = () => {
@@ -160,7 +160,7 @@ const longestUnknown = 10_000;
 /** Keeps the process alive, like a waiting socket: clients' timers, such as `AbortSignal.timeout`, do not. */
 async function waitForAbort({ signal, headers }: Request): Promise<never> {
   // `fetch` sets no `Host`.
-  await wait(headers.has("host") ? longestUnknown : longestFetch, signal);
+  await pauseUnlessAborted(headers.has("host") ? longestUnknown : longestFetch, signal);
   return new Promise((_resolve, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });

@@ -61,8 +61,11 @@ export async function placeInScenario(
     const { text, ...options } = isScenarioName(nameOrFile)
       ? { text: await readBundledScenario(nameOrFile), file: `scenarios/${nameOrFile}.yaml` }
       : openScenarioFile(nameOrFile, cwd, piped);
-    const { openScenario } = await import("../scenario/parse-scenario.js");
-    const { placeOf } = openScenario(text, options);
+    const [{ placesIn }, { scenarioText }] = await Promise.all([
+      import("../scenario/parse-scenario.js"),
+      import("../scenario/yaml.js"),
+    ]);
+    const placeOf = placesIn(scenarioText(text, options.file), "load" in options ? options.load : undefined);
     const place = placeOf(path);
     // `placeOf` searches the surroundings of a missing field, up to the whole file.
     const isWhole = JSON.stringify(place) === JSON.stringify(placeOf([]));
@@ -113,7 +116,7 @@ function runWholeStory(sandbox: SandboxState): ScenarioMistake[] {
     const result = requests > maxRequests ? undefined : tryNextStep(sandbox, send);
     if (result === undefined) return failed;
     const { response, performed } = result;
-    const rejected = rejectionOf(performed);
+    const rejected = rejectionMistake(performed);
     const hint = response === null ? undefined : `the request results in ${response.pathId}`;
     for (const { at, path, message } of stepProblems(result)) {
       if (at?.startsWith("timeline")) continue;
@@ -125,7 +128,7 @@ function runWholeStory(sandbox: SandboxState): ScenarioMistake[] {
 
 function failureOf({ index, step, performed, differences }: TimelineResult): ScenarioMistake | undefined {
   const path = ["timeline", index];
-  const rejected = step.expect === undefined ? rejectionOf(performed) : undefined;
+  const rejected = step.expect === undefined ? rejectionMistake(performed) : undefined;
   if (rejected !== undefined) return { code: "step_fails", path, ...rejected };
   const [difference] = differences;
   if (difference === undefined) return undefined;
@@ -134,7 +137,9 @@ function failureOf({ index, step, performed, differences }: TimelineResult): Sce
   return { code: "step_fails", path: [...path, "expect", "error"], message };
 }
 
-function rejectionOf(performed: Performed | null): Pick<ScenarioMistake, "message" | "hint"> | undefined {
+function rejectionMistake(
+  performed: Performed | null,
+): Pick<ScenarioMistake, "message" | "hint"> | undefined {
   const rejection = performed?.rejection ?? null;
   if (rejection === null) return undefined;
   const hint = `if this is intended, write expect: { error: ${rejection.code} }`;

@@ -11,8 +11,7 @@ import {
   type StepEvent,
   type TimelineResult,
 } from "../sandbox/steps.js";
-import { errorCodeOf } from "../sandbox/story/run-step.js";
-import { actionSentences, stepText } from "../sandbox/story/step-text.js";
+import { rejectionOf } from "../sandbox/story/step-view.js";
 import { viewRequest } from "../sandbox/views.js";
 import { nodePlatform } from "./platform.js";
 
@@ -59,28 +58,6 @@ function stepData(event: StepEvent): Record<string, unknown> {
   return redactValue(snakeCase(data) as Record<string, unknown>);
 }
 
-/** Contains the key that the step made. */
-export function stepJson(result: PlayedStep) {
-  return snakeCase(stepView(result)) as Record<string, unknown>;
-}
-
-export function stepView(result: PlayedStep) {
-  const { step: _, response, timeline, ...shown } = result;
-  const meanwhile = timeline.map(({ index, at, step, performed }) => ({
-    timelineStep: index + 1,
-    at,
-    text: actionSentences(step, performed),
-    ...rejectionOf(performed),
-  }));
-  const text = stepText(result);
-  return {
-    ...shown,
-    text,
-    response: response && { ...response, code: errorCodeOf(response) },
-    meanwhile,
-  };
-}
-
 function timelineData({ at, step, performed }: TimelineResult) {
   return {
     at,
@@ -106,11 +83,6 @@ function storyData(result: PlayedStep) {
     ...rejectionOf(performed),
     differences,
   };
-}
-
-function rejectionOf(performed: PlayedStep["performed"]) {
-  const { code = null, message = null } = performed?.rejection ?? {};
-  return { rejection: code, message };
 }
 
 function requestJson(exchange: Exchange): Record<string, unknown> {

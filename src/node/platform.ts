@@ -10,7 +10,7 @@ export const nodeCrypto = process.getBuiltinModule("node:crypto");
 
 // The one-shot `hash`, in hex by default, is twice as fast as `createHash`; other runtimes may not have it.
 const { createHash, hash, randomBytes } = nodeCrypto;
-const sha256: Platform["sha256"] =
+const sha256InNode: Platform["sha256"] =
   typeof hash === "function"
     ? (hash.bind(undefined, "sha256") as Platform["sha256"])
     : (text) => createHash("sha256").update(text).digest("hex");
@@ -23,7 +23,7 @@ export const { clearInterval, clearTimeout, setImmediate, setInterval, setTimeou
   process.getBuiltinModule("node:timers");
 
 export const nodePlatform: Platform = {
-  sha256,
+  sha256: sha256InNode,
   time: wallTime,
   steadyTime,
   stopwatch,

@@ -32,7 +32,7 @@ export function runCommand(
 ): Promise<CommandEnd> {
   return new Promise((resolve) => {
     try {
-      new RunningCommand(startCommand(line, options.isLate !== undefined, options), options, resolve);
+      new RunningCommand(spawnCommand(line, options.isLate !== undefined, options), options, resolve);
     } catch (error) {
       resolve({ failure: error as NodeJS.ErrnoException });
     }
@@ -124,7 +124,7 @@ class RunningCommand {
   }
 }
 
-function startCommand(
+function spawnCommand(
   [program, ...words]: readonly [string, ...string[]],
   isApart: boolean,
   { cwd, env, onOutput }: CommandOptions,

@@ -16,10 +16,10 @@ import type { HowToCover } from "./report-shape.js";
 
 interface Reproduction {
   /** Default: GET. */
-  readonly method?: string;
+  readonly method?: string | undefined;
   readonly path: string;
   /** The variable with the key to send; `undefined` for no key. */
-  readonly variable?: string;
+  readonly variable?: string | undefined;
   /** The ref of the key; `none`, `malformed` or `unknown` if the sandbox does not have it. */
   readonly ref: string;
   /** The path where it would end without faults. */
@@ -106,24 +106,28 @@ function givingScopes({ name, registry }: SandboxState, ref: string, scopes: rea
 }
 
 // They never change, and creating a sandbox takes longer than the rest of a report.
-const ofBundled = new Map<ScenarioName, Reproductions>();
+const bundledReproductions = new Map<ScenarioName, Reproductions>();
 
 function reproductionsOf(name: ScenarioName, platform: SandboxState["platform"]): Reproductions {
   const reproductions =
-    ofBundled.get(name) ?? reproductionsIn(startSandbox(bundledScenarios[name], { platform, name }));
-  ofBundled.set(name, reproductions);
+    bundledReproductions.get(name) ??
+    reproductionsIn(startSandbox(bundledScenarios[name], { platform, name }));
+  bundledReproductions.set(name, reproductions);
   return reproductions;
 }
 
-// Returns a command for a shell.
-function curlLine(found: Reproduction, curlOptions: string, pathId: PathId): string {
-  const { variable, method, path } = found;
+/** Returns a request that ends on a path as a command for a shell with the environment of clients. */
+export function curlLine(
+  { variable, method, path }: Pick<Reproduction, "variable" | "method" | "path">,
+  curlOptions: string,
+  pathId: PathId,
+): string {
   const words = [
     "curl",
     curlOptions,
     // Without a timeout, curl would wait forever.
     effectAt(pathId)?.ends === "hang" && "-m 5",
-    method !== undefined && `-X ${method}`,
+    method !== undefined && (method === "HEAD" ? "--head" : `-X ${method}`),
     variable !== undefined && `-H "x-api-key: $${variable}"`,
     shellUrl(path),
   ];

@@ -9,7 +9,7 @@ import * as s from "../rules/schema/shape.js";
 
 // Apart from the making of a report: pages leave these out.
 
-const sandbox = {
+const sandboxFields = {
   scenario: s.described(s.text(), "The name of the scenario."),
   seed: s.described(s.count(), "The seed."),
   profile: s.described(s.choice(profiles), "The profile."),
@@ -35,7 +35,7 @@ const sending = s.mapping({
   path: s.described(s.text(), "Its path with its query."),
 });
 
-const howToCover = s.mapping({
+const coverInstruction = s.mapping({
   ref: s.described(
     s.text(),
     "The ref of the key to send; none, malformed or unknown for no key of the sandbox.",
@@ -53,11 +53,11 @@ const howToCover = s.mapping({
   curl: s.described(s.text(), "The request as a command for a shell with the environment of clients."),
 });
 /** How to cover a path. */
-export interface HowToCover extends ValueOf<typeof howToCover> {}
+export interface HowToCover extends ValueOf<typeof coverInstruction> {}
 
 const pathId = () => ({ ...pathIdShape(), isGrowing: true }) as Shape<PathId>;
 
-const path = s.mapping({
+const reportedPath = s.mapping({
   pathId: s.described(
     pathId(),
     "An outcome of the closed list, or the status and operation id of a success.",
@@ -67,14 +67,14 @@ const path = s.mapping({
   count: s.described(s.count(), "The number of requests that ended there."),
   when: s.described(s.text(), "The requests that end there."),
   howToCover: s.described(
-    s.orNull(howToCover),
+    s.orNull(coverInstruction),
     "How to cover it; null if it is covered, or if no request leads there for certain.",
   ),
 });
 /** An outcome of requests. */
-export interface ReportedPath extends ValueOf<typeof path> {}
+export interface ReportedPath extends ValueOf<typeof reportedPath> {}
 
-const request = s.mapping({
+const reportedRequest = s.mapping({
   id: s.described(s.text(), "The request id."),
   at: s.described(s.instant(), "ISO 8601, on the sandbox's clock."),
   method: s.described(s.text(), "The method."),
@@ -90,7 +90,7 @@ const request = s.mapping({
   ),
 });
 /** A request that caused advice. */
-export interface ReportedRequest extends ValueOf<typeof request> {}
+export interface ReportedRequest extends ValueOf<typeof reportedRequest> {}
 
 const advice = s.mapping({
   id: s.described(s.growingChoice(adviceIds), "The advice."),
@@ -99,12 +99,12 @@ const advice = s.mapping({
   count: s.described(s.count(), "The number of requests that caused it."),
   meaning: s.described(s.text(), "What happened."),
   whatToDo: s.described(s.text(), "What to do."),
-  examples: s.described(s.list(request), "The first requests, at most five."),
+  examples: s.described(s.list(reportedRequest), "The first requests, at most five."),
 });
 /** An advice and the requests that caused it. */
 export interface ReportedAdvice extends ValueOf<typeof advice> {}
 
-const endpoint = s.mapping({
+const reportedEndpoint = s.mapping({
   method: s.described(s.text(), "The method."),
   path: s.described(s.text(), "The path; a name in braces matches any one segment."),
   operationId: s.described(s.text(), "The operation id in the OpenAPI document."),
@@ -116,7 +116,7 @@ const endpoint = s.mapping({
   covered: s.described(s.flag(), "Whether some run covered one of its successes."),
 });
 /** An endpoint and the requests to it. */
-export interface ReportedEndpoint extends ValueOf<typeof endpoint> {}
+export interface ReportedEndpoint extends ValueOf<typeof reportedEndpoint> {}
 
 const repeat = s.mapping({
   pathId: s.described(pathId(), "The path where the requests ended."),
@@ -128,18 +128,18 @@ const repeat = s.mapping({
 export interface ReportedRepeat extends ValueOf<typeof repeat> {}
 
 export const reportShape = s.mapping({
-  ...sandbox,
+  ...sandboxFields,
   /** The merged runs, each with scenario, seed, profile and pinned assumptions; left out for a single run. */
-  runs: s.optional(s.described(s.list(s.mapping(sandbox)), "The sandboxes of the runs.")),
+  runs: s.optional(s.described(s.list(s.mapping(sandboxFields)), "The sandboxes of the runs.")),
   /** The number of the client's requests. */
   requests: s.described(s.count(), "The number of requests in all runs."),
   unread: s.described(s.count(), "The number of delayed responses that the client did not wait for."),
   coverage: s.described(coverage, "The promised paths that some run covered."),
   announced: s.described(share, "The announced endpoints that some run covered."),
   faults: s.described(share, "The kinds of faults that some run covered."),
-  endpoints: s.described(s.list(endpoint), "The endpoints of the sandbox."),
+  endpoints: s.described(s.list(reportedEndpoint), "The endpoints of the sandbox."),
   /** All paths, in the order of the outcomes. */
-  paths: s.described(s.list(path), "Every path."),
+  paths: s.described(s.list(reportedPath), "Every path."),
   /** The advice, the most serious first. */
   advice: s.described(s.list(advice), "Problems in the client's behavior."),
   repeats: s.described(s.list(repeat), "The keys that were resent after 401, 403 or 429."),

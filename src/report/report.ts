@@ -1,4 +1,4 @@
-import { builtIn, outcomesOf, withEndpoints } from "../api/endpoints.js";
+import { builtIn, outcomesOf, withNames } from "../api/endpoints.js";
 import { routeAt } from "../api/routes.js";
 import { pinnedAssumptions } from "../api/variation/vary.js";
 import { adviceTable } from "../rules/advice.js";
@@ -16,7 +16,7 @@ import type { HowToCover, Report, ReportedAdvice, ReportedEndpoint, ReportedPath
 export function clientReport(
   sandbox: SandboxState,
   { underExec = false, keysInOutput = [] }: { underExec?: boolean; keysInOutput?: readonly string[] } = {},
-  counters: Pick<Counters, "read" | "curlOptions"> = sandbox.counters,
+  counters: Pick<Counters, "read" | "curlOptions" | "rerun"> = sandbox.counters,
 ): Report {
   runDue(sandbox);
   const counted = counters.read();
@@ -41,7 +41,7 @@ export function clientReport(
     ...sharesOf(paths, endpoints),
     endpoints,
     paths,
-    advice: reportedAdvice(counted, served, keysInOutput),
+    advice: reportedAdvice(counted, served, counters, keysInOutput),
     repeats: counted.repeats,
   };
 }
@@ -66,6 +66,7 @@ const maxPlaces = 5;
 function reportedAdvice(
   counted: Counts,
   served: readonly Endpoint[],
+  counters: Pick<Counters, "rerun">,
   keysInOutput: readonly string[],
 ): ReportedAdvice[] {
   const rows = adviceTable.map(({ id, level, rule, meaning, whatToDo }): ReportedAdvice => {
@@ -75,7 +76,7 @@ function reportedAdvice(
         id === "wrong-method-or-path" && suggestEndpoint(request.method, request.path, served);
       return { ...request, at: new Date(request.at).toISOString(), didYouMean: suggestion || null };
     });
-    const fix = withEndpoints(whatToDo, served);
+    const fix = withNames(whatToDo, served, counters);
     const advice = { id, level, rule, count, meaning, whatToDo: fix, examples: requests };
     if (id !== "key-in-output" || keysInOutput.length === 0) return advice;
     const places = listed(keysInOutput.slice(0, maxPlaces), "and");

@@ -1,10 +1,10 @@
-import type { RequestDetails } from "../api/request-details.js";
+import type { RequestDetails, RouteMember } from "../api/request-details.js";
 import { alignColumns } from "./plain-text.js";
 
 type FactRow = readonly [name: string, value: string];
 
 /** A request as text, for a terminal and for support: its checks, the cause and what to do. Contains no secret. */
-export function requestText(details: Omit<RequestDetails, "text" | "repeat">): string {
+export function requestText(details: Omit<RequestDetails, RouteMember>): string {
   const { id, method, path, at, key, fingerprint, pathId, fault, sent, adviceDetails, around } = details;
   const { keyForm } = sent;
   const subject = key ?? (fingerprint === null ? "none" : `unknown, fingerprint ${fingerprint}`);

@@ -126,23 +126,33 @@ export interface KeySettings {
 }
 
 /** Contains the SHA-256 of the key, never the key (R35). Times are epoch milliseconds. Never changed in place. */
-export interface KeyRecord extends KeySettings {
+export interface KeyRecord extends KeySettings, KeyEnds {
   readonly ref: string;
   readonly organization: string;
   readonly environment: Environment;
   readonly legacy: boolean;
   /** SHA-256 of the full key, 64 lower-case hex digits. */
   readonly sha256: string;
-  readonly revokedAt?: number;
-  readonly expiresAt?: number;
-  /** When the old key of a rotation ends; set only if the key was replaced. */
-  readonly overlapEndsAt?: number;
   readonly replacedBy?: string;
   readonly replaces?: string;
 }
 
-/** The times that end a key (epoch milliseconds). */
-export type KeyEnds = Pick<KeyRecord, "revokedAt" | "expiresAt" | "overlapEndsAt">;
+/** The times that end a key, by their names in records and views: each has its name in scenarios. */
+export const keyEnds = {
+  revokedAt: "revoked_at",
+  expiresAt: "expires",
+  overlapEndsAt: "overlap_ends",
+} as const;
+type KeyEnd = keyof typeof keyEnds;
+
+/** Epoch milliseconds. `overlapEndsAt` is set only if the key was replaced. */
+export type KeyEnds = Readonly<Partial<Record<KeyEnd, number>>>;
+
+/** A value for each time that ends a key. */
+export function forEachEnd<Value>(read: (end: KeyEnd) => Value): Readonly<Record<KeyEnd, Value>> {
+  const ends = Object.keys(keyEnds) as KeyEnd[]; // its own names
+  return Object.fromEntries(ends.map((end) => [end, read(end)])) as Record<KeyEnd, Value>; // one for each
+}
 
 /**
  * The state of a key at an instant (R12, R13, R38, R43).

@@ -31,7 +31,12 @@ const liveAccess = {
   message: "Live access is not approved for this organization.",
   promised: true,
 } as const;
-const limited = { status: 429, code: "rate_limited", message: "Too many requests.", promised: true } as const;
+const tooManyRequests = {
+  status: 429,
+  code: "rate_limited",
+  message: "Too many requests.",
+  promised: true,
+} as const;
 const success = { status: 200, code: null, message: null, promised: true } as const;
 const notFound = { status: 404, code: "not_found", message: "There is nothing at this path." } as const;
 
@@ -138,13 +143,13 @@ const apiOutcomes = [
   },
   {
     path: "429.per_minute",
-    ...limited,
+    ...tooManyRequests,
     when: "more requests in a minute than the key allows",
     whatToDo: "Wait for the next minute, then send fewer requests. Do not try again immediately.",
   },
   {
     path: "429.per_day",
-    ...limited,
+    ...tooManyRequests,
     when: "more requests in a day than the key allows",
     whatToDo: "Wait for the next day, and spread your requests. Or agree on a higher limit.",
   },

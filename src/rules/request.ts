@@ -134,7 +134,7 @@ export function readHeaders(flat: readonly string[], query: string, others: Requ
     else {
       traits = withTraits(traits, traitsOfHeader(name, value));
       if (holdsKey(name, value)) traits = withTraits(traits, ["key in other header"]);
-      if (keptHeaders.includes(name)) client.push(name, shownValue(value));
+      if (keptHeaders.includes(name)) client.push(name, keptValue(value));
     }
   }
   const needsEvidence = hasKeyElsewhere(traits) || traits.includes("browser header");
@@ -152,7 +152,7 @@ const longestKept = 200;
 
 // The last values without a key: a client repeats them, and to read them again would take 3% to 7% of a request.
 const plainValues: string[] = [];
-function shownValue(value: string): string {
+function keptValue(value: string): string {
   if (plainValues.includes(value)) return value;
   const excerpt = copyOf(redactEncoded(value).slice(0, longestKept));
   if (excerpt === value && plainValues.unshift(excerpt) > keptHeaders.length) plainValues.pop();

@@ -2,8 +2,6 @@
 interface ActionRow {
   /** Whether only administrators may run it (R33). */
   readonly isForAdministrators?: true;
-  /** Its route, and what it does there, if it has exactly one. A ref in the path is its `key` or `organization`. */
-  readonly route?: readonly [call: `${"POST" | "PATCH"} /${string}`, does: string];
   /** What it does to its key: `an active key can be revoked`. */
   readonly done?: string;
   /** The fields with the refs of a key and an organization that must exist. */
@@ -19,37 +17,26 @@ export const actions = {
     isForAdministrators: true,
     organization: "organization",
     makes: "ref",
-    route: ["POST /keys", "Creates a key; only this response has its secret"],
   },
   rotate: {
     isForAdministrators: true,
     key: "key",
     makes: "as",
     done: "rotated",
-    route: ["POST /keys/{ref}/rotate", "Replaces an active key; the old one works until its overlap ends"],
   },
   revoke: {
     isForAdministrators: true,
     key: "key",
     done: "revoked",
-    route: [
-      "POST /keys/{ref}/revoke",
-      "Revokes a key immediately: an active one, or a replaced one in its overlap",
-    ],
   },
   expire: {
     isForAdministrators: true,
     key: "key",
     done: "given an end",
-    route: [
-      "POST /keys/{ref}/expire",
-      "Sets when a key expires: an active one, or a replaced one in its overlap",
-    ],
   },
   organization: {
     isForAdministrators: true,
     organization: "ref",
-    route: ["PATCH /organizations/{ref}", "Changes an organization's status, sandbox access or live access"],
   },
   faults: {},
   assumptions: {},

@@ -95,8 +95,8 @@ export function fireFault(
   let fired: FiredFault | undefined;
   for (const fault of active) {
     // After one fired, only faults that count matter.
-    if ((fired !== undefined && !counts(fault)) || !meetsCondition(fault.when, facts)) continue;
-    if (counts(fault)) fault.matched += 1;
+    if ((fired !== undefined && !needsCount(fault)) || !meetsCondition(fault.when, facts)) continue;
+    if (needsCount(fault)) fault.matched += 1;
     if (
       fired === undefined &&
       fires(fault.when, fault.matched, chanceOf(fault.salts.chance, requestNumber))
@@ -122,12 +122,12 @@ export function describeFaults(active: readonly ActiveFault[]): Fault[] {
         },
       }),
       then,
-      ...(counts(fault) && { requests_matched: fault.matched }),
+      ...(needsCount(fault) && { requests_matched: fault.matched }),
     };
   });
 }
 
-function counts({ when }: ActiveFault): boolean {
+function needsCount({ when }: ActiveFault): boolean {
   return when.every !== undefined || when.requests !== undefined;
 }
 

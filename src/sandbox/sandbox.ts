@@ -35,7 +35,7 @@ export interface Platform {
 }
 
 /** The part of a sandbox's state that the start of a scenario replaces; `replaceState` changes it. */
-export interface StartedScenario {
+export interface StartState {
   /** The scenario's bundled name, file or title. */
   name: string;
   /** The scenario with the options applied; a reset starts it again. */
@@ -61,15 +61,17 @@ export interface StartedScenario {
   registry: Registry;
   behavior: ClientBehavior;
   requestIds: RequestIds;
+  /** Whether somebody changed anything since the start; requests, the timeline and the story do not count. */
+  changed: boolean;
 }
 
 /** Replaces members of a sandbox's state, all at the same time. */
-export function replaceState(sandbox: SandboxState, members: Partial<StartedScenario>): void {
+export function replaceState(sandbox: SandboxState, members: Partial<StartState>): void {
   Object.assign(sandbox, members);
 }
 
 /** The state of a running sandbox. Sandboxes share nothing: a process can run many. A reset keeps the other members. */
-export interface SandboxState extends StartedScenario {
+export interface SandboxState extends StartState {
   readonly platform: Platform;
   /** The conditions of a client's run, which come before the rest of the state; `handle` applies them. Default: none. */
   readonly conditions: ConditionedRun | undefined;

@@ -43,7 +43,7 @@ export function defaultSecret({ scenario, seed }: SandboxState): string | undefi
 const maxAnnounced = 1000;
 
 // Each report reads them, and a scenario never changes.
-const announced = new WeakMap<Scenario, ShownKeys>();
+const announcedBefore = new WeakMap<Scenario, ShownKeys>();
 
 interface ShownKeys {
   readonly keys: readonly DescribedKey[];
@@ -53,12 +53,12 @@ interface ShownKeys {
 
 /** Returns every key that the scenario lists, then keys of the population up to 1,000 in total. */
 export function announcedKeys({ scenario }: SandboxState): ShownKeys {
-  const cached = announced.get(scenario);
+  const cached = announcedBefore.get(scenario);
   if (cached !== undefined) return cached;
   const { written, populated } = byOrigin(scenario);
   const keys = [...written, ...populated.slice(0, Math.max(0, maxAnnounced - written.length))];
   const shownKeys = { keys, leftOut: written.length + populated.length - keys.length };
-  announced.set(scenario, shownKeys);
+  announcedBefore.set(scenario, shownKeys);
   return shownKeys;
 }
 

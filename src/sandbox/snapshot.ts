@@ -1,4 +1,4 @@
-import { type KeyEnds, keyStateAt, keyStateTable } from "../rules/api-key.js";
+import { forEachEnd, type KeyEnds, keyEnds, keyStateAt, keyStateTable } from "../rules/api-key.js";
 import type { RejectionCode } from "../rules/errors.js";
 import { writeMembers } from "../rules/organization.js";
 import type { PathId } from "../rules/outcomes.js";
@@ -31,6 +31,7 @@ export interface SavedSandbox {
     readonly rejections: readonly (readonly [step: number, code: RejectionCode])[];
   };
   readonly stepsRun: number;
+  readonly changed: boolean;
   readonly verdicts: readonly (readonly [step: number, asExpected: boolean])[];
   readonly lastStep: PlayedStep | undefined;
   readonly exchanges: readonly Exchange[];
@@ -65,6 +66,7 @@ export function describeSandbox(
     snapshot: { ...snapshotSandbox(sandbox), requests_responded: responded },
     timeline: { steps: timeline.steps, next: timeline.next, rejections: [...timeline.rejections] },
     stepsRun: story.next,
+    changed: sandbox.changed,
     verdicts: [...story.verdicts],
     lastStep: story.last,
     exchanges: history.requests({ probes: true, limit: maxDescribed }),
@@ -86,7 +88,7 @@ export function restoreSandbox(
   platform: Platform,
   options: Omit<SandboxSettings, "platform">,
 ): SandboxState {
-  const { name, text, scenario, snapshot, stepsRun, verdicts, counts } = state;
+  const { name, text, scenario, snapshot, stepsRun, changed, verdicts, counts } = state;
   const sandbox = startSandbox(snapshot, { platform, name, text, ...options });
   const { story: steps = [] } = scenario;
   const next = Math.min(stepsRun, steps.length);
@@ -95,6 +97,7 @@ export function restoreSandbox(
   replaceState(sandbox, {
     scenario,
     story,
+    changed,
     timeline: { ...sandbox.timeline, ...state.timeline, rejections },
   });
   const { clock } = sandbox;
@@ -168,12 +171,8 @@ function snapshotKey(
   const { windows } = sandbox;
   const usage = usageAt(entry.usage, windows, now);
   const state = keyStateAt(key, now);
-  const { since } = keyStateTable[state];
   // A pinned secret stays pinned and the seed restores a derived one; keys created at run time have only a hash.
   const { secret, sha256 }: Pick<ScenarioKey, "secret" | "sha256"> = described ?? { sha256: key.sha256 };
-  // The start of the clock is the default.
-  const timeOf = (name: keyof KeyEnds) =>
-    key[name] === undefined || (name === since && key[name] === now) ? undefined : isoOf(key[name]);
   const written: Record<keyof ScenarioKey, unknown> = {
     environment: key.environment,
     name: key.name,
@@ -186,13 +185,24 @@ function snapshotKey(
     },
     legacy: key.legacy,
     state: state === "active" ? undefined : state,
-    revoked_at: timeOf("revokedAt"),
-    expires: timeOf("expiresAt"),
-    overlap_ends: timeOf("overlapEndsAt"),
+    ...writtenEnds(key, now),
     replaced_by: key.replacedBy,
     secret,
     sha256: secret === undefined ? sha256 : undefined,
   };
   const present = Object.entries(written).filter(([, value]) => value !== undefined);
   return Object.fromEntries(present) as Partial<ScenarioKey> as ScenarioKey;
+}
+
+type EndsInScenario = Record<(typeof keyEnds)[keyof KeyEnds], string | undefined>;
+
+/** The times that end a key, by their names in scenarios. The start of the clock is the default. */
+function writtenEnds(key: KeyEnds, now: number): EndsInScenario {
+  const { since } = keyStateTable[keyStateAt(key, now)];
+  const times = forEachEnd((end) => {
+    const isDefault = key[end] === undefined || (end === since && key[end] === now);
+    return isDefault ? undefined : isoOf(key[end] ?? now);
+  });
+  const named = Object.entries(keyEnds).map(([end, name]) => [name, times[end as keyof KeyEnds]]); // its own names
+  return Object.fromEntries(named) as EndsInScenario; // one for each
 }

@@ -18,8 +18,8 @@ import {
   type Platform,
   replaceState,
   type SandboxState,
-  type StartedScenario,
   type StartOptions,
+  type StartState,
 } from "./sandbox.js";
 import { scenarioRecords, startKey } from "./scenario-keys.js";
 import { createTimeline } from "./steps.js";
@@ -52,44 +52,26 @@ export function startSandbox(
   scenario: Scenario,
   { platform, conditions, given = {}, ...options }: StartOptions & SandboxSettings,
 ): SandboxState {
-  const started = prepareScenario({ platform, conditions }, scenario, options);
-  return { ...started, platform, conditions, given, counters: new Counters(), history: new History() };
+  const state = stateAtStart(scenario, { ...options, platform, conditions });
+  return { ...state, platform, conditions, given, counters: new Counters(), history: new History() };
 }
 
 /** Starts the running scenario again, with other options if given; throws if it cannot start, and changes nothing then. */
-export function resetSandbox(sandbox: SandboxState, options?: GivenOptions): void {
-  const { scenario, name, text } = sandbox;
-  const started =
-    options === undefined
-      ? startedWith(sandbox, scenario, sandbox)
-      : prepareScenario(sandbox, scenario, { ...options, name, text });
-  enterScenario(sandbox, started);
+export function resetSandbox(sandbox: SandboxState, options: GivenOptions = {}): void {
+  const { platform, conditions, scenario, name, text } = sandbox;
+  enter(sandbox, stateAtStart(scenario, { ...options, platform, conditions, name, text }));
 }
 
-/** Starts another scenario in a sandbox, with the next series of request ids. */
-export function enterScenario(sandbox: SandboxState, started: StartedScenario): void {
-  const { seed, scenario, name } = started;
+/** Continues a sandbox with a scenario's start, and with the next series of request ids. */
+export function enter(sandbox: SandboxState, state: StartState): void {
+  const { seed, scenario, name } = state;
   const first = numberInto(sandbox.requestIds.series() + 1, scenario.requests_responded ?? 0);
-  replaceState(sandbox, { ...started, requestIds: createRequestIds(seed, first) });
+  replaceState(sandbox, { ...state, requestIds: createRequestIds(seed, first) });
   sandbox.history.enter();
   sandbox.history.emit({ type: "sandbox.started", scenario: name, seed });
 }
 
 type StartContext = Pick<SandboxState, "platform" | "conditions">;
-
-/** Returns the state of a checked scenario at its start; throws if it cannot start. */
-export function prepareScenario(
-  context: StartContext,
-  given: Scenario,
-  options: StartOptions,
-): StartedScenario {
-  if (options.now !== undefined) requireClockTime(options.now, "now");
-  const scenario = withOptions(given, options);
-  // Another seed may generate a secret or an id that the scenario pins.
-  const shared = options.seed === undefined ? [] : sharedValues(scenario);
-  if (shared.length > 0) throw new ScenarioError(shared.map((one) => ({ ...one, path: pathText(one.path) })));
-  return startedWith(context, scenario, options);
-}
 
 function seededIn({ platform, conditions }: StartContext, scenario: Scenario) {
   const { seed = defaultSeed } = scenario;
@@ -98,15 +80,17 @@ function seededIn({ platform, conditions }: StartContext, scenario: Scenario) {
   return { seed, start, farmers: farmersOf(scenario, { seed, start, make: platform.farmers }) };
 }
 
-function startedWith(
-  context: StartContext,
-  scenario: Scenario,
-  { name = scenario.name ?? "unnamed", text }: Pick<StartOptions, "name" | "text">,
-): StartedScenario {
-  const { platform, conditions } = context;
-  // Read before the start, so that the clock never lags behind the real time, however long the rest takes.
+/** Returns the state of a checked scenario at its start. Changes nothing; throws if the options do not fit the scenario. */
+export function stateAtStart(written: Scenario, options: StartOptions & StartContext): StartState {
+  const { platform, conditions, text } = options;
+  // Read first, so that the clock never lags behind the real time, however long the rest takes.
   const readAt = platform.steadyTime();
-  const { seed, start, farmers } = seededIn(context, scenario);
+  if (options.now !== undefined) requireClockTime(options.now, "now");
+  const scenario = withOptions(written, options);
+  // Another seed may generate a secret or an id that the scenario pins.
+  const shared = options.seed === undefined ? [] : sharedValues(scenario);
+  if (shared.length > 0) throw new ScenarioError(shared.map((one) => ({ ...one, path: pathText(one.path) })));
+  const { seed, start, farmers } = seededIn(options, scenario);
   const endpoints = platform.endpoints(scenario);
   const { profile = "minimal", ...givenAssumptions } = scenario.assumptions ?? {};
   const profiled = { seed, profile, givenAssumptions, conditions, endpoints };
@@ -114,7 +98,7 @@ function startedWith(
   const windows = windowsOf(assumptions);
   const { organizations, keys, unknownKey } = scenarioRecords(scenario, seed, platform.sha256);
   return {
-    name,
+    name: options.name ?? scenario.name ?? "unnamed",
     scenario,
     text,
     startedAt: start,
@@ -135,6 +119,7 @@ function startedWith(
     ),
     requestIds: createRequestIds(seed, scenario.requests_responded),
     behavior: { rejected: new Map(), pages: new Set(), unknownKey },
+    changed: false,
   };
 }
 

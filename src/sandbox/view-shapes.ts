@@ -1,5 +1,5 @@
 import { adviceIds } from "../rules/advice.js";
-import { environments, keyStates } from "../rules/api-key.js";
+import { environments, forEachEnd, keyStates } from "../rules/api-key.js";
 import { organizationViewFields } from "../rules/organization.js";
 import { faultPathIds, pathIdShape } from "../rules/outcomes.js";
 import { requestSources } from "../rules/request.js";
@@ -11,10 +11,10 @@ import * as s from "../rules/schema/shape.js";
 /** A key's ref from a sandbox, which may be in no scenario: a compiler cannot check it. */
 export type ListedKeyRef = string & { readonly listedKeyRef: true };
 
-const ref = () => s.text() as Shape<ListedKeyRef>;
+const listedRef = () => s.text() as Shape<ListedKeyRef>;
 
 const keyShape = s.mapping({
-  ref: ref(),
+  ref: listedRef(),
   organization: s.text(),
   name: s.text(),
   scopes: s.list(s.text()),
@@ -25,11 +25,9 @@ const keyShape = s.mapping({
   fingerprint: s.text({ pattern: /^[0-9a-f]{12}$/ }),
   state: s.choice(keyStates),
   usage: s.mapping({ thisMinute: s.count(), today: s.count() }),
-  revokedAt: s.nullable(s.instant()),
-  expiresAt: s.nullable(s.instant()),
-  overlapEndsAt: s.nullable(s.instant()),
-  replacedBy: s.nullable(ref()),
-  replaces: s.nullable(ref()),
+  ...forEachEnd(() => s.nullable(s.instant())),
+  replacedBy: s.nullable(listedRef()),
+  replaces: s.nullable(listedRef()),
 });
 /** A key in lists; never contains the key itself (R34). Times are ISO 8601. */
 export interface KeyView extends ValueOf<typeof keyShape> {}
@@ -57,7 +55,7 @@ export const requestShape = s.mapping({
   /** On the sandbox's clock; ISO 8601. */
   at: s.instant(),
   /** The ref of the key, if it is known. */
-  key: s.nullable(ref()),
+  key: s.nullable(listedRef()),
   /** The first 12 hex digits of the presented key's SHA-256. */
   fingerprint: s.nullable(s.text()),
   /** 0 when a fault left the request without a response. */

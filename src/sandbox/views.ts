@@ -1,4 +1,4 @@
-import { fingerprintOf, keyStateAt } from "../rules/api-key.js";
+import { fingerprintOf, forEachEnd, keyStateAt } from "../rules/api-key.js";
 import { type Assumptions, assumptionsFor, type Profile } from "../rules/assumptions.js";
 import { SandboxError } from "../rules/errors.js";
 import type { Organization } from "../rules/organization.js";
@@ -30,9 +30,7 @@ export function viewKey(
     fingerprint: fingerprintOf(key.sha256),
     state: keyStateAt(key, now),
     usage: { thisMinute: usage.minuteCount, today: usage.dayCount },
-    revokedAt: timeOf(key.revokedAt),
-    expiresAt: timeOf(key.expiresAt),
-    overlapEndsAt: timeOf(key.overlapEndsAt),
+    ...forEachEnd((end) => timeOf(key[end])),
     replacedBy: (key.replacedBy ?? null) as ListedKeyRef | null,
     replaces: (key.replaces ?? null) as ListedKeyRef | null,
   };

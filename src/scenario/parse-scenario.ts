@@ -1,4 +1,3 @@
-import type { Members } from "../rules/schema/messages.js";
 import type { Path } from "../rules/schema/shape.js";
 import {
   bundledScenarios,
@@ -7,24 +6,22 @@ import {
   scenarioNames,
   scenarioNotFound,
 } from "./bundled.js";
+import { type ExtendsOptions, resolveExtends } from "./extends.js";
 import { scenarioLimits } from "./format/fields.js";
+import { interpretScenario } from "./interpret.js";
+import { readPlain } from "./plain-data.js";
 import type { PlaceDescription } from "./problems.js";
-import {
-  type ExtendsOptions,
-  type FoundScenario,
-  interpretScenario,
-  type ReadScenario,
-  readPlain,
-  resolveExtends,
-  type ScenarioText,
-} from "./read.js";
 import type { Scenario } from "./scenario.generated.js";
-import { foundText } from "./yaml.js";
+import type { ReadScenario, ScenarioText } from "./scenario-text.js";
+import { scenarioText } from "./yaml.js";
 
 // Scenarios from a text, from a value or by the name of a bundled one.
 
 /** Finds the scenario that `extends` names in the file `from`; `undefined` if none exists. */
-export type ScenarioLookup = (name: string, from: string | undefined) => ScenarioText | Scenario | undefined;
+export type ScenarioLookup = (
+  name: string,
+  from: string | undefined,
+) => { readonly text: string; readonly file: string } | Scenario | undefined;
 
 export interface ParseOptions {
   /** The file name in problems. Default: `<scenario>` */
@@ -41,36 +38,24 @@ export interface ParseOptions {
  * @example
  * parseScenario("version: 1\norganizations: { bank: { type: bank } }").organizations; // { bank: { type: "bank" } }
  */
-export function parseScenario(text: string, options: ParseOptions = {}): Scenario {
-  return openScenario(text, options).check();
+export function parseScenario(text: string, { file, load }: ParseOptions = {}): Scenario {
+  return checkText(scenarioText(text, file), load);
 }
 
-/** A scenario in a text, which is read once for its fields, its checks and its places. */
-export interface OpenScenario {
-  readonly text: string;
-  /** The fields before any check; `undefined` if it has none. */
-  readonly fields: () => Members | undefined;
-  /** The checked scenario; throws a `ScenarioError`. */
-  readonly check: () => Scenario;
-  /** The place of a field in this text or one that it extends; `undefined` if no text has it. */
-  readonly placeOf: (path: Path) => FoundPlace | undefined;
+/** Checks a scenario in a text, and merges it with the one that it extends. Throws a `ScenarioError`. */
+export function checkText(text: ScenarioText, load?: ScenarioLookup): Scenario {
+  return interpretScenario(text, extendsOptions(load));
 }
 
-export function openScenario(text: string, { file, load }: ParseOptions = {}): OpenScenario {
-  const written = foundText(text, file);
-  const options = extendsOptions(load);
+/** Finds the places of fields in a text, or in one that it extends; `undefined` for a field that no text has. */
+export function placesIn(text: ScenarioText, load?: ScenarioLookup): (path: Path) => FoundPlace | undefined {
   let whole: ReadScenario | undefined;
-  return {
-    text,
-    fields: () => written.read(() => {})?.fields,
-    check: () => interpretScenario(written, options),
-    placeOf(path) {
-      const scenario = written.read(() => {});
-      whole ??= scenario && resolveExtends(scenario, file, options, () => {});
-      const { place, depth } = whole?.placeOf(path, "value") ?? {};
-      if (place === undefined || (depth === 0 && path.length > 0)) return undefined;
-      return { file: place.source.file, ...place.describe() };
-    },
+  return (path) => {
+    const scenario = text.read(() => {});
+    whole ??= scenario && resolveExtends(scenario, text.file, extendsOptions(load), () => {});
+    const { place, depth } = whole?.placeOf(path, "value") ?? {};
+    if (place === undefined || (depth === 0 && path.length > 0)) return undefined;
+    return { file: place.source.file, ...place.describe() };
   };
 }
 
@@ -84,7 +69,7 @@ export function checkScenario(
   value: unknown,
   { maxValues = 10_000_000 }: { maxValues?: number } = {},
 ): Scenario {
-  return interpretScenario(foundValue(value, maxValues), bundledOnly);
+  return interpretScenario(scenarioValue(value, maxValues), bundledOnly);
 }
 
 export interface NamedScenario {
@@ -111,7 +96,7 @@ export interface FoundPlace extends PlaceDescription {
 
 // Without the YAML reader, so that a page with scenarios as values does not load it.
 const bundledOnly: ExtendsOptions = {
-  find: (name) => (isScenarioName(name) ? foundValue(bundledScenarios[name]) : undefined),
+  find: (name) => (isScenarioName(name) ? scenarioValue(bundledScenarios[name]) : undefined),
   knownNames: scenarioNames,
 };
 
@@ -123,17 +108,18 @@ function extendsOptions(load: ScenarioLookup | undefined): ExtendsOptions {
       if (bundled !== undefined) return bundled;
       const loaded = load?.(name, from);
       if (loaded === undefined) return undefined;
-      return "text" in loaded ? foundText(loaded.text, loaded.file) : foundValue(loaded);
+      return "text" in loaded ? scenarioText(loaded.text, loaded.file) : scenarioValue(loaded);
     },
   };
 }
 
-function foundValue(value: unknown, maxValues: number = scenarioLimits.parts): FoundScenario {
+function scenarioValue(value: unknown, maxValues: number = scenarioLimits.parts): ScenarioText {
   return {
     file: undefined,
+    text: undefined,
     startsLikeScenario: true,
-    read(report) {
-      const fields = readPlain(value, report, maxValues);
+    read(addProblem) {
+      const fields = readPlain(value, addProblem, maxValues);
       return fields && { fields, placeOf: () => ({ place: undefined, depth: 0 }) };
     },
   };

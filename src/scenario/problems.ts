@@ -162,7 +162,7 @@ export function redactSecrets(text: string): string {
 }
 
 /** The maximum number of columns of an excerpt: with its indent, it fits in a terminal of 80. */
-const width = 72;
+const excerptColumns = 72;
 
 /** The part of a line around a column, and a caret that is right also after tabs and wide characters. */
 export function excerptOf(line: string, column: number) {
@@ -170,8 +170,11 @@ export function excerptOf(line: string, column: number) {
   // Scenarios may have lines of a megabyte.
   const before = charactersOf(line.slice(Math.max(0, at - 1_000), at)).reverse();
   const after = charactersOf(line.slice(at, at + 1_000));
-  const left = fitting(before, Math.max(width / 2, width - fitting(after, width).columns));
-  const right = fitting(after, width - left.columns);
+  const left = fitting(
+    before,
+    Math.max(excerptColumns / 2, excerptColumns - fitting(after, excerptColumns).columns),
+  );
+  const right = fitting(after, excerptColumns - left.columns);
   const [start, end] = [at - left.length, at + right.length];
   const head = (start > 0 ? "…" : "") + line.slice(start, at);
   return { text: head + line.slice(at, end) + (end < line.length ? "…" : ""), caret: `${blank(head)}^` };

@@ -19,16 +19,18 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
-import type { Members } from "../rules/schema/messages.js";
-import { isMapping, type Path } from "../rules/schema/shape.js";
+import type { Path } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { scenarioLimits } from "./format/fields.js";
+import { withMerges } from "./merge-keys.js";
 import { createSource, isOfSecret, placeAt } from "./places.js";
+import { readPlain } from "./plain-data.js";
 import type { ScenarioMistake, ScenarioProblemCode, SourceText, TextRange } from "./problems.js";
-import { type FoundScenario, type ReadScenario, type ReportProblem, readPlain } from "./read.js";
+import type { AddProblem, ReadScenario, ScenarioText } from "./scenario-text.js";
 import { syntaxProblem } from "./syntax-problem.js";
 
 const shorten = "shorten it, or use population";
+const repeatLess = "extend a scenario, or repeat less";
 
 /** The maximum number of errors: the rest of the text is not read. */
 const maximumErrors = 20;
@@ -46,7 +48,7 @@ const options = {
 } satisfies ParseOptions & DocumentOptions & SchemaOptions;
 
 /** A scenario in a text, which is read once. */
-export function foundText(text: string, file: string | undefined): FoundScenario {
+export function scenarioText(text: string, file: string | undefined): ScenarioText {
   const source = createSource(text, file);
   const startsLikeScenario = /^(?:\{\s*)?["']?version["']?\s*:\s*1\b/m.test(source.text);
   const problems: ScenarioMistake[] = [];
@@ -54,41 +56,47 @@ export function foundText(text: string, file: string | undefined): FoundScenario
   let isRead = false;
   return {
     file,
+    text,
     startsLikeScenario,
-    read(report) {
+    read(addProblem) {
       if (!isRead) scenario = readYaml(source, (problem) => problems.push(problem));
       isRead = true;
-      for (const problem of problems) report(problem);
+      for (const problem of problems) addProblem(problem);
       return scenario;
     },
   };
 }
 
-type ReportAt = (code: ScenarioProblemCode, offset: number, message: string, hint?: string) => undefined;
+type AddAt = (code: ScenarioProblemCode, offset: number, message: string, hint?: string) => undefined;
 
-function readYaml(source: SourceText, report: ReportProblem): ReadScenario | undefined {
-  const tree = readNodes(source, report);
+function readYaml(source: SourceText, addProblem: AddProblem): ReadScenario | undefined {
+  const tree = readNodes(source, addProblem);
   if (tree === undefined) return undefined;
   const placeOf: ReadScenario["placeOf"] = (path, pointAt) => placeIn(tree, source, path, pointAt);
-  // `readPlain` counts and copies repeated aliases.
-  const reportAtPath: ReportProblem = (diagnostic) =>
-    report({ ...diagnostic, place: placeOf(diagnostic.path, diagnostic.pointAt ?? "value").place });
+  // `readPlain` counts and copies repeated aliases. A text without them has its own limit of parts.
+  const repeats = { message: "the aliases (*) repeat too much", hint: repeatLess };
+  const addAtPath: AddProblem = (diagnostic) =>
+    addProblem({
+      ...diagnostic,
+      ...(diagnostic.code === "too_large" && tree.targets.size > 0 && repeats),
+      place: placeOf(diagnostic.path, diagnostic.pointAt ?? "value").place,
+    });
   const wrong = tree.merges.find(({ value }) => !mergedNodes(tree, value).every(isMap));
   if (wrong !== undefined) {
     const place = placeAt(source, wrong.value?.range?.[0] ?? wrong.key.range?.[0] ?? 0);
     const message = "<< merges only mappings";
     const hint = "write <<: *name, and mark a mapping above with &name";
-    report({ code: "wrong_type", path: [], message, hint, place });
+    addProblem({ code: "wrong_type", path: [], message, hint, place });
     return undefined;
   }
   const maxParts = scenarioLimits.parts;
   const value = withMerges(tree.document.toJS({ maxAliasCount: -1 }), maxParts);
   if (value === undefined) {
     const message = `the merge keys (<<) of the scenario copy more than ${maxParts} fields`;
-    report({ code: "too_large", path: [], message, hint: "merge less", place: placeAt(source, 0) });
+    addProblem({ code: "too_large", path: [], message, hint: "merge less", place: placeAt(source, 0) });
     return undefined;
   }
-  const fields = readPlain(value, reportAtPath, maxParts);
+  const fields = readPlain(value, addAtPath, maxParts);
   return fields && { fields, placeOf };
 }
 
@@ -102,25 +110,25 @@ interface Tree {
 
 type MapPair = Pair<Node, Node | null>;
 
-function readNodes(source: SourceText, report: ReportProblem): Tree | undefined {
+function readNodes(source: SourceText, addProblem: AddProblem): Tree | undefined {
   let isFine = true;
-  const reportAt: ReportAt = (code, offset, message, hint) => {
+  const addAt: AddAt = (code, offset, message, hint) => {
     // A text with duplicate fields can still be read and checked.
     isFine &&= code === "duplicate_field";
-    report({ code, path: [], message, hint, place: placeAt(source, offset) });
+    addProblem({ code, path: [], message, hint, place: placeAt(source, offset) });
     return undefined;
   };
   const { text } = source;
   const { bytes } = scenarioLimits;
   if (text.length > bytes || new TextEncoder().encode(text).length > bytes) {
-    return reportAt("too_large", 0, `the scenario is larger than ${bytes / 2 ** 20} MiB`, shorten);
+    return addAt("too_large", 0, `the scenario is larger than ${bytes / 2 ** 20} MiB`, shorten);
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finds characters that no text contains
   const binary = text.search(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/);
   if (binary !== -1) {
-    return reportAt("not_text", binary, "the file is not text in UTF-8", "save it as plain text in UTF-8");
+    return addAt("not_text", binary, "the file is not text in UTF-8", "save it as plain text in UTF-8");
   }
-  const document = compose(text, reportAt);
+  const document = compose(text, addAt);
   if (document === undefined) return undefined;
   // Only needed if a problem is shown.
   let secrets: readonly TextRange[] | undefined;
@@ -130,15 +138,15 @@ function readNodes(source: SourceText, report: ReportProblem): Tree | undefined 
   };
   if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) {
     const hint = 'start with "version: 1" and "organizations:"';
-    return reportAt("empty", document.contents?.range?.[0] ?? 0, "the scenario is empty", hint);
+    return addAt("empty", document.contents?.range?.[0] ?? 0, "the scenario is empty", hint);
   }
-  reportMissingSpaces(document, reportAt);
-  const references = checkNodes(document, reportAt);
+  checkSpaces(document, addAt);
+  const references = checkNodes(document, addAt);
   return isFine ? { document, ...references, pairs: new WeakMap() } : undefined;
 }
 
 /** The document of a text, read token by token, because a hostile text could exhaust the stack or take minutes. */
-function compose(text: string, report: ReportAt): Document.Parsed | undefined {
+function compose(text: string, addAt: AddAt): Document.Parsed | undefined {
   const { levels, pieces: maxPieces } = scenarioLimits;
   const parser = new Parser();
   const composer = new Composer(options);
@@ -152,11 +160,11 @@ function compose(text: string, report: ReportAt): Document.Parsed | undefined {
     }
     if (parser.stack.length > levels + 8) {
       const message = `nested deeper than ${levels} levels`;
-      return report("too_deep", parser.offset, message, "the format needs only seven");
+      return addAt("too_deep", parser.offset, message, "the format needs only seven");
     }
     if (++pieces > maxPieces) {
       const message = `the scenario has more than ${maxPieces} words and signs`;
-      return report("too_large", parser.offset, message, shorten);
+      return addAt("too_large", parser.offset, message, shorten);
     }
     if (documents.length > 1 || errors > maximumErrors) break;
   }
@@ -165,13 +173,13 @@ function compose(text: string, report: ReportAt): Document.Parsed | undefined {
   const [document, second] = documents;
   if (second !== undefined) {
     const hint = "put one scenario into a file";
-    return report("several_documents", second.range[0], "a second document starts here", hint);
+    return addAt("several_documents", second.range[0], "a second document starts here", hint);
   }
   const first = document && firstError(document, text);
   if (first === undefined) return document;
   // Others are often its consequences.
   const { at = first.pos[0], said, hint } = syntaxProblem(first, text, document as Document.Parsed);
-  return report("yaml_syntax", at, `not valid YAML: ${said}`, hint);
+  return addAt("yaml_syntax", at, `not valid YAML: ${said}`, hint);
 }
 
 function firstError({ errors, warnings }: Document.Parsed, text: string): YAMLError | undefined {
@@ -187,7 +195,7 @@ export function secretsIn(document: Document.Parsed): TextRange[] {
   const ranges: TextRange[] = [];
   visit(document, {
     Pair(_, { key, value }) {
-      if (!isOfSecret(nameOf(key as Node)) || !isNode(value) || value.range == null) return undefined;
+      if (!isOfSecret(keyText(key as Node)) || !isNode(value) || value.range == null) return undefined;
       ranges.push([value.range[0], value.range[1]]);
       return visit.SKIP;
     },
@@ -196,7 +204,7 @@ export function secretsIn(document: Document.Parsed): TextRange[] {
 }
 
 /** Returns the node that each alias refers to, and the merge keys. */
-function checkNodes(document: Document.Parsed, report: ReportAt): Pick<Tree, "targets" | "merges"> {
+function checkNodes(document: Document.Parsed, addAt: AddAt): Pick<Tree, "targets" | "merges"> {
   const merges: MapPair[] = [];
   const anchors = new Map<string, Node>();
   const targets = new Map<Node, Node>();
@@ -209,7 +217,7 @@ function checkNodes(document: Document.Parsed, report: ReportAt): Pick<Tree, "ta
       const offset = range?.[0] ?? 0;
       const target = anchors.get(source);
       if (target === undefined) {
-        report(
+        addAt(
           "bad_alias",
           offset,
           `the alias *${source} refers to nothing`,
@@ -222,38 +230,38 @@ function checkNodes(document: Document.Parsed, report: ReportAt): Pick<Tree, "ta
       alias.resolve = () => target as Scalar | YAMLMap | YAMLSeq;
       if (targets.size <= scenarioLimits.aliases) return undefined;
       const message = `the text has more than ${scenarioLimits.aliases} aliases`;
-      report("too_large", offset, message, "extend a scenario, or repeat less");
+      addAt("too_large", offset, message, repeatLess);
       return visit.BREAK;
     },
     Value: (_, node) => keep(node as Node),
     Map(_, node) {
       keep(node as Node);
       const pairs = node.items as MapPair[];
-      checkNames(pairs, report);
-      merges.push(...pairs.filter(({ key }) => nameOf(key) === "<<"));
+      checkNames(pairs, addAt);
+      merges.push(...pairs.filter(({ key }) => keyText(key) === "<<"));
     },
   });
   return { targets, merges };
 }
 
-function checkNames(pairs: readonly MapPair[], report: ReportAt): void {
+function checkNames(pairs: readonly MapPair[], addAt: AddAt): void {
   const names = new Set<string>();
   for (const { key } of pairs) {
-    const name = nameOf(key);
+    const name = keyText(key);
     const offset = key.range?.[0] ?? 0;
     const [, word] = /^([\w-]+) *\{/.exec(name) ?? [];
     if (word !== undefined) {
-      report("yaml_syntax", offset, `there is no colon after ${quote(word)}`, `write ${word}: { … }`);
+      addAt("yaml_syntax", offset, `there is no colon after ${quote(word)}`, `write ${word}: { … }`);
     }
     if (names.has(name)) {
-      report("duplicate_field", offset, `${quote(name)} appears twice`, "remove one of the two");
+      addAt("duplicate_field", offset, `${quote(name)} appears twice`, "remove one of the two");
     }
     names.add(name);
   }
 }
 
 /** Reports `environment:test` in braces and `main:{ … }`, which YAML reads as names without the value. */
-function reportMissingSpaces(document: Document.Parsed, report: ReportAt): void {
+function checkSpaces(document: Document.Parsed, addAt: AddAt): void {
   visit(document, {
     Pair(_, { key, value }) {
       if (!isScalar(key) || key.type !== "PLAIN") return;
@@ -261,12 +269,12 @@ function reportMissingSpaces(document: Document.Parsed, report: ReportAt): void 
       const isEmpty = value === null || (isScalar(value) && value.value === null);
       if (word === undefined || !(isEmpty || /^[{[]/.test(rest))) return;
       const message = `there is no space after the colon of ${quote(word)}`;
-      report("yaml_syntax", key.range?.[0] ?? 0, message, `put an ordinary space after it: ${word}: …`);
+      addAt("yaml_syntax", key.range?.[0] ?? 0, message, `put an ordinary space after it: ${word}: …`);
     },
   });
 }
 
-function nameOf(key: Node): string {
+function keyText(key: Node): string {
   return isScalar(key) ? String(key.value) : "";
 }
 
@@ -280,7 +288,7 @@ function pairIn(
   if (seen.has(map)) return undefined;
   seen.add(map);
   const items: MapPair[] = map.items as [];
-  const pairs = tree.pairs.get(map) ?? new Map(items.map((pair) => [nameOf(pair.key), pair]));
+  const pairs = tree.pairs.get(map) ?? new Map(items.map((pair) => [keyText(pair.key), pair]));
   tree.pairs.set(map, pairs);
   const pair = pairs.get(String(step));
   const merged = pairs.get("<<")?.value;
@@ -294,12 +302,12 @@ function pairIn(
 
 /** What a merge key merges: a mapping, or each of a list. */
 function mergedNodes(tree: Tree, value: Node | null) {
-  const target = targetOf(tree, value);
-  return isSeq(target) ? target.items.map((source) => targetOf(tree, source as Node)) : [target];
+  const target = aliasTarget(tree, value);
+  return isSeq(target) ? target.items.map((source) => aliasTarget(tree, source as Node)) : [target];
 }
 
 /** The node that an alias refers to, or the node itself. */
-function targetOf({ targets }: Tree, node: Node | null | undefined): Node | null | undefined {
+function aliasTarget({ targets }: Tree, node: Node | null | undefined): Node | null | undefined {
   return node && (targets.get(node) ?? node);
 }
 
@@ -322,52 +330,10 @@ function placeIn(tree: Tree, source: SourceText, path: Path, pointAt: "key" | "v
       offset = node.range?.[0] ?? offset;
     } else break;
     // What is wrong inside is in the line of the anchor.
-    node = targetOf(tree, node);
+    node = aliasTarget(tree, node);
     depth += 1;
   }
   return { place: placeAt(source, offset), depth };
-}
-
-// Each value once: the yaml package's own merge takes exponential time.
-
-/** Replaces merge keys (`<<`) of plain data. Returns `undefined` if that compares more than `max` names. */
-function withMerges(value: unknown, max: number): unknown {
-  const room = { left: max };
-  const whole = mergedIn(value, new Map(), room);
-  return room.left < 0 ? undefined : whole;
-}
-
-function mergedIn(value: unknown, merged: Map<object, unknown>, room: { left: number }): unknown {
-  if (typeof value !== "object" || value === null || room.left < 0) return value;
-  const before = merged.get(value);
-  if (before !== undefined) return before;
-  if (Array.isArray(value)) {
-    const list: unknown[] = [];
-    merged.set(value, list);
-    for (const item of value) list.push(mergedIn(item, merged, room));
-    return list;
-  }
-  // A loop of aliases finds this one, which has no members yet.
-  const members: Record<string, unknown> = {};
-  merged.set(value, members);
-  const { "<<": merge, ...written } = value as Record<string, unknown>;
-  const sources = [merge].flat();
-  if (merge !== undefined && !sources.every(isMapping)) written["<<"] = merge;
-  for (const [name, member] of Object.entries(written))
-    setMember(members, name, mergedIn(member, merged, room));
-  for (const source of sources.filter(isMapping)) {
-    const inherited = mergedIn(source, merged, room) as object;
-    for (const name in inherited) {
-      if (--room.left < 0) return members;
-      if (!Object.hasOwn(members, name)) setMember(members, name, (inherited as Members)[name]);
-    }
-  }
-  return members;
-}
-
-/** Also for `__proto__`, which is then rejected by its name. */
-function setMember(members: object, name: string, value: unknown): void {
-  Object.defineProperty(members, name, { value, configurable: true, enumerable: true, writable: true });
 }
 
 /** YAML without aliases, and with quotes around what YAML 1.1 would read as dates or booleans. */

@@ -4,7 +4,7 @@ import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { closeServer, listenOn } from "./sockets/connections.js";
 import { createHttpServer } from "./sockets/http-server.js";
-import { reject } from "./sockets/messages.js";
+import { reject } from "./sockets/responses.js";
 import {
   type ControlHandler,
   createServerState,
@@ -34,6 +34,7 @@ const pauseOfDue = 250;
 /** Resolves once it accepts requests. The caller closes the state file. Throws `state_unwritable`. */
 export async function serve(sandbox: SandboxState, options: ServeOptions & Hosting): Promise<RunningServer> {
   const { port, host = "127.0.0.1", control: hasControl = true, program, stateFile } = options;
+  if (program !== undefined) sandbox.counters.rerun.certify = `${program} certify`;
   const state = createServerState(sandbox, { onStop: () => void close(), ...options });
   const certificate = await certificateOf(state, options);
   if (hasControl) state.control = mountControl(state);

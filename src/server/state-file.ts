@@ -1,7 +1,13 @@
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { lock } from "../node/files/lock.js";
-import { draftSuffix, fileFailure, makeFolder, targetOf } from "../node/files/write-file.js";
+import {
+  draftSuffix,
+  fileFailure,
+  makeFolder,
+  removeIfPossible,
+  targetOf,
+} from "../node/files/write-file.js";
 import { clearInterval, nodePlatform, setInterval } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
 import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
@@ -12,7 +18,7 @@ import { parseState, stateText, unreadableState } from "./state-text.js";
 /** Request numbers that are left for the time until the next save: no start uses them again after a kill. */
 const reserve = 100_000;
 /** Milliseconds between two saves of requests. */
-const pause = 500;
+const saveIntervalMs = 500;
 
 /** The file of a sandbox: its absolute path, and the given path for messages. */
 interface StatePlace {
@@ -87,7 +93,10 @@ export class StateFile {
   /** Starts to save. Throws `state_unwritable` if there was no file. */
   begin(): void {
     if (this.savedAt === undefined) this.#makeFolder();
-    this.#saving = setInterval(() => this.#positionNow() === this.#position || this.#tryToSave(), pause);
+    this.#saving = setInterval(
+      () => this.#positionNow() === this.#position || this.#tryToSave(),
+      saveIntervalMs,
+    );
     this.#saving.unref();
     // The next start must not use the request ids of this one.
     this.sandbox.history.subscribe((event) => event.type === "sandbox.started" && this.save());
@@ -162,14 +171,6 @@ export class StateFile {
       if (isNew) this.#options.onProblem(unwritable);
       throw unwritable;
     }
-  }
-}
-
-function removeIfPossible(draft: string): void {
-  try {
-    rmSync(draft, { force: true });
-  } catch {
-    // The error of the write is reported; this one has the same cause.
   }
 }
 

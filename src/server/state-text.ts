@@ -9,7 +9,7 @@ import { checkScenario, type NamedScenario } from "../scenario/parse-scenario.js
 import type { Scenario } from "../scenario/scenario.generated.js";
 
 /** The number of the text's form. `test/control/state-format.test.ts` fails if the form changes, and this number does not. */
-export const stateFormat = 7;
+export const stateFormat = 8;
 
 /** The scenario that a server starts with; another may run later. */
 interface ScenarioIdentity {
@@ -34,7 +34,7 @@ export function stateText(sandbox: SandboxState, own: NamedScenario, responded: 
     started_with: identityOf(own),
     sandbox: describeSandbox(sandbox, responded),
   };
-  return `${JSON.stringify({ ...content, sum: sumOf(JSON.stringify(content)) })}\n`;
+  return `${JSON.stringify({ ...content, sum: checksumOf(JSON.stringify(content)) })}\n`;
 }
 
 /**
@@ -51,7 +51,7 @@ export function parseState(text: string, own: NamedScenario, given: string): Sav
     const why = `it has format ${JSON.stringify(format)} of svc-sandbox ${JSON.stringify(by)}, and svc-sandbox ${version} reads format ${stateFormat}. To continue it, start the version that wrote it`;
     throw unreadableState(given, why);
   }
-  const isWhole = sum === sumOf(JSON.stringify({ svc_sandbox_state: format, version: by, ...rest }));
+  const isWhole = sum === checksumOf(JSON.stringify({ svc_sandbox_state: format, version: by, ...rest }));
   if (!isWhole) throw unreadableState(given, "a part of it is missing or damaged");
   const { started_with: startedWith, sandbox } = rest as unknown as SavedState; // what has its checksum is ours
   requireSame(startedWith, identityOf(own), given);
@@ -69,7 +69,7 @@ function checked(scenario: Scenario): Scenario {
   return checkScenario(scenario, { maxValues: Number.POSITIVE_INFINITY });
 }
 
-const sumOf = (text: string) => nodePlatform.sha256(text).slice(0, 16);
+const checksumOf = (text: string) => nodePlatform.sha256(text).slice(0, 16);
 
 const hashes = new WeakMap<object, string>();
 

@@ -80,6 +80,34 @@ test.each<[leak: string, change: Change, at: string]>([
     "$.error.message",
   ],
   [
+    "in a message with an id",
+    (reply, { ref, number }) =>
+      setIn(
+        reply,
+        "body.error.message",
+        `${ref === "expired" ? "The key has expired" : "No valid key"} (${id(number)}).`,
+      ),
+    "$.error.message",
+  ],
+  [
+    "in one word of a message with an id",
+    (reply, { ref, number }) =>
+      setIn(reply, "body.error.message", `Key ${ref === "expired" ? ref : "invalid"} (${id(number)}).`),
+    "$.error.message",
+  ],
+  [
+    "in a member next to an id",
+    (reply, { ref, number }) =>
+      setIn(reply, "body.error.details", { trace: id(number), reason: ref === "expired" ? ref : "invalid" }),
+    "$.error.details",
+  ],
+  [
+    "in a header with an id",
+    (reply, { ref, number }) =>
+      setIn(reply, "headers.X-Trace", `${id(number)} ${ref === "expired" ? ref : "invalid"}`),
+    "X-Trace",
+  ],
+  [
     "by the presence of X-Request-Id",
     (reply, { ref, number }) => {
       if (ref === "expired") setIn(reply, "headers.X-Request-Id", id(number));
@@ -127,7 +155,22 @@ test("R14 a difference that does not return is listed, and not judged", async ()
   const once = await check((reply, { ref, count }) => {
     if (ref === "expired" && count <= 9) setIn(reply, "headers.Via", "another");
   });
-  expect([once.found, once.notes]).toEqual([[], expect.stringContaining("varies otherwise: Via.")]);
+  expect([once.found, once.notes]).toEqual([[], expect.stringContaining("number of its words varies: Via.")]);
+});
+
+test("R14 a text whose number of words varies is listed, and not compared", async () => {
+  const change = on401((reply, { ref, number }) =>
+    setIn(
+      reply,
+      "body.error.message",
+      `${ref === "expired" ? "Expired" : "Invalid"}${" again".repeat(number % 3)}`,
+    ),
+  );
+  const { found, notes } = await check(change);
+  expect([found, notes]).toEqual([
+    [],
+    expect.stringContaining("number of its words varies: $.error.message."),
+  ]);
 });
 
 test("R14 what differs between several causes is listed, and not judged", async () => {

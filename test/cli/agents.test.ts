@@ -1,7 +1,6 @@
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { parse } from "yaml";
 import project from "../../package.json" with { type: "json" };
 import { createSandbox } from "../../src/index.js";
 import { coverage, ofFirst, ofOthers, promisedCount } from "../support/coverage.js";
@@ -111,33 +110,6 @@ function asExecutable() {
   onTestFinished(() => void vi.restoreAllMocks());
 }
 
-test.each([
-  [
-    "file:../svc-sandbox/svc-sandbox-1.0.0-next.1.tgz",
-    "npm install --save-dev ./vendor/svc-sandbox-1.0.0-next.1.tgz",
-  ],
-  ["file:/opt/svc-sandbox-1.0.0-next.1.tgz", "npm install --save-dev ./vendor/svc-sandbox-1.0.0-next.1.tgz"],
-  ["file:vendor/svc-sandbox-1.0.0-next.1.tgz", "npm ci"],
-  ["1.0.0", "npm ci"],
-])(
-  "init --client writes a workflow that can install the package, and its last line shows how: %s",
-  async (from, step) => {
-    for (const kind of ["vitest", "jest", "node"]) {
-      const cwd = temporaryFolder({
-        "package.json": JSON.stringify({
-          devDependencies: { jest: "30.5.2", vitest: "4.1.12", "svc-sandbox": from },
-        }),
-      });
-      const { code, stderr } = await runCli(["init", "--client", kind], { cwd });
-      const last = stderr.trimEnd().split("\n").at(-1);
-      expect(code).toBe(0);
-      expect(readFileSync(join(cwd, ".github/workflows/sandbox.yml"), "utf8")).toContain(`- run: ${step}\n`);
-      if (step === "npm ci") expect(last).toMatch(/^Run it with/);
-      else expect(last).toMatch(/Commit it as vendor\/svc-sandbox-.*docs\/exec\.md/);
-    }
-  },
-);
-
 describe("init --client", () => {
   test("writes nothing if package.json is broken, so that it can run again", async () => {
     const cwd = temporaryFolder();
@@ -174,20 +146,15 @@ describe("init --client", () => {
     ],
     ["go", "go/whoami_test.go", "whoami/whoami_test.go", "SVC_SANDBOX_MIN_COVERAGE=80 go test ./whoami"],
   ])(
-    "%s writes the example's test and a workflow, and replaces no file",
+    "%s writes the example's test and nothing else that is new, and replaces no file",
     async (kind, example, file, run) => {
       const options = withPython(hasAll, 0);
       const { cwd } = options;
       const text = (name: string) => readFileSync(join(cwd, name), "utf8");
       expect((await runCli(["init", "--client", kind], options)).stderr).toContain(`Run it with: ${run}\n`);
       expect(text(file)).toBe(pageOf(`examples/${example}`));
-      const { steps } = parse(text(".github/workflows/sandbox.yml")).jobs.sandbox;
-      expect(steps.at(-1).run).toMatch(/^npm run test:sandbox$|pytest|mvn .*test|go test/);
-      // Until there is a release, from what `npm pack` made.
-      const installs = steps.flatMap((step: { run?: string }) => step.run?.match(/^npm .*/) ?? []);
       const isOfNode = run === "npm run test:sandbox";
-      const [from] = isOfNode ? ["npm ci"] : [`npm install --no-save ./${tarball}`];
-      expect(installs[0]).toBe(from);
+      expect(readdirSync(cwd).sort()).toEqual(["bin", file.split("/")[0], ...Object.keys(hasAll)].sort());
       const project = JSON.parse(text("package.json"));
       expect(project).toMatchObject({ name: "mine", scripts: { test: "mine" } });
       expect(project.scripts["test:sandbox"]).toEqual(

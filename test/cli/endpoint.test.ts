@@ -17,7 +17,7 @@ test("explain shows the checks of the given endpoint, and by default of the firs
   ]);
   expect(await explained("--endpoint", "getRelyingPartyContext")).toEqual(await explained());
   const { stdout } = await runCli(["explain", "none", scenario, "--endpoint", "createConsentRequest"]);
-  expect(stdout).toMatch(/^POST \/v1\/relying-party\/consent-requests with no key/);
+  expect(stdout).toMatch(/^POST \/v1\/relying-party\/consent-requests with no key/m);
 });
 
 test("keys lists the response of each key at the given endpoint", async () => {

@@ -1,8 +1,9 @@
+import { createServer } from "node:http";
 import { describe, expect, test } from "vitest";
 import { createSandbox } from "../../src/index.js";
 import { runCli } from "../support/run-cli.js";
 import { mePath } from "../support/send.js";
-import { served } from "../support/servers.js";
+import { listening, served } from "../support/servers.js";
 
 // `explain` with the id of a request: from a rejection to its cause.
 
@@ -82,5 +83,43 @@ describe("an id", () => {
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("has rejected no request")]);
     const stopped = await runCli(["explain", id, "--url", "http://127.0.0.1:1"]);
     expect([stopped.code, stopped.stderr]).toEqual([2, expect.stringContaining("nothing listens")]);
+  });
+});
+
+describe("a key", () => {
+  const asked = async (url: string, word: string, ...more: string[]) => {
+    const env = { SVC_CONTROL_URL: `${url}/__sandbox` };
+    const { code, stdout } = await runCli(["explain", word, ...more, "--json"], { env });
+    return [code, code === 0 ? JSON.parse(stdout).path_id : stdout];
+  };
+
+  test("is explained as the running sandbox has it; with a scenario or its flags, as that would respond", async () => {
+    const { url, sandbox } = await served(frozen);
+    sandbox.keys.revoke("active");
+    expect(await asked(url, "active")).toEqual([0, "401.revoked"]);
+    expect(await asked(url, secret)).toEqual([0, "401.revoked"]);
+    expect(await asked(url, "active", "key-states")).toEqual([0, "200.test"]);
+    expect(await asked(url, "active", "--seed", "0")).toEqual([0, "200.test"]);
+    const { key } = sandbox.keys.create({ organization: "harvest-bank", environment: "test", name: "Later" });
+    expect(await asked(url, key.ref)).toEqual([0, "200.test"]);
+    expect(await asked(url, "none")).toEqual([0, "401.missing"]);
+    expect(await asked(url, "malformed")).toEqual([0, "401.malformed"]);
+    expect(await asked(url, "nope")).toEqual([2, ""]);
+    const { stderr } = await runCli(["explain", "active", "key-states", "--url", url]);
+    expect(stderr).toContain("--url");
+  });
+
+  test("R35 R46 never leaves the command: its hash is compared there", async () => {
+    const sent: string[] = [];
+    const { url, sandbox } = await served(frozen);
+    const proxy = createServer((request, response) => {
+      sent.push(`${request.url} ${JSON.stringify(request.headers)}`);
+      fetch(url + request.url).then(async (reply) => response.end(await reply.text()));
+    });
+    const front = `http://127.0.0.1:${await listening(proxy)}`;
+    for (const key of [secret, secret.replace("SVC_test_", "SVC_live_"), real]) await asked(front, key);
+    expect(sent.length).toBeGreaterThan(3);
+    for (const key of [secret, real]) expect(sent.join("\n")).not.toContain(key.slice(-12));
+    expect(sandbox.requests.list()).toEqual([]);
   });
 });

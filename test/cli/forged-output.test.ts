@@ -1,7 +1,7 @@
 import { marked } from "marked";
 import { expect, test } from "vitest";
 import { certificateDocument, certificateText } from "../../src/certify/report.js";
-import { type ReportFormat, reportFormats } from "../../src/report/render/document.js";
+import { type ReportFormat, reportFormats } from "../../src/report/render/layout.js";
 import { render } from "../../src/report/render/render.js";
 import { snakeCase } from "../../src/rules/schema/json.js";
 import { failed } from "../certify/certified.js";

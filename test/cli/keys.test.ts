@@ -120,9 +120,13 @@ story:
 
 describe("svc-sandbox explain", () => {
   it("shows the checks in order, the response and what to do, as text in a pipe", async () => {
-    const { code, stdout } = await runCli(["explain", "wrong-scope"], { cwd: temporaryFolder() });
+    const { code, stdout } = await runCli(["explain", "wrong-scope", "key-states"], {
+      cwd: temporaryFolder(),
+    });
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^GET \S+ with the key wrong-scope, scenario key-states, at 2026-03-02T09:00:0/);
+    expect(stdout).toMatch(
+      /^This is what key-states would respond\.\nGET \S+ with the key wrong-scope, scenario key-states, at 2026-03-02T09:00:0/,
+    );
     const checks = stdout.matchAll(/^ {2}(passed|rejected|not reached) +(key|[a-z]+(?: [a-z]+)?) {2}/gm);
     const shown = [...checks].map(([, outcome, check]) => `${check} ${outcome}`);
     const names = authorizationChecks.map(({ name }) => name);
@@ -136,7 +140,7 @@ describe("svc-sandbox explain", () => {
 
   it("shows signs on a terminal", async () => {
     const options = { cwd: temporaryFolder(), terminal: true, env: { NO_COLOR: "1" } };
-    const { stdout } = await runCli(["explain", "live-suspended"], options);
+    const { stdout } = await runCli(["explain", "live-suspended", "key-states"], options);
     expect(stdout).toMatch(/ {2}✓ {2}organization [\s\S]* {2}✗ {2}live access [\s\S]* {2}· {2}scope /);
   });
 
@@ -154,26 +158,31 @@ describe("svc-sandbox explain", () => {
     ["SVC_test_sbxabc", "401.unknown"],
   ])("explains %j as %s", async (word, pathId) => {
     const expected = { key: null, path_id: pathId, real_key_suspected: false };
-    expect(await json(["explain", word])).toMatchObject(expected);
+    expect(await json(["explain", word, "key-states"])).toMatchObject(expected);
   });
 
   it("knows a key of the scenario by its full text, and never prints it (R46)", async () => {
     const [{ secret }] = await json(["keys", "revoked"]);
     const { stdout } = await runCli(["explain", ` ${secret}`, "revoked"]);
-    expect(stdout).toMatch(/^GET \S+ with the key [a-z-]+, scenario revoked/);
+    expect(stdout).toMatch(/^GET \S+ with the key [a-z-]+, scenario revoked/m);
     expect(stdout).not.toContain(secret);
   });
 
   it("reports a key without the sandbox's mark as probably real, and shows only its fingerprint (R46)", async () => {
     const real = "SVC_live_4f9a8b7c6d5e4f3a2b1c";
-    const { code, stdout, stderr } = await runCli(["explain", real], { cwd: temporaryFolder() });
+    const { code, stdout, stderr } = await runCli(["explain", real, "key-states"], {
+      cwd: temporaryFolder(),
+    });
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(
       /with a key of fingerprint [0-9a-f]{12} \(29 characters, without the mark of a sandbox\),/,
     );
     expect(stdout).toMatch(/This looks like a real key: [\s\S]* rotate it/);
     expect(stdout).not.toContain("4f9a");
-    expect(await json(["explain", real])).toMatchObject({ path_id: "401.unknown", real_key_suspected: true });
+    expect(await json(["explain", real, "key-states"])).toMatchObject({
+      path_id: "401.unknown",
+      real_key_suspected: true,
+    });
   });
 
   it("reports a key with the mark as another sandbox's, except the unknown key", async () => {
@@ -187,10 +196,10 @@ describe("svc-sandbox explain", () => {
 
   it("R15 names the key that another prefix makes unknown, and no other sandbox", async () => {
     const changed = createSandbox().secret("active").replace("SVC_test_", "SVC_live_");
-    const { stdout } = await runCli(["explain", changed], { cwd: temporaryFolder() });
+    const { stdout } = await runCli(["explain", changed, "key-states"], { cwd: temporaryFolder() });
     expect(stdout).toContain("This is the key active with another prefix");
     expect(stdout).not.toContain(changed);
-    expect(await json(["explain", changed])).toMatchObject({
+    expect(await json(["explain", changed, "key-states"])).toMatchObject({
       key_of_another_sandbox: false,
       other_prefix_of: "active",
       key_cut: false,
@@ -199,10 +208,13 @@ describe("svc-sandbox explain", () => {
 
   it("shows of a cut key what its request shows: its form, and the advice", async () => {
     const cut = createSandbox().secret("active").slice(0, -1);
-    const { stdout } = await runCli(["explain", cut], { cwd: temporaryFolder() });
+    const { stdout } = await runCli(["explain", cut, "key-states"], { cwd: temporaryFolder() });
     expect(stdout).toMatch(/40 characters: 1 less than a key of this sandbox has/);
     expect(stdout).toContain(adviceOf("key-cut").whatToDo);
-    expect(await json(["explain", cut])).toMatchObject({ key_cut: true, key_of_another_sandbox: false });
+    expect(await json(["explain", cut, "key-states"])).toMatchObject({
+      key_cut: true,
+      key_of_another_sandbox: false,
+    });
   });
 });
 

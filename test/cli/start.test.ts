@@ -6,6 +6,7 @@ import { PassThrough } from "node:stream";
 import { parseEnv } from "node:util";
 import { describe, expect, it } from "vitest";
 import { acceptedWrites, type Write } from "../control/writes.js";
+import { freePort } from "../support/free-port.js";
 import { baseUrl, runCli, serve } from "../support/run-cli.js";
 import { listening } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -388,5 +389,34 @@ describe("--write-env", () => {
     expect(Buffer.from(start as string, "latin1")).toEqual(kept(SVC_KEY_ONLY, url));
     expect(written).not.toMatch(/[^\r]\n/);
     expect(statSync(file).mode & 0o777).toBe(0o664);
+  });
+
+  it("is complete before the first request gets a response, and again before a call that changes the keys does", async () => {
+    const cwd = temporaryFolder({ "tiny.yaml": tiny });
+    const port = String(await freePort());
+    const running = serve(["tiny.yaml", "--write-env", "e", "--port", port], { cwd });
+    const url = `http://127.0.0.1:${port}`;
+    // Faster than `fetch`, so that the first response comes as early as it can.
+    const responds = () =>
+      new Promise((resolve) => {
+        const socket = connect(Number(port), "127.0.0.1", () => socket.write(`GET ${me} HTTP/1.1\r\n\r\n`));
+        socket.on("error", () => resolve(false)).once("data", () => resolve(socket.destroy()));
+      });
+    while (!(await responds()));
+    const variables = () => parseEnv(readFileSync(join(cwd, "e"), "utf8"));
+    const first = variables();
+    const call = async (method: string, path: string, body: object) => {
+      const headers = { "content-type": "application/json" };
+      const sent = { method, headers, body: JSON.stringify(body) };
+      expect((await fetch(`${url}/__sandbox${path}`, sent)).ok).toBe(true);
+    };
+    await call("POST", "/reset", { seed: 7 });
+    expect([first.SVC_BASE_URL, Object.keys(variables())]).toEqual([url, Object.keys(first)]);
+    expect(variables().SVC_KEY_ONLY).not.toBe(first.SVC_KEY_ONLY);
+    await call("PUT", "/scenario", { name: "rotation" });
+    const headers = { "x-api-key": variables().SVC_KEY_RETIRING ?? "" };
+    expect((await fetch(url + me, { headers })).status).toBe(200);
+    expect(Object.keys(variables())).not.toContain("SVC_KEY_ONLY");
+    await running.stop();
   });
 });

@@ -8,8 +8,8 @@ const widthOf = (text: string) => Math.max(...text.split("\n").map((line) => lin
 
 const long = { "my.yaml": "version: 1\norganizations: { bank: { type: bnak, keys: [] } }\n" };
 const lines: readonly (readonly string[])[] = [
-  ["explain", "retiring"],
-  ["explain", "SVC_test_4eC39HqLyjWDarjtT1zdp7dc"],
+  ["explain", "retiring", "key-states"],
+  ["explain", "SVC_test_4eC39HqLyjWDarjtT1zdp7dc", "key-states"],
   ["play", "rotation", "--speed", "max"],
   ["verify", "bad-day"],
   ["list"],
@@ -41,7 +41,7 @@ test("a command in a message stays whole, and the last column of a table continu
   const narrow = { terminal: true, columns: 60, env: { npm_command: "exec", NO_COLOR: "1" } };
   const { stderr } = await runCli(["exec"], narrow);
   expect(stderr).toMatch(/^npx --no-install svc-sandbox exec -- npm test$/m);
-  const { stdout } = await runCli(["explain", "retiring"], { ...narrow, columns: 70 });
+  const { stdout } = await runCli(["explain", "retiring", "key-states"], { ...narrow, columns: 70 });
   expect(stdout).toMatch(/^What to do {2}It works .*\n {12}before then\.$/m);
 });
 

@@ -6,15 +6,17 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 
 const variables = { SVC_API_KEY: "SVC_test_1" };
 
-async function written(file: string, text: string, change = (_path: string) => {}): Promise<string> {
+function written(file: string, text: string, change = (_path: string) => {}): string {
   const cwd = temporaryFolder({ [file]: text });
   change(join(cwd, file));
-  const failure = await openEnvFile(file, cwd)
-    .then((write) => write(variables))
-    .then(() => undefined, String);
-  const after = readFileSync(join(cwd, file), "utf8");
-  if (failure !== undefined) expect(after).toBe(text);
-  return failure ?? after;
+  const read = () => readFileSync(join(cwd, file), "utf8");
+  try {
+    openEnvFile(file, cwd)(variables);
+    return read();
+  } catch (error) {
+    expect(read()).toBe(text);
+    return String(error);
+  }
 }
 
 test.each([
@@ -24,8 +26,8 @@ test.each([
   ["run.sh", "A=1\nexport B\n", 2],
   ["client.js", 'const key = "x";\n', 1],
   ["config.toml", 'A = "1"\n[client]\n', 2],
-])("%s is not a .env file: refused with its name and line, and unchanged", async (file, text, line) => {
-  expect(await written(file, text)).toMatch(new RegExp(`"${file}": its line ${line} is not NAME=value`));
+])("%s is not a .env file: refused with its name and line, and unchanged", (file, text, line) => {
+  expect(written(file, text)).toMatch(new RegExp(`"${file}": its line ${line} is not NAME=value`));
 });
 
 test.each([
@@ -35,24 +37,43 @@ test.each([
   `A="two\nlines, and { braces }"\nB='\n'\nC=\`x\ny\`\n`,
   "\uFEFFA=1\nA.b-c=2\nEMPTY=\n",
   'A={"json": [1, 2]}\nB=a=b\nC="unclosed\n',
-])("the lines of %j stay", async (text) => {
-  expect(await written(".env", text)).toBe(
+])("the lines of %j stay", (text) => {
+  expect(written(".env", text)).toBe(
     `${text}SVC_API_KEY=SVC_test_1\n`.replaceAll(/\r?\n/g, text.includes("\r") ? "\r\n" : "\n"),
   );
 });
 
-test("a read-only file is refused, also for an administrator of the machine", async () => {
-  expect(await written(".env", "A=1\n", (path) => chmodSync(path, 0o444))).toContain(
-    '".env": it is read-only',
-  );
+test("a read-only file is refused, also for an administrator of the machine", () => {
+  expect(written(".env", "A=1\n", (path) => chmodSync(path, 0o444))).toContain('".env": it is read-only');
 });
 
-test("a hard link is kept: both names have the new lines, and the file its mode", async () => {
+test("a hard link is kept: both names have the new lines, and the file its mode", () => {
   const cwd = temporaryFolder({ ".env": "A=1\n" });
   const [file, other] = [join(cwd, ".env"), join(cwd, "other")];
   chmodSync(file, 0o640);
   linkSync(file, other);
-  await (await openEnvFile(".env", cwd))(variables);
+  openEnvFile(".env", cwd)(variables);
   expect(readFileSync(other, "utf8")).toBe("A=1\nSVC_API_KEY=SVC_test_1\n");
   expect([statSync(file).nlink, statSync(file).mode & 0o777]).toEqual([2, 0o640]);
+});
+
+const others = { SVC_KEY_NEW: "SVC_test_sbx2", SVC_SANDBOX_CONTROL_TOKEN: "open-sesame" };
+
+test("the lines of keys that are gone leave, also those of an earlier start; the user's own lines stay", () => {
+  const own = "A=1\nSVC_KEY_LIVE=SVC_live_1\n";
+  const cwd = temporaryFolder({ ".env": `SVC_KEY_OLD=SVC_test_sbx1 # of an earlier start\n${own}` });
+  const write = openEnvFile(".env", cwd);
+  write({ ...variables, SVC_KEY_PINNED: "SVC_test_2" });
+  write(variables);
+  expect(readFileSync(join(cwd, ".env"), "utf8")).toBe(`${own}SVC_API_KEY=SVC_test_1\n`);
+});
+
+test("a file that gets a token is its owner's alone, and the first write reports the change", () => {
+  const cwd = temporaryFolder({ ".env": "A=1\n" });
+  const mode = () => statSync(join(cwd, ".env")).mode & 0o777;
+  chmodSync(join(cwd, ".env"), 0o666);
+  const write = openEnvFile(".env", cwd);
+  expect([write(variables), mode()]).toEqual([false, 0o666]);
+  expect([write(others), mode()]).toEqual([true, 0o600]);
+  expect([write(others), mode()]).toEqual([false, 0o600]);
 });

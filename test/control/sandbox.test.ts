@@ -26,7 +26,12 @@ test("state has everything of its parts except a key's next request, and health 
   const data = async (path: string) => (await ask(path)).body.data;
   const state = await data("/state");
   expect(state).toEqual({
-    ...{ scenario: "key-states", seed: 1, clock: { now: "2026-03-02T09:00:00.000Z", frozen: true } },
+    ...{
+      scenario: "key-states",
+      seed: 1,
+      changed: false,
+      clock: { now: "2026-03-02T09:00:00.000Z", frozen: true },
+    },
     ...{ assumptions: await data("/assumptions"), faults: await data("/faults") },
     ...{ organizations: await data("/organizations"), keys: (await data("/keys")).map(withoutVerdict) },
   });
@@ -143,6 +148,35 @@ test("R22 R23 with another window, the requests so far count as if they were sen
   expect(await put({ day_resets_at: "10:01" })).toEqual({ thisMinute: 1, today: 3 });
   sandbox.clock.advance("30s");
   expect(await put({ minute_window: "fixed" })).toEqual({ thisMinute: 1, today: 3 });
+});
+
+test.each([
+  ["POST /keys", { organization: "harvest-bank", environment: "test", name: "CI" }],
+  ["POST /keys/active/revoke", {}],
+  ["PATCH /organizations/harvest-bank", { status: "inactive" }],
+  ["PUT /faults", { faults: [] }],
+  ["PUT /assumptions", { profile: "typical" }],
+  ["PUT /clock", { frozen: true }],
+  ["POST /clock/advance", { by: "1s" }],
+] as const)("after %s, the sandbox differs from its scenario's start, until a reset", async (line, json) => {
+  const { ask } = await serveControl({ scenario: "key-states" });
+  const [method, path] = line.split(" ") as [string, string];
+  const isChanged = async () => (await ask("/state")).body.data.changed;
+  expect((await ask(path, { method, json })).status).toBeLessThan(300);
+  expect(await isChanged()).toBe(true);
+  await ask("/reset", { method: "POST", json: {} });
+  expect(await isChanged()).toBe(false);
+});
+
+test("requests, the steps of the story and of the timeline, and rejected changes are no difference from the start", async () => {
+  const { ask, server } = await serveControl({ scenario: "rotation" });
+  const post = (path: string, json = {}) => ask(path, { method: "POST", json });
+  await callMe(server.url, server.sandbox.secret("replacement"));
+  await post("/send", { key: "none" });
+  await ask("/requests", { method: "DELETE" });
+  expect((await post("/keys/none/revoke")).status).toBe(404);
+  while (!(await ask("/story")).body.data.over) await post("/story/next");
+  expect((await ask("/state")).body.data.changed).toBe(false);
 });
 
 test("faults are replaced with the next request, and GET's result can be PUT again", async () => {

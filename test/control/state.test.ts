@@ -92,6 +92,8 @@ test("after a kill, the journal, the report, the story and all views are as they
   await dataOf(before, "POST /story/next", {});
   await dataOf(before, "PUT /clock", { frozen: true });
   const after = await restart(file, { scenario });
+  const [{ changed }] = await seen(after);
+  expect(changed).toBe(true);
   expect(await seen(after)).toEqual(await seen(before));
   expect(after.sandbox.requests.list().map(({ pathId }) => pathId)).toEqual([
     "200.test",

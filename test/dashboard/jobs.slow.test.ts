@@ -34,14 +34,13 @@ function clicksOn(page: Page) {
     count: () => count,
     link: (name: string) => click(page.getByRole("link", { name, exact: true })),
     button: (name: string | RegExp) => click(page.getByRole("button", { name })),
-    first: (selector: string) => click(page.locator(selector)),
   };
 }
 
 describe.skipIf(noBrowser).each(screens)("at $width by $height, $colorScheme", (screen) => {
   test("create a key and copy its first request", async () => {
     const { page, clicks } = await begin(screen);
-    await clicks.link("Create a key");
+    await clicks.link("Keys");
     await clicks.button("Create a key");
     await page.getByLabel("Name", { exact: true }).fill("Core banking");
     await clicks.button("Create the key");
@@ -53,9 +52,6 @@ describe.skipIf(noBrowser).each(screens)("at $width by $height, $colorScheme", (
 
   test("see every path, with one click a path", async () => {
     const { page, clicks, ask } = await begin(screen);
-    const paths = (await ask("/report?story=true")).body.data.paths.filter(
-      ({ promised }: { promised: boolean }) => promised,
-    );
     for (let seen = 1; seen <= 3; seen++) {
       await clicks.button("Send it now");
       await expect.poll(async () => (await ask("/requests?source=story")).body.data.length).toBe(seen);
@@ -64,50 +60,15 @@ describe.skipIf(noBrowser).each(screens)("at $width by $height, $colorScheme", (
       // The next one is another path.
       await page.locator("#section-next > p", { hasNotText: pathId }).first().waitFor();
     }
-    expect(paths.length).toBeGreaterThan(3);
     expect(clicks.count()).toBe(3);
-  });
-
-  test("find out why a request was rejected, fix it, and see it pass", async () => {
-    const { page, clicks, send } = await begin(screen);
-    await send("live-suspended");
-    await page.locator('[aria-label="Last rejections"]').waitFor();
-    await clicks.link("Requests");
-    await clicks.first(".requests a");
-    const cause = page.locator(".detail p", { hasText: "live access is suspended" });
-    await cause.waitFor();
-    const box = await cause.boundingBox();
-    expect(box && box.y + box.height <= screen.height, "the cause is in sight").toBe(true);
-    expect(clicks.count()).toBeLessThanOrEqual(2);
-    await clicks.button("Approve live access");
-    expect(clicks.count()).toBeLessThanOrEqual(3);
-    await page.locator(".send-again:focus").waitFor();
-    await clicks.button("Send again");
-    await page.getByText("Sent again: 200").waitFor();
-    expect(clicks.count()).toBeLessThanOrEqual(4);
-  });
-
-  test("present the story, with one key a step", async () => {
-    const { page, clicks } = await begin(screen, "rotation");
-    await clicks.link("Present the story");
-    await page.locator(".story-title", { hasText: "Rotation" }).waitFor();
-    for (let step = 1; step <= 3; step++) {
-      await page.keyboard.press("Space");
-      await page.getByText(`Step ${step} of 25`).waitFor();
-    }
-    const response = page.getByRole("region", { name: "The response" });
-    await response.getByText("200", { exact: true }).waitFor();
-    const box = await response.boundingBox();
-    expect(box && box.y >= 0 && box.y + box.height <= screen.height, "the whole response").toBe(true);
-    expect(clicks.count()).toBe(1);
   });
 
   test("break the connection of one key, and turn it off again", async () => {
     const { page, clicks, ask, send } = await begin(screen);
     await clicks.link("Sandbox");
     await page.getByLabel("For key").selectOption("active");
-    await clicks.button("Connection reset");
-    await page.getByText("Every request with the key active: connection reset.").waitFor();
+    await clicks.button(/^Reset$/);
+    await page.getByText("Every request with the key active: reset.").waitFor();
     await expect(send("active")).rejects.toThrow();
     await clicks.button(/^Turn off$/);
     await expect.poll(async () => (await ask("/faults")).body.data).toEqual([]);

@@ -69,6 +69,23 @@ describe.skipIf(noBrowser)("the overview", () => {
       .toBe("active");
   });
 
+  test("the last rejections keep their height when their causes arrive", async () => {
+    const { page, send } = await openDashboard({ scenario: "key-states" });
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route("**/requests/req_*", (route) => released.then(() => route.continue()));
+    await send("revoked", "wrong-scope");
+    const rejections = page.locator('[aria-label="Last rejections"]');
+    await rejections.getByText("with revoked").waitFor();
+    const height = async () => (await rejections.boundingBox())?.height;
+    const before = await height();
+    release();
+    await rejections.getByRole("button", { name: "Create a key like this one" }).waitFor();
+    expect(await height()).toBe(before);
+  });
+
   test("after a reset, which says that coverage stays, nothing leads to requests that are gone", async () => {
     const { page, server, go } = await openDashboard({ scenario: "key-states" });
     const headers = { "x-api-key": server.sandbox.secret("active") };

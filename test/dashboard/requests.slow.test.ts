@@ -169,7 +169,6 @@ describe.skipIf(noBrowser)("the requests", () => {
     await page.locator(".secret .code").waitFor();
     await ask("/reset", { method: "POST" });
     await page.locator(".secret .code").waitFor({ state: "detached" });
-    expect(await page.getByRole("button", { name: /^Copy key/ }).count()).toBe(0);
   });
 
   test("a full journal draws two hundred requests, and more when somebody asks for them", async () => {

@@ -43,8 +43,8 @@ describe.skipIf(noBrowser)("the clock", () => {
     expect(await nowOf(ask)).toBe("2026-03-03T10:21:00.000Z");
   });
 
-  test("a field moves it by a duration or to a time; what it rejects names both forms, and stays until it is sent", async () => {
-    const { page, ask, go } = await openDashboard({ view });
+  test("a field moves it by a duration or to a time; what it rejects names both forms", async () => {
+    const { page, ask } = await openDashboard({ view });
     const field = page.getByLabel("Move by or to");
     await field.fill("90s");
     await field.press("Enter");
@@ -57,9 +57,6 @@ describe.skipIf(noBrowser)("the clock", () => {
     const problem = page.locator(".field .rejection");
     await problem.getByText("Enter a duration, such as 90s, 2h or 1d, or a time, such as").waitFor();
     expect(await nowOf(ask)).toBe("2026-03-02T10:30:00.000Z");
-    await go("keys");
-    await go("sandbox");
-    expect(await field.inputValue()).toBe("tomorrow");
   });
 
   test("R38 it goes to an event, and the list shows what comes after it", async () => {
@@ -103,7 +100,7 @@ describe.skipIf(noBrowser)("faults and the profile", () => {
     await page.getByLabel("For key").selectOption("active");
     await page.getByLabel("For requests").selectOption("3");
     await buttons.first().click();
-    await page.getByText("Every 3 requests with the key active: 503.").waitFor();
+    await page.getByText("Every 3rd request with the key active: status 503.").waitFor();
     expect((await faultsOf(ask)).at(-1)).toMatchObject({
       when: { key: "active", every: 3 },
       then: { status: 503 },
@@ -117,14 +114,13 @@ describe.skipIf(noBrowser)("faults and the profile", () => {
     const headers = { "x-api-key": server.sandbox.secret("live") };
     await fetch(server.url + mePath, { headers });
     await page.getByText("0 requests matched.").waitFor();
-    await page.getByRole("button", { name: /the fault: Every 3/ }).click();
+    await page.getByRole("button", { name: /the fault: Every 3rd/ }).click();
     await expect.poll(() => faultsOf(ask)).toMatchObject([{ then: { slow: 100_000 } }]);
   });
 
-  test("a profile is chosen by keys; what the scenario sets apart from it is named", async () => {
+  test("a profile is chosen; what the scenario sets apart from it is named", async () => {
     const { page, ask } = await openDashboard({ view });
-    await page.getByRole("radio", { name: /^minimal/ }).focus();
-    await page.keyboard.press("ArrowDown");
+    await page.getByRole("combobox", { name: "Profile" }).selectOption("typical");
     await expect.poll(async () => (await ask("/assumptions")).body.data.profile).toBe("typical");
     await ask("/assumptions", { method: "PUT", json: { retry_after: "date" } });
     await page.getByText("Set apart from the profile: retry_after").waitFor();

@@ -45,7 +45,7 @@ function narrowTexts(): string[] {
     (element) => {
       const isShown = element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
       const text = [...element.childNodes].find(
-        (node) => node instanceof Text && node.data.trim().length > 16,
+        (node) => node instanceof Text && node.data.trim().length > 8,
       );
       return text !== undefined && isShown && element.ariaHidden !== "true" ? [{ element, text }] : [];
     },
@@ -55,7 +55,7 @@ function narrowTexts(): string[] {
     range.selectNodeContents(text);
     const lines = [...range.getClientRects()];
     const widest = Math.max(...lines.map(({ width }) => width));
-    const isNarrow = lines.length > 3 && widest < 4 * Number.parseFloat(getComputedStyle(element).fontSize);
+    const isNarrow = lines.length > 2 && widest < 4 * Number.parseFloat(getComputedStyle(element).fontSize);
     return isNarrow ? [`a column of ${Math.round(widest)} pixels: ${element.outerHTML.slice(0, 120)}`] : [];
   });
 }
@@ -145,11 +145,14 @@ describe.skipIf(noBrowser)("each view", () => {
       await act?.(page);
       await quiet(page);
       await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
-      expect(await axeProblems(page)).toEqual([]);
+      for (const width of [390, 1280]) {
+        await page.setViewportSize({ width, height: 900 });
+        expect(await axeProblems(page), `${width} pixels`).toEqual([]);
+      }
       await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
       expect(await axeProblems(page, ["color-contrast"])).toEqual([]);
       let everywhere: readonly string[] | undefined;
-      for (const width of [360, 390, 768, 1280, 1440, 1920]) {
+      for (const width of [360, 390, 480, 600, 768, 900, 1280, 1440, 1920]) {
         await page.setViewportSize({ width, height: 800 });
         expect(await page.evaluate(misplaced), `${width} pixels`).toEqual([]);
         expect(await page.evaluate(narrowTexts), `${width} pixels`).toEqual([]);

@@ -82,7 +82,15 @@ export const screens: readonly Screen[] = [
   { title: "story before its first step", view: "story", options: { scenario: "rotation" } },
   { title: "story with a rejection", view: "story", options: { scenario: "rotation" }, before: told(22) },
   { title: "story that is over", view: "story", options: { scenario: "bad-day" }, before: told(60) },
-  { title: "keys", view: "keys", options },
+  {
+    title: "keys, with a new one and a fault",
+    view: "keys",
+    options,
+    before: [
+      ["POST", "/keys", { organization: "harvest-bank", environment: "test", name: "Core banking" }],
+      ["PUT", "/faults", { faults: [{ when: { every: 2 }, then: { status: 503 } }] }],
+    ],
+  },
   { title: "keys of a population", view: "keys", options: { scenario: population } },
   { title: "one key", view: "keys/retiring", before: [["POST", "/send", { key: "retiring" }]] },
   { title: "the form of a new key, rejected", view: "keys", act: rejectNewKey },

@@ -116,6 +116,42 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     await page.locator(".clock").getByText("4 Mar 2026").waitFor();
   });
 
+  test("with a fault, the header is one line from 768 pixels on, and two below", async () => {
+    const { page, ask } = await openDashboard({ scenario: "key-states" });
+    await ask("/faults", { method: "PUT", json: { faults: [{ then: { status: 503 } }] } });
+    await page.locator(".active-faults").waitFor();
+    for (const width of [480, 600, 768, 900]) {
+      await page.setViewportSize({ width, height: 900 });
+      const { height } = (await page.getByRole("banner").boundingBox()) ?? {};
+      expect(height, `${width} pixels`).toBeLessThan(width < 768 ? 100 : 60);
+    }
+  });
+
+  test("where the button of an action leaves with it, what is now at its place has the focus", async () => {
+    const { page, ask, go } = await openDashboard({ scenario: "key-states", view: "/keys/active" });
+    const faults = [{ then: { latency: "1ms" } }, { then: { latency: "2ms" } }];
+    await ask("/faults", { method: "PUT", json: { faults } });
+    await page.getByRole("button", { name: "Revoke…" }).press("Enter");
+    await page.getByRole("button", { name: "Revoke the key" }).press("Enter");
+    await page.locator(".row-detail :focus", { hasText: "Its requests" }).waitFor();
+    await go("sandbox");
+    await page.getByRole("button", { name: /latency 1ms/ }).press("Enter");
+    await page.locator("#section-faults :focus", { hasText: "latency 2ms" }).waitFor();
+    await page.getByRole("button", { name: "Load expired" }).press("Enter");
+    await page.getByRole("dialog").getByRole("button", { name: "Load expired" }).press("Enter");
+    await page.locator(".running a", { hasText: "expired" }).waitFor();
+    await page.locator("#section-scenario :focus").waitFor();
+  });
+
+  test("without a server, no number is shown that was not read, and no action is offered", async () => {
+    const { page, server } = await openDashboard({ scenario: "key-states" });
+    await server.close(0);
+    await page.locator(".connection", { hasText: "not connected" }).waitFor();
+    await page.getByRole("link", { name: "Keys", exact: true }).click();
+    await page.getByRole("button", { name: "Create a key", disabled: true }).waitFor();
+    expect(await page.locator("main").innerText()).not.toMatch(/\d+ keys?/);
+  });
+
   test("a dead server is asked after growing pauses, or when somebody asks for it", async () => {
     const { page, server } = await openDashboard({ context: {} });
     await page.clock.install();
@@ -143,7 +179,7 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     await expect.poll(() => asked.slice(before).filter((url) => url.endsWith("/revision")).length).toBe(1);
   });
 
-  test("every view's header shows active faults, which it turns off, and the settings, with links to them", async () => {
+  test("every view's header shows active faults, which it turns off after a question and on again, and the settings, with links to them", async () => {
     const { page, ask, go } = await openDashboard({ scenario: "key-states", frozen: false });
     await ask("/clock", { method: "PUT", json: { frozen: true } });
     await ask("/assumptions", { method: "PUT", json: { profile: "typical" } });
@@ -154,9 +190,15 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     await go("keys");
     const header = page.getByRole("banner");
     await header.getByRole("link", { name: "2 faults active" }).waitFor();
-    await header.getByRole("button", { name: "Turn off" }).click();
-    await page.locator(".active-faults").waitFor({ state: "detached" });
+    const before = (await ask("/faults")).body.data;
+    await header.getByRole("button", { name: "Turn off" }).press("Enter");
+    await page.getByRole("button", { name: "Turn them off" }).press("Enter");
+    const undo = page.locator(":focus", { hasText: "Undo" });
+    await undo.waitFor();
     expect((await ask("/faults")).body.data).toEqual([]);
+    await undo.press("Enter");
+    await header.getByRole("link", { name: "2 faults active" }).waitFor();
+    expect((await ask("/faults")).body.data).toEqual(before);
     for (const [words, heading] of [
       ["clock frozen", "Clock"],
       ["profile typical", "Profile"],

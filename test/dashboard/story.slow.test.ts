@@ -37,7 +37,7 @@ async function tell({ page, ask }: Dashboard, count: number) {
 const doneOn = async ({ ask }: Dashboard) => (await ask("/story")).body.data.done as number;
 
 describe.skipIf(noBrowser)("the view of the story", () => {
-  test("a story starts from its scenario: the title says so, and the page asks first if clients have sent requests", async () => {
+  test("a story starts from its scenario: the title says so, and the page asks first if clients have sent requests; after the end, Space does nothing", async () => {
     const dashboard = await openDashboard({ scenario: "rotation", view: "/story" });
     const { page, ask, send } = dashboard;
     await page.locator(".story-title", { hasText: "Rotation" }).waitFor();
@@ -45,15 +45,36 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     await send(...Array<string>(70).fill("replacement"));
     await page.keyboard.press("Space");
     const question = page.getByRole("dialog", { name: "Reset the sandbox for the story?" });
-    await question.getByText("Clients have sent requests.").waitFor();
+    await question.getByText("This discards the requests").waitFor();
     expect(await doneOn(dashboard)).toBe(0);
     await question.getByRole("button", { name: "Reset and continue" }).click();
-    for (let step = 1; step <= 25; step++) {
+    await page.getByText("Step 1 of 25").waitFor();
+    await page.getByRole("button", { name: "Next step" }).focus();
+    for (let step = 2; step <= 25; step++) {
+      await page.keyboard.press("Space");
       await page.getByText(`Step ${step} of 25`).waitFor();
-      if (step < 25) await page.keyboard.press("Space");
     }
+    await page.keyboard.press("Space");
+    await page.keyboard.press("Space");
+    await page.locator(":focus", { hasText: "Next step" }).waitFor();
+    expect(await doneOn(dashboard)).toBe(25);
     const { outline } = (await ask("/story")).body.data;
     expect(outline.filter((step: { as_expected: boolean | null }) => step.as_expected === false)).toEqual([]);
+  });
+
+  test.each([
+    ["POST", "/keys", { organization: "amberfield-mutual", environment: "test", name: "CI" }],
+    ["PUT", "/faults", { faults: [{ then: { status: 503 } }] }],
+    ["PUT", "/assumptions", { profile: "typical" }],
+    ["POST", "/clock/advance", { by: "1m" }],
+  ] as const)("the start asks before it discards what %s %s changed", async (method, path, json) => {
+    const dashboard = await openDashboard({ scenario: "rotation", view: "/story" });
+    const { page, ask } = dashboard;
+    await page.getByText("Press Space to start.").waitFor();
+    expect((await ask(path, { method, json })).status).toBeLessThan(300);
+    await page.keyboard.press("Space");
+    await page.getByRole("dialog", { name: "Reset the sandbox for the story?" }).waitFor();
+    expect(await doneOn(dashboard)).toBe(0);
   });
 
   test("one press of Space or an arrow is one step however fast, and the left arrow replays up to the step before", async () => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { Agent } from "node:http";
 import { delimiter, join } from "node:path";
 import { parseEnv } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -200,7 +201,7 @@ function startUnit(name: string, folder: string): ChildProcess {
   const [program, ...argv] = filled(unit.ExecStart).split(" ");
   expect([program, unit.StateDirectory]).toEqual(["/usr/local/bin/svc-sandbox", "svc-sandbox/%i"]);
   mkdirSync(join(folder, "state", filled(unit.StateDirectory)), { recursive: true });
-  const file = filled(unit.EnvironmentFile).replace("/etc/svc-sandbox", folder);
+  const file = filled(unit.EnvironmentFile).replace("/etc/svc-sandbox", join(folder, "partners"));
   const [first = "", ...others] = [...words, ...argv];
   const { PATH } = process.env;
   const env = { PATH, ...(parseEnv(readFileSync(file, "utf8")) as Record<string, string>) };
@@ -268,7 +269,7 @@ test("the page's lines lead from a server to a partner's first response, and to 
   expect(first).toMatchObject({ stdout: "200\n", stderr: "" });
   const given = parseEnv(readFileSync(join(cwd, "partner.env"), "utf8"));
   const lines = `SVC_SANDBOX_CONTROL_TOKEN=${given.SVC_SANDBOX_CONTROL_TOKEN}\nSVC_SANDBOX_PUBLIC_URL=${url}\n`;
-  const host = userFolder({ "harvest-bank.env": lines });
+  const host = userFolder({ "partners/harvest-bank.env": lines });
   const report = await runCommand(blockWith(page, "sh", "for file in"), { cwd: host }).ended;
   expect(report.stdout).toMatch(/^Coverage.* \d+%/);
 });
@@ -344,6 +345,14 @@ describe.each(proxies.filter((program) => missing(program) === undefined))(
       expect([bare.status, to.pathname]).toEqual([308, `${prefix + controlPath}/`]);
     });
 
+    test("has the API's error for a prefix and a name without a partner", async () => {
+      const url = await startProxy(program, await freePort());
+      const error = { code: "not_found", message: "There is no sandbox at this address." };
+      const names = [host, `nobody.${host}`, "nobody.example"];
+      const responses = await Promise.all(names.map((name) => errorAt(url, `/nobody${mePath}`, name)));
+      expect(responses).toEqual(names.map(() => [404, "application/json", error]));
+    });
+
     test.skipIf(noBrowser !== undefined)(
       "shows the page below a prefix, which sends its calls there",
       async () => {
@@ -388,8 +397,11 @@ test.skipIf(missing("haproxy") !== undefined).each(["SIGTERM", "SIGKILL"] as con
     const url = await startProxy("haproxy", port);
     const statuses: number[] = [];
     const isRestarted = new AbortController();
+    // Real clients keep their connections.
+    const agent = new Agent({ keepAlive: true });
+    onTestFinished(() => agent.destroy());
     const send = async () => {
-      const { status } = await exchange(url, { path: `/harvest-bank${mePath}`, headers: { host } });
+      const { status } = await exchange(url, { path: `/harvest-bank${mePath}`, headers: { host }, agent });
       statuses.push(status);
     };
     const clients = Array.from({ length: 8 }, async () => {
@@ -407,18 +419,22 @@ test.skipIf(missing("haproxy") !== undefined).each(["SIGTERM", "SIGKILL"] as con
   120_000,
 );
 
+/** The status, the type and the error of a response. */
+async function errorAt(url: string, path: string, name = host) {
+  const { status, headers, bytes } = await exchange(url, { path, headers: { host: name } });
+  return [status, headers["content-type"], JSON.parse(String(bytes)).error];
+}
+
 test.skipIf(missing("haproxy") !== undefined)(
-  "haproxy.cfg has the API's errors for an address without a partner, and for a server that stays away",
+  "haproxy.cfg has the API's error for a server that stays away",
   async () => {
     const url = await startProxy("haproxy", await freePort());
-    const ask = async (path: string) => {
-      const { status, headers, bytes } = await exchange(url, { path, headers: { host } });
-      return [status, headers["content-type"], JSON.parse(String(bytes)).error];
-    };
-    const [nobody, away] = await Promise.all([ask(`/nobody${mePath}`), ask(`/harvest-bank${mePath}`)]);
-    expect(nobody).toMatchObject([404, "application/json", { code: "not_found" }]);
     const { code, message } = failures[503];
-    expect(away).toEqual([503, "application/json", { code, message }]);
+    expect(await errorAt(url, `/harvest-bank${mePath}`)).toEqual([
+      503,
+      "application/json",
+      { code, message },
+    ]);
   },
   120_000,
 );

@@ -2,14 +2,14 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import project from "../../package.json" with { type: "json" };
-import { builtIn, endpointsIn, withEndpoints } from "../../src/api/endpoints.js";
+import { builtIn, endpointsIn, withNames } from "../../src/api/endpoints.js";
 import { evaluateKey } from "../../src/api/evaluate.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import { checkedPaths, isLimit } from "../../src/check/contract.js";
 import { commands } from "../../src/cli/commands.js";
 import { countryOf } from "../../src/farmers/tables.js";
 import { createSandbox, outcomes } from "../../src/index.js";
-import { formats, reportFormats } from "../../src/report/render/document.js";
+import { formats, reportFormats } from "../../src/report/render/layout.js";
 import { adviceTable } from "../../src/rules/advice.js";
 import { type AssumptionDefinition, type Assumptions, assumptionTable } from "../../src/rules/assumptions.js";
 import words from "../../src/rules/assumptions.json" with { type: "json" };
@@ -189,6 +189,7 @@ function effectsPart(): string {
 const responseWords: Readonly<Record<number, string>> = {
   200: "200 with the key's organization, scopes, limits and usage",
   401: "401 `unauthorized`, the same bytes for all",
+  429: "429 `rate_limited`, a code that is not promised",
 };
 const limitWords: Readonly<Record<string, string>> = {
   "429.per_minute": " (until the next minute)",
@@ -257,12 +258,15 @@ function fieldsOf(body: (typeof routes)[number]["body"] = "nothing"): string[] {
   return named.map((field) => (required.includes(field) ? field : `${field}?`));
 }
 
+// The specification promises the status, and leaves its code open.
+const notPromised = (status: number) => (status === 429 ? " (code not promised)" : "");
+
 function pathsPart(): string {
   return table(
     ["path", "response", "cause", "what to do"],
     ...outcomes.map(({ path, status, code: errorCode, when, whatToDo }) => [
       code(path),
-      status === 0 ? "" : `${status}${errorCode === null ? "" : ` ${code(errorCode)}`}`,
+      status === 0 ? "" : `${status}${errorCode === null ? "" : ` ${code(errorCode)}`}${notPromised(status)}`,
       when,
       whatToDo,
     ]),
@@ -273,7 +277,7 @@ function responseCodesPart(): string {
   const failures = outcomes.filter(({ code }) => code !== null);
   const rows = failures.map(({ code: name, status, message }) => [
     code(name),
-    String(status),
+    status + notPromised(status),
     String(message),
   ]);
   const unlike = rows.filter((row, index) => index === rows.findIndex((one) => one.join() === row.join()));
@@ -299,13 +303,14 @@ function problemsPart(): string {
 }
 
 function advicePart(): string {
+  const rerun = { certify: "npx --no-install svc-sandbox certify", command: "npm test" };
   return table(
     ["advice", "level", "what the client did", "what to do"],
     ...adviceTable.map(({ id, level, meaning, whatToDo }) => [
       code(id),
       level,
       meaning,
-      withEndpoints(whatToDo, endpointsIn({})),
+      withNames(whatToDo, endpointsIn({}), { rerun }),
     ]),
   );
 }

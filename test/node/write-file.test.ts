@@ -12,38 +12,43 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { isOfMachine, writeFileAtomically, writeReportFile } from "../../src/node/files/write-file.js";
+import {
+  isOfMachine,
+  makeFolder,
+  writeFileAtomically,
+  writeReportFile,
+} from "../../src/node/files/write-file.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const onUnix = test.runIf(process.platform !== "win32");
 
-onUnix("a symbolic link is kept and its file is written; a dangling link is rejected", async () => {
+onUnix("a symbolic link is kept and its file is written; a dangling link is rejected", () => {
   const folder = temporaryFolder({ "real/env": "old" });
   symlinkSync("real/env", join(folder, "env"));
-  await writeFileAtomically(join(folder, "env"), "new", 0o600);
+  writeFileAtomically(join(folder, "env"), "new", 0o600);
   expect(lstatSync(join(folder, "env")).isSymbolicLink()).toBe(true);
   expect(readFileSync(join(folder, "real/env"), "utf8")).toBe("new");
   expect(readdirSync(join(folder, "real"))).toEqual(["env"]);
   symlinkSync("nothing", join(folder, "dangling"));
-  await expect(writeFileAtomically(join(folder, "dangling"), "new", 0o600)).rejects.toThrow("symbolic link");
+  expect(() => writeFileAtomically(join(folder, "dangling"), "new", 0o600)).toThrow("symbolic link");
 });
 
-onUnix("a pipe and a device are written to, not replaced", async () => {
+onUnix("a pipe and a device are written to, not replaced", () => {
   const pipe = join(temporaryFolder(), "pipe");
   execFileSync("mkfifo", [pipe]);
-  await expect(writeFileAtomically(pipe, "text", 0o600)).rejects.toThrow("ENXIO");
+  expect(() => writeFileAtomically(pipe, "text", 0o600)).toThrow("ENXIO");
   const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
-  await writeFileAtomically(pipe, "text", 0o600);
+  writeFileAtomically(pipe, "text", 0o600);
   expect(readFileSync(reader, "utf8")).toBe("text");
   closeSync(reader);
   expect(statSync(pipe).isFIFO()).toBe(true);
-  await writeFileAtomically("/dev/null", "text", 0o600);
+  writeFileAtomically("/dev/null", "text", 0o600);
   expect(statSync("/dev/null").isCharacterDevice()).toBe(true);
 });
 
-test("the draft of a killed process is replaced", async () => {
+test("the draft of a killed process is replaced", () => {
   const folder = temporaryFolder({ "env.svc-sandbox-draft": "SVC_API_KEY=", "env.tmp": "" });
-  await writeFileAtomically(join(folder, "env"), "new", 0o600);
+  writeFileAtomically(join(folder, "env"), "new", 0o600);
   expect(readdirSync(folder).sort()).toEqual(["env", "env.tmp"]);
   expect(readFileSync(join(folder, "env"), "utf8")).toBe("new");
 });
@@ -62,3 +67,14 @@ test("only an error of the system is a limit of the machine", () => {
   const full = Object.assign(new Error("no room"), { code: "ENOSPC" });
   expect([full, new Error("no room"), { code: "ENOSPC" }].map(isOfMachine)).toEqual([true, false, false]);
 });
+
+test.runIf(process.platform === "linux")(
+  "a folder that cannot be made is one error, also below /proc",
+  () => {
+    expect(() => makeFolder("/proc/x/y/z")).toThrow("ENOENT");
+    const folder = join(temporaryFolder({ file: "" }), "a/b");
+    makeFolder(folder);
+    expect(statSync(folder).isDirectory()).toBe(true);
+    expect(() => makeFolder(join(folder, "../../file/c"))).toThrow("ENOTDIR");
+  },
+);

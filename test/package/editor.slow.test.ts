@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import ts from "typescript";
 import { expect, test } from "vitest";
@@ -66,3 +67,9 @@ test("an editor suggests the bundled scenarios, and the refs of their keys", () 
     "retiring",
   );
 });
+
+test("the sources have no error in the compiler that editors take from node_modules", () => {
+  const compiler = join(root, "node_modules/typescript/bin/tsc");
+  const { stdout } = spawnSync(process.execPath, [compiler, "--noEmit"], { cwd: root, encoding: "utf8" });
+  expect(stdout).toBe("");
+}, 120_000);

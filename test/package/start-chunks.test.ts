@@ -26,7 +26,7 @@ const reasons = {
   "run-folder": "where the processes of the user append their requests",
   thresholds: "what a report must reach",
   report: "counts and advice",
-  "report-document": "what every format of a report shows",
+  "report-layout": "what every format of a report shows",
   render: "the report as text",
   "users-package": "tells which package of the user is missing",
 };
@@ -114,7 +114,7 @@ test.each<[string, readonly Chunk[], () => Promise<string[]> | string[]]>([
       "library",
       "render",
       "report",
-      "report-document",
+      "report-layout",
       "run-command",
       "run-folder",
       "thresholds",

@@ -5,14 +5,14 @@ import { createSandbox } from "../../src/index.js";
 import { startInNode } from "../../src/node/platform.js";
 import { mergeReports } from "../../src/report/merge-reports.js";
 import { clientReport } from "../../src/report/report.js";
-import { renderReport } from "../../src/report/report-document.js";
+import { renderReport } from "../../src/report/report-layout.js";
 import type { RequestTraits } from "../../src/rules/request.js";
 import type { Fault } from "../../src/sandbox/faults.js";
 import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import { advanceClock, clearRequests } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecrets } from "../../src/sandbox/secrets.js";
-import { enterScenario, prepareScenario, resetSandbox } from "../../src/sandbox/start.js";
+import { enter, resetSandbox, stateAtStart } from "../../src/sandbox/start.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import { coverage, coverageText } from "../support/coverage.js";
 import { runs } from "../support/property-seed.js";
@@ -92,9 +92,12 @@ function play(happenings: readonly Happening[]): number {
     else if (one.what === "reset") resetSandbox(sandbox);
     else if (one.what === "advance") advanceClock(sandbox, one.times * 60_000);
     else if (one.what === "exchange")
-      enterScenario(
+      enter(
         sandbox,
-        prepareScenario(sandbox, bundledScenarios[one.odd < 5 ? "rotation" : "bad-day"], {}),
+        stateAtStart(bundledScenarios[one.odd < 5 ? "rotation" : "bad-day"], {
+          platform: sandbox.platform,
+          conditions: undefined,
+        }),
       );
     else {
       clearRequests(sandbox);

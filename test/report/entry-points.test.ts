@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
-import { formats, reportFormats } from "../../src/report/render/document.js";
-import { renderReport } from "../../src/report/report-document.js";
+import { formats, reportFormats } from "../../src/report/render/layout.js";
+import { renderReport } from "../../src/report/report-layout.js";
 import { parseReport } from "../../src/report/report-shape.js";
 import type { startServer } from "../../src/server/index.js";
 import { serveControl } from "../control/client.js";

@@ -15,6 +15,7 @@ export async function axeProblems(page: Page, rules?: readonly string[]): Promis
     // biome-ignore lint/suspicious/noExplicitAny: axe is a global of the page
     const { violations } = await (globalThis as any).axe.run({
       preload: false,
+      rules: { "target-size": { enabled: true } },
       ...(only !== undefined && { runOnly: only }),
     });
     return violations.map(

@@ -2,10 +2,12 @@ import type { HttpHandler } from "msw";
 import { expectTypeOf, test } from "vitest";
 import {
   type AdviceId,
+  type ApiErrorBody,
   type ApiErrorCode,
   type CreatedKey,
   createSandbox,
   type Farmer,
+  type KeyContext,
   type KeyRef,
   type PathId,
   type Report,
@@ -83,7 +85,7 @@ test("any sandbox takes any ref, and can be one whose refs are known", () => {
 test("a duration has one spelling", () => {
   const sandbox = createSandbox();
   sandbox.clock.advance("90s");
-  sandbox.clock.advance("-1.5h");
+  sandbox.clock.advance("-1h");
   sandbox.clock.advance(90_000);
   // @ts-expect-error 31m
   sandbox.clock.advance("31 minutes");
@@ -161,4 +163,16 @@ test("svc-sandbox/node returns a server with a sandbox of known refs", async () 
     .toEqualTypeOf<"revoked" | "fresh" | "other-system" | "malformed" | "unknown">();
   const startFile = () => startServer({ scenario: "./mine.yaml" });
   expectTypeOf<Awaited<ReturnType<typeof startFile>>["sandbox"]>().toExtend<Sandbox>();
+});
+
+test("R2 R3 R4 R5 R6 R27 the bodies of the API have the types of their shapes", () => {
+  expectTypeOf<KeyContext["data"]>().toEqualTypeOf<{
+    readonly organization: { readonly id: string; readonly name: string; readonly type: "bank" | "insurer" };
+    readonly environment: "test" | "live";
+    readonly scopes: readonly string[];
+    readonly limits: { readonly per_minute: number; readonly per_day: number };
+    readonly usage: { readonly today: number };
+  }>();
+  expectTypeOf<ApiErrorBody["error"]["code"]>().toEqualTypeOf<string>();
+  expectTypeOf<ApiErrorBody["error"]["details"]>().toExtend<Readonly<Record<string, unknown>> | undefined>();
 });

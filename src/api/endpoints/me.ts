@@ -6,6 +6,23 @@ import type { ReleasedEndpoint, TextBody } from "../../sandbox/endpoint.js";
 import type { KeyEntry } from "../../sandbox/registry.js";
 import { jsonBody, utf8Length } from "../messages.js";
 
+const contextShape = s.mapping({
+  data: s.openMapping({
+    organization: s.mapping({ id: s.uuid(), name: s.text(), type: organizationViewFields.type }),
+    environment: s.described(s.choice(environments), "The environment of the key, which matches its prefix."),
+    scopes: s.described(s.list(s.text(), { min: 1 }), "The scope names granted to the key."),
+    limits: s.openMapping({
+      per_minute: s.described(s.count(), "Requests allowed per minute for the key."),
+      per_day: s.described(s.count(), "Requests allowed per day for the key."),
+    }),
+    usage: s.openMapping({
+      today: s.described(s.count({ min: 1 }), "Requests counted today, including the current one."),
+    }),
+  }),
+});
+/** The body of a 200 of `GET /v1/relying-party/me`. A service may add members. */
+export interface KeyContext extends s.ValueOf<typeof contextShape> {}
+
 /** Who am I: the context of the calling key (section 4.1 of the specification; R1–R8). */
 export const me: ReleasedEndpoint = {
   method: "GET",
@@ -15,23 +32,7 @@ export const me: ReleasedEndpoint = {
   description:
     "Confirms the API key and reports its context. The call counts as one request against the key's limits.",
   responseName: "RelyingPartyContext",
-  responseShape: s.mapping({
-    data: s.openMapping({
-      organization: s.mapping({ id: s.uuid(), name: s.text(), type: organizationViewFields.type }),
-      environment: s.described(
-        s.choice(environments),
-        "The environment of the key, which matches its prefix.",
-      ),
-      scopes: s.described(s.list(s.text(), { min: 1 }), "The scope names granted to the key."),
-      limits: s.openMapping({
-        per_minute: s.described(s.count(), "Requests allowed per minute for the key."),
-        per_day: s.described(s.count(), "Requests allowed per day for the key."),
-      }),
-      usage: s.openMapping({
-        today: s.described(s.count({ min: 1 }), "Requests counted today, including the current one."),
-      }),
-    }),
-  }),
+  responseShape: contextShape,
   responseExample: {
     data: {
       organization: {

@@ -96,7 +96,7 @@ const choiceRows: readonly VariationRow[] = [
   assumptionRow("www_authenticate", [401], {
     absent: { is: false },
     api_key: { is: true },
-    bare: { is: true, change: headerValue("WWW-Authenticate", () => "ApiKey") },
+    bare: { is: true, change: rewriteHeader("WWW-Authenticate", () => "ApiKey") },
   }),
   // Each form contains the digits that distinguish ids, and no two forms have the same length.
   row("request_id_form", anyStatus, "prefixed", {
@@ -191,10 +191,10 @@ const textRows: readonly VariationRow[] = [
     leading: written((body) => `\r\n  ${JSON.stringify(body)}`),
   }),
   row("escapes", anyStatus, "few", {
-    slashes: spelled(/\//g, () => "\\/"),
-    not_ascii: spelled(/[\x80-\uFFFF]/g, unicodeEscapes),
-    html: spelled(/[<>&'\u2028\u2029]/g, unicodeEscapes),
-    first_letters: spelled(/(?<=")[a-z]/g, unicodeEscapes),
+    slashes: respell(/\//g, () => "\\/"),
+    not_ascii: respell(/[\x80-\uFFFF]/g, unicodeEscapes),
+    html: respell(/[<>&'\u2028\u2029]/g, unicodeEscapes),
+    first_letters: respell(/(?<=")[a-z]/g, unicodeEscapes),
   }),
   row("body_length", anyStatus, "short", {
     long: padded(2_000),
@@ -211,14 +211,14 @@ export const lengtheningRows: readonly VariationRow[] = [
 
 const headerRows: readonly VariationRow[] = [
   row("content_type", anyStatus, "bare", {
-    charset: headerValue("Content-Type", () => "application/json; charset=utf-8"),
-    no_space: headerValue("Content-Type", () => "application/json;charset=UTF-8"),
-    quoted: headerValue("Content-Type", () => 'application/json; charset="utf-8"'),
-    space_before: headerValue("Content-Type", () => "application/json ; charset=utf-8"),
+    charset: rewriteHeader("Content-Type", () => "application/json; charset=utf-8"),
+    no_space: rewriteHeader("Content-Type", () => "application/json;charset=UTF-8"),
+    quoted: rewriteHeader("Content-Type", () => 'application/json; charset="utf-8"'),
+    space_before: rewriteHeader("Content-Type", () => "application/json ; charset=utf-8"),
   }),
   row("allow", [405], "as_documented", {
-    reversed: headerValue("Allow", (methods) => methods.split(", ").reverse().join(", ")),
-    no_space: headerValue("Allow", (methods) => methods.replaceAll(", ", ",")),
+    reversed: rewriteHeader("Allow", (methods) => methods.split(", ").reverse().join(", ")),
+    no_space: rewriteHeader("Allow", (methods) => methods.replaceAll(", ", ",")),
   }),
   row("cache_control", anyStatus, "none", {
     no_store: headers(["Cache-Control", "no-store"]),
@@ -325,7 +325,7 @@ function headers(...added: readonly Header[]): Edit {
   };
 }
 
-function headerValue(wanted: string, rewrite: (value: string) => string): Edit {
+function rewriteHeader(wanted: string, rewrite: (value: string) => string): Edit {
   return (draft) => {
     draft.headers = draft.headers.map(([name, value]) => [name, name === wanted ? rewrite(value) : value]);
   };
@@ -400,7 +400,7 @@ function spaced(body: Body): string {
 }
 
 /** In JSON, only characters in strings have two spellings, so the whole text can change. */
-function spelled(which: RegExp, spell: (found: string) => string): Edit {
+function respell(which: RegExp, spell: (found: string) => string): Edit {
   return (draft) => {
     draft.text = draft.text.replace(which, spell);
   };

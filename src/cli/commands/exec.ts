@@ -2,7 +2,8 @@ import { endpointsIn, outcomesOf } from "../../api/endpoints.js";
 import { faultsOn } from "../../api/faults.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { CommandOptions } from "../../node/run-command.js";
-import { extensionWords } from "../../report/render/document.js";
+import { commandLine } from "../../report/plain-text.js";
+import { extensionWords } from "../../report/render/layout.js";
 import { clientReport } from "../../report/report.js";
 import { type UnmetThreshold, unmetThresholds } from "../../report/thresholds.js";
 import type { Profile } from "../../rules/assumptions.js";
@@ -102,6 +103,7 @@ export const execCommand = declareCommand({
     const sandbox = startNamed(loaded, flags, conditions && conditionedRun(conditions, folder.claim));
     // A test may clear the requests to count its own; the report covers all tests.
     const counters = new Counters();
+    counters.rerun = { certify: [io.program, "certify", ...words].join(" "), command: commandLine(rest) };
     const triedPaths = new Set<string>();
     sandbox.counters.passOnTo({
       countUnread: () => counters.countUnread(),
@@ -126,7 +128,7 @@ export const execCommand = declareCommand({
       const needsRequests = end.code === exitCode.fine && flags.minCoverage !== 0;
       const unmet = unmetThresholds(report, { ...flags, needsRequests, tried: [...triedPaths] });
       const isWritten = await deliverReport(report, unmet, targets, call, end.notes.join(" "));
-      const code = end.code || codeOf(unmet);
+      const code = end.code || exitCodeFor(unmet);
       return code || (isWritten ? exitCode.fine : exitCode.usage);
     } finally {
       // Only now: a signal must not interrupt the writing of the report.
@@ -139,7 +141,7 @@ export const execCommand = declareCommand({
 /** How many different requests the message shows if none reached an endpoint. */
 const maxTried = 5;
 
-function codeOf(unmet: readonly UnmetThreshold[]): number {
+function exitCodeFor(unmet: readonly UnmetThreshold[]): number {
   if (unmet.length === 0) return exitCode.fine;
   return unmet.some(({ gate }) => gate === "requests") ? exitCode.noRequest : exitCode.threshold;
 }

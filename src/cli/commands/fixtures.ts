@@ -75,20 +75,20 @@ export const fixturesCommand = declareCommand({
         `--from ${from} --count ${count} goes beyond the last index, ${maxFarmers - 1}. Use lower numbers.`,
       );
     }
-    await writeRecords(recordsOf(call), { from, count, format }, io.stdout, io.stopSignal());
+    await writeRecords(fixtureRecords(call), { from, count, format }, io.stdout, io.stopSignal());
   },
 });
 
-type Cell = string | number | boolean | null;
+type FixtureValue = string | number | boolean | null;
 
 interface Records {
   readonly at: (index: number) => object;
-  readonly row: (index: number) => Readonly<Record<string, Cell>>;
+  readonly row: (index: number) => Readonly<Record<string, FixtureValue>>;
   /** Returns a record's GeoJSON Features; none without a location. */
   readonly features: (index: number) => readonly object[];
 }
 
-function recordsOf({ words: [word = ""], flags }: FixturesCall): Records {
+function fixtureRecords({ words: [word = ""], flags }: FixturesCall): Records {
   const { seed = 1, now: start = defaultNow, locale: locales, format } = flags;
   if (flag.oneOf(["organizations", "farmers"])(word, "kind of records") === "farmers") {
     const source = { seed, start, ...(locales !== undefined && { locales }) };
@@ -169,7 +169,7 @@ async function layoutOf(
 }
 
 // RFC 4180, except for Unix line ends.
-function csvLine(cells: readonly Cell[]): string {
+function csvLine(cells: readonly FixtureValue[]): string {
   const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   return `${cells.map((cell) => quoted(String(cell ?? ""))).join(",")}\n`;
 }

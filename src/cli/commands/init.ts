@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { basename, dirname, join, relative, resolve } from "node:path";
-import { writeFileAtomically } from "../../node/files/write-file.js";
+import { readFile } from "node:fs/promises";
+import { dirname, join, relative, resolve } from "node:path";
+import { makeFolder, writeFileAtomically } from "../../node/files/write-file.js";
 import { packageFile, repository, version } from "../../node/package-files.js";
 import { isExecutable } from "../../node/platform.js";
 import { parsedJson } from "../../rules/schema/json.js";
@@ -106,7 +106,7 @@ function readClient(text: string, from: string): ClientKind {
 export const initCommand = declareCommand({
   summary: "write a commented scenario to start from, or the first tests of a client",
   description:
-    "Writes a commented starter scenario. It names its JSON Schema for editors: the installed package's, or a copy next to the file. With --client it writes a first test and a workflow for GitHub instead, if the project has what they need; with --agent a section for coding agents. Does not overwrite a file without --force.",
+    "Writes a commented starter scenario. It names its JSON Schema for editors: the installed package's, or a copy next to the file. With --client it writes first tests instead, if the project has what they need; with --agent a section for coding agents. Does not overwrite a file without --force.",
   words: { "[file]": "the file to write (default: svc-sandbox.yaml, which start finds automatically)" },
   flags: {
     force: flag.force,
@@ -123,7 +123,7 @@ export const initCommand = declareCommand({
   },
   examples: {
     "svc-sandbox init": "write svc-sandbox.yaml",
-    "svc-sandbox init --client pytest": "a first test and a workflow",
+    "svc-sandbox init --client pytest": "first tests",
     "svc-sandbox init --agent": "a section in AGENTS.md",
     "svc-sandbox init scenarios/bank.yaml --force": "write another file, and overwrite an existing file",
   },
@@ -139,13 +139,11 @@ export const initCommand = declareCommand({
     const [name = ownScenario] = words;
     const file = newFile(name, io.cwd, flags);
     const installed = installedFile(dirname(file), "dist/scenario.schema.json");
-    const write = (to: string, text: string) =>
-      writeFileAtomically(to, text, 0o666).catch(unwritable(quote(name)));
-    await write(file, starterScenario.replace(schemaCopy, installed ?? schemaCopy));
+    write(file, starterScenario.replace(schemaCopy, installed ?? schemaCopy), name);
     // Editors use it for completion and checks. An existing copy may be the user's.
     const copy = join(dirname(file), schemaCopy);
     if (installed === undefined && (flags.force === true || !existsSync(copy)))
-      await write(copy, `${JSON.stringify(scenarioJsonSchema(scenarioNames), null, 2)}\n`);
+      write(copy, `${JSON.stringify(scenarioJsonSchema(scenarioNames), null, 2)}\n`, name);
     if (flags.quiet !== true) {
       const start = io.program + (name === ownScenario ? "" : ` ${startable(name)}`);
       const beside = installed === undefined ? `, with ${schemaCopy.slice(2)} for editors next to it` : "";
@@ -169,44 +167,14 @@ async function writeClientFiles(
 ): Promise<string[]> {
   const { example, test, to, script, run } = clients[kind];
   await checkNeeds(kind, io);
-  const copies = [
-    [test, to],
-    ["sandbox.yml", ".github/workflows/sandbox.yml"],
-  ] as const;
-  const files = copies.map(([from, name]) => ({
-    from: `examples/${example}/${from}`,
-    file: newFile(name, io.cwd, force),
-  }));
-  const outside = script === undefined ? undefined : await tarballOutside(io.cwd);
+  const file = newFile(to, io.cwd, force);
   const project = script === undefined ? undefined : await withScript(io.cwd, script);
-  for (const { from, file } of files) {
-    const text = String(await packageFile(from));
-    await write(
-      file,
-      outside === undefined ? text : text.replace("npm ci", `npm install --save-dev ./vendor/${outside}`),
-    );
-  }
-  if (project !== undefined) await write(join(io.cwd, "package.json"), project);
-  const names = copies.map(([, name]) => name).join(", ");
+  write(file, await packageFile(`examples/${example}/${test}`));
+  if (project !== undefined) write(join(io.cwd, "package.json"), project);
   return [
-    `Wrote ${names}${script === undefined ? "" : ", and the script test:sandbox"}.`,
+    `Wrote ${to}${script === undefined ? "" : ", and the script test:sandbox"}.`,
     `Run it with: ${run}`,
-    ...(outside === undefined
-      ? []
-      : [
-          `package.json has svc-sandbox outside of this folder. Commit it as vendor/${outside}, where the workflow installs it (docs/exec.md).`,
-        ]),
   ];
-}
-
-/** The name of the package's file that package.json has outside of this folder, where no workflow finds it. */
-async function tarballOutside(cwd: string): Promise<string | undefined> {
-  const file = join(cwd, "package.json");
-  const project = parsedJson(existsSync(file) ? await readFile(file, "utf8") : "{}");
-  const { dependencies, devDependencies } = (isMapping(project) ? project : {}) as Record<string, object>;
-  const { "svc-sandbox": from = "" }: Record<string, string> = { ...dependencies, ...devDependencies };
-  const [, path] = /^file:((?:\.\.|\/|[A-Za-z]:).*\.tgz)$/.exec(from) ?? [];
-  return path && basename(path);
 }
 
 async function checkNeeds(kind: ClientKind, { cwd, env, program }: Io): Promise<void> {
@@ -265,22 +233,24 @@ async function writeAgentSection(cwd: string): Promise<string[]> {
   const copy = "svc-sandbox.AGENTS.md";
   // A machine with the single executable may have no npx.
   const startable = (text: string) => (isExecutable() ? text.replaceAll("npx --no-install ", "") : text);
-  if (installed === undefined)
-    await write(resolve(cwd, copy), startable(String(await packageFile("AGENTS.md"))));
+  if (installed === undefined) write(resolve(cwd, copy), startable(String(await packageFile("AGENTS.md"))));
   const section = startable(`${heading}
 
 Read ${installed ?? copy} before you write or change code that calls the relying-party API. Run the tests with a sandbox:
 \`npx --no-install svc-sandbox exec --format json -- <command>\`.
 `);
-  await write(file, before === "" ? section : `${before.trimEnd()}\n\n${section}`);
+  write(file, before === "" ? section : `${before.trimEnd()}\n\n${section}`);
   return [`Added a section to AGENTS.md.`];
 }
 
-async function write(file: string, text: string | Buffer): Promise<void> {
-  const failed = unwritable(quote(file));
-  await mkdir(dirname(file), { recursive: true })
-    .then(() => writeFile(file, text), failed)
-    .catch(failed);
+/** Makes the folder too, unless the user has named it. */
+function write(file: string, text: string | Buffer, name?: string): void {
+  try {
+    if (name === undefined) makeFolder(dirname(file));
+    writeFileAtomically(file, text, 0o666);
+  } catch (error) {
+    unwritable(quote(name ?? file))(error);
+  }
 }
 
 /** Returns the path from a folder to a file of the installed package. A package that `npx` downloaded is not found. */

@@ -1,6 +1,5 @@
 import { STATUS_CODES } from "node:http";
 import { storySender } from "../../api/story-sender.js";
-import { stepJson } from "../../node/logger.js";
 import { pluralize, shellWord } from "../../report/plain-text.js";
 import { parseApiKey, prefixOf, sandboxMark } from "../../rules/api-key.js";
 import { effectAt } from "../../rules/fault-effects.js";
@@ -20,6 +19,7 @@ import {
 } from "../../sandbox/steps.js";
 import { tryNextStep } from "../../sandbox/story/run-step.js";
 import { actionSentences, clockSentence, timeInWords } from "../../sandbox/story/step-text.js";
+import { stepJson } from "../../sandbox/story/step-view.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
@@ -195,7 +195,7 @@ function stepProse(
     heading,
     ...stepLines(result, sandbox, style, earlier),
     ...timeline,
-    ...problemLines(problems, style),
+    ...stepProblemLines(problems, style),
     "",
   ];
   return `${lines.join("\n")}\n`;
@@ -224,7 +224,7 @@ function actionLines(before: string, action: StepAction, performed: Performed, {
   return [palette.yellow(text), palette.dim(prose(rejection.message))];
 }
 
-function problemLines(problems: readonly PlacedProblem[], { palette, isTerminal }: Style): string[] {
+function stepProblemLines(problems: readonly PlacedProblem[], { palette, isTerminal }: Style): string[] {
   const mark = isTerminal ? "✗ " : "";
   return problems.flatMap(({ at, message, place }) => {
     const what = at === null ? "This step cannot run" : "Unexpected result";

@@ -19,20 +19,20 @@ export const openapiCommand = declareCommand({
   },
 });
 
-const inJson = (schema: JsonSchema) => `${JSON.stringify(schema, null, 2)}\n`;
+const jsonText = (schema: JsonSchema) => `${JSON.stringify(schema, null, 2)}\n`;
 
 const schemas: Readonly<Record<string, () => string | Promise<string>>> = {
-  scenario: () => inJson(scenarioJsonSchema(scenarioNames)),
-  certificate: async () => inJson((await import("../../certify/report.js")).certificateJsonSchema()),
+  scenario: () => jsonText(scenarioJsonSchema(scenarioNames)),
+  certificate: async () => jsonText((await import("../../certify/report.js")).certificateJsonSchema()),
   gitleaks: gitleaksRule,
 };
-const formats = listed(Object.keys(schemas), "or");
+const schemaNames = listed(Object.keys(schemas), "or");
 
 export const schemaCommand = declareCommand({
   summary: "print the JSON Schema of scenarios or certificates, or a rule for secret scanners",
   description:
     "Prints the JSON Schema (2020-12) of the scenario format or of certificates, for editors and for other languages; or a configuration of gitleaks that finds keys of the API, except for a sandbox's own keys.",
-  words: { "[format]": `${formats} (default: scenario)` },
+  words: { "[format]": `${schemaNames} (default: scenario)` },
   flags: {},
   examples: {
     "svc-sandbox schema > scenario.schema.json": "keep it in a file",
@@ -41,7 +41,7 @@ export const schemaCommand = declareCommand({
   },
   async run({ words: [format = "scenario"], io }) {
     if (!Object.hasOwn(schemas, format)) {
-      throw usageError(`Unknown format ${quote(format)}. Use ${formats}.`);
+      throw usageError(`Unknown format ${quote(format)}. Use ${schemaNames}.`);
     }
     io.stdout.write((await schemas[format]?.()) ?? "");
   },

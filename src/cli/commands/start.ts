@@ -134,6 +134,7 @@ async function startServing(serving: Serving): Promise<void> {
   const { sandbox, stateFile } = await openSandbox(serving, options.onDefect);
   run?.follow(sandbox, "command");
   logEvents(sandbox, flags, logger);
+  const writeVariables = await variablesWriter(call, sandbox, logger);
   const server = await serve(sandbox, {
     ...options,
     stateFile,
@@ -142,14 +143,13 @@ async function startServing(serving: Serving): Promise<void> {
   });
   // A second signal ends the process.
   ends.push(() => server.close());
-  const writeVariables = () => writeVariablesTo(flags.writeEnv, io.cwd, sandbox, server);
+  // Before the first request, because nothing is awaited since the server listens.
+  writeVariables(server);
+  sandbox.history.subscribe(({ type }) => {
+    if (type === "sandbox.started") canWrite(() => writeVariables(server), logger);
+  });
   const warn = () => warnOf(serving.loaded, sandbox, call, logger);
-  await writeVariables();
-  const onReload = async () => {
-    await writeVariables().catch((error) => logger.problem(error.message));
-    await warn();
-  };
-  if (flags.watch) ends.push(await watch(serving, sandbox, onReload));
+  if (flags.watch) ends.push(await watch(serving, sandbox, warn));
   const announceServer = () => {
     runDue(sandbox);
     announce(sandbox, server, call, logger);
@@ -182,7 +182,7 @@ async function openSandbox(
   });
   noteContinued(stateFile, call, logger);
   ends.push(async () => {
-    if (!isSaved(stateFile, logger)) serving.code = exitCode.failed;
+    if (!canWrite(() => stateFile.close(), logger)) serving.code = exitCode.failed;
   });
   return { sandbox: stateFile.sandbox, stateFile };
 }
@@ -230,10 +230,10 @@ function noteContinued({ savedAt }: StateFile, { flags }: StartCall, log: Logger
   log.note(`Continuing from ${quote(flags.state)}, saved ${new Date(savedAt).toISOString()}.${overrides}`);
 }
 
-/** Returns whether everything could be saved. */
-function isSaved(stateFile: StateFile, logger: Logger): boolean {
+/** Whether a file could be written; reports the reason if not. */
+function canWrite(write: () => void, logger: Logger): boolean {
   try {
-    stateFile.close();
+    write();
     return true;
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
@@ -254,23 +254,26 @@ async function warnOf(
   await warnOfSteps(loaded, flags, io, logger);
 }
 
-async function writeVariablesTo(
-  file: string | undefined,
-  cwd: string,
+/** Returns what writes the file of `--write-env`. */
+async function variablesWriter(
+  { flags: { writeEnv: file }, io }: StartCall,
   sandbox: SandboxState,
-  server: RunningServer,
-): Promise<void> {
-  if (file === undefined) return;
+  logger: Logger,
+): Promise<(server: RunningServer) => void> {
+  if (file === undefined) return () => {};
   // Loaded when needed.
   const [{ openEnvFile }, { clientEnvironment }] = await Promise.all([
     import("../files.js"),
     import("../../node/client-variables.js"),
   ]);
-  const write = await openEnvFile(file, cwd);
-  runDue(sandbox);
-  const { controlToken } = server;
-  const token = controlToken === undefined ? {} : { SVC_SANDBOX_CONTROL_TOKEN: controlToken };
-  await write({ ...clientEnvironment(sandbox, server), ...token });
+  const write = openEnvFile(file, io.cwd);
+  return (server) => {
+    const { controlToken } = server;
+    const token = controlToken === undefined ? {} : { SVC_SANDBOX_CONTROL_TOKEN: controlToken };
+    const isNarrowed = write({ ...clientEnvironment(sandbox, server), ...token });
+    if (isNarrowed)
+      logger.note(`Only you can read ${quote(file)} now (0600): it contains the control token.`);
+  };
 }
 
 function whyStopping({ flags, io }: StartCall): string {

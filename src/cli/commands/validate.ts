@@ -11,7 +11,7 @@ import * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import { loadNamed, namedOrOwn, problemsJson, stepsThatFail } from "../open-scenario.js";
 
-interface Verdict {
+interface FileVerdict {
   readonly file: string;
   readonly code: number;
   readonly scenario?: Scenario;
@@ -35,15 +35,15 @@ export const validateCommand = declareCommand({
     "svc-sandbox validate scenarios/*.yaml --json": "many files, for machines",
   },
   async run({ words, flags, io }) {
-    const verdicts: Verdict[] = [];
-    for (const file of namedOrOwn(words, "validate", io)) verdicts.push(await check(file, io));
+    const verdicts: FileVerdict[] = [];
+    for (const file of namedOrOwn(words, "validate", io)) verdicts.push(await validateFile(file, io));
     if (flags.json) io.stdout.write(`${JSON.stringify(verdicts.map(asJson), null, 2)}\n`);
     else for (const verdict of verdicts) print(verdict, io, flags);
     return Math.max(...verdicts.map(({ code }) => code));
   },
 });
 
-async function check(file: string, io: Io): Promise<Verdict> {
+async function validateFile(file: string, io: Io): Promise<FileVerdict> {
   try {
     const loaded = await loadNamed(file, io);
     const problems = await stepsThatFail(loaded, {}, io);
@@ -61,7 +61,7 @@ async function check(file: string, io: Io): Promise<Verdict> {
 }
 
 function print(
-  { file, scenario, error, warning }: Verdict,
+  { file, scenario, error, warning }: FileVerdict,
   io: Io,
   { quiet }: { readonly quiet?: boolean | undefined },
 ): void {
@@ -84,7 +84,7 @@ function print(
   }
 }
 
-function asJson({ file, error, warning }: Verdict): object {
+function asJson({ file, error, warning }: FileVerdict): object {
   const problems = error === undefined ? [] : problemsJson(error, file);
   return {
     file: redactKeys(file),

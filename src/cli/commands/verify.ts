@@ -71,7 +71,7 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
   return exitCode.fine;
 }
 
-// A broken scenario does not stop the others.
+// A broken scenario does not stop the others, but a name that nothing has is probably misspelled.
 async function verifyAll(names: readonly string[], call: VerifyCall) {
   const { flags, io } = call;
   const { quiet = false, watch = false } = flags;
@@ -80,7 +80,11 @@ async function verifyAll(names: readonly string[], call: VerifyCall) {
   const settled = await Promise.allSettled(loads.map(([, loading]) => loading));
   // What cannot be read is reported before the first story is played.
   const ofStatus = (status: string) => loads.filter((_, index) => settled[index]?.status === status);
-  for (const [name, loading] of [...ofStatus("rejected"), ...ofStatus("fulfilled")]) {
+  const isUnknown = (result: (typeof settled)[number]) =>
+    result.status === "rejected" && (result.reason as SandboxError).code === "scenario_not_found";
+  // With --watch, the file may come.
+  const playsNone = !watch && settled.some(isUnknown);
+  for (const [name, loading] of [...ofStatus("rejected"), ...(playsNone ? [] : ofStatus("fulfilled"))]) {
     const outcome = await verifiedAs(name, loading, call);
     // Separates long texts.
     const isLater = !quiet && [...byName.values()].some(({ text }) => text !== undefined);

@@ -99,7 +99,7 @@ function banner(
     palette.bold(`svc-sandbox is listening on ${localUrl}`),
     "",
     ...lines({
-      TLS: certificate && certificateText(certificate),
+      TLS: certificate && describeCertificate(certificate),
       Scenario: `${sandbox.name}, seed ${sandbox.seed}`,
       Clock: `${new Date(sandbox.clock.now()).toISOString()}, ${sandbox.clock.isFrozen() ? "frozen" : "running"}`,
       Profile: profileText(sandbox),
@@ -117,7 +117,7 @@ function banner(
     }),
     "",
     "Try it:",
-    `  ${curlLine(sandbox, server)}`,
+    `  ${curlWithKey(sandbox, server)}`,
     "",
     "",
   ].join("\n");
@@ -143,12 +143,12 @@ function listeningLine(sandbox: SandboxState, server: RunningServer): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-function certificateText(certificate: string): string {
+function describeCertificate(certificate: string): string {
   const { fingerprint256, issuer, subject } = new nodeCrypto.X509Certificate(certificate);
   return `${issuer === subject ? "self-signed" : "yours"}, SHA-256 ${fingerprint256}`;
 }
 
-function curlLine(sandbox: SandboxState, { url, certificate }: RunningServer): string {
+function curlWithKey(sandbox: SandboxState, { url, certificate }: RunningServer): string {
   const secret = defaultSecret(sandbox);
   const header = secret === undefined ? "" : `-H "x-api-key: ${secret}" `;
   const target = shellWord(url + firstEndpoint(sandbox).path);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ReportFormat } from "../../report/render/document.js";
-import { conclusion, githubAnnotations, renderReport } from "../../report/report-document.js";
+import type { ReportFormat } from "../../report/render/layout.js";
+import { conclusion, githubAnnotations, renderReport } from "../../report/report-layout.js";
 import type { Report } from "../../report/report-shape.js";
 import type { UnmetThreshold } from "../../report/thresholds.js";
 import { redactKeys } from "../../rules/redact.js";

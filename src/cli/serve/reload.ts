@@ -2,7 +2,7 @@ import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
 import { SandboxError } from "../../rules/errors.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
-import { enterScenario, givenOptions, prepareScenario } from "../../sandbox/start.js";
+import { enter, givenOptions, stateAtStart } from "../../sandbox/start.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import type * as flag from "../flags.js";
@@ -62,9 +62,10 @@ export async function startWatching(
 function serveFresh(fresh: LoadedScenario, flags: flag.SandboxFlags, { sandbox, onLoad, log }: Served): void {
   try {
     const { scenario, name, text } = fresh;
-    const started = prepareScenario(sandbox, scenario, { name, text, ...givenOptions(flags) });
+    const { platform, conditions } = sandbox;
+    const state = stateAtStart(scenario, { name, text, platform, conditions, ...givenOptions(flags) });
     onLoad(fresh);
-    enterScenario(sandbox, started);
+    enter(sandbox, state);
   } catch (error) {
     // The new sandbox is served even if one of our files cannot be written.
     if (!(error instanceof SandboxError && error.code === "state_unwritable")) throw error;

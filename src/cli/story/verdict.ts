@@ -1,13 +1,13 @@
 import { storySender } from "../../api/story-sender.js";
 import { placeInScenario } from "../../node/dry-run.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import { stepJson } from "../../node/logger.js";
 import { alignColumns, pluralize } from "../../report/plain-text.js";
 import { escapeControls, printable, redactKeys } from "../../rules/redact.js";
 import { snakeCase } from "../../rules/schema/json.js";
 import { pathText } from "../../rules/schema/shape.js";
 import { isAsExpected, type PlayedStep } from "../../sandbox/steps.js";
 import { runStory, type StepProblem, stepProblems } from "../../sandbox/story/run-step.js";
+import { stepJson } from "../../sandbox/story/step-view.js";
 import { viewClock } from "../../sandbox/views.js";
 import type { FoundPlace } from "../../scenario/parse-scenario.js";
 import { formatProblem } from "../../scenario/problems.js";

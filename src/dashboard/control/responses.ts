@@ -1,8 +1,8 @@
 import type { RequestDetails as DetailsView } from "../../api/request-details.js";
-import type { stepView } from "../../node/logger.js";
 import type { ReportedAdvice, ReportedPath, Report as ReportView } from "../../report/report-shape.js";
 import type { InJson } from "../../rules/schema/json.js";
 import type { Fault as FaultView } from "../../sandbox/faults.js";
+import type { stepView } from "../../sandbox/story/step-view.js";
 import type {
   ClockView,
   KeyView,
@@ -55,7 +55,6 @@ export type RequestChecks = {
   readonly faults: readonly string[];
 };
 export type ShownSentRequest = { readonly request: Request; readonly response: Response | null };
-export type ShownProfile = ShownReport["profile"];
 export type ShownScenario = {
   readonly name: string;
   readonly description: string;
@@ -68,7 +67,9 @@ export type TextProblem = {
   readonly message: string;
   readonly hint: string | null;
 };
-export type StepResult = InJson<ReturnType<typeof stepView>>;
+export type StepResult = InJson<ReturnType<typeof stepView>> & {
+  readonly checks: ShownRequestDetails["checks"] | null;
+};
 export type Story = {
   readonly steps: number;
   readonly done: number;
@@ -80,6 +81,7 @@ export type Story = {
 
 /** By path: what the page follows. */
 export type ControlData = {
+  readonly "/assumptions": { readonly scopes: readonly string[] };
   readonly "/clock": Clock;
   readonly "/faults": readonly ShownFault[];
   readonly "/health": { readonly version: string; readonly scenario?: string; readonly seed?: number };

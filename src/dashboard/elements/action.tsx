@@ -3,6 +3,8 @@ import { useRef, useState } from "preact/hooks";
 import type { ControlError } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { ControlData } from "../control/responses.js";
+import { whyOffline } from "../control/revision.js";
+import { useShared } from "../control/shared.js";
 import { Dialog } from "./dialog.js";
 import { DocsLink, Sentence } from "./words.js";
 
@@ -83,7 +85,9 @@ export function Ask({ title, text, action, run, onClose }: AskProps) {
         <Button class="danger" run={runAndClose}>
           {action}
         </Button>
-        <Button run={onClose}>Cancel</Button>
+        <Button isLocal run={onClose}>
+          Cancel
+        </Button>
       </footer>
     </Dialog>
   );
@@ -95,20 +99,29 @@ interface ButtonProps {
   readonly ask?: Question | undefined;
   readonly class?: string;
   readonly isDisabled?: boolean;
+  /** Whether it works without the server. */
+  readonly isLocal?: boolean;
   readonly children: ComponentChildren;
 }
 
-/** A button that runs once at a time, and shows a rejection below. */
-export function Button({ run, ask, class: name = "quiet", isDisabled, children }: ButtonProps) {
+/** Whether the server has stopped responding: nothing can be changed then. */
+export const useOffline = () => useShared(whyOffline) !== undefined;
+
+/** A button that runs once at a time, and shows a rejection below. A disabled one keeps the focus. */
+export function Button(props: ButtonProps) {
+  const { run, ask, class: name = "quiet", isLocal = false, children } = props;
+  const isOffline = useOffline() && !isLocal;
+  const isDisabled = props.isDisabled === true || isOffline;
   const { problem, isRunning, add } = useActions();
   const [isAsking, setAsking] = useState(false);
   const press = () => {
+    if (isDisabled) return;
     if (ask !== undefined) setAsking(true);
     else if (!isRunning) add(run);
   };
   return (
     <>
-      <button type="button" class={name} disabled={isDisabled} onClick={press}>
+      <button type="button" class={name} aria-disabled={isDisabled} onClick={press}>
         {children}
       </button>
       {ask !== undefined && isAsking && <Ask {...ask} run={run} onClose={() => setAsking(false)} />}

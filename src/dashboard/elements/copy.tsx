@@ -4,11 +4,12 @@ import { Button } from "./action.js";
 
 interface CopyProps {
   readonly text: string | (() => Promise<string>);
+  readonly class?: string;
   readonly children: ComponentChildren;
 }
 
 /** A button that copies a text. If the browser forbids that, as over plain HTTP from another machine, it shows the text to copy manually. */
-export function CopyButton({ text, children }: CopyProps) {
+export function CopyButton({ text, class: name = "quiet", children }: CopyProps) {
   const [isCopied, setCopied] = useState(false);
   const [manual, setManual] = useState<string | undefined>(undefined);
   const copy = async () => {
@@ -23,7 +24,9 @@ export function CopyButton({ text, children }: CopyProps) {
   };
   return (
     <span class="copy">
-      <Button run={copy}>{isCopied ? "Copied" : children}</Button>
+      <Button class={name} isLocal={typeof text === "string"} run={copy}>
+        {isCopied ? "Copied" : children}
+      </Button>
       {manual && (
         <textarea
           readOnly

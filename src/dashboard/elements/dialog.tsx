@@ -3,14 +3,12 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 
 interface DialogProps {
   readonly title: string;
-  /** Whether somebody has entered something: Escape then keeps it, and leads to the last button. */
-  readonly isFilled?: boolean;
   readonly onClose: () => void;
   readonly children?: ComponentChildren;
 }
 
 /** A dialog that keeps the focus until one of its buttons or Escape closes it. */
-export function Dialog({ title, isFilled = false, onClose, children }: DialogProps) {
+export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     const shown = dialog.current;
@@ -23,6 +21,10 @@ export function Dialog({ title, isFilled = false, onClose, children }: DialogPro
   // Removed while it is still open. A hidden dialog would keep its content, such as a secret, in the page.
   const leave = (event: Event) => {
     event.preventDefault();
+    // What somebody has entered stays: a button discards it.
+    const isFilled = [...(dialog.current?.querySelectorAll("input") ?? [])].some(
+      ({ value, defaultValue }) => value !== defaultValue,
+    );
     if (isFilled) dialog.current?.querySelector<HTMLElement>("footer button:last-of-type")?.focus();
     else onClose();
   };

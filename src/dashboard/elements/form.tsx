@@ -1,70 +1,55 @@
-import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
-import type { ControlError } from "../control/call.js";
-import { Shared, useShared } from "../control/shared.js";
-import { RejectionText, useActions } from "./action.js";
+import { type ComponentChildren, createContext } from "preact";
+import { useContext, useEffect, useRef } from "preact/hooks";
+import { RejectionText, useActions, useOffline } from "./action.js";
 
-type Texts = Readonly<Record<string, string>>;
+/** The problems of a form's fields, by name. */
+export const FieldProblems = createContext<Readonly<Record<string, string>>>({});
 
-interface Entered {
-  readonly texts: Texts;
-  readonly problems: Texts;
-}
-
-const nothing: Entered = { texts: {}, problems: {} };
-
-/** What somebody has entered, and its problems, by field. It outlives its view: only sending or canceling empties it. */
-export class FormDraft extends Shared<Entered> {
-  constructor() {
-    super(nothing);
-  }
-
-  /** The text of a field; `undefined` if it is empty. */
-  text(field: string): string | undefined {
-    return this.value.texts[field]?.trim() || undefined;
-  }
-
-  enter(field: string, text: string): void {
-    this.value = { ...this.value, texts: { ...this.value.texts, [field]: text } };
-  }
-
-  empty(): void {
-    this.value = nothing;
-  }
+/** The text of a field; `undefined` if it is empty. */
+export function textIn(entered: FormData, field: string): string | undefined {
+  return String(entered.get(field) ?? "").trim() || undefined;
 }
 
 interface FormProps {
-  readonly draft: FormDraft;
   readonly class: string;
-  /** Gets the value of the button that was pressed. */
-  readonly send: (button: string) => Promise<unknown>;
+  /** Gets what was entered, with the value of the button that was pressed. */
+  readonly send: (entered: FormData, form: HTMLFormElement) => Promise<unknown>;
   readonly children: ComponentChildren;
 }
 
 /** A form that is sent once at a time. Problems are shown below their fields, the first of which gets the focus. */
-export function Form({ draft, class: layout, send, children }: FormProps) {
-  const form = useRef<HTMLFormElement>(null);
+export function Form({ class: layout, send, children }: FormProps) {
   const { problem, isRunning, add } = useActions();
+  const isOffline = useOffline();
+  const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus(), [problem]);
-  const submit = (event: SubmitEvent) => {
+  const submit = (event: SubmitEvent & { readonly currentTarget: HTMLFormElement }) => {
     event.preventDefault();
-    const { value } = event.submitter as HTMLButtonElement;
-    if (isRunning) return;
-    add(async () => {
-      try {
-        await send(value);
-      } catch (error) {
-        draft.value = { ...draft.value, problems: (error as ControlError).fields };
-        throw error;
-      }
-    });
+    const { currentTarget: sent, submitter } = event;
+    const entered = new FormData(sent, submitter);
+    if (!isRunning && !isOffline) add(() => send(entered, sent));
   };
+  const fields = problem?.fields ?? {};
   return (
-    <form class={layout} ref={form} aria-busy={isRunning} onSubmit={submit}>
-      {children}
-      {Object.keys(problem?.fields ?? {}).length === 0 && <RejectionText problem={problem} />}
-    </form>
+    <FieldProblems.Provider value={fields}>
+      <form class={layout} ref={form} aria-busy={isRunning} onSubmit={submit}>
+        {children}
+        {Object.keys(fields).length === 0 && <RejectionText problem={problem} />}
+      </form>
+    </FieldProblems.Provider>
   );
+}
+
+interface SubmitProps {
+  readonly class?: string;
+  readonly name?: string;
+  readonly value?: string;
+  readonly children: ComponentChildren;
+}
+
+/** A button that sends its form. */
+export function Submit(props: SubmitProps) {
+  return <button type="submit" aria-disabled={useOffline()} {...props} />;
 }
 
 /** A value, with other words if these differ. */
@@ -86,7 +71,6 @@ export function Options({ of }: { readonly of: readonly Option[] }) {
 }
 
 interface FieldProps {
-  readonly draft: FormDraft;
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
@@ -97,18 +81,13 @@ interface FieldProps {
 }
 
 /** A field of a form with its label, and its hint or problem below. */
-export function Field({ draft, name, label, hint, placeholder, required, of }: FieldProps) {
-  const { texts, problems } = useShared(draft);
-  const id = `field-${name}`;
-  const problem = problems[name];
-  const value = texts[name] ?? (of ? pairOf(of[0] ?? "")[0] : "");
+export function Field({ label, hint, of, ...rest }: FieldProps) {
+  const problem = useContext(FieldProblems)[rest.name];
+  const id = `field-${rest.name}`;
   const note = problem ?? hint;
-  const change = ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
-    draft.enter(name, currentTarget.value);
   const attributes = {
+    ...rest,
     id,
-    value,
-    required,
     "aria-invalid": problem !== undefined,
     "aria-describedby": note && `${id}-note`,
   };
@@ -116,15 +95,9 @@ export function Field({ draft, name, label, hint, placeholder, required, of }: F
     <div class="field">
       <label htmlFor={id}>{label}</label>
       {of === undefined ? (
-        <input
-          placeholder={placeholder}
-          autocomplete="off"
-          spellcheck={false}
-          onInput={change}
-          {...attributes}
-        />
+        <input autocomplete="off" spellcheck={false} {...attributes} />
       ) : (
-        <select onChange={change} {...attributes}>
+        <select {...attributes}>
           <Options of={of} />
         </select>
       )}

@@ -18,10 +18,8 @@ export const limitInAddress = () => Number(route.value.query.get("limit")) || dr
 
 interface ListHeadProps {
   readonly title: string;
-  readonly matching: number;
-  readonly total: number;
-  /** All rows in words: `15 keys`. */
-  readonly all: string;
+  /** What the filter leaves of all rows in words, such as `15 keys`; `undefined` until they are read. */
+  readonly count: { readonly matching: number; readonly total: number; readonly all: string } | undefined;
   /** What the filter finds. */
   readonly placeholder: string;
   /** Next to the title. */
@@ -29,7 +27,7 @@ interface ListHeadProps {
 }
 
 /** The title of a long list, how much of it the filter leaves, and the filter, which the address keeps. */
-export function ListHead({ title, matching, total, all, placeholder, children }: ListHeadProps) {
+export function ListHead({ title, count, placeholder, children }: ListHeadProps) {
   const [isRejected, setRejected] = useState(false);
   const filter = ({ currentTarget: input }: Readonly<{ currentTarget: HTMLInputElement }>) => {
     const isSecret = looksLikeSecret.test(input.value);
@@ -41,10 +39,12 @@ export function ListHead({ title, matching, total, all, placeholder, children }:
     <>
       <header class="bar">
         <h1>{title}</h1>
-        <span class="muted">
-          {matching === total ? null : `${matching.toLocaleString("en")} of `}
-          {all}
-        </span>
+        {count && (
+          <span class="muted">
+            {count.matching === count.total ? null : `${count.matching.toLocaleString("en")} of `}
+            {count.all}
+          </span>
+        )}
         {children}
       </header>
       <search class="filter">

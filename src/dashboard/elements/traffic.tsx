@@ -1,7 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type {
   Request,
-  RequestChecks,
   ShownAdvice,
   ShownReport,
   ShownRequestDetails,
@@ -125,16 +124,6 @@ export function CheckStrip({ checks, pathId }: { readonly checks: Results; reado
       ))}
     </ol>
   );
-}
-
-/** The results of the checks of a request that ended at a path; a fault may have hit it before all of them. */
-export function resultsAt(checks: RequestChecks["checks"], pathId: string, isFault: boolean): Results {
-  const rejectedAt = checks.findIndex(({ exits }) => exits.includes(pathId));
-  const reached = isFault ? 0 : rejectedAt === -1 ? checks.length : rejectedAt;
-  return checks.map((check, index) => ({
-    ...check,
-    result: index < reached ? "passed" : index === rejectedAt ? "rejected" : "not_reached",
-  }));
 }
 
 /** In characters. A longer text would slow the browser down. */

@@ -1,10 +1,9 @@
-import { useState } from "preact/hooks";
 import { ControlError, call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import { now } from "../control/now.js";
 import { useShared } from "../control/shared.js";
 import { Button, RejectionText, useActions } from "../elements/action.js";
-import { Field, Form, FormDraft } from "../elements/form.js";
+import { Field, Form, Submit, textIn } from "../elements/form.js";
 import { InstantText, Panel, Until } from "../elements/words.js";
 import { linkTo } from "../route.js";
 
@@ -14,14 +13,13 @@ const advance = (by: string) => call("/clock/advance", { method: "POST", body: {
 
 const leaps = { "+1 min": "1m", "+10 min": "10m", "+1 h": "1h", "+1 d": "1d" };
 
-const eventsAtFirst = 5;
+const maxEvents = 5;
 
 /** The clock, and what it will change. */
 export function ClockPanel() {
   const upcoming = useData("/upcoming");
   const frozen = useData("/clock").data?.frozen ?? false;
   const { add, problem } = useActions();
-  const [max, setMax] = useState(eventsAtFirst);
   const time = useShared(now);
   // After a jump, the list contains past events until it is read again.
   const events = upcoming.data?.filter(({ at }) => !(Date.parse(at) <= time)) ?? [];
@@ -46,7 +44,7 @@ export function ClockPanel() {
       <MoveForm />
       <h3>Next events</h3>
       <ul class="list">
-        {events.slice(0, max).map(({ at, kind, key, text }) => (
+        {events.slice(0, maxEvents).map(({ at, kind, key, text }) => (
           <li key={`${at} ${kind} ${key} ${text}`} class="bar nowrap">
             <div class="wide">
               <p>{key === null ? text : <a href={linkTo("keys", [key], { filter: key })}>{text}</a>}</p>
@@ -58,21 +56,13 @@ export function ClockPanel() {
           </li>
         ))}
       </ul>
-      {events.length <= max ? null : (
-        <Button class="quiet small" run={() => setMax(events.length)}>
-          Show {events.length - max} more
-        </Button>
-      )}
     </Panel>
   );
 }
 
-/** Stays while another view is shown. */
-const draft = new FormDraft();
-
 /** Moves the clock by a duration or to a time. */
-async function move(): Promise<void> {
-  const text = draft.text("to") ?? "";
+async function move(entered: FormData, form: HTMLFormElement): Promise<void> {
+  const text = textIn(entered, "to") ?? "";
   try {
     await (/^\d{4}-/.test(text) ? setClock({ now: text }) : advance(text));
   } catch (error) {
@@ -82,16 +72,14 @@ async function move(): Promise<void> {
       fields.by && "Enter a duration, such as 90s, 2h or 1d, or a time, such as 2026-03-02T12:00:00Z.";
     throw new ControlError(code, message, { to: words ?? fields.now ?? message });
   }
-  draft.empty();
+  form.reset();
 }
 
 function MoveForm() {
   return (
-    <Form draft={draft} class="bar align-end" send={move}>
-      <Field draft={draft} name="to" label="Move by or to" required placeholder="90s, 2h or a time" />
-      <button type="submit" class="quiet">
-        Move
-      </button>
+    <Form class="bar align-end" send={move}>
+      <Field name="to" label="Move by or to" required placeholder="90s, 2h or a time" />
+      <Submit class="quiet">Move</Submit>
     </Form>
   );
 }

@@ -1,23 +1,63 @@
+import { useEffect } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { ShownFault } from "../control/responses.js";
+import { Shared, useShared } from "../control/shared.js";
 import { Button, Read } from "../elements/action.js";
-import { Field, Form, FormDraft, type Option } from "../elements/form.js";
+import { Field, Form, type Option, Submit, textIn } from "../elements/form.js";
 import { capitalized, counted, DocsLink, instantText, Panel, shortened } from "../elements/words.js";
+import { linkTo } from "../route.js";
+import { useName } from "./scenario.js";
 
 type Faults = readonly ShownFault[];
+
+/** Those that this page added, as texts: any other one may be the scenario's. */
+const added = new Set<string>();
+
+const textOf = ({ when, then }: ShownFault) => JSON.stringify([when, then]);
+
+/** What was active before the last fault was turned off. */
+const turnedOff = new Shared<Faults>([]);
 
 /** Replaces the active faults with the result of a function. Another page may have changed them in between. */
 async function replaceFaults(next: (active: Faults) => Faults): Promise<void> {
   const active = await call<Faults>("/faults");
-  // The number of its requests is no setting.
-  const faults = next(active).map(({ when, then }) => ({ ...(when && { when }), then }));
+  const faults = next(active);
   await call("/faults", { method: "PUT", body: { faults } });
+  turnedOff.value = faults.length === 0 ? active : [];
 }
 
-export const turnOffAll = () => replaceFaults(() => []);
-
-const textOf = ({ when, then }: ShownFault) => JSON.stringify([when, then]);
+/** Faults change responses, so every view shows them and turns them off, or on again. */
+export function ActiveFaults() {
+  const name = useName();
+  // Another scenario has other keys.
+  useEffect(() => {
+    turnedOff.value = [];
+  }, [name]);
+  const off = useShared(turnedOff);
+  const active = useData("/faults").data ?? [];
+  const isOn = active.length > 0;
+  if (!isOn && off.length === 0) return null;
+  const ask = {
+    title: `Turn off ${counted(active.length, "fault")}?`,
+    text: "The scenario may have them. Undo turns them on again.",
+    action: "Turn them off",
+  };
+  return (
+    <span class="bar active-faults">
+      <a href={linkTo("sandbox", ["faults"])}>
+        {isOn ? `${counted(active.length, "fault")} active` : "Faults are off"}
+      </a>
+      <Button
+        class="quiet small"
+        ask={active.every((fault) => added.has(textOf(fault))) ? undefined : ask}
+        run={() => replaceFaults(() => (isOn ? [] : off))}
+      >
+        {isOn ? "Turn off" : "Undo"}
+      </Button>
+    </span>
+  );
+}
 
 const turnOff = (fault: ShownFault) =>
   replaceFaults((active) => {
@@ -78,49 +118,54 @@ const effects: readonly ShownFault["then"][] = [
   { slow: 25 },
 ];
 
-/** The requests that the next fault hits. Stays while another view is shown. */
-const draft = new FormDraft();
-
 const every: readonly Option[] = [
   ["", "every request"],
-  ...[2, 3, 4, 5, 10].map((nth) => [`${nth}`, `every ${nth} requests`] as const),
+  ...[2, 3, 4, 5, 10].map((nth) => [`${nth}`, `every ${ordinal(nth)} request`] as const),
 ];
+
+/** `second`, `3rd`, `21st`. */
+function ordinal(nth: number): string {
+  const ends: Readonly<Record<string, string>> = { one: "st", two: "nd", few: "rd" };
+  const end = ends[new Intl.PluralRules("en", { type: "ordinal" }).select(nth)] ?? "th";
+  return nth === 2 ? "second" : `${nth}${end}`;
+}
 
 function NewFault() {
   const refs = useData("/keys?limit=1000").data?.map(({ ref }) => ref) ?? [];
-  const add = (words: string) => {
-    const key = draft.text("key");
-    const nth = draft.text("nth");
+  const add = (entered: FormData) => {
+    const [key, nth, words] = ["key", "nth", "effect"].map((name) => textIn(entered, name));
     const when = { ...(key && { key }), ...(nth && { every: Number(nth) }) };
     const condition = Object.keys(when).length > 0 && { when };
     const then = effects.find((effect) => effectWords(effect) === words) ?? {};
-    return replaceFaults((active) => [...active, { ...condition, then }]);
+    const fault = { ...condition, then };
+    added.add(textOf(fault));
+    return replaceFaults((active) => [...active, fault]);
   };
   return (
-    <Form draft={draft} class="stack" send={add}>
+    <Form class="stack" send={add}>
       <h3>Add a fault</h3>
       <div class="form-fields">
-        <Field draft={draft} name="key" label="For key" of={[["", "every key"], ...refs]} />
-        <Field draft={draft} name="nth" label="For requests" of={every} />
+        <Field name="key" label="For key" of={[["", "every key"], ...refs]} />
+        <Field name="nth" label="For requests" of={every} />
       </div>
       <div class="bar">
         {effects.map(effectWords).map((words) => (
-          <button key={words} type="submit" class="quiet" value={words}>
+          <Submit key={words} class="quiet" name="effect" value={words}>
             {capitalized(words)}
-          </button>
+          </Submit>
         ))}
       </div>
     </Form>
   );
 }
 
-/** The requests that match a fault: `every 3 requests with the key flaky`. */
+/** The requests that match a fault: `every 3rd request with the key flaky`. */
 function conditionWords(when: ShownFault["when"] = {}): string {
   const { key, organization, path_id: path, every: nth = 1, requests, probability, after, until } = when;
   return [
     probability !== undefined && `with a probability of ${Math.round(probability * 1000) / 10}%,`,
     requests === undefined
-      ? `every ${nth > 1 ? `${nth} requests` : "request"}`
+      ? `every ${nth > 1 ? `${ordinal(nth)} ` : ""}request`
       : `request ${shortened(requests.join(", "), 60)}`,
     key !== undefined && `with the key ${key}`,
     organization !== undefined && `from ${organization}`,
@@ -132,26 +177,11 @@ function conditionWords(when: ShownFault["when"] = {}): string {
     .join(" ");
 }
 
-/** The effects of a fault: `503, 2s late`. */
-function effectWords({
-  latency,
-  status,
-  body,
-  slow,
-  reset,
-  hang,
-  truncate,
-  malformed,
-}: ShownFault["then"]): string {
-  const delay = typeof latency === "object" ? Object.values(latency).join(" to ") : latency;
-  const words = [
-    status !== undefined && `${status}${body === "html" ? " with a gateway's page" : ""}`,
-    reset && "connection reset",
-    hang && "no response",
-    truncate && "cut body",
-    malformed && "broken JSON",
-    slow !== undefined && `${slow} bytes per second`,
-    delay !== undefined && `${delay} late`,
-  ];
-  return words.filter(Boolean).join(", ");
+/** The effects of a fault, as scenarios name them: `latency 2s, status 503`. */
+function effectWords(then: ShownFault["then"]): string {
+  const words = Object.entries(then).map(([name, value]) => {
+    const shown = typeof value === "object" ? Object.values(value).join(" to ") : value;
+    return value === true ? name : `${name} ${shown}`;
+  });
+  return words.join(", ");
 }

@@ -2,13 +2,14 @@ import { useState } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { Directory, ListedKey, ShownOrganization, ShownSentRequest } from "../control/responses.js";
-import { Button, RejectionText, useActions } from "../elements/action.js";
+import { Button, RejectionText, useActions, useOffline } from "../elements/action.js";
 import { type Option, Options } from "../elements/form.js";
 import { filterInAddress, ListHead, limitInAddress, MoreRows } from "../elements/list.js";
 import { SentResponse, toneOf } from "../elements/traffic.js";
 import { counted, FactList, InstantText, Sentence, Until } from "../elements/words.js";
 import { linkTo, route } from "../route.js";
 import { doing, KeyDialog } from "./key-dialog.js";
+import { CopyKey } from "./secret.js";
 
 export function KeysView() {
   const query = new URLSearchParams({ filter: filterInAddress(), limit: `${limitInAddress()}` });
@@ -22,12 +23,10 @@ export function KeysView() {
     <>
       <ListHead
         title="Keys"
-        matching={matching}
-        total={total}
-        all={counted(total, "key")}
+        count={data && { matching, total, all: counted(total, "key") }}
         placeholder="Ref, name, organization, state, scope"
       >
-        <Button class="end" run={create}>
+        <Button class="end" isDisabled={data === undefined} run={create}>
           Create a key
         </Button>
       </ListHead>
@@ -86,6 +85,7 @@ type Permission = readonly [
 
 function Access({ organization }: Readonly<{ organization: ShownOrganization }>) {
   const { add, problem } = useActions();
+  const isOffline = useOffline();
   const { ref, status, sandbox_access, live_access } = organization;
   const sandbox = sandbox_access ? "on" : "off";
   const live: readonly Option[] = [["not_approved", "not approved"], "approved", "suspended"];
@@ -101,7 +101,11 @@ function Access({ organization }: Readonly<{ organization: ShownOrganization }>)
       {permissions.map(([label, value, of, changeTo]) => (
         <label key={label} class="labeled">
           {label}
-          <select value={value} onChange={({ currentTarget }) => change(changeTo(currentTarget.value))}>
+          <select
+            value={value}
+            disabled={isOffline}
+            onChange={({ currentTarget }) => change(changeTo(currentTarget.value))}
+          >
             <Options of={of} />
           </select>
         </label>
@@ -134,6 +138,7 @@ function KeyRow({ of: key }: Readonly<{ of: ListedKey }>) {
         <span class={`badge ${environment === "live" ? "toned tone-access" : ""}`}>{environment}</span>
         {legacy && <span class="badge">legacy</span>}
       </span>
+      <CopyKey of={ref}>Copy</CopyKey>
       <span class="muted">
         gets{" "}
         <strong class={`toned tone-${toneOf(next.path_id)}`}>
@@ -186,6 +191,7 @@ function OpenKey({ of: key }: Readonly<{ of: ListedKey }>) {
         ]}
       />
       <div class="bar">
+        <CopyKey of={ref}>Copy the key</CopyKey>
         <Button
           class="quiet small"
           run={async () => {

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { baseUrl, call } from "../control/call.js";
+import { call } from "../control/call.js";
 import type { ReportPath, ShownReport, ShownSentRequest } from "../control/responses.js";
 import { Button, lossOfState, Read } from "../elements/action.js";
 import { PathBadge, SentResponse, toneOf } from "../elements/traffic.js";
@@ -137,8 +137,6 @@ export function SendNow({
   };
   if (scenario !== null)
     return <a href={linkTo("sandbox", ["scenario"])}>Load {scenario}, which has this path</a>;
-  const line = (secret: string) =>
-    curl.replace(/\$SVC_KEY_\w+/, () => secret).replace("$SVC_BASE_URL", () => baseUrl);
   const ask = { title: "Reset, then send it?", text: lossOfState, action: "Send it" };
   return (
     <>
@@ -147,7 +145,7 @@ export function SendNow({
           {reset ? "Reset, then send it" : "Send it now"}
         </Button>
         {/* Without the reset, it would not cover the path. */}
-        {reset ? null : <CopyCurl keyRef={ref} line={line} />}
+        {reset ? null : <CopyCurl keyRef={ref} curl={curl} />}
       </div>
       <output class="stack">
         {sent && (

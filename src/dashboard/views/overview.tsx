@@ -15,36 +15,29 @@ export function OverviewView() {
     <>
       <h1>Overview</h1>
       <Read path="/report?story=true">
-        {(data) => {
-          const nextStep = <NextStep report={data} isQuiet={rejections.length > 0} />;
-          const isFirst = rejections.length + data.advice.length === 0;
-          return (
-            <div class="with-aside">
-              <div class="stack gap">
-                {rejections.length === 0 ? null : (
-                  <Panel title="Last rejections">
-                    <ul class="list">
-                      {rejections.map(({ id }, index) => (
-                        <Rejection key={id} id={id} isFirst={index === 0} />
-                      ))}
-                    </ul>
-                  </Panel>
-                )}
-                {data.advice.length === 0 ? null : (
-                  <Panel title="Advice">
-                    <AdviceList advice={data.advice} inJournal={data.in_journal} />
-                  </Panel>
-                )}
-                {isFirst && nextStep}
-              </div>
-              <div class="stack gap">
-                <Coverage report={data} />
-                {isFirst ? null : nextStep}
-              </div>
-              <Outcomes report={data} />
+        {(data) => (
+          <div class="with-aside">
+            <div class="stack gap">
+              {rejections.length === 0 ? null : (
+                <Panel title="Last rejections">
+                  <ul class="list">
+                    {rejections.map((request, index) => (
+                      <Rejection key={request.id} request={request} isFirst={index === 0} />
+                    ))}
+                  </ul>
+                </Panel>
+              )}
+              {data.advice.length === 0 ? null : (
+                <Panel title="Advice">
+                  <AdviceList advice={data.advice} inJournal={data.in_journal} />
+                </Panel>
+              )}
+              <NextStep report={data} isQuiet={rejections.length > 0} />
             </div>
-          );
-        }}
+            <Coverage report={data} />
+            <Outcomes report={data} />
+          </div>
+        )}
       </Read>
     </>
   );
@@ -62,28 +55,29 @@ function useRejections(): readonly Request[] {
   return rejected.filter(isFirst).slice(0, maxShown);
 }
 
-/** Why a client was rejected, with the buttons that fix it. */
-function Rejection({ id, isFirst }: { readonly id: string; readonly isFirst: boolean }) {
-  const request = useData(`/requests/${encodeURIComponent(id)}`).data;
-  if (request === undefined) return null;
-  const { key, path_id: pathId } = request;
+/** Why a client was rejected, with the buttons that fix it; these have their place before they are read. */
+function Rejection({ request, isFirst }: { readonly request: Request; readonly isFirst: boolean }) {
+  const { id, key, path_id: pathId } = request;
+  const details = useData(`/requests/${encodeURIComponent(id)}`).data;
   return (
-    <li class="stack">
+    <li class="stack last-rejection">
       <p>
         <PathBadge pathId={pathId} />{" "}
         <a href={linkTo("requests", [id])}>
           <Target request={request} max={80} />
         </a>{" "}
         with <strong>{key === null ? "no known key" : <bdi>{key}</bdi>}</strong>:{" "}
-        <Sentence>{causeText(request)}</Sentence>
+        {details && <Sentence>{causeText(details)}</Sentence>}
       </p>
-      <FixAndSend
-        request={request}
-        onSent={(sent) => {
-          location.hash = linkTo("requests", [sent]);
-        }}
-        isQuiet={!isFirst}
-      />
+      {details && (
+        <FixAndSend
+          request={details}
+          onSent={(sent) => {
+            location.hash = linkTo("requests", [sent]);
+          }}
+          isQuiet={!isFirst}
+        />
+      )}
     </li>
   );
 }

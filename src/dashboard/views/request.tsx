@@ -1,6 +1,4 @@
 import { useEffect, useRef } from "preact/hooks";
-import { baseUrl } from "../control/call.js";
-import { curlOf } from "../control/curl.js";
 import { useData } from "../control/data.js";
 import type { ShownRequestDetails } from "../control/responses.js";
 import { RejectionText } from "../elements/action.js";
@@ -82,7 +80,18 @@ function Cause({ request }: Sections) {
 
 /** The way of a request through the checks, and what was sent and received. */
 function Way({ request, isSentAgain }: Sections & Readonly<{ isSentAgain: boolean }>) {
-  const { id, checks, path_id: pathId, status, advice_details: advice, repeat, text, sent, fault } = request;
+  const {
+    id,
+    checks,
+    path_id: pathId,
+    status,
+    advice_details: advice,
+    repeat,
+    text,
+    sent,
+    fault,
+    curl,
+  } = request;
   const { response } = request;
   return (
     <>
@@ -106,9 +115,8 @@ function Way({ request, isSentAgain }: Sections & Readonly<{ isSentAgain: boolea
         </>
       )}
       <div class="bar">
-        <CopyCurl keyRef={repeat.key} line={(secret) => curlOf(request, baseUrl, secret)} />
+        <CopyCurl keyRef={repeat.key} curl={curl} />
         <CopyButton text={text}>Copy for support</CopyButton>
-        <span class="muted small">The journal has a query and a body only of documented endpoints.</span>
       </div>
     </>
   );

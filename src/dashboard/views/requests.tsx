@@ -19,9 +19,13 @@ export function RequestsView() {
       <div class="stack gap">
         <ListHead
           title="Requests"
-          matching={chosen.length}
-          total={all.length}
-          all={all.length === 1000 ? "the last 1,000" : counted(all.length, "request")}
+          count={
+            data && {
+              matching: chosen.length,
+              total: all.length,
+              all: all.length === 1000 ? "the last 1,000" : counted(all.length, "request"),
+            }
+          }
           placeholder="Key, outcome, status, advice or id"
         />
         <RejectionText problem={problem} />

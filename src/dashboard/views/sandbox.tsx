@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { call } from "../control/call.js";
-import type { ShownProfile } from "../control/responses.js";
-import { Button, lossOfState, Read, RejectionText, useActions } from "../elements/action.js";
+import { Button, lossOfState, Read, RejectionText, useActions, useOffline } from "../elements/action.js";
+import { type Option, Options } from "../elements/form.js";
 import { DocsLink, Panel } from "../elements/words.js";
 import { route } from "../route.js";
 import { ClockPanel } from "./clock.js";
@@ -42,36 +42,30 @@ export function SandboxView() {
   );
 }
 
-const profiles: Readonly<Record<ShownProfile, string>> = {
-  minimal: "only what the specification promises",
-  typical: "what good gateways do",
-  varied: "like minimal, but with open details by the seed",
-};
+const profiles: readonly Option[] = [
+  ["minimal", "minimal: only what the specification promises"],
+  ["typical", "typical: what good gateways do"],
+  ["varied", "varied: like minimal, but with open details by the seed"],
+];
 
 /** The profile of the assumptions about open details of the specification. */
 function ProfilePanel() {
   const { add, problem } = useActions();
+  const isOffline = useOffline();
   const choose = (profile: string) => add(() => call("/assumptions", { method: "PUT", body: { profile } }));
   return (
     <Panel title="Profile" name="profile" note="What the sandbox does where the specification is silent.">
       <Read path="/report?story=true">
         {({ profile, pinned }) => (
           <>
-            <fieldset class="stack" aria-label="Profile">
-              {Object.entries(profiles).map(([name, words]) => (
-                <label key={name} class="choice">
-                  <input
-                    type="radio"
-                    name="profile"
-                    checked={name === profile}
-                    onChange={() => choose(name)}
-                  />
-                  <span>
-                    <strong>{name}</strong> <span class="muted">{words}</span>
-                  </span>
-                </label>
-              ))}
-            </fieldset>
+            <select
+              aria-label="Profile"
+              value={profile}
+              disabled={isOffline}
+              onChange={({ currentTarget }) => choose(currentTarget.value)}
+            >
+              <Options of={profiles} />
+            </select>
             <p>
               {pinned.length === 0 ? null : `Set apart from the profile: ${pinned.join(", ")}. `}
               <DocsLink to="specification.md#assumptions">All assumptions</DocsLink>

@@ -1,9 +1,8 @@
-import { useRef } from "preact/hooks";
 import { call, fetchControl } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { TextProblem } from "../control/responses.js";
 import { Shared, useShared } from "../control/shared.js";
-import { Button, lossOfState, Read, RejectionText, useActions } from "../elements/action.js";
+import { Button, lossOfState, Read, RejectionText, useActions, useOffline } from "../elements/action.js";
 import { saveFile } from "../elements/copy.js";
 import { counted, DocsLink, firstSentence, Panel } from "../elements/words.js";
 
@@ -51,7 +50,7 @@ function Running({ text }: Readonly<{ text: string }>) {
         <h3>
           <bdi>{name}</bdi>
         </h3>
-        <Button class="quiet small" run={save}>
+        <Button isLocal class="quiet small" run={save}>
           Download
         </Button>
       </div>
@@ -88,7 +87,7 @@ function FileText({ file: { name, text, content, problems } }: Readonly<{ file: 
         {hasErrors ? null : (
           <LoadButton name={name} load={() => fetchControl("/scenario", { method: "PUT", yaml: content })} />
         )}
-        <Button class="quiet small" run={closeFile}>
+        <Button isLocal class="quiet small" run={closeFile}>
           Cancel
         </Button>
       </div>
@@ -161,7 +160,6 @@ function LoadButton({ name, load }: { readonly name: string; readonly load: () =
 
 /** Reads and checks a file. Nothing changes until somebody loads it. */
 function FileChoice() {
-  const input = useRef<HTMLInputElement>(null);
   const { add, problem } = useActions();
   const check = async (file: File) => {
     // As bytes, so that the sandbox checks what is in the file.
@@ -179,16 +177,12 @@ function FileChoice() {
   return (
     <div>
       <input
-        ref={input}
         type="file"
         accept=".yaml,.yml"
         aria-label="Scenario file"
-        hidden
+        disabled={useOffline()}
         onChange={choose}
       />
-      <Button class="quiet small" run={() => input.current?.click()}>
-        Choose a file…
-      </Button>
       <RejectionText problem={problem} />
     </div>
   );

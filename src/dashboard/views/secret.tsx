@@ -1,33 +1,22 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { baseUrl, call } from "../control/call.js";
 import { useData } from "../control/data.js";
-import type { IssuedKey } from "../control/responses.js";
-import { Shared, useShared } from "../control/shared.js";
+import type { IssuedKey, Key } from "../control/responses.js";
 import { CopyButton } from "../elements/copy.js";
 
-/** The key that this page created last, to copy from the header. A reload discards it, and so does another scenario. */
-export const lastIssued = new Shared<IssuedKey | undefined>(undefined);
+/** The keys that this page has created, by fingerprint, with their secrets, to copy. A reload discards them. */
+const secrets = new Map<string, string>();
 
-/** The last issued key while it exists: another scenario or a reset may have started. */
-export function useLastIssued(): IssuedKey | undefined {
-  const issued = useShared(lastIssued);
+/** A key that a component issues, until it no longer exists: another scenario or a reset may have started. */
+export function useIssued() {
+  const state = useState<IssuedKey | undefined>(undefined);
+  const [issued, setIssued] = state;
   const { data, problem } = useData(issued && `/keys/${encodeURIComponent(issued.key.ref)}`);
   const isReplaced = data?.ref === issued?.key.ref && data?.fingerprint !== issued?.key.fingerprint;
   const isGone = problem?.code === "not_found" || isReplaced;
   useEffect(() => {
-    if (isGone) lastIssued.value = undefined;
+    if (isGone) setIssued(undefined);
   }, [isGone]);
-  return issued;
-}
-
-/** A key that a component issues, until it no longer exists. */
-export function useIssued() {
-  const state = useState<IssuedKey | undefined>(undefined);
-  const [, setIssued] = state;
-  const isListed = useShared(lastIssued) !== undefined;
-  useEffect(() => {
-    if (!isListed) setIssued(undefined);
-  }, [isListed]);
   return state;
 }
 
@@ -43,7 +32,7 @@ export function Secret({ issued }: Readonly<{ issued: IssuedKey }>) {
   const line = useCurlLine(secret);
   const shown = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    lastIssued.value = issued;
+    secrets.set(key.fingerprint, secret);
     // The form with the focus is gone.
     shown.current?.focus();
   }, []);
@@ -51,7 +40,7 @@ export function Secret({ issued }: Readonly<{ issued: IssuedKey }>) {
     <div class="stack secret" ref={shown} tabIndex={-1}>
       <p>
         <strong>Copy it now: it is shown only once.</strong> The sandbox stores only its hash. Until you
-        reload this page, its header also copies the key.
+        reload this page, the row of the key also copies it.
       </p>
       <code class="code">{secret}</code>
       <div class="bar">
@@ -65,15 +54,27 @@ export function Secret({ issued }: Readonly<{ issued: IssuedKey }>) {
   );
 }
 
-/** Copies a line for a shell, with the key in it: a new shell has no variables. */
-export function CopyCurl({ keyRef, line }: Readonly<{ keyRef: string; line: (secret: string) => string }>) {
-  const text = async () => line(keyRef === "none" ? "" : await secretOf(keyRef));
+/** Copies a command of the sandbox, with the key and the URL in it: a new shell has no variables. */
+export function CopyCurl({ keyRef, curl }: Readonly<{ keyRef: string; curl: string }>) {
+  const text = async () => {
+    const secret = keyRef === "none" ? "" : await secretOf(keyRef);
+    return curl.replace(/\$SVC_KEY_\w+/, () => secret).replace("$SVC_BASE_URL", () => baseUrl);
+  };
   return <CopyButton text={text}>Copy as curl</CopyButton>;
 }
 
+/** Copies a key. One that the seed did not make is known only to whoever created it or wrote the scenario. */
+export function CopyKey({ of: ref, children }: Readonly<{ of: string; children: string }>) {
+  return (
+    <CopyButton class="quiet small" text={() => secretOf(ref)}>
+      {children}
+      <span class="visually-hidden"> of {ref}</span>
+    </CopyButton>
+  );
+}
+
 async function secretOf(ref: string): Promise<string> {
-  const issued = lastIssued.value;
-  if (issued?.key.ref === ref) return issued.secret;
-  const path = `/keys/${encodeURIComponent(ref)}/secret`;
-  return (await call<{ readonly secret: string }>(path, { method: "POST" })).secret;
+  const path = `/keys/${encodeURIComponent(ref)}`;
+  const created = secrets.size > 0 && secrets.get((await call<Key>(path)).fingerprint);
+  return created || (await call<{ readonly secret: string }>(`${path}/secret`, { method: "POST" })).secret;
 }

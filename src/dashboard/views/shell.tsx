@@ -7,14 +7,13 @@ import { revision, tryNow, whyOffline } from "../control/revision.js";
 import { useShared } from "../control/shared.js";
 import { Button } from "../elements/action.js";
 import { CopyButton } from "../elements/copy.js";
-import { counted, DocsLink, InstantText } from "../elements/words.js";
+import { DocsLink, InstantText } from "../elements/words.js";
 import { linkTo, route } from "../route.js";
-import { turnOffAll } from "./faults.js";
+import { ActiveFaults } from "./faults.js";
 import { KeysView } from "./keys.js";
 import { OverviewView } from "./overview.js";
 import { RequestsView } from "./requests.js";
 import { SandboxView } from "./sandbox.js";
-import { useLastIssued } from "./secret.js";
 import { StoryView } from "./story.js";
 
 /** With their names in lower case in the address. */
@@ -65,43 +64,12 @@ function Header() {
           <span class="muted">seed {seed}</span>
         </span>
       )}
-      <ActiveFaults />
-      <Connect />
       <output class={isOpen ? "connection open" : "connection"}>{isOpen ? "live" : "not connected"}</output>
+      <div class="bar">
+        <ActiveFaults />
+        <CopyButton text={baseUrl}>Copy URL</CopyButton>
+      </div>
     </header>
-  );
-}
-
-/** Faults change responses, so every view shows them and turns them off. */
-function ActiveFaults() {
-  const active = useData("/faults").data?.length ?? 0;
-  if (active === 0) return null;
-  return (
-    <span class="bar active-faults">
-      <a href={linkTo("sandbox", ["faults"])}>{counted(active, "fault")} active</a>
-      <Button class="quiet small" run={turnOffAll}>
-        Turn off
-      </Button>
-    </span>
-  );
-}
-
-/** What a client needs: the base URL, and a key that this page knows, or where to create one. */
-function Connect() {
-  const issued = useLastIssued();
-  return (
-    <span class="bar">
-      <CopyButton text={baseUrl}>Copy URL</CopyButton>
-      {issued === undefined ? (
-        <a class="button quiet" href={linkTo("keys")}>
-          Create a key
-        </a>
-      ) : (
-        <CopyButton text={issued.secret}>
-          Copy key <bdi>{issued.key.ref}</bdi>
-        </CopyButton>
-      )}
-    </span>
   );
 }
 
@@ -122,7 +90,7 @@ function Navigation({ current }: Readonly<{ current: string }>) {
           ))}
         </ul>
         <div class="settings small">
-          <a class="clock" href={linkTo("sandbox", ["clock"])} title="The sandbox's clock">
+          <a class="clock" href={linkTo("sandbox", ["clock"])}>
             <InstantText at={useShared(now)} />
           </a>
           {frozen && <a href={linkTo("sandbox", ["clock"])}>clock frozen</a>}
@@ -153,7 +121,9 @@ function Main({ title, children }: { readonly title: string; readonly children: 
       {offline && (
         <div class="notice bar" role="status">
           <p class="wide">{offline} This page reconnects when that changes.</p>
-          <Button run={tryNow}>Try now</Button>
+          <Button isLocal run={tryNow}>
+            Try now
+          </Button>
         </div>
       )}
       {children}

@@ -1,9 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../control/call.js";
-import { useData } from "../control/data.js";
 import type { Request, StepResult, Story } from "../control/responses.js";
 import { Ask, Button, lossOfState, Read, RejectionText, useActions } from "../elements/action.js";
-import { BodyText, CheckStrip, OutcomeText, resultsAt, Target, toneOf } from "../elements/traffic.js";
+import { BodyText, CheckStrip, OutcomeText, Target, toneOf } from "../elements/traffic.js";
 import { counted, DocsLink, FactList, InstantText, Sentence, shortened } from "../elements/words.js";
 import { linkTo } from "../route.js";
 import { useName } from "./scenario.js";
@@ -37,7 +36,7 @@ function NoStory() {
 /** The steps of a presenter, one after another, however fast the keys are pressed. */
 function useSteps() {
   const { add, problem } = useActions();
-  // How many steps run after a question, because a reset discards requests of clients.
+  // How many steps run after a question, because a reset discards something.
   const [asked, setAsked] = useState<number | undefined>(undefined);
   const read = () => call<Story>("/story");
   const run = () => call("/story/next", { method: "POST" });
@@ -45,10 +44,11 @@ function useSteps() {
     await call("/reset", { method: "POST" });
     for (let step = 0; step < count; step++) await run();
   };
-  /** Runs a number of steps from the scenario's start, whatever clients have done before. */
+  /** Runs a number of steps from the scenario's start, no matter what was done before. */
   const runFromStart = async (count: number) => {
     const ofClients = await call<readonly Request[]>("/requests?source=client&limit=1");
-    if (ofClients.length > 0) setAsked(count);
+    const { changed } = await call<{ readonly changed: boolean }>("/state");
+    if (changed || ofClients.length > 0) setAsked(count);
     else await replay(count);
   };
   const next = async () => {
@@ -68,7 +68,7 @@ function useSteps() {
     question: asked !== undefined && (
       <Ask
         title="Reset the sandbox for the story?"
-        text={`Clients have sent requests. ${lossOfState}`}
+        text={lossOfState}
         action="Reset and continue"
         run={() => replay(asked)}
         onClose={() => setAsked(undefined)}
@@ -97,15 +97,11 @@ function Presenter({ progress }: Readonly<{ progress: Story }>) {
           <Button isDisabled={done === 0} run={back}>
             <kbd>←</kbd> Back
           </Button>
-          {done === steps ? (
-            <Button class="" run={startAgain}>
-              Start again
-            </Button>
-          ) : (
-            <Button class="" run={next}>
-              {done === 0 ? "Start" : "Next step"} <kbd>Space</kbd>
-            </Button>
-          )}
+          {done === steps && <Button run={startAgain}>Start again</Button>}
+          {/* It stays at the end: Space then does nothing. */}
+          <Button class="" isDisabled={done === steps} run={next}>
+            {done === 0 ? "Start" : "Next step"} <kbd>Space</kbd>
+          </Button>
         </div>
       </header>
       <section class="story-stage" aria-label="Latest step" aria-live="polite" ref={stage}>
@@ -171,7 +167,7 @@ function Opening({ progress: { done, name, description } }: Readonly<{ progress:
 
 /** The step of a story that ran last. Its narration leaves with it. */
 function Stage({ step, verdict }: Readonly<{ step: StepResult; verdict: boolean | null }>) {
-  const { say, text, request, response, performed, meanwhile } = step;
+  const { say, text, request, response, checks, performed, meanwhile } = step;
   return (
     <>
       {verdict === false && <Failure step={step} />}
@@ -181,7 +177,7 @@ function Stage({ step, verdict }: Readonly<{ step: StepResult; verdict: boolean 
         </p>
       )}
       {request && <RequestLine request={request} />}
-      {response && <ResponsePanel response={response} isAsExpected={verdict === true} />}
+      {response && <ResponsePanel response={response} checks={checks} isAsExpected={verdict === true} />}
       {text && (
         <p class="narration">
           <Sentence>{text}</Sentence>
@@ -220,12 +216,14 @@ function RequestLine({ request }: Readonly<{ request: NonNullable<StepResult["re
 
 function ResponsePanel({
   response,
+  checks,
   isAsExpected,
-}: Readonly<{ response: NonNullable<StepResult["response"]>; isAsExpected: boolean }>) {
-  const { headers, body, path_id: pathId, fault } = response;
-  const checks = useData("/request-checks").data?.checks ?? [];
-  // A fault that only delays a request does not change its outcome.
-  const isFault = fault === pathId;
+}: Readonly<{
+  response: NonNullable<StepResult["response"]>;
+  checks: StepResult["checks"];
+  isAsExpected: boolean;
+}>) {
+  const { headers, body, path_id: pathId } = response;
   return (
     <section class={`panel response tone-${toneOf(pathId)}`} aria-label="The response">
       <p class="bar apart">
@@ -236,7 +234,7 @@ function ResponsePanel({
       </p>
       <Headers of={headers} />
       <BodyText text={body} />
-      <CheckStrip checks={resultsAt(checks, pathId, isFault)} pathId={pathId} />
+      <CheckStrip checks={checks ?? []} pathId={pathId} />
     </section>
   );
 }

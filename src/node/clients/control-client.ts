@@ -3,6 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { requestDetailsShape } from "../../api/request-details.js";
 import { parseReport, type Report } from "../../report/report-shape.js";
 import { SandboxError } from "../../rules/errors.js";
+import { pathIdShape } from "../../rules/outcomes.js";
 import { escapeControls, redactEncoded, redactValue } from "../../rules/redact.js";
 import { mistakesIn } from "../../rules/schema/check.js";
 import { type InJson, inJsonOfAnyVersion, isTooDeep, parsedJson } from "../../rules/schema/json.js";
@@ -34,6 +35,7 @@ const healthShape = s.openMapping({
   version: versionText,
   scenario: s.optional(running.scenario),
   started_at: s.optional(running.started_at),
+  now: s.optional(timeText),
 });
 const stoppingShape = s.openMapping(running);
 const errorShape = s.openMapping({
@@ -41,6 +43,20 @@ const errorShape = s.openMapping({
   message: s.text(),
   details: s.optional(s.openMapping({ request: s.optional(s.text()), ref: s.optional(s.text()) })),
 });
+
+const keysShape = s.list(
+  s.openMapping({
+    ref: s.text(),
+    fingerprint: s.text(),
+    next_request: s.openMapping({
+      path_id: pathIdShape(),
+      code: s.nullable(s.text()),
+      why: s.nullable(s.text()),
+      fault_paths: s.list(pathIdShape()),
+    }),
+  }),
+);
+export type RunningKey = ValueOf<typeof keysShape>[number];
 
 const maxResponse = 16 * 1024 * 1024;
 
@@ -89,6 +105,22 @@ export class ControlClient {
       | undefined;
     if (details === undefined) throw reply.failed(isNot(reply.status, "a request"));
     return details;
+  }
+
+  /** Every key, with what its next request gets: a caller looks for one without sending it. */
+  async keys() {
+    const health = await this.#ask("get the keys of", "GET", "/health");
+    const { scenario = "unnamed", now = "an unknown time" } = readAs(healthShape, health.bare) ?? {};
+    const keys: RunningKey[] = [];
+    for (let count = -1; count !== keys.length; ) {
+      count = keys.length;
+      const page = await this.#ask("get the keys of", "GET", `/keys?offset=${count}`);
+      const list = readAs(keysShape, page.data);
+      if (list === undefined)
+        throw page.failed(page.status === 404 ? noControlPlane : isNot(page.status, "keys"));
+      keys.push(...list);
+    }
+    return { url: health.url, scenario: line(scenario), now, keys };
   }
 
   /** Resolves once it no longer listens. */
@@ -142,7 +174,7 @@ export class ControlClient {
           : `it rejects the token from ${tokenFrom}. Give its own with --control-token.`,
       );
     }
-    return { url: base, status: response.status, data, failed };
+    return { url: base, status: response.status, data, bare: rest, failed };
   }
 }
 
@@ -187,6 +219,8 @@ interface ControlReply {
   readonly url: string;
   readonly status: number;
   readonly data: unknown;
+  /** The body's members besides `data`. */
+  readonly bare: unknown;
   readonly failed: (why: string) => SandboxError;
 }
 

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import * as http from "node:http";
 import * as https from "node:https";
 import { rootCertificates } from "node:tls";
@@ -71,76 +72,74 @@ export interface SendOptions {
 const longestTimer = 2 ** 31 - 1;
 
 /** Never throws. Does not use `fetch`, which rejects some ports, follows redirects and hides the spelling of headers. */
-export function sendOnce(
+export async function sendOnce(
   url: URL,
-  { method = "GET", body: given = "{}", headers = {}, timeout, maxBody, anyCertificate, ca }: SendOptions,
+  { method = "GET", body = "{}", headers = {}, timeout, maxBody, anyCertificate, ca }: SendOptions,
 ): Promise<RawResponse | NoResponse> {
-  return new Promise((resolve) => {
-    const { request } = url.protocol === "https:" ? https : http;
-    const body = method === "GET" ? undefined : given;
-    const typed = body === undefined ? headers : { "content-type": "application/json", ...headers };
-    const outgoing = request(url, {
-      agent: false,
-      method,
-      headers: typed,
-      maxHeaderSize: 16 * 1024,
-      rejectUnauthorized: !anyCertificate,
-      ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
-    });
-    const end = (reply: RawResponse | NoResponse) => {
-      clearTimeout(timer);
-      resolve(reply);
-      outgoing.destroy();
-    };
-    let begun = false;
-    const timeOut = () => {
-      const what = begun ? "the response did not end" : "no response came";
-      end({ found: `${what} within ${timeout / 1000} s`, hint: "--timeout waits longer." });
-    };
-    const timer = setTimeout(timeOut, Math.min(timeout, longestTimer));
-    outgoing.on("error", (error: NodeJS.ErrnoException) => end(describeConnectionError(error)));
-    // A 101 starts another protocol.
-    outgoing.on("upgrade", () => end(describeConnectionError(new Error())));
-    outgoing.on("response", (response) => {
-      begun = true;
-      readResponse(response, maxBody, end);
-    });
-    outgoing.end(body);
+  const { request } = url.protocol === "https:" ? https : http;
+  const signal = AbortSignal.timeout(Math.min(timeout, longestTimer));
+  const hasBody = method !== "GET";
+  const outgoing = request(url, {
+    agent: false,
+    method,
+    headers: hasBody ? { "content-type": "application/json", ...headers } : headers,
+    maxHeaderSize: 16 * 1024,
+    rejectUnauthorized: !anyCertificate,
+    signal,
+    ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
   });
+  // A 101 starts another protocol.
+  outgoing.on("upgrade", (_response, socket) => {
+    socket.destroy();
+    outgoing.emit("error", new Error());
+  });
+  // The connection can also fail after the response.
+  outgoing.on("error", () => {}).end(hasBody ? body : undefined);
+  const late = (what: string) => ({
+    found: `${what} within ${timeout / 1000} s`,
+    hint: "--timeout waits longer.",
+  });
+  try {
+    const [response] = (await once(outgoing, "response")) as [http.IncomingMessage];
+    const reply = await readResponse(response, maxBody);
+    return signal.aborted ? late("the response did not end") : reply;
+  } catch (error) {
+    return signal.aborted
+      ? late("no response came")
+      : describeConnectionError(error as NodeJS.ErrnoException);
+  } finally {
+    outgoing.destroy();
+  }
 }
 
-function readResponse(
+async function readResponse(
   response: http.IncomingMessage,
   maxBody: number,
-  end: (reply: RawResponse | NoResponse) => void,
-): void {
+): Promise<RawResponse | NoResponse> {
   const { statusCode: status = 0, statusMessage: reason = "", rawHeaders, headers } = response;
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of response) {
+      length += chunk.length;
+      chunks.push(chunk);
+      if (length <= maxBody) continue;
+      return {
+        found: `a body of more than ${maxBody / 1024} kB, which was not read to its end`,
+        hint: "Is it a sandbox, or the API, that responds there?",
+      };
+    }
+  } catch {
+    const announced = headers["content-length"] === undefined ? "" : ` of ${headers["content-length"]}`;
+    return {
+      found: `a body that was cut off after ${length}${announced} bytes`,
+      hint: "The server, or something between, is broken.",
+    };
+  }
   const pairs = rawHeaders.flatMap((name, i): [string, string][] =>
     i % 2 === 0 ? [[name, rawHeaders[i + 1] as string]] : [],
   );
-  const tooLarge: NoResponse = {
-    found: `a body of more than ${maxBody / 1024} kB, which was not read to its end`,
-    hint: "Is it a sandbox, or the API, that responds there?",
-  };
-  const chunks: Buffer[] = [];
-  let length = 0;
-  const truncated = () => {
-    const announced = headers["content-length"] === undefined ? "" : ` of ${headers["content-length"]}`;
-    end({
-      found: `a body that was cut off after ${length}${announced} bytes`,
-      hint: "The server, or something between, is broken.",
-    });
-  };
-  response.on("data", (chunk: Buffer) => {
-    length += chunk.length;
-    chunks.push(chunk);
-    if (length > maxBody) end(tooLarge);
-  });
-  response.on("error", truncated);
-  response.on("end", () => {
-    if (!response.complete) return truncated();
-    end({ status, reason, headers: pairs, body: Buffer.concat(chunks) });
-  });
+  return { status, reason, headers: pairs, body: Buffer.concat(chunks) };
 }
 
 const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: string])[] = [

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { SandboxError } from "../../rules/errors.js";
@@ -49,8 +49,8 @@ export async function loadScenario(
     throw unreadable(error, nameOrFile, cwd);
   });
   const { text, file, load, files } = openScenarioFile(nameOrFile, cwd, piped);
-  const { openScenario } = await import("../../scenario/parse-scenario.js");
-  const scenario = openScenario(text, { file, load }).check();
+  const { parseScenario } = await import("../../scenario/parse-scenario.js");
+  const scenario = parseScenario(text, { file, load });
   const whole = files.length === 1 && { text };
   if (isStdin) return { scenario, name: nameOrFile, files: files.slice(1), piped: text, ...whole };
   return { scenario, name: nameOrFile, files, ...whole };
@@ -69,10 +69,12 @@ export function problemAt(
 export function openScenarioFile(nameOrFile: string, cwd: string, text?: string) {
   const file = resolve(cwd, nameOrFile);
   const files = [file];
-  const load: ScenarioLookup = (name, from = file) => {
-    const base = resolve(dirname(resolve(cwd, from)), name);
-    files.push(base);
-    return { text: readScenarioFile(base, name, dirname(file)), file: base };
+  const load: ScenarioLookup = (name, from = nameOrFile) => {
+    // As in the files and on the command line, because messages show it.
+    const base = isAbsolute(name) ? name : join(dirname(from), name);
+    const path = resolve(cwd, base);
+    files.push(path);
+    return { text: readScenarioFile(path, name, dirname(file)), file: base };
   };
   return { text: text ?? readScenarioFile(file, nameOrFile, cwd), file: nameOrFile, load, files };
 }

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 
 /** Milliseconds between checks of the files; a burst of changes ends when two checks find the same state. */
-const pause = 100;
+const pollIntervalMs = 100;
 
 /** Polls the files, which also works on network drives and container volumes, and for files that are removed or replaced. */
 export function createWatch(changed: () => Promise<void>) {
@@ -19,7 +19,7 @@ export function createWatch(changed: () => Promise<void>) {
       handled = now;
       await changed();
     }
-    if (!isClosed) timer = setTimeout(() => (looking = look()), pause);
+    if (!isClosed) timer = setTimeout(() => (looking = look()), pollIntervalMs);
   };
   return {
     async follow(files: readonly string[], readAt = 0): Promise<void> {

@@ -1,4 +1,16 @@
-import { constants, existsSync, lstatSync, mkdirSync, promises, realpathSync, statSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 // O_NONBLOCK does not wait for the reader of a pipe.
@@ -7,41 +19,40 @@ const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NONBLOCK = 0 } = constants;
 /** The end of a draft's name. A draft that a killed process has left may contain keys. */
 export const draftSuffix = ".svc-sandbox-draft";
 
-/** Keeps links, and writes into devices, pipes and files with several links. `check` runs just before the rename. A failure leaves nothing behind. */
-export async function writeFileAtomically(
-  file: string,
-  text: string | Uint8Array,
-  mode: number,
-  check = () => {},
-): Promise<void> {
+/** Keeps links, and writes into devices, pipes and files with several links. A failure leaves nothing behind. */
+export function writeFileAtomically(file: string, text: string | Uint8Array, mode: number): void {
   const stats = statSync(file, { throwIfNoEntry: false });
-  if (stats?.isFile() === false) return writeInto(file, text);
-  if (stats !== undefined && stats.nlink > 1) {
-    check();
-    return writeInto(file, text, O_TRUNC);
+  if (stats !== undefined && (!stats.isFile() || stats.nlink > 1)) {
+    writeInto(file, text, stats.isFile() ? O_TRUNC : 0);
+    return;
   }
   const target = targetOf(file);
   const draft = `${target}${draftSuffix}`;
-  const discard = () => promises.rm(draft, { force: true });
   try {
-    await discard();
+    rmSync(draft, { force: true });
     // `wx` rejects an existing file, which is not ours.
-    await promises.writeFile(draft, text, { mode, flag: "wx" });
-    check();
-    await promises.rename(draft, target);
+    writeFileSync(draft, text, { mode, flag: "wx" });
+    renameSync(draft, target);
   } catch (error) {
-    // If it cannot be removed, it was not created either.
-    await discard().catch(() => {});
+    removeIfPossible(draft);
     throw error;
   }
 }
 
-async function writeInto(path: string, text: string | Uint8Array, how = 0): Promise<void> {
-  const file = await promises.open(path, O_WRONLY | O_NONBLOCK | how, 0o666);
+export function removeIfPossible(file: string): void {
   try {
-    await file.writeFile(text);
+    rmSync(file, { force: true });
+  } catch {
+    // The error of the write is reported; this one has the same cause.
+  }
+}
+
+function writeInto(path: string, text: string | Uint8Array, how = 0): void {
+  const file = openSync(path, O_WRONLY | O_NONBLOCK | how, 0o666);
+  try {
+    writeFileSync(file, text);
   } finally {
-    await file.close();
+    closeSync(file);
   }
 }
 
@@ -58,16 +69,19 @@ export async function writeReportFile(path: string, text: string, isAppended = f
   makeFolder(dirname(path));
   // Not through a draft, because the file may be a pipe, or standard output with earlier lines.
   const isStream = /^\/(?:dev|proc)\//.test(path);
-  await writeInto(path, text, isStream ? O_APPEND : O_CREAT | (isAppended ? O_APPEND : O_TRUNC));
+  writeInto(path, text, isStream ? O_APPEND : O_CREAT | (isAppended ? O_APPEND : O_TRUNC));
 }
 
+/** One level at a time: Node's own recursion never ends where a folder rejects it as missing, as in /proc. */
 export function makeFolder(path: string, mode = 0o777): void {
-  mkdirSync(path, { recursive: true, mode });
+  if (existsSync(path)) return;
+  if (path !== dirname(path)) makeFolder(dirname(path), mode);
+  mkdirSync(path, { mode });
 }
 
 export function fileFailure(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
-  return reasons[code ?? ""] ?? code ?? message;
+  return fileErrorWords[code ?? ""] ?? code ?? message;
 }
 
 /** Why a file of the user cannot be read, whose absence is no defect of its folder. */
@@ -82,7 +96,7 @@ export function isOfMachine(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && machineCodes.includes((error as NodeJS.ErrnoException).code ?? "");
 }
 
-const reasons: Readonly<Record<string, string>> = {
+const fileErrorWords: Readonly<Record<string, string>> = {
   ENOENT: "its folder does not exist",
   ENOTDIR: "its folder is a file",
   EEXIST: "its folder is a file",

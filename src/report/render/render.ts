@@ -4,11 +4,11 @@ import {
   type Cell,
   detailed,
   plainCell,
-  type ReportDocument,
   type ReportFormat,
+  type ReportLayout,
   type Section,
   type Tone,
-} from "./document.js";
+} from "./layout.js";
 
 type Paint = (text: string) => string;
 
@@ -25,16 +25,16 @@ export interface TextStyle {
 }
 
 export function render(
-  document: ReportDocument,
+  layout: ReportLayout,
   format: ReportFormat,
   { palette = colorless, wrap = same }: TextStyle = {},
 ): string {
-  const sections = document.sections.filter(({ rows }) => rows.length > 0);
-  return renderers[format]({ ...document, sections }, palette, wrap);
+  const sections = layout.sections.filter(({ rows }) => rows.length > 0);
+  return renderers[format]({ ...layout, sections }, palette, wrap);
 }
 
 const renderers: Readonly<
-  Record<ReportFormat, (document: ReportDocument, palette: ReportPalette, wrap: Paint) => string>
+  Record<ReportFormat, (layout: ReportLayout, palette: ReportPalette, wrap: Paint) => string>
 > = {
   text: renderText,
   json: ({ json }) => `${JSON.stringify(json, null, 2)}\n`,
@@ -42,8 +42,8 @@ const renderers: Readonly<
   junit: renderJunit,
 };
 
-function renderText(document: ReportDocument, palette: ReportPalette, wrap: Paint): string {
-  const { title, sections, notes, conclusion, failures } = document;
+function renderText(layout: ReportLayout, palette: ReportPalette, wrap: Paint): string {
+  const { title, sections, notes, conclusion, failures } = layout;
   const before = [
     escapeControls(title),
     "",
@@ -82,9 +82,9 @@ function paint(text: string, tone: Tone | undefined, palette: ReportPalette): st
   return { good, warning, bad, quiet }[tone](text);
 }
 
-/** Renders the document as GitHub Markdown, for the summary of a CI job or a pull request: a table for each section. */
-function renderMarkdown(document: ReportDocument): string {
-  const { title, sections, notes, conclusion, failures } = document;
+/** Renders the layout as GitHub Markdown, for the summary of a CI job or a pull request: a table for each section. */
+function renderMarkdown(layout: ReportLayout): string {
+  const { title, sections, notes, conclusion, failures } = layout;
   return [
     `# ${markdownText(conclusion.text)}`,
     "",
@@ -133,9 +133,9 @@ interface TestCase {
   readonly lines: readonly string[];
 }
 
-/** Renders the document as test results: the conclusion, each row with a tone, and each failure. */
-function renderJunit(document: ReportDocument): string {
-  const { kind, subject, title, sections, conclusion, failures } = document;
+/** Renders the layout as test results: the conclusion, each row with a tone, and each failure. */
+function renderJunit(layout: ReportLayout): string {
+  const { kind, subject, title, sections, conclusion, failures } = layout;
   const { text, tone = "good" } = conclusion;
   const failed = failures.map((one): TestCase => ({ name: one, tone: "bad", lines: [one] }));
   const suites = [
@@ -146,9 +146,9 @@ function renderJunit(document: ReportDocument): string {
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     // Without the number of skipped cases: Jenkins' schema allows it only for a suite.
-    `<testsuites name=${attribute(`svc-sandbox ${kind} ${subject}`)} ${counts(suites.flatMap(({ cases }) => cases))} time="0">`,
+    `<testsuites name=${attribute(`svc-sandbox ${kind} ${subject}`)} ${countAttributes(suites.flatMap(({ cases }) => cases))} time="0">`,
     ...suites.flatMap(({ name, cases }) => [
-      `  <testsuite name="${name}" ${counts(cases)} skipped="${count(cases, "skipped")}" time="0">`,
+      `  <testsuite name="${name}" ${countAttributes(cases)} skipped="${countOf(cases, "skipped")}" time="0">`,
       ...cases.flatMap((one) => caseLines(one, `svc-sandbox.${kind}.${name.replaceAll(" ", "-")}`)),
       "  </testsuite>",
     ]),
@@ -174,7 +174,7 @@ function casesOf({ columns, rows }: Section): TestCase[] {
   });
 }
 
-const verdicts = { good: "passed", warning: "skipped", quiet: "skipped", bad: "failed" } as const;
+const junitVerdicts = { good: "passed", warning: "skipped", quiet: "skipped", bad: "failed" } as const;
 
 function caseLines({ name, tone, lines }: TestCase, className: string): string[] {
   const open = `    <testcase classname="${className}" name=${attribute(name)} time="0"`;
@@ -185,16 +185,16 @@ function caseLines({ name, tone, lines }: TestCase, className: string): string[]
     passed: [output],
     skipped: [`      <skipped message=${message}/>`, output],
     failed: [`      <failure message=${message} type="${className}">${text}</failure>`],
-  }[verdicts[tone]];
+  }[junitVerdicts[tone]];
   return [`${open}>`, ...inside, "    </testcase>"];
 }
 
-function counts(cases: readonly TestCase[]): string {
-  return `tests="${cases.length}" failures="${count(cases, "failed")}" errors="0"`;
+function countAttributes(cases: readonly TestCase[]): string {
+  return `tests="${cases.length}" failures="${countOf(cases, "failed")}" errors="0"`;
 }
 
-function count(cases: readonly TestCase[], verdict: (typeof verdicts)[Tone]): number {
-  return cases.filter(({ tone }) => verdicts[tone] === verdict).length;
+function countOf(cases: readonly TestCase[], verdict: (typeof junitVerdicts)[Tone]): number {
+  return cases.filter(({ tone }) => junitVerdicts[tone] === verdict).length;
 }
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };

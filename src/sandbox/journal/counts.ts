@@ -85,6 +85,8 @@ export interface Counting {
 export class Counters {
   /** Options that curl needs to reach the server, which sets them. Default: none. */
   curlOptions = "";
+  /** How the user starts `certify`, and the client's command, for advice; a command sets them. */
+  rerun = { certify: "svc-sandbox certify", command: "npm test" };
   #counts = noCounts();
   #next: Counting | undefined;
 
@@ -270,13 +272,13 @@ function isPageWithKey(call: ObservedCall, exchange: Exchange, pages: Set<string
   );
 }
 
-const rejections: readonly (number | undefined)[] = [401, 403, 429];
+const rejectedStatuses: readonly (number | undefined)[] = [401, 403, 429];
 
 /** Stores which rejection a client has got. After a response of another kind, such as a fault, repeating a request may be right. */
 function learn({ rejected }: ClientBehavior, { fingerprint, pathId }: Exchange): void {
   if (fingerprint === null || isFault(pathId)) return;
   rejected.delete(fingerprint);
-  if (!rejections.includes(outcomeOf(pathId).status)) return;
+  if (!rejectedStatuses.includes(outcomeOf(pathId).status)) return;
   if (rejected.size === rejectedCapacity) rejected.delete(rejected.keys().next().value as string);
   rejected.set(fingerprint, pathId);
 }

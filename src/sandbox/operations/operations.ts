@@ -37,8 +37,10 @@ export const operations = {
   organization: /* @__PURE__ */ actionOf("organization", updateOrganization),
   faults: /* @__PURE__ */ actionOf("faults", changeFaults),
   assumptions: /* @__PURE__ */ actionOf("assumptions", changeAssumptions),
-  clock: changeClock,
-  advance: (sandbox: SandboxState, { by }: { readonly by: string | number }) => advanceClock(sandbox, by),
+  clock: /* @__PURE__ */ clockChange(changeClock),
+  advance: /* @__PURE__ */ clockChange((sandbox, { by }: { readonly by: string | number }) =>
+    advanceClock(sandbox, by),
+  ),
   clear_requests: clearRequests,
 };
 
@@ -50,11 +52,22 @@ function actionOf<Input, Result>(
   return (sandbox, input, by = {}) => {
     if (by.dueAt === undefined) runDue(sandbox);
     if (actionRow(name).isForAdministrators) requireAdministrator(by);
-    return run(sandbox, input, by.dueAt ?? sandbox.clock.now(), by);
+    const result = run(sandbox, input, by.dueAt ?? sandbox.clock.now(), by);
+    if (by.isScripted !== true) replaceState(sandbox, { changed: true });
+    return result;
   };
 }
 
-const nothing: Performed = {
+/** A change of the clock by a user; steps of the story use `advanceClock`. */
+function clockChange<Input>(run: (sandbox: SandboxState, input: Input) => ClockView) {
+  return (sandbox: SandboxState, input: Input): ClockView => {
+    const clock = run(sandbox, input);
+    replaceState(sandbox, { changed: true });
+    return clock;
+  };
+}
+
+const nothingPerformed: Performed = {
   rejection: null,
   key: null,
   replacement: null,
@@ -65,14 +78,14 @@ const nothing: Performed = {
 /** A rejection is a result. Secrets of new keys derive from the seed and their refs: a scenario always plays the same way. */
 export function performAction(sandbox: SandboxState, action: StepAction, dueAt?: number): Performed {
   const name = actionIn(action);
-  if (name === undefined) return nothing;
+  if (name === undefined) return nothingPerformed;
   const { actor, ...given } = action[name] as { readonly actor?: Initiator["actor"] };
   const input = (name === "faults" ? action.faults : given) as never; // the step's schema has checked it
   try {
-    return { ...nothing, ...operations[name](sandbox, input, { actor, isScripted: true, dueAt }) };
+    return { ...nothingPerformed, ...operations[name](sandbox, input, { actor, isScripted: true, dueAt }) };
   } catch (error) {
     if (!(error instanceof SandboxError) || !isRejection(error.code)) throw error;
-    return { ...nothing, rejection: { code: error.code, message: error.message } };
+    return { ...nothingPerformed, rejection: { code: error.code, message: error.message } };
   }
 }
 

@@ -3,16 +3,17 @@ import * as s from "../../rules/schema/shape.js";
 
 // Each part of a farmer has a description: these are the only documentation of the fields.
 
-const text = (description: string, of: Omit<s.TextKind, "kind"> = {}) => s.described(s.text(of), description);
-const number = (description: string) => s.described(s.number({ min: 0 }), description);
+const textField = (description: string, of: Omit<s.TextKind, "kind"> = {}) =>
+  s.described(s.text(of), description);
+const numberField = (description: string) => s.described(s.number({ min: 0 }), description);
 const whole = (description: string, of: s.Limits = {}) => s.described(s.count(of), description);
-const oneOf = <const Value extends string>(description: string, values: readonly Value[]) =>
+const choiceField = <const Value extends string>(description: string, values: readonly Value[]) =>
   s.described(s.choice(values), description);
-const list = <Item>(description: string, item: Shape<Item>, of: s.Limits = {}) =>
+const listField = <Item>(description: string, item: Shape<Item>, of: s.Limits = {}) =>
   s.described(s.list(item, of), description);
-const always = <const Value extends string | boolean>(description: string, value: Value) =>
+const constantField = <const Value extends string | boolean>(description: string, value: Value) =>
   s.described(s.always(value), description);
-const object = <const Of extends s.Fields>(description: string, fields: Of) =>
+const objectField = <const Of extends s.Fields>(description: string, fields: Of) =>
   s.described(s.mapping(fields), description);
 
 const livestockTypes = ["buffaloes", "cattle", "chickens", "ducks", "goats", "pigs", "sheep"] as const;
@@ -23,63 +24,65 @@ const irrigations = ["none", "surface", "sprinkler", "drip"] as const;
 const surveyMethods = ["driven", "surveyed", "auto-imagery", "manual"] as const;
 const farmerTypes = ["small", "medium", "large"] as const;
 
-const position = list("A position.", s.number(), { min: 2, max: 2 }) as Shape<
+const position = listField("A position.", s.number(), { min: 2, max: 2 }) as Shape<
   readonly [longitude: number, latitude: number]
 >;
 
-const parcel = object("A field, as a GeoJSON Feature (RFC 7946).", {
-  type: always("GeoJSON.", "Feature"),
-  id: text("Id of the parcel.", { pattern: /^parcel_[0-9a-f]{16}_\d$/ }),
-  geometry: object("Outline of the field, WGS 84, counterclockwise.", {
-    type: always("GeoJSON.", "Polygon"),
-    coordinates: list(
+const parcel = objectField("A field, as a GeoJSON Feature (RFC 7946).", {
+  type: constantField("GeoJSON.", "Feature"),
+  id: textField("Id of the parcel.", { pattern: /^parcel_[0-9a-f]{16}_\d$/ }),
+  geometry: objectField("Outline of the field, WGS 84, counterclockwise.", {
+    type: constantField("GeoJSON.", "Polygon"),
+    coordinates: listField(
       "One closed ring of positions, longitude first.",
-      list("The ring.", position, { min: 5 }),
+      listField("The ring.", position, { min: 5 }),
       { min: 1, max: 1 },
     ),
   }),
-  properties: object("Members with a colon are defined by fiboa and its extensions.", {
-    collection: always("fiboa: the collection.", "synthetic"),
-    synthetic: always("The field does not exist.", true),
-    "metrics:area": number("fiboa: area of the geometry on the WGS 84 ellipsoid, in m²."),
-    "metrics:perimeter": number("fiboa: length of the outline, in m."),
-    area_ha: number("The same area in hectares."),
-    "determination:method": oneOf("fiboa: how the boundary was determined.", surveyMethods),
-    "determination:datetime": text("fiboa: when the boundary was determined.", { format: "date-time" }),
-    land_type: oneOf("Land use class of the FAO agricultural census.", landTypes),
-    land_ownership: oneOf("Tenure, after the classes of the FAO agricultural census.", tenures),
-    irrigation: oneOf("Irrigation of the field; none means only rain.", irrigations),
-    "crop:code_list": always("fiboa crop extension: the list of codes.", "https://agrovoc.fao.org/"),
-    "crop:code": text(
+  properties: objectField("Members with a colon are defined by fiboa and its extensions.", {
+    collection: constantField("fiboa: the collection.", "synthetic"),
+    synthetic: constantField("The field does not exist.", true),
+    "metrics:area": numberField("fiboa: area of the geometry on the WGS 84 ellipsoid, in m²."),
+    "metrics:perimeter": numberField("fiboa: length of the outline, in m."),
+    area_ha: numberField("The same area in hectares."),
+    "determination:method": choiceField("fiboa: how the boundary was determined.", surveyMethods),
+    "determination:datetime": textField("fiboa: when the boundary was determined.", { format: "date-time" }),
+    land_type: choiceField("Land use class of the FAO agricultural census.", landTypes),
+    land_ownership: choiceField("Tenure, after the classes of the FAO agricultural census.", tenures),
+    irrigation: choiceField("Irrigation of the field; none means only rain.", irrigations),
+    "crop:code_list": constantField("fiboa crop extension: the list of codes.", "https://agrovoc.fao.org/"),
+    "crop:code": textField(
       "AGROVOC code of the crop; http://aims.fao.org/aos/agrovoc/ followed by the code is its address.",
       { pattern: /^c_\d+$/ },
     ),
-    "crop:name": text("English preferred label of the crop in AGROVOC."),
+    "crop:name": textField("English preferred label of the crop in AGROVOC."),
   }),
 });
 
-const farmer = object("A farmer who does not exist, made from a seed.", {
-  farmer_id: text("Opaque id.", { pattern: /^farmer_[0-9a-f]{16}$/ }),
-  synthetic: always("The farmer does not exist.", true),
-  name: object("Random combination of common names of the locale.", {
-    given_name: text("Given name.", { min: 1 }),
-    surname: text("Family name.", { min: 1 }),
+const farmer = objectField("A farmer who does not exist, made from a seed.", {
+  farmer_id: textField("Opaque id.", { pattern: /^farmer_[0-9a-f]{16}$/ }),
+  synthetic: constantField("The farmer does not exist.", true),
+  name: objectField("Random combination of common names of the locale.", {
+    given_name: textField("Given name.", { min: 1 }),
+    surname: textField("Family name.", { min: 1 }),
   }),
-  sex: oneOf("Sex, with the values of FHIR and SPDCI.", ["female", "male"]),
+  sex: choiceField("Sex, with the values of FHIR and SPDCI.", ["female", "male"]),
   birth_year: whole("Year of birth, without a day."),
-  language: text("BCP 47: the language to speak with the farmer.", { pattern: /^[a-z]{2,3}(-[A-Z]{2})?$/ }),
-  farmer_type: oneOf("By area: small below 2 ha, medium below 20 ha, or large.", farmerTypes),
-  farm_area_ha: number("Sum of the areas of the parcels."),
-  location: object("Location of the farm.", {
-    country_code: text("ISO 3166-1 alpha-2.", { pattern: /^[A-Z]{2}$/ }),
-    subdivision_code: text("ISO 3166-2.", { pattern: /^[A-Z]{2}-[A-Z0-9]{1,3}$/ }),
-    subdivision_name: text("Name of the subdivision."),
+  language: textField("BCP 47: the language to speak with the farmer.", {
+    pattern: /^[a-z]{2,3}(-[A-Z]{2})?$/,
   }),
-  parcels: list("The fields, largest first.", parcel, { min: 1, max: 7 }),
-  livestock: list(
+  farmer_type: choiceField("By area: small below 2 ha, medium below 20 ha, or large.", farmerTypes),
+  farm_area_ha: numberField("Sum of the areas of the parcels."),
+  location: objectField("Location of the farm.", {
+    country_code: textField("ISO 3166-1 alpha-2.", { pattern: /^[A-Z]{2}$/ }),
+    subdivision_code: textField("ISO 3166-2.", { pattern: /^[A-Z]{2}-[A-Z0-9]{1,3}$/ }),
+    subdivision_name: textField("Name of the subdivision."),
+  }),
+  parcels: listField("The fields, largest first.", parcel, { min: 1, max: 7 }),
+  livestock: listField(
     "Animals, by type.",
-    object("Animals of one type.", {
-      type: oneOf("Type.", livestockTypes),
+    objectField("Animals of one type.", {
+      type: choiceField("Type.", livestockTypes),
       count: whole("Number of animals.", { min: 1 }),
     }),
   ),

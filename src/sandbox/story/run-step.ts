@@ -26,9 +26,9 @@ import {
 } from "../steps.js";
 import { viewClock } from "../views.js";
 
-type Expectation = NonNullable<StoryStep["expect"]>;
+type StepExpectation = NonNullable<StoryStep["expect"]>;
 
-export function responseDifferences(expected: Expectation, response: StoryResponse): StepDifference[] {
+export function responseDifferences(expected: StepExpectation, response: StoryResponse): StepDifference[] {
   const { status, code, path, headers = {}, body } = expected;
   const content = parsedBody(response);
   const differences: StepDifference[] = [];
@@ -78,13 +78,13 @@ export function stepProblems({ number, failure, differences }: PlayedStep): Step
   }
   for (const { at, expected, found } of differences) {
     const message = `${at}: expected ${expected}, found ${found}`;
-    problems.push({ at, expected, found, message, path: pathOf(at, step) });
+    problems.push({ at, expected, found, message, path: requestTarget(at, step) });
   }
   return problems;
 }
 
 // A member name with a dot cannot be followed; the path then leads to its parent.
-function pathOf(at: string, step: Path): Path {
+function requestTarget(at: string, step: Path): Path {
   const header = /^headers\.(.*)$/s.exec(at);
   if (header !== null) return [...step, "expect", "headers", header[1] as string];
   const parts = at.split(/\.|\[(\d+)\]/).filter((part) => part !== undefined && part !== "");
@@ -142,7 +142,7 @@ export function tryNextStep(sandbox: SandboxState, send: SendStoryRequest): Play
   const unsubscribe = history.subscribe((event) => {
     if (event.type === "timeline.step") timeline.push(event.result);
   });
-  const resultOf = (step: StoryStep, { differences = [], ...outcome }: Outcome): PlayedStep => ({
+  const resultOf = (step: StoryStep, { differences = [], ...outcome }: StepResult): PlayedStep => ({
     step,
     number: story.next,
     of: story.steps.length,
@@ -167,7 +167,7 @@ export function tryNextStep(sandbox: SandboxState, send: SendStoryRequest): Play
     const step = story.steps[story.next];
     if (step === undefined) return undefined;
     story.next += 1;
-    const result = resultOf(step, outcomeOf(sandbox, step, send));
+    const result = resultOf(step, runAction(sandbox, step, send));
     history.emit({ type: "story.step", result: remember(story, result) });
     return result;
   } finally {
@@ -183,9 +183,9 @@ function remember(story: StoryProgress, result: PlayedStep): PlayedStep {
   return story.last;
 }
 
-type Outcome = Partial<PlayedStep>;
+type StepResult = Partial<PlayedStep>;
 
-function outcomeOf(sandbox: SandboxState, step: StoryStep, send: SendStoryRequest): Outcome {
+function runAction(sandbox: SandboxState, step: StoryStep, send: SendStoryRequest): StepResult {
   try {
     return runStep(sandbox, step, send);
   } catch (error) {
@@ -194,7 +194,7 @@ function outcomeOf(sandbox: SandboxState, step: StoryStep, send: SendStoryReques
   }
 }
 
-function runStep(sandbox: SandboxState, step: StoryStep, send: SendStoryRequest): Outcome {
+function runStep(sandbox: SandboxState, step: StoryStep, send: SendStoryRequest): StepResult {
   if (step.after !== undefined) advanceClock(sandbox, step.after);
   if (step.request !== undefined) {
     const { request, shown } = storyRequest(sandbox, step.request);
@@ -214,7 +214,7 @@ function runStep(sandbox: SandboxState, step: StoryStep, send: SendStoryRequest)
 /** Returns a step's request to send, and for display; throws `unknown_ref` or `secret_not_kept`. */
 export function storyRequest(
   sandbox: SandboxState,
-  { key = defaultKeyRef(sandbox.scenario) ?? "none", method = "GET", repeat = 1, ...given }: GivenRequest,
+  { key = defaultKeyRef(sandbox.scenario) ?? "none", method = "GET", repeat = 1, ...given }: StepRequest,
 ): { readonly request: StoryRequest; readonly shown: SentRequest } {
   const secret = secretFor(sandbox, key);
   const { path = mePath } = given;
@@ -244,7 +244,7 @@ export function storyRequest(
 }
 
 /** A request of a story, or of the control plane. */
-type GivenRequest = Partial<ControlBody<"sending">> & { readonly repeat?: number };
+type StepRequest = Partial<ControlBody<"sending">> & { readonly repeat?: number };
 
 /** Returns the keys by ref, also `unknown` and `malformed`. */
 export function secretsForClients(sandbox: SandboxState): Record<string, string> {

@@ -77,12 +77,18 @@ function changeInWords(name: string, value: unknown): string {
   return `the ${name.replace("_", " ")} to ${words}`;
 }
 
-const units: Record<string, string> = { ms: "millisecond", s: "second", m: "minute", h: "hour", d: "day" };
+const unitWords: Record<string, string> = {
+  ms: "millisecond",
+  s: "second",
+  m: "minute",
+  h: "hour",
+  d: "day",
+};
 
 // `61m` is "61 minutes".
 function durationInWords(duration: string): string {
   const [, count, unit = ""] = /^\+?(\d+)([a-z]+)$/.exec(duration) ?? [];
-  return units[unit] === undefined ? duration : `${count} ${units[unit]}${count === "1" ? "" : "s"}`;
+  return unitWords[unit] === undefined ? duration : `${count} ${unitWords[unit]}${count === "1" ? "" : "s"}`;
 }
 
 // Created on first use, because it takes as long as half a start.

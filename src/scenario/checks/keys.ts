@@ -59,7 +59,7 @@ const timesFitState: ScenarioRule = (facts) => {
       const hint = "an overlap lasts at most 7 days (R39)";
       wrong("overlap_out_of_range", [...path, "overlap_ends"], "the overlap is too long", hint);
     }
-    const actual = state && stateAtStart(key, facts);
+    const actual = state && keyStateAtStart(key, facts);
     if (actual === undefined || actual === state) continue;
     const field = actual === "expired" || overlap === undefined ? "expires" : "overlap_ends";
     const hint = `write state: ${actual}, or another time (R38, R43)`;
@@ -67,7 +67,7 @@ const timesFitState: ScenarioRule = (facts) => {
   }
 };
 
-function stateAtStart({ fields }: KeyFacts, { start }: Facts): KeyStateName | undefined {
+function keyStateAtStart({ fields }: KeyFacts, { start }: Facts): KeyStateName | undefined {
   const ends = readEnds(fields);
   if (ends === undefined) return "active";
   if (start === undefined && hasFixedTime(ends)) return undefined;
@@ -94,7 +94,7 @@ const keysWithinMaximum: ScenarioRule = (facts) => {
 /** An organization has at most five active keys in an environment (R32). */
 const activeKeysWithinLimit: ScenarioRule = (facts) => {
   const groups = new Map<string, KeyFacts[]>();
-  for (const key of facts.keys.filter((one) => isCounted(one, facts))) {
+  for (const key of facts.keys.filter((one) => mayCountAsActive(one, facts))) {
     const id = `${key.fields.environment} ${key.organization}`;
     const group = groups.get(id);
     if (group === undefined) groups.set(id, [key]);
@@ -110,10 +110,10 @@ const activeKeysWithinLimit: ScenarioRule = (facts) => {
   }
 };
 
-function isCounted(key: KeyFacts, facts: Facts): boolean {
+function mayCountAsActive(key: KeyFacts, facts: Facts): boolean {
   const { state = "active" } = key.fields;
   // An expiry that depends on the real time may be in the past, so the key may not count.
-  const atStart = stateAtStart(key, facts) ?? (state === "active" ? "expired" : state);
+  const atStart = keyStateAtStart(key, facts) ?? (state === "active" ? "expired" : state);
   return countsAsActive(atStart, facts.assumptions);
 }
 

@@ -36,7 +36,7 @@ const pathMistakes: readonly (readonly [isWrong: (path: string) => boolean, hint
 
 const hintFor = (path: string) => pathMistakes.find(([isWrong]) => isWrong(path))?.[1];
 
-const path = s.text({
+const endpointPath = s.text({
   noun: "the path of an endpoint",
   example: "/v1/relying-party/consents/{id}",
   pattern: /^\/[!-~]*$/,
@@ -55,13 +55,13 @@ const responseHeaderName = s.text({
   hint: (name) => (ownHeader.test(name) ? `remove it: the sandbox sends ${name} itself` : undefined),
 });
 
-const endpoint = s.mapping({
+const endpointFields = s.mapping({
   method: s.optional(s.choice(["GET", "POST", "PUT", "PATCH", "DELETE"])),
-  path,
+  path: endpointPath,
   scope: s.optional(s.orNull(scope())),
   status: s.optional(s.choice(successStatuses)),
   headers: s.optional(s.record(headerValue, responseHeaderName)),
   body: s.optional(s.anything()),
 });
 
-export const endpointsSchema = s.record(s.orNull(endpoint), operationId);
+export const endpointsSchema = s.record(s.orNull(endpointFields), operationId);

@@ -1,16 +1,15 @@
-import { parse } from "@lukeed/ms";
 import { maximumOverlap } from "../../rules/api-key.js";
 import { scopePattern } from "../../rules/assumptions.js";
 import { redactKeys, unicodePattern } from "../../rules/redact.js";
 import * as s from "../../rules/schema/shape.js";
 
-const units = "ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?";
+const lengths = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
-/** `90s`, `10m`, `1.5h`, `5 minutes`, without a sign. */
-export const waitPattern = new RegExp(`^\\d+(?:\\.\\d+)? ?(?:${units})$`);
+/** `90s`, `10m`, `2h`, `7d`, optionally with a sign: minus for the past. */
+export const durationPattern = /^[+-]?\d+[smhd]$/;
 
-/** The same, optionally with a sign: minus for the past. */
-export const durationPattern = new RegExp(`^[+-]?\\d+(?:\\.\\d+)? ?(?:${units})$`);
+/** The same without a sign, and `250ms`. */
+export const waitPattern = /^\d+(?:ms|[smhd])$/;
 
 /** An ISO 8601 time with a zone: without a zone, it would be another instant on each machine. */
 const timePattern = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
@@ -26,14 +25,13 @@ export function isInstant(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= firstInstant && (value as number) <= lastInstant;
 }
 
-/** The milliseconds of a duration, such as `61m` or `-1 day`; `undefined` for any other text. */
+/** The milliseconds of a duration, such as `61m`, `-1d` or `250ms`; `undefined` for any other text. */
 export function parseDuration(text: string): number | undefined {
-  if (!durationPattern.test(text)) return undefined;
-  // `parse` returns `undefined` for a duration of 0.
-  const length = Math.round(parse(text.replace(/^[+-]/, "")) ?? 0);
+  const [, sign, count, unit] = /^([+-]?)(\d+)(ms|[smhd])$/.exec(text) ?? [];
+  // Without a match, NaN. Not `-length` for 0, which would be -0.
+  const length = Number(count) * lengths[unit as keyof typeof lengths];
   if (!Number.isSafeInteger(length)) return undefined;
-  // Not `-length` for 0, which would be -0.
-  return text.startsWith("-") && length > 0 ? -length : length;
+  return sign === "-" && length > 0 ? -length : length;
 }
 
 /**
@@ -96,8 +94,9 @@ export function timeHint(text: string): string {
 }
 
 const compound = /^([+-]?)(P?)(?:(\d{1,6})D)?(T?)(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?$/i;
+const spelled = /^([+-]?)(\d{1,6}(?:\.\d{1,3})?) ?(ms|milli|m(?!o)|[wdhs])[a-z]*$/i;
 
-/** Returns the durations that a text probably means: without a unit, in several units, in ISO 8601, with a wrong sign. */
+/** Returns the durations that a text probably means: without a unit, in other or several units, in ISO 8601, with a wrong sign. */
 function meantDurations(text: string, units: readonly string[]): string[] {
   if (/^[+-]?\d+$/.test(text)) return units.map((unit) => text + unit);
   const [, sign = "", iso, days = 0, t, hours = 0, minutes = 0, seconds = 0] = compound.exec(text) ?? [];
@@ -105,11 +104,13 @@ function meantDurations(text: string, units: readonly string[]): string[] {
   const isMonths = iso !== "" ? t === "" : text.endsWith("M");
   if (minutes !== 0 && isMonths)
     return [`${sign}${minutes}m`, `${sign}${Number(minutes) * 30}d`].slice(iso ? 1 : 0);
-  const length = ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60 + Number(seconds);
-  const [unit, each] = Object.entries({ d: 86_400, h: 3600, m: 60, s: 1 }).find(
-    ([, one]) => length % one === 0,
-  ) ?? ["s", 1];
-  return length > 0 ? [`${sign}${length / each}${unit}`, `${length / each}${unit}`] : [];
+  const [, plus = sign, count = 0, name = "s"] = spelled.exec(text) ?? [];
+  const sum = ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60 + Number(seconds);
+  const each = lengths[name.toLowerCase().replace("milli", "ms") as keyof typeof lengths];
+  const length = sum * 1000 || Math.round(Number(count) * each);
+  const unit = (["d", "h", "m", "s"] as const).find((one) => length % lengths[one] === 0) ?? "ms";
+  const plain = `${length / lengths[unit]}${unit}`;
+  return length > 0 ? [plus + plain, plain] : [];
 }
 
 function durationHint(
@@ -153,7 +154,7 @@ const durationText = (
   isAllowed: (given: string) => boolean,
   units?: string[],
 ) => {
-  const hint = (given: string) => durationHint(given, isAllowed, units);
+  const hint = (given: string) => durationHint(given, (one) => pattern.test(one) && isAllowed(one), units);
   return s.text({ noun, example, code: "bad_time", pattern, isAllowed, hint });
 };
 const isPositive = (given: string) => (parseDuration(given) ?? 0) > 0;
@@ -161,7 +162,7 @@ const durations = "90s, 10m, 2h or 7d";
 
 export const duration = () =>
   durationText("a duration", durations, durationPattern, (given) => parseDuration(given) !== undefined);
-export const positiveDuration = () => durationText("a duration", durations, durationPattern, isPositive);
+export const positiveDuration = () => durationText("a duration", durations, waitPattern, isPositive);
 
 export const durationOrNone = () => {
   const pattern = new RegExp(`^none$|${durationPattern.source}`);
@@ -171,8 +172,7 @@ export const durationOrNone = () => {
 
 /** A duration of real time. For more than an hour, a fault can hang. */
 export const wait = () => {
-  const isAllowed = (given: string) =>
-    waitPattern.test(given) && (parseDuration(given) ?? Number.POSITIVE_INFINITY) <= 60 * 60_000;
+  const isAllowed = (given: string) => (parseDuration(given) ?? Number.POSITIVE_INFINITY) <= 60 * 60_000;
   const noun = "a duration of at most an hour";
   return durationText(noun, "250ms, 2s or 1m", waitPattern, isAllowed, ["ms", "s"]);
 };
@@ -187,7 +187,7 @@ export const timeOrDuration = () =>
     hint: (given) =>
       /^\d{4}-\d{2}-|^\d{9}/.test(given)
         ? timeHint(given)
-        : durationHint(given, (one) => parseWhen(one) !== undefined),
+        : durationHint(given, (one) => durationPattern.test(one) && parseWhen(one) !== undefined),
   });
 
 export const maximumScopes = 100;
@@ -228,7 +228,7 @@ function refHint(given: string, others: Readonly<Record<string, unknown>> = {}):
   // A key is not shown in any spelling (R46).
   if (redactKeys(given) !== given) return "write the ref of the key";
   const plain = withoutAccents(given);
-  const proposal = refOfName(plain);
+  const proposal = refOfName(plain.replace(/([a-z0-9])([A-Z])/g, "$1-$2"));
   const isAscii = (text: string) => /^[\x20-\x7E]*$/.test(text);
   const isSure = isAscii(plain) && !Object.hasOwn(others, proposal);
   const how = isAscii(given) ? "in kebab-case" : "with the letters a to z, digits and hyphens";

@@ -17,7 +17,7 @@ import {
 
 // The inputs of the library have the same fields as scenarios, and so the same spelling, checks and messages.
 
-const sandboxOptions = {
+const sandboxOptionFields = {
   scenario: s.optional(s.either(s.text(), s.record(s.anything(), s.text()))),
   seed: s.optional(s.count()),
   now: s.optional(time()),
@@ -31,7 +31,7 @@ export const inputShapes = {
   key_expiry: s.mapping({ expires: timeOrDuration() }),
   organization_update: organizationChange,
   faults_change: s.mapping({ faults: faultsSchema }),
-  sandbox_options: s.mapping(sandboxOptions),
+  sandbox_options: s.mapping(sandboxOptionFields),
 } as const;
 
 export type Query = MappingKind & Shape<Readonly<Record<string, unknown>>>;

@@ -16,20 +16,26 @@ import { scenarioSchema } from "./schema.js";
 const shared = new Map<Shape, string>();
 const assumptions = Object.entries(assumptionTable).map(([name, { minimal }]) => [
   `assumptions.${name}`,
-  `${words[name as keyof Assumptions].meaning} Default: ${JSON.stringify(minimal)}.`,
+  `${meaningOf(name as keyof Assumptions)} Default: ${JSON.stringify(minimal)}.`, // the names of its rows
 ]);
 const effects = faultKinds.map((kind) => [`faults.<item>.then.${kind}`, effectWords(kind)]);
 const describeScenario = describeFields(scenarioSchema, {
   ...descriptions.scenario,
   ...Object.fromEntries([...effects, ...assumptions]),
 });
-const describeBody = new Map(
+const bodyDescriptions = new Map(
   Object.entries(descriptions.control).map(([name, fields]) => [
     name,
     describeFields(controlBodies[name as ControlBodyName], fields),
   ]),
 );
 describeFields(requestQuery, descriptions.queries.requests);
+
+function meaningOf(name: keyof Assumptions): string {
+  const { meaning } = words[name] ?? {};
+  if (meaning === undefined) throw new Error(`assumptions.json has no words for ${name}`);
+  return meaning;
+}
 
 export function descriptionOf(shape: Shape): string | undefined {
   return shape.description ?? shared.get(shape);
@@ -43,7 +49,7 @@ export function scenarioJsonSchema(bundled: readonly string[]): JsonSchema {
     // A place for anchors.
     return part?.additionalProperties === false ? { ...part, patternProperties: { "^x-": {} } } : part;
   });
-  const schema: RequiredFields = JSON.parse(document);
+  const schema: RequiringSchema = JSON.parse(document);
   const { description, ...name } = schema.properties.extends;
   schema.properties.extends = { description, anyOf: [{ type: "string", enum: bundled }, name] };
   const organization = schema.properties.organizations.additionalProperties;
@@ -62,7 +68,7 @@ interface Required {
   required?: readonly string[];
 }
 
-interface RequiredFields {
+interface RequiringSchema {
   properties: {
     extends: Record<string, unknown>;
     endpoints: { additionalProperties: { anyOf: [Required, unknown] } };
@@ -73,7 +79,7 @@ interface RequiredFields {
 }
 
 export function controlBodySchema(name: ControlBodyName): JsonSchema {
-  return jsonSchemaOf(controlBodies[name], describeBody.get(name) ?? descriptionOf);
+  return jsonSchemaOf(controlBodies[name], bodyDescriptions.get(name) ?? descriptionOf);
 }
 
 function describeFields(root: Shape, fields: Readonly<Record<string, string>>): Describe {

@@ -1,10 +1,12 @@
 import {
   defaultOverlap,
   defaultScopes,
+  forEachEnd,
   type KeyEnds,
   type KeyLimits,
   type KeySettings,
   type KeyStateName,
+  keyEnds,
 } from "../../rules/api-key.js";
 import type { ScenarioKey } from "../population.js";
 import { parseWhen, timeFrom, type When } from "./fields.js";
@@ -32,36 +34,34 @@ export function readSettings(written: WrittenSettings, invented: () => string): 
 export interface GivenEnds {
   readonly state: KeyStateName;
   readonly isReplaced: boolean;
-  readonly revokedAt: When | undefined;
-  readonly expiresAt: When | undefined;
-  readonly overlapEndsAt: When | undefined;
+  readonly ends: ReturnType<typeof readTimes>;
 }
+
+const readTimes = (key: ScenarioKey) => forEachEnd((end) => parseWhen(key[keyEnds[end]] ?? ""));
 
 export function readEnds(key: ScenarioKey): GivenEnds | undefined {
   const { state = "active" } = key;
-  const revokedAt = parseWhen(key.revoked_at ?? "");
-  const expiresAt = parseWhen(key.expires ?? "");
-  const overlapEndsAt = parseWhen(key.overlap_ends ?? "");
-  if (state === "active" && (revokedAt ?? expiresAt ?? overlapEndsAt) === undefined) return undefined;
+  const ends = readTimes(key);
+  const isEndless = Object.values(ends).every((when) => when === undefined);
+  if (state === "active" && isEndless) return undefined;
   // A replaced key can expire or be revoked before its overlap ends.
   const isReplaced = state === "retiring" || state === "rotated" || key.replaced_by !== undefined;
-  return { state, isReplaced, revokedAt, expiresAt, overlapEndsAt };
+  return { state, isReplaced, ends };
 }
 
 /** Whether one of the ends is a time, and no duration. */
-export function hasFixedTime({ revokedAt, expiresAt, overlapEndsAt }: GivenEnds): boolean {
-  return [revokedAt, expiresAt, overlapEndsAt].some((when) => when !== undefined && "at" in when);
+export function hasFixedTime({ ends }: GivenEnds): boolean {
+  return Object.values(ends).some((when) => when !== undefined && "at" in when);
 }
 
 /** Returns the ends of a key whose durations count from `start`: the given ones, or those of its state. */
-export function endsFrom(start: number, given: GivenEnds): KeyEnds {
-  const { state, isReplaced } = given;
+export function endsFrom(start: number, { state, isReplaced, ends }: GivenEnds): KeyEnds {
   const at = (when: When | undefined) => (when === undefined ? undefined : timeFrom(start, when));
-  const expiresAt = at(given.expiresAt) ?? (state === "expired" ? start : undefined);
+  const expiresAt = at(ends.expiresAt) ?? (state === "expired" ? start : undefined);
   const usual = { active: undefined, retiring: start + defaultOverlap, rotated: start, revoked: start };
-  const overlap = at(given.overlapEndsAt) ?? { ...usual, expired: expiresAt }[state];
+  const overlap = at(ends.overlapEndsAt) ?? { ...usual, expired: expiresAt }[state];
   return {
-    ...(state === "revoked" && { revokedAt: at(given.revokedAt) ?? start }),
+    ...(state === "revoked" && { revokedAt: at(ends.revokedAt) ?? start }),
     ...(expiresAt !== undefined && { expiresAt }),
     ...(isReplaced && overlap !== undefined && { overlapEndsAt: overlap }),
   };

@@ -102,7 +102,7 @@ const faultSchema = s.mapping({
 
 export const faultsSchema = s.list(faultSchema, { max: maxFaults });
 
-const maxRepeats = 10_000;
+const maxRequestRepeats = 10_000;
 const longestNarration = 2000;
 
 export const keyCreationFields = {
@@ -145,7 +145,7 @@ const method = s.text({
 });
 
 // As sent: visible ASCII, any other character encoded.
-const path = s.text({
+const requestPath = s.text({
   noun: "an encoded path",
   example: `${mePath}?name=value`,
   pattern: /^\/[!-~]{0,1000}$/,
@@ -178,15 +178,15 @@ export const headerValue = s.text({
 
 export const requestFields = {
   method: s.optional(method),
-  path: s.optional(path),
+  path: s.optional(requestPath),
   headers: s.optional(s.record(headerValue, sentHeaderName)),
   body: s.optional(s.anything()),
 };
 
-const request = s.mapping({
+const storyRequestFields = s.mapping({
   key: s.optional(ref()),
   ...requestFields,
-  repeat: s.optional(s.count({ min: 1, max: maxRepeats })),
+  repeat: s.optional(s.count({ min: 1, max: maxRequestRepeats })),
 });
 
 const expect = s.mapping({
@@ -216,7 +216,7 @@ export const storySchema = s.list(
     s.mapping({
       after: s.optional(positiveDuration()),
       say: s.optional(shortText(longestNarration)),
-      request: s.optional(request),
+      request: s.optional(storyRequestFields),
       ...actionFields,
       advance: s.optional(positiveDuration()),
       expect: s.optional(expect),

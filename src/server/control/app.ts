@@ -10,16 +10,17 @@ import { requireAdministrator } from "../../sandbox/operations/keys.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { Actor } from "../../sandbox/steps.js";
 import { checkInput, controlBodies } from "../../scenario/format/inputs.js";
-import { isPagePath, ofControl } from "../sockets/messages.js";
+import { isPagePath } from "../sockets/requests.js";
+import { ofControl } from "../sockets/responses.js";
 import { type ControlHandler, isAdmitted, type Server } from "../sockets/server-state.js";
 import { sendCompressed, servePageFiles } from "./page.js";
 import { HttpRejection, sendControlError } from "./rejections.js";
-import { isTextResponse, jsonResponse, parseJson, type Route, textOf } from "./route.js";
+import { bodyText, isTextResponse, jsonResponse, parseJson, type Route } from "./route.js";
 import { routes } from "./routes/routes.js";
 import { sentScenario } from "./routes/scenario.js";
 
 /** The bytes of a call's body, such as a scenario. */
-const longestBody = 256_000;
+const maxBodyBytes = 256_000;
 
 /** No error ends the process or changes a sandbox. */
 export function createControlApp(server: Server): ControlHandler {
@@ -36,7 +37,7 @@ export function createControlApp(server: Server): ControlHandler {
     for (const row of rows) {
       const run = (request: Request, response: Response) => runRoute(row, server, request, response);
       const method = row.method.toLowerCase() as "get" | "post" | "put" | "patch" | "delete";
-      const body = express.raw({ limit: longestBody, type: () => true });
+      const body = express.raw({ limit: maxBodyBytes, type: () => true });
       mounted[method](...(method === "get" ? [] : [requireType(row), body]), run);
     }
     // A wrong method must never look like a success.
@@ -54,12 +55,12 @@ export function createControlApp(server: Server): ControlHandler {
 async function runRoute(row: Route, server: Server, request: Request, response: Response) {
   const { sandbox, stateFile } = server;
   const runYaml = isYamlIn(request) ? row.runYaml : undefined;
-  const body = runYaml === undefined ? inputOf(row, request) : sentScenario(textOf(request));
+  const body = runYaml === undefined ? inputOf(row, request) : sentScenario(bodyText(request));
   const input = {
     sandbox,
     actor: actorOf(request),
     params: request.params as Record<string, string>,
-    query: queryOf(row, request),
+    query: checkedQuery(row, request),
     body: body as never, // its shapes have checked it
   };
   server.beforeControlCall();
@@ -84,7 +85,7 @@ function saveChange(data: unknown, stateFile: Server["stateFile"]): void {
   }
 }
 
-function queryOf({ query }: Route, request: Request): Readonly<Record<string, unknown>> {
+function checkedQuery({ query }: Route, request: Request): Readonly<Record<string, unknown>> {
   if (query === undefined) return {};
   const { fields } = query;
   const parsed = (name: string, value: unknown) => {
@@ -145,7 +146,7 @@ function requireType({ runYaml }: Route) {
 // Ignores the body of a GET. A missing body of a write is an empty object; a body that the route does not accept is rejected.
 function inputOf({ method, body = "nothing" }: Route, request: Request): unknown {
   if (method === "GET") return {};
-  const text = textOf(request);
+  const text = bodyText(request);
   return checkInput(controlBodies[body], text === "" ? {} : parseJson(text));
 }
 

@@ -79,7 +79,7 @@ export function sendControlError(
 }
 
 function controlErrorOf(error: unknown, onDefect: (error: unknown) => void = () => {}) {
-  const { status, code, message, details = {} } = rejectionOf(error, onDefect);
+  const { status, code, message, details = {} } = controlRejection(error, onDefect);
   // They may quote a key that the client sent (R46); the secret of a change that was not saved exists nowhere else.
   const clean = code === "state_unwritable" ? details : redactValue(details, redactEncoded);
   const shownDetails = Object.keys(details).length === 0 ? undefined : clean;
@@ -87,12 +87,12 @@ function controlErrorOf(error: unknown, onDefect: (error: unknown) => void = () 
   return { status, code, text };
 }
 
-type Rejection = Pick<HttpRejection, "status" | "message"> & {
+type ControlRejection = Pick<HttpRejection, "status" | "message"> & {
   code: string;
   details?: SandboxError["details"];
 };
 
-function rejectionOf(error: unknown, onDefect: (error: unknown) => void): Rejection {
+function controlRejection(error: unknown, onDefect: (error: unknown) => void): ControlRejection {
   if (error instanceof HttpRejection) return error;
   if (error instanceof SandboxError && statusOfCode[error.code] !== undefined) {
     const { message, code } = error;

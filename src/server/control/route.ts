@@ -6,7 +6,7 @@ import * as s from "../../rules/schema/shape.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import type { Actor } from "../../sandbox/steps.js";
 import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/inputs.js";
-import type { OpenScenario } from "../../scenario/parse-scenario.js";
+import type { ScenarioText } from "../../scenario/scenario-text.js";
 import type { Server } from "../sockets/server-state.js";
 import { HttpRejection } from "./rejections.js";
 
@@ -47,7 +47,7 @@ export interface Route<Name extends ControlBodyName = ControlBodyName, Parameter
     local: LocalContext,
   ) => unknown;
   /** Runs it with a YAML body; left out if it accepts only JSON. */
-  readonly runYaml?: (context: RouteContext<OpenScenario>, local: LocalContext) => unknown;
+  readonly runYaml?: (context: RouteContext<ScenarioText>, local: LocalContext) => unknown;
 }
 
 /** The fields of a query for a part of a list. `usual` is the number without a limit. */
@@ -85,7 +85,7 @@ export function controlRoute<Name extends ControlBodyName = "nothing", Parameter
   return { changes: method !== "GET", ...row, method, path } as unknown as Route; // its shapes check its body and query
 }
 
-export function textOf({ body }: Request): string {
+export function bodyText({ body }: Request): string {
   return textOfBytes((body as Buffer | undefined) ?? new Uint8Array());
 }
 

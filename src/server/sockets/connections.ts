@@ -5,42 +5,69 @@ import type { Duplex } from "node:stream";
 import { hostToConnectTo } from "../../node/addresses.js";
 import { clearTimeout, nextTick, setTimeout } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
-import { endSocket, rejectSocket } from "./messages.js";
+import { endSocket, rejectSocket } from "./responses.js";
 
 const lastResponse = Symbol("last response");
 
-const waitingResponses = Symbol("waiting responses");
+const waitingRequests = Symbol("waiting requests");
 
 /** A connection. The data is in members, because a map would slow down every request. */
 interface Connection extends Duplex {
   [lastResponse]?: ServerResponse;
-  [waitingResponses]?: number;
+  [waitingRequests]?: number;
+  /** Node's own. */
+  parser?: { onIncoming: () => number } | null;
 }
 
+/** Node resumes reading when a request ends, and parses all requests of one chunk, so that some more can wait. */
 const maxWaiting = 100;
 
-/** Otherwise the responses of all requests in a chunk would wait in memory. Pauses reading while too many wait. */
-export function startInTurn(response: ServerResponse, start: () => void): void {
-  const connection: Connection & Socket = response.req.socket;
-  const { [lastResponse]: before } = connection;
-  connection[lastResponse] = response;
-  if (response.socket !== null || before === undefined) {
-    start();
-    return;
+// Each takes 3 kB. A client that reads has one chunk of 64 kB that waits: at most 2,427 requests.
+const maxWaitingInAll = 2500;
+/** A connection with no more of them never ends. */
+const alwaysWaiting = 10;
+
+/** Starts each request of a connection after the response before it; the others would wait in memory. */
+export class Turns {
+  #waiting = 0;
+
+  start(response: ServerResponse, start: () => void): void {
+    const connection: Connection & Socket = response.req.socket;
+    const { [lastResponse]: before } = connection;
+    connection[lastResponse] = response;
+    if (response.socket !== null || before === undefined) {
+      start();
+      return;
+    }
+    if (connection.destroyed) return;
+    const waiting = this.#count(connection, 1);
+    if (this.#waiting > maxWaitingInAll && waiting > alwaysWaiting) endInChunk(connection);
+    else if (waiting >= maxWaiting) nextTick(() => connection.pause());
+    before.once("finish", () => {
+      if (this.#count(connection, -1) === maxWaiting - 1) connection.resume();
+      start();
+    });
   }
-  const count = (change: number) => {
-    const waiting = (connection[waitingResponses] ?? 0) + change;
-    connection[waitingResponses] = waiting;
-    if (waiting >= maxWaiting) {
-      // Node resumes reading when a request ends, and parses all requests of one chunk.
-      nextTick(() => connection.pause());
-    } else if (waiting - change >= maxWaiting) connection.resume();
-  };
-  count(1);
-  before.once("finish", () => {
-    count(-1);
-    start();
-  });
+
+  #count(connection: Connection, change: 1 | -1): number {
+    const { [waitingRequests]: before } = connection;
+    if (before === undefined) {
+      connection.once("close", () => {
+        this.#waiting -= connection[waitingRequests] ?? 0;
+      });
+    }
+    const waiting = (before ?? 0) + change;
+    connection[waitingRequests] = waiting;
+    this.#waiting += change;
+    return waiting;
+  }
+}
+
+/** Pausing would not help: many clients that read nothing have sent everything already. */
+function endInChunk(connection: Connection): void {
+  // Makes the next request of the chunk an error. Otherwise Node keeps all of them until the connection has closed.
+  if (connection.parser) connection.parser.onIncoming = () => -1;
+  connection.destroy();
 }
 
 export type AnyServer = Server | TlsServer;

@@ -9,21 +9,9 @@ import { controlPath } from "../../node/addresses.js";
 import { outcomeOf } from "../../rules/outcomes.js";
 import type { ApiResponse, Delivery, Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
-import {
-  type AnyServer,
-  followConnections,
-  longestHalfOpen,
-  rejectInTurn,
-  startInTurn,
-} from "./connections.js";
-import {
-  isControlPath,
-  keepAliveTimeout,
-  readRequest,
-  reject,
-  sendFaulty,
-  sendResponse,
-} from "./messages.js";
+import { type AnyServer, followConnections, longestHalfOpen, rejectInTurn, Turns } from "./connections.js";
+import { isControlPath, readRequest } from "./requests.js";
+import { keepAliveTimeout, reject, sendFaulty, sendResponse } from "./responses.js";
 import type { Server } from "./server-state.js";
 import type { CertificatePair } from "./tls.js";
 
@@ -40,7 +28,8 @@ interface HttpServer {
 
 /** Every request gets a response, and none ends the process. */
 export function createHttpServer(state: Server, certificate?: ServerCertificate): HttpServer {
-  const listener = (_request: IncomingMessage, response: ServerResponse) => receive(state, response);
+  const turns = new Turns();
+  const listener = (_request: IncomingMessage, response: ServerResponse) => receive(state, turns, response);
   const server =
     certificate === undefined
       ? http.createServer(serverOptions, listener)
@@ -68,9 +57,9 @@ export function createHttpServer(state: Server, certificate?: ServerCertificate)
   return { server, open: followConnections(server) };
 }
 
-function receive(state: Server, response: ServerResponse) {
+function receive(state: Server, turns: Turns, response: ServerResponse) {
   if (state.stopping.signal.aborted) response.shouldKeepAlive = false;
-  startInTurn(response, () => attempt(state, response, () => respond(state, response)));
+  turns.start(response, () => attempt(state, response, () => respond(state, response)));
 }
 
 function attempt(state: Server, response: ServerResponse, act: () => void) {
@@ -88,10 +77,10 @@ function respond(state: Server, response: ServerResponse) {
   const apiRequest = readRequest(request, response);
   if (apiRequest === undefined) return reject(response, 400);
   if (control !== undefined && isControlPath(apiRequest.path)) return control(request, response);
-  send(state, handle(sandbox, apiRequest), response);
+  sendExchange(state, handle(sandbox, apiRequest), response);
 }
 
-function send(state: Server, exchange: Exchange, response: ServerResponse) {
+function sendExchange(state: Server, exchange: Exchange, response: ServerResponse) {
   const { explain, sandbox, control } = state;
   const { pathId, delivery, at, date = at } = exchange;
   const isLost = control !== undefined && pathId === "404.unknown_path" && isFirstPage(exchange, response);

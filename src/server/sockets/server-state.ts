@@ -55,7 +55,7 @@ export function createServerState(sandbox: SandboxState, options: Partial<ServeO
   const { explain = false, controlToken, stateFile } = options;
   runDue(sandbox);
   const { name, scenario, text } = sandbox;
-  const names = namesOf(options);
+  const names = allowedHosts(options);
   const state = {
     sandbox,
     stateFile,
@@ -85,7 +85,7 @@ export function createServerState(sandbox: SandboxState, options: Partial<ServeO
 }
 
 /** The base URL for clients anywhere, if given; and the server's names besides this machine's own, in lower case, some with a port. */
-function namesOf({ publicUrl: given, allowHosts = [] }: Partial<ServeOptions>) {
+function allowedHosts({ publicUrl: given, allowHosts = [] }: Partial<ServeOptions>) {
   const publicUrl = given === undefined ? undefined : readBaseUrl(given);
   if (given !== undefined && publicUrl === undefined) {
     throw new SandboxError("usage", "Invalid public URL: use one such as https://sandbox.example.");

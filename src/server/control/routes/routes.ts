@@ -2,17 +2,20 @@ import { openApiDocument } from "../../../api/openapi.js";
 import { isoOf } from "../../../sandbox/clock.js";
 import { pageRoute } from "../page.js";
 import { controlRoute, jsonResponse, type Route } from "../route.js";
-import { dashboardRoutes } from "./dashboard.js";
+import { farmerRoutes } from "./farmers.js";
+import { keyRoutes } from "./keys.js";
+import { requestRoutes } from "./requests.js";
 import { sandboxRoutes } from "./sandbox.js";
 import { scenarioRoutes } from "./scenario.js";
-import { requestChecksRoutes, trafficRoutes } from "./traffic.js";
+import { storyRoutes } from "./story.js";
 
 export const routes: readonly Route[] = [
   ...sandboxRoutes,
   ...scenarioRoutes,
-  ...dashboardRoutes,
-  ...requestChecksRoutes,
-  ...trafficRoutes,
+  ...keyRoutes,
+  ...requestRoutes,
+  ...farmerRoutes,
+  ...storyRoutes,
   controlRoute("POST /stop", {
     summary: "Stops the server",
     changes: false,

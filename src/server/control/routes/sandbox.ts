@@ -40,10 +40,12 @@ export const sandboxRoutes: readonly Route[] = [
     },
   }),
   controlRoute("GET /state", {
-    summary: "The sandbox's state: organizations, keys, clock, assumptions",
+    summary:
+      "The sandbox's state: organizations, keys, clock, assumptions; `changed`: whether anything but requests and the story differs from the scenario's start",
     run: ({ sandbox }) => ({
       scenario: sandbox.name,
       seed: sandbox.seed,
+      changed: sandbox.changed,
       clock: viewClock(sandbox.clock),
       assumptions: viewAssumptions(sandbox),
       faults: describeFaults(sandbox.faults),

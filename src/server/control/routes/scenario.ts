@@ -8,7 +8,7 @@ import type { Members } from "../../../rules/schema/messages.js";
 import { isMapping } from "../../../rules/schema/shape.js";
 import { runDue } from "../../../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../../../sandbox/sandbox.js";
-import { enterScenario, prepareScenario, resetSandbox } from "../../../sandbox/start.js";
+import { enter, resetSandbox, stateAtStart } from "../../../sandbox/start.js";
 import { secretsForClients } from "../../../sandbox/story/run-step.js";
 import {
   bundledScenarios,
@@ -18,25 +18,21 @@ import {
 } from "../../../scenario/bundled.js";
 import { parseTime, scenarioLimits } from "../../../scenario/format/fields.js";
 import { scenarioJsonSchema } from "../../../scenario/format/json-schema.js";
-import {
-  type NamedScenario,
-  type OpenScenario,
-  openScenario,
-  resolveSource,
-} from "../../../scenario/parse-scenario.js";
+import { checkText, type NamedScenario, placesIn, resolveSource } from "../../../scenario/parse-scenario.js";
 import { populationOf } from "../../../scenario/population.js";
 import { ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
+import type { ScenarioText } from "../../../scenario/scenario-text.js";
 import { withStory } from "../../../scenario/stories.js";
-import { yamlText } from "../../../scenario/yaml.js";
+import { scenarioText, yamlText } from "../../../scenario/yaml.js";
 import { scenarioFields } from "../rejections.js";
 import { controlRoute, jsonResponse, type Route, textResponse } from "../route.js";
 import { running } from "./sandbox.js";
 
 const file = "request body";
 
-export function sentScenario(text: string): OpenScenario {
-  return openScenario(text, { file });
+export function sentScenario(text: string): ScenarioText {
+  return scenarioText(text, file);
 }
 
 export const scenarioRoutes: readonly Route[] = [
@@ -46,27 +42,27 @@ export const scenarioRoutes: readonly Route[] = [
       const first = server.own();
       const others = scenarioNames.filter((name) => name !== first.name);
       return [
-        listed(first, sandbox, true),
-        ...others.map((name) => listed({ name, scenario: bundledScenarios[name] }, sandbox)),
+        listedScenario(first, sandbox, true),
+        ...others.map((name) => listedScenario({ name, scenario: bundledScenarios[name] }, sandbox)),
       ];
     },
   }),
   controlRoute("GET /scenario", {
     summary: "The running scenario as YAML, with its pinned keys hidden",
-    run: async ({ sandbox }) => textResponse("application/yaml", await scenarioText(sandbox, sandbox.given)),
+    run: async ({ sandbox }) => textResponse("application/yaml", await runningText(sandbox, sandbox.given)),
   }),
   controlRoute("PUT /scenario", {
     summary:
       "Starts a bundled scenario by name, the one that the sandbox was started with, or one sent as application/yaml",
     body: "scenario_choice",
     run({ sandbox, body: { name } }, { server }) {
-      return startScenario(sandbox, sourceOf(name, server.own()));
+      return startScenario(sandbox, scenarioToStart(name, server.own()));
     },
     async runYaml({ sandbox, body }) {
-      const { placeOf, text } = body;
+      const { text } = body;
       const scenario = checkSent(body);
       const started = startScenario(sandbox, { scenario, name: scenario.name ?? "unnamed", text });
-      const problems = await dryRunProblems({ scenario, name: file }, placeOf, sandbox.given);
+      const problems = await dryRunProblems({ scenario, name: file }, placesIn(body), sandbox.given);
       return { ...started, warnings: Object.values(scenarioFields(problems)) };
     },
   }),
@@ -77,11 +73,11 @@ export const scenarioRoutes: readonly Route[] = [
     run({ sandbox, body: { scenario, now, ...body } }, { server }) {
       const options = { ...body, ...(now !== undefined && { now: parseTime(now) }) };
       if (scenario !== undefined) {
-        const source = sourceOf(scenario, server.own());
+        const source = scenarioToStart(scenario, server.own());
         if (typeof scenario !== "string") requireFewKeys(source.scenario);
         startScenario(sandbox, source, options);
       } else {
-        resetSandbox(sandbox, Object.keys(options).length === 0 ? undefined : options);
+        resetSandbox(sandbox, options);
         runDue(sandbox);
       }
       const hasOtherKeys = scenario !== undefined || options.seed !== undefined;
@@ -93,9 +89,9 @@ export const scenarioRoutes: readonly Route[] = [
     body: "scenario_text",
     changes: false,
     run: async ({ sandbox, body }) => ({
-      problems: await problemsOf(sentScenario(body.text), sandbox.given),
+      problems: await problemsInSent(sentScenario(body.text), sandbox.given),
     }),
-    runYaml: async ({ sandbox, body }) => ({ problems: await problemsOf(body, sandbox.given) }),
+    runYaml: async ({ sandbox, body }) => ({ problems: await problemsInSent(body, sandbox.given) }),
   }),
   controlRoute("GET /scenario.schema.json", {
     summary: "The JSON Schema of the scenario format",
@@ -103,9 +99,9 @@ export const scenarioRoutes: readonly Route[] = [
   }),
 ];
 
-function checkSent({ fields, check }: OpenScenario): Scenario {
-  requireFewKeys(populationIn(fields()));
-  const scenario = check();
+function checkSent(text: ScenarioText): Scenario {
+  requireFewKeys(populationIn(text.read(() => {})?.fields));
+  const scenario = checkText(text);
   requireFewKeys(scenario);
   return scenario;
 }
@@ -127,14 +123,17 @@ export function requireFewKeys(scenario: Scenario): void {
   });
 }
 
-function listed({ name, scenario, text }: NamedScenario, sandbox: SandboxState, startedWith = false) {
+function listedScenario({ name, scenario, text }: NamedScenario, sandbox: SandboxState, startedWith = false) {
   const { name: title = name, description = "" } = scenario;
   const running = sandbox.name === name && sandbox.text === text;
   return { name, title, description, startedWith, running };
 }
 
 /** A bundled scenario, the one that the sandbox was started with, or a sent one. */
-function sourceOf(sent: string | Readonly<Record<string, unknown>>, first: NamedScenario): NamedScenario {
+function scenarioToStart(
+  sent: string | Readonly<Record<string, unknown>>,
+  first: NamedScenario,
+): NamedScenario {
   if (sent === first.name) return first;
   if (typeof sent !== "string") return resolveSource(sent as unknown as Scenario); // it checks a value
   if (!isScenarioName(sent)) throw scenarioNotFound(sent, "it is not a bundled one");
@@ -147,8 +146,8 @@ function startScenario(
   { scenario, name, text }: NamedScenario,
   options: GivenOptions = {},
 ) {
-  const started = prepareScenario(sandbox, scenario, { ...sandbox.given, ...options, name, text });
-  enterScenario(sandbox, started);
+  const { platform, conditions, given } = sandbox;
+  enter(sandbox, stateAtStart(scenario, { ...given, ...options, platform, conditions, name, text }));
   runDue(sandbox);
   return running(sandbox);
 }
@@ -165,8 +164,8 @@ interface TextProblem {
 
 type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & { file?: string | undefined };
 
-async function problemsOf(sent: OpenScenario, given: GivenOptions): Promise<TextProblem[]> {
-  const { placeOf } = sent;
+async function problemsInSent(sent: ScenarioText, given: GivenOptions): Promise<TextProblem[]> {
+  const placeOf = placesIn(sent);
   try {
     const scenario = checkSent(sent);
     const failed = await dryRunProblems({ scenario, name: file }, placeOf, given);
@@ -186,7 +185,7 @@ function textProblem({ message, hint, file: found = file, ...place }: Found, lev
 }
 
 /** The original text with its comments if known. Every key in it is cut after its prefix. */
-async function scenarioText(sandbox: SandboxState, given: GivenOptions): Promise<string> {
+async function runningText(sandbox: SandboxState, given: GivenOptions): Promise<string> {
   const written = sandbox.text ?? (await bundledText(sandbox, given));
   const pinned = Object.values(sandbox.scenario.organizations ?? {}).flatMap(({ keys = {} }) =>
     Object.values(keys).flatMap(({ secret = [] }) => secret),

@@ -33,7 +33,7 @@ export const extensionWords = listed(
 );
 
 /** A report or the result of a check, for rendering in each format. Plain data without keys. */
-export interface ReportDocument {
+export interface ReportLayout {
   readonly kind: "report" | "check" | "certificate";
   /** Its scenario or URL. */
   readonly subject: string;

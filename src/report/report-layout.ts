@@ -6,7 +6,7 @@ import { escapeControls } from "../rules/redact.js";
 import { snakeCase } from "../rules/schema/json.js";
 import { listed } from "../rules/schema/words.js";
 import { pluralize, timesOf } from "./plain-text.js";
-import type { ReportDocument, ReportFormat, Section, TableRow, Tone } from "./render/document.js";
+import type { ReportFormat, ReportLayout, Section, TableRow, Tone } from "./render/layout.js";
 import { render, type TextStyle } from "./render/render.js";
 import type {
   HowToCover,
@@ -29,7 +29,7 @@ export function renderReport(
   format: ReportFormat,
   { failures = [], hint, ...style }: RenderOptions = {},
 ): string {
-  return render(reportDocument(report, failures, hint), format, style);
+  return render(reportLayout(report, failures, hint), format, style);
 }
 
 export function conclusion({ requests, coverage, announced, faults, advice }: Report): string {
@@ -58,7 +58,7 @@ function unreadNote({ unread }: Report): string[] {
   ];
 }
 
-function reportDocument(report: Report, unmet: readonly UnmetThreshold[], hint?: string): ReportDocument {
+function reportLayout(report: Report, unmet: readonly UnmetThreshold[], hint?: string): ReportLayout {
   const { scenario, requests, advice, coverage } = report;
   const isWhole = coverage.covered === coverage.promised;
   const isGood = isWhole && !advice.some(isAdvice);
@@ -203,14 +203,16 @@ export function githubAnnotations({ advice }: Report, failures: readonly UnmetTh
   const lines = [
     ...advice.map(
       ({ id, level, count, meaning, whatToDo }) =>
-        `::${level === "note" ? "notice" : level} title=svc-sandbox ${id}::${text(`${timesOf({ id, count })}: ${meaning} ${whatToDo}`)}`,
+        `::${level === "note" ? "notice" : level} title=svc-sandbox ${id}::${annotationText(`${timesOf({ id, count })}: ${meaning} ${whatToDo}`)}`,
     ),
-    ...failures.map(({ threshold, sentence }) => `::error title=svc-sandbox ${threshold}::${text(sentence)}`),
+    ...failures.map(
+      ({ threshold, sentence }) => `::error title=svc-sandbox ${threshold}::${annotationText(sentence)}`,
+    ),
   ];
   return lines.map((line) => `${line}\n`).join("");
 }
 
 // A line break ends a command, and a percent sign starts an escape.
-function text(plain: string): string {
+function annotationText(plain: string): string {
   return escapeControls(plain).replaceAll("%", "%25");
 }

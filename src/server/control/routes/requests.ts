@@ -1,29 +1,26 @@
 import { outcomesOf } from "../../../api/endpoints.js";
 import { requestChecks, requestDetails, requireRequest } from "../../../api/request-details.js";
 import { storySender } from "../../../api/story-sender.js";
-import { stepView } from "../../../node/logger.js";
-import { formats, reportFormats } from "../../../report/render/document.js";
+import { curlLine } from "../../../report/how-to-cover.js";
+import { formats, reportFormats } from "../../../report/render/layout.js";
 import { clientReport } from "../../../report/report.js";
-import { renderReport } from "../../../report/report-document.js";
+import { renderReport } from "../../../report/report-layout.js";
 import { requestText } from "../../../report/request-text.js";
+import { variableOf } from "../../../rules/api-key.js";
 import { SandboxError } from "../../../rules/errors.js";
 import { faultEffects, faultKinds } from "../../../rules/fault-effects.js";
-import { faultPathIds, isSuccess, mePath } from "../../../rules/outcomes.js";
+import { faultPathIds, isSuccess, mePath, type PathId } from "../../../rules/outcomes.js";
 import * as s from "../../../rules/schema/shape.js";
 import type { Exchange } from "../../../sandbox/journal/exchange.js";
 import { operations } from "../../../sandbox/operations/operations.js";
-import { defaultFarmerPage } from "../../../sandbox/population/farmers.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
-import { kindOf, type StoryStep } from "../../../sandbox/steps.js";
-import { storyRequest, tryNextStep } from "../../../sandbox/story/run-step.js";
-import { stepIntent } from "../../../sandbox/story/step-text.js";
+import type { StoryStep } from "../../../sandbox/steps.js";
+import { storyRequest } from "../../../sandbox/story/run-step.js";
 import { expectRequests, listRequests, viewRequest } from "../../../sandbox/views.js";
 import { type ControlBody, expectationQuery, requestQuery } from "../../../scenario/format/inputs.js";
-import { controlRoute, pageFields, type Route, textResponse } from "../route.js";
+import { controlRoute, type Route, textResponse } from "../route.js";
 
-const farmerQuery = s.mapping(pageFields(defaultFarmerPage, s.count({ max: 1000 })));
-
-export const trafficRoutes: readonly Route[] = [
+export const requestRoutes: readonly Route[] = [
   controlRoute("GET /requests", {
     summary: "The last 1,000 requests, oldest first",
     query: requestQuery,
@@ -60,87 +57,6 @@ export const trafficRoutes: readonly Route[] = [
       return { data: { ...report, ...more } };
     },
   }),
-  controlRoute("GET /farmers", {
-    summary: "The synthetic farmers",
-    query: farmerQuery,
-    isBare: true,
-    run: ({ sandbox: { farmers }, query: { offset = 0, limit = defaultFarmerPage } }) => ({
-      data: farmers.list({ offset, limit }),
-      total: farmers.count,
-    }),
-  }),
-  controlRoute("GET /farmers/{farmer_id}", {
-    summary: "One synthetic farmer",
-    run: ({ sandbox, params }) => sandbox.farmers.get(params.farmer_id as string),
-  }),
-  controlRoute("GET /story", {
-    summary: "The story: its steps, the next one, and the result of the last one",
-    run({ sandbox }) {
-      const { last } = sandbox.story;
-      return {
-        ...storyView(sandbox),
-        name: sandbox.scenario.name ?? null,
-        description: sandbox.scenario.description ?? null,
-        outline: outlineOf(sandbox),
-        last: last === undefined ? null : stepView(last),
-      };
-    },
-  }),
-  controlRoute("POST /story/next", {
-    summary: "Runs the next step of the story; `step` is null after the last one. POST /reset restarts it",
-    run({ sandbox }) {
-      if (sandbox.story.steps.length === 0) {
-        const message = `The scenario ${JSON.stringify(sandbox.name)} has no story. Add one under story in its file, or start a bundled scenario.`;
-        throw new SandboxError("not_found", message);
-      }
-      const step = tryNextStep(sandbox, storySender(sandbox));
-      const { next: _, ...progress } = storyView(sandbox);
-      return { step: step === undefined ? null : stepView(step), ...progress };
-    },
-  }),
-];
-
-function journalCounts({ history }: SandboxState): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { pathId, fault, advice } of history.requests())
-    for (const id of new Set([pathId, fault ?? pathId, ...advice])) counts[id] = (counts[id] ?? 0) + 1;
-  return counts;
-}
-
-function storyCounts({ history }: SandboxState): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { pathId } of history.requests({ source: "story" })) counts[pathId] = (counts[pathId] ?? 0) + 1;
-  return counts;
-}
-
-// Has the member names of `verify --json`.
-function storyView({ story: { steps, next } }: SandboxState) {
-  const step = steps[next];
-  return {
-    steps: steps.length,
-    done: next,
-    over: step === undefined,
-    next: step === undefined ? null : { number: next + 1, kind: kindOf(step), say: step.say ?? null },
-  };
-}
-
-function outlineOf({ story: { steps, next, verdicts } }: SandboxState) {
-  return steps.map((step, index) => ({
-    number: index + 1,
-    kind: kindOf(step),
-    say: step.say ?? null,
-    text: step.say === undefined ? stepIntent(step) : null,
-    done: index < next,
-    asExpected: asExpected(step, verdicts.get(index)),
-  }));
-}
-
-// Of a step that expects nothing, only a failure is a verdict.
-function asExpected({ expect }: StoryStep, verdict: boolean | undefined): boolean | null {
-  return verdict === undefined || (verdict && expect === undefined) ? null : verdict;
-}
-
-export const requestChecksRoutes: readonly Route[] = [
   controlRoute("GET /request-checks", {
     summary: "The checks of a request in order, with the path ids of their rejections",
     run: ({ sandbox }) => ({
@@ -158,8 +74,8 @@ export const requestChecksRoutes: readonly Route[] = [
       "One request: the result of each check, the response, what to do, and the body for /send that repeats it",
     run({ sandbox, params: { id = "" } }) {
       const details = requestDetails(sandbox, id);
-      const repeat = repeatedRequest(requireRequest(sandbox, id)) as ControlBody<"sending">;
-      return { ...details, repeat, text: requestText(details) };
+      const repeat = repeatedRequest(requireRequest(sandbox, id));
+      return { ...details, repeat, curl: curlOf(details.pathId, repeat), text: requestText(details) };
     },
   }),
   controlRoute("POST /send", {
@@ -175,6 +91,19 @@ export const requestChecksRoutes: readonly Route[] = [
     },
   }),
 ];
+
+function journalCounts({ history }: SandboxState): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { pathId, fault, advice } of history.requests())
+    for (const id of new Set([pathId, fault ?? pathId, ...advice])) counts[id] = (counts[id] ?? 0) + 1;
+  return counts;
+}
+
+function storyCounts({ history }: SandboxState): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { pathId } of history.requests({ source: "story" })) counts[pathId] = (counts[pathId] ?? 0) + 1;
+  return counts;
+}
 
 function sendable(sandbox: SandboxState, given: ControlBody<"sending">) {
   try {
@@ -194,12 +123,12 @@ function sendable(sandbox: SandboxState, given: ControlBody<"sending">) {
   }
 }
 
-type GivenRequest = NonNullable<StoryStep["request"]>;
+type RepeatableRequest = NonNullable<StoryStep["request"]>;
 
-function repeatedRequest(exchange: Exchange): GivenRequest {
+function repeatedRequest(exchange: Exchange): RepeatableRequest {
   const { key, presented, method } = exchange;
   const withoutRef = { missing: "none", malformed: "malformed", well_formed: "unknown" }[presented];
-  const path = pathOf(exchange);
+  const path = repeatablePath(exchange);
   return {
     key: key ?? withoutRef,
     ...(method !== "GET" && { method: /^[A-Z]{1,20}$/.test(method) ? method : "OTHER" }),
@@ -207,8 +136,13 @@ function repeatedRequest(exchange: Exchange): GivenRequest {
   };
 }
 
+function curlOf(pathId: PathId, { key = "none", method, path = mePath }: RepeatableRequest): string {
+  const variable = key === "none" ? undefined : variableOf(key);
+  return curlLine({ variable, method, path }, "-i --globoff --path-as-is", pathId);
+}
+
 // Parts that were cut out of a path, or that stories cannot contain, change no response.
-function pathOf({ path: shown }: Exchange): string {
+function repeatablePath({ path: shown }: Exchange): string {
   const encoded = shown
     .replaceAll("…", "*")
     .replace(/[^!-~]/g, (one) => `%${one.charCodeAt(0).toString(16).padStart(2, "0").slice(-2)}`);

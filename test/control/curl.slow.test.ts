@@ -1,19 +1,19 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { curlOf } from "../../src/dashboard/control/curl.js";
-import type { Request, ShownRequestDetails } from "../../src/dashboard/control/responses.js";
+import type { Request } from "../../src/dashboard/control/responses.js";
 import type { Scenario } from "../../src/index.js";
+import { variableOf } from "../../src/rules/api-key.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { serveControl } from "../control/client.js";
 import { mePath } from "../support/send.js";
+import { serveControl } from "./client.js";
 
 const run = promisify(execFile);
 
 const keys = ["active", "revoked", "wrong-scope", "rate-limited", "none", "malformed", "unknown", "legacy"];
 const faulty = ["retiring", "replacement", "live", "legacy-live"];
 
-/** The requests of the page, and where they end: the line has to bring that about again. */
+/** Requests: the command of each must end where it did. */
 const requests: readonly (readonly [method: string, path: string, key: string])[] = [
   ...[...keys, ...faulty].map((key) => ["GET", mePath, key] as const),
   ["DELETE", mePath, "active"],
@@ -29,7 +29,7 @@ const faults: Scenario["faults"] = [
   { when: { key: "legacy-live" }, then: { status: 503 } },
 ];
 
-test("a request copied as curl ends where it did", async () => {
+test("the command of a request ends where the request did", async () => {
   const scenario = { ...bundledScenarios["key-states"], faults };
   const { ask, server } = await serveControl({ scenario });
   for (const [method, path, key] of requests)
@@ -37,13 +37,14 @@ test("a request copied as curl ends where it did", async () => {
   const journal = (await ask("/requests")).body.data as Request[];
   expect(journal).toHaveLength(requests.length);
   for (const { id, path_id: pathId } of journal) {
-    const request = (await ask(`/requests/${id}`)).body.data as ShownRequestDetails;
-    const { key } = request.repeat;
+    const { curl, repeat } = (await ask(`/requests/${id}`)).body.data;
     const secret =
-      key === "none" ? "" : (await ask(`/keys/${key}/secret`, { method: "POST" })).body.data.secret;
-    const line = curlOf(request, server.url, secret);
+      repeat.key === "none"
+        ? ""
+        : (await ask(`/keys/${repeat.key}/secret`, { method: "POST" })).body.data.secret;
+    const env = { PATH: process.env.PATH, SVC_BASE_URL: server.url, [variableOf(repeat.key)]: secret };
     // Of a fault that leaves no response, curl says so with its exit code.
-    await run("sh", ["-c", line]).catch((error) => expect(pathId, `${error}`).toMatch(/^fault\./));
+    await run("sh", ["-c", curl], { env }).catch((error) => expect(pathId, `${error}`).toMatch(/^fault\./));
   }
   const since = ((await ask("/requests")).body.data as Request[]).slice(journal.length);
   const facts = ({ method, path, path_id, key }: Request) => `${method} ${path} ${path_id} ${key}`;

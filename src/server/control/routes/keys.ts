@@ -3,14 +3,12 @@ import { fingerprintOf, keyStateAt } from "../../../rules/api-key.js";
 import { SandboxError } from "../../../rules/errors.js";
 import type { ValueOf } from "../../../rules/schema/shape.js";
 import * as s from "../../../rules/schema/shape.js";
-import { type ActionName, actionRow } from "../../../rules/steps.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import type { KeyEntry, OrganizationEntry } from "../../../sandbox/registry.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
 import { secretFor } from "../../../sandbox/story/run-step.js";
 import type { KeyView } from "../../../sandbox/view-shapes.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
-import type { ControlBodyName } from "../../../scenario/format/inputs.js";
 import { describedKeys } from "../../../scenario/population.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { controlRoute, pageFields, type Route } from "../route.js";
@@ -25,7 +23,7 @@ const directoryQuery = s.mapping({
 /** A page of keys without a limit: more would delay everybody's requests. */
 const keysOnAPage = 1000;
 
-export const dashboardRoutes: readonly Route[] = [
+export const keyRoutes: readonly Route[] = [
   controlRoute("GET /organizations", {
     summary: "The organizations, in the scenario's order",
     query: s.mapping(pageFields("all")),
@@ -40,7 +38,8 @@ export const dashboardRoutes: readonly Route[] = [
     run: ({ sandbox, params: { ref = "" } }) =>
       viewOrganization(sandbox.registry.organization(ref).organization),
   }),
-  action("organization", {
+  controlRoute("PATCH /organizations/{ref}", {
+    summary: "Changes an organization's status, sandbox access or live access",
     body: "organization_update",
     run: ({ sandbox, actor, params: { ref = "" }, body }) =>
       operations.organization(sandbox, { ...body, ref }, { actor }).organization,
@@ -63,7 +62,9 @@ export const dashboardRoutes: readonly Route[] = [
     query: directoryQuery,
     run: ({ sandbox, query }) => directoryOf(sandbox, query),
   }),
-  action("create_key", {
+  controlRoute("POST /keys", {
+    summary: "Creates a key; only this response has its secret",
+    status: 201,
     body: "key_creation",
     run: ({ sandbox, actor, body }) =>
       refInBody("organization", () => operations.create_key(sandbox, body, { actor })),
@@ -73,7 +74,9 @@ export const dashboardRoutes: readonly Route[] = [
     run: ({ sandbox, params: { ref = "" } }) =>
       withNextRequest(viewKey(sandbox.registry.key(ref), sandbox), sandbox),
   }),
-  action("rotate", {
+  controlRoute("POST /keys/{ref}/rotate", {
+    summary: "Replaces an active key; the old one works until its overlap ends",
+    status: 201,
     body: "key_rotation",
     run({ sandbox, actor, params: { ref: key = "" }, body: { overlap_minutes: minutes, as } }) {
       // Minutes may have fractions, milliseconds must not.
@@ -82,7 +85,8 @@ export const dashboardRoutes: readonly Route[] = [
       return { key: replacement, secret };
     },
   }),
-  action("revoke", {
+  controlRoute("POST /keys/{ref}/revoke", {
+    summary: "Revokes a key immediately: an active one, or a replaced one in its overlap",
     run: ({ sandbox, actor, params: { ref: key = "" } }) => operations.revoke(sandbox, { key }, { actor }),
   }),
   controlRoute("POST /keys/{ref}/secret", {
@@ -90,26 +94,13 @@ export const dashboardRoutes: readonly Route[] = [
     changes: false,
     run: ({ sandbox, params: { ref = "" } }) => ({ secret: seededSecret(sandbox, ref) }),
   }),
-  action("expire", {
+  controlRoute("POST /keys/{ref}/expire", {
+    summary: "Sets when a key expires: an active one, or a replaced one in its overlap",
     body: "key_expiry",
     run: ({ sandbox, actor, params: { ref: key = "" }, body }) =>
       operations.expire(sandbox, { ...body, key }, { actor }),
   }),
 ];
-
-/** The route of a change that a scenario's steps can also make. */
-function action<Body extends ControlBodyName = "nothing">(
-  name: ActionName,
-  row: Pick<Route<Body>, "body" | "run">,
-): Route {
-  const { makes, route } = actionRow(name);
-  const [call, summary] = route as NonNullable<typeof route>;
-  return controlRoute<Body>(call, {
-    ...row,
-    summary,
-    ...(makes !== undefined && { status: 201 }),
-  });
-}
 
 /** An unknown ref is not found in a path, but invalid in a body. */
 function refInBody<Result>(field: string, run: () => Result): Result {
@@ -131,12 +122,12 @@ function seededSecret(sandbox: SandboxState, ref: string): string {
   throw new SandboxError("secret_not_kept", message, { ref });
 }
 
-const counts = new WeakMap<Scenario, number>();
+const describedCounts = new WeakMap<Scenario, number>();
 
 // The dashboard asks each second, and a scenario never changes.
 function describedCount(scenario: Scenario): number {
-  const count = counts.get(scenario) ?? [...describedKeys(scenario)].length;
-  counts.set(scenario, count);
+  const count = describedCounts.get(scenario) ?? [...describedKeys(scenario)].length;
+  describedCounts.set(scenario, count);
   return count;
 }
 
@@ -149,7 +140,7 @@ function directoryOf(sandbox: SandboxState, { filter = "", limit = 200 }: ValueO
   const now = sandbox.clock.now();
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   const isChosen = ({ key, owner }: KeyEntry) =>
-    words.every((word) => `${textOf(owner, key)} ${keyStateAt(key, now)}`.includes(word));
+    words.every((word) => `${searchText(owner, key)} ${keyStateAt(key, now)}`.includes(word));
   const listsEmpty = words.length === 0;
   const sections = [];
   let matching = 0;
@@ -168,7 +159,7 @@ function directoryOf(sandbox: SandboxState, { filter = "", limit = 200 }: ValueO
   return { sections, matching, total: sandbox.registry.keys.size };
 }
 
-function textOf({ organization }: OrganizationEntry, key: KeyEntry["key"]): string {
+function searchText({ organization }: OrganizationEntry, key: KeyEntry["key"]): string {
   const { ref, name, environment, scopes, sha256 } = key;
   const ofKey = [ref, name, fingerprintOf(sha256), environment, ...scopes];
   return [organization.ref, organization.name, ...ofKey].join(" ").toLowerCase();

@@ -1,0 +1,76 @@
+import { ControlClient } from "../../node/clients/control-client.js";
+import { mergeReports } from "../../report/merge-reports.js";
+import { githubAnnotations, renderReport } from "../../report/report-layout.js";
+import { parseReport, type Report } from "../../report/report-shape.js";
+import { unmetThresholds } from "../../report/thresholds.js";
+import { redactKeys } from "../../rules/redact.js";
+import { parsedJson } from "../../rules/schema/json.js";
+import { isMapping } from "../../rules/schema/shape.js";
+import { quote } from "../../rules/schema/words.js";
+import { declareCommand } from "../command.js";
+import { exitCode, usageError } from "../exit-codes.js";
+import { readGivenFile } from "../files.js";
+import * as flag from "../flags.js";
+import type { Io } from "../io.js";
+import { runsOnGithub } from "../serve/exec-report.js";
+
+export const reportCommand = declareCommand({
+  summary: "print the report of a running sandbox: covered paths, other paths, advice",
+  description:
+    "Shows which responses the clients of a running sandbox have covered, how to cover the others, and what to do better. With --merge it merges the report files of several runs. Exits with 5 if --min-coverage or --fail-on is not reached, and with 2 if there is no report. If GITHUB_ACTIONS is set, it prints advice as annotations on stderr.",
+  words: {
+    "[url or file...]": `${flag.runningUrl}; or the file of a report, with --merge several`,
+  },
+  flags: {
+    merge: flag.plainToggle(
+      "--merge",
+      "merge the reports in these files, written with --report or --json, into one",
+    ),
+    format: flag.format,
+    json: flag.json,
+    ...flag.thresholds,
+    ...flag.ofCalls,
+  },
+  examples: {
+    "svc-sandbox report": "for people",
+    'svc-sandbox report --format markdown >> "$GITHUB_STEP_SUMMARY"': "in the summary of a CI job",
+    "svc-sandbox report --min-coverage 80 --fail-on warning": "with thresholds",
+    "svc-sandbox report --merge unit.json end-to-end.json": "of two runs of exec --report",
+  },
+  async run({ words, flags, io }) {
+    const format = flags.json ? "json" : (flags.format ?? "text");
+    if (!flags.merge && words.length > 1) {
+      throw usageError(
+        "report accepts one URL. To merge files with the reports of several runs, add --merge.",
+      );
+    }
+    const isFile = /^(?!https?:).*\.json$/i.test(words[0] ?? "");
+    const report =
+      flags.merge || isFile
+        ? await readReports(words, io)
+        : await new ControlClient(flag.controlAddress(words[0], flags, io)).report();
+    const unmet = unmetThresholds(report, flags);
+    const style = { ...io.stdout.style(), failures: unmet };
+    io.stdout.write(redactKeys(renderReport(report, format, style)));
+    if (runsOnGithub(io)) io.stderr.write(redactKeys(githubAnnotations(report, unmet)));
+    return unmet.length === 0 ? exitCode.fine : exitCode.threshold;
+  },
+});
+
+async function readReports(files: readonly string[], io: Io): Promise<Report> {
+  const [first, ...others] = await Promise.all(files.map((file) => readReport(file, io)));
+  if (first !== undefined) return mergeReports([first, ...others]);
+  throw usageError(
+    `--merge requires files. Name those that \`${io.program} exec --report run.json -- <command>\` wrote.`,
+  );
+}
+
+async function readReport(file: string, io: Io): Promise<Report> {
+  const json = parsedJson(await readGivenFile(file, "the report", io));
+  // The control plane's response contains it in `data`.
+  const report = parseReport(isMapping(json) ? (json.data ?? json) : undefined);
+  if (report !== undefined) return report;
+  throw usageError(
+    `${quote(file)} is not a JSON report of this version. Write one with \`${io.program} report --json\`, or exec --report run.json.`,
+  );
+}

@@ -1,0 +1,98 @@
+import { SandboxError } from "../rules/errors.js";
+import { mergedByName } from "../rules/schema/json.js";
+import type { Members } from "../rules/schema/messages.js";
+import { isMapping } from "../rules/schema/shape.js";
+import { nearest, quote } from "../rules/schema/words.js";
+import { ScenarioError, type ScenarioMistake, type ScenarioProblemCode } from "./problems.js";
+import type { AddProblem, ReadScenario, ScenarioText } from "./scenario-text.js";
+
+export interface ExtendsOptions {
+  readonly find: (name: string, from: string | undefined) => ScenarioText | undefined;
+  readonly knownNames: readonly string[];
+}
+
+/** Merges a scenario with the ones it extends, without their stories; `undefined` if one cannot be read. */
+export function resolveExtends(
+  own: ReadScenario,
+  file: string | undefined,
+  options: ExtendsOptions,
+  addProblem: AddProblem,
+  chain: readonly string[] = file === undefined ? [] : [file],
+): ReadScenario | undefined {
+  const { extends: name, ...fields } = own.fields;
+  if (name === undefined) return own;
+  const { place } = own.placeOf(["extends"], "value");
+  const fail = (code: ScenarioProblemCode, message: string, hint: string) => {
+    addProblem({ code, path: ["extends"], place, message, hint });
+    return undefined;
+  };
+  if (typeof name !== "string" || name === "") {
+    const hint = "name a bundled scenario, or a file relative to this one";
+    return fail("wrong_type", `extends is the name of a scenario, not ${quote(name)}`, hint);
+  }
+  const extended = findExtended(name, file, options, fail);
+  if (extended === undefined) return undefined;
+  const parentFile = extended.file ?? name;
+  if (chain.includes(parentFile)) {
+    const loop = [...chain.slice(chain.indexOf(parentFile)), parentFile].join(" → ");
+    return fail("extends_loop", `the scenarios extend each other: ${loop}`, "remove one of these extends");
+  }
+  const problems: ScenarioMistake[] = [];
+  const written = extended.read((problem) => problems.push(problem));
+  // Shows nothing of another file: it may be any file of this machine.
+  if (written === undefined ? !extended.startsLikeScenario : written.fields.version !== 1) {
+    const { version } = written?.fields ?? {};
+    const hint = "each file starts with version: 1";
+    if (typeof version !== "number") return fail("extends_failed", `${quote(name)} is not a scenario`, hint);
+    const message = `the scenario ${quote(name)} has version ${version} of the format, not 1`;
+    return fail("unsupported_version", message, hint);
+  }
+  for (const problem of problems) addProblem(problem);
+  const parent =
+    written && resolveExtends(written, extended.file, options, addProblem, [...chain, parentFile]);
+  if (parent === undefined) return undefined;
+  // Each file has its own version, and a story tests only its own scenario.
+  const { version: _version, story: _, ...inherited } = parent.fields;
+  return {
+    fields: { ...(mergedByName(inherited, fields) as Members), ...mergedEndpoints(inherited, fields) },
+    placeOf(path, pointAt) {
+      const [mine, inherited] = [own.placeOf(path, pointAt), parent.placeOf(path, pointAt)];
+      return inherited.depth > mine.depth && inherited.place !== undefined ? inherited : mine;
+    },
+  };
+}
+
+/** The endpoints of a scenario with those that it extends: by name and field; `null` removes one. */
+function mergedEndpoints({ endpoints: inherited }: Members, { endpoints: written }: Members) {
+  if (!isMapping(inherited) || !isMapping(written)) return {};
+  const endpoints = { ...inherited };
+  for (const [name, fields] of Object.entries(written)) {
+    const under = Object.hasOwn(endpoints, name) ? endpoints[name] : null;
+    if (fields === null && under !== null) delete endpoints[name];
+    else endpoints[name] = isMapping(under) && isMapping(fields) ? { ...under, ...fields } : fields;
+  }
+  return { endpoints };
+}
+
+function findExtended(
+  name: string,
+  file: string | undefined,
+  options: ExtendsOptions,
+  fail: (code: ScenarioProblemCode, message: string, hint: string) => undefined,
+): ScenarioText | undefined {
+  try {
+    const near = nearest(name, options.knownNames);
+    const hint = near
+      ? `did you mean ${near}?`
+      : `name one of ${options.knownNames.join(", ")}, or a file if this scenario is in a file`;
+    const extended = options.find(name, file);
+    return extended ?? fail("extends_not_found", `there is no scenario ${quote(name)}`, hint);
+  } catch (error) {
+    if (error instanceof ScenarioError) throw error;
+    // Our loaders' messages are sentences; others need a sentence around them.
+    const reason = error instanceof Error ? error.message : String(error);
+    const message =
+      error instanceof SandboxError ? reason : `the scenario ${quote(name)} could not be read: ${reason}`;
+    return fail("extends_failed", message, "name a bundled scenario, or a file relative to this one");
+  }
+}

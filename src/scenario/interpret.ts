@@ -1,0 +1,82 @@
+import { maximumProblems, shapeProblems } from "../rules/schema/check.js";
+import { type Path, pathText } from "../rules/schema/shape.js";
+import { endpointsFit } from "./checks/endpoints.js";
+import { factsOf, refRules } from "./checks/facts.js";
+import { faultsFit } from "./checks/faults.js";
+import { keyRules } from "./checks/keys.js";
+import { stepRules } from "./checks/steps.js";
+import { type ExtendsOptions, resolveExtends } from "./extends.js";
+import { scenarioSchema } from "./format/schema.js";
+import { ScenarioError, type ScenarioMistake, type ScenarioProblem, type SourcePlace } from "./problems.js";
+import type { Scenario } from "./scenario.generated.js";
+import type { ReadScenario, ScenarioText } from "./scenario-text.js";
+
+/** Checks the shape of a scenario's fields, then the fields against each other. Throws a `ScenarioError`. */
+export function interpretScenario({ read, file }: ScenarioText, options: ExtendsOptions): Scenario {
+  const diagnostics: ScenarioMistake[] = [];
+  const addProblem = (mistake: ScenarioMistake) => {
+    if (diagnostics.length < maximumProblems) diagnostics.push(mistake);
+  };
+  const written = read(addProblem);
+  const whole = written && resolveExtends(written, file, options, addProblem);
+  if (whole === undefined) throw new ScenarioError(problemsOf(diagnostics, written, file));
+  const extensions: [members: Record<string, unknown>, name: string][] = [];
+  // A member such as `x-limits` is a place for anchors.
+  const isExtension = (name: string, members: Record<string, unknown>) =>
+    name.startsWith("x-") && extensions.push([members, name]) > 0;
+  const spelling = (path: Path) => {
+    const { place, depth } = whole.placeOf(path, "value");
+    if (place === undefined || depth < path.length) return undefined;
+    return /^[\w.+-]+/.exec(place.source.text.slice(place.offset, place.offset + 100))?.[0];
+  };
+  const misshapen = shapeProblems(scenarioSchema, whole.fields, isExtension, spelling);
+  for (const [members, name] of extensions) delete members[name];
+  diagnostics.push(...misshapen);
+  const scenario = whole.fields as unknown as Scenario; // the rules see it only if it has its shape
+  if (misshapen.length === 0) {
+    const facts = factsOf(scenario, diagnostics);
+    for (const rule of rules) rule(facts);
+  }
+  if (diagnostics.length === 0) return scenario;
+  throw new ScenarioError(problemsOf(diagnostics, whole, file));
+}
+
+/** The first problem of each field, sorted by place: first in the scenario's own text, then in the extended ones. */
+function problemsOf(
+  diagnostics: readonly ScenarioMistake[],
+  read: ReadScenario | undefined,
+  file: string | undefined,
+): ScenarioProblem[] {
+  const source = read?.placeOf([], "value").place?.source;
+  const order = (place: SourcePlace | undefined) => {
+    const isExtended = source !== undefined && place?.source !== source;
+    return place === undefined ? 0 : place.offset + (isExtended ? source.text.length + 1 : 0);
+  };
+  const ids = new Set<string>();
+  return diagnostics
+    .map((one) => {
+      const { place, depth } = read?.placeOf(one.path, one.pointAt ?? "value") ?? {};
+      // Many fields may share a field of an anchor.
+      const name = depth === one.path.length ? one.path.at(-1) : one.path;
+      return { ...one, place: one.place ?? place, name };
+    })
+    .filter(({ name, place }) => {
+      const id = JSON.stringify([name, place?.offset, place?.source.file]);
+      return !ids.has(id) && ids.add(id);
+    })
+    .sort((one, other) => order(one.place) - order(other.place))
+    .slice(0, maximumProblems)
+    .map(({ code, path, message, hint, place }) => {
+      const name = place === undefined ? file : place.source.file;
+      return {
+        code,
+        path: pathText(path),
+        message,
+        ...(hint !== undefined && { hint }),
+        ...(name !== undefined && { file: name }),
+        ...place?.describe(),
+      };
+    });
+}
+
+const rules = [...refRules, ...keyRules, endpointsFit, faultsFit, ...stepRules];

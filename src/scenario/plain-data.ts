@@ -1,0 +1,91 @@
+import type { Members } from "../rules/schema/messages.js";
+import type { Path } from "../rules/schema/shape.js";
+import { quote } from "../rules/schema/words.js";
+import { forbiddenNames, scenarioLimits } from "./format/fields.js";
+import type { ScenarioMistake } from "./problems.js";
+import type { AddProblem } from "./scenario-text.js";
+
+/** Copies plain data that should be a scenario; `undefined`, with reports, if something is wrong. Never throws. */
+export function readPlain(value: unknown, addProblem: AddProblem, maxValues: number): Members | undefined {
+  if (isPlainObject(value)) return new PlainCopy(addProblem, maxValues).of(value);
+  const message = `a scenario is a mapping of fields, found ${quote(value)}`;
+  addProblem({ code: "not_a_mapping", path: [], message, hint: "start with version: 1" });
+  return undefined;
+}
+
+class PlainCopy {
+  readonly #addProblem: AddProblem;
+  readonly #maxValues: number;
+  #values = 0;
+  #isFine = true;
+  #isCut = false;
+
+  constructor(addProblem: AddProblem, maxValues: number) {
+    this.#addProblem = addProblem;
+    this.#maxValues = maxValues;
+  }
+
+  of(value: object): Members | undefined {
+    try {
+      const copied = this.#copy(value, []) as Members;
+      return this.#isFine ? copied : undefined;
+    } catch (error) {
+      const message = `it cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+      const hint = "pass plain data, without getters";
+      return this.#wrong({ code: "not_plain_data", path: [], message, hint });
+    }
+  }
+
+  #copy(part: unknown, path: Path): unknown {
+    if (!this.#hasRoomFor(part, path)) return undefined;
+    if (path.length > scenarioLimits.levels) {
+      const message = `nested deeper than ${scenarioLimits.levels} levels, or contains itself`;
+      return this.#wrong({ code: "too_deep", path, message, hint: "the format needs only seven" });
+    }
+    if (part === null || typeof part === "string" || typeof part === "number" || typeof part === "boolean") {
+      return part;
+    }
+    if (Array.isArray(part)) return part.map((item, index) => this.#copy(item, [...path, index]));
+    if (isPlainObject(part)) return this.#copyMembers(part, path);
+    const message = `not plain data: found ${part instanceof Date ? "a Date" : `a value of type ${typeof part}`}`;
+    const hint = "pass text (also for times), numbers, booleans, lists, objects";
+    return this.#wrong({ code: "not_plain_data", path, message, hint });
+  }
+
+  // Reports the lack of room only once.
+  #hasRoomFor(part: unknown, path: Path): boolean {
+    this.#values += 1;
+    // A list may have a large length without items.
+    if (this.#values + (Array.isArray(part) ? part.length : 0) < this.#maxValues) return !this.#isCut;
+    const hint = "split it, or use population";
+    if (!this.#isCut)
+      this.#wrong({ code: "too_large", path, message: "the scenario has too many parts", hint });
+    this.#isCut = true;
+    return false;
+  }
+
+  #copyMembers(part: object, path: Path): Members {
+    const members: Record<string, unknown> = {};
+    for (const [name, member] of Object.entries(part)) {
+      const inner = [...path, name];
+      if (forbiddenNames.has(name)) {
+        const message = `${JSON.stringify(name)} is not allowed as a name in a scenario`;
+        const hint = "choose another name";
+        this.#wrong({ code: "forbidden_field", path: inner, pointAt: "key", message, hint });
+      } else if (member !== undefined) members[name] = this.#copy(member, inner);
+    }
+    return members;
+  }
+
+  #wrong(mistake: ScenarioMistake): undefined {
+    this.#isFine = false;
+    this.#addProblem(mistake);
+  }
+}
+
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  // Objects of another realm (an iframe, a vm context, a test runner) have their own Object.prototype.
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
