@@ -322,6 +322,7 @@ const ofRetrying: readonly Flaw[] = [
       pauseMs: 50,
       waitAfter: (reply) => (reply.status === 503 ? undefined : retryAfter(reply)),
     },
+    suite: inTurn,
   },
   {
     does: "reads the date in Retry-After as a number",
@@ -417,7 +418,7 @@ const ofTests: readonly Flaw[] = [
   {
     does: "does not check that a key is accepted",
     causes: ["answer.200"],
-    suite: () => ({ checks: (key) => keys[key] !== 200 }),
+    suite: (suite) => ({ ...inTurn(suite), checks: (key) => keys[key] !== 200 }),
   },
 ];
 
