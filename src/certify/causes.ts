@@ -74,6 +74,7 @@ class Search {
   readonly #repeat: Repeat;
   readonly #failing: readonly FailedRun[];
   #open: readonly FailedRun[];
+  readonly #results = new Map<string, Promise<boolean>>();
   #left = maxRuns;
   #rowCauses: readonly RowCause[] = [];
   readonly #bySeed: FailedRun[] = [];
@@ -219,11 +220,19 @@ class Search {
     else this.#unknown.push(failedRun);
   }
 
-  async #fails(seed: number, rows: readonly (string | RowChoice)[]): Promise<boolean> {
+  /** Each run is made once. */
+  #fails(seed: number, rows: readonly (string | RowChoice)[]): Promise<boolean> {
+    const choices = rows.map((row) => (typeof row === "string" ? { row } : row));
+    const id = JSON.stringify([seed, choices]);
+    const fails = this.#results.get(id) ?? this.#failsNow(seed, choices);
+    this.#results.set(id, fails);
+    return fails;
+  }
+
+  async #failsNow(seed: number, rows: readonly RowChoice[]): Promise<boolean> {
     if (this.#left === 0) return false;
     this.#left -= 1;
-    const choices = rows.map((row) => (typeof row === "string" ? { row } : row));
-    const run = await this.#repeat(seed, choices);
+    const run = await this.#repeat(seed, rows);
     return run !== undefined && run.outcome !== "passed";
   }
 }
