@@ -17,7 +17,7 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import type { ApiCall } from "./call.js";
 import { retryAfterHeader } from "./limits.js";
 import { errorBody, textBody, utf8Length } from "./messages.js";
-import { evaluateResponse, respondToCall, responseOf, withVariation } from "./response.js";
+import { predict, predictPath, respondToCall, responseOf, withVariation } from "./response.js";
 
 /** Applies the first fault that fires, before authorization. A call that it only delays is authorized and counted, any other is not (R24). */
 export function applyFault(
@@ -31,7 +31,7 @@ export function applyFault(
     organization: call.entry?.key.organization,
     now: call.now,
     expectedPath() {
-      expected ??= evaluateResponse(sandbox, call).pathId;
+      expected ??= predictPath(sandbox, call);
       return expected;
     },
   };
@@ -39,7 +39,7 @@ export function applyFault(
   // The scenario's faults count their requests in any case.
   const ofScenario = fireFault(sandbox.faults, call.number, facts);
   const fired = ofRun ?? ofScenario;
-  if (fired === undefined) return conditions?.failInstead?.(sandbox, call, evaluateResponse(sandbox, call));
+  if (fired === undefined) return conditions?.failInstead?.(sandbox, call, predict(sandbox, call));
   const kind = mainEffectOf(fired.effect);
   const fault = `fault.${kind}` as const;
   const { onlyDelays, ends } = faultEffects[kind];
@@ -114,7 +114,7 @@ const responses: Readonly<Record<FaultKind, FaultResponse>> = {
     code: null,
   }),
   truncate: (sandbox, call, effect) =>
-    effect.status === undefined ? evaluateResponse(sandbox, call) : statusResponse(call, effect),
+    effect.status === undefined ? predict(sandbox, call) : statusResponse(call, effect),
 };
 
 const brokenJson = '{"data":{"organization":,"environment":"","scopes":[}}';

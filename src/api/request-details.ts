@@ -14,8 +14,8 @@ import { requestShape } from "../sandbox/view-shapes.js";
 import { viewRequest } from "../sandbox/views.js";
 import { controlBodies } from "../scenario/format/inputs.js";
 import { withNames } from "./endpoints.js";
-import { causeOf, evaluateKey } from "./evaluate.js";
 import { headerPairs } from "./messages.js";
+import { causeOf, predictKey } from "./predict.js";
 import { scopeOf } from "./response.js";
 import { routeOf } from "./routes.js";
 import { sentResponse } from "./story-sender.js";
@@ -28,7 +28,7 @@ function whyNow(
 ): string | null {
   const entry = sandbox.registry.keys.get(key ?? "");
   if (entry === undefined || endpoint === undefined) return null;
-  const now = evaluateKey(sandbox, entry.key.ref, endpoint).pathId;
+  const now = predictKey(sandbox, entry.key.ref, endpoint).pathId;
   return now === pathId ? causeOf(sandbox, now, entry, endpoint) : null;
 }
 

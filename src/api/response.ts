@@ -4,7 +4,6 @@ import { type ApiPathId, isSuccess, outcomeOf, outcomes, type PathId } from "../
 import { type Endpoint, type Success, successPathOf, type TextBody } from "../sandbox/endpoint.js";
 import type { ApiResponse, CallResult } from "../sandbox/journal/exchange.js";
 import { profileOf } from "../sandbox/profile.js";
-import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { usageAt } from "../sandbox/usage.js";
 import type { ApiCall } from "./call.js";
@@ -36,11 +35,21 @@ export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult 
   return resultWithVariation(sandbox, call, decide(sandbox, call));
 }
 
-/** The dry run of a call: counts and changes nothing. */
-export function evaluateResponse(sandbox: SandboxState, call: ApiCall): CallResult {
-  // Counted in a copy, so that a success shows the usage after the call.
-  const copy = { ...call, entry: withOwnUsage(call.entry) };
+/** What a call would get: counts and changes nothing. */
+export function predict(sandbox: SandboxState, call: ApiCall): CallResult {
+  const copy = withOwnUsage(call);
   return resultWithVariation(sandbox, copy, decide(sandbox, copy));
+}
+
+/** Where a call would end: counts and changes nothing. */
+export function predictPath(sandbox: SandboxState, call: DecidedCall): ApiPathId {
+  return decide(sandbox, withOwnUsage(call)).path;
+}
+
+/** Counted in a copy of the key's usage, so that a success shows the usage after the call. */
+function withOwnUsage<Call extends Caller>(call: Call): Call {
+  const { entry } = call;
+  return { ...call, entry: entry && { ...entry, usage: structuredClone(entry.usage) } };
 }
 
 /** What the checks and the endpoint decide about a call, without everything that the specification leaves open. */
@@ -48,15 +57,20 @@ type Decision =
   | (Rejection & { readonly kind: "rejected" })
   | {
       readonly kind: "accepted";
-      readonly path: PathId;
+      readonly path: ApiPathId;
       readonly endpoint: Endpoint;
       readonly success: Success;
     };
 
-function decide(sandbox: SandboxState, call: ApiCall): Decision {
+type DecidedCall = Pick<ApiCall, "endpoint" | "presented" | "entry" | "now"> &
+  Partial<Pick<ApiCall, "route">>;
+
+function decide(sandbox: SandboxState, call: DecidedCall): Decision {
   const { route, endpoint } = call;
-  if (route === undefined) return { kind: "rejected", path: "404.unknown_path" };
-  if (endpoint === undefined) return { kind: "rejected", path: "405.method", allow: route.allow };
+  if (endpoint === undefined) {
+    if (route === undefined) return { kind: "rejected", path: "404.unknown_path" };
+    return { kind: "rejected", path: "405.method", allow: route.allow };
+  }
   const scope = scopeOf(endpoint, sandbox);
   const admitted = admit(sandbox, call, scope);
   const { entry } = call;
@@ -105,15 +119,6 @@ function admit(sandbox: SandboxState, call: Caller, scope: string | null): ApiPa
   if (windows.sliding) usage.recent.push(now);
   // A rejected request that counts may reach the limit that ends last.
   return isAdmitted ? pathId : authorize(authorizationFacts(sandbox, call, scope));
-}
-
-/** The dry run of the checks: counts nothing. */
-export function evaluateChecks(sandbox: SandboxState, call: Caller, scope: string | null): ApiPathId {
-  return admit(sandbox, { ...call, entry: withOwnUsage(call.entry) }, scope);
-}
-
-function withOwnUsage(entry: KeyEntry | undefined): KeyEntry | undefined {
-  return entry && { ...entry, usage: structuredClone(entry.usage) };
 }
 
 export function authorizationFacts(

@@ -1,6 +1,6 @@
 import { presentedAs } from "../api/call.js";
-import { causeOf, evaluate } from "../api/evaluate.js";
 import { expectedCode } from "../api/messages.js";
+import { causeOf, predictHeader } from "../api/predict.js";
 import { checkResults } from "../api/request-details.js";
 import type { ControlClient, RunningKey } from "../node/clients/control-client.js";
 import { nodePlatform } from "../node/platform.js";
@@ -57,7 +57,7 @@ export function sandboxKeys(sandbox: SandboxState, endpoint: Endpoint, scenario:
   const predict = (apiKey: string | undefined): KeyPrediction => {
     const sha256 = apiKey === undefined ? undefined : nodePlatform.sha256(apiKey);
     const entry = sha256 === undefined ? undefined : sandbox.registry.find(sha256);
-    const { pathId, faultPaths } = evaluate(sandbox, apiKey, endpoint);
+    const { pathId, faultPaths } = predictHeader(sandbox, apiKey, endpoint);
     return {
       key: entry?.key.ref ?? null,
       fingerprint: sha256 === undefined ? null : fingerprintOf(sha256),

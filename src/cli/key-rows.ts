@@ -1,6 +1,6 @@
 import { firstEndpoint } from "../api/endpoints.js";
-import { evaluate, evaluateKey } from "../api/evaluate.js";
 import { expectedCode } from "../api/messages.js";
+import { predictHeader, predictKey } from "../api/predict.js";
 import { alignColumns } from "../report/plain-text.js";
 import { type Environment, type KeyStateName, keyStateAt } from "../rules/api-key.js";
 import { outcomeOf, type PathId } from "../rules/outcomes.js";
@@ -36,7 +36,7 @@ export function keyRows(
   const now = sandbox.clock.now();
   return Object.entries(secrets).map(([ref, secret]) => {
     const { key } = sandbox.registry.key(ref);
-    const { pathId, faultPaths } = evaluateKey(sandbox, ref, endpoint);
+    const { pathId, faultPaths } = predictKey(sandbox, ref, endpoint);
     return {
       ref,
       organization: key.organization,
@@ -55,7 +55,7 @@ export function keyRows(
 export function rejectedRows(sandbox: SandboxState): ShownKey[] {
   return (["malformed", "unknown"] as const).map((ref) => {
     const secret = secretFor(sandbox, ref) as string;
-    const { pathId, faultPaths } = evaluate(sandbox, secret);
+    const { pathId, faultPaths } = predictHeader(sandbox, secret);
     const { status } = outcomeOf(pathId);
     const code = expectedCode(sandbox, pathId);
     return { ref, secret, status, code, path_id: pathId, fault_paths: faultPaths };

@@ -7,7 +7,7 @@ import { startInNode } from "../node/platform.js";
 import { minute } from "../rules/api-key.js";
 import type { SandboxError } from "../rules/errors.js";
 import { redactKeys } from "../rules/redact.js";
-import type { Path } from "../rules/schema/shape.js";
+import type { FieldPath } from "../rules/schema/shape.js";
 import { listed } from "../rules/schema/words.js";
 import { isoOf } from "../sandbox/clock.js";
 import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
@@ -70,7 +70,7 @@ export async function stepsThatFail(
 ): Promise<ScenarioProblem[]> {
   // Usually there is nothing to run.
   const { dryRunProblems, placeInScenario } = await import("../node/dry-run.js");
-  const placeOf = (path: Path) => placeInScenario(loaded.name, path, cwd, loaded.piped);
+  const placeOf = (path: FieldPath) => placeInScenario(loaded.name, path, cwd, loaded.piped);
   return dryRunProblems(loaded, placeOf, givenOptions(flags));
 }
 

@@ -1,6 +1,6 @@
 import { storySender } from "../api/story-sender.js";
 import { isMarked, sandboxMark } from "../rules/api-key.js";
-import type { Path } from "../rules/schema/shape.js";
+import type { FieldPath } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { advanceClock } from "../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
@@ -15,7 +15,7 @@ import { startInNode } from "./platform.js";
 
 const maxProblems = 20;
 
-type PlaceOf = (path: Path) => FoundPlace | undefined | Promise<FoundPlace | undefined>;
+type PlaceOf = (path: FieldPath) => FoundPlace | undefined | Promise<FoundPlace | undefined>;
 
 export async function dryRunProblems(
   { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
@@ -53,7 +53,7 @@ export function unmarkedSecrets(
 /** `undefined` for a field of a bundled scenario that the file extends, and if a file can no longer be read. */
 export async function placeInScenario(
   nameOrFile: string,
-  path: Path,
+  path: FieldPath,
   cwd: string,
   piped?: string,
 ): Promise<FoundPlace | undefined> {

@@ -1,5 +1,5 @@
 import { firstEndpoint } from "../api/endpoints.js";
-import { evaluateKey } from "../api/evaluate.js";
+import { predictKey } from "../api/predict.js";
 import { scopeOf } from "../api/response.js";
 import { variableOf } from "../rules/api-key.js";
 import { effectAt, type FaultEffect, faultEffects, mainEffectOf } from "../rules/fault-effects.js";
@@ -81,7 +81,7 @@ function withItsScope(sandbox: SandboxState, pathId: PathId): Reproduction | und
     const entry = sandbox.registry.key(ref);
     const { scopes, replaces, replacedBy } = entry.key;
     // The keys of a rotation have the same scopes.
-    if ((replaces ?? replacedBy) || evaluateKey(sandbox, ref, endpoint).pathId !== "403.insufficient_scope")
+    if ((replaces ?? replacedBy) || predictKey(sandbox, ref, endpoint).pathId !== "403.insufficient_scope")
       continue;
     return {
       ...requestTo(endpoint),
@@ -151,7 +151,7 @@ function reproductionsIn(sandbox: SandboxState): Reproductions {
     for (const { ref } of keys) {
       const entry = sandbox.registry.key(ref);
       const key = { variable: variableOf(ref), ref };
-      const { pathId } = evaluateKey(sandbox, ref, endpoint);
+      const { pathId } = predictKey(sandbox, ref, endpoint);
       const apiPath = isSuccess(pathId) ? successPathOf(endpoint, pathId) : pathId;
       add(apiPath, { ...key, ...request }, entry);
     }

@@ -1,5 +1,5 @@
 import { maximumProblems, shapeProblems } from "../rules/schema/check.js";
-import { type Path, pathText } from "../rules/schema/shape.js";
+import { type FieldPath, pathText } from "../rules/schema/shape.js";
 import { endpointsFit } from "./checks/endpoints.js";
 import { factsOf, refRules } from "./checks/facts.js";
 import { faultsFit } from "./checks/faults.js";
@@ -24,7 +24,7 @@ export function interpretScenario({ read, file }: ScenarioText, options: Extends
   // A member such as `x-limits` is a place for anchors.
   const isExtension = (name: string, members: Record<string, unknown>) =>
     name.startsWith("x-") && extensions.push([members, name]) > 0;
-  const spelling = (path: Path) => {
+  const spelling = (path: FieldPath) => {
     const { place, depth } = whole.placeOf(path, "value");
     if (place === undefined || depth < path.length) return undefined;
     return /^[\w.+-]+/.exec(place.source.text.slice(place.offset, place.offset + 100))?.[0];

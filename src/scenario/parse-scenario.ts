@@ -1,4 +1,4 @@
-import type { Path } from "../rules/schema/shape.js";
+import type { FieldPath } from "../rules/schema/shape.js";
 import {
   bundledScenarios,
   isScenarioName,
@@ -48,7 +48,10 @@ export function checkText(text: ScenarioText, load?: ScenarioLookup): Scenario {
 }
 
 /** Finds the places of fields in a text, or in one that it extends; `undefined` for a field that no text has. */
-export function placesIn(text: ScenarioText, load?: ScenarioLookup): (path: Path) => FoundPlace | undefined {
+export function placesIn(
+  text: ScenarioText,
+  load?: ScenarioLookup,
+): (path: FieldPath) => FoundPlace | undefined {
   let whole: ReadScenario | undefined;
   return (path) => {
     const scenario = text.read(() => {});

@@ -1,5 +1,5 @@
 import type { Members } from "../rules/schema/messages.js";
-import type { Path } from "../rules/schema/shape.js";
+import type { FieldPath } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { forbiddenNames, scenarioLimits } from "./format/fields.js";
 import type { ScenarioMistake } from "./problems.js";
@@ -36,7 +36,7 @@ class PlainCopy {
     }
   }
 
-  #copy(part: unknown, path: Path): unknown {
+  #copy(part: unknown, path: FieldPath): unknown {
     if (!this.#hasRoomFor(part, path)) return undefined;
     if (path.length > scenarioLimits.levels) {
       const message = `nested deeper than ${scenarioLimits.levels} levels, or contains itself`;
@@ -53,7 +53,7 @@ class PlainCopy {
   }
 
   // Reports the lack of room only once.
-  #hasRoomFor(part: unknown, path: Path): boolean {
+  #hasRoomFor(part: unknown, path: FieldPath): boolean {
     this.#values += 1;
     // A list may have a large length without items.
     if (this.#values + (Array.isArray(part) ? part.length : 0) < this.#maxValues) return !this.#isCut;
@@ -64,7 +64,7 @@ class PlainCopy {
     return false;
   }
 
-  #copyMembers(part: object, path: Path): Members {
+  #copyMembers(part: object, path: FieldPath): Members {
     const members: Record<string, unknown> = {};
     for (const [name, member] of Object.entries(part)) {
       const inner = [...path, name];

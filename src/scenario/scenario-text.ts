@@ -1,5 +1,5 @@
 import type { Members } from "../rules/schema/messages.js";
-import type { Path } from "../rules/schema/shape.js";
+import type { FieldPath } from "../rules/schema/shape.js";
 import type { ScenarioMistake, SourcePlace } from "./problems.js";
 
 export type AddProblem = (mistake: ScenarioMistake) => void;
@@ -18,7 +18,7 @@ export interface ReadScenario {
   readonly fields: Members;
   /** Finds the place of a field, or of the nearest one around it; `depth` is the length of the found path. */
   readonly placeOf: (
-    path: Path,
+    path: FieldPath,
     pointAt: "key" | "value",
   ) => { readonly place: SourcePlace | undefined; readonly depth: number };
 }

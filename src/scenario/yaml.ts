@@ -19,7 +19,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
-import type { Path } from "../rules/schema/shape.js";
+import type { FieldPath } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { scenarioLimits } from "./format/fields.js";
 import { withMerges } from "./merge-keys.js";
@@ -311,7 +311,7 @@ function aliasTarget({ targets }: Tree, node: Node | null | undefined): Node | n
   return node && (targets.get(node) ?? node);
 }
 
-function placeIn(tree: Tree, source: SourceText, path: Path, pointAt: "key" | "value") {
+function placeIn(tree: Tree, source: SourceText, path: FieldPath, pointAt: "key" | "value") {
   let node: Node | null | undefined = tree.document.contents;
   let offset = node?.range?.[0] ?? 0;
   let depth = 0;

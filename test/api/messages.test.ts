@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { nextRequest } from "../../src/api/evaluate.js";
 import { bodyParts } from "../../src/api/faults.js";
 import { utf8Length } from "../../src/api/messages.js";
+import { nextRequest } from "../../src/api/predict.js";
 import { startInNode } from "../../src/node/platform.js";
 import { advanceClock } from "../../src/sandbox/operations/operations.js";
 

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { evaluateKey } from "../../src/api/evaluate.js";
 import { handle } from "../../src/api/handle.js";
+import { predictKey } from "../../src/api/predict.js";
 import { faultPathIds, outcomes, type PathId } from "../../src/rules/outcomes.js";
 import { defaultKeyRef, scenarioSecret } from "../../src/sandbox/secrets.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
@@ -44,12 +44,12 @@ test("the bundled scenarios are the files in scenarios/, each with a first comme
 
 test.each(names)("the default key of %s is in the state that its name promises", (name) => {
   const ref = defaultKeyRef(bundledScenarios[name]);
-  expect(ref && [ref, evaluateKey(startFrozen(name), ref).pathId]).toEqual(defaultKeys[name]);
+  expect(ref && [ref, predictKey(startFrozen(name), ref).pathId]).toEqual(defaultKeys[name]);
 });
 
 test("key-states has a key for every promised path that a key can lead to", () => {
   const sandbox = startFrozen("key-states");
-  const paths = [...sandbox.registry.keys.keys()].map((ref) => evaluateKey(sandbox, ref).pathId);
+  const paths = [...sandbox.registry.keys.keys()].map((ref) => predictKey(sandbox, ref).pathId);
   const withoutKey = ["401.missing", "401.malformed", "401.unknown"];
   const owed = outcomes.filter(({ path, promised }) => promised && !withoutKey.includes(path));
   expect([...new Set(paths)].sort()).toEqual(owed.map(({ path }) => path).sort());

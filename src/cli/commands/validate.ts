@@ -2,7 +2,7 @@ import { placeInScenario, unmarkedSecrets } from "../../node/dry-run.js";
 import { pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
 import { escapeControls, printable, redactKeys } from "../../rules/redact.js";
-import type { Path } from "../../rules/schema/shape.js";
+import type { FieldPath } from "../../rules/schema/shape.js";
 import { ScenarioError } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { declareCommand } from "../command.js";
@@ -49,7 +49,7 @@ async function validateFile(file: string, io: Io): Promise<FileVerdict> {
     const problems = await stepsThatFail(loaded, {}, io);
     if (problems.length > 0) throw new ScenarioError(problems);
     const { name, files, piped } = loaded;
-    const placeIn = (path: Path) => placeInScenario(name, path, io.cwd, piped);
+    const placeIn = (path: FieldPath) => placeInScenario(name, path, io.cwd, piped);
     const isBundled = files.length === 0 && piped === undefined;
     const warnings = isBundled ? [] : await unmarkedSecrets(loaded, placeIn);
     const warning = warnings.length === 0 ? undefined : new ScenarioError(warnings);

@@ -9,10 +9,10 @@ import {
   type Spelling,
 } from "./messages.js";
 import {
+  type FieldPath,
   isMapping,
   type Limits,
   type MappingKind,
-  type Path,
   pathText,
   type RecordKind,
   type Shape,
@@ -55,7 +55,7 @@ interface ShapeMismatch {
 
 /** Finds the parts of a value that do not match its shape, but none inside a mismatched part. */
 export function mismatchesIn(shape: Shape, whole: unknown): ShapeMismatch[] {
-  let wrong: Path | undefined;
+  let wrong: FieldPath | undefined;
   return mistakesIn(shape, whole).flatMap(({ kind, path, shape, value }) => {
     if (wrong !== undefined && wrong.length < path.length && wrong.every((step, at) => step === path[at]))
       return [];
@@ -66,7 +66,7 @@ export function mismatchesIn(shape: Shape, whole: unknown): ShapeMismatch[] {
 }
 
 // A field name from a client may contain anything.
-function shownName(path: Path): string {
+function shownName(path: FieldPath): string {
   const redacted = redactEncoded(String(path.at(-1)));
   return redacted.length > 60 ? `${redacted.slice(0, 60)}…` : redacted;
 }
@@ -127,7 +127,7 @@ class ShapeCheck {
     this.#isExtra = isExtra;
   }
 
-  check(shape: Shape, value: unknown, path: Path): void {
+  check(shape: Shape, value: unknown, path: FieldPath): void {
     if (this.mistakes.length >= maximumProblems || shape.kind === "anything") return;
     if (shape.isNullable && value === null) return;
     if (shape.kind === "either") {
@@ -143,14 +143,14 @@ class ShapeCheck {
     if (this.mistakes.length < maximumProblems) this.mistakes.push(mistake);
   }
 
-  #checkInside(shape: Shape, value: unknown, path: Path): void {
+  #checkInside(shape: Shape, value: unknown, path: FieldPath): void {
     if (shape.kind === "mapping") this.#checkMapping(shape, value as Members, path);
     if (shape.kind === "record") this.#checkRecord(shape, value as Members, path);
     if (shape.kind !== "list" || !Array.isArray(value)) return;
     for (const [index, item] of value.entries()) this.check(shape.item, item, [...path, index]);
   }
 
-  #checkMapping(shape: MappingKind, members: Members, path: Path): void {
+  #checkMapping(shape: MappingKind, members: Members, path: FieldPath): void {
     for (const [name, field] of Object.entries(shape.fields)) {
       const member = Object.hasOwn(members, name) ? members[name] : undefined;
       if (member !== undefined || !("optional" in field)) this.check(shapeOf(field), member, [...path, name]);
@@ -166,7 +166,7 @@ class ShapeCheck {
       this.#add({ kind: "unknown", path: [...path, name], shape, value: members[name], holder: members });
   }
 
-  #checkRecord({ name: shapeOfNames, member }: RecordKind, members: Members, path: Path): void {
+  #checkRecord({ name: shapeOfNames, member }: RecordKind, members: Members, path: FieldPath): void {
     for (const [name, value] of Object.entries(members)) {
       const inner = [...path, name];
       if (shapeOfNames !== undefined && !isAllowed(shapeOfNames, name))

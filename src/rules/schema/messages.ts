@@ -1,12 +1,12 @@
 import aliases from "./aliases.json" with { type: "json" };
 import {
   type ChoiceKind,
+  type FieldPath,
   fieldsOf,
   isMapping,
   type ListKind,
   type MappingField,
   type MappingKind,
-  type Path,
   pathText,
   type RecordKind,
   type Shape,
@@ -18,7 +18,7 @@ import {
 import { listed, nearest, quote } from "./words.js";
 
 export interface Mistake {
-  readonly path: Path;
+  readonly path: FieldPath;
   /** `name`: of a record's member; `unknown`: not in the mapping; `empty`: without a field that it needs. */
   readonly kind: "missing" | "value" | "name" | "unknown" | "empty";
   /** The shape of the part; for an unknown member, the shape of its mapping. */
@@ -31,15 +31,15 @@ export type Members = Readonly<Record<string, unknown>>;
 
 export interface ShapeProblem<Code extends string = ShapeCode> {
   readonly code: Code;
-  readonly path: Path;
+  readonly path: FieldPath;
   readonly message: string;
   readonly hint?: string | undefined;
   readonly pointAt?: "key" | "value";
-  readonly suggestion?: Path | undefined;
+  readonly suggestion?: FieldPath | undefined;
 }
 
 /** What a text has at a path for a value that is no text: `007`, `0x1F`. */
-export type Spelling = (path: Path) => string | undefined;
+export type Spelling = (path: FieldPath) => string | undefined;
 
 export function inWords(
   { kind, path, shape, value, holder }: Mistake,
@@ -69,11 +69,11 @@ interface Explanation extends Pick<ShapeProblem, "code"> {
   readonly hint: string;
 }
 
-function explained(path: Path, name: string, { problem, ...wrong }: Explanation): ShapeProblem {
+function explained(path: FieldPath, name: string, { problem, ...wrong }: Explanation): ShapeProblem {
   return { ...wrong, path, message: `${name} ${problem}` };
 }
 
-function missingField(path: Path, shape: Shape): ShapeProblem {
+function missingField(path: FieldPath, shape: Shape): ShapeProblem {
   const name = String(path.at(-1) ?? "");
   const where = path.length < 2 ? "" : ` in ${quote(labelOf(path.slice(0, -1)))}`;
   const choices = shape.kind === "choice" && shape.choices.length <= maxChoicesAdded ? shape.choices : [];
@@ -83,7 +83,7 @@ function missingField(path: Path, shape: Shape): ShapeProblem {
 }
 
 // The name of a field; for an item of a list, the list's name and the position.
-function labelOf(path: Path): string {
+function labelOf(path: FieldPath): string {
   const last = path.at(-1);
   return typeof last === "number" ? `${path.at(-2) ?? ""}[${last}]` : (last ?? "body");
 }
@@ -245,7 +245,7 @@ function ofAtLeast(min: number | undefined): string {
 }
 
 /** `holder` has the unknown field, and `around` is the shape of the mapping that `holder` is in. */
-function unknownField(path: Path, shape: Shape, holder: unknown, around: Shape | undefined) {
+function unknownField(path: FieldPath, shape: Shape, holder: unknown, around: Shape | undefined) {
   const parent = path.slice(0, -1);
   const name = String(path.at(-1));
   const where = parent.length === 0 ? "at the top level" : `in ${pathText(parent)}`;

@@ -1,7 +1,7 @@
 // Shapes describe values as plain data: checks, messages, JSON Schema and types come from them (docs/decisions/0011).
 
 /** The path of a field: names in mappings and positions in lists. */
-export type Path = readonly (string | number)[];
+export type FieldPath = readonly (string | number)[];
 
 export type ShapeCode =
   | "unsupported_version"
@@ -241,7 +241,7 @@ export function mapFields(
 }
 
 /** The shape of the field at a path; `undefined` if the format has none. */
-export function shapeAt(root: Shape, path: Path): Shape | undefined {
+export function shapeAt(root: Shape, path: FieldPath): Shape | undefined {
   let shape: Shape | undefined = root;
   for (const step of path) {
     if (shape === undefined) return undefined;
@@ -256,7 +256,7 @@ export function shapeAt(root: Shape, path: Path): Shape | undefined {
 }
 
 /** A path as text: `organizations.bank.keys.main.scopes[1]`. Long names are cut: each problem inside shows them. */
-export function pathText(path: Path): string {
+export function pathText(path: FieldPath): string {
   const shortName = (name: string) => (name.length > longestName ? `${name.slice(0, longestName)}…` : name);
   return path
     .map((step, index) =>

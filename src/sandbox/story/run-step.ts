@@ -2,7 +2,7 @@ import { SandboxError } from "../../rules/errors.js";
 import { mePath } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { parsedJson } from "../../rules/schema/json.js";
-import { isMapping, type Path } from "../../rules/schema/shape.js";
+import { type FieldPath, isMapping } from "../../rules/schema/shape.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { unknownSecret } from "../../scenario/population.js";
 import { advanceClock, performAction, runDue } from "../operations/operations.js";
@@ -67,7 +67,7 @@ export interface StepProblem {
   readonly expected: string | null;
   readonly found: string | null;
   readonly message: string;
-  readonly path: Path;
+  readonly path: FieldPath;
 }
 
 export function stepProblems({ number, failure, differences }: PlayedStep): StepProblem[] {
@@ -84,7 +84,7 @@ export function stepProblems({ number, failure, differences }: PlayedStep): Step
 }
 
 // A member name with a dot cannot be followed; the path then leads to its parent.
-function requestTarget(at: string, step: Path): Path {
+function requestTarget(at: string, step: FieldPath): FieldPath {
   const header = /^headers\.(.*)$/s.exec(at);
   if (header !== null) return [...step, "expect", "headers", header[1] as string];
   const parts = at.split(/\.|\[(\d+)\]/).filter((part) => part !== undefined && part !== "");

@@ -1,6 +1,6 @@
 import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
 import { maximumProblems } from "../../rules/schema/check.js";
-import type { Path } from "../../rules/schema/shape.js";
+import type { FieldPath } from "../../rules/schema/shape.js";
 import { type KnownRefs, knownRefsHint, quote } from "../../rules/schema/words.js";
 import { endpointsWritten } from "../endpoints.js";
 import { isReserved, lastClockInstant, parseTime, parseWhen } from "../format/fields.js";
@@ -11,7 +11,7 @@ import type { Scenario } from "../scenario.generated.js";
 export interface KeyFacts {
   readonly ref: string;
   readonly organization: string;
-  readonly path: Path;
+  readonly path: FieldPath;
   readonly fields: ScenarioKey;
 }
 
@@ -35,7 +35,7 @@ type RefKind = "key" | "organization";
 /** Reports a problem of a field; points at its value by default. A hint that takes time is a function. */
 export type Wrong = (
   code: ScenarioProblemCode,
-  path: Path,
+  path: FieldPath,
   message: string,
   hint: string | (() => string),
   pointAt?: "key" | "value",
@@ -103,7 +103,7 @@ const refsAreFree: ScenarioRule = ({ scenario, organizations, keys, keyOf, wrong
     const hint = "add one: organizations: { harvest-bank: { type: bank } }";
     wrong("no_organizations", ["organizations"], "the scenario has no organization", hint, "key");
   }
-  const isTaken = (ref: string, path: Path) => {
+  const isTaken = (ref: string, path: FieldPath) => {
     if (!isPopulated(ref, population)) return;
     const hint = "choose another one: the population uses organization-1, organization-1-key-1 and so on";
     wrong("taken_by_population", path, `the population has the ref ${quote(ref)}`, hint, "key");
@@ -134,7 +134,7 @@ const refsExist: ScenarioRule = (facts) => {
 export function checkRef(
   kind: RefKind,
   ref: string | undefined,
-  path: Path,
+  path: FieldPath,
   { refs, wrong }: Pick<Facts, "refs" | "wrong">,
 ): void {
   if (ref === undefined || refs[kind].has(ref)) return;

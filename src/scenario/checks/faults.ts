@@ -1,6 +1,6 @@
 import { effectsByRank, type FaultKind, faultEffects } from "../../rules/fault-effects.js";
 import { outcomes, type PathId } from "../../rules/outcomes.js";
-import type { Path } from "../../rules/schema/shape.js";
+import type { FieldPath } from "../../rules/schema/shape.js";
 import { nearest, quote } from "../../rules/schema/words.js";
 import { endpointsWritten } from "../endpoints.js";
 import { parseDuration } from "../format/fields.js";
@@ -36,7 +36,7 @@ export function faultProblems(faults: readonly FaultFields[], sandbox: FaultSand
 
 type Checking = FaultSandbox & Pick<Facts, "wrong">;
 
-function checkFaults(faults: readonly FaultFields[] = [], path: Path, checking: Checking): void {
+function checkFaults(faults: readonly FaultFields[] = [], path: FieldPath, checking: Checking): void {
   for (const [index, fault] of faults.entries()) {
     const at = [...path, "faults", index];
     checkRef("key", fault.when?.key, [...at, "when", "key"], checking);
@@ -48,7 +48,7 @@ function checkFaults(faults: readonly FaultFields[] = [], path: Path, checking: 
 /** An endpoint of the scenario has its own success. */
 export function checkPathId(
   pathId: PathId | undefined,
-  path: Path,
+  path: FieldPath,
   { scenario, wrong }: Pick<Checking, "scenario" | "wrong">,
 ): void {
   if (pathId === undefined) return;
@@ -72,9 +72,9 @@ function fitTogether(one: Effect, other: Effect): boolean {
   return (faultEffects[one].fits as readonly string[]).includes(other);
 }
 
-function checkFault({ when = {}, then = {} }: FaultFields, path: Path, checking: Checking): void {
+function checkFault({ when = {}, then = {} }: FaultFields, path: FieldPath, checking: Checking): void {
   const { now, wrong } = checking;
-  const contradiction = (at: Path, message: string, hint: string) =>
+  const contradiction = (at: FieldPath, message: string, hint: string) =>
     wrong("fault_contradiction", [...path, ...at], message, hint);
   const { path_id: pathId, after, until } = when;
   checkPathId(pathId, [...path, "when", "path_id"], checking);

@@ -1,4 +1,4 @@
-import type { Path } from "../../rules/schema/shape.js";
+import type { FieldPath } from "../../rules/schema/shape.js";
 import { quote } from "../../rules/schema/words.js";
 import { type ActionName, actionNames, actionRow, refsIn, stepKinds } from "../../rules/steps.js";
 import { isReserved } from "../format/fields.js";
@@ -56,9 +56,9 @@ const stepsFit: ScenarioRule = (facts) => {
   }
 };
 
-type KeyExists = (ref: string | undefined, path: Path) => void;
+type KeyExists = (ref: string | undefined, path: FieldPath) => void;
 
-function doesOneThing(step: object, things: readonly string[], path: Path, { wrong }: Facts): boolean {
+function doesOneThing(step: object, things: readonly string[], path: FieldPath, { wrong }: Facts): boolean {
   const [first, second] = Object.keys(step).filter((name) => things.includes(name));
   if (second === undefined) return true;
   const message = `a step does one thing; this one has ${first} and ${second}`;
@@ -67,7 +67,7 @@ function doesOneThing(step: object, things: readonly string[], path: Path, { wro
   return false;
 }
 
-function actionFits(action: Action, path: Path, keyExists: KeyExists, facts: Facts): void {
+function actionFits(action: Action, path: FieldPath, keyExists: KeyExists, facts: Facts): void {
   const { faults = [] } = action;
   const { name, key, organization } = refsIn(action);
   if (name === undefined) return;
@@ -80,7 +80,11 @@ function actionFits(action: Action, path: Path, keyExists: KeyExists, facts: Fac
   }
 }
 
-function expectationFits({ expect, ...step }: WrittenStep, path: Path, { scenario, wrong }: Facts): void {
+function expectationFits(
+  { expect, ...step }: WrittenStep,
+  path: FieldPath,
+  { scenario, wrong }: Facts,
+): void {
   if (expect === undefined) return;
   checkPathId(expect.path, [...path, "expect", "path"], { scenario, wrong });
   const kind = stepKinds.find((name) => Object.hasOwn(step, name)) ?? "say";

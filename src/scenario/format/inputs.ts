@@ -4,7 +4,7 @@ import { pathIdShape } from "../../rules/outcomes.js";
 import { containsKey } from "../../rules/redact.js";
 import { requestSources } from "../../rules/request.js";
 import { checkValue, validationError } from "../../rules/schema/check.js";
-import type { MappingKind, Path, Shape, ValueOf } from "../../rules/schema/shape.js";
+import type { FieldPath, MappingKind, Shape, ValueOf } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
 import { duration, ref, time, timeOrDuration } from "./fields.js";
 import {
@@ -79,7 +79,7 @@ export function checkInput<Of extends Shape>(
   return input as ValueOf<Of>;
 }
 
-function leakedKeys(value: unknown, path: Path): { path: Path; message: string }[] {
+function leakedKeys(value: unknown, path: FieldPath): { path: FieldPath; message: string }[] {
   if (typeof value === "string" && containsKey(value)) {
     return [{ path, message: `${path.at(-1) ?? "body"} must not contain an API key` }];
   }

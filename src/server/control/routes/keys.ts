@@ -1,4 +1,4 @@
-import { nextRequest } from "../../../api/evaluate.js";
+import { nextRequest } from "../../../api/predict.js";
 import { fingerprintOf, keyStateAt } from "../../../rules/api-key.js";
 import { SandboxError } from "../../../rules/errors.js";
 import type { ValueOf } from "../../../rules/schema/shape.js";

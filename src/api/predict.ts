@@ -1,42 +1,37 @@
 import { keyStateAt, keyStateTable } from "../rules/api-key.js";
-import { type Presented, publicCause } from "../rules/authorize.js";
+import { publicCause } from "../rules/authorize.js";
 import { faultPathOf } from "../rules/fault-effects.js";
-import { type ApiPathId, isSuccess, outcomeOf } from "../rules/outcomes.js";
+import { type ApiPathId, outcomeOf } from "../rules/outcomes.js";
 import { isoOf } from "../sandbox/clock.js";
-import { type Endpoint, successPathOf } from "../sandbox/endpoint.js";
+import type { Endpoint } from "../sandbox/endpoint.js";
 import { meetsCondition } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { presentedAs } from "./call.js";
+import { type ApiCall, presentedAs } from "./call.js";
 import { firstEndpoint } from "./endpoints.js";
 import { readLimits } from "./limits.js";
 import { expectedCode } from "./messages.js";
-import { authorizationFacts, evaluateChecks, scopeOf } from "./response.js";
+import { authorizationFacts, predictPath, scopeOf } from "./response.js";
 
-/** The dry run of a request; `apiKey` is the header, `undefined` without one. */
-export function evaluate(
+/** Where a request with this header `x-api-key` would end, and the faults that may hit it; `undefined` without the header. */
+export function predictHeader(
   sandbox: SandboxState,
   apiKey: string | undefined,
   endpoint: Endpoint = firstEndpoint(sandbox),
 ) {
   const entry = sandbox.registry.find(sandbox.platform.sha256(apiKey ?? ""));
-  return evaluateFacts(sandbox, presentedAs(apiKey), entry, endpoint);
+  return predictCall(sandbox, { presented: presentedAs(apiKey), entry, endpoint });
 }
 
-export function evaluateKey(sandbox: SandboxState, ref: string, endpoint: Endpoint = firstEndpoint(sandbox)) {
-  return evaluateFacts(sandbox, "well_formed", sandbox.registry.key(ref), endpoint);
+/** The same for a key of the sandbox. */
+export function predictKey(sandbox: SandboxState, ref: string, endpoint: Endpoint = firstEndpoint(sandbox)) {
+  return predictCall(sandbox, { presented: "well_formed", entry: sandbox.registry.key(ref), endpoint });
 }
 
-function evaluateFacts(
-  sandbox: SandboxState,
-  presented: Presented,
-  entry: KeyEntry | undefined,
-  endpoint: Endpoint,
-) {
-  const scope = scopeOf(endpoint, sandbox);
+function predictCall(sandbox: SandboxState, call: Pick<ApiCall, "presented" | "entry" | "endpoint">) {
+  const { entry } = call;
   const now = sandbox.clock.now();
-  const admitted = evaluateChecks(sandbox, { presented, entry, now }, scope);
-  const pathId = isSuccess(admitted) ? successPathOf(endpoint, admitted) : admitted;
+  const pathId = predictPath(sandbox, { ...call, now });
   const called = {
     key: entry?.key.ref,
     organization: entry?.owner.organization.ref,
@@ -50,7 +45,7 @@ function evaluateFacts(
 
 /** The result of the next request with a key to the first endpoint; counts nothing. */
 export function nextRequest(sandbox: SandboxState, ref: string) {
-  const { pathId, faultPaths } = evaluateKey(sandbox, ref);
+  const { pathId, faultPaths } = predictKey(sandbox, ref);
   const { status } = outcomeOf(pathId);
   const code = expectedCode(sandbox, pathId);
   const why = causeOf(sandbox, pathId, sandbox.registry.key(ref));
