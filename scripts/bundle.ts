@@ -63,7 +63,7 @@ const resolutionOf = (root: string, isPage: boolean) => ({
     yaml: join(root, "node_modules/yaml/browser/dist/index.js"),
     ...(isPage && {
       "../farmers/farmers.js": join(root, "src/library/farmers-of-page.ts"),
-      "./run-folder.js": join(root, "src/library/no-run-folder.ts"),
+      "../runs/run-writer.js": join(root, "src/runs/no-run-writer.ts"),
     }),
   },
 });

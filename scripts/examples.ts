@@ -56,7 +56,7 @@ const inEachWay = (
   parallel,
   ...[command, parallel].map((one): Command => {
     const exec = `npx svc-sandbox exec --min-coverage 100 -- ${one.join(" ")}`;
-    return ["sh", "-c", `${exec} > output 2>&1 && grep '^20 requests to key-states' output`];
+    return ["sh", "-c", `${exec} > output 2>&1 && grep '^21 requests to key-states' output`];
   }),
   ["npx", "svc-sandbox", "exec", "--tls", "--min-coverage", "100", "--", ...trusting],
   // The message of the sandbox once (for each worker), and no list of ways to install it.

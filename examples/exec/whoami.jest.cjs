@@ -97,3 +97,7 @@ test.each(rows)(
   },
   20_000,
 );
+
+test("a key that has worked works in the next test", async () => {
+  expect((await whoami(keyOf("active"), sleep)).status).toBe(200);
+}, 20_000);

@@ -98,3 +98,7 @@ for (const [ref, status, word] of rows) {
     else assert.ok(statuses.length <= (ref === "rate-limited" ? 2 : 1), `${statuses}`);
   });
 }
+
+test("a key that has worked works in the next test", { timeout: 20_000 }, async () => {
+  assert.equal((await whoami(keyOf("active"), sleep)).status, 200);
+});

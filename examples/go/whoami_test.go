@@ -137,3 +137,10 @@ func TestAReplacedKeyEndsWithItsOverlap(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
+
+func TestAKeyThatHasWorkedWorksInTheNextTest(t *testing.T) {
+	sandbox := svcsandbox.New(t, keyStates)
+	if got, err := whoami(sandbox.BaseURL, sandbox.Key("active"), sandbox.Advance); err != nil || got.status != 200 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}

@@ -100,6 +100,11 @@ class WhoamiTest {
   }
 
   @Test
+  void aKeyThatHasWorkedWorksInTheNextTest(Sandbox sandbox) throws Exception {
+    assertEquals(200, confirm(sandbox, "active").statusCode());
+  }
+
+  @Test
   void aReplacedKeyEndsWithItsOverlap(Sandbox sandbox) throws Exception {
     sandbox.advance(Duration.ofMinutes(31));
     assertEquals(401, confirm(sandbox, "retiring").statusCode());

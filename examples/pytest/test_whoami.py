@@ -111,3 +111,7 @@ def test_a_used_up_day_ends_the_tries(svc_sandbox, confirm):
 def test_a_replaced_key_ends_with_its_overlap(svc_sandbox, confirm):
     svc_sandbox.advance(31 * 60)
     assert confirm("retiring")[0] == 401
+
+
+def test_a_key_that_has_worked_works_in_the_next_test(confirm):
+    assert confirm("active")[0] == 200

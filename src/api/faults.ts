@@ -10,10 +10,10 @@ import {
 } from "../rules/fault-effects.js";
 import type { ApiPathId, PathId } from "../rules/outcomes.js";
 import { randomStream } from "../rules/seed.js";
-import type { RunConditions } from "../sandbox/conditions.js";
 import { type FaultFacts, fireFault } from "../sandbox/faults.js";
 import type { ApiResponse, CallResult, Delivery } from "../sandbox/journal/exchange.js";
 import type { ConditionedRun, SandboxState } from "../sandbox/sandbox.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
 import type { ApiCall } from "./call.js";
 import { retryAfterHeader } from "./limits.js";
 import { errorBody, textBody, utf8Length } from "./messages.js";
@@ -155,7 +155,7 @@ function sendsPage(path: PathId): boolean {
 }
 
 /** Returns a fault of one kind for the first request that would end on each path. */
-export function faultsOn(paths: readonly PathId[], fault: FaultPathId): NonNullable<RunConditions["faults"]> {
+export function faultsOn(paths: readonly PathId[], fault: FaultPathId): NonNullable<Scenario["faults"]> {
   const { example } = effectAt(fault);
   return paths.map((path) => {
     const then =

@@ -2,14 +2,12 @@ import { fingerprintOf, formOfKey } from "../rules/api-key.js";
 import { redactKeys, redactPath } from "../rules/redact.js";
 import { type ApiRequest, type RequestTraits, withTraits } from "../rules/request.js";
 import { appendExchange, type CallSigns, signsOf } from "../sandbox/append-exchange.js";
-import { profileOf } from "../sandbox/conditions.js";
 import { noAdvice } from "../sandbox/journal/counts.js";
 import type { CallResult, Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { type ApiCall, startCall } from "./call.js";
 import { applyFault } from "./faults.js";
 import { respondToCall } from "./response.js";
-import { countVaried } from "./variation/vary.js";
 
 /**
  * Responds to a request to the API and records it.
@@ -29,7 +27,6 @@ export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
       ? undefined
       : applyFault(sandbox, call, conditions);
   const result = faultResult ?? respondToCall(sandbox, call);
-  if (profileOf(sandbox) === "varied") countVaried(sandbox, result.response.status);
   const signs = signsOf(sandbox, call);
   const exchange = exchangeOf(
     sandbox,

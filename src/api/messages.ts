@@ -1,7 +1,7 @@
 import type { Assumptions } from "../rules/assumptions.js";
 import { outcomeOf, type PathId } from "../rules/outcomes.js";
-import { profileOf } from "../sandbox/conditions.js";
 import type { TextBody } from "../sandbox/endpoint.js";
+import { profileOf } from "../sandbox/profile.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 
 export const reasonPhrases: Readonly<Record<number, string>> = {

@@ -1,29 +1,50 @@
 import { isSuccess, outcomeOf, type PathId } from "../rules/outcomes.js";
 import { type Answer, type Context, check, held, type Judged, open, type Runs } from "./context.js";
-import { type CertifyPlan, isWanted } from "./plan.js";
+import { againWith, type CertifyPlan, isWanted, minPasses } from "./plan.js";
 import type { Problem } from "./report.js";
 import { type ClientRun, notMade, type Reason, tooLate, whyNotJudged } from "./run.js";
 
 /** Breaks a path: first its first request alone, which shows whether a test uses that one, and then all of them. */
-export function createAnswers(plan: CertifyPlan, runs: Runs, plain: ClientRun): Context["answerOn"] {
-  const answers = new Map<PathId, Promise<Answer>>();
-  const breaks = async (path: PathId): Promise<Answer> => {
+export function createAnswers(
+  plan: CertifyPlan,
+  runs: Runs,
+  plain: ClientRun,
+): Pick<Context, "wrongOnce" | "answerOn" | "whyRepeated"> {
+  const wrongOnce = keptByPath(async (path) =>
+    plan.allow.includes(path) ? undefined : runs.make(`answer.${path}`, { answer: { path, once: true } }),
+  );
+  const answerOn = keptByPath(async (path): Promise<Answer> => {
     const name = `answer.${path}`;
-    const once = plan.allow.includes(path)
-      ? undefined
-      : await runs.run(name, { answer: { path, once: true } });
+    const once = await wrongOnce(path);
     if (once?.outcome === "failed" && once.hits > 0) return { kind: "noticed once" };
-    const run = await runs.run(name, { answer: { path } });
+    const run = await runs.make(name, { answer: { path } });
     if (run === undefined) return { kind: "not judged", reason: notMade };
     if (run.outcome === "timed_out") return { kind: "not judged", reason: tooLate };
     if (run.outcome === "failed" && run.hits > 0) return { kind: "noticed" };
     const reason = whyNotJudged(run.hits === 0 ? { sent: [] } : plain, run, "hit");
     return reason === undefined ? { kind: "unnoticed" } : { kind: "not judged", reason };
-  };
+  });
+  const whyRepeated = keptByPath(async (path) => {
+    for (let left = minPasses; left > 0; left--) {
+      const run = await runs.make(`answer.${path}`, { answer: { path, once: true, as: "404.unknown_path" } });
+      if (run?.outcome === "failed") continue;
+      return {
+        why: `the command also passes when ${outcomeOf(path).when} gets a 404 once`,
+        whatToDo: noRepeats,
+      };
+    }
+    return undefined;
+  });
+  return { wrongOnce, answerOn, whyRepeated };
+}
+
+/** Makes the runs of each path once. */
+function keptByPath<Result>(make: (path: PathId) => Promise<Result>): (path: PathId) => Promise<Result> {
+  const results = new Map<PathId, Promise<Result>>();
   return (path) => {
-    const answer = answers.get(path) ?? breaks(path);
-    answers.set(path, answer);
-    return answer;
+    const result = results.get(path) ?? make(path);
+    results.set(path, result);
+    return result;
   };
 }
 
@@ -35,12 +56,12 @@ export async function judgeAnswers({ plan, covered, answerOn }: Context): Promis
     if (answer.kind === "not judged") return open(name, answer.reason);
     if (answer.kind !== "unnoticed") return held(name);
     if (plan.allow.includes(path)) return { checks: [check(name, "allowed")], problems: [] };
-    return { checks: [check(name, "failed")], problems: [unnoticed(path)] };
+    return { checks: [check(name, "failed")], problems: [unnoticed(path, plan)] };
   };
   return Promise.all(covered.filter((path) => isWanted(plan, `answer.${path}`)).map(judge));
 }
 
-function unnoticed(path: PathId): Problem {
+function unnoticed(path: PathId, plan: CertifyPlan): Problem {
   const { status, when } = outcomeOf(path);
   const name = `answer.${path}`;
   const instead = isSuccess(path) ? "401" : "200";
@@ -48,7 +69,7 @@ function unnoticed(path: PathId): Problem {
     name,
     sentence: `Passes with the wrong answer: ${when} got ${instead} in place of ${status}`,
     whatToDo: `Make a test fail on it. If your client survives it on purpose, add --allow ${path}.`,
-    again: ["certify", "--only", name],
+    again: againWith(plan, "certify", "--only", name),
     runs: [name],
   };
 }
@@ -66,8 +87,7 @@ export async function whyUnnoticed(
     if (kind === "noticed")
       return {
         why: `the command also passes when ${outcomeOf(path).when} is accepted once`,
-        whatToDo:
-          "Turn off what repeats failing tests, such as `--retry` of vitest, `jest.retryTimes` or `--reruns` of pytest.",
+        whatToDo: noRepeats,
       };
     count += kind === "noticed once" ? 1 : 0;
     if (count === maxNoticed) return undefined;
@@ -78,3 +98,6 @@ export async function whyUnnoticed(
     whatToDo: "Make a test fail when a rejected key is accepted.",
   };
 }
+
+const noRepeats =
+  "Turn off what repeats failing tests, such as `--retry` of vitest, `jest.retryTimes` or `--reruns` of pytest.";

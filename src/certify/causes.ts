@@ -1,7 +1,9 @@
 import { lengtheningRows } from "../api/variation/table.js";
+import { pluralize } from "../report/plain-text.js";
 import { listed } from "../rules/schema/words.js";
-import { idOfPoint, type VariedPoint } from "../sandbox/conditions.js";
-import { type ClientRun, remedyOf, wordsOf } from "./run.js";
+import type { RowChoice } from "../runs/conditions.js";
+import type { VariedPoint } from "../sandbox/journal/counts.js";
+import { type ClientRun, findDependency, idOfPoint, remedyOf, requestsIn, wordsOf } from "./run.js";
 
 /** A varied run that failed. */
 export interface FailedRun {
@@ -9,16 +11,16 @@ export interface FailedRun {
   readonly run: ClientRun;
 }
 
-/** Runs the client again with this seed, where only these points vary. Default: all. */
+/** Runs the client again with this seed, where only these rows vary. Default: all. */
 export type Repeat = (
   seed: number,
-  points: readonly VariedPoint[] | undefined,
+  rows?: readonly RowChoice[],
   isAlone?: boolean,
-) => Promise<Pick<ClientRun, "outcome"> | undefined>;
+) => Promise<ClientRun | undefined>;
 
 /** Why varied runs fail: one row, or nothing that certify can tell. */
 export interface Cause {
-  /** `undefined`: no row breaks the client alone. */
+  /** `undefined`: no row brings the failure back alone. */
   readonly row?: string;
   /** The variants of the row that failed. */
   readonly points: readonly VariedPoint[];
@@ -28,19 +30,15 @@ export interface Cause {
   readonly failed: readonly FailedRun[];
 }
 
-/** `flaky`: the same run passed once and failed once. `disturbed`: it failed next to another run, and passes alone. */
 export interface Causes {
   readonly causes: readonly Cause[];
-  readonly flaky: readonly FailedRun[];
+  /** A run that failed next to another run, and passed alone. */
   readonly disturbed?: FailedRun;
 }
 
-/** The most runs that the search for the causes of one seed takes. */
-const maxRuns = 30;
-
 interface RowCause {
   readonly row: string;
-  readonly points: Map<string, VariedPoint>;
+  readonly points: VariedPoint[];
   readonly failed: FailedRun[];
 }
 
@@ -50,149 +48,199 @@ export async function findCauses(
   passed: readonly VariedPoint[],
   repeat: Repeat,
 ): Promise<Causes> {
-  const rowCauses: RowCause[] = [];
-  const open: Cause[] = [];
-  const flaky: FailedRun[] = [];
-  for (const failedRun of failing) {
-    const search = new Search(failedRun.seed, repeat);
-    const explained = new Set(rowCauses.flatMap(({ row }) => coveredBy(row)));
-    const others = failedRun.run.points.filter(({ row }) => !explained.has(row));
-    const isKnown = rowCauses.length > 0 && others.length < failedRun.run.points.length;
-    if (isKnown && !(await search.fails(others))) {
-      addRun(rowCauses, failedRun, new Set(passed.map(idOfPoint)));
-      continue;
-    }
-    if (!(await search.fails(undefined, failedRun.run.isShared))) {
-      if (failedRun.run.isShared) return { causes: [], flaky: [], disturbed: failedRun };
-      flaky.push(failedRun);
-      continue;
-    }
-    if (await search.fails([])) {
-      open.push(seedCause(failedRun));
-      continue;
-    }
-    const rows = await search.rowsOf(others, passed);
-    if (rows.length === 0) open.push(unknownCause(failedRun));
-    for (const row of rows) {
-      const points = await search.pointsOf(row, others);
-      rowCauses.push({
-        row,
-        points: new Map(points.map((point) => [idOfPoint(point), point])),
-        failed: [failedRun],
-      });
-    }
+  const search = new Search(failing, passed, repeat);
+  for (let next = search.next(); next !== undefined; next = search.next()) {
+    if (await search.isDisturbed(next)) return { causes: [], disturbed: next };
+    if (await search.findRows(next)) await search.explainOthers();
   }
-  return { causes: [...withoutCovered(rowCauses).map(rowCause), ...open], flaky };
+  return { causes: search.causes() };
 }
 
-/** A client that breaks on long bodies breaks on each row that makes one longer: only the length is its cause. */
-function withoutCovered(rowCauses: readonly RowCause[]): readonly RowCause[] {
-  const long = rowCauses.find(({ row }) => row === longBody);
-  if (long === undefined) return rowCauses;
-  const others = rowCauses.filter((cause) => cause !== long && coveredBy(longBody).includes(cause.row));
-  const failed = [...long.failed, ...others.flatMap((cause) => cause.failed)];
-  return [{ ...long, failed }, ...rowCauses.filter((cause) => cause !== long && !others.includes(cause))];
-}
-
-/** A row, and with a long body each row that lengthens one: only the length may break the client. */
-function coveredBy(row: string): string[] {
-  return row === longBody
-    ? [row, ...lengtheningRows.map(({ id }) => id), "organization.name_ending", "key.granted_scopes"]
-    : [row];
-}
+/** The most runs of a search, and the most seeds that it searches in vain. */
+const [maxRuns, maxVain] = [60, 2];
 
 const longBody = "body_length";
 
-/** A search in the points of one seed, with a limited number of runs. */
-class Search {
-  readonly #seed: number;
-  readonly #repeat: Repeat;
-  #left = maxRuns;
+/** A row, and with a long body each row that lengthens one: only the length may break the client. */
+function coveredBy(row: string): readonly string[] {
+  return row === longBody ? [row, ...longerBy] : [row];
+}
+const longerBy = [...lengtheningRows.map(({ id }) => id), "organization.name_ending", "key.granted_scopes"];
 
-  constructor(seed: number, repeat: Repeat) {
-    this.#seed = seed;
+const rowsOf = ({ run }: FailedRun) => [...new Set(run.points.map(({ row }) => row))];
+
+class Search {
+  readonly #passed: ReadonlySet<string>;
+  readonly #repeat: Repeat;
+  readonly #failing: readonly FailedRun[];
+  #open: readonly FailedRun[];
+  readonly #results = new Map<string, Promise<boolean>>();
+  #left = maxRuns;
+  #rowCauses: readonly RowCause[] = [];
+  readonly #bySeed: FailedRun[] = [];
+  readonly #unknown: FailedRun[] = [];
+  readonly #flaky: { readonly failedRun: FailedRun; readonly again: ClientRun }[] = [];
+
+  constructor(failing: readonly FailedRun[], passed: readonly VariedPoint[], repeat: Repeat) {
+    this.#failing = failing;
+    this.#open = failing;
+    this.#passed = new Set(passed.map(idOfPoint));
     this.#repeat = repeat;
   }
 
-  async fails(points: readonly VariedPoint[] | undefined, isAlone = false): Promise<boolean> {
+  /** The next failing run without a cause. */
+  next(): FailedRun | undefined {
+    if (this.#unknown.length >= maxVain) {
+      this.#unknown.push(...this.#open);
+      this.#open = [];
+    }
+    const [next, ...others] = this.#open;
+    this.#open = others;
+    return next;
+  }
+
+  async isDisturbed({ seed, run }: FailedRun): Promise<boolean> {
+    return run.isShared === true && (await this.#repeat(seed, undefined, true))?.outcome === "passed";
+  }
+
+  /** Finds the rows that each break one seed; `false` if there is none. */
+  async findRows(failedRun: FailedRun): Promise<boolean> {
+    const explained = this.#rowCauses.flatMap(({ row }) => coveredBy(row));
+    let rest = rowsOf(failedRun).filter((row) => !explained.includes(row));
+    let isFound = false;
+    // The other seeds often depend on the same.
+    const isSuspect = rest.length === 0 || this.#bySeed.length > 0;
+    let isBySeed = isSuspect && (await this.#fails(failedRun.seed, []));
+    while (rest.length > 0 && !isBySeed) {
+      const halved = await this.#halve(failedRun.seed, rest);
+      const long = await this.#withLongBody(halved);
+      const row = long === undefined ? halved : longBody;
+      const others = rest.filter((other) => !coveredBy(row).includes(other));
+      const [isAlone, hasOthers, isAlways] = await Promise.all([
+        long !== undefined || this.#fails(failedRun.seed, [row]),
+        others.length > 0 && this.#fails(failedRun.seed, others),
+        !isFound && this.#fails(failedRun.seed, []),
+      ]);
+      isBySeed = isAlways;
+      if (isBySeed || !isAlone) break;
+      isFound = true;
+      await this.#addRow(row, long ?? failedRun, failedRun);
+      rest = hasOthers ? others : [];
+    }
+    if (isFound) return true;
+    if (isBySeed) this.#bySeed.push(failedRun);
+    else await this.#addUnknown(failedRun);
+    return false;
+  }
+
+  /** Runs each other seed without the rows that were found: one that passes then has no other cause. */
+  async explainOthers(): Promise<void> {
+    const explained = this.#rowCauses.flatMap(({ row }) => coveredBy(row));
+    if (explained.length === 0) return;
+    const explain = async (failedRun: FailedRun) => {
+      const rows = rowsOf(failedRun).filter((row) => !explained.includes(row));
+      const isFree = rows.length === rowsOf(failedRun).length;
+      if (isFree || (await this.#fails(failedRun.seed, rows))) return failedRun;
+      this.#addRun(failedRun);
+      return [];
+    };
+    const others = [...this.#open, ...this.#unknown.splice(0)];
+    const left = await Promise.all(others.map(explain));
+    const isOpen = (one: FailedRun) => this.#open.includes(one);
+    this.#unknown.push(...left.flat().filter((one) => !isOpen(one)));
+    this.#open = left.flat().filter(isOpen);
+  }
+
+  causes(): Cause[] {
+    const bySeed = this.#bySeed.length > 0 ? [seedCause(this.#bySeed)] : [];
+    const unknown = this.#unknown.length > 0 ? [unknownCause(this.#unknown)] : [];
+    const flaky = this.#flaky.map(({ failedRun, again }) => flakyCause(failedRun, again));
+    return [...this.#rowCauses.map(rowCause), ...bySeed, ...unknown, ...flaky];
+  }
+
+  /** Halves the rows until one is left. If the first half passes, the second one is trusted to fail. */
+  async #halve(seed: number, rows: readonly string[]): Promise<string> {
+    if (rows.length === 1) return rows[0] as string;
+    const { points = [] } = this.#failing.find((one) => one.seed === seed)?.run ?? {};
+    const isNew = (row: string) =>
+      points.some((point) => point.row === row && !this.#passed.has(idOfPoint(point)));
+    // What varied in no run that passed is more likely.
+    const suspects = rows.filter(isNew);
+    const others = rows.filter((row) => !suspects.includes(row));
+    const middle = Math.ceil(rows.length / 2);
+    const isSplit = suspects.length === 0 || others.length === 0;
+    const [first, second] = isSplit ? [rows.slice(0, middle), rows.slice(middle)] : [suspects, others];
+    return this.#halve(seed, (await this.#fails(seed, first)) ? first : second);
+  }
+
+  /** A run that fails by its long body only, if this row makes bodies longer. */
+  async #withLongBody(row: string): Promise<FailedRun | undefined> {
+    if (!longerBy.includes(row)) return undefined;
+    const long = this.#failing.find((one) => rowsOf(one).includes(longBody));
+    return long && (await this.#fails(long.seed, [longBody])) ? long : undefined;
+  }
+
+  /** Adds a row, with the statuses of one run where it breaks the client alone. */
+  async #addRow(row: string, { seed, run }: FailedRun, failedRun: FailedRun): Promise<void> {
+    const points = run.points.filter((point) => point.row === row);
+    const statuses = points.length < 2 ? points : points.slice(0, maxStatuses);
+    const isBroken = await Promise.all(
+      statuses.map(({ status }) => points.length < 2 || this.#fails(seed, [{ row, status }])),
+    );
+    const broken = statuses.filter((_, at) => isBroken[at]);
+    const failed = [...new Set([failedRun, ...this.#failing.filter((one) => one.seed === seed)])];
+    const covered = this.#rowCauses.filter((cause) => coveredBy(row).includes(cause.row));
+    this.#rowCauses = [
+      ...this.#rowCauses.filter((cause) => !covered.includes(cause)),
+      {
+        row,
+        points: broken.length === 0 ? points : broken,
+        failed: [...new Set([...failed, ...covered.flatMap((cause) => cause.failed)])],
+      },
+    ];
+  }
+
+  /** Adds a failing run to the causes that it has, with the variant that no other run has passed with. */
+  #addRun(failedRun: FailedRun): void {
+    for (const { row, points, failed } of this.#rowCauses) {
+      const ofRow = failedRun.run.points.filter((point) => coveredBy(row).includes(point.row));
+      if (ofRow.length === 0) continue;
+      if (!failed.includes(failedRun)) failed.push(failedRun);
+      const statuses = points.map(({ status }) => status);
+      const isAdded = (point: VariedPoint) =>
+        point.row === row && statuses.includes(point.status) && !this.#passed.has(idOfPoint(point));
+      points.push(...ofRow.filter(isAdded));
+    }
+  }
+
+  /** A seed without a row: it fails again, or depends on something else. */
+  async #addUnknown(failedRun: FailedRun): Promise<void> {
+    const again = failedRun.run.isShared ? undefined : await this.#repeat(failedRun.seed, undefined, true);
+    if (again?.outcome === "passed") this.#flaky.push({ failedRun, again });
+    else this.#unknown.push(failedRun);
+  }
+
+  /** Each run is made once. */
+  #fails(seed: number, rows: readonly (string | RowChoice)[]): Promise<boolean> {
+    const choices = rows.map((row) => (typeof row === "string" ? { row } : row));
+    const id = JSON.stringify([seed, choices]);
+    const fails = this.#results.get(id) ?? this.#failsNow(seed, choices);
+    this.#results.set(id, fails);
+    return fails;
+  }
+
+  async #failsNow(seed: number, rows: readonly RowChoice[]): Promise<boolean> {
     if (this.#left === 0) return false;
     this.#left -= 1;
-    const run = await this.#repeat(this.#seed, points, isAlone);
+    const run = await this.#repeat(seed, rows);
     return run !== undefined && run.outcome !== "passed";
   }
-
-  async pointsOf(row: string, points: readonly VariedPoint[]): Promise<readonly VariedPoint[]> {
-    return this.#partsOf(await this.#partsOf(pointsIn(points, [row]), "status"), "variant");
-  }
-
-  /** The rows that fail alone; what varied in a run that passed is tried last. */
-  async rowsOf(points: readonly VariedPoint[], passed: readonly VariedPoint[]): Promise<string[]> {
-    const hasPassed = new Set(passed.map(idOfPoint));
-    const suspects = points.filter((point) => !hasPassed.has(idOfPoint(point)));
-    const rows: string[] = [];
-    let rest = suspects.length > 0 && (await this.fails(suspects)) ? suspects : points;
-    while (rest.length > 0) {
-      const row = await this.#nextRow(rest);
-      if (row === undefined || !(await this.fails(pointsIn(rest, [row]))) || (await this.fails([])))
-        return rows;
-      rows.push(row);
-      const covered = coveredBy(row);
-      rest = rest.filter((point) => !covered.includes(point.row));
-      if (rest.length === 0 || !(await this.fails(rest))) return rows;
-    }
-    return rows;
-  }
-
-  /** A long body first, as other rows lengthen one. */
-  async #nextRow(points: readonly VariedPoint[]): Promise<string | undefined> {
-    const rows = [...new Set(points.map(({ row }) => row))];
-    const isLong =
-      rows.length > 1 && rows.includes(longBody) && (await this.fails(pointsIn(points, [longBody])));
-    return isLong ? longBody : this.#rowIn(rows, points);
-  }
-
-  /** Halves the rows until one of them fails alone; `undefined` if none does. */
-  async #rowIn(rows: readonly string[], points: readonly VariedPoint[]): Promise<string | undefined> {
-    if (rows.length === 1) return rows[0];
-    for (const half of [rows.slice(0, rows.length / 2), rows.slice(rows.length / 2)]) {
-      if (await this.fails(pointsIn(points, half))) return this.#rowIn(half, points);
-    }
-    return undefined;
-  }
-
-  /** The parts of a row that fail, by their status or their variant. */
-  async #partsOf(points: readonly VariedPoint[], by: "status" | "variant"): Promise<readonly VariedPoint[]> {
-    const values = [...new Set(points.map((point) => point[by]))];
-    if (values.length === 1) return points;
-    const parts: VariedPoint[] = [];
-    for (const value of values) {
-      const part = points.filter((point) => point[by] === value);
-      if (await this.fails(part)) parts.push(...part);
-    }
-    return parts.length === 0 ? points : parts;
-  }
 }
 
-const pointsIn = (points: readonly VariedPoint[], rows: readonly string[]) =>
-  points.filter(({ row }) => rows.includes(row));
-
-/** Adds a failing run to the causes that it has, and the one variant that it can fail by, if it is only one. */
-function addRun(rowCauses: readonly RowCause[], failedRun: FailedRun, passed: ReadonlySet<string>): void {
-  for (const { row, points, failed } of rowCauses) {
-    const ofRow = pointsIn(failedRun.run.points, [row]);
-    if (ofRow.length === 0) continue;
-    failed.push(failedRun);
-    const statuses = [...points.values()].map(({ status }) => status);
-    const suspects = ofRow.filter(
-      (point) => statuses.includes(point.status) && !passed.has(idOfPoint(point)),
-    );
-    const [point] = suspects;
-    if (point !== undefined && suspects.length === 1) points.set(idOfPoint(point), point);
-  }
-}
+const maxStatuses = 4;
 
 function rowCause({ row, points, failed }: RowCause): Cause {
-  const failingPoints = [...points.values()];
+  const failingPoints = [...new Map(points.map((point) => [idOfPoint(point), point])).values()];
   const variants = [...new Set(failingPoints.map(({ variant }) => variant))];
   const statuses = [...new Set(failingPoints.map(({ status }) => `a ${status}`))].sort();
   const words = variants.flatMap((variant) => wordsOf(row, variant) ?? []);
@@ -204,25 +252,49 @@ function rowCause({ row, points, failed }: RowCause): Cause {
   return { row, points: failingPoints, sentence, whatToDo: remedyOf(row) + late, failed };
 }
 
-function seedCause(failedRun: FailedRun): Cause {
+const seedsIn = (failed: readonly FailedRun[]) =>
+  `${failed.length === 1 ? "seed" : "seeds"} ${listed(
+    failed.map(({ seed }) => String(seed)),
+    "and",
+  )}`;
+
+function seedCause(failed: readonly FailedRun[]): Cause {
   return {
     points: [],
-    sentence: `Fails with seed ${failedRun.seed} even when nothing is varied`,
+    sentence: `Fails with ${seedsIn(failed)} even when nothing is varied`,
     whatToDo:
       "Do not rely on names, ids or keys that depend on the seed: read keys from `SVC_KEY_…`, and set the others in the scenario.",
-    failed: [failedRun],
+    failed,
   };
 }
 
-function unknownCause(failedRun: FailedRun): Cause {
-  const { last, outcome, code } = failedRun.run;
+/** The most variations that a sentence lists. */
+const maxWords = 3;
+
+function unknownCause(failed: readonly FailedRun[]): Cause {
+  const { last, outcome, code } = (failed[0] as FailedRun).run;
   const words = (last?.points ?? []).flatMap(({ row, variant }) => wordsOf(row, variant) ?? []);
+  const more = words.length > maxWords ? [pluralize(words.length - maxWords, "other variation")] : [];
   const how = outcome === "timed_out" ? "does not end in time" : `fails with exit code ${code}`;
-  const response = last && `The last response (${last.pathId}, ${last.id}) ${listed(words, "and")}.`;
+  const response =
+    last &&
+    `Look at what the command prints, and at the last response (${last.pathId}, ${last.id}): it ${listed([...words.slice(0, maxWords), ...more], "and")}.`;
   return {
     points: [],
-    sentence: `With seed ${failedRun.seed}, the command ${how}: cannot tell why: no row of varied responses breaks it alone`,
+    sentence: `The command ${how} with ${seedsIn(failed)}: no single row of varied responses brings it back`,
     whatToDo: response ?? "The command got no response.",
+    failed,
+  };
+}
+
+function flakyCause(failedRun: FailedRun, again: ClientRun): Cause {
+  const [first, second] = [requestsIn(failedRun.run), requestsIn(again)];
+  const what = first === second ? "although the sandbox behaved the same" : "with different requests";
+  const numbers = first === second ? "" : `: ${first} when it failed, and ${second} when it passed`;
+  return {
+    points: [],
+    sentence: `Failed once and passed once with seed ${failedRun.seed}, ${what}${numbers}`,
+    whatToDo: first === second ? findDependency : "Send the same requests in each run.",
     failed: [failedRun],
   };
 }

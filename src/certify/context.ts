@@ -1,6 +1,5 @@
 import type { PathId } from "../rules/outcomes.js";
-import type { RunConditions } from "../sandbox/conditions.js";
-import type { FailedRun } from "./causes.js";
+import type { RunConditions } from "../runs/conditions.js";
 import { type CertifyPlan, timeoutsFor } from "./plan.js";
 import type { Judgment, Problem } from "./report.js";
 import type { ClientRun, Reason, Tools } from "./run.js";
@@ -8,15 +7,21 @@ import type { ClientRun, Reason, Tools } from "./run.js";
 /** What a part of the runs has shown. */
 export type Judged = { readonly checks: readonly Judgment[]; readonly problems: readonly Problem[] };
 
+/** A run, by its name in `--only`. */
+interface NamedRun extends Pick<ClientRun, "report"> {
+  readonly name: string;
+}
+
 /** The runs of one client. */
 export interface Runs {
-  /** How many were made. */
-  readonly count: () => number;
+  readonly all: () => readonly NamedRun[];
   readonly scenarios: () => readonly string[];
-  /** A later run has the time that the plain one shows it needs. */
-  readonly measured: (plain: ClientRun) => void;
+  /** Later runs have the time that the plain one shows they need. `expected`: how many runs there will be. */
+  readonly measured: (plain: ClientRun, expected: number) => void;
+  /** A search begins, which takes about so many more. */
+  readonly expectMore: (count: number) => void;
   /** `wait`: how long the client may wait before its next request, in milliseconds. */
-  readonly run: (
+  readonly make: (
     name: string,
     conditions: RunConditions,
     options?: { readonly seed?: number; readonly wait?: number; readonly isAlone?: boolean },
@@ -24,28 +29,44 @@ export interface Runs {
 }
 
 export function createRuns(plan: CertifyPlan, tools: Tools): Runs {
-  let count = 0;
+  const all: NamedRun[] = [];
+  let begun = 0;
+  let expected = 0;
   let plainMs: number | undefined;
   const scenarios = new Set<string>();
   return {
-    count: () => count,
+    all: () => all,
     scenarios: () => [...scenarios],
-    measured(plain) {
+    measured(plain, count) {
       plainMs = plain.durationMs;
+      expected = count;
     },
-    async run(
+    expectMore(count) {
+      expected = Math.max(begun, expected) + count;
+    },
+    async make(
       name,
       { profile = "minimal", ...conditions },
       { seed = plan.seed, wait = 0, isAlone = false } = {},
     ) {
+      begun += 1;
       const timeouts = timeoutsFor(plan.timeout, plainMs, wait);
-      const run = await tools.run({ name, seed, conditions: { profile, ...conditions }, timeouts, isAlone });
-      count += run === undefined ? 0 : 1;
-      for (const scenario of run?.scenarios ?? []) scenarios.add(scenario);
+      const run = await tools.runClient({
+        name,
+        seed,
+        conditions: { profile, ...conditions },
+        timeouts,
+        isAlone,
+      });
+      if (run === undefined) return undefined;
+      all.push({ name, report: run.report });
+      for (const scenario of run.scenarios) scenarios.add(scenario);
+      tools.ended(name, run, { number: all.length, expected: Math.max(begun, expected) });
       return run;
     },
   };
 }
+
 /** What every part of a certification reads. */
 export interface Context {
   readonly plan: CertifyPlan;
@@ -53,7 +74,11 @@ export interface Context {
   readonly plain: ClientRun;
   readonly covered: readonly PathId[];
   readonly varied: Promise<Variations>;
+  /** The run whose first request on a path gets the wrong answer; `undefined` if `--allow` names the path. */
+  readonly wrongOnce: (path: PathId) => Promise<ClientRun | undefined>;
   readonly answerOn: (path: PathId) => Promise<Answer>;
+  /** Why a client that keeps accepted responses may hide a runner that repeats tests; it keeps no 404. */
+  readonly whyRepeated: (path: PathId) => Promise<Reason | undefined>;
   /** Why a failure that comes only once may not show, such as a runner that repeats tests; `undefined` if it shows. */
   readonly whyHidden: () => Promise<Reason | undefined>;
 }
@@ -68,14 +93,11 @@ export const open = (name: string, reason: Reason): Judged => ({
   checks: [check(name, "not_judged", reason)],
   problems: [],
 });
-/** For a run that ended differently although the sandbox behaved the same. */
-export const findDependency = "Find out what else the command depends on: time, order, other tests.";
 
 /** How the varied runs ended. */
 export interface Variations {
-  readonly asked: number;
   readonly passed: readonly ClientRun[];
-  readonly failed: readonly FailedRun[];
+  readonly failed: readonly { readonly seed: number; readonly run: ClientRun }[];
   readonly checks: readonly Judgment[];
 }
 

@@ -1,18 +1,23 @@
 import { effectAt, type FaultPathId, whatToDoAfter } from "../rules/fault-effects.js";
-import { type ApiPathId, faultPathIds, isSuccess, type PathId } from "../rules/outcomes.js";
+import { type ApiPathId, isSuccess, type PathId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
-import { type Context, check, findDependency, held, type Judged, open } from "./context.js";
-import { faultsOf, isWanted, longestWait, otherPath, usualFaults } from "./plan.js";
+import { type Context, check, held, type Judged, open } from "./context.js";
+import { againWith, type CertifyPlan, faultsAsked, faultsOf, longestWait, otherPath } from "./plan.js";
 import type { Problem } from "./report.js";
-import { type ClientRun, lastLineOf, notMade, type Reason, whyNotJudged } from "./run.js";
+import {
+  type ClientRun,
+  findDependency,
+  lastLineOf,
+  notMade,
+  type Reason,
+  requestsIn,
+  whyNotJudged,
+} from "./run.js";
 
 /** Hits one request with each kind of fault, which the client must survive. */
 export async function judgeFaults(context: Context): Promise<Judged[]> {
   const { plan } = context;
-  const faults = plan.hasAllFaults || plan.only !== undefined ? faultPathIds : usualFaults;
-  const isAsked = (fault: FaultPathId) =>
-    isWanted(plan, fault) && (plan.hasAllFaults || plan.only?.includes(fault) || usualFaults.includes(fault));
-  const wanted = faults.filter(isAsked);
+  const wanted = faultsAsked(plan);
   const subject = wanted.length === 0 ? undefined : await faultSubject(context);
   return Promise.all(wanted.map((fault) => judgeFault(fault, subject, context)));
 }
@@ -25,8 +30,8 @@ interface Subject {
 
 async function faultSubject({ plain, varied, answerOn }: Context): Promise<Subject | undefined> {
   const { passed } = await varied;
-  const isSteady = (path: PathId) => passed.every((run) => countOn(run, path) === countOn(plain, path));
-  const subjects = [...new Set(plain.sent.flatMap(({ paths }) => paths))]
+  const isSteady = (path: PathId) => passed.every((run) => requestsIn(run, path) === requestsIn(plain, path));
+  const subjects = [...new Set(plain.sent.flatMap(({ requests }) => requests.map(({ path }) => path)))]
     .filter((path) => isSuccess(path))
     .map((path) => ({ path, isSteady: isSteady(path) }))
     .toSorted((one, other) => Number(other.isSteady) - Number(one.isSteady));
@@ -41,25 +46,31 @@ async function judgeFault(
   subject: Subject | undefined,
   context: Context,
 ): Promise<Judged> {
-  const { runs, plain, whyHidden } = context;
+  const { runs, plain } = context;
   const faults = faultsOf(fault);
   const hit: Hit = (path, isAlone = false) =>
-    runs.run(fault, { faults, once: path === undefined ? {} : { path } }, { wait: longestWait, isAlone });
+    runs.make(fault, { faults, once: path === undefined ? {} : { path } }, { wait: longestWait, isAlone });
   const first = await hit(subject?.path);
   if (first === undefined) return open(fault, notMade);
   const path = first.hitPath;
   if (path === undefined) return open(fault, notHit);
   if (first.outcome !== "passed") return judgeFailure(fault, first, path, context, hit);
-  const reason = whyNotJudged(plain, first, "hit") ?? (subject === undefined ? await whyHidden() : undefined);
+  const reason =
+    whyNotJudged(plain, first, "hit") ?? (subject === undefined ? await whyUnseen(path, context) : undefined);
   if (reason !== undefined) return open(fault, reason);
   if (subject?.isSteady) {
-    const isFollowed = countOn(first, path) > countOn(plain, path);
+    const isFollowed = requestsIn(first, path) > requestsIn(plain, path);
     return isFollowed || effectAt(fault).onlyDelays ? held(fault) : open(fault, notFollowed);
   }
   // A response that nobody uses may have been hit, but not all of each second ones are such.
   const each = faults.map(({ then }) => ({ when: { path_id: path as ApiPathId, every: 2 }, then }));
-  const second = await runs.run(fault, { faults: each }, { wait: longestWait });
+  const second = await runs.make(fault, { faults: each }, { wait: longestWait });
   return second?.outcome === "passed" && second.hits > 0 ? held(fault) : open(fault, differing);
+}
+
+async function whyUnseen(path: PathId, context: Context): Promise<Reason | undefined> {
+  const isOnce = requestsIn(context.plain, path) === 1;
+  return (await context.whyHidden()) ?? (isOnce ? context.whyRepeated(path) : undefined);
 }
 
 /** Another path shows where the command fails; the same one, whether it does so again. */
@@ -67,24 +78,26 @@ async function judgeFailure(
   fault: FaultPathId,
   first: ClientRun,
   path: PathId,
-  { covered }: Context,
+  { plan, covered }: Context,
   hit: Hit,
 ): Promise<Judged> {
-  if (fault === "fault.hang" && first.outcome === "timed_out") return faultFailed(fault, first, [path]);
+  if (fault === "fault.hang" && first.outcome === "timed_out") return faultFailed(fault, first, [path], plan);
   const secondPath = otherPath(covered, path) ?? path;
   const second = await hit(secondPath);
   if (second !== undefined && second.outcome !== "passed" && second.hits > 0)
-    return faultFailed(fault, first, [...new Set([path, secondPath])]);
+    return faultFailed(fault, first, [...new Set([path, secondPath])], plan);
   const again = await hit(path, true);
-  return again?.outcome === "passed" ? open(fault, onceFailed) : faultFailed(fault, first, [path]);
+  return again?.outcome === "passed" ? open(fault, onceFailed) : faultFailed(fault, first, [path], plan);
 }
 
-const countOn = ({ sent }: ClientRun, path: PathId | undefined) =>
-  sent.reduce((sum, { paths }) => sum + paths.filter((one) => one === path).length, 0);
-
-const faultFailed = (fault: FaultPathId, run: ClientRun, paths: readonly PathId[]): Judged => ({
+const faultFailed = (
+  fault: FaultPathId,
+  run: ClientRun,
+  paths: readonly PathId[],
+  plan: CertifyPlan,
+): Judged => ({
   checks: [check(fault, "failed")],
-  problems: [faultProblem(fault, run, paths)],
+  problems: [{ ...faultProblem(fault, run, paths), again: againWith(plan, "certify", "--only", fault) }],
 });
 
 const notFollowed: Reason = {
@@ -104,7 +117,11 @@ const onceFailed: Reason = {
   whatToDo: findDependency,
 };
 
-function faultProblem(fault: FaultPathId, { outcome, output }: ClientRun, paths: readonly PathId[]): Problem {
+function faultProblem(
+  fault: FaultPathId,
+  { outcome, output }: ClientRun,
+  paths: readonly PathId[],
+): Omit<Problem, "again"> {
   const page = fault === "fault.status" ? " with an HTML page" : "";
   const happens = `the first request that would end on ${listed(paths, "or")} ${effectAt(fault).happens}${page}`;
   const isLate = outcome === "timed_out";
@@ -116,7 +133,6 @@ function faultProblem(fault: FaultPathId, { outcome, output }: ClientRun, paths:
     name: fault,
     sentence: isLate ? `Does not end in time when ${happens}` : `Fails when ${happens}`,
     whatToDo: whatToDoAfter(fault, { isRepeatable: true, status: 503 }) + pageFix + longer,
-    again: ["certify", "--only", fault],
     ...lastLineOf({ output }),
     runs: [fault],
   };

@@ -1,8 +1,9 @@
 import type { Report } from "../report/report-shape.js";
 import { variableOf } from "../rules/api-key.js";
 import { effectAt, type FaultPathId } from "../rules/fault-effects.js";
-import { isFault, isSuccess, type PathId } from "../rules/outcomes.js";
-import type { RunConditions } from "../sandbox/conditions.js";
+import { faultPathIds, isFault, isSuccess, outcomeOf, type PathId } from "../rules/outcomes.js";
+import type { RunConditions } from "../runs/conditions.js";
+import type { Judgment } from "./report.js";
 import type { Reason, SentKey, Timeouts } from "./run.js";
 
 /** What a certification is asked for. */
@@ -19,6 +20,9 @@ export interface CertifyPlan {
   readonly allow: readonly string[];
   /** The key of resends, if the client sends it. */
   readonly defaultKey: string | undefined;
+  /** The flags of the call that each run needs, and those that only `certify` has. */
+  readonly flags: readonly string[];
+  readonly ownFlags: readonly string[];
   /** Milliseconds for each run. Default: see {@link timeoutsFor}. */
   readonly timeout?: number | undefined;
 }
@@ -29,7 +33,7 @@ export const minPaths = 5;
 /** Eight seeds in a row show every variant of each row. */
 export const seedCount = 8;
 
-export const usualFaults: readonly FaultPathId[] = [
+const usualFaults: readonly FaultPathId[] = [
   "fault.hang",
   "fault.status",
   "fault.truncate",
@@ -43,14 +47,26 @@ export function faultsOf(fault: FaultPathId): NonNullable<RunConditions["faults"
   return [{ then }];
 }
 
+/** How often each half of a resend must pass, if all runs send the key equally often; more often without varied runs, which show it. */
+export const [minPasses, maxPasses] = [4, 8];
+
 export const groupNames = ["plain", "varied", "answers", "resends", "faults"] as const;
 
 /** Whether a run of this name is asked for: by its name, the start of it, or its group. */
 export function isWanted({ only }: Pick<CertifyPlan, "only">, name: string): boolean {
-  const group =
-    { answer: "answers", resend: "resends", fault: "faults" }[name.split(".")[0] ?? ""] ?? "varied";
+  const [start = ""] = name.split(".");
+  const group = { answer: "answers", resend: "resends", fault: "faults" }[start] ?? start;
   return (
     only === undefined || only.some((one) => one === group || name === one || name.startsWith(`${one}.`))
+  );
+}
+
+/** The faults that are tried. */
+export function faultsAsked(plan: Pick<CertifyPlan, "only" | "hasAllFaults">): FaultPathId[] {
+  return faultPathIds.filter(
+    (fault) =>
+      isWanted(plan, fault) &&
+      (plan.hasAllFaults || plan.only?.includes(fault) || usualFaults.includes(fault)),
   );
 }
 
@@ -59,6 +75,18 @@ export function seedsOf({ only, firstSeed }: Pick<CertifyPlan, "only" | "firstSe
   const eight = Array.from({ length: seedCount }, (_, at) => firstSeed + at);
   if (only === undefined || only.includes("varied")) return eight;
   return only.flatMap((name) => seedIn(name) ?? []);
+}
+
+/** The varied run whose responses differ from each other. */
+export const mixedName = "varied.mixed";
+
+/** The command that shows a problem again, with the flags that its run needs. */
+export function againWith(
+  { flags, ownFlags }: Pick<CertifyPlan, "flags" | "ownFlags">,
+  by: "exec" | "certify",
+  ...words: readonly string[]
+): string[] {
+  return [by, ...words, ...flags, ...(by === "certify" ? ownFlags : [])];
 }
 
 /** The seed of a varied run by its name, such as `varied.3`. */
@@ -72,9 +100,13 @@ export function resendKeyOf(
   sent: readonly SentKey[],
   { defaultKey, allow }: Pick<CertifyPlan, "defaultKey" | "allow">,
 ): SentKey | undefined {
-  const working = sent.filter(({ isUnknown, paths }) => !isUnknown && paths.some(isSuccess));
-  const always = working.filter(({ paths }) => paths.every((path) => isSuccess(path) || isFault(path)));
-  const judgeable = always.filter(({ paths }) => !paths.some((path) => allow.includes(path)));
+  const working = sent.filter(
+    ({ isUnknown, requests }) => !isUnknown && requests.some(({ path }) => isSuccess(path)),
+  );
+  const always = working.filter(({ requests }) =>
+    requests.every(({ path }) => isSuccess(path) || isFault(path)),
+  );
+  const judgeable = always.filter(({ requests }) => !requests.some(({ path }) => allow.includes(path)));
   return judgeable.find(({ key }) => key === defaultKey) ?? judgeable[0] ?? always[0] ?? working[0];
 }
 
@@ -95,6 +127,12 @@ export function timeoutsFor(timeout: number | undefined, plainMs: number | undef
   return { total, silent: wait === 0 ? total : Math.max(longestWait, wait) + plainMs };
 }
 
+export function coveredPaths({ paths }: Report): PathId[] {
+  return paths.flatMap(({ promised, covered, pathId }) =>
+    covered && (promised || isSuccess(pathId)) ? pathId : [],
+  );
+}
+
 const misdirections = ["key-in-query", "key-in-authorization", "wrong-method-or-path"];
 
 /** Returns why a plain run that passed covers too little; `undefined` if it covers enough. */
@@ -107,14 +145,42 @@ export function whyTooLittle({ coverage, announced, paths, advice, requests }: R
   const why =
     requests === 0 ? "the command sent no request" : sendsKey ? few : "the client sends no key in x-api-key";
   const fix = wrong ? `${wrong.meaning} ${wrong.whatToDo} ` : "";
-  const keys = paths.flatMap(({ promised, covered, pathId, howToCover }) => {
-    const { ref = "none", scopes } = howToCover ?? {};
-    return promised && !covered && ref !== "none" && scopes === undefined
-      ? [`${variableOf(ref)} (${pathId})`]
-      : [];
-  });
+  const keys = keysToSend(paths.filter(({ promised }) => promised));
   return {
     why,
     whatToDo: `${fix}Send ${missing} or more of these keys, and check each response: ${keys.join(", ")}`,
+  };
+}
+
+/** The variables of keys that cover what the client does not. */
+const keysToSend = (paths: Report["paths"]) =>
+  paths.flatMap(({ covered, pathId, howToCover }) => {
+    const { ref = "none", scopes } = howToCover ?? {};
+    return !covered && ref !== "none" && scopes === undefined ? [`${variableOf(ref)} (${pathId})`] : [];
+  });
+
+/** Returns why `--only` has shown nothing, if each check that it names is not judged; `undefined` if one is. */
+export function whyNothingTried(
+  { only = [] }: Pick<CertifyPlan, "only">,
+  checks: readonly Judgment[],
+  { paths }: Report,
+): Reason | undefined {
+  const name = only.find((one) => {
+    const asked = checks.filter(
+      (check) => !check.name.includes(" ") && isWanted({ only: [one] }, check.name),
+    );
+    return one !== "plain" && asked.every(({ outcome }) => outcome === "not_judged");
+  });
+  if (name === undefined) return undefined;
+  const reason = checks.find((check) => isWanted({ only: [name] }, check.name));
+  const { why, whatToDo } = reason ?? {};
+  if (why !== undefined && whatToDo !== undefined) return { why: `${name}: ${why}`, whatToDo };
+  const [, path = ""] = /^answer\.(.+)/.exec(name) ?? [];
+  const ofName = paths.filter(({ pathId }) =>
+    path === "" ? name.endsWith(`.${outcomeOf(pathId).code}`) : pathId.startsWith(path),
+  );
+  return {
+    why: `the client covers no path of ${name}`,
+    whatToDo: `Send a key that ends there, and check its response: ${keysToSend(ofName).join(", ")}`,
   };
 }

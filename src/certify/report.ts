@@ -197,7 +197,7 @@ export function certificateText(
   const lines = [
     `${verdict === "failed" ? bad(conclusion) : conclusion}  ${count}`,
     ...(whatToDo === undefined ? [] : [`Fix: ${whatToDo}`]),
-    ...problems.flatMap((problem, at) => problemLines(problem, at + 1, certified, program)),
+    ...shownProblems(certified, program),
     ...listLine("Held", heldWords(checks)),
     ...listLine(
       "Allowed",
@@ -206,6 +206,25 @@ export function certificateText(
     ...notJudgedLines(checks),
   ];
   return `${lines.map(escapeControls).join("\n")}\n`;
+}
+
+/** The most lines of problems on a screen; the file of `--report` has all. */
+const maxLines = 30;
+
+function shownProblems(certified: CertifyResult, program: Program): string[] {
+  const { problems } = certified;
+  const lines: string[] = [];
+  let count = 0;
+  for (const [at, problem] of problems.entries()) {
+    const own = problemLines(problem, at + 1, certified, program);
+    count += own.reduce((sum, line) => sum + Math.ceil(line.length / width), 0);
+    if (at > 0 && count > maxLines) {
+      const left = pluralize(problems.length - at, "other problem");
+      return [...lines, `… and ${left}: --report client.json writes all of them into a file.`];
+    }
+    lines.push(...own);
+  }
+  return lines;
 }
 
 function problemLines(
@@ -248,7 +267,7 @@ function heldWords(checks: readonly Judgment[]): string[] {
     resends.every(({ name, outcome }) => name.split(".")[1] !== status || outcome === "held");
   const statuses = [...new Set(resends.map(({ name }) => name.split(".")[1] as string))].sort();
   const kinds = statuses.flatMap((status) => {
-    if (isWhole(status)) return [status];
+    if (isWhole(status) && (status === "401" || status === "429")) return [status];
     return resends.flatMap(({ name, outcome }) =>
       outcome === "held" && name.split(".")[1] === status ? [wordsOf(name)] : [],
     );
@@ -270,7 +289,8 @@ const resendWords: Readonly<Record<string, string>> = {
   "resend.429.date": "429 with a date",
   "resend.503.date": "503 with a date",
 };
-const wordsOf = (name: string) => resendWords[name] ?? name.replace(/^resend\./, "");
+const wordsOf = (name: string) =>
+  resendWords[name] ?? name.replace(/^resend\.(?:(403)\.)?/, (_, status) => (status ? `${status} ` : ""));
 
 /** What was not judged, with the reason: the same one once. */
 function notJudgedLines(checks: readonly Judgment[]): string[] {

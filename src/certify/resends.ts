@@ -1,8 +1,28 @@
 import { type AdviceId, adviceTable } from "../rules/advice.js";
 import { variableOf } from "../rules/api-key.js";
-import { type ApiPathId, outcomeOf, type PathId } from "../rules/outcomes.js";
-import type { Resend } from "../sandbox/conditions.js";
-import { type ClientRun, notMade, type Reason, tooLate, whyNotJudged } from "./run.js";
+import { type ApiPathId, isSuccess, outcomeOf, type PathId } from "../rules/outcomes.js";
+import { listed } from "../rules/schema/words.js";
+import type { Resend } from "../runs/conditions.js";
+import { type Context, check, held, type Judged, open } from "./context.js";
+import {
+  againWith,
+  type CertifyPlan,
+  isWanted,
+  longestWait,
+  maxPasses,
+  minPasses,
+  resendKeyOf,
+} from "./plan.js";
+import type { Problem } from "./report.js";
+import {
+  type ClientRun,
+  type KeyRequest,
+  notMade,
+  type Reason,
+  requestsIn,
+  tooLate,
+  whyNotJudged,
+} from "./run.js";
 
 /** One kind of rejection, after which a client must not send the key again, or not at once. */
 export interface ResendKind extends Pick<Resend, "path" | "when" | "seconds" | "asDate"> {
@@ -58,144 +78,265 @@ export function resendKinds(covered: readonly PathId[]): ResendKind[] {
   ];
 }
 
-/** What certify has seen of a kind of rejection. */
-export type Resent =
-  | { readonly kind: "held" }
-  | { readonly kind: "not judged"; readonly reason: Reason }
-  | { readonly kind: "problem"; readonly sentence: string; readonly whatToDo: string };
-
-/** What a form of a kind shows. */
-type Form = Resent | { readonly kind: "nothing" };
-
-export interface ResendTools {
+/** What the kinds of one key share. */
+interface Tools {
   readonly plain: ClientRun;
   readonly key: string;
-  /** How often the plain run sent the key. */
-  readonly count: number;
-  /** How many runs of each form must pass: more if the runs do not send the key equally often. */
-  readonly passes: () => Promise<number>;
+  readonly passes: number;
+  /** How often a run has sent the key. */
+  readonly sends: (run: ClientRun) => number;
   readonly run: (kind: ResendKind, resend: Resend) => Promise<ClientRun | undefined>;
-  /** Why the command passes although a rejected key is accepted once; `undefined` if it fails, as it must. */
-  readonly whyUnnoticed: () => Promise<Reason | undefined>;
+  readonly whyHidden: Context["whyHidden"];
+  readonly expectMore: Context["runs"]["expectMore"];
 }
 
-/** Finds out by reward whether a client sends a key again: a command that passes although requests were rejected has resent them. */
-export async function judgeResends(kind: ResendKind, tools: ResendTools): Promise<Resent> {
-  const isTwice = kind.when === "always" && tools.count > 1;
+export async function judgeAllResends(context: Context): Promise<Judged[]> {
+  const { plan, runs, plain, covered, varied, whyHidden } = context;
+  const kinds = resendKinds(covered).filter(({ name }) => isWanted(plan, name));
+  if (kinds.length === 0) return [];
+  const subject = resendKeyOf(plain.sent, plan);
+  if (subject === undefined) return [open("resends", noKey)];
+  const { key, requests } = subject;
+  const first = requests.find(({ path }) => isSuccess(path)) as KeyRequest;
+  const { passed, checks } = await varied;
+  const sends = (run: ClientRun) => run.sent.find((one) => one.key === key)?.requests.length ?? 0;
+  const counts = [plain, ...passed].map(sends);
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  if (least < most) return kinds.map(({ name }) => open(name, unsteady(key, least, most)));
+  const tools: Tools = {
+    ...{ plain, key, sends, expectMore: runs.expectMore },
+    // Of a key that is sent once, the client may keep the accepted response.
+    whyHidden: async () =>
+      (await whyHidden()) ?? (requests.length === 1 ? context.whyRepeated(first.path) : undefined),
+    passes: checks.length > 1 ? minPasses : maxPasses,
+    run: (kind, resend) => runs.make(kind.name, { resend }, { wait: waitFor(kind, requests.length) }),
+  };
+  const judged = await Promise.all(
+    kinds.map(async (kind) => ({ kind, seen: await judgeKind(kind, tools, context) })),
+  );
+  const found = judged.flatMap(({ kind, seen }) => (seen.kind === "problem" ? kind : []));
+  const problems = [found.filter(isTimed), found.filter((kind) => !isTimed(kind))].flatMap((group) =>
+    group.length === 0 ? [] : problemOf(group, key, plan),
+  );
+  const ofKinds = judged.map(({ kind: { name }, seen }): Judged => {
+    if (seen.kind === "held") return held(name);
+    if (seen.kind === "not judged") return open(name, seen.reason);
+    return { checks: [check(name, "failed")], problems: [] };
+  });
+  const isOnce = requests.length === 1 && kinds.some((kind) => !isTimed(kind));
+  const once = isOnce ? [open("resends of a key that has worked", sentOnce(key))] : [];
+  return [...ofKinds, { checks: [], problems }, ...once];
+}
+
+const isTimed = ({ when }: ResendKind) => when !== "always";
+
+const noKey: Reason = {
+  why: "the plain run sent no key that works",
+  whatToDo: "Send a key that works, such as SVC_KEY_ACTIVE.",
+};
+
+const sentOnce = (key: string): Reason => ({
+  why: `the plain run sent ${variableOf(key)} once`,
+  whatToDo: "Send it twice, in two tests.",
+});
+
+const unsteady = (key: string, least: number, most: number): Reason => ({
+  why: `the runs sent ${variableOf(key)} ${least} to ${most} times, although nothing was rejected`,
+  whatToDo: "Send it equally often in each run, without what sends it in the background.",
+});
+
+/** How long a client may wait: until the minute ends, or in each of its outages. */
+function waitFor({ when, seconds }: ResendKind, requests: number): number {
+  if (when === "hasty") return longestWait * Math.min(requests, maxOutages);
+  return when === "too soon" && seconds === undefined ? 61_000 : longestWait;
+}
+
+/** More of them would take minutes. */
+const maxOutages = 6;
+
+type Seen =
+  | { readonly kind: "problem" }
+  | { readonly kind: "held" }
+  | { readonly kind: "not judged"; readonly reason: Reason };
+
+const hold: Seen = { kind: "held" };
+const leave = (reason: Reason): Seen => ({ kind: "not judged", reason });
+
+/** Finds out by reward whether a client sends a key again; a kind holds only if no run contradicts it. */
+async function judgeKind(kind: ResendKind, tools: Tools, context: Context): Promise<Seen> {
+  const isTwice = kind.when === "always" && requestsOfKey(tools) > 1;
   // A client that resends only a key that has worked passes only the second form, which finds any other as well.
   const forms = isTwice && kind.name !== "resend.401" ? [1, 0] : isTwice ? [0, 1] : [0];
   let [isHeld, reason] = [false, undefined as Reason | undefined];
   for (const after of forms) {
-    const form = await tryForm(kind, after, tools);
-    if (form.kind === "problem") return form;
-    if (form.kind === "not judged") reason ??= form.reason;
-    isHeld ||= form.kind === "held";
+    const seen = await new Form(kind, after, tools).judge();
+    if (seen?.kind === "problem") return seen;
+    if (seen?.kind === "not judged") reason ??= seen.reason;
+    isHeld ||= seen?.kind === "held";
     if (isHeld && kind.name !== "resend.401") break;
   }
-  if (reason !== undefined) return { kind: "not judged", reason };
-  return isHeld ? { kind: "held" } : { kind: "not judged", reason: nothingRejected };
+  reason ??= isHeld ? await whyContradicted(kind, context) : nothingRejected;
+  return reason === undefined ? hold : leave(reason);
 }
 
-const unmade: Form = { kind: "not judged", reason: notMade };
+const requestsOfKey = ({ sends, plain }: Tools) => sends(plain);
 
 const nothingRejected: Reason = {
   why: "no request was rejected that another one followed",
   whatToDo: "Send the key in each run, and check the response.",
 };
 
-async function tryForm(kind: ResendKind, after: number, tools: ResendTools): Promise<Form> {
-  const { key, plain, whyUnnoticed } = tools;
-  const attempt: Attempt = (more) => {
-    const { path, when, seconds, asDate } = { ...kind, ...more };
-    const timed = { ...(seconds !== undefined && { seconds }), ...(asDate && { asDate }) };
-    return tools.run(kind, {
-      key,
-      path,
-      when,
-      ...timed,
-      after: more.after,
-      ...(more.lasts && { lasts: true }),
-    });
-  };
-  const first = await attempt({ after });
-  if (first?.outcome !== "passed") return withoutPass(first);
-  const whyNot = whyNotJudged(plain, first, "hit");
-  if (whyNot !== undefined)
-    return first.hits === 0 ? { kind: "nothing" } : { kind: "not judged", reason: whyNot };
-  if (first.rewards === 0) return { kind: kind.when === "too soon" ? "held" : "nothing" };
-  const longer = kind.seconds !== undefined && { seconds: lastingSeconds };
-  const lasting = await attempt({ after, lasts: true, ...longer });
-  if (lasting === undefined) return unmade;
-  if (lasting.outcome === "passed") return whatLasts(kind, key, after);
-  const reason = await whyUnnoticed();
-  if (reason !== undefined) return { kind: "not judged", reason };
-  return confirm(kind, after, tools, attempt);
-}
-
-/** A command that fails has sent nothing again. One that does not end may still do so. */
-function withoutPass(run: ClientRun | undefined): Form {
-  if (run === undefined) return unmade;
-  return run.outcome === "failed" ? { kind: "held" } : { kind: "not judged", reason: tooLate };
-}
-
-type Attempt = (more: Pick<Resend, "after" | "lasts" | "seconds">) => Promise<ClientRun | undefined>;
-
-async function confirm(kind: ResendKind, after: number, tools: ResendTools, attempt: Attempt): Promise<Form> {
-  const passes = await tools.passes();
-  let count = 1;
-  for (let left = 2 * passes; left > 0 && count < passes; left--) {
-    const run = await attempt({ after });
-    if (run?.outcome !== "passed") return withoutPass(run);
-    if (run.rewards > 0 && whyNotJudged(tools.plain, run, "hit") === undefined) count += 1;
-  }
-  if (count < passes) return { kind: "nothing" };
-  return (await refute(after + 1, passes, attempt)) ?? problemOf(kind, tools.key);
-}
-
-/** Rejects each other request as well: a response that nobody uses may be among one half of them, but not all are. */
-async function refute(after: number, passes: number, attempt: Attempt): Promise<Form | undefined> {
-  for (let left = passes; left > 0; left--) {
-    const run = await attempt({ after });
-    if (run === undefined) return unmade;
-    const isFirst = left === passes;
-    if (run.outcome !== "passed")
-      return isFirst ? { kind: "held" } : { kind: "not judged", reason: differing };
-    // Deterministic tests send nothing there.
-    if (run.hits === 0 && passes === minPasses) return undefined;
+/** A client that sends more after a rejection than after a response that accepts it may have sent the key again. */
+async function whyContradicted(
+  { when, path, name }: ResendKind,
+  { covered, wrongOnce, plain }: Context,
+): Promise<Reason | undefined> {
+  if (when !== "always") return undefined;
+  const { status, code } = outcomeOf(path);
+  const isOfKind = (one: PathId) =>
+    outcomeOf(one).status === status && (name === "resend.401" || outcomeOf(one).code === code);
+  for (const one of covered.filter(isOfKind)) {
+    const accepted = await wrongOnce(one);
+    const fewer = accepted === undefined ? 0 : requestsIn(plain, one) - requestsIn(accepted, one);
+    if (fewer <= 0) continue;
+    const ids = plain.sent.flatMap(({ requests }) =>
+      requests.flatMap(({ id, path }) => (path === one ? id : [])),
+    );
+    return {
+      why: `with the first request on ${one} accepted, the command sent ${fewer === 1 ? "1 request" : `${fewer} requests`} fewer there than in the plain run (${ids.slice(0, 4).join(", ")})`,
+      whatToDo: `Do not send a key again after a ${status}. If your tests send each of these, turn off what ends them at the first failure, such as \`-x\`, \`--bail\` or \`-failfast\`, and send one in each test.`,
+    };
   }
   return undefined;
 }
 
-const differing: Reason = {
-  why: "the command passed and failed, although the same requests with the key were rejected",
-  whatToDo: "Send the key equally often, and in the same order, in each run.",
-};
+/** A form of a kind: rejects requests from the first one on, or from the second one. */
+class Form {
+  readonly #kind: ResendKind;
+  readonly #after: number;
+  readonly #tools: Tools;
 
-/** How often each half must pass, if all runs send the key equally often; more often if they do not. */
-export const [minPasses, maxPasses] = [4, 8];
+  constructor(kind: ResendKind, after: number, tools: Tools) {
+    this.#kind = kind;
+    this.#after = after;
+    this.#tools = tools;
+  }
 
-/** A client that waits as long as it should passes; so does one whose responses nobody uses. */
-function whatLasts({ when, after: rejection }: ResendKind, key: string, after: number): Form {
-  if (when === "too soon") return { kind: "held" };
-  const from = after === 0 ? "always" : "from its second request on";
-  const why = `the command also passes when ${nameOf(key)} gets ${rejection} ${from}`;
-  return { kind: "not judged", reason: { why, whatToDo: "Make a test fail when this key is rejected." } };
+  /** `undefined` if nothing was rejected that another request followed. */
+  async judge(): Promise<Seen | undefined> {
+    const first = await this.#reject(this.#after);
+    if (first?.outcome !== "passed") return this.#withoutPass(first);
+    const whyNot = whyNotJudged(this.#tools.plain, first, "hit");
+    if (whyNot !== undefined) return first.hits === 0 ? undefined : leave(whyNot);
+    if (first.rewards.length === 0) return this.#kind.when === "too soon" ? hold : undefined;
+    if (!this.#isResent(first)) return this.#kind.when === "too soon" ? hold : leave(this.#notMore());
+    return (await this.#whyNotProven(first)) ?? { kind: "problem" };
+  }
+
+  /** Why a run that passed with a request that must not follow is no problem; `undefined` if it is one. */
+  async #whyNotProven(first: ClientRun): Promise<Seen | undefined> {
+    const always = await this.#rejectAlways();
+    if (always === undefined) return leave(notMade);
+    if (always.outcome === "passed") return leave(this.#early(first));
+    this.#tools.expectMore(2 * this.#tools.passes);
+    const hidden = await this.#tools.whyHidden();
+    if (hidden !== undefined) return leave(hidden);
+    return (await this.#repeat(first)) ?? (await this.#rejectOthers(first));
+  }
+
+  #rejectAlways(): Promise<ClientRun | undefined> {
+    const longer = this.#kind.seconds !== undefined && { seconds: lastingSeconds };
+    return this.#reject(this.#after, { lasts: true, ...longer });
+  }
+
+  /** Repeats the run until it has passed often enough. */
+  async #repeat(first: ClientRun): Promise<Seen | undefined> {
+    let count = 1;
+    for (let left = 2 * this.#tools.passes; left > 0 && count < this.#tools.passes; left--) {
+      const run = await this.#reject(this.#after);
+      if (run?.outcome !== "passed") return this.#withoutPass(run, first);
+      if (this.#isResent(run) && whyNotJudged(this.#tools.plain, run, "hit") === undefined) count += 1;
+    }
+    return count < this.#tools.passes ? leave(this.#early(first)) : undefined;
+  }
+
+  /** Rejects each other request as well: a response that nobody uses may be among one half of them, but not all are. */
+  async #rejectOthers(first: ClientRun): Promise<Seen | undefined> {
+    const { passes } = this.#tools;
+    for (let left = passes; left > 0; left--) {
+      const run = await this.#reject(this.#after + 1);
+      if (run?.outcome !== "passed") return this.#withoutPass(run, first);
+      // Deterministic tests send nothing there.
+      if (run.hits === 0 && passes === minPasses) return undefined;
+    }
+    return undefined;
+  }
+
+  #reject(after: number, more: Pick<Resend, "lasts" | "seconds"> = {}): Promise<ClientRun | undefined> {
+    const { path, when, seconds, asDate } = this.#kind;
+    const timed = { ...(seconds !== undefined && { seconds }), ...(asDate && { asDate }) };
+    return this.#tools.run(this.#kind, { key: this.#tools.key, path, when, ...timed, after, ...more });
+  }
+
+  /** A command that fails has sent nothing again, unless a request that must not follow was accepted. One that does not end may still do so. */
+  #withoutPass(run: ClientRun | undefined, first?: ClientRun): Seen {
+    if (run === undefined) return leave(notMade);
+    if (run.outcome !== "failed") return leave(tooLate);
+    const resent = [run, first].find((one) => one !== undefined && this.#isResent(one));
+    return resent === undefined ? hold : leave(this.#early(resent));
+  }
+
+  /** Whether a request was accepted that must not follow, and the key was sent more often than without a rejection. */
+  #isResent(run: ClientRun): boolean {
+    const { sends, plain } = this.#tools;
+    return run.rewards.length > 0 && sends(run) > sends(plain);
+  }
+
+  #early({ rewards }: ClientRun): Reason {
+    const [reward] = rewards;
+    const { after, when } = this.#kind;
+    const time = when === "always" ? "after" : `${reward?.afterMs} ms after`;
+    return {
+      why: `${time} ${after}, the key was sent again (${reward?.id}), and the runs do not show whether a test uses the response`,
+      whatToDo: `${whatToDoOf(this.#kind)} If it is another test's request, send the key in one test at a time, and make a test fail when it is rejected.`,
+    };
+  }
+
+  #notMore(): Reason {
+    return {
+      why: "the command passed, and sent the key no more often than without a rejection",
+      whatToDo: "Use each response of a key that works in a test.",
+    };
+  }
 }
 
 const nameOf = (key: string) => variableOf(key).replace("SVC_KEY_", "");
 
-function problemOf({ when, after, advice }: ResendKind, key: string): Resent {
-  const name = nameOf(key);
-  const { whatToDo } = adviceTable.find(({ id }) => id === advice) as { readonly whatToDo: string };
-  const clock = " If your test replaces the pause, move the sandbox's clock by the pause that it replaces.";
-  const sentences = {
-    always: `Sends again after ${after}: the command passed although each second request with ${name} got ${after.slice(2)}`,
-    "too soon": `Sends again too soon after ${after}: the command passed although ${name} got ${after.slice(2)}, and only requests before its time were accepted`,
-    hasty: `Does not pause or give up after ${after}: the command passed although ${name} got 503 until seven requests came with pauses below a second, or 21 in all`,
-  };
+const whatToDoOf = ({ advice }: ResendKind) =>
+  (adviceTable.find(({ id }) => id === advice) as { readonly whatToDo: string }).whatToDo;
+
+/** Kinds with the same form are one problem. */
+function problemOf(
+  kinds: readonly [ResendKind, ...ResendKind[]] | ResendKind[],
+  key: string,
+  plan: CertifyPlan,
+): Problem {
+  const names = kinds.map(({ name }) => name);
+  const after = listed(
+    kinds.map((kind) => kind.after),
+    "and",
+  );
+  const hasTime = kinds.some(({ when }) => when === "too soon");
+  const sentence = kinds.every((kind) => !isTimed(kind))
+    ? `Sends again after ${after}: the command passed although each second request with ${nameOf(key)} was rejected`
+    : hasTime
+      ? `${seconds} s did not pass on any clock that the sandbox sees: if your tests replace the pause, move the sandbox's clock by it. Otherwise your client sends again too soon after ${after}: the command passed although only requests before their time were accepted`
+      : `Does not pause or give up after ${after}: the command passed although ${nameOf(key)} got 503 until seven requests came with pauses below a second, or 21 in all`;
   return {
-    kind: "problem",
-    sentence: sentences[when],
-    whatToDo: when === "always" ? whatToDo : whatToDo + clock,
+    name: names[0] as string,
+    sentence,
+    whatToDo: [...new Set(kinds.map(whatToDoOf))].join(" "),
+    again: againWith(plan, "certify", ...names.flatMap((name) => ["--only", name])),
+    runs: names,
   };
 }

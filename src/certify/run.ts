@@ -2,8 +2,8 @@ import words from "../api/variation/words.json" with { type: "json" };
 import type { Report } from "../report/report-shape.js";
 import { isFault, type PathId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
-import { idOfPoint, type Observation, type RunConditions, type VariedPoint } from "../sandbox/conditions.js";
-import { Counters, type Counting } from "../sandbox/journal/counts.js";
+import type { RunConditions } from "../runs/conditions.js";
+import { Counters, type Counting, type Observation, type VariedPoint } from "../sandbox/journal/counts.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 
 /** The requests with one key in a run. */
@@ -11,8 +11,13 @@ export interface SentKey {
   readonly key: string;
   /** Whether no sandbox has the key. A run with another seed sends another one in its place. */
   readonly isUnknown: boolean;
-  /** Where its requests ended, or would have ended without the conditions of the run. */
-  readonly paths: readonly PathId[];
+  readonly requests: readonly KeyRequest[];
+}
+
+export interface KeyRequest {
+  readonly id: string;
+  /** Where it ended, or would have ended without the conditions of the run. */
+  readonly path: PathId;
 }
 
 /** The last response of a run, and how it varied. */
@@ -32,13 +37,19 @@ export interface RunFacts {
   readonly hits: number;
   readonly hitPath: PathId | undefined;
   /** The requests that were accepted although they must not follow. */
-  readonly rewards: number;
+  readonly rewards: readonly Reward[];
   readonly last: LastResponse | undefined;
   /** Where the client's tests set the seed of a sandbox to another one than the run's, as a sentence. */
   readonly pinned: string | undefined;
   /** The assumptions that its sandboxes set, and that the run would vary. */
   readonly unvaried: readonly string[];
   readonly scenarios: readonly string[];
+}
+
+interface Reward {
+  readonly id: string;
+  /** The time since the last rejection. */
+  readonly afterMs: number;
 }
 
 export interface ClientRun extends RunFacts {
@@ -73,7 +84,13 @@ export interface RunRequest {
 
 export interface Tools {
   /** Runs the client once it is its turn; `undefined` if the run was stopped. */
-  readonly run: (request: RunRequest) => Promise<ClientRun | undefined>;
+  readonly runClient: (request: RunRequest) => Promise<ClientRun | undefined>;
+  /** Shows that a run has ended. */
+  readonly ended: (
+    name: string,
+    run: ClientRun,
+    progress: { readonly number: number; readonly expected: number },
+  ) => void;
   /** Makes all later runs one at a time, because this run failed next to another and passed alone. */
   readonly separate: (name: string) => void;
   /** Real time in milliseconds. */
@@ -95,24 +112,25 @@ export const tooLate: Reason = {
 /** Collects what the requests of a run show. `time`: milliseconds that only grow. */
 export function collectRequests(time: () => number) {
   const counters = new Counters();
-  const sentByKey = new Map<string, { key: string; isUnknown: boolean; paths: PathId[] }>();
+  const sentByKey = new Map<string, { key: string; isUnknown: boolean; requests: KeyRequest[] }>();
   const points = new Map<string, VariedPoint>();
   const [scenarios, unvaried] = [new Set<string>(), new Set<string>()];
-  let [hits, rewards, latest] = [0, 0, time()];
+  const rewards: Reward[] = [];
+  let [hits, latest] = [0, time()];
   let hitPath: PathId | undefined;
   let pinned: Observation["pinned"];
   let last: LastResponse | undefined;
   const observe = ({ id, pathId, status, key: ref, fingerprint }: Exchange, seen: Observation) => {
     const key = ref ?? fingerprint ?? "";
-    const requests = sentByKey.get(key) ?? { key, isUnknown: ref === null, paths: [] };
-    sentByKey.set(key, requests);
-    requests.paths.push(seen.hit ?? pathId);
+    const sent = sentByKey.get(key) ?? { key, isUnknown: ref === null, requests: [] };
+    sentByKey.set(key, sent);
+    sent.requests.push({ id, path: seen.hit ?? pathId });
     const varied = seen.points.filter(({ row, variant }) => wordsOf(row, variant) !== undefined);
     for (const point of varied) points.set(idOfPoint(point), point);
     last = { id, pathId, status, points: varied };
     hitPath ??= seen.hit;
     hits += seen.hit === undefined ? 0 : 1;
-    rewards += seen.isRewarded ? 1 : 0;
+    if (seen.rewardedAfterMs !== undefined) rewards.push({ id, afterMs: seen.rewardedAfterMs });
     pinned ??= seen.pinned;
     scenarios.add(seen.scenario);
     for (const name of seen.unvaried) unvaried.add(name);
@@ -151,6 +169,15 @@ export const wordsOf = (row: string, variant: string) => rows[row]?.variants[var
 
 export const remedyOf = (row: string) => rows[row]?.remedy ?? "";
 
+/** For a run that ended differently although the sandbox behaved the same. */
+export const findDependency = "Find out what else the command depends on: time, order, other tests.";
+
+export const idOfPoint = ({ row, status, variant }: VariedPoint) => `${row} ${status} ${variant}`;
+
+/** The number of a run's requests: all, or those that ended on a path. */
+export const requestsIn = ({ sent }: Pick<RunFacts, "sent">, path?: PathId) =>
+  sent.flatMap(({ requests }) => requests).filter((one) => path === undefined || one.path === path).length;
+
 const rerun =
   "Turn off what runs only some of your tests, or none, such as `--rerun-tasks` of Gradle, `--force` of Turborepo, `--skip-nx-cache` of Nx, or `--no-cache`, and leave out `--onlyChanged`.";
 
@@ -187,11 +214,11 @@ function missingIn(plain: Pick<RunFacts, "sent">, run: Pick<RunFacts, "sent">): 
   return [...new Set(plain.sent.flatMap(requestsOf))].filter((request) => !inRun.has(request));
 }
 
-function requestsOf({ key, isUnknown, paths }: SentKey): string[] {
+function requestsOf({ key, isUnknown, requests }: SentKey): string[] {
   const name = isUnknown || key === "" ? "" : `\`${key}\` `;
-  return paths
-    .filter((path) => !isFault(path))
-    .map((path) => (name === "" ? `a request that ends on ${path}` : `${name}(${path})`));
+  return requests
+    .filter(({ path }) => !isFault(path))
+    .map(({ path }) => (name === "" ? `a request that ends on ${path}` : `${name}(${path})`));
 }
 
 const errorLine =

@@ -7,6 +7,7 @@ import type { Profile } from "../rules/assumptions.js";
 import { SandboxError } from "../rules/errors.js";
 import { checkValue, requireFields, requireKnownOptions } from "../rules/schema/check.js";
 import { snakeCase } from "../rules/schema/json.js";
+import { currentRun } from "../runs/run-writer.js";
 import { type Instant, instantOf, isoOf } from "../sandbox/clock.js";
 import { describeFaults, type Fault } from "../sandbox/faults.js";
 import { operations, runDue } from "../sandbox/operations/operations.js";
@@ -29,7 +30,6 @@ import {
 import { checkInput, expectationQuery, inputShapes, requestQuery } from "../scenario/format/inputs.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
 import { steadyTime, stopwatch, wallTime } from "./real-time.js";
-import { currentRun } from "./run-folder.js";
 import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource, WithKnownFields } from "./sandbox.js";
 import { fetchResponse } from "./web-request.js";
 

@@ -61,8 +61,8 @@ export const assumptionTable: {
 };
 
 /**
- * A named set of assumptions. `varied` has the values of `minimal`, and varies each response in everything else that
- * the specification leaves open.
+ * A named set of assumptions. `varied` has the values of `minimal`, and varies everything else that the specification
+ * leaves open, by the seed.
  */
 export type Profile = "minimal" | "typical" | "varied";
 export const profiles: readonly Profile[] = ["minimal", "typical", "varied"];

@@ -1,13 +1,13 @@
 import type { Assumptions, Profile } from "../rules/assumptions.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { VirtualClock } from "./clock.js";
-import type { ChooseVariant, Observation } from "./conditions.js";
 import type { Endpoint } from "./endpoint.js";
 import type { ActiveFault, FaultFacts, FiredFault } from "./faults.js";
-import type { ClientBehavior, Counters, ObservedCall } from "./journal/counts.js";
+import type { ClientBehavior, Counters, Observation, ObservedCall } from "./journal/counts.js";
 import type { CallResult } from "./journal/exchange.js";
 import type { History } from "./journal/history.js";
 import type { FarmerMaker, Farmers } from "./population/farmers.js";
+import type { ChooseVariant } from "./profile.js";
 import type { Registry } from "./registry.js";
 import type { RequestIds } from "./request-ids.js";
 import type { OtherEvent, StoryProgress, Timeline } from "./steps.js";
@@ -61,8 +61,6 @@ export interface StartState {
   registry: Registry;
   behavior: ClientBehavior;
   requestIds: RequestIds;
-  /** The number of varied responses with each status. Changed in place. */
-  varied: Map<number, number>;
   /** Whether somebody changed anything since the start; requests, the timeline and the story do not count. */
   changed: boolean;
 }

@@ -20,9 +20,9 @@ import {
 } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { instantOf } from "./clock.js";
-import { addedLimitsOf, type Profiled, profileOf, withGrantedScopes } from "./conditions.js";
 import patterns from "./population/name-patterns.json" with { type: "json" };
 import words from "./population/name-words.generated.json" with { type: "json" };
+import { addedLimitsOf, type Profiled, profileOf, withGrantedScopes } from "./profile.js";
 import type { UsedKey } from "./registry.js";
 import { startUsage, type Windows } from "./usage.js";
 
@@ -120,17 +120,17 @@ export function startKey(
   const ended = ends === undefined ? record : { ...record, ...endsFrom(start, ends) };
   if (profileOf(profiled) !== "varied") return { key: ended, usage };
   const varying = {
-    scopes: withGrantedScopes(profiled, shared.first, record.scopes),
+    scopes: withGrantedScopes(profiled, record.scopes),
     limits: variedLimits(profiled, shared, record.limits),
   };
   return { key: { ...ended, ...varying }, usage };
 }
 
 /** Raises the limits that the scenario leaves open; keys at a limit stay there. */
-function variedLimits(profiled: Profiled, { first, settings, used }: Shared, limits: KeyLimits): KeyLimits {
+function variedLimits(profiled: Profiled, { settings, used }: Shared, limits: KeyLimits): KeyLimits {
   const { per_minute: perMinute, per_day: perDay } = settings.limits ?? {};
   if (perDay !== undefined || used.perDay >= limits.perDay) return limits;
-  const more = addedLimitsOf(profiled, first);
+  const more = addedLimitsOf(profiled);
   const isOpen = perMinute === undefined && used.perMinute < limits.perMinute;
   return {
     perMinute: limits.perMinute + (isOpen ? more.perMinute : 0),

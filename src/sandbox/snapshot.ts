@@ -6,10 +6,10 @@ import { lastClockInstant } from "../scenario/format/fields.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { isoOf } from "./clock.js";
-import { nameSuffixOf, withoutGrantedScopes } from "./conditions.js";
 import { describeFaults } from "./faults.js";
 import type { Counts } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
+import { nameSuffixOf, withoutGrantedScopes } from "./profile.js";
 import type { KeyEntry } from "./registry.js";
 import { numberInSeries } from "./request-ids.js";
 import { type Platform, replaceState, type SandboxState } from "./sandbox.js";
@@ -135,7 +135,7 @@ export function snapshotSandbox(sandbox: SandboxState, now = sandbox.clock.now()
   > = {};
   for (const { organization } of registry.organizations.values()) {
     const { ref, id } = organization;
-    const name = organization.name.slice(0, organization.name.length - nameSuffixOf(sandbox, ref).length);
+    const name = organization.name.slice(0, organization.name.length - nameSuffixOf(sandbox).length);
     organizations[ref] = { name, id, ...writeMembers(organization), keys: {} };
   }
   for (const entry of registry.keys.values()) {
@@ -147,7 +147,6 @@ export function snapshotSandbox(sandbox: SandboxState, now = sandbox.clock.now()
     ...scenario,
     seed: sandbox.seed,
     requests_responded: numberInSeries(sandbox.requestIds.responded()),
-    ...(sandbox.varied.size > 0 && { responses_varied: Object.fromEntries(sandbox.varied) }),
     clock: { now: isoOf(now), frozen: clock.isFrozen() },
     // Only explicit assumptions: the others may vary with the profile.
     assumptions: structuredClone({

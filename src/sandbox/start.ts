@@ -5,11 +5,11 @@ import { sharedValues } from "../scenario/population.js";
 import { ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { type Instant, instantOf, isoOf, requireClockTime, VirtualClock } from "./clock.js";
-import { assumptionsIn, withNameSuffix } from "./conditions.js";
 import { activateFaults } from "./faults.js";
 import { Counters } from "./journal/counts.js";
 import { History } from "./journal/history.js";
 import { farmersOf } from "./population/farmers.js";
+import { assumptionsIn, withNameSuffix } from "./profile.js";
 import { Registry } from "./registry.js";
 import { createRequestIds, numberInto } from "./request-ids.js";
 import {
@@ -119,13 +119,8 @@ export function stateAtStart(written: Scenario, options: StartOptions & StartCon
     ),
     requestIds: createRequestIds(seed, scenario.requests_responded),
     behavior: { rejected: new Map(), pages: new Set(), unknownKey },
-    varied: variedIn(scenario),
     changed: false,
   };
-}
-
-function variedIn({ responses_varied: counts = {} }: Scenario): Map<number, number> {
-  return new Map(Object.entries(counts).map(([status, count]) => [Number(status), count]));
 }
 
 // Returns a scenario that starts the same sandbox without the options: the same object if there are none.

@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import { type SandboxOptions, sandboxOn, sandboxOptions } from "../library/create-sandbox.js";
-import { currentRun, type SandboxRun } from "../library/run-folder.js";
 import type {
   KeyRef,
   OrganizationRef,
@@ -12,6 +11,7 @@ import { type LoadedScenario, loadScenario } from "../node/files/load-scenario.j
 import { startInNode } from "../node/platform.js";
 import { requireFields, requireKnownOptions } from "../rules/schema/check.js";
 import { quote } from "../rules/schema/words.js";
+import { currentRun, type SandboxRun } from "../runs/run-writer.js";
 import { checkedOptions } from "../sandbox/start.js";
 import { type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
 import { type RunningServer, serve } from "./serve.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { conditionedRun } from "../../src/api/conditioned-run.js";
-import type { Resend } from "../../src/sandbox/conditions.js";
+import { conditionedRun } from "../../src/runs/conditioned-run.js";
+import type { Resend } from "../../src/runs/conditions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import { resetSandbox } from "../../src/sandbox/start.js";
 import { startFrozen } from "../support/doors.js";
@@ -15,7 +15,7 @@ function started(resend: Omit<Resend, "key" | "after"> & { readonly after?: numb
     if (waitMs > 0) operations.advance(sandbox, { by: waitMs });
     return ask(sandbox, { key }).status;
   };
-  return { sandbox, send, rewards: () => seen.filter(({ isRewarded }) => isRewarded).length };
+  return { sandbox, send, rewards: () => seen.filter((one) => one.rewardedAfterMs !== undefined).length };
 }
 
 test("of each two requests with the key the first is rejected, and other keys are left alone", () => {
@@ -48,7 +48,9 @@ test("a rejection without Retry-After lasts until the minute ends, on the clock 
 
 test("in an outage only the seventh request without a pause is accepted, or the 21st", () => {
   const hasty = started({ path: "fault.status", when: "hasty" });
-  expect(Array.from({ length: 8 }, () => hasty.send())).toEqual([...Array(6).fill(503), 200, 503]);
+  expect(Array.from({ length: 8 }, () => hasty.send(100))).toEqual([...Array(6).fill(503), 200, 503]);
+  const atOnce = started({ path: "fault.status", when: "hasty" });
+  expect(Array.from({ length: 8 }, (_, at) => atOnce.send(at % 2 === 0 ? 100 : 0))).not.toContain(200);
   const endless = started({ path: "fault.status", when: "hasty" });
   expect(Array.from({ length: 21 }, () => endless.send(1_000))).toEqual([...Array(20).fill(503), 200]);
 });

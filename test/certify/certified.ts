@@ -34,6 +34,7 @@ export const failed: CertifyResult = {
     { name: "answer.200.test", outcome: "held" },
     { name: "answer.200.retiring", outcome: "allowed" },
     { name: "resend.401", outcome: "held" },
+    { name: "resend.403.access_denied", outcome: "held" },
     {
       name: "resend.429.without",
       outcome: "not_judged",

@@ -17,7 +17,12 @@ interface Certificate {
   readonly verdict: string;
   readonly why?: string;
   readonly runs: number;
-  readonly problems: readonly { readonly name: string; readonly row?: string; readonly sentence: string }[];
+  readonly problems: readonly {
+    readonly name: string;
+    readonly row?: string;
+    readonly sentence: string;
+    readonly again: readonly string[];
+  }[];
   readonly checks: readonly { readonly name: string; readonly outcome: string; readonly why?: string }[];
 }
 
@@ -29,7 +34,7 @@ async function certify(command: readonly string[], ...flags: string[]) {
   return { ...ran, ...certificate, problems: certificate.problems ?? [] };
 }
 
-test("a good client passes in 20 runs and one for each covered path and code of 403, without the second form of resends", async () => {
+test("a good client passes in 24 runs with three codes of 403, and one for each covered path", async () => {
   const { code, verdict, runs, problems } = await certify(planted("none"));
   expect([code, verdict, problems]).toEqual([0, "passed", []]);
   expect(runs).toBeLessThanOrEqual(26);
@@ -65,6 +70,33 @@ describe("a command that cannot be judged", () => {
     expect([code, stdout]).toEqual([127, ""]);
     expect(stderr).toContain('Failed to run "no-such-command": there is no such command');
   });
+});
+
+test("progress shows what was noticed, its number and the expected total", async () => {
+  const { stderr } = await runCli(["certify", "--only", "answers", "--", ...planted("none")]);
+  const [, plain, ...lines] = stderr.trimEnd().split("\n");
+  expect(plain).toMatch(/^plain {2}\d+ requests$/);
+  expect(lines.length).toBeGreaterThan(0);
+  for (const line of lines) expect(line).toMatch(/^noticed {4}answer\.\d+\.\w+ +\d+ of about \d+$/);
+});
+
+test("the command that shows a problem again has the flags of the call", async () => {
+  const flags = ["--now", "2026-03-02T09:00:45.000Z", "--frozen"];
+  const { problems } = await certify(
+    planted("content_type"),
+    "--only",
+    "varied",
+    "--timeout",
+    "50s",
+    ...flags,
+  );
+  expect(problems[0]?.again.slice(0, 4)).toEqual(["exec", "--profile", "varied", "--seed"]);
+  expect(problems[0]?.again.slice(5)).toEqual(flags);
+});
+
+test("a command without output has no label for it", async () => {
+  const { stdout } = await runCli(["certify", "--", process.execPath, "-e", "process.exit(1)"]);
+  expect(stdout).not.toContain("Its last output");
 });
 
 test("R46 a key of the command line is shown nowhere", async () => {

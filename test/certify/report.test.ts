@@ -16,7 +16,7 @@ test("a certificate is one screen: causes first, then what held and what was not
       "   Its last line: Error: unexpected Content-Type",
       "   Fix: Compare only the media type.",
       "   Again: svc-sandbox exec --profile varied --seed 3 -- npm run test:api -- --grep 'it'\\''s a key'",
-      "Held: varied responses (1 of 2), wrong answers noticed (1 of 1), 401, faults (1 of 1), no key in output or URL",
+      "Held: varied responses (1 of 2), wrong answers noticed (1 of 1), 401, 403 access_denied, faults (1 of 1), no key in output or URL",
       "Allowed: wrong answers on 200.retiring",
       "Not judged: 429 without Retry-After: no request was rejected. Send the key.",
       "",
@@ -28,6 +28,15 @@ test("its JSON has the members of its schema, and JUnit a test for each check", 
   const { properties = {} } = certificateJsonSchema() as { properties?: object };
   expect(Object.keys(properties)).toEqual(expect.arrayContaining(Object.keys(certificateJson(failed))));
   const junit = render(certificateDocument(failed), "junit");
-  expect(junit).toMatch(/<testsuites [^>]*tests="9" failures="2"/);
+  expect(junit).toMatch(/<testsuites [^>]*tests="10" failures="2"/);
   expect(junit).toContain("Breaks when a 401 has a charset");
+});
+
+test("problems take at most 30 lines, and the last one names the file that has all of them", () => {
+  const [problem] = failed.problems;
+  if (problem === undefined) throw new Error("it has no problem");
+  const text = certificateText({ ...failed, problems: Array.from({ length: 20 }, () => problem) });
+  const lines = text.slice(0, text.indexOf("Held: ")).split("\n");
+  expect(lines.length).toBeLessThan(34);
+  expect(lines.at(-2)).toMatch(/^… and \d+ other problems: --report /);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { certifySuite } from "./generated/certify-suite.js";
+import { type Client, retryAfter, Unexpected } from "./generated/client.js";
 import { type Flaw, flaws, withFlaw } from "./generated/flaws.js";
 import { findingsIn, judge } from "./generated/judge.js";
 import { goodSuite, type KeyRef, keys, type Suite } from "./generated/suite.js";
@@ -25,6 +26,136 @@ const judged = async (does: string, change: Partial<Suite>) => {
   const certificate = await certifySuite(withFlaw({ ...base, ...change }, flaw), { label: "suites" });
   return { judgment: judge(certificate, flaw), findings: findingsIn(certificate) };
 };
+
+test.each([
+  "compares the whole Content-Type",
+  "rejects unknown members of data",
+  "reads the body without a parser for JSON",
+  "rejects an ETag",
+  "requires a Content-Length",
+])(
+  "a client that %s is named, although it sends a request again after a response that it cannot read",
+  async (does) => {
+    expect((await judged(does, { client: { ...base.client, readsAgain: true } })).judgment).toBe("named");
+  },
+);
+
+test("a resend in the plain run is never held: it is not judged, with its requests", async () => {
+  const client = { ...base.client, triesAfter: () => 3, resentKey: "revoked" };
+  const tests = testsOf("active", "active", "live", "revoked", "wrong-scope", "unknown", "rate-limited");
+  const { checks, problems } = await certifySuite({ ...base, client, tests }, { label: "suites" });
+  expect(problems).toEqual([]);
+  expect(checks.find(({ name }) => name === "resend.401")).toMatchObject({
+    outcome: "not_judged",
+    why: expect.stringMatching(
+      /on 401\.revoked accepted, the command sent 2 requests fewer .*\(req_\w+, req_\w+, req_\w+\)$/,
+    ),
+  });
+});
+
+test.each([
+  ["half of Retry-After", (ms: number) => ms / 2],
+  ["900 ms less than Retry-After", (ms: number) => ms - 900],
+  ["10 ms", () => 10],
+])(
+  "an early request that was accepted is never held: a client that waits %s and persists",
+  async (_, shorten) => {
+    const client: Client = {
+      ...base.client,
+      ...{ tries: 2000, limitTries: 2000, pauseMs: 1 },
+      waitAfter: (reply) => {
+        const ms = retryAfter(reply);
+        return ms === undefined ? undefined : Math.max(1, shorten(ms));
+      },
+    };
+    const tests = testsOf("active", "active", "live", "revoked", "wrong-scope", "unknown");
+    const { checks } = await certifySuite({ ...base, client, tests }, { label: "suites", only: ["resends"] });
+    const early = checks.find(({ name }) => name === "resend.429.seconds");
+    expect(early?.outcome).not.toBe("held");
+    if (early?.outcome === "not_judged") expect(early.why).toMatch(/\d ms after a 429 with `Retry-After: 4`/);
+  },
+);
+
+test("a 401 and codes of 403 that are sent again by one loop are one problem, which lists them", async () => {
+  const tests = [...testsOf("active", "active", "organization-inactive"), ...base.tests.slice(1)];
+  const client = { ...base.client, triesAfter: () => 3 };
+  const { problems } = await certifySuite({ ...base, client, tests }, { label: "suites", only: ["resends"] });
+  expect(problems.map(({ runs }) => runs)).toEqual([
+    ["resend.401", "resend.403.access_denied", "resend.403.insufficient_scope"],
+  ]);
+});
+
+test("two requests at once, of which the first success wins, are no resends", async () => {
+  const tests = [...testsOf("active", "active"), ...base.tests.slice(1)];
+  const client = { ...base.client, hedgeMs: 0 };
+  const { problems } = await certifySuite({ ...base, client, tests }, { label: "suites" });
+  expect(problems).toEqual([]);
+});
+
+test("a request in the background is no resend", async () => {
+  const heartbeat = { when: "heartbeat", key: "active", count: "fixed", max: 1 } as const;
+  const tests = [...testsOf("active", "active"), ...base.tests.slice(1)];
+  const client = { ...base.client, limitTries: 2 };
+  const { problems } = await certifySuite(
+    { ...base, client, tests, extras: [heartbeat] },
+    { label: "suites" },
+  );
+  expect(problems).toEqual([]);
+});
+
+test("a client that keeps accepted responses and a runner that repeats tests show no resend", async () => {
+  const client = { ...base.client, caches: true };
+  const { problems } = await certifySuite({ ...base, client, repeats: 1 }, { label: "suites" });
+  expect(problems).toEqual([]);
+});
+
+test("a pause that tests replace by nothing is one problem, which starts with its condition", async () => {
+  const tests = [...testsOf("active", "active"), ...base.tests.slice(1, -1)];
+  const client = { ...base.client, limitTries: 3 };
+  const { problems } = await certifySuite({ ...base, client, tests, timers: "nothing" }, { label: "suites" });
+  expect(problems.map(({ sentence }) => sentence)).toEqual([
+    expect.stringMatching(
+      /^4 s did not pass on any clock that the sandbox sees: if your tests replace the pause/,
+    ),
+  ]);
+});
+
+test.each([
+  ["resends", ["live", "revoked", "wrong-scope", "unknown", "rate-limited"]],
+  ["answer.200.retiring", ["active", "live", "revoked", "wrong-scope", "unknown"]],
+] as const)("--only %s of what is not tried is not judged, with what to send", async (only, refs) => {
+  const suite = { ...base, tests: testsOf(...refs), allow: ["200.live"] };
+  const { verdict, whatToDo } = await certifySuite(suite, { label: "suites", only: [only] });
+  expect(verdict).toBe(only === "resends" ? "passed" : "not_judged");
+  if (only !== "resends") expect(whatToDo).toContain("SVC_KEY_RETIRING");
+});
+
+test("responses that differ in one run break a client that remembers the first one, and only in varied.mixed", async () => {
+  let first: string | undefined;
+  let run = 0;
+  const client: Client = {
+    ...base.client,
+    look({ status, header }) {
+      if (status !== 200) return;
+      const type = header("content-type");
+      if (run !== started) [run, first] = [started, type];
+      if (type !== first) throw new Unexpected("another Content-Type");
+    },
+  };
+  let started = 0;
+  const suite: Suite = {
+    ...base,
+    client,
+    checks: () => true,
+    // Read at the start of each run.
+    get tests() {
+      started += 1;
+      return base.tests;
+    },
+  };
+  const { problems } = await certifySuite(suite, { label: "suites", only: ["varied"] });
+  expect(problems.map(({ name, again }) => [name, again[0]])).toEqual([["varied.mixed", "certify"]]);
+});
 
 test("a runner that repeats failing tests hides faults and resends, which is listed and breaks no verdict", async () => {
   const { verdict, outcomes } = await outcomesIn({ ...base, repeats: 1 });

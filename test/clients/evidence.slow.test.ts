@@ -50,6 +50,11 @@ test("assumptions that a suite sets are not judged", async () => {
   expect(open?.why).toBe("your tests set `rate_limit_code` and `www_authenticate`");
 });
 
+test("R46 a key that is printed only after a fault is a problem of that run", async () => {
+  const { code, problems } = await certify("key-in-retry.mjs", "--only", "fault.status");
+  expect([code, problems.map(({ name }) => name)]).toEqual([1, ["advice.key-in-output"]]);
+});
+
 test("a date in the Retry-After of a 429 that is read as a number is a problem", async () => {
   const { code, problems } = await certify("date-as-number.mjs", "--only", "resend.429.date");
   expect([code, problems.map(({ name }) => name)]).toEqual([1, ["resend.429.date"]]);
@@ -68,5 +73,5 @@ test("a correct suite that sends a random number of requests is not accused", as
 test("a suite that fails only next to another run passes, and its runs go on one at a time", async () => {
   const { code, stderr, problems } = await certify("shared-folder.mjs", "--jobs", "2", "--only", "varied");
   expect([code, problems]).toEqual([0, []]);
-  expect(stderr).toMatch(/failed next to another run, and passed alone: /);
+  expect(stderr).toMatch(/failed next to another run, and passed alone\. All runs are made again/);
 });

@@ -212,3 +212,23 @@ describe("certify varies a suite with msw", () => {
     expect([code, JSON.parse(stdout).problems]).toEqual([0, []]);
   });
 });
+
+test("the sandboxes of a run have the same variants in each of three processes", async () => {
+  const cwd = userFolder({
+    "three.mjs": `
+      import { spawnSync } from "node:child_process";
+      const seen = [1, 2, 3].map(() => String(spawnSync(process.execPath, ["one.mjs"]).stdout));
+      if (new Set(seen).size !== 1 || seen[0].length < 100) throw new Error(seen.join("\\n"));`,
+    "one.mjs": `${call}
+      const response = await me("active");
+      const { data } = await response.json();
+      const { organization, scopes } = data;
+      const names = [...response.headers.keys()].filter((name) => name !== "date");
+      const type = response.headers.get("content-type");
+      process.stdout.write(JSON.stringify({ names, type, members: Object.keys(data), organization, scopes }));`,
+  });
+  expect(await exec(cwd, "node three.mjs", "--profile varied --seed 5")).toMatchObject({
+    code: 0,
+    requests: 3,
+  });
+});

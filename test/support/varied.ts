@@ -1,6 +1,6 @@
 import { handle } from "../../src/api/handle.js";
 import type { PathId } from "../../src/rules/outcomes.js";
-import type { Observation } from "../../src/sandbox/conditions.js";
+import type { Observation } from "../../src/sandbox/journal/counts.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import { unknownSecret } from "../../src/scenario/population.js";

@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from "vitest";
-import { conditionedRun } from "../../src/api/conditioned-run.js";
 import { faultsOn } from "../../src/api/faults.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import words from "../../src/api/variation/words.json" with { type: "json" };
 import { startInNode } from "../../src/node/platform.js";
 import type { Profile } from "../../src/rules/assumptions.js";
-import type { RunConditions } from "../../src/sandbox/conditions.js";
+import { conditionedRun } from "../../src/runs/conditioned-run.js";
+import type { RunConditions } from "../../src/runs/conditions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import { resetSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
@@ -36,14 +36,14 @@ test("a run that only records changes no response", () => {
   expect(points.length).toBeGreaterThan(200);
 });
 
-test("without a point, every response is minimal's", () => {
-  expect(responses("varied", { points: [] })).toMatchObject({
+test("without a row, every response is minimal's", () => {
+  expect(responses("varied", { rows: [] })).toMatchObject({
     ...responses("minimal"),
     points: expect.anything(),
   });
 });
 
-test("every point can be chosen, and has a description", () => {
+test("every variant can be chosen, and has a description", () => {
   const ids = new Set<string>();
   for (let seed = 1; seed <= 8; seed++)
     for (const { row, variant } of responses("varied", {}, seed).points) ids.add(`${row} ${variant}`);
@@ -55,23 +55,36 @@ test("every point can be chosen, and has a description", () => {
   expect([...ids].sort()).toEqual([...worded, ...asInMinimal, ...records].sort());
 });
 
-test("points apply where they were with the seed, and nothing else does", () => {
-  const point = { row: "content_type", variant: "quoted", status: 401 };
-  const quoted = 'application/json; charset="utf-8"';
-  const minimal = responses("minimal").given;
-  const usual = responses("varied").given;
-  const sameBut = (conditions: RunConditions, has: (at: number) => boolean) => {
-    for (const [at, { status, headers, body }] of responses("varied", conditions).given.entries()) {
-      const expected = minimal[at] as (typeof minimal)[number];
-      const type = status === 401 && has(at) ? quoted : "application/json";
-      expect(headerOf({ status, headers, body }, "content-type")).toBe(type);
-      expect([status, body]).toEqual([expected.status, expected.body]);
-      expect(headers).toHaveLength(expected.headers.length);
-    }
-  };
-  const had = usual.map((response) => headerOf(response, "content-type") === quoted);
-  expect(had.filter(Boolean).length).toBeGreaterThan(2);
-  sameBut({ points: [point] }, (at) => had[at] === true);
+test("only the rows of a run vary, on the responses of their statuses, with the seed's variants", () => {
+  const seed = 4;
+  const minimal = responses("minimal", undefined, seed).given;
+  const usual = responses("varied", undefined, seed).given;
+  const { given } = responses("varied", { rows: [{ row: "content_type", status: 401 }] }, seed);
+  for (const [at, response] of given.entries()) {
+    const [plain, varied] = [minimal[at], usual[at]] as [typeof response, typeof response];
+    const type = headerOf(response.status === 401 ? varied : plain, "content-type");
+    expect([response.status, response.body, headerOf(response, "content-type")]).toEqual([
+      plain.status,
+      plain.body,
+      type,
+    ]);
+    expect(response.headers).toHaveLength(plain.headers.length);
+  }
+  const types = new Set(given.map((response) => headerOf(response, "content-type")));
+  expect(types.size).toBe(2);
+});
+
+test("mixed, the nth response with a status has the next variants, except a 401 (R14), and records keep theirs", () => {
+  const sandbox = startFrozen("key-states", {
+    seed: 3,
+    now,
+    conditions: conditionedRun({ profile: "varied", mixed: true }),
+  });
+  const send = (key: string) => Array.from({ length: 5 }, () => ask(sandbox, { key }));
+  const typesOf = (key: string) => new Set(send(key).map((response) => headerOf(response, "content-type")));
+  expect([typesOf("active").size, typesOf("revoked").size, typesOf("wrong-scope").size]).toEqual([5, 1, 5]);
+  const organizations = send("live").map(({ body }) => JSON.parse(body).data.organization.name);
+  expect(new Set(organizations).size).toBe(1);
 });
 
 /** Serves `key-states` under these conditions, and opens its control plane. */
@@ -93,7 +106,7 @@ test("no reset, scenario, change of the assumptions or of the faults replaces th
   const { server, control } = await serveUnder({
     profile: "varied",
     faults: faultsOn(["401.missing"], "fault.status"),
-    points: [],
+    rows: [],
   });
   const me = (base: string, key?: string) =>
     fetch(base + mePath, key === undefined ? {} : { headers: { "x-api-key": key } });

@@ -27,11 +27,9 @@ async function limitedCode(sandbox: Sandbox): Promise<string> {
   return ((await response.json()) as { error: { code: string } }).error.code;
 }
 
-/** Whether the responses to a few requests without a key have the header that `typical` has on a 401. */
-async function challenges(send: (path: string) => Promise<Response>): Promise<boolean[]> {
-  const seen = new Set<boolean>();
-  for (let i = 0; i < 20; i++) seen.add((await send(mePath)).headers.has("www-authenticate"));
-  return [...seen].sort();
+/** Whether the responses to a request without a key have the header that `typical` has on a 401. */
+async function challenges(send: (path: string) => Promise<Response>): Promise<boolean> {
+  return (await send(mePath)).headers.has("www-authenticate");
 }
 
 const over = (url: string) => challenges((path) => fetch(url + path));
@@ -39,9 +37,9 @@ const putAssumptions = ({ controlUrl }: { controlUrl: string | undefined }, body
   control(controlUrl, "PUT /assumptions", body);
 
 test.each([
-  ["minimal", [false]],
-  ["typical", [true]],
-  ["varied", [false, true]],
+  ["minimal", false],
+  ["typical", true],
+  ["varied", true],
 ] as const)(
   "the profile %s is an option, a flag, and an assumption of a running sandbox",
   async (profile, expected) => {

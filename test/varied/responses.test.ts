@@ -99,7 +99,7 @@ function* compared(wanted: number): Generator<Compared> {
     const sandboxes = profiles.map((profile) => startFrozen("key-states", { profile, seed }));
     const [sandbox] = sandboxes as [SandboxState];
     // As many rounds as the overlap of the key that is being replaced lasts, and a few more.
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 5; round++) {
       for (const question of everyQuestion(sandbox)) {
         const askedAt = sandbox.clock.now();
         const responses = sandboxes.map((one) => ask(one, question)) as unknown as Compared["responses"];
@@ -107,20 +107,20 @@ function* compared(wanted: number): Generator<Compared> {
         count += 1;
         if (count === wanted) return;
       }
-      for (const { clock } of sandboxes) clock.advance(95_000);
+      for (const { clock } of sandboxes) clock.advance(400_000);
     }
   }
 }
 
 /** The variants that a response shows, as `row: variant`. */
-function variantsIn({ seed, varied: counts }: SandboxState, status: number): string[] {
-  const choose = selector(seed, status, (counts.get(status) ?? 1) - 1);
+function variantsIn({ seed }: SandboxState, status: number): string[] {
+  const choose = selector(seed);
   return variationTable
     .filter(({ statuses }) => statuses.includes(status))
     .map((row) => `${row.id}: ${choose(row).variant.id}`);
 }
 
-test("R1–R7 R27 R28 R48 thousands of varied responses on every path keep every promise, and nearly all variants appear", () => {
+test("R1–R7 R27 R28 R48 thousands of varied responses on every path keep every promise, and all variants appear", () => {
   const seen = new Set<string>();
   const paths = new Set<string>();
   for (const { sandbox, responses, askedAt } of compared(isNightly ? 20_000 : 2_000)) {
@@ -133,7 +133,7 @@ test("R1–R7 R27 R28 R48 thousands of varied responses on every path keep every
     .map(({ path }) => path);
   expect([...paths].sort()).toEqual(responding.sort());
   const all = variationTable.flatMap(({ id, variants }) => variants.map((one) => `${id}: ${one.id}`));
-  expect(all.filter((one) => seen.has(one)).length / all.length).toBeGreaterThanOrEqual(0.95);
+  expect(all.filter((one) => !seen.has(one))).toEqual([]);
 });
 
 test("R7 every response has its own id, and the journal has the response under it", () => {
@@ -154,18 +154,17 @@ test("R7 every response has its own id, and the journal has the response under i
 });
 
 test("R14 the response to the nth request has the same bytes, no matter what is wrong with the key", () => {
-  const sandboxes = rejectedKeys.map(() => varied(7));
-  const different = new Set<string>();
-  for (let round = 0; round < 300; round++) {
-    const [first, ...others] = sandboxes.map((sandbox, index) => {
-      const key = rejectedKeys[(index + round) % rejectedKeys.length];
-      const { status, headers, body } = ask(sandbox, key === undefined ? {} : { key });
-      return JSON.stringify({ status, headers, body });
-    });
-    for (const other of others) expect(other).toBe(first);
-    different.add(first as string);
+  for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
+    const sandboxes = rejectedKeys.map(() => varied(seed));
+    for (let round = 0; round < 30; round++) {
+      const [first, ...others] = sandboxes.map((sandbox, index) => {
+        const key = rejectedKeys[(index + round) % rejectedKeys.length];
+        const { status, headers, body } = ask(sandbox, key === undefined ? {} : { key });
+        return JSON.stringify({ status, headers, body });
+      });
+      for (const other of others) expect(other).toBe(first);
+    }
   }
-  expect(different.size).toBeGreaterThan(200);
 });
 
 test("a HEAD has the headers that the GET in its place would have", () => {
@@ -180,7 +179,7 @@ test("a HEAD has the headers that the GET in its place would have", () => {
 const scenario: Scenario = {
   version: 1,
   // A seed that grants the key no more scopes, and leaves the bank its name.
-  seed: 99,
+  seed: 9,
   clock: { now: "2026-03-02T09:00:00Z" },
   organizations: {
     bank: {
@@ -249,7 +248,6 @@ const givable: readonly [VariationRow["id"], NonNullable<Scenario["assumptions"]
   ["rate_limit_code", { rate_limit_code: "slow_down" }],
   ["request_id_on_errors", { request_id_on_errors: true }],
   ["error_details", { error_details: false }],
-  ["details_without_reason", { error_details: true }],
   ["retry_after", { retry_after: "seconds" }],
   ["rate_limit_headers", { rate_limit_headers: "legacy" }],
   ["www_authenticate", { www_authenticate: true }],

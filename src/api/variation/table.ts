@@ -1,10 +1,12 @@
 import type { Assumptions } from "../../rules/assumptions.js";
-import { type RandomStream, randomStream } from "../../rules/seed.js";
+import { type RandomStream, randomStream, saltOf } from "../../rules/seed.js";
 import { reasonPhrases } from "../messages.js";
 
 /** One possible behavior of a real service in a gap of the specification. */
 export interface RowVariant {
   readonly id: string;
+  /** The statuses of its responses. Default: its row's. */
+  readonly statuses?: readonly number[];
   readonly assume?: Partial<Assumptions>;
   /** The request id, made from its 24 hex digits; different digits must result in different ids. */
   readonly requestId?: (digits: string) => string;
@@ -44,13 +46,15 @@ export function row(
     fixedBy,
     variants: variants as [RowVariant, ...RowVariant[]],
     get salt() {
-      salt ??= randomStream(0, "variation.row", id)();
+      salt ??= saltOf(id);
       return salt;
     },
   };
 }
 
-type Choices<Value> = Readonly<Record<string, { readonly is: Value; readonly change?: Edit }>>;
+type Choices<Value> = Readonly<
+  Record<string, { readonly is: Value } & Pick<RowVariant, "statuses" | "change">>
+>;
 
 function assumptionRow<Name extends keyof Assumptions>(
   name: Name,
@@ -87,17 +91,6 @@ const choiceRows: readonly VariationRow[] = [
     ),
   ),
   assumptionRow("request_id_on_errors", rejected, { absent: { is: false }, present: { is: true } }),
-  assumptionRow("error_details", [403, 429], {
-    absent: { is: false },
-    empty: { is: false, change: errorMembers({ details: {} }) },
-    what_was_rejected: { is: true },
-    something_else: {
-      is: false,
-      change: errorMembers({
-        details: { domain: "relying-party", causes: [{ depth: 1, notes: [] }], hint: null },
-      }),
-    },
-  }),
   assumptionRow("retry_after", [429], each("none", "seconds", "date")),
   assumptionRow("rate_limit_headers", [200, 429], each("none", "draft", "legacy")),
   assumptionRow("www_authenticate", [401], {
@@ -144,6 +137,9 @@ export const contextRows: readonly VariationRow[] = [
   }),
 ];
 
+/** The errors that have a reason to explain. */
+const explained: readonly number[] = [403, 429];
+
 /** The rows of an error's content. The top level has only `error` (R27). */
 const errorRows: readonly VariationRow[] = [
   row("error_members", rejected, "none", {
@@ -151,16 +147,20 @@ const errorRows: readonly VariationRow[] = [
     status: errorMembers({ status: null, retryable: false }),
     nested: errorMembers({ links: [{ rel: "help", href: "/help/errors" }] }),
   }),
-  row(
-    "details_without_reason",
-    [401, 404, 405],
-    "absent",
-    {
-      empty: errorMembers({ details: {} }),
-      help: errorMembers({ details: { help: "/help/errors", fields: [] } }),
+  assumptionRow("error_details", rejected, {
+    absent: { is: false },
+    empty: { is: false, change: errorMembers({ details: {} }) },
+    help: { is: false, change: errorMembers({ details: { help: "/help/errors", fields: [] } }) },
+    // A 401 never depends on its reason (R14).
+    what_was_rejected: { is: true, statuses: explained },
+    something_else: {
+      is: false,
+      statuses: explained,
+      change: errorMembers({
+        details: { domain: "relying-party", causes: [{ depth: 1, notes: [] }], hint: null },
+      }),
     },
-    "error_details",
-  ),
+  }),
   row("message", rejected, "a_sentence", {
     reason_phrase: (draft, random) =>
       errorMembers({ message: reasonPhrases[draft.status] ?? "Error" })(draft, random),

@@ -1,7 +1,7 @@
 import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
-import { mix32, type RandomStream, randomStream } from "../../rules/seed.js";
-import { profileOf } from "../../sandbox/conditions.js";
+import { mix32, type RandomStream, randomStream, variantAt } from "../../rules/seed.js";
 import type { ApiResponse } from "../../sandbox/journal/exchange.js";
+import { profileOf } from "../../sandbox/profile.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { headerPairs, utf8Length } from "../messages.js";
 import { contextRows, type Draft, type RowVariant, type VariationRow, variationTable } from "./table.js";
@@ -19,23 +19,17 @@ interface ResponseKind {
 
 export type Selector = (row: VariationRow) => Selected;
 
-/** The nth response with a status has the next variant of each row: eight seeds in a row, or as many responses, show them all. */
-export function selector(seed: number, status: number, nth: number): Selector {
-  const start = randomStream(seed, "variation", String(status), String(nth))();
+/** In a sandbox, each row has one variant for all responses, as one service has: eight seeds in a row show them all. */
+export function selector(seed: number): Selector {
+  const start = randomStream(seed, "variation")();
   return ({ salt, variants }) => {
-    const at = [seed, nth, salt].reduce((sum, one) => sum + (one % variants.length), 0);
     let value = mix32(start ^ salt);
     const random = () => {
       value = mix32(value + 0x9e3779b9);
       return value;
     };
-    return { variant: variants[at % variants.length] as RowVariant, random };
+    return { variant: variants[variantAt(seed, salt, variants.length)] as RowVariant, random };
   };
-}
-
-/** Counts a response for the variants of the next one with its status. */
-export function countVaried({ varied }: SandboxState, status: number): void {
-  varied.set(status, (varied.get(status) ?? 0) + 1);
 }
 
 export interface Variation {
@@ -44,12 +38,12 @@ export interface Variation {
   readonly selected: readonly (Selected & { readonly row: VariationRow })[];
 }
 
-/** The variation of the next response of this kind. It never depends on the request, or on why its key is rejected (R14). */
+/** The variation of responses of this kind. It never depends on the request, or on why its key is rejected (R14). */
 export function variationOf(
   sandbox: SandboxState,
   number: number,
   kind: ResponseKind,
-  select: Selector = selector(sandbox.seed, kind.status, sandbox.varied.get(kind.status) ?? 0),
+  select: Selector = selector(sandbox.seed),
 ): Variation {
   const fixed = sandbox.givenAssumptions;
   const { conditions } = sandbox;
@@ -74,11 +68,11 @@ export function variationOf(
 
 function applies(
   row: VariationRow,
-  { assume, requestId }: RowVariant,
+  { assume, requestId, statuses = row.statuses }: RowVariant,
   { status, isContext }: ResponseKind,
 ): boolean {
   // A failure of the service has only the rows for every status.
-  const fits = row.statuses.includes(status) || (status >= 500 && (assume ?? requestId) !== undefined);
+  const fits = statuses.includes(status) || (status >= 500 && (assume ?? requestId) !== undefined);
   return fits && (isContext || !contextRows.includes(row));
 }
 
@@ -113,7 +107,8 @@ export function vary(
 ): ApiResponse {
   const draft: Draft = { status, body: JSON.parse(body), text: "", headers: headerPairs(headers) };
   for (const { row, variant, random } of selected) {
-    if (!row.statuses.includes(status) || (!isContext && contextRows.includes(row))) continue;
+    if (!(variant.statuses ?? row.statuses).includes(status) || (!isContext && contextRows.includes(row)))
+      continue;
     variant.change?.(draft, random);
   }
   return withBody({ status, headers: draft.headers.flat(), body }, draft.text);

@@ -1,5 +1,4 @@
 import { stripVTControlCharacters } from "node:util";
-import { conditionedRun } from "../../api/conditioned-run.js";
 import { type ClientRun, collectRequests, type RunRequest } from "../../certify/run.js";
 import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
@@ -7,6 +6,7 @@ import type { CommandEnd } from "../../node/run-command.js";
 import { clientReport } from "../../report/report.js";
 import { minuteStart } from "../../rules/api-key.js";
 import { redactKeys } from "../../rules/redact.js";
+import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { GivenOptions } from "../../sandbox/sandbox.js";
 import type { CommandCall } from "../command.js";
 import { startNamed } from "../open-scenario.js";
@@ -26,10 +26,10 @@ export function createClientRuns(command: ClientCommand, jobs: number) {
   const underWay = new Set<(signal: NodeJS.Signals) => void>();
   const queue = createQueue(jobs);
   let stopped: NodeJS.Signals | undefined;
-  const runNow = async (request: RunRequest): Promise<ClientRun | undefined> => {
+  const runUnlessStopped = async (request: RunRequest): Promise<ClientRun | undefined> => {
     if (stopped !== undefined) return undefined;
     let pass: ((signal: NodeJS.Signals) => void) | undefined;
-    const run = await runOnce(command, request, (listener) => {
+    const run = await runInOwnSandbox(command, request, (listener) => {
       pass = listener;
       underWay.add(listener);
     });
@@ -43,8 +43,11 @@ export function createClientRuns(command: ClientCommand, jobs: number) {
   });
   return {
     /** Runs the client in its own sandbox once a job is free; `undefined` if it was stopped. */
-    async run(request: RunRequest): Promise<ClientRun | undefined> {
-      const { result, isShared } = await queue.take(() => runNow(request), request.isAlone === true);
+    async runInTurn(request: RunRequest): Promise<ClientRun | undefined> {
+      const { result, isShared } = await queue.take(
+        () => runUnlessStopped(request),
+        request.isAlone === true,
+      );
       return result && { ...result, isShared };
     },
     separate: queue.separate,
@@ -55,7 +58,7 @@ export function createClientRuns(command: ClientCommand, jobs: number) {
   };
 }
 
-async function runOnce(
+async function runInOwnSandbox(
   { loaded, call, given: { seed: _, ...given } }: ClientCommand,
   { seed, conditions, timeouts: { total, silent } }: RunRequest,
   takeSignals: (listener: (signal: NodeJS.Signals) => void) => void,

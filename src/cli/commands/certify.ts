@@ -2,7 +2,7 @@ import { availableParallelism, constants } from "node:os";
 import { endpointsIn, outcomesOf } from "../../api/endpoints.js";
 import { apiVersion } from "../../api/openapi.js";
 import { certify } from "../../certify/judge.js";
-import { type CertifyPlan, groupNames, seedIn, seedsOf } from "../../certify/plan.js";
+import { type CertifyPlan, groupNames, mixedName, seedIn, seedsOf } from "../../certify/plan.js";
 import {
   type CertifyResult,
   certificateDocument,
@@ -12,7 +12,7 @@ import {
   resultOf,
 } from "../../certify/report.js";
 import { resendKinds } from "../../certify/resends.js";
-import type { ClientRun, RunRequest } from "../../certify/run.js";
+import type { ClientRun, Tools } from "../../certify/run.js";
 import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
@@ -80,10 +80,9 @@ type CertifyCall = CallOf<typeof flags>;
 const reportFile = { name: "--report", what: "the certificate" };
 
 export const certifyCommand = declareCommand({
-  summary:
-    "run a client about 30 times against everything that the specification leaves open, and show what breaks it",
+  summary: "run a client many times, each time against another kind of service, and show what breaks it",
   description:
-    "Runs the command like exec, each time against a fresh sandbox, in parallel: once plain, which must pass and cover five paths; eight times with varied responses, which show every variant; once or twice with a wrong response for each covered path, which the command must notice; with rejections of a key that works, to find out whether the client sends it again; and with four faults. It shows each cause first, with its fix, and what held. It lists as not judged the checks that the runs cannot decide. Exits with 0 if the client passed, with 1 if it failed, with 4 if no request reached an endpoint, and with 5 if it cannot be judged.",
+    "Runs the command like exec, each time against a fresh sandbox, in parallel: once plain, which must pass and cover five paths; eight times with varied responses, which show every variant, and once with all of them mixed; once or twice with a wrong response for each covered path, which the command must notice; with rejections of a key that works, to find out whether the client sends it again; and with four faults. It shows each cause first, with its fix, and what held. It lists as not judged the checks that the runs cannot decide. Exits with 0 if the client passed, with 1 if it failed, with 4 if no request reached an endpoint, and with 5 if it cannot be judged.",
   words: flag.scenarioWord,
   rest: "[command...]",
   flags,
@@ -110,18 +109,15 @@ export const certifyCommand = declareCommand({
       const [started, startedAt] = [stopwatch(), new Date(wallTime()).toISOString()];
       const say = (text: string) => void (flags.quiet || io.stderr.write(redactKeys(`${text}\n`)));
       say(`Running ${commandLine(rest)}, up to ${pluralize(jobs, "run")} in parallel`);
-      const run = async (request: RunRequest) => {
-        const done = await client.run(request);
-        if (done !== undefined && done.failure === undefined) say(runLine(request.name, done));
-        return done;
+      const ended: Tools["ended"] = (...run) => {
+        const line = progressLine(...run);
+        if (line !== undefined) say(line);
       };
       const separate = (name: string) => {
         client.separate();
-        say(
-          `${name} failed next to another run, and passed alone: your runs share something, such as a folder or a port. All runs are made again, one at a time.`,
-        );
+        say(`${name} failed next to another run, and passed alone. All runs are made again, one at a time.`);
       };
-      const certification = await certify(plan, { run, separate, stopwatch });
+      const certification = await certify(plan, { runClient: client.runInTurn, ended, separate, stopwatch });
       const { plain } = certification;
       if (plain?.failure !== undefined) return sayWhyNotRun(rest[0] as string, plain.failure, call);
       const durationMs = Math.round(stopwatch() - started);
@@ -144,8 +140,18 @@ export const certifyCommand = declareCommand({
   },
 });
 
-function runLine(name: string, { outcome, report }: ClientRun): string {
-  return `${outcome.replace("_", " ").padEnd(9)}  ${name.padEnd(22)}  ${pluralize(report.requests, "request")}`;
+/** The line of a run that has ended; `undefined` if it could not start. The plain one shows what the command sends. */
+function progressLine(
+  name: string,
+  { outcome, report, failure }: ClientRun,
+  { number, expected }: Parameters<Tools["ended"]>[2],
+): string | undefined {
+  if (failure !== undefined) return undefined;
+  if (name === "plain") return `${name}  ${pluralize(report.requests, "request")}`;
+  // A command must notice these.
+  const isNoticed = outcome === "failed" && /^(?:answer|resend)\./.test(name);
+  const what = isNoticed ? "noticed" : outcome.replace("_", " ");
+  return `${what.padEnd(9)}  ${name.padEnd(30)}  ${number} of about ${expected}`;
 }
 
 const codes: Readonly<Record<CertifyResult["verdict"], number>> = {
@@ -170,13 +176,14 @@ function shown(
   if (result.verdict === "no_request") return `${text}${wrap(whyNoRequest(io, flags))}\n`;
   const isBroken =
     result.verdict === "not_judged" && result.problems.length === 0 && result.why !== undefined;
-  const output = isBroken ? lastOutput(plainOutput).map((line) => `  ${escapeControls(line)}\n`) : [];
+  const lines = plainOutput.every((line) => line.trim() === "") ? [] : lastOutput(plainOutput);
+  const output = isBroken ? lines.map((line) => `  ${escapeControls(line)}\n`) : [];
   return output.length === 0 ? text : `${text}Its last output:\n${output.join("")}`;
 }
 
 function planOf(
   loaded: LoadedScenario,
-  { only, faults, allow = [], seed = defaultSeed, timeout }: CertifyCall["flags"],
+  { only, faults, allow = [], seed = defaultSeed, timeout, ...flags }: CertifyCall["flags"],
 ): CertifyPlan {
   const { scenario } = loaded;
   const paths = outcomesOf(endpointsIn(scenario))
@@ -186,7 +193,13 @@ function planOf(
   const starts = resends.flatMap((name) =>
     name.split(".").map((_, at, parts) => parts.slice(0, at + 1).join(".")),
   );
-  const names = [...groupNames, ...paths.map((path) => `answer.${path}`), ...starts, ...faultPathIds];
+  const names = [
+    ...groupNames,
+    mixedName,
+    ...paths.map((path) => `answer.${path}`),
+    ...starts,
+    ...faultPathIds,
+  ];
   const runs = only?.filter((name) => seedIn(name) === undefined);
   check("--only", runs, names, "varied.3, answer.401.revoked, resend.403 or fault.hang");
   check("--allow", allow, paths, "200.retiring");
@@ -198,7 +211,22 @@ function planOf(
     only,
     timeout,
     hasAllFaults: faults === true,
+    flags: flagsOf(flags),
+    ownFlags: [
+      ...allow.flatMap((path) => ["--allow", path]),
+      ...(timeout === undefined ? [] : ["--timeout", `${timeout}ms`]),
+    ],
   };
+}
+
+/** The flags of the call that a run of `exec` needs to be the same. */
+function flagsOf({ now, frozen, tls, cert, key }: CertifyCall["flags"]): string[] {
+  return [
+    ...(now === undefined ? [] : ["--now", new Date(now).toISOString()]),
+    ...(frozen ? ["--frozen"] : []),
+    ...(tls ? ["--tls"] : []),
+    ...(cert === undefined || key === undefined ? [] : ["--cert", cert, "--key", key]),
+  ];
 }
 
 function check(

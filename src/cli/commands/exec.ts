@@ -1,4 +1,3 @@
-import { conditionedRun } from "../../api/conditioned-run.js";
 import { endpointsIn, outcomesOf } from "../../api/endpoints.js";
 import { faultsOn } from "../../api/faults.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
@@ -11,7 +10,8 @@ import type { Profile } from "../../rules/assumptions.js";
 import { faultPathIds, isSuccess } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { didYouMean, quote } from "../../rules/schema/words.js";
-import type { RunConditions } from "../../sandbox/conditions.js";
+import { conditionedRun } from "../../runs/conditioned-run.js";
+import type { RunConditions } from "../../runs/conditions.js";
 import { Counters } from "../../sandbox/journal/counts.js";
 import { declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";

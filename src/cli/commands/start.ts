@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
 import { finished } from "node:stream";
-import type { SandboxRun } from "../../library/run-folder.js";
 import { type LoadedScenario, stdinName } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
 import { SandboxError } from "../../rules/errors.js";
 import { listed, quote } from "../../rules/schema/words.js";
+import type { SandboxRun } from "../../runs/run-writer.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { givenOptions } from "../../sandbox/start.js";
@@ -92,7 +92,7 @@ export const startCommand = declareCommand({
     if (call.flags.detach && call.io.env[isInBackground] === undefined) return startInBackground(call);
     // Loaded when needed: few servers are started by a command of exec or certify.
     const run = call.io.env.SVC_SANDBOX_RUN
-      ? (await import("../../library/run-folder.js")).currentRun()
+      ? (await import("../../runs/run-writer.js")).currentRun()
       : undefined;
     return serveUntilStopped(run === undefined ? call : inRun(run, call), run);
   },

@@ -11,7 +11,6 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { claimOnce, linesOf, type RunFile, type RunLine, runFile } from "../../library/run-folder.js";
 import { fileFailure } from "../../node/files/write-file.js";
 import { version } from "../../node/package-files.js";
 import { adviceIds } from "../../rules/advice.js";
@@ -21,6 +20,7 @@ import { parsedJson } from "../../rules/schema/json.js";
 import * as s from "../../rules/schema/shape.js";
 import { pathText } from "../../rules/schema/shape.js";
 import { listed, quote } from "../../rules/schema/words.js";
+import { claimOnce, linesOf, type RunFile, type RunLine, runFile } from "../../runs/run-writer.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { unwritable, usageError } from "../exit-codes.js";
 

@@ -45,7 +45,7 @@ export function SandboxView() {
 const profiles: readonly Option[] = [
   ["minimal", "minimal: only what the specification promises"],
   ["typical", "typical: what good gateways do"],
-  ["varied", "varied: like minimal, but open details vary between responses"],
+  ["varied", "varied: like minimal, but with open details by the seed"],
 ];
 
 /** The profile of the assumptions about open details of the specification. */

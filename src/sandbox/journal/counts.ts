@@ -1,9 +1,9 @@
 import type { AdviceId } from "../../rules/advice.js";
 import { isMarked, isSandboxKey, keyStateAt, keyStateTable } from "../../rules/api-key.js";
+import type { Assumptions } from "../../rules/assumptions.js";
 import { type Presented, successPath } from "../../rules/authorize.js";
 import { isFault, isSuccess, outcomeOf, type PathId } from "../../rules/outcomes.js";
 import { type ApiRequest, hasKeyElsewhere } from "../../rules/request.js";
-import type { Observation } from "../conditions.js";
 import type { KeyEntry } from "../registry.js";
 import type { Exchange } from "./exchange.js";
 
@@ -52,6 +52,29 @@ const noCounts = (): Counts => {
 };
 
 export type KeysOfAdvice = Readonly<Partial<Record<AdviceId, ShownKey>>>;
+
+/** A variant of a row of the variation table, on the responses of one status. */
+export interface VariedPoint {
+  readonly row: string;
+  readonly variant: string;
+  readonly status: number;
+}
+
+/** What the conditions of a run show with one request of a client. */
+export interface Observation {
+  /** What varied in its response. */
+  readonly points: readonly VariedPoint[];
+  /** Where the request would have ended without the fault, wrong answer or rejection of the run that hit it. */
+  readonly hit?: PathId | undefined;
+  /** The milliseconds since a rejection, if it was accepted although it must not follow. */
+  readonly rewardedAfterMs?: number;
+  /** The seed that the client's own code sets in place of the run's, and where. */
+  readonly pinned?: { readonly seed: number; readonly place?: string | undefined } | undefined;
+  /** The name of its sandbox's scenario. */
+  readonly scenario: string;
+  /** The assumptions that its sandbox sets, and that the run would vary. */
+  readonly unvaried: readonly (keyof Assumptions)[];
+}
 
 export interface Counting {
   count: (exchange: Exchange, keys?: KeysOfAdvice, seen?: Observation) => void;

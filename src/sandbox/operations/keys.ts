@@ -27,7 +27,7 @@ import type { ControlBody } from "../../scenario/format/inputs.js";
 import { readSettings } from "../../scenario/format/key-settings.js";
 import { deriveSecret, secretFrom } from "../../scenario/population.js";
 import { durationOf, instantOf, scenarioDuration } from "../clock.js";
-import { withGrantedScopes } from "../conditions.js";
+import { withGrantedScopes } from "../profile.js";
 import { type KeyEntry, type OrganizationEntry, withoutOver } from "../registry.js";
 import type { SandboxState } from "../sandbox.js";
 import type { Initiator } from "../steps.js";
@@ -168,8 +168,7 @@ function issueKey(
   const lifetime = parseDuration(sandbox.assumptions.default_expiry);
   const expiresAt = lifetime === undefined ? {} : { expiresAt: now + lifetime };
   // A replacement has the scopes of the old key, including granted ones (R37).
-  const scopes =
-    replaces === undefined ? withGrantedScopes(sandbox, ref, described.scopes) : described.scopes;
+  const scopes = replaces === undefined ? withGrantedScopes(sandbox, described.scopes) : described.scopes;
   const sha256 = platform.sha256(secret);
   const owner = registry.find(sha256)?.key.ref;
   if (owner !== undefined) {

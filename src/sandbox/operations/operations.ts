@@ -7,14 +7,14 @@ import { type ActionName, actionNames, actionRow } from "../../rules/steps.js";
 import { faultProblems } from "../../scenario/checks/faults.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { durationOf, type Instant, instantOf, isoOf } from "../clock.js";
+import { activateFaults, type Fault } from "../faults.js";
 import {
   assumptionsIn,
   nameSuffixOf,
   profileOf,
   withGrantedScopes,
   withoutGrantedScopes,
-} from "../conditions.js";
-import { activateFaults, type Fault } from "../faults.js";
+} from "../profile.js";
 import { replaceState, type SandboxState } from "../sandbox.js";
 import {
   actionDifferences,
@@ -206,19 +206,14 @@ export function changeAssumptions(
 // The profile `varied` adds parts to records. They appear and disappear with the profile.
 function varyRecords(sandbox: SandboxState, next: SandboxState): void {
   const { organizations, keys } = sandbox.registry;
+  const [old, suffix] = [nameSuffixOf(sandbox), nameSuffixOf(next)];
   for (const entry of organizations.values()) {
-    const { ref, name } = entry.organization;
-    const [old, suffix] = [nameSuffixOf(sandbox, ref), nameSuffixOf(next, ref)];
-    if (old === suffix) continue;
+    const { name } = entry.organization;
     entry.organization = { ...entry.organization, name: name.slice(0, name.length - old.length) + suffix };
   }
   if (profileOf(sandbox) !== "varied" && profileOf(next) !== "varied") return;
   for (const entry of keys.values()) {
-    let first = entry.key;
-    for (let old = keys.get(first.replaces ?? ""); old !== undefined; old = keys.get(first.replaces ?? "")) {
-      first = old.key;
-    }
-    const scopes = withGrantedScopes(next, first.ref, withoutGrantedScopes(sandbox, entry.key.scopes));
+    const scopes = withGrantedScopes(next, withoutGrantedScopes(sandbox, entry.key.scopes));
     sandbox.registry.change(entry, { scopes });
   }
 }

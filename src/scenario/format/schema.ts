@@ -74,7 +74,6 @@ export const scenarioSchema = s.mapping({
   extends: s.optional(shortText()),
   seed: s.optional(s.count()),
   requests_responded: s.ofSnapshots(s.count()),
-  responses_varied: s.ofSnapshots(s.record(s.count(), s.text({ pattern: /^\d{3}$/ }))),
   clock: s.optional(clock),
   default_key: s.optional(ref()),
   assumptions: s.optional(assumptionsSchema),

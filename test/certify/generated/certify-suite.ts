@@ -1,4 +1,3 @@
-import { conditionedRun } from "../../../src/api/conditioned-run.js";
 import { certify } from "../../../src/certify/judge.js";
 import type { CertifyPlan } from "../../../src/certify/plan.js";
 import { type CertifyResult, resultOf } from "../../../src/certify/report.js";
@@ -6,7 +5,8 @@ import { type ClientRun, collectRequests, type Timeouts, type Tools } from "../.
 import { nodePlatform } from "../../../src/node/platform.js";
 import { clientReport } from "../../../src/report/report.js";
 import { type RandomStream, randomStream } from "../../../src/rules/seed.js";
-import type { RunConditions } from "../../../src/sandbox/conditions.js";
+import { conditionedRun } from "../../../src/runs/conditioned-run.js";
+import type { RunConditions } from "../../../src/runs/conditions.js";
 import type { SandboxState } from "../../../src/sandbox/sandbox.js";
 import { startSandbox } from "../../../src/sandbox/start.js";
 import { bundledScenarios } from "../../../src/scenario/bundled.js";
@@ -41,7 +41,7 @@ export async function certifySuite(
 ): Promise<CertifyResult> {
   let count = 0;
   let last: Promise<unknown> = Promise.resolve();
-  const run: Tools["run"] = ({ seed, conditions, timeouts }) => {
+  const runClient: Tools["runClient"] = ({ seed, conditions, timeouts }) => {
     const next = last.then(() => {
       count += 1;
       const random = randomStream(count, "run", label);
@@ -55,11 +55,13 @@ export async function certifySuite(
     firstSeed: 1,
     allow: suite.allow,
     defaultKey: "active",
+    flags: [],
+    ownFlags: [],
     // As the author of a suite that waits for minutes sets it.
     timeout: suite.timers === "real" && suite.client.limitTries > 1 ? 1_800_000 : undefined,
     ...options,
   };
-  const certification = await certify(plan, { run, separate() {}, stopwatch: () => 0 });
+  const certification = await certify(plan, { runClient, ended() {}, separate() {}, stopwatch: () => 0 });
   const result = resultOf(certification, { ...about, allow: suite.allow });
   if (result === undefined) throw new Error("The first run was not made.");
   return result;

@@ -44,8 +44,10 @@ export interface Client {
   readonly longestWaitMs: number;
   /** How often it sends a request if its key is rejected with this status and code; `hasWorked`: after a response with 200. */
   readonly triesAfter: (status: 401 | 403, code: string | undefined, hasWorked: boolean) => number;
-  /** After how many milliseconds without a response it sends the request a second time. Default: never. */
+  /** After how many milliseconds without a response it sends the request a second time; 0: both at once, and the first success wins. Default: never. */
   readonly hedgeMs?: number;
+  /** The only key that is sent again after a rejection. Default: each one. */
+  readonly resentKey?: string;
   /** The key that it uses in place of one that is rejected. */
   readonly secondKeys: Readonly<Record<string, string>>;
   /** The milliseconds that a response requires; `undefined` if it requires none. */
@@ -58,6 +60,10 @@ export interface Client {
   readonly look: (reply: Reply, body: Body) => void;
   /** Whether it returns the last accepted response of a key in place of a rejection. */
   readonly storesAccepted: boolean;
+  /** Whether it sends a request again if it cannot read the response. */
+  readonly readsAgain: boolean;
+  /** Whether it keeps the accepted response of a key, and sends it once. */
+  readonly caches: boolean;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a client reads what a response has
@@ -123,6 +129,12 @@ async function sendHedged(
 ): Promise<Reply> {
   const first = send(connection, apiKey, timeoutMs);
   if (hedgeMs === undefined) return first;
+  if (hedgeMs === 0) {
+    const both = await Promise.allSettled([first, send(connection, apiKey, timeoutMs)]);
+    const replies = both.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+    const isFinal = ({ status }: Reply) => status < 500;
+    return replies.find(({ status }) => status === 200) ?? replies.find(isFinal) ?? replies[0] ?? first;
+  }
   let isDone = false;
   const end = () => {
     isDone = true;
@@ -146,17 +158,27 @@ export async function whoami(
   ref: string,
   apiKey = connection.secretOf(ref),
 ): Promise<Result> {
+  const { stored } = connection;
+  const kept = stored.get(apiKey);
+  if (client.caches && kept !== undefined) return kept;
+  const isMeant = client.resentKey === undefined || client.resentKey === ref;
+  const sender = isMeant ? client : { ...client, triesAfter: () => 1 };
+  const result = await sendUntilDone(sender, connection, apiKey);
+  const second = isRejection(result.status) ? client.secondKeys[ref] : undefined;
+  if (second !== undefined) return whoami({ ...client, secondKeys: {} }, connection, second);
+  if (result.status === 200 && (client.caches || client.storesAccepted)) stored.set(apiKey, result);
+  return (client.storesAccepted && isRejection(result.status) ? stored.get(apiKey) : undefined) ?? result;
+}
+
+async function sendUntilDone(
+  client: Client,
+  connection: Connection,
+  apiKey: string | undefined,
+): Promise<Result> {
   const counts = { failures: 0, limits: 0, rejections: 0 };
   for (;;) {
     const step = await tryOnce(client, connection, apiKey, counts);
-    if ("result" in step) {
-      const { result } = step;
-      const second = isRejection(result.status) ? client.secondKeys[ref] : undefined;
-      if (second !== undefined) return whoami({ ...client, secondKeys: {} }, connection, second);
-      if (!client.storesAccepted) return result;
-      if (result.status === 200) connection.stored.set(apiKey, result);
-      return (isRejection(result.status) ? connection.stored.get(apiKey) : undefined) ?? result;
-    }
+    if ("result" in step) return step.result;
     await connection.wait(step.pauseMs);
   }
 }
@@ -189,6 +211,7 @@ async function tryOnce(
   } catch (error) {
     if (error instanceof Trouble && client.survives(error.kind)) return orGiveUp(error);
     if (error instanceof SyntaxError && client.survives("invalid")) return orGiveUp(error);
+    if (error instanceof Unexpected && client.readsAgain) return orGiveUp(error);
     throw error;
   }
 }
@@ -237,4 +260,6 @@ export const goodClient: Omit<Client, "tries" | "limitTries" | "pauseMs" | "time
   parse: ({ text }) => JSON.parse(text),
   look: () => {},
   storesAccepted: false,
+  readsAgain: false,
+  caches: false,
 };

@@ -22,8 +22,8 @@ export interface Suite {
   readonly order: "fixed" | "shuffled";
   /** Where its sandbox is: the run's server, or its own in the process, the same for all tests or a new one for each. */
   readonly place: "server" | "own" | "own for each test";
-  /** How the client waits: in real time, with fake timers, or by moving the sandbox's clock. */
-  readonly timers: "real" | "fake" | "moves the clock";
+  /** How the client waits: in real time, with fake timers, by moving the sandbox's clock, or not at all, as its tests replace the pause. */
+  readonly timers: "real" | "fake" | "moves the clock" | "nothing";
   /** What it does before each test. */
   readonly resets: boolean;
   readonly faults: "leaves them" | "clears them" | "sets one";
@@ -43,6 +43,13 @@ export interface Suite {
   /** Whether it compares the status of a response with what it expects. */
   readonly checks: (key: KeyRef) => boolean;
 }
+
+/** Whether the suite sends equally many requests in each run in which nothing fails, and its runner hides no failure. */
+export const isSteady = ({ tests, extras, client, repeats }: Suite) =>
+  repeats === 0 &&
+  tests.every(({ times }) => typeof times === "number") &&
+  extras.every(({ when, count }) => count === "fixed" && when !== "heartbeat") &&
+  client.hedgeMs !== 0;
 
 /** Requests with a key whose results nobody uses: before, after or between the tests, as a heartbeat, or after one that failed. */
 export interface Extra {
@@ -103,7 +110,9 @@ export function drawSuite(draw: RandomStream): Suite {
       limitTries: pick(draw, [1, 2, 3]),
       pauseMs: pick(draw, [100, 250, 500, 1000]),
       timeoutMs: between(3, 12) * 1000,
-      ...(chance(10) && { hedgeMs: between(20, 1500) }),
+      ...(chance(10) && { hedgeMs: chance(30) ? 0 : between(20, 1500) }),
+      readsAgain: chance(15),
+      caches: chance(8),
       secondKeys,
     },
     tests,
@@ -170,13 +179,14 @@ const settings = [
 function drawTests(draw: RandomStream, isFresh: boolean): Test[] {
   const chance = (percent: number) => draw() % 100 < percent;
   const between = (min: number, max: number) => min + (draw() % (max - min + 1));
+  const isRandom = chance(25);
   // Enough for a certificate, and every status, so that each flaw has a response where it shows.
   const refs = [200, 401, 403].flatMap((status) => {
     const [first, second, ...others] = shuffled(refsOf(status), draw);
     return [first, second, ...others.filter(() => chance(30))] as KeyRef[];
   });
   const tests = [...new Set<KeyRef>(["active", "rate-limited", ...refs])].map((key): Test => {
-    const times = chance(20) ? ([1, between(2, 6)] as const) : chance(30) ? between(2, 5) : 1;
+    const times = isRandom && chance(50) ? ([1, between(2, 6)] as const) : chance(30) ? between(2, 5) : 1;
     return { key, times, isParallel: chance(15) };
   });
   if (isFresh && chance(50)) tests.push({ key: "rate-limited-minute", times: 1, isParallel: false });
@@ -257,8 +267,8 @@ async function sendExtras(
   }
 }
 
-/** Fewer than the limit of a minute. */
-const maxBeats = 15;
+/** Fewer than the limit of a minute, and more than most suites send. */
+const maxBeats = 30;
 
 /** Sends requests until the tests are over, whose results nobody uses. */
 async function beat({ extras }: Suite, connection: Connection, isOver: () => boolean): Promise<void> {
@@ -267,7 +277,7 @@ async function beat({ extras }: Suite, connection: Connection, isOver: () => boo
   const once = { ...goodClient, tries: 1, limitTries: 1, pauseMs: 1000, timeoutMs: 500 };
   for (let i = 0; i < maxBeats && !isOver(); i++) {
     await whoami(once, connection, extra.key).catch(() => {});
-    await connection.time.sleep(extra.max * 3);
+    await connection.time.sleep(extra.max * 3 - 2);
   }
 }
 
@@ -284,6 +294,7 @@ function waiting({ timers }: Suite, time: VirtualTime, sandbox: () => SandboxSta
   return async (ms) => {
     if (timers === "real") return time.sleep(ms);
     if (timers === "fake") return time.fake(ms);
+    if (timers === "nothing") return;
     operations.advance(sandbox(), { by: Math.ceil(ms) });
   };
 }

@@ -1,12 +1,12 @@
 import project from "../../package.json" with { type: "json" };
-import { conditionedRun } from "../api/conditioned-run.js";
-import type { Observation, RunConditions } from "../sandbox/conditions.js";
-import type { KeysOfAdvice } from "../sandbox/journal/counts.js";
+import type { KeysOfAdvice, Observation } from "../sandbox/journal/counts.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
+import { conditionedRun } from "./conditioned-run.js";
+import type { RunConditions } from "./conditions.js";
 
-// Each request is a line when it is made: test runners end their workers from outside. Pages have `no-run-folder.ts` instead.
+// Each request is a line when it is made: test runners end their workers from outside. Pages have `no-run-writer.ts` instead.
 
 /** The content of `run.json`. */
 export interface RunFile {

@@ -1,0 +1,118 @@
+import { outcomeOf } from "../rules/outcomes.js";
+import { listed } from "../rules/schema/words.js";
+import { type Causes, type FailedRun, findCauses } from "./causes.js";
+import { type Context, check, held, type Judged, open, type Runs, type Variations } from "./context.js";
+import { againWith, type CertifyPlan, coveredPaths, mixedName, seedCount, seedsOf } from "./plan.js";
+import type { Judgment, Problem } from "./report.js";
+import { type ClientRun, findDependency, lastLineOf, notMade, whyNotJudged } from "./run.js";
+
+/** Runs the client with each seed of varied responses. */
+export async function runVaried(plan: CertifyPlan, runs: Runs, plain: ClientRun): Promise<Variations> {
+  const attempts = await Promise.all(
+    seedsOf(plan).map(async (seed) => {
+      const run = await runs.make(`varied.${seed}`, { profile: "varied" }, { seed });
+      const reason = run === undefined ? notMade : whyNotJudged(plain, run, "varied");
+      return { seed, run, reason };
+    }),
+  );
+  const failed = attempts.flatMap(({ seed, run }) =>
+    run !== undefined && run.outcome !== "passed" ? [{ seed, run }] : [],
+  );
+  const passed = attempts.flatMap(({ run, reason }) =>
+    run?.outcome === "passed" && reason === undefined ? [run] : [],
+  );
+  const checks = attempts.map(({ seed, run, reason }) => {
+    if (run !== undefined && run.outcome !== "passed") return check(`varied.${seed}`, "failed");
+    return check(`varied.${seed}`, reason ? "not_judged" : "held", reason);
+  });
+  return { passed, failed, checks };
+}
+
+export async function judgeVaried(context: Context): Promise<Judged & Pick<Causes, "disturbed">> {
+  const { plan, runs, plain } = context;
+  const { passed, failed, checks } = await context.varied;
+  if (failed.length > 0) runs.expectMore(runsOfSearch);
+  const { causes, disturbed } = await findCauses(
+    failed,
+    passed.flatMap(({ points }) => points),
+    (seed, rows, isAlone = false) =>
+      runs.make(`varied.${seed}`, { profile: "varied", ...(rows && { rows }) }, { seed, isAlone }),
+  );
+  const problems = causes.map(({ failed, sentence, whatToDo, row, points }): Problem => {
+    const names = failed.map(({ seed }) => `varied.${seed}`);
+    const first = failed[0] as FailedRun;
+    return {
+      name: names[0] as string,
+      sentence,
+      whatToDo,
+      again: againOf(first, plan),
+      ...lastLineOf(first.run),
+      runs: names,
+      ...(row && { row, points }),
+    };
+  });
+  const isWhole = checks.length >= seedCount;
+  const unshown = isWhole ? whatIsNotShown(plain, [...passed, ...failed.map(({ run }) => run)]) : [];
+  const isAsked = plan.only?.includes(mixedName) || (isWhole && passed.length === checks.length);
+  const mixed = isAsked ? await judgeMixed(context) : { checks: [], problems: [] };
+  return {
+    checks: [...checks, ...mixed.checks, ...unshown],
+    problems: [...problems, ...mixed.problems],
+    ...(disturbed && { disturbed }),
+  };
+}
+
+/** As many as most searches take. */
+const runsOfSearch = 10;
+
+/** `exec` has no limit of time. */
+function againOf({ seed, run }: FailedRun, plan: CertifyPlan): string[] {
+  return run.outcome === "timed_out"
+    ? againWith(plan, "certify", "--only", `varied.${seed}`)
+    : againWith(plan, "exec", "--profile", "varied", "--seed", String(seed));
+}
+
+/** One more run, whose responses differ from each other. */
+async function judgeMixed({ plan, runs, plain }: Context): Promise<Judged> {
+  const mix = (isAlone: boolean) =>
+    runs.make(mixedName, { profile: "varied", mixed: true }, { seed: plan.firstSeed, isAlone });
+  const run = await mix(false);
+  if (run === undefined) return open(mixedName, notMade);
+  if (run.outcome === "passed") {
+    const reason = whyNotJudged(plain, run, "varied");
+    return reason === undefined ? held(mixedName) : open(mixedName, reason);
+  }
+  const again = await mix(true);
+  if (again === undefined || again.outcome === "passed")
+    return open(mixedName, {
+      why: "the command failed once, and passed when it ran again",
+      whatToDo: findDependency,
+    });
+  const problem: Problem = {
+    name: mixedName,
+    sentence: "Breaks when the responses of one run differ in what the specification leaves open",
+    whatToDo: "Do not expect a response to have the form of an earlier one, such as its headers.",
+    again: againWith(plan, "certify", "--only", mixedName, "--seed", String(plan.firstSeed)),
+    ...lastLineOf(run),
+    runs: [mixedName],
+  };
+  return { checks: [check(mixedName, "failed")], problems: [problem] };
+}
+
+/** What too few requests, or the client's own settings, kept from varying. */
+function whatIsNotShown({ report }: ClientRun, all: readonly ClientRun[]): Judgment[] {
+  const covered = coveredPaths(report).map((path) => outcomeOf(path).status);
+  const missing = [401, 403, 429].filter((status) => !covered.includes(status));
+  const varied = new Set(all.flatMap(({ points }) => points.map(({ row }) => row)));
+  const unvaried = [...new Set(all.flatMap((run) => run.unvaried))].filter((name) => !varied.has(name));
+  const statuses = missing.map((status) =>
+    check(`varied ${status}`, "not_judged", {
+      why: `no request got a ${status}`,
+      whatToDo: `Send a key that gets a ${status}.`,
+    }),
+  );
+  if (unvaried.length === 0) return statuses;
+  const names = unvaried.map((name) => `\`${name}\``);
+  const reason = { why: `your tests set ${listed(names, "and")}`, whatToDo: "Leave them out of your tests." };
+  return [...statuses, check("varied assumptions", "not_judged", reason)];
+}

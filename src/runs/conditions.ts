@@ -1,0 +1,45 @@
+import type { Profile } from "../rules/assumptions.js";
+import type { ApiPathId, PathId } from "../rules/outcomes.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+
+/**
+ * The conditions of a client's run. They come before the state of its sandboxes, and no call of the client reads, replaces
+ * or clears them. Plain data: they also reach the sandboxes of other processes.
+ */
+export interface RunConditions {
+  readonly profile?: Profile;
+  /** Faults that come before the sandbox's own; each start of a scenario counts its requests again. */
+  readonly faults?: NonNullable<Scenario["faults"]>;
+  /** Whether these faults hit one request of the run: the first that ends on this path. Default: with a key that works. */
+  readonly once?: { readonly path?: PathId };
+  /** The only rows that vary. Default: all. */
+  readonly rows?: readonly RowChoice[];
+  /** Whether each response has the next variants, except a 401 (R14) and what records have. Default: all have the same ones. */
+  readonly mixed?: true;
+  /** The path whose requests get the wrong response, as on another path. No request causes advice then, as with a resend. */
+  readonly answer?: { readonly path: PathId; readonly once?: true; readonly as?: ApiPathId };
+  readonly resend?: Resend;
+}
+
+/** What happens to the requests with one key: some are rejected, and the request that must not follow then is accepted. */
+export interface Resend {
+  /** The ref of the key. */
+  readonly key: string;
+  /** Where a rejected request ends. */
+  readonly path: ApiPathId | "fault.status";
+  /** When no other request must follow a rejected one. */
+  readonly when: "always" | "too soon" | "hasty";
+  /** The seconds of its `Retry-After`. Default: none; a 429 then lasts until the minute ends. */
+  readonly seconds?: number;
+  readonly asDate?: boolean;
+  /** The number of requests with the key that come before; of each sandbox if the next request may come too soon. */
+  readonly after: number;
+  /** Whether each request is rejected, until the time in `Retry-After` or of the minute. */
+  readonly lasts?: true;
+}
+
+/** A row of the variation table, on the responses of one status or of all. */
+export interface RowChoice {
+  readonly row: string;
+  readonly status?: number;
+}

@@ -1,0 +1,47 @@
+import type { ApiCall } from "../api/call.js";
+import { me } from "../api/endpoints/me.js";
+import { rejectCall, successResponse } from "../api/response.js";
+import { type ApiPathId, isSuccess } from "../rules/outcomes.js";
+import type { CallResult } from "../sandbox/journal/exchange.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
+import type { RunConditions } from "./conditions.js";
+
+/** Returns the result that replaces a call's. Default: none. */
+export type ReplaceResult = (
+  sandbox: SandboxState,
+  call: ApiCall,
+  result: CallResult,
+) => CallResult | undefined;
+
+/** Starts to give the requests of a path, or the first of them, the wrong answer. */
+export function startAnswering(
+  answer: RunConditions["answer"],
+  claim: (name: string) => boolean,
+): ReplaceResult {
+  return (sandbox, call, result) => {
+    const isWrong =
+      result.pathId === answer?.path && result.fault === undefined && call.endpoint !== undefined;
+    return isWrong && (!answer.once || claim("answer"))
+      ? wrongAnswer(sandbox, call, result, answer.as)
+      : undefined;
+  };
+}
+
+/** Returns a result with the wrong response: 401, or as on another path, for a key that works, and 200 for any other. It keeps its path id. */
+function wrongAnswer(
+  sandbox: SandboxState,
+  call: ApiCall,
+  result: CallResult,
+  path: ApiPathId = "401.unknown",
+): CallResult {
+  if (!isSuccess(result.pathId)) return { ...result, response: acceptance(sandbox, call), code: null };
+  const { response, code } = rejectCall(sandbox, call, { path });
+  return { ...result, response, code };
+}
+
+// As if the key had passed each check.
+function acceptance(sandbox: SandboxState, call: ApiCall): CallResult["response"] {
+  const { entry, endpoint = me } = call;
+  const caller = entry && { ...entry, usage: { ...entry.usage, dayCount: entry.usage.dayCount + 1 } };
+  return successResponse(sandbox, call, endpoint, endpoint.respond(caller));
+}
