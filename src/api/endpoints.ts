@@ -60,11 +60,13 @@ export function withNames(
 }
 
 /** The outcomes of these endpoints: the closed list, and after the successes of `/me` those of announced endpoints, which nobody promises yet. */
-export function outcomesOf(endpoints: readonly Endpoint[]): readonly (Outcome & { readonly path: PathId })[] {
+export function outcomesOf(
+  endpoints: readonly Endpoint[],
+): readonly (Outcome & { readonly pathId: PathId })[] {
   const successes = endpoints.flatMap((one) => {
-    const path = successPathOf(one, undefined);
-    return path === undefined ? [] : successOutcome(path);
+    const pathId = successPathOf(one, undefined);
+    return pathId === undefined ? [] : successOutcome(pathId);
   });
-  const rejections = outcomes.filter(({ path }) => !isSuccess(path));
-  return [...outcomes.filter(({ path }) => isSuccess(path)), ...successes, ...rejections];
+  const rejections = outcomes.filter(({ pathId }) => !isSuccess(pathId));
+  return [...outcomes.filter(({ pathId }) => isSuccess(pathId)), ...successes, ...rejections];
 }

@@ -150,16 +150,16 @@ export function bodyParts(
 }
 
 /** Whether the status of a fault on a path comes with a gateway's page: on about half of the paths. */
-function sendsPage(path: PathId): boolean {
-  return randomStream(0, "fault.page", path)() % 2 === 1;
+function sendsPage(pathId: PathId): boolean {
+  return randomStream(0, "fault.page", pathId)() % 2 === 1;
 }
 
 /** Returns a fault of one kind for the first request that would end on each path. */
 export function faultsOn(paths: readonly PathId[], fault: FaultPathId): NonNullable<Scenario["faults"]> {
   const { example } = effectAt(fault);
-  return paths.map((path) => {
+  return paths.map((pathId) => {
     const then =
-      fault === "fault.status" && sendsPage(path) ? { ...example, body: "html" as const } : example;
-    return { when: { path_id: path as ApiPathId, requests: [1] }, then };
+      fault === "fault.status" && sendsPage(pathId) ? { ...example, body: "html" as const } : example;
+    return { when: { path_id: pathId as ApiPathId, requests: [1] }, then };
   });
 }

@@ -51,13 +51,13 @@ export function errorBody(
 }
 
 /** The error code of a path id; `null` on success. The code of a 429 is an assumption. */
-export function codeOf(path: PathId, assumptions: Assumptions): string | null {
-  const { status, code } = outcomeOf(path);
+export function codeOf(pathId: PathId, assumptions: Assumptions): string | null {
+  const { status, code } = outcomeOf(pathId);
   return status === 429 ? assumptions.rate_limit_code : code;
 }
 
 /** The code of the next response with this path id; `null` on success, and if it varies between responses. */
-export function expectedCode(sandbox: SandboxState, path: PathId): string | null {
+export function expectedCode(sandbox: SandboxState, pathId: PathId): string | null {
   const varies = profileOf(sandbox) === "varied" && sandbox.givenAssumptions.rate_limit_code === undefined;
-  return varies && outcomeOf(path).status === 429 ? null : codeOf(path, sandbox.assumptions);
+  return varies && outcomeOf(pathId).status === 429 ? null : codeOf(pathId, sandbox.assumptions);
 }

@@ -84,7 +84,7 @@ function responsesOf(endpoint: ReleasedEndpoint): Responses {
   for (const status of [200, ...new Set(rows.map((row) => row.status))]) {
     const here = status === 200 ? succeeding : rows.filter((row) => row.status === status);
     // A 401 never shows its cause (R14), but its description may list the causes.
-    const description = here.map(({ when, path }) => `${when} (\`${path}\`)`).join("; ");
+    const description = here.map(({ when, pathId }) => `${when} (\`${pathId}\`)`).join("; ");
     responses[status === 200 ? success : status] =
       status === 200
         ? {

@@ -39,7 +39,7 @@ export function predict(sandbox: SandboxState, call: ApiCall): CallResult {
 
 /** Where a call would end: counts and changes nothing. */
 export function predictPath(sandbox: SandboxState, call: DecidedCall): ApiPathId {
-  return decide(sandbox, withOwnUsage(call)).path;
+  return decide(sandbox, withOwnUsage(call)).pathId;
 }
 
 /** Counted in a copy of the key's usage, so that a success shows the usage after the call. */
@@ -53,7 +53,7 @@ type Decision =
   | (Rejection & { readonly kind: "rejected" })
   | {
       readonly kind: "accepted";
-      readonly path: ApiPathId;
+      readonly pathId: ApiPathId;
       readonly endpoint: Endpoint;
       readonly success: Success;
     };
@@ -64,15 +64,15 @@ type DecidedCall = Pick<ApiCall, "endpoint" | "presented" | "entry" | "now"> &
 function decide(sandbox: SandboxState, call: DecidedCall): Decision {
   const { route, endpoint } = call;
   if (endpoint === undefined) {
-    if (route === undefined) return { kind: "rejected", path: "404.unknown_path" };
-    return { kind: "rejected", path: "405.method", allow: route.allow };
+    if (route === undefined) return { kind: "rejected", pathId: "404.unknown_path" };
+    return { kind: "rejected", pathId: "405.method", allow: route.allow };
   }
   const scope = scopeOf(endpoint, sandbox);
   const admitted = admit(sandbox, call, scope);
   const { entry } = call;
-  if (entry === undefined || !isSuccess(admitted)) return { kind: "rejected", path: admitted, scope };
-  const path = successPathOf(endpoint, admitted);
-  return { kind: "accepted", path, endpoint, success: endpoint.respond(entry) };
+  if (entry === undefined || !isSuccess(admitted)) return { kind: "rejected", pathId: admitted, scope };
+  const pathId = successPathOf(endpoint, admitted);
+  return { kind: "accepted", pathId, endpoint, success: endpoint.respond(entry) };
 }
 
 /** Renders a decision, varied in the profile `varied`. */
@@ -83,15 +83,15 @@ function resultWithVariation(sandbox: SandboxState, call: ApiCall, decision: Dec
 }
 
 function kindOfResponse(decision: Decision): [status: number, isContext: boolean] {
-  if (decision.kind === "rejected") return [outcomeOf(decision.path).status, false];
+  if (decision.kind === "rejected") return [outcomeOf(decision.pathId).status, false];
   const { status, responsesContext } = decision.endpoint;
   return [status, responsesContext === true];
 }
 
 function renderDecision(sandbox: SandboxState, call: ApiCall, decision: Decision): CallResult {
   if (decision.kind === "rejected") return rejectCall(sandbox, call, decision);
-  const { path, endpoint, success } = decision;
-  return { pathId: path, response: successResponse(sandbox, call, endpoint, success), code: null };
+  const { pathId, endpoint, success } = decision;
+  return { pathId: pathId, response: successResponse(sandbox, call, endpoint, success), code: null };
 }
 
 export function scopeOf({ scope }: Endpoint, { assumptions }: SandboxState): string | null {
@@ -157,7 +157,7 @@ export function successResponse(
 }
 
 interface Rejection {
-  readonly path: ApiPathId;
+  readonly pathId: ApiPathId;
   readonly scope?: string | null;
   readonly allow?: string;
 }
@@ -170,47 +170,47 @@ export function rejectCall(
   call: ApiCall,
   rejection: Rejection,
 ): CallResult<ApiPathId> {
-  const { path, allow } = rejection;
+  const { pathId, allow } = rejection;
   const { assumptions, variation } = call;
   const details = detailsOf(sandbox, call, rejection);
   const isPlain = variation === undefined && details === undefined;
-  const rendered = isPlain ? plainRejection(path, assumptions) : ownRejection(path, assumptions, details);
-  const headers = openHeaders(sandbox, call, path);
+  const rendered = isPlain ? plainRejection(pathId, assumptions) : ownRejection(pathId, assumptions, details);
+  const headers = openHeaders(sandbox, call, pathId);
   if (allow !== undefined) headers.unshift("Allow", allow);
   const response =
     headers.length === 0 ? rendered : { ...rendered, headers: [...rendered.headers, ...headers] };
   return {
-    pathId: path,
+    pathId: pathId,
     response: variation === undefined ? response : vary(response, variation),
-    code: codeOf(path, assumptions),
+    code: codeOf(pathId, assumptions),
   };
 }
 
 // A rejection without open parts depends only on its path id and the assumptions, so it is created once.
 const plainRejections = new WeakMap<Assumptions, Map<PathId, ApiResponse>>();
 
-function plainRejection(path: PathId, assumptions: Assumptions): ApiResponse {
+function plainRejection(pathId: PathId, assumptions: Assumptions): ApiResponse {
   let rejections = plainRejections.get(assumptions);
   if (rejections === undefined) {
     const rejected = outcomes.filter(({ code }) => code !== null);
-    rejections = new Map(rejected.map((row) => [row.path, ownRejection(row.path, assumptions)]));
+    rejections = new Map(rejected.map((row) => [row.pathId, ownRejection(row.pathId, assumptions)]));
     plainRejections.set(assumptions, rejections);
   }
-  return rejections.get(path) as ApiResponse;
+  return rejections.get(pathId) as ApiResponse;
 }
 
-function ownRejection(path: PathId, assumptions: Assumptions, details?: Details): ApiResponse {
-  const { status, message } = outcomeOf(path);
-  return responseOf(status, errorBody(String(codeOf(path, assumptions)), String(message), details), []);
+function ownRejection(pathId: PathId, assumptions: Assumptions, details?: Details): ApiResponse {
+  const { status, message } = outcomeOf(pathId);
+  return responseOf(status, errorBody(String(codeOf(pathId, assumptions)), String(message), details), []);
 }
 
 // The headers of a rejection depend only on its status, never on the cause (R14).
 function openHeaders(
   sandbox: SandboxState,
   { id, entry, now, assumptions }: ApiCall,
-  path: PathId,
+  pathId: PathId,
 ): string[] {
-  const { status } = outcomeOf(path);
+  const { status } = outcomeOf(pathId);
   const headers: string[] = [];
   if (assumptions.request_id_on_errors) headers.push("X-Request-Id", id);
   if (status === 401 && assumptions.www_authenticate) headers.push(...challengeHeaders);
@@ -225,12 +225,12 @@ function openHeaders(
 function detailsOf(
   sandbox: SandboxState,
   call: ApiCall,
-  { path, scope = null }: Rejection,
+  { pathId, scope = null }: Rejection,
 ): Details | undefined {
   const { entry, now, assumptions } = call;
   if (!assumptions.error_details || entry === undefined) return undefined;
-  if (path !== "429.per_minute" && path !== "429.per_day") {
-    return publicCause(path, authorizationFacts(sandbox, call, scope))?.details;
+  if (pathId !== "429.per_minute" && pathId !== "429.per_day") {
+    return publicCause(pathId, authorizationFacts(sandbox, call, scope))?.details;
   }
   const limit = lastToReset(readLimits(entry, sandbox, now));
   return limit && { limit: `per_${limit.name}`, retry_after_seconds: limit.reset };

@@ -10,26 +10,30 @@ export function createAnswers(
   runs: Runs,
   plain: ClientRun,
 ): Pick<Context, "wrongOnce" | "answerOn" | "whyRepeated"> {
-  const wrongOnce = keptByPath(async (path) =>
-    plan.allow.includes(path) ? undefined : runs.make(`answer.${path}`, { answer: { path, once: true } }),
+  const wrongOnce = keptByPath(async (pathId) =>
+    plan.allow.includes(pathId)
+      ? undefined
+      : runs.make(`answer.${pathId}`, { answer: { pathId, once: true } }),
   );
-  const answerOn = keptByPath(async (path): Promise<Answer> => {
-    const name = `answer.${path}`;
-    const once = await wrongOnce(path);
+  const answerOn = keptByPath(async (pathId): Promise<Answer> => {
+    const name = `answer.${pathId}`;
+    const once = await wrongOnce(pathId);
     if (once?.outcome === "failed" && once.hits > 0) return { kind: "noticed once" };
-    const run = await runs.make(name, { answer: { path } });
+    const run = await runs.make(name, { answer: { pathId } });
     if (run === undefined) return { kind: "not judged", reason: notMade };
     if (run.outcome === "timed_out") return { kind: "not judged", reason: tooLate };
     if (run.outcome === "failed" && run.hits > 0) return { kind: "noticed" };
     const reason = whyNotJudged(run.hits === 0 ? { sent: [] } : plain, run, "hit");
     return reason === undefined ? { kind: "unnoticed" } : { kind: "not judged", reason };
   });
-  const whyRepeated = keptByPath(async (path) => {
+  const whyRepeated = keptByPath(async (pathId) => {
     for (let left = minPasses; left > 0; left--) {
-      const run = await runs.make(`answer.${path}`, { answer: { path, once: true, as: "404.unknown_path" } });
+      const run = await runs.make(`answer.${pathId}`, {
+        answer: { pathId, once: true, as: "404.unknown_path" },
+      });
       if (run?.outcome === "failed") continue;
       return {
-        why: `the command also passes when ${outcomeOf(path).when} gets a 404 once`,
+        why: `the command also passes when ${outcomeOf(pathId).when} gets a 404 once`,
         whatToDo: noRepeats,
       };
     }
@@ -39,36 +43,36 @@ export function createAnswers(
 }
 
 /** Makes the runs of each path once. */
-function keptByPath<Result>(make: (path: PathId) => Promise<Result>): (path: PathId) => Promise<Result> {
+function keptByPath<Result>(make: (pathId: PathId) => Promise<Result>): (pathId: PathId) => Promise<Result> {
   const results = new Map<PathId, Promise<Result>>();
-  return (path) => {
-    const result = results.get(path) ?? make(path);
-    results.set(path, result);
+  return (pathId) => {
+    const result = results.get(pathId) ?? make(pathId);
+    results.set(pathId, result);
     return result;
   };
 }
 
 /** The command must notice a wrong answer on each covered path. */
 export async function judgeAnswers({ plan, covered, answerOn }: Context): Promise<Judged[]> {
-  const judge = async (path: PathId): Promise<Judged> => {
-    const name = `answer.${path}`;
-    const answer = await answerOn(path);
+  const judge = async (pathId: PathId): Promise<Judged> => {
+    const name = `answer.${pathId}`;
+    const answer = await answerOn(pathId);
     if (answer.kind === "not judged") return open(name, answer.reason);
     if (answer.kind !== "unnoticed") return held(name);
-    if (plan.allow.includes(path)) return { checks: [check(name, "allowed")], problems: [] };
-    return { checks: [check(name, "failed")], problems: [unnoticed(path, plan)] };
+    if (plan.allow.includes(pathId)) return { checks: [check(name, "allowed")], problems: [] };
+    return { checks: [check(name, "failed")], problems: [unnoticed(pathId, plan)] };
   };
-  return Promise.all(covered.filter((path) => isWanted(plan, `answer.${path}`)).map(judge));
+  return Promise.all(covered.filter((pathId) => isWanted(plan, `answer.${pathId}`)).map(judge));
 }
 
-function unnoticed(path: PathId, plan: CertifyPlan): Problem {
-  const { status, when } = outcomeOf(path);
-  const name = `answer.${path}`;
-  const instead = isSuccess(path) ? "401" : "200";
+function unnoticed(pathId: PathId, plan: CertifyPlan): Problem {
+  const { status, when } = outcomeOf(pathId);
+  const name = `answer.${pathId}`;
+  const instead = isSuccess(pathId) ? "401" : "200";
   return {
     name,
     sentence: `Passes with the wrong answer: ${when} got ${instead} in place of ${status}`,
-    whatToDo: `Make a test fail on it. If your client survives it on purpose, add --allow ${path}.`,
+    whatToDo: `Make a test fail on it. If your client survives it on purpose, add --allow ${pathId}.`,
     again: againWith(plan, "certify", "--only", name),
     runs: [name],
   };
@@ -82,11 +86,11 @@ export async function whyUnnoticed(
   answerOn: Context["answerOn"],
 ): Promise<Reason | undefined> {
   let count = 0;
-  for (const path of covered.filter((path) => [401, 403].includes(outcomeOf(path).status))) {
-    const { kind } = await answerOn(path);
+  for (const pathId of covered.filter((pathId) => [401, 403].includes(outcomeOf(pathId).status))) {
+    const { kind } = await answerOn(pathId);
     if (kind === "noticed")
       return {
-        why: `the command also passes when ${outcomeOf(path).when} is accepted once`,
+        why: `the command also passes when ${outcomeOf(pathId).when} is accepted once`,
         whatToDo: noRepeats,
       };
     count += kind === "noticed once" ? 1 : 0;

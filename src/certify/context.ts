@@ -75,10 +75,10 @@ export interface Context {
   readonly covered: readonly PathId[];
   readonly varied: Promise<Variations>;
   /** The run whose first request on a path gets the wrong answer; `undefined` if `--allow` names the path. */
-  readonly wrongOnce: (path: PathId) => Promise<ClientRun | undefined>;
-  readonly answerOn: (path: PathId) => Promise<Answer>;
+  readonly wrongOnce: (pathId: PathId) => Promise<ClientRun | undefined>;
+  readonly answerOn: (pathId: PathId) => Promise<Answer>;
   /** Why a client that keeps accepted responses may hide a runner that repeats tests; it keeps no 404. */
-  readonly whyRepeated: (path: PathId) => Promise<Reason | undefined>;
+  readonly whyRepeated: (pathId: PathId) => Promise<Reason | undefined>;
   /** Why a failure that comes only once may not show, such as a runner that repeats tests; `undefined` if it shows. */
   readonly whyHidden: () => Promise<Reason | undefined>;
 }

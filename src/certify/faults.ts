@@ -24,22 +24,24 @@ export async function judgeFaults(context: Context): Promise<Judged[]> {
 
 /** A path whose first request a test uses. `isSteady`: each run sends equally many requests there. */
 interface Subject {
-  readonly path: PathId;
+  readonly pathId: PathId;
   readonly isSteady: boolean;
 }
 
 async function faultSubject({ plain, varied, answerOn }: Context): Promise<Subject | undefined> {
   const { passed } = await varied;
-  const isSteady = (path: PathId) => passed.every((run) => requestsIn(run, path) === requestsIn(plain, path));
-  const subjects = [...new Set(plain.sent.flatMap(({ requests }) => requests.map(({ path }) => path)))]
-    .filter((path) => isSuccess(path))
-    .map((path) => ({ path, isSteady: isSteady(path) }))
+  const isSteady = (pathId: PathId) =>
+    passed.every((run) => requestsIn(run, pathId) === requestsIn(plain, pathId));
+  const subjects = [...new Set(plain.sent.flatMap(({ requests }) => requests.map(({ pathId }) => pathId)))]
+    .filter((pathId) => isSuccess(pathId))
+    .map((pathId) => ({ pathId, isSteady: isSteady(pathId) }))
     .toSorted((one, other) => Number(other.isSteady) - Number(one.isSteady));
-  for (const subject of subjects) if ((await answerOn(subject.path)).kind === "noticed once") return subject;
+  for (const subject of subjects)
+    if ((await answerOn(subject.pathId)).kind === "noticed once") return subject;
   return undefined;
 }
 
-type Hit = (path?: PathId, isAlone?: boolean) => Promise<ClientRun | undefined>;
+type Hit = (pathId?: PathId, isAlone?: boolean) => Promise<ClientRun | undefined>;
 
 async function judgeFault(
   fault: FaultPathId,
@@ -48,46 +50,52 @@ async function judgeFault(
 ): Promise<Judged> {
   const { runs, plain } = context;
   const faults = faultsOf(fault);
-  const hit: Hit = (path, isAlone = false) =>
-    runs.make(fault, { faults, once: path === undefined ? {} : { path } }, { wait: longestWait, isAlone });
-  const first = await hit(subject?.path);
+  const hit: Hit = (pathId, isAlone = false) =>
+    runs.make(
+      fault,
+      { faults, once: pathId === undefined ? {} : { pathId } },
+      { wait: longestWait, isAlone },
+    );
+  const first = await hit(subject?.pathId);
   if (first === undefined) return open(fault, notMade);
-  const path = first.hitPath;
-  if (path === undefined) return open(fault, notHit);
-  if (first.outcome !== "passed") return judgeFailure(fault, first, path, context, hit);
+  const pathId = first.hitPath;
+  if (pathId === undefined) return open(fault, notHit);
+  if (first.outcome !== "passed") return judgeFailure(fault, first, pathId, context, hit);
   const reason =
-    whyNotJudged(plain, first, "hit") ?? (subject === undefined ? await whyUnseen(path, context) : undefined);
+    whyNotJudged(plain, first, "hit") ??
+    (subject === undefined ? await whyUnseen(pathId, context) : undefined);
   if (reason !== undefined) return open(fault, reason);
   if (subject?.isSteady) {
-    const isFollowed = requestsIn(first, path) > requestsIn(plain, path);
+    const isFollowed = requestsIn(first, pathId) > requestsIn(plain, pathId);
     return isFollowed || effectAt(fault).onlyDelays ? held(fault) : open(fault, notFollowed);
   }
   // A response that nobody uses may have been hit, but not all of each second ones are such.
-  const each = faults.map(({ then }) => ({ when: { path_id: path as ApiPathId, every: 2 }, then }));
+  const each = faults.map(({ then }) => ({ when: { path_id: pathId as ApiPathId, every: 2 }, then }));
   const second = await runs.make(fault, { faults: each }, { wait: longestWait });
   return second?.outcome === "passed" && second.hits > 0 ? held(fault) : open(fault, differing);
 }
 
-async function whyUnseen(path: PathId, context: Context): Promise<Reason | undefined> {
-  const isOnce = requestsIn(context.plain, path) === 1;
-  return (await context.whyHidden()) ?? (isOnce ? context.whyRepeated(path) : undefined);
+async function whyUnseen(pathId: PathId, context: Context): Promise<Reason | undefined> {
+  const isOnce = requestsIn(context.plain, pathId) === 1;
+  return (await context.whyHidden()) ?? (isOnce ? context.whyRepeated(pathId) : undefined);
 }
 
 /** Another path shows where the command fails; the same one, whether it does so again. */
 async function judgeFailure(
   fault: FaultPathId,
   first: ClientRun,
-  path: PathId,
+  pathId: PathId,
   { plan, covered }: Context,
   hit: Hit,
 ): Promise<Judged> {
-  if (fault === "fault.hang" && first.outcome === "timed_out") return faultFailed(fault, first, [path], plan);
-  const secondPath = otherPath(covered, path) ?? path;
+  if (fault === "fault.hang" && first.outcome === "timed_out")
+    return faultFailed(fault, first, [pathId], plan);
+  const secondPath = otherPath(covered, pathId) ?? pathId;
   const second = await hit(secondPath);
   if (second !== undefined && second.outcome !== "passed" && second.hits > 0)
-    return faultFailed(fault, first, [...new Set([path, secondPath])], plan);
-  const again = await hit(path, true);
-  return again?.outcome === "passed" ? open(fault, onceFailed) : faultFailed(fault, first, [path], plan);
+    return faultFailed(fault, first, [...new Set([pathId, secondPath])], plan);
+  const again = await hit(pathId, true);
+  return again?.outcome === "passed" ? open(fault, onceFailed) : faultFailed(fault, first, [pathId], plan);
 }
 
 const faultFailed = (

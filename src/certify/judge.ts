@@ -63,7 +63,7 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
 /** How many runs a client without a problem takes. */
 function expectedRuns(plan: CertifyPlan, covered: readonly PathId[]): number {
   const seeds = seedsOf(plan);
-  const answers = covered.filter((path) => isWanted(plan, `answer.${path}`));
+  const answers = covered.filter((pathId) => isWanted(plan, `answer.${pathId}`));
   const resends = resendKinds(covered).filter(({ name }) => isWanted(plan, name));
   const isMixed = seeds.length > 1 || plan.only?.includes("varied.mixed");
   // A 401 takes two forms.

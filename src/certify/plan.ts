@@ -101,18 +101,18 @@ export function resendKeyOf(
   { defaultKey, allow }: Pick<CertifyPlan, "defaultKey" | "allow">,
 ): SentKey | undefined {
   const working = sent.filter(
-    ({ isUnknown, requests }) => !isUnknown && requests.some(({ path }) => isSuccess(path)),
+    ({ isUnknown, requests }) => !isUnknown && requests.some(({ pathId }) => isSuccess(pathId)),
   );
   const always = working.filter(({ requests }) =>
-    requests.every(({ path }) => isSuccess(path) || isFault(path)),
+    requests.every(({ pathId }) => isSuccess(pathId) || isFault(pathId)),
   );
-  const judgeable = always.filter(({ requests }) => !requests.some(({ path }) => allow.includes(path)));
+  const judgeable = always.filter(({ requests }) => !requests.some(({ pathId }) => allow.includes(pathId)));
   return judgeable.find(({ key }) => key === defaultKey) ?? judgeable[0] ?? always[0] ?? working[0];
 }
 
 /** A path for a second run of a fault: another one, of a key that works if there is one. */
 export function otherPath(paths: readonly PathId[], first: PathId | undefined): PathId | undefined {
-  const others = paths.filter((path) => path !== first);
+  const others = paths.filter((pathId) => pathId !== first);
   return others.find(isSuccess) ?? others[0] ?? first;
 }
 

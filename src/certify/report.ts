@@ -201,7 +201,7 @@ export function certificateText(
     ...listLine("Held", heldWords(checks)),
     ...listLine(
       "Allowed",
-      allow.map((path) => `wrong answers on ${path}`),
+      allow.map((pathId) => `wrong answers on ${pathId}`),
     ),
     ...notJudgedLines(checks),
   ];

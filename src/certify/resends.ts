@@ -25,7 +25,7 @@ import {
 } from "./run.js";
 
 /** One kind of rejection, after which a client must not send the key again, or not at once. */
-export interface ResendKind extends Pick<Resend, "path" | "when" | "seconds" | "asDate"> {
+export interface ResendKind extends Pick<Resend, "pathId" | "when" | "seconds" | "asDate"> {
   /** Its name in `--only`. */
   readonly name: string;
   readonly after: string;
@@ -37,18 +37,18 @@ const [seconds, lastingSeconds] = [4, 10];
 /** The kinds of rejections for a client that covers these paths. */
 export function resendKinds(covered: readonly PathId[]): ResendKind[] {
   const pathOf = (status: number, usual: ApiPathId) =>
-    (covered.find((path) => outcomeOf(path).status === status) ?? usual) as ApiPathId;
+    (covered.find((pathId) => outcomeOf(pathId).status === status) ?? usual) as ApiPathId;
   const codes = new Map<string, ApiPathId>();
-  for (const path of covered.filter((one) => outcomeOf(one).status === 403)) {
-    const code = String(outcomeOf(path).code);
-    if (!codes.has(code)) codes.set(code, path as ApiPathId);
+  for (const pathId of covered.filter((one) => outcomeOf(one).status === 403)) {
+    const code = String(outcomeOf(pathId).code);
+    if (!codes.has(code)) codes.set(code, pathId as ApiPathId);
   }
   const soon = {
-    path: pathOf(429, "429.per_minute"),
+    pathId: pathOf(429, "429.per_minute"),
     when: "too soon",
     advice: "too-soon-after-429",
   } as const;
-  const failing = { path: "fault.status", when: "too soon", advice: "too-soon-after-503" } as const;
+  const failing = { pathId: "fault.status", when: "too soon", advice: "too-soon-after-503" } as const;
   return [
     { name: "resend.429.without", ...soon, after: "a 429 without `Retry-After`" },
     { name: "resend.429.seconds", ...soon, after: `a 429 with \`Retry-After: ${seconds}\``, seconds },
@@ -62,18 +62,18 @@ export function resendKinds(covered: readonly PathId[]): ResendKind[] {
     },
     {
       name: "resend.outage",
-      path: "fault.status",
+      pathId: "fault.status",
       when: "hasty",
       after: "a 503",
       advice: "no-pause-after-failure",
     },
     {
-      ...{ name: "resend.401", path: pathOf(401, "401.revoked"), when: "always" },
+      ...{ name: "resend.401", pathId: pathOf(401, "401.revoked"), when: "always" },
       ...{ after: "a 401", advice: "same-key-after-401" },
     },
-    ...[...codes].map(([code, path]): ResendKind => {
+    ...[...codes].map(([code, pathId]): ResendKind => {
       const after = `a 403 with \`${code}\``;
-      return { name: `resend.403.${code}`, path, when: "always", after, advice: "same-key-after-403" };
+      return { name: `resend.403.${code}`, pathId, when: "always", after, advice: "same-key-after-403" };
     }),
   ];
 }
@@ -97,7 +97,7 @@ export async function judgeAllResends(context: Context): Promise<Judged[]> {
   const subject = resendKeyOf(plain.sent, plan);
   if (subject === undefined) return [open("resends", noKey)];
   const { key, requests } = subject;
-  const first = requests.find(({ path }) => isSuccess(path)) as KeyRequest;
+  const first = requests.find(({ pathId }) => isSuccess(pathId)) as KeyRequest;
   const { passed, checks } = await varied;
   const sends = (run: ClientRun) => run.sent.find((one) => one.key === key)?.requests.length ?? 0;
   const counts = [plain, ...passed].map(sends);
@@ -107,7 +107,7 @@ export async function judgeAllResends(context: Context): Promise<Judged[]> {
     ...{ plain, key, sends, expectMore: runs.expectMore },
     // Of a key that is sent once, the client may keep the accepted response.
     whyHidden: async () =>
-      (await whyHidden()) ?? (requests.length === 1 ? context.whyRepeated(first.path) : undefined),
+      (await whyHidden()) ?? (requests.length === 1 ? context.whyRepeated(first.pathId) : undefined),
     passes: checks.length > 1 ? minPasses : maxPasses,
     run: (kind, resend) => runs.make(kind.name, { resend }, { wait: waitFor(kind, requests.length) }),
   };
@@ -188,11 +188,11 @@ const nothingRejected: Reason = {
 
 /** A client that sends more after a rejection than after a response that accepts it may have sent the key again. */
 async function whyContradicted(
-  { when, path, name }: ResendKind,
+  { when, pathId, name }: ResendKind,
   { covered, wrongOnce, plain }: Context,
 ): Promise<Reason | undefined> {
   if (when !== "always") return undefined;
-  const { status, code } = outcomeOf(path);
+  const { status, code } = outcomeOf(pathId);
   const isOfKind = (one: PathId) =>
     outcomeOf(one).status === status && (name === "resend.401" || outcomeOf(one).code === code);
   for (const one of covered.filter(isOfKind)) {
@@ -200,7 +200,7 @@ async function whyContradicted(
     const fewer = accepted === undefined ? 0 : requestsIn(plain, one) - requestsIn(accepted, one);
     if (fewer <= 0) continue;
     const ids = plain.sent.flatMap(({ requests }) =>
-      requests.flatMap(({ id, path }) => (path === one ? id : [])),
+      requests.flatMap(({ id, pathId }) => (pathId === one ? id : [])),
     );
     return {
       why: `with the first request on ${one} accepted, the command sent ${fewer === 1 ? "1 request" : `${fewer} requests`} fewer there than in the plain run (${ids.slice(0, 4).join(", ")})`,
@@ -273,9 +273,9 @@ class Form {
   }
 
   #reject(after: number, more: Pick<Resend, "lasts" | "seconds"> = {}): Promise<ClientRun | undefined> {
-    const { path, when, seconds, asDate } = this.#kind;
+    const { pathId, when, seconds, asDate } = this.#kind;
     const timed = { ...(seconds !== undefined && { seconds }), ...(asDate && { asDate }) };
-    return this.#tools.run(this.#kind, { key: this.#tools.key, path, when, ...timed, after, ...more });
+    return this.#tools.run(this.#kind, { key: this.#tools.key, pathId, when, ...timed, after, ...more });
   }
 
   /** A command that fails has sent nothing again, unless a request that must not follow was accepted. One that does not end may still do so. */

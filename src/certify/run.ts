@@ -17,7 +17,7 @@ export interface SentKey {
 export interface KeyRequest {
   readonly id: string;
   /** Where it ended, or would have ended without the conditions of the run. */
-  readonly path: PathId;
+  readonly pathId: PathId;
 }
 
 /** The last response of a run, and how it varied. */
@@ -124,7 +124,7 @@ export function collectRequests(time: () => number) {
     const key = ref ?? fingerprint ?? "";
     const sent = sentByKey.get(key) ?? { key, isUnknown: ref === null, requests: [] };
     sentByKey.set(key, sent);
-    sent.requests.push({ id, path: seen.hit ?? pathId });
+    sent.requests.push({ id, pathId: seen.hit ?? pathId });
     const varied = seen.points.filter(({ row, variant }) => wordsOf(row, variant) !== undefined);
     for (const point of varied) points.set(idOfPoint(point), point);
     last = { id, pathId, status, points: varied };
@@ -175,8 +175,9 @@ export const findDependency = "Find out what else the command depends on: time, 
 export const idOfPoint = ({ row, status, variant }: VariedPoint) => `${row} ${status} ${variant}`;
 
 /** The number of a run's requests: all, or those that ended on a path. */
-export const requestsIn = ({ sent }: Pick<RunFacts, "sent">, path?: PathId) =>
-  sent.flatMap(({ requests }) => requests).filter((one) => path === undefined || one.path === path).length;
+export const requestsIn = ({ sent }: Pick<RunFacts, "sent">, pathId?: PathId) =>
+  sent.flatMap(({ requests }) => requests).filter((one) => pathId === undefined || one.pathId === pathId)
+    .length;
 
 const rerun =
   "Turn off what runs only some of your tests, or none, such as `--rerun-tasks` of Gradle, `--force` of Turborepo, `--skip-nx-cache` of Nx, or `--no-cache`, and leave out `--onlyChanged`.";
@@ -217,8 +218,8 @@ function missingIn(plain: Pick<RunFacts, "sent">, run: Pick<RunFacts, "sent">): 
 function requestsOf({ key, isUnknown, requests }: SentKey): string[] {
   const name = isUnknown || key === "" ? "" : `\`${key}\` `;
   return requests
-    .filter(({ path }) => !isFault(path))
-    .map(({ path }) => (name === "" ? `a request that ends on ${path}` : `${name}(${path})`));
+    .filter(({ pathId }) => !isFault(pathId))
+    .map(({ pathId }) => (name === "" ? `a request that ends on ${pathId}` : `${name}(${pathId})`));
 }
 
 const errorLine =

@@ -101,7 +101,7 @@ async function judgeMixed({ plan, runs, plain }: Context): Promise<Judged> {
 
 /** What too few requests, or the client's own settings, kept from varying. */
 function whatIsNotShown({ report }: ClientRun, all: readonly ClientRun[]): Judgment[] {
-  const covered = coveredPaths(report).map((path) => outcomeOf(path).status);
+  const covered = coveredPaths(report).map((pathId) => outcomeOf(pathId).status);
   const missing = [401, 403, 429].filter((status) => !covered.includes(status));
   const varied = new Set(all.flatMap(({ points }) => points.map(({ row }) => row)));
   const unvaried = [...new Set(all.flatMap((run) => run.unvaried))].filter((name) => !varied.has(name));

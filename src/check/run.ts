@@ -4,7 +4,6 @@ import { memberIn } from "../rules/schema/json.js";
 import { compareRejections, compareSuccesses } from "./comparisons.js";
 import { type CheckedPath, checkedPaths, findKey, keysInVariables, type Variables } from "./contract.js";
 import { type Attempt, type CompletedAttempt, judgeAttempt, undocumentedIn, whyUntried } from "./judge.js";
-import { type CheckReport, pathVerdict } from "./report.js";
 import {
   type CheckedResponse,
   createRedact,
@@ -15,6 +14,7 @@ import {
   readResponse,
   shownText,
 } from "./response.js";
+import { type CheckResult, pathVerdict } from "./result.js";
 
 interface CheckOptions {
   readonly url: string;
@@ -26,7 +26,7 @@ interface CheckOptions {
 }
 
 /** Requests without a key come first: a host gets a key only if its responses could be the API's. */
-export async function runCheck(send: Send, options: CheckOptions): Promise<CheckReport> {
+export async function runCheck(send: Send, options: CheckOptions): Promise<CheckResult> {
   const { env, maxRequests, url } = options;
   const session = new Session(send, options);
   const attempts: Attempt[] = [];

@@ -53,9 +53,11 @@ function reportedPaths(
 ): ReportedPath[] {
   const knownOutcomes = outcomesOf(served);
   // A custom handler, or an endpoint that an earlier scenario had.
-  const others = Object.keys(counted.paths).filter((id) => knownOutcomes.every(({ path }) => path !== id));
-  return [...knownOutcomes, ...(others as PathId[]).map(outcomeOf)].map(({ path, promised, when }) => {
-    const pathId = path as PathId;
+  const others = Object.keys(counted.paths).filter((id) =>
+    knownOutcomes.every(({ pathId }) => pathId !== id),
+  );
+  return [...knownOutcomes, ...(others as PathId[]).map(outcomeOf)].map(({ pathId: id, promised, when }) => {
+    const pathId = id as PathId; // outcomes of this list
     const { count, isCovered: covered } = counted.paths[pathId] ?? { count: 0, isCovered: false };
     return { pathId, promised, covered, count, when, howToCover: covered ? null : hints(pathId) };
   });

@@ -63,14 +63,14 @@ test("a request without fault passes", () => {
   expect(authorize(good)).toBe("200.live");
 });
 
-test.each(faults)("the fault %s ends a request on its own path", (path, change) => {
-  expect(authorize(change(good))).toBe(path);
+test.each(faults)("the fault %s ends a request on its own path", (pathId, change) => {
+  expect(authorize(change(good))).toBe(pathId);
 });
 
-const pairs = faults.flatMap(([path, change], index) =>
+const pairs = faults.flatMap(([pathId, change], index) =>
   faults
     .slice(index + 1)
-    .map(([later, other]) => [path, later, (facts: typeof good) => change(other(facts))] as const),
+    .map(([later, other]) => [pathId, later, (facts: typeof good) => change(other(facts))] as const),
 );
 test.each(pairs)("of %s and %s the first is noticed", (first, _second, both) => {
   expect(authorize(both(good))).toBe(first);
@@ -87,7 +87,7 @@ test("a check rejects on each of its own paths", () => {
   const neverApproved = { ...good, organization: { ...organization, liveAccess: "not_approved" as const } };
   const all = [...faults.map(([, change]) => change(good)), neverApproved];
   for (const { name, exits, reject } of authorizationChecks) {
-    const own = all.map(reject).filter((path) => path !== undefined && exits.includes(path));
+    const own = all.map(reject).filter((pathId) => pathId !== undefined && exits.includes(pathId));
     expect([name, [...new Set(own)].sort()]).toEqual([name, [...exits].sort()]);
   }
 });
@@ -103,8 +103,8 @@ test.each<[PathId, Partial<KeyRecord>]>([
   ["200.legacy", { environment: "test", legacy: true }],
   ["200.replacement", { replaces: "old" }],
   ["200.retiring", { replaces: "older", legacy: true, overlapEndsAt: 2000 }],
-])("a success is told apart as %s", (path, given) => {
-  expect(authorize({ ...good, key: { ...key, ...given } })).toBe(path);
+])("a success is told apart as %s", (pathId, given) => {
+  expect(authorize({ ...good, key: { ...key, ...given } })).toBe(pathId);
 });
 
 test("R14 R28 promised outcomes of one status and code have one message", () => {

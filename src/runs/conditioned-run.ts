@@ -41,7 +41,7 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
       if (replacement !== undefined) hit = result.pathId;
       return replacement;
     };
-  const isOutage = resend?.path === "fault.status";
+  const isOutage = resend?.pathId === "fault.status";
   return {
     profile: conditions.profile,
     hidesCauses: (answer ?? resend) !== undefined,
@@ -106,8 +106,8 @@ function startFaults({ faults = [], once }: RunConditions, claim: ClaimOnce): Co
   return (sandbox, call, facts) => {
     const isWanted = () => {
       if (once === undefined) return true;
-      const path = facts.expectedPath();
-      const isMeant = once.path === undefined ? isSuccess(path) : path === once.path;
+      const pathId = facts.expectedPath();
+      const isMeant = once.pathId === undefined ? isSuccess(pathId) : pathId === once.pathId;
       return isMeant && isIdempotent(call.request.method) && claim("fault");
     };
     return faults.length > 0 && isWanted() ? fireFault(faultsIn(sandbox), call.number, facts) : undefined;

@@ -11,13 +11,13 @@ export interface RunConditions {
   /** Faults that come before the sandbox's own; each start of a scenario counts its requests again. */
   readonly faults?: NonNullable<Scenario["faults"]>;
   /** Whether these faults hit one request of the run: the first that ends on this path. Default: with a key that works. */
-  readonly once?: { readonly path?: PathId };
+  readonly once?: { readonly pathId?: PathId };
   /** The only rows that vary. Default: all. */
   readonly rows?: readonly RowChoice[];
   /** Whether each response has the next variants, except a 401 (R14) and what records have. Default: all have the same ones. */
   readonly mixed?: true;
   /** The path whose requests get the wrong response, as on another path. No request causes advice then, as with a resend. */
-  readonly answer?: { readonly path: PathId; readonly once?: true; readonly as?: ApiPathId };
+  readonly answer?: { readonly pathId: PathId; readonly once?: true; readonly as?: ApiPathId };
   readonly resend?: Resend;
 }
 
@@ -26,7 +26,7 @@ export interface Resend {
   /** The ref of the key. */
   readonly key: string;
   /** Where a rejected request ends. */
-  readonly path: ApiPathId | "fault.status";
+  readonly pathId: ApiPathId | "fault.status";
   /** When no other request must follow a rejected one. */
   readonly when: "always" | "too soon" | "hasty";
   /** The seconds of its `Retry-After`. Default: none; a 429 then lasts until the minute ends. */

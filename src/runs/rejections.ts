@@ -130,15 +130,15 @@ const late: Delivery = {
 };
 
 function rejection(
-  { path, when, seconds, asDate = false }: Resend,
+  { pathId, when, seconds, asDate = false }: Resend,
   sandbox: SandboxState,
   call: ApiCall,
 ): CallResult {
-  if (path === "fault.status") {
+  if (pathId === "fault.status") {
     const result = unavailable(sandbox, call, seconds, asDate);
     return when === "hasty" ? { ...result, delivery: late } : result;
   }
-  const { response, ...rejected } = rejectCall(sandbox, call, { path });
+  const { response, ...rejected } = rejectCall(sandbox, call, { pathId });
   const others = headerPairs(response.headers)
     .filter(([name]) => name !== "Retry-After")
     .flat();

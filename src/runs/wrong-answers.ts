@@ -20,7 +20,7 @@ export function startAnswering(
 ): ReplaceResult {
   return (sandbox, call, result) => {
     const isWrong =
-      result.pathId === answer?.path && result.fault === undefined && call.endpoint !== undefined;
+      result.pathId === answer?.pathId && result.fault === undefined && call.endpoint !== undefined;
     return isWrong && (!answer.once || claim("answer"))
       ? wrongAnswer(sandbox, call, result, answer.as)
       : undefined;
@@ -32,10 +32,10 @@ function wrongAnswer(
   sandbox: SandboxState,
   call: ApiCall,
   result: CallResult,
-  path: ApiPathId = "401.unknown",
+  pathId: ApiPathId = "401.unknown",
 ): CallResult {
   if (!isSuccess(result.pathId)) return { ...result, response: acceptance(sandbox, call), code: null };
-  const { response, code } = rejectCall(sandbox, call, { path });
+  const { response, code } = rejectCall(sandbox, call, { pathId });
   return { ...result, response, code };
 }
 

@@ -17,8 +17,8 @@ export function successPathOf<Admitted>(
 }
 
 export function successPathsOf(endpoint: Endpoint): readonly PathId[] {
-  const path = successPathOf(endpoint, undefined);
-  return path === undefined ? outcomes.map((row) => row.path).filter(isSuccess) : [path];
+  const pathId = successPathOf(endpoint, undefined);
+  return pathId === undefined ? outcomes.map((row) => row.pathId).filter(isSuccess) : [pathId];
 }
 
 /** An endpoint of the API, and its responses. A released one is one file and its row in `src/api/endpoints.ts`. */

@@ -96,10 +96,10 @@ function timelineEvents({ timeline: { steps, next } }: SandboxState): Coming[] {
 function faultEvents({ faults }: SandboxState): Coming[] {
   return faults.flatMap(({ when, effect }): Coming[] => {
     const { after, until, key = null, organization = null } = when;
-    const path = faultPathOf(effect);
+    const pathId = faultPathOf(effect);
     return [
-      { key, organization, at: after, kind: "fault_begins", text: `${path} begins` },
-      { key, organization, at: until, kind: "fault_ends", text: `${path} ends` },
+      { key, organization, at: after, kind: "fault_begins", text: `${pathId} begins` },
+      { key, organization, at: until, kind: "fault_ends", text: `${pathId} ends` },
     ];
   });
 }

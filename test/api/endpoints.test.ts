@@ -169,9 +169,9 @@ test.each([
 test("the list of endpoints is the same for the same scenario, and names each success", () => {
   expect(endpointsIn(withEndpoints)).toBe(endpointsIn(withEndpoints));
   const added = outcomesOf(endpointsIn(withEndpoints)).filter(
-    ({ promised, path }) => !promised && path.startsWith("20"),
+    ({ promised, pathId }) => !promised && pathId.startsWith("20"),
   );
-  expect(added.map(({ path }) => path)).toEqual([
+  expect(added.map(({ pathId }) => pathId)).toEqual([
     "200.listConsents",
     "201.createConsent",
     "200.readConsent",

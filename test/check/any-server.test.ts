@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { renderCheck } from "../../src/check/report.js";
+import { renderCheck } from "../../src/check/result.js";
 import { runCheck } from "../../src/check/run.js";
 import type { NoResponse, RawResponse } from "../../src/node/clients/send-once.js";
 import { unknownSecret } from "../../src/scenario/population.js";

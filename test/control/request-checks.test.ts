@@ -18,8 +18,8 @@ test("the request checks have each path of the API once, as an exit of a check o
     const { checks, successes, faults } = (await ask("/request-checks")).body.data;
     expect(checks.map(({ name }: Check) => name)).toEqual(names);
     const paths = checks.flatMap(({ exits }: Check) => exits).concat(successes);
-    const listed = outcomesOf(endpointsIn(bundledScenarios[scenario])).map(({ path }) => path);
-    expect(paths.toSorted()).toEqual(listed.filter((path) => !isFault(path)).toSorted());
+    const listed = outcomesOf(endpointsIn(bundledScenarios[scenario])).map(({ pathId }) => pathId);
+    expect(paths.toSorted()).toEqual(listed.filter((pathId) => !isFault(pathId)).toSorted());
     expect(faults).toEqual(faultPathIds);
   }
 });

@@ -204,9 +204,11 @@ function keysPart(): string {
   );
   const all = [...ends, ["unknown", "401.unknown"], ["malformed", "401.malformed"]] as const;
   const responses = new Map<string, string[]>();
-  for (const { path, status, code: word } of outcomes) {
+  for (const { pathId, status, code: word } of outcomes) {
     const response = responseWords[status] ?? `${status} ${code(word)}`;
-    const refs = all.flatMap(([ref, end]) => (end === path ? `${code(ref)}${limitWords[path] ?? ""}` : []));
+    const refs = all.flatMap(([ref, end]) =>
+      end === pathId ? `${code(ref)}${limitWords[pathId] ?? ""}` : [],
+    );
     if (refs.length > 0) responses.set(response, [...(responses.get(response) ?? []), ...refs]);
   }
   const rows = [...responses].map(([response, refs]) => {
@@ -265,8 +267,8 @@ const notPromised = (status: number) => (status === 429 ? " (code not promised)"
 function pathsPart(): string {
   return table(
     ["path", "response", "cause", "what to do"],
-    ...outcomes.map(({ path, status, code: errorCode, when, whatToDo }) => [
-      code(path),
+    ...outcomes.map(({ pathId, status, code: errorCode, when, whatToDo }) => [
+      code(pathId),
       status === 0 ? "" : `${status}${errorCode === null ? "" : ` ${code(errorCode)}`}${notPromised(status)}`,
       when,
       whatToDo,

@@ -70,9 +70,9 @@ const followed = new Set<string>();
 test.each(Object.entries(scenarios))("%s: the report's steps cover the path", async (_name, scenario) => {
   const running = await serve(scenario);
   const others = new Map<string, Awaited<ReturnType<typeof serve>>>();
-  for (const { path } of outcomes) {
+  for (const { pathId } of outcomes) {
     running.sandbox.requests.clear();
-    const hint = hintFor(running.sandbox, path);
+    const hint = hintFor(running.sandbox, pathId);
     const { scenario: other, curl } = hint;
     if (other !== null && followed.has(other + curl)) continue;
     if (other !== null) followed.add(other + curl);
@@ -82,7 +82,7 @@ test.each(Object.entries(scenarios))("%s: the report's steps cover the path", as
     sandbox.requests.clear();
     await follow(curl, sandbox, environment());
     const report = sandbox.report();
-    expect([hint, report.paths.find((row) => row.pathId === path)?.count]).toEqual([hint, 1]);
+    expect([hint, report.paths.find((row) => row.pathId === pathId)?.count]).toEqual([hint, 1]);
     expect(report.advice.filter(({ level }) => level === "error")).toEqual([]);
   }
 });

@@ -51,8 +51,8 @@ test("key-states has a key for every promised path that a key can lead to", () =
   const sandbox = startFrozen("key-states");
   const paths = [...sandbox.registry.keys.keys()].map((ref) => predictKey(sandbox, ref).pathId);
   const withoutKey = ["401.missing", "401.malformed", "401.unknown"];
-  const owed = outcomes.filter(({ path, promised }) => promised && !withoutKey.includes(path));
-  expect([...new Set(paths)].sort()).toEqual(owed.map(({ path }) => path).sort());
+  const owed = outcomes.filter(({ pathId, promised }) => promised && !withoutKey.includes(pathId));
+  expect([...new Set(paths)].sort()).toEqual(owed.map(({ pathId }) => pathId).sort());
 });
 
 test("bad-day has a key for every fault, and one key with several faults", () => {

@@ -9,11 +9,11 @@ export const [, ...others] = builtIn.filter((one) => released.includes(one));
 export const promisedCount = outcomesOf(released).filter((row) => row.promised).length;
 
 /** The promised paths that a client of the first endpoint can cover, and the other ones. */
-export const ofFirst = outcomesOf(released.slice(0, 1)).flatMap(({ path, promised }) =>
-  promised ? [path] : [],
+export const ofFirst = outcomesOf(released.slice(0, 1)).flatMap(({ pathId, promised }) =>
+  promised ? [pathId] : [],
 );
-export const ofOthers = outcomesOf(released).flatMap(({ path, promised }) =>
-  promised && !ofFirst.includes(path) ? [path] : [],
+export const ofOthers = outcomesOf(released).flatMap(({ pathId, promised }) =>
+  promised && !ofFirst.includes(pathId) ? [pathId] : [],
 );
 
 /** The promised paths that no key of `key-states` covers, because none has the scope. */

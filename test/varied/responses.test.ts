@@ -129,8 +129,8 @@ test("R1–R7 R27 R28 R48 thousands of varied responses on every path keep every
     for (const one of variantsIn(sandbox, responses[0].status)) seen.add(one);
   }
   const responding = (outcomes as readonly Outcome[])
-    .filter(({ path }) => !path.startsWith("fault."))
-    .map(({ path }) => path);
+    .filter(({ pathId }) => !pathId.startsWith("fault."))
+    .map(({ pathId }) => pathId);
   expect([...paths].sort()).toEqual(responding.sort());
   const all = variationTable.flatMap(({ id, variants }) => variants.map((one) => `${id}: ${one.id}`));
   expect(all.filter((one) => !seen.has(one))).toEqual([]);
@@ -206,19 +206,19 @@ const paths: readonly ApiPathId[] = [
 
 /** The responses on paths of every status, with what is selected. */
 function responsesOf(profile: Profile, choose: Selector): ApiResponse[] {
-  return paths.map((path) => {
+  return paths.map((pathId) => {
     const sandbox = startFrozen(scenario, { profile });
     const begun = startCall(sandbox, asked({ apiKey: scenarioSecret(sandbox, "key") }));
-    const kind = { status: outcomeOf(path).status, isContext: path === "200.test" };
+    const kind = { status: outcomeOf(pathId).status, isContext: pathId === "200.test" };
     const variation = profile === "varied" ? variationOf(sandbox, begun.number, kind, choose) : undefined;
     const { requestId: id = begun.id, assumptions = begun.assumptions } = variation ?? {};
     const call = { ...begun, variation, id, assumptions };
-    if (call.entry !== undefined && path === "200.test")
+    if (call.entry !== undefined && pathId === "200.test")
       return successResponse(sandbox, call, me, me.respond(call.entry));
     return rejectCall(sandbox, call, {
-      path,
+      pathId,
       scope: null,
-      ...(path === "405.method" && { allow: "GET, HEAD" }),
+      ...(pathId === "405.method" && { allow: "GET, HEAD" }),
     }).response;
   });
 }

@@ -187,8 +187,8 @@ function planOf(
 ): CertifyPlan {
   const { scenario } = loaded;
   const paths = outcomesOf(endpointsIn(scenario))
-    .filter(({ promised, path }) => promised || isSuccess(path as PathId))
-    .map(({ path }) => path as PathId);
+    .filter(({ promised, pathId }) => promised || isSuccess(pathId as PathId))
+    .map(({ pathId }) => pathId as PathId);
   const resends = resendKinds(paths).map(({ name }) => name);
   const starts = resends.flatMap((name) =>
     name.split(".").map((_, at, parts) => parts.slice(0, at + 1).join(".")),
@@ -196,7 +196,7 @@ function planOf(
   const names = [
     ...groupNames,
     mixedName,
-    ...paths.map((path) => `answer.${path}`),
+    ...paths.map((pathId) => `answer.${pathId}`),
     ...starts,
     ...faultPathIds,
   ];

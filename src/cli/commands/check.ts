@@ -1,6 +1,6 @@
 import { me } from "../../api/endpoints/me.js";
 import { keysInVariables } from "../../check/contract.js";
-import { renderCheck } from "../../check/report.js";
+import { renderCheck } from "../../check/result.js";
 import { runCheck } from "../../check/run.js";
 import { isLoopbackHost, readBaseUrl } from "../../node/addresses.js";
 import { createSend } from "../../node/clients/send-once.js";

@@ -38,8 +38,8 @@ function conditionsOf(
 function faultOf(text: string, { scenario }: LoadedScenario): NonNullable<RunConditions["faults"]> {
   const [name, path] = text.split("@");
   const fault = faultPathIds.find((one) => one === name);
-  const outcomes = outcomesOf(endpointsIn(scenario)).filter((row) => row.promised || isSuccess(row.path));
-  const paths = outcomes.map((row) => row.path);
+  const outcomes = outcomesOf(endpointsIn(scenario)).filter((row) => row.promised || isSuccess(row.pathId));
+  const paths = outcomes.map((row) => row.pathId);
   const some = path === undefined ? paths : paths.filter((one) => one === path);
   if (fault !== undefined && some.length > 0) return faultsOn(some, fault);
   const what = fault === undefined ? "a fault" : "a promised path";

@@ -77,7 +77,7 @@ function textLog(write: (text: string) => void, { palette, wrap }: Style, verbos
 }
 
 const responseWidth = Math.max(...outcomes.map((row) => responseText(row).length));
-const pathIdWidth = Math.max(...outcomes.map(({ path }) => path.length));
+const pathIdWidth = Math.max(...outcomes.map(({ pathId }) => pathId.length));
 const pathWidth = "/v1/relying-party/me".length;
 
 /** The key is its ref, the fingerprint of an unknown key, or `-`. */

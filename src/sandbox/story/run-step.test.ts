@@ -45,7 +45,8 @@ test("lists are compared whole, and null is not a missing member", () => {
 
 test("a response that a fault delayed is on its own path and on the fault's", () => {
   const late: StoryResponse = { ...response, fault: "fault.latency" };
-  for (const path of ["200.test", "fault.latency"] as const) expect(at({ path }, late), path).toEqual([]);
+  for (const pathId of ["200.test", "fault.latency"] as const)
+    expect(at({ path: pathId }, late), pathId).toEqual([]);
   expect(at({ path: "200.live" }, late)).toEqual(['path: "200.live", not "200.test", with fault.latency']);
 });
 

@@ -30,7 +30,7 @@ type SendStoryRequest = (request: StoryRequest) => StoryResponse;
 type StepExpectation = NonNullable<StoryStep["expect"]>;
 
 export function responseDifferences(expected: StepExpectation, response: StoryResponse): StepDifference[] {
-  const { status, code, path, headers = {}, body } = expected;
+  const { status, code, path: wantedPath, headers = {}, body } = expected;
   const content = parsedBody(response);
   const differences: StepDifference[] = [];
   const compare = (at: string, wanted: unknown, got: unknown) => {
@@ -40,9 +40,13 @@ export function responseDifferences(expected: StepExpectation, response: StoryRe
   compare("code", code, errorCodeIn(content) ?? null);
   const { pathId, fault } = response;
   // A fault that only delays a response leaves its path id unchanged: either of the two matches.
-  if (path !== undefined && path !== fault && path !== pathId) {
+  if (wantedPath !== undefined && wantedPath !== fault && wantedPath !== pathId) {
     const beside = fault === null || fault === pathId ? "" : `, with ${fault}`;
-    differences.push({ at: "path", expected: shownValue(path), found: `${shownValue(pathId)}${beside}` });
+    differences.push({
+      at: "path",
+      expected: shownValue(wantedPath),
+      found: `${shownValue(pathId)}${beside}`,
+    });
   }
   for (const [name, wanted] of Object.entries(headers)) {
     const value = response.headers[name.toLowerCase()];

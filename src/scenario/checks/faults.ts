@@ -53,7 +53,7 @@ export function checkPathId(
 ): void {
   if (pathId === undefined) return;
   const successes = endpointsWritten(scenario).map(([name, { status = 200 }]) => `${status}.${name}`);
-  const pathIds = new Set<string>([...outcomes.map((row) => row.path), ...successes]);
+  const pathIds = new Set<string>([...outcomes.map((row) => row.pathId), ...successes]);
   if (pathIds.has(pathId)) return;
   const near = nearest(pathId, pathIds);
   const hint = near ? `did you mean ${near}?` : "the report of a sandbox lists its endpoints and paths";

@@ -61,7 +61,7 @@ export const requestRoutes: readonly Route[] = [
     summary: "The checks of a request in order, with the path ids of their rejections",
     run: ({ sandbox }) => ({
       checks: requestChecks,
-      successes: outcomesOf(sandbox.endpoints).flatMap(({ path }) => (isSuccess(path) ? path : [])),
+      successes: outcomesOf(sandbox.endpoints).flatMap(({ pathId }) => (isSuccess(pathId) ? pathId : [])),
       faults: faultPathIds,
       effects: faultKinds.map((effect) => {
         const { value, onlyDelays, ends, does } = faultEffects[effect];

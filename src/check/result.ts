@@ -14,7 +14,7 @@ interface PathVerdict extends Pick<Attempt, "pathId" | "variable" | "reason"> {
 }
 
 /** The findings of a check; contains no key. */
-export interface CheckReport {
+export interface CheckResult {
   readonly url: string;
   readonly requests: number;
   readonly maxRequests: number;
@@ -42,7 +42,7 @@ export function pathVerdict(
 
 const tones: Readonly<Record<Verdict, Tone>> = { agrees: "good", differs: "bad", not_tried: "quiet" };
 
-export function renderCheck(result: CheckReport, format: "text" | "json", style?: TextStyle): string {
+export function renderCheck(result: CheckResult, format: "text" | "json", style?: TextStyle): string {
   const { url, requests, maxRequests, stopped, notes, differences } = result;
   return render(
     {
@@ -60,7 +60,7 @@ export function renderCheck(result: CheckReport, format: "text" | "json", style?
   );
 }
 
-function conclusionOf({ stopped, differences, paths }: CheckReport): string {
+function conclusionOf({ stopped, differences, paths }: CheckResult): string {
   if (stopped !== undefined) return stopped;
   const count = (wanted: Verdict) => paths.filter(({ verdict }) => verdict === wanted).length;
   const open = count("not_tried");
@@ -69,7 +69,7 @@ function conclusionOf({ stopped, differences, paths }: CheckReport): string {
   return `${pluralize(differences.length, "difference")} from the contract: ${counts}.`;
 }
 
-function checkSections({ paths, differences }: CheckReport): Section[] {
+function checkSections({ paths, differences }: CheckResult): Section[] {
   return [
     {
       title: "Paths",
