@@ -1,6 +1,6 @@
 import { type AdviceId, adviceTable } from "../rules/advice.js";
 import { variableOf } from "../rules/api-key.js";
-import { type ApiPathId, isSuccess, outcomeOf, type PathId } from "../rules/outcomes.js";
+import { type ApiPathId, isFault, isSuccess, outcomeOf, type PathId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import type { Resend } from "../runs/conditions.js";
 import { type Context, check, held, type Judged, open } from "./context.js";
@@ -20,6 +20,7 @@ import {
   notMade,
   type Reason,
   requestsIn,
+  type SentKey,
   tooLate,
   whyNotJudged,
 } from "./run.js";
@@ -99,15 +100,18 @@ export async function judgeAllResends(context: Context): Promise<Judged[]> {
   const { key, requests } = subject;
   const first = requests.find(({ pathId }) => isSuccess(pathId)) as KeyRequest;
   const { passed, checks } = await varied;
-  const sends = (run: ClientRun) => run.sent.find((one) => one.key === key)?.requests.length ?? 0;
+  const sends = (run: ClientRun) => sendsOf(run, key);
   const counts = [plain, ...passed].map(sends);
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
   if (least < most) return kinds.map(({ name }) => open(name, unsteady(key, least, most)));
+  let background: Promise<Reason | undefined> | undefined;
   const tools: Tools = {
     ...{ plain, key, sends, expectMore: runs.expectMore },
     // Of a key that is sent once, the client may keep the accepted response.
     whyHidden: async () =>
-      (await whyHidden()) ?? (requests.length === 1 ? context.whyRepeated(first.pathId) : undefined),
+      (await whyHidden()) ??
+      (await (background ??= whyInBackground(subject, context))) ??
+      (requests.length === 1 ? context.whyRepeated(first.pathId) : undefined),
     passes: checks.length > 1 ? minPasses : maxPasses,
     run: (kind, resend) => runs.make(kind.name, { resend }, { wait: waitFor(kind, requests.length) }),
   };
@@ -128,6 +132,9 @@ export async function judgeAllResends(context: Context): Promise<Judged[]> {
   return [...ofKinds, { checks: [], problems }, ...once];
 }
 
+const sendsOf = ({ sent }: ClientRun, key: string) =>
+  sent.find((one) => one.key === key)?.requests.length ?? 0;
+
 const isTimed = ({ when }: ResendKind) => when !== "always";
 
 const noKey: Reason = {
@@ -139,6 +146,19 @@ const sentOnce = (key: string): Reason => ({
   why: `the plain run sent ${variableOf(key)} once`,
   whatToDo: "Send it twice, in two tests.",
 });
+
+/** Something sends a key on its own if a late response to another key lets it come more often. */
+async function whyInBackground(subject: SentKey, { runs, plain }: Context): Promise<Reason | undefined> {
+  const ofKey = subject.requests.map(({ pathId }) => pathId);
+  const paths = plain.sent.flatMap(({ requests }) => requests.map(({ pathId }) => pathId));
+  const pathId = paths.find((one) => !isFault(one) && !ofKey.includes(one));
+  if (pathId === undefined) return undefined;
+  const late = { faults: [{ then: { latency: "2s" } as const }], once: { pathId } };
+  const run = await runs.make("resends", late, { wait: longestWait });
+  if (run === undefined) return notMade;
+  const [usual, more] = [sendsOf(plain, subject.key), sendsOf(run, subject.key)];
+  return more > usual ? unsteady(subject.key, usual, more) : undefined;
+}
 
 const unsteady = (key: string, least: number, most: number): Reason => ({
   why: `the runs sent ${variableOf(key)} ${least} to ${most} times, although nothing was rejected`,
