@@ -1,7 +1,7 @@
 import { isSuccess, outcomeOf, type PathId } from "../rules/outcomes.js";
+import type { Problem } from "./certificate.js";
 import { type Answer, type Context, check, held, type Judged, open, type Runs } from "./context.js";
 import { againWith, type CertifyPlan, isWanted, minPasses } from "./plan.js";
-import type { Problem } from "./report.js";
 import { type ClientRun, notMade, type Reason, tooLate, whyNotJudged } from "./run.js";
 
 /** Breaks a path: first its first request alone, which shows whether a test uses that one, and then all of them. */

@@ -1,7 +1,7 @@
 import type { PathId } from "../rules/outcomes.js";
 import type { RunConditions } from "../runs/conditions.js";
+import type { Judgment, Problem } from "./certificate.js";
 import { type CertifyPlan, timeoutsFor } from "./plan.js";
-import type { Judgment, Problem } from "./report.js";
 import type { ClientRun, Reason, Tools } from "./run.js";
 
 /** What a part of the runs has shown. */

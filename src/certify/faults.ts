@@ -1,9 +1,9 @@
 import { effectAt, type FaultPathId, whatToDoAfter } from "../rules/fault-effects.js";
 import { type ApiPathId, isSuccess, type PathId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
+import type { Problem } from "./certificate.js";
 import { type Context, check, held, type Judged, open } from "./context.js";
 import { againWith, type CertifyPlan, faultsAsked, faultsOf, longestWait, otherPath } from "./plan.js";
-import type { Problem } from "./report.js";
 import {
   type ClientRun,
   findDependency,

@@ -1,6 +1,7 @@
 import type { Profile } from "../rules/assumptions.js";
 import { outcomeOf, type PathId } from "../rules/outcomes.js";
 import { createAnswers, judgeAnswers, whyUnnoticed } from "./answers.js";
+import { type Certification, onlyOnce, type Problem } from "./certificate.js";
 import { type Context, check, createRuns, type Judged, open, type Runs } from "./context.js";
 import { judgeFaults } from "./faults.js";
 import {
@@ -14,7 +15,6 @@ import {
   whyNothingTried,
   whyTooLittle,
 } from "./plan.js";
-import { type Certification, onlyOnce, type Problem } from "./report.js";
 import { judgeAllResends, resendKinds } from "./resends.js";
 import { type ClientRun, findDependency, type Reason, type Tools } from "./run.js";
 import { judgeVaried, runVaried } from "./varied.js";

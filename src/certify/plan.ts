@@ -3,7 +3,7 @@ import { variableOf } from "../rules/api-key.js";
 import { effectAt, type FaultPathId } from "../rules/fault-effects.js";
 import { faultPathIds, isFault, isSuccess, outcomeOf, type PathId } from "../rules/outcomes.js";
 import type { RunConditions } from "../runs/conditions.js";
-import type { Judgment } from "./report.js";
+import type { Judgment } from "./certificate.js";
 import type { Reason, SentKey, Timeouts } from "./run.js";
 
 /** What a certification is asked for. */

@@ -3,6 +3,7 @@ import { variableOf } from "../rules/api-key.js";
 import { type ApiPathId, isFault, isSuccess, outcomeOf, type PathId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import type { Resend } from "../runs/conditions.js";
+import type { Problem } from "./certificate.js";
 import { type Context, check, held, type Judged, open } from "./context.js";
 import {
   againWith,
@@ -13,7 +14,6 @@ import {
   minPasses,
   resendKeyOf,
 } from "./plan.js";
-import type { Problem } from "./report.js";
 import {
   type ClientRun,
   type KeyRequest,
@@ -105,12 +105,13 @@ export async function judgeAllResends(context: Context): Promise<Judged[]> {
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
   if (least < most) return kinds.map(({ name }) => open(name, unsteady(key, least, most)));
   let background: Promise<Reason | undefined> | undefined;
+  const whyBackground = () => (background ??= whyInBackground(subject, context));
   const tools: Tools = {
     ...{ plain, key, sends, expectMore: runs.expectMore },
     // Of a key that is sent once, the client may keep the accepted response.
     whyHidden: async () =>
       (await whyHidden()) ??
-      (await (background ??= whyInBackground(subject, context))) ??
+      (await whyBackground()) ??
       (requests.length === 1 ? context.whyRepeated(first.pathId) : undefined),
     passes: checks.length > 1 ? minPasses : maxPasses,
     run: (kind, resend) => runs.make(kind.name, { resend }, { wait: waitFor(kind, requests.length) }),
@@ -153,8 +154,8 @@ async function whyInBackground(subject: SentKey, { runs, plain }: Context): Prom
   const paths = plain.sent.flatMap(({ requests }) => requests.map(({ pathId }) => pathId));
   const pathId = paths.find((one) => !isFault(one) && !ofKey.includes(one));
   if (pathId === undefined) return undefined;
-  const late = { faults: [{ then: { latency: "2s" } as const }], once: { pathId } };
-  const run = await runs.make("resends", late, { wait: longestWait });
+  const then = { latency: "2s" } as const;
+  const run = await runs.make("resends", { faults: [{ then }], once: { pathId } }, { wait: longestWait });
   if (run === undefined) return notMade;
   const [usual, more] = [sendsOf(plain, subject.key), sendsOf(run, subject.key)];
   return more > usual ? unsteady(subject.key, usual, more) : undefined;

@@ -1,9 +1,9 @@
 import { outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import { type Causes, type FailedRun, findCauses } from "./causes.js";
+import type { Judgment, Problem } from "./certificate.js";
 import { type Context, check, held, type Judged, open, type Runs, type Variations } from "./context.js";
 import { againWith, type CertifyPlan, coveredPaths, mixedName, seedCount, seedsOf } from "./plan.js";
-import type { Judgment, Problem } from "./report.js";
 import { type ClientRun, findDependency, lastLineOf, notMade, whyNotJudged } from "./run.js";
 
 /** Runs the client with each seed of varied responses. */

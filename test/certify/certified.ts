@@ -1,4 +1,4 @@
-import type { CertifyResult } from "../../src/certify/report.js";
+import type { CertifyResult } from "../../src/certify/certificate.js";
 import { clientReport } from "../../src/report/report.js";
 import { startFrozen } from "../support/doors.js";
 

@@ -1,6 +1,7 @@
 import { marked } from "marked";
 import { expect, test } from "vitest";
-import { certificateDocument, certificateText } from "../../src/certify/report.js";
+import { certificateLayout } from "../../src/certify/certificate.js";
+import { certificateText } from "../../src/certify/verdict.js";
 import { type ReportFormat, reportFormats } from "../../src/report/render/layout.js";
 import { render } from "../../src/report/render/render.js";
 import { snakeCase } from "../../src/rules/schema/json.js";
@@ -65,7 +66,7 @@ test.each(hostile)("no format of a certificate is forged by %j", (text) => {
   const result = { ...failed, command: ["sh", "-c", text], scenario: text };
   for (const format of reportFormats) {
     expectHonest(
-      format === "text" ? certificateText(result) : render(certificateDocument(result), format),
+      format === "text" ? certificateText(result) : render(certificateLayout(result), format),
       format,
     );
   }

@@ -1,18 +1,17 @@
 import { availableParallelism, constants } from "node:os";
 import { endpointsIn, outcomesOf } from "../../api/endpoints.js";
 import { apiVersion } from "../../api/openapi.js";
-import { certify } from "../../certify/judge.js";
-import { type CertifyPlan, groupNames, mixedName, seedIn, seedsOf } from "../../certify/plan.js";
 import {
   type CertifyResult,
-  certificateDocument,
   certificateJson,
-  certificateText,
-  lastOutput,
+  certificateLayout,
   resultOf,
-} from "../../certify/report.js";
+} from "../../certify/certificate.js";
+import { certify } from "../../certify/judge.js";
+import { type CertifyPlan, groupNames, mixedName, seedIn, seedsOf } from "../../certify/plan.js";
 import { resendKinds } from "../../certify/resends.js";
 import type { ClientRun, Tools } from "../../certify/run.js";
+import { certificateText, lastOutput } from "../../certify/verdict.js";
 import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
@@ -170,7 +169,7 @@ function shown(
 ): string {
   const { format = "text" } = flags;
   if (format === "json") return jsonOf(result);
-  if (format === "junit") return render(certificateDocument(result), "junit");
+  if (format === "junit") return render(certificateLayout(result), "junit");
   const { palette, wrap = (text: string) => text } = io.stdout.style();
   const text = wrap(certificateText(result, { program: io.program, scenario: words[0] }, palette?.red));
   if (result.verdict === "no_request") return `${text}${wrap(whyNoRequest(io, flags))}\n`;

@@ -23,7 +23,7 @@ const jsonText = (schema: JsonSchema) => `${JSON.stringify(schema, null, 2)}\n`;
 
 const schemas: Readonly<Record<string, () => string | Promise<string>>> = {
   scenario: () => jsonText(scenarioJsonSchema(scenarioNames)),
-  certificate: async () => jsonText((await import("../../certify/report.js")).certificateJsonSchema()),
+  certificate: async () => jsonText((await import("../../certify/certificate.js")).certificateJsonSchema()),
   gitleaks: gitleaksRule,
 };
 const schemaNames = listed(Object.keys(schemas), "or");

@@ -1,6 +1,6 @@
+import { type CertifyResult, resultOf } from "../../../src/certify/certificate.js";
 import { certify } from "../../../src/certify/judge.js";
 import type { CertifyPlan } from "../../../src/certify/plan.js";
-import { type CertifyResult, resultOf } from "../../../src/certify/report.js";
 import { type ClientRun, collectRequests, type Timeouts, type Tools } from "../../../src/certify/run.js";
 import { nodePlatform } from "../../../src/node/platform.js";
 import { clientReport } from "../../../src/report/report.js";

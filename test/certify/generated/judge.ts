@@ -1,4 +1,4 @@
-import type { CertifyResult, Problem } from "../../../src/certify/report.js";
+import type { CertifyResult, Problem } from "../../../src/certify/certificate.js";
 import type { Cause, Flaw } from "./flaws.js";
 
 /**

@@ -1,10 +1,6 @@
 import { expect, test } from "vitest";
-import {
-  certificateDocument,
-  certificateJson,
-  certificateJsonSchema,
-  certificateText,
-} from "../../src/certify/report.js";
+import { certificateJson, certificateJsonSchema, certificateLayout } from "../../src/certify/certificate.js";
+import { certificateText } from "../../src/certify/verdict.js";
 import { render } from "../../src/report/render/render.js";
 import { failed } from "./certified.js";
 
@@ -27,7 +23,7 @@ test("a certificate is one screen: causes first, then what held and what was not
 test("its JSON has the members of its schema, and JUnit a test for each check", () => {
   const { properties = {} } = certificateJsonSchema() as { properties?: object };
   expect(Object.keys(properties)).toEqual(expect.arrayContaining(Object.keys(certificateJson(failed))));
-  const junit = render(certificateDocument(failed), "junit");
+  const junit = render(certificateLayout(failed), "junit");
   expect(junit).toMatch(/<testsuites [^>]*tests="10" failures="2"/);
   expect(junit).toContain("Breaks when a 401 has a charset");
 });

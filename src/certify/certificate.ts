@@ -1,13 +1,12 @@
-import { commandLine, pluralize, runAgainWith } from "../report/plain-text.js";
+import { commandLine } from "../report/plain-text.js";
 import type { ReportLayout, Tone } from "../report/render/layout.js";
 import { reportShape } from "../report/report-shape.js";
 import { type PathId, pathIdShape } from "../rules/outcomes.js";
-import { escapeControls, redactEncoded, redactValue } from "../rules/redact.js";
+import { redactEncoded, redactValue } from "../rules/redact.js";
 import { inJsonOfAnyVersion, snakeCase } from "../rules/schema/json.js";
 import { type JsonSchema, jsonSchemaDocument } from "../rules/schema/json-schema.js";
 import type { Shape, ValueOf } from "../rules/schema/shape.js";
 import * as s from "../rules/schema/shape.js";
-import { listed } from "../rules/schema/words.js";
 import { sha256, time } from "../scenario/format/fields.js";
 import { descriptionOf } from "../scenario/format/json-schema.js";
 import type { ClientRun, Reason } from "./run.js";
@@ -143,7 +142,8 @@ export function resultOf(
 /** The check that is not judged if a failure that comes only once does not show. */
 export const onlyOnce = "what fails only once";
 
-const groupOf = (name: string) => name.split(/[. ]/)[0] ?? "";
+/** The group of a check, as in `--only`. */
+export const groupOf = (name: string) => name.split(/[. ]/)[0] ?? "";
 
 function verdictOf(
   checks: readonly Judgment[],
@@ -171,138 +171,6 @@ export function certificateJson(certified: CertifyResult): object {
   return JSON.parse(JSON.stringify(facts));
 }
 
-/** How the user starts svc-sandbox, with the scenario if it was given. */
-export interface Program {
-  readonly program?: string;
-  readonly scenario?: string | undefined;
-}
-
-const width = 100;
-const maxOutputLines = 20;
-
-/** Renders a result on one screen: causes first, then what held and what was not judged. */
-export function certificateText(
-  certified: CertifyResult,
-  program: Program = {},
-  bad: (text: string) => string = (text) => text,
-): string {
-  const { verdict, problems, checks, why, whatToDo, runs, command, durationMs, allow } = certified;
-  const count = `${pluralize(runs, "run")} of \`${commandLine(command)}\`, ${Math.round(durationMs / 1000)} s`;
-  const conclusion = {
-    passed: "Passed.",
-    failed: `Failed: ${pluralize(problems.length, "problem")}.`,
-    not_judged: `Not judged: ${why ?? "a part of the runs shows nothing"}.`,
-    no_request: "Not judged: the command sent no request.",
-  }[verdict];
-  const lines = [
-    `${verdict === "failed" ? bad(conclusion) : conclusion}  ${count}`,
-    ...(whatToDo === undefined ? [] : [`Fix: ${whatToDo}`]),
-    ...shownProblems(certified, program),
-    ...listLine("Held", heldWords(checks)),
-    ...listLine(
-      "Allowed",
-      allow.map((pathId) => `wrong answers on ${pathId}`),
-    ),
-    ...notJudgedLines(checks),
-  ];
-  return `${lines.map(escapeControls).join("\n")}\n`;
-}
-
-/** The most lines of problems on a screen; the file of `--report` has all. */
-const maxLines = 30;
-
-function shownProblems(certified: CertifyResult, program: Program): string[] {
-  const { problems } = certified;
-  const lines: string[] = [];
-  let count = 0;
-  for (const [at, problem] of problems.entries()) {
-    const own = problemLines(problem, at + 1, certified, program);
-    count += own.reduce((sum, line) => sum + Math.ceil(line.length / width), 0);
-    if (at > 0 && count > maxLines) {
-      const left = pluralize(problems.length - at, "other problem");
-      return [...lines, `… and ${left}: --report client.json writes all of them into a file.`];
-    }
-    lines.push(...own);
-  }
-  return lines;
-}
-
-function problemLines(
-  { sentence, whatToDo, again, lastLine }: Problem,
-  number: number,
-  { command }: CertifyResult,
-  program: Program,
-): string[] {
-  const fix = `   Fix: ${whatToDo}`;
-  const [by = "exec", ...flags] = again;
-  const words = program.scenario === undefined ? flags : [program.scenario, ...flags];
-  const rerun = `Again: ${runAgainWith(by as "exec", words, { command, ...(program.program && { program: program.program }) })}`;
-  const isShort = fix.length + rerun.length + 6 <= width;
-  return [
-    `${number}. ${sentence}`,
-    ...(lastLine === undefined ? [] : [`   Its last line: ${lastLine}`]),
-    ...(isShort ? [`${fix}      ${rerun}`] : [fix, `   ${rerun}`]),
-  ];
-}
-
-/** The last lines of a command that cannot be judged. */
-export function lastOutput(output: readonly string[]): string[] {
-  return output.slice(-maxOutputLines);
-}
-
-const listLine = (title: string, words: readonly string[]) =>
-  words.length === 0 ? [] : [`${title}: ${words.join(", ")}`];
-
-/** What held: each group with its count, and each kind of resend. */
-function heldWords(checks: readonly Judgment[]): string[] {
-  const countOf = (group: string, words: string) => {
-    const ofGroup = checks.filter(
-      ({ name, outcome }) => groupOf(name) === group && !/ /.test(name) && outcome !== "allowed",
-    );
-    const held = ofGroup.filter(({ outcome }) => outcome === "held").length;
-    return held === 0 ? [] : [`${words} (${held} of ${ofGroup.length})`];
-  };
-  const resends = checks.filter(({ name }) => groupOf(name) === "resend");
-  const isWhole = (status: string) =>
-    resends.every(({ name, outcome }) => name.split(".")[1] !== status || outcome === "held");
-  const statuses = [...new Set(resends.map(({ name }) => name.split(".")[1] as string))].sort();
-  const kinds = statuses.flatMap((status) => {
-    if (isWhole(status) && (status === "401" || status === "429")) return [status];
-    return resends.flatMap(({ name, outcome }) =>
-      outcome === "held" && name.split(".")[1] === status ? [wordsOf(name)] : [],
-    );
-  });
-  return [
-    ...countOf("varied", "varied responses"),
-    ...countOf("answer", "wrong answers noticed"),
-    ...kinds,
-    ...countOf("fault", "faults"),
-    ...(checks.some(({ name, outcome }) => name === "advice" && outcome === "held")
-      ? ["no key in output or URL"]
-      : []),
-  ];
-}
-
-const resendWords: Readonly<Record<string, string>> = {
-  "resend.429.without": "429 without Retry-After",
-  "resend.429.seconds": "429 with Retry-After",
-  "resend.429.date": "429 with a date",
-  "resend.503.date": "503 with a date",
-};
-const wordsOf = (name: string) =>
-  resendWords[name] ?? name.replace(/^resend\.(?:(403)\.)?/, (_, status) => (status ? `${status} ` : ""));
-
-/** What was not judged, with the reason: the same one once. */
-function notJudgedLines(checks: readonly Judgment[]): string[] {
-  const byReason = new Map<string, string[]>();
-  for (const { name, outcome, why, whatToDo } of checks) {
-    if (outcome !== "not_judged") continue;
-    const reason = `${why}. ${whatToDo}`;
-    byReason.set(reason, [...(byReason.get(reason) ?? []), wordsOf(name)]);
-  }
-  return [...byReason].map(([reason, names]) => `Not judged: ${listed(names, "and")}: ${reason}`);
-}
-
 const tones: Readonly<Record<Judgment["outcome"], Tone>> = {
   held: "good",
   failed: "bad",
@@ -310,8 +178,8 @@ const tones: Readonly<Record<Judgment["outcome"], Tone>> = {
   allowed: "quiet",
 };
 
-/** The certificate as a document, for its formats. */
-export function certificateDocument(certified: CertifyResult): ReportLayout {
+/** The certificate's layout, for its formats. */
+export function certificateLayout(certified: CertifyResult): ReportLayout {
   const { verdict, problems, checks, scenario, why = "" } = certified;
   const rows = checks.map(({ name, outcome, why = "", whatToDo = "" }) => {
     const ofCheck = problems.filter(({ runs, ...problem }) => problem.name === name || runs.includes(name));
