@@ -12,7 +12,7 @@ import { descriptionOf } from "../scenario/format/json-schema.js";
 import type { ClientRun, Reason } from "./run.js";
 
 const version = () => s.text({ example: "1.0.0", pattern: /^[\w.+-]{1,100}$/ });
-const pathId = () => ({ ...pathIdShape(), isGrowing: true }) as Shape<PathId>;
+const growingPathId = () => ({ ...pathIdShape(), isGrowing: true }) as Shape<PathId>;
 const outcomeOfCheck = s.choice(["held", "failed", "not_judged", "allowed"]);
 
 const checkShape = s.mapping({
@@ -78,7 +78,7 @@ const result = {
   sandbox: s.described(version(), "The version of svc-sandbox."),
   command: s.described(s.list(s.text()), "The client's program and its arguments, without keys."),
   seeds: s.described(s.list(s.count()), "The seeds of the runs with varied responses."),
-  allow: s.described(s.list(pathId()), "The paths whose wrong answer the client survives on purpose."),
+  allow: s.described(s.list(growingPathId()), "The paths whose wrong answer the client survives on purpose."),
   startedAt: s.described(time(), "The real time when the first run started."),
   durationMs: s.described(s.count(), "The real duration of all runs, in milliseconds."),
   runs: s.described(s.count(), "How often the command ran."),
@@ -171,7 +171,7 @@ export function certificateJson(certified: CertifyResult): object {
   return JSON.parse(JSON.stringify(facts));
 }
 
-const tones: Readonly<Record<Judgment["outcome"], Tone>> = {
+const outcomeTones: Readonly<Record<Judgment["outcome"], Tone>> = {
   held: "good",
   failed: "bad",
   not_judged: "quiet",
@@ -185,7 +185,10 @@ export function certificateLayout(certified: CertifyResult): ReportLayout {
     const ofCheck = problems.filter(({ runs, ...problem }) => problem.name === name || runs.includes(name));
     const texts = ofCheck.map((problem) => `${problem.sentence}. ${problem.whatToDo}`);
     const details = texts.length > 0 ? texts : [`${why} ${whatToDo}`.trim()].filter(Boolean);
-    return { cells: [name, { text: outcome.replace("_", " "), tone: tones[outcome] }], details: [details] };
+    return {
+      cells: [name, { text: outcome.replace("_", " "), tone: outcomeTones[outcome] }],
+      details: [details],
+    };
   });
   const tone = verdict === "passed" ? "good" : "bad";
   return {

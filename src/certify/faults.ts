@@ -23,12 +23,12 @@ export async function judgeFaults(context: Context): Promise<Judged[]> {
 }
 
 /** A path whose first request a test uses. `isSteady`: each run sends equally many requests there. */
-interface Subject {
+interface FaultTarget {
   readonly pathId: PathId;
   readonly isSteady: boolean;
 }
 
-async function faultSubject({ plain, varied, answerOn }: Context): Promise<Subject | undefined> {
+async function faultSubject({ plain, varied, answerOn }: Context): Promise<FaultTarget | undefined> {
   const { passed } = await varied;
   const isSteady = (pathId: PathId) =>
     passed.every((run) => requestsIn(run, pathId) === requestsIn(plain, pathId));
@@ -45,7 +45,7 @@ type Hit = (pathId?: PathId, isAlone?: boolean) => Promise<ClientRun | undefined
 
 async function judgeFault(
   fault: FaultPathId,
-  subject: Subject | undefined,
+  subject: FaultTarget | undefined,
   context: Context,
 ): Promise<Judged> {
   const { runs, plain } = context;

@@ -80,7 +80,7 @@ export function resendKinds(covered: readonly PathId[]): ResendKind[] {
 }
 
 /** What the kinds of one key share. */
-interface Tools {
+interface KeyRuns {
   readonly plain: ClientRun;
   readonly key: string;
   readonly passes: number;
@@ -106,7 +106,7 @@ export async function judgeAllResends(context: Context): Promise<Judged[]> {
   if (least < most) return kinds.map(({ name }) => open(name, unsteady(key, least, most)));
   let background: Promise<Reason | undefined> | undefined;
   const whyBackground = () => (background ??= whyInBackground(subject, context));
-  const tools: Tools = {
+  const tools: KeyRuns = {
     ...{ plain, key, sends, expectMore: runs.expectMore },
     // Of a key that is sent once, the client may keep the accepted response.
     whyHidden: async () =>
@@ -184,7 +184,7 @@ const hold: Seen = { kind: "held" };
 const leave = (reason: Reason): Seen => ({ kind: "not judged", reason });
 
 /** Finds out by reward whether a client sends a key again; a kind holds only if no run contradicts it. */
-async function judgeKind(kind: ResendKind, tools: Tools, context: Context): Promise<Seen> {
+async function judgeKind(kind: ResendKind, tools: KeyRuns, context: Context): Promise<Seen> {
   const isTwice = kind.when === "always" && requestsOfKey(tools) > 1;
   // A client that resends only a key that has worked passes only the second form, which finds any other as well.
   const forms = isTwice && kind.name !== "resend.401" ? [1, 0] : isTwice ? [0, 1] : [0];
@@ -200,7 +200,7 @@ async function judgeKind(kind: ResendKind, tools: Tools, context: Context): Prom
   return reason === undefined ? hold : leave(reason);
 }
 
-const requestsOfKey = ({ sends, plain }: Tools) => sends(plain);
+const requestsOfKey = ({ sends, plain }: KeyRuns) => sends(plain);
 
 const nothingRejected: Reason = {
   why: "no request was rejected that another one followed",
@@ -235,9 +235,9 @@ async function whyContradicted(
 class Form {
   readonly #kind: ResendKind;
   readonly #after: number;
-  readonly #tools: Tools;
+  readonly #tools: KeyRuns;
 
-  constructor(kind: ResendKind, after: number, tools: Tools) {
+  constructor(kind: ResendKind, after: number, tools: KeyRuns) {
     this.#kind = kind;
     this.#after = after;
     this.#tools = tools;

@@ -29,7 +29,7 @@ export function certificateText(
   const lines = [
     `${verdict === "failed" ? bad(conclusion) : conclusion}  ${count}`,
     ...(whatToDo === undefined ? [] : [`Fix: ${whatToDo}`]),
-    ...shownProblems(certified, program),
+    ...problemsText(certified, program),
     ...listLine("Held", heldWords(checks)),
     ...listLine(
       "Allowed",
@@ -43,7 +43,7 @@ export function certificateText(
 /** The most lines of problems on a screen; the file of `--report` has all. */
 const maxLines = 30;
 
-function shownProblems(certified: CertifyResult, program: Program): string[] {
+function problemsText(certified: CertifyResult, program: Program): string[] {
   const { problems } = certified;
   const lines: string[] = [];
   let count = 0;
@@ -101,7 +101,7 @@ function heldWords(checks: readonly Judgment[]): string[] {
   const kinds = statuses.flatMap((status) => {
     if (isWhole(status) && (status === "401" || status === "429")) return [status];
     return resends.flatMap(({ name, outcome }) =>
-      outcome === "held" && name.split(".")[1] === status ? [wordsOf(name)] : [],
+      outcome === "held" && name.split(".")[1] === status ? [checkWords(name)] : [],
     );
   });
   return [
@@ -121,7 +121,7 @@ const resendWords: Readonly<Record<string, string>> = {
   "resend.429.date": "429 with a date",
   "resend.503.date": "503 with a date",
 };
-const wordsOf = (name: string) =>
+const checkWords = (name: string) =>
   resendWords[name] ?? name.replace(/^resend\.(?:(403)\.)?/, (_, status) => (status ? `${status} ` : ""));
 
 /** What was not judged, with the reason: the same one once. */
@@ -130,7 +130,7 @@ function notJudgedLines(checks: readonly Judgment[]): string[] {
   for (const { name, outcome, why, whatToDo } of checks) {
     if (outcome !== "not_judged") continue;
     const reason = `${why}. ${whatToDo}`;
-    byReason.set(reason, [...(byReason.get(reason) ?? []), wordsOf(name)]);
+    byReason.set(reason, [...(byReason.get(reason) ?? []), checkWords(name)]);
   }
   return [...byReason].map(([reason, names]) => `Not judged: ${listed(names, "and")}: ${reason}`);
 }

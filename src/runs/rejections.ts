@@ -31,9 +31,9 @@ interface Moment {
   readonly stopwatch: number;
 }
 
-type Decision = "rejected" | "rewarded" | undefined;
+type Ruling = "rejected" | "rewarded" | undefined;
 
-const rewards: Readonly<Record<Resend["when"], (resend: Resend) => (moment: Moment) => Decision>> = {
+const rewards: Readonly<Record<Resend["when"], (resend: Resend) => (moment: Moment) => Ruling>> = {
   /** Of each two requests, the first is rejected. */
   always({ lasts }) {
     let isOpen = false;
@@ -74,7 +74,7 @@ const rewards: Readonly<Record<Resend["when"], (resend: Resend) => (moment: Mome
 
 /** What `too soon` decides, and whether the rejection that it knows of is over. */
 interface TimedDecision {
-  readonly decision: Decision;
+  readonly decision: Ruling;
   readonly isOver: boolean;
 }
 

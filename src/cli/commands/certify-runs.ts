@@ -94,7 +94,7 @@ function howEnded(end: CommandEnd): Pick<ClientRun, "outcome" | "code" | "failur
   return { outcome: end.code === 0 ? "passed" : "failed", code: end.code };
 }
 
-const maxKept = 64 * 1024;
+const maxTail = 64 * 1024;
 
 /** Keeps the end of the output, as lines without keys and colors. */
 function createTail() {
@@ -104,12 +104,12 @@ function createTail() {
     add(chunk: Buffer) {
       chunks.push(chunk);
       length += chunk.length;
-      if (length < 2 * maxKept) return;
-      chunks = [Buffer.concat(chunks).subarray(-maxKept)];
-      length = maxKept;
+      if (length < 2 * maxTail) return;
+      chunks = [Buffer.concat(chunks).subarray(-maxTail)];
+      length = maxTail;
     },
     lines(): string[] {
-      const text = Buffer.concat(chunks).subarray(-maxKept).toString("utf8");
+      const text = Buffer.concat(chunks).subarray(-maxTail).toString("utf8");
       const lines = redactKeys(stripVTControlCharacters(text)).trimEnd().split(/\r?\n/);
       return lines.map((line) => line.slice(0, 500));
     },

@@ -128,9 +128,9 @@ export const certifyCommand = declareCommand({
         io.stderr.say("Stopped before the first run ended: there is no result.\n");
         return cutShort ?? exitCode.defect;
       }
-      const failures = await writeTargets(targets, () => jsonOf(result), reportFile, io);
+      const failures = await writeTargets(targets, () => textOfCertificate(result), reportFile, io);
       for (const failure of failures) io.stderr.say(describeFailure(failure, flags));
-      io.stdout.write(redactKeys(shown(result, plain?.output ?? [], call)));
+      io.stdout.write(redactKeys(resultText(result, plain?.output ?? [], call)));
       return cutShort ?? (failures.length === 0 ? codes[result.verdict] : exitCode.usage);
     } finally {
       client.release();
@@ -160,15 +160,15 @@ const codes: Readonly<Record<CertifyResult["verdict"], number>> = {
   no_request: exitCode.noRequest,
 };
 
-const jsonOf = (result: CertifyResult) => `${JSON.stringify(certificateJson(result), null, 2)}\n`;
+const textOfCertificate = (result: CertifyResult) => `${JSON.stringify(certificateJson(result), null, 2)}\n`;
 
-function shown(
+function resultText(
   result: CertifyResult,
   plainOutput: readonly string[],
   { words, flags, io }: CertifyCall,
 ): string {
   const { format = "text" } = flags;
-  if (format === "json") return jsonOf(result);
+  if (format === "json") return textOfCertificate(result);
   if (format === "junit") return render(certificateLayout(result), "junit");
   const { palette, wrap = (text: string) => text } = io.stdout.style();
   const text = wrap(certificateText(result, { program: io.program, scenario: words[0] }, palette?.red));
@@ -200,8 +200,8 @@ function planOf(
     ...faultPathIds,
   ];
   const runs = only?.filter((name) => seedIn(name) === undefined);
-  check("--only", runs, names, "varied.3, answer.401.revoked, resend.403 or fault.hang");
-  check("--allow", allow, paths, "200.retiring");
+  checkNames("--only", runs, names, "varied.3, answer.401.revoked, resend.403 or fault.hang");
+  checkNames("--allow", allow, paths, "200.retiring");
   return {
     seed: scenario.seed ?? defaultSeed,
     firstSeed: seed,
@@ -210,7 +210,7 @@ function planOf(
     only,
     timeout,
     hasAllFaults: faults === true,
-    flags: flagsOf(flags),
+    flags: flagsOfRun(flags),
     ownFlags: [
       ...allow.flatMap((path) => ["--allow", path]),
       ...(timeout === undefined ? [] : ["--timeout", `${timeout}ms`]),
@@ -219,7 +219,7 @@ function planOf(
 }
 
 /** The flags of the call that a run of `exec` needs to be the same. */
-function flagsOf({ now, frozen, tls, cert, key }: CertifyCall["flags"]): string[] {
+function flagsOfRun({ now, frozen, tls, cert, key }: CertifyCall["flags"]): string[] {
   return [
     ...(now === undefined ? [] : ["--now", new Date(now).toISOString()]),
     ...(frozen ? ["--frozen"] : []),
@@ -228,7 +228,7 @@ function flagsOf({ now, frozen, tls, cert, key }: CertifyCall["flags"]): string[
   ];
 }
 
-function check(
+function checkNames(
   flagName: string,
   given: readonly string[] = [],
   names: readonly string[],
