@@ -53,14 +53,14 @@ test("a cause is the row that brings the failure back alone, and other seeds tha
   expect(named).toEqual([{ row: "content_type", variants: ["charset", "quoted"], seeds: [3, 5] }]);
 });
 
-test("32 rows are halved five times, and confirmed with the row, without it, and without any", async () => {
+test("32 rows are halved five times, and confirmed with the row and without it", async () => {
   const { named, count } = await causesOf([failedRun(3, ...wide)], has("row_21"));
-  expect([named, count]).toEqual([[{ row: "row_21", variants: ["charset"], seeds: [3] }], 8]);
+  expect([named, count]).toEqual([[{ row: "row_21", variants: ["charset"], seeds: [3] }], 7]);
 });
 
 test("a row whose variant has passed with another seed is tried last", async () => {
   const { count } = await causesOf([failedRun(3, ...wide)], has("row_31"), wide.slice(0, 31));
-  expect(count).toBe(3);
+  expect(count).toBe(2);
 });
 
 test("two rows that each break the client are two causes", async () => {
@@ -70,10 +70,12 @@ test("two rows that each break the client are two causes", async () => {
 
 test("only the statuses that break the client are named", async () => {
   const points = [200, 401, 429].map((status) => ({ ...point("etag"), status }));
-  const { sentences } = await causesOf([failedRun(1, ...points)], (all) =>
-    all.some(({ status }) => status === 429),
-  );
-  expect(sentences[0]).toMatch(/^Breaks when a 429 /);
+  const sentenceFor = async (...broken: readonly number[]) => {
+    const breaks = (all: readonly VariedPoint[]) => all.some(({ status }) => broken.includes(status));
+    return (await causesOf([failedRun(1, ...points)], breaks)).sentences[0];
+  };
+  expect(await sentenceFor(429)).toMatch(/^Breaks when a 429 /);
+  expect(await sentenceFor(200, 429)).toMatch(/^Breaks when a 200 or a 429 /);
 });
 
 test("rows that break the client only together are no cause: all of their seeds are one problem", async () => {

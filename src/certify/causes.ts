@@ -75,6 +75,8 @@ class Search {
   readonly #failing: readonly FailedRun[];
   #open: readonly FailedRun[];
   readonly #results = new Map<string, Promise<boolean>>();
+  /** The rows that a seed has passed with: none of them breaks it alone. */
+  readonly #cleared = new Map<number, Set<string>>();
   #left = maxRuns;
   #rowCauses: readonly RowCause[] = [];
   readonly #bySeed: FailedRun[] = [];
@@ -110,18 +112,19 @@ class Search {
     let isFound = false;
     // The other seeds often depend on the same.
     const isSuspect = rest.length === 0 || this.#bySeed.length > 0;
-    let isBySeed = isSuspect && (await this.#fails(failedRun.seed, []));
+    let isBySeed = isSuspect && (await this.#isBySeed(failedRun.seed));
     while (rest.length > 0 && !isBySeed) {
-      const halved = await this.#halve(failedRun.seed, rest);
+      const cleared = this.#cleared.get(failedRun.seed);
+      const suspects = rest.filter((row) => !cleared?.has(row));
+      const halved = await this.#halve(failedRun.seed, suspects.length === 0 ? rest : suspects);
       const long = await this.#withLongBody(halved);
       const row = long === undefined ? halved : longBody;
       const others = rest.filter((other) => !coveredBy(row).includes(other));
-      const [isAlone, hasOthers, isAlways] = await Promise.all([
+      const [isAlone, hasOthers] = await Promise.all([
         long !== undefined || this.#fails(failedRun.seed, [row]),
         others.length > 0 && this.#fails(failedRun.seed, others),
-        !isFound && this.#fails(failedRun.seed, []),
       ]);
-      isBySeed = isAlways;
+      isBySeed = !isFound && (await this.#isBySeed(failedRun.seed));
       if (isBySeed || !isAlone) break;
       isFound = true;
       await this.#addRow(row, long ?? failedRun, failedRun);
@@ -183,21 +186,30 @@ class Search {
   /** Adds a row, with the statuses of one run where it breaks the client alone. */
   async #addRow(row: string, { seed, run }: FailedRun, failedRun: FailedRun): Promise<void> {
     const points = run.points.filter((point) => point.row === row);
-    const statuses = points.length < 2 ? points : points.slice(0, maxStatuses);
-    const isBroken = await Promise.all(
-      statuses.map(({ status }) => points.length < 2 || this.#fails(seed, [{ row, status }])),
-    );
-    const broken = statuses.filter((_, at) => isBroken[at]);
+    const broken = await this.#brokenAmong(seed, points);
     const failed = [...new Set([failedRun, ...this.#failing.filter((one) => one.seed === seed)])];
     const covered = this.#rowCauses.filter((cause) => coveredBy(row).includes(cause.row));
     this.#rowCauses = [
       ...this.#rowCauses.filter((cause) => !covered.includes(cause)),
       {
         row,
-        points: broken.length === 0 ? points : broken,
+        points: broken,
         failed: [...new Set([...failed, ...covered.flatMap((cause) => cause.failed)])],
       },
     ];
+  }
+
+  /** The points of a row that break the client alone. The last one is trusted to if no other does. */
+  async #brokenAmong(seed: number, points: VariedPoint[]): Promise<VariedPoint[]> {
+    const isBroken = ({ row, status }: VariedPoint) => this.#fails(seed, [{ row, status }]);
+    const isWhole = points.length <= maxStatuses;
+    const last = isWhole ? points.slice(-1) : [];
+    const others = isWhole ? points.slice(0, -1) : points.slice(0, maxStatuses);
+    const areBroken = await Promise.all(others.map(isBroken));
+    const broken = others.filter((_, at) => areBroken[at]);
+    if (broken.length === 0) return isWhole ? last : points;
+    const isLastBroken = await Promise.all(last.map(isBroken));
+    return [...broken, ...last.filter((_, at) => isLastBroken[at])];
   }
 
   /** Adds a failing run to the causes that it has, with the variant that no other run has passed with. */
@@ -220,6 +232,11 @@ class Search {
     else this.#unknown.push(failedRun);
   }
 
+  /** Whether a seed fails without any row: not if it has passed with some. */
+  async #isBySeed(seed: number): Promise<boolean> {
+    return !this.#cleared.has(seed) && this.#fails(seed, []);
+  }
+
   /** Each run is made once. */
   #fails(seed: number, rows: readonly (string | RowChoice)[]): Promise<boolean> {
     const choices = rows.map((row) => (typeof row === "string" ? { row } : row));
@@ -233,6 +250,10 @@ class Search {
     if (this.#left === 0) return false;
     this.#left -= 1;
     const run = await this.#repeat(seed, rows);
+    if (run?.outcome === "passed") {
+      const cleared = rows.flatMap(({ row, status }) => (status === undefined ? row : []));
+      this.#cleared.set(seed, new Set([...(this.#cleared.get(seed) ?? []), ...cleared]));
+    }
     return run !== undefined && run.outcome !== "passed";
   }
 }

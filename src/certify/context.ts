@@ -13,58 +13,49 @@ interface NamedRun extends Pick<ClientRun, "report"> {
 }
 
 /** The runs of one client. */
-export interface Runs {
-  readonly all: () => readonly NamedRun[];
-  readonly scenarios: () => readonly string[];
-  /** Later runs have the time that the plain one shows they need. `expected`: how many runs there will be. */
-  readonly measured: (plain: ClientRun, expected: number) => void;
-  /** A search begins, which takes about so many more. */
-  readonly expectMore: (count: number) => void;
-  /** `wait`: how long the client may wait before its next request, in milliseconds. */
-  readonly make: (
-    name: string,
-    conditions: RunConditions,
-    options?: { readonly seed?: number; readonly wait?: number; readonly isAlone?: boolean },
-  ) => Promise<ClientRun | undefined>;
-}
+export class Runs {
+  readonly #plan: CertifyPlan;
+  readonly #tools: Tools;
+  readonly all: NamedRun[] = [];
+  readonly scenarios = new Set<string>();
+  #begun = 0;
+  #expected = 0;
+  #plainMs: number | undefined;
 
-export function createRuns(plan: CertifyPlan, tools: Tools): Runs {
-  const all: NamedRun[] = [];
-  let begun = 0;
-  let expected = 0;
-  let plainMs: number | undefined;
-  const scenarios = new Set<string>();
-  return {
-    all: () => all,
-    scenarios: () => [...scenarios],
-    measured(plain, count) {
-      plainMs = plain.durationMs;
-      expected = count;
-    },
-    expectMore(count) {
-      expected = Math.max(begun, expected) + count;
-    },
-    async make(
-      name,
-      { profile = "minimal", ...conditions },
-      { seed = plan.seed, wait = 0, isAlone = false } = {},
-    ) {
-      begun += 1;
-      const timeouts = timeoutsFor(plan.timeout, plainMs, wait);
-      const run = await tools.runClient({
-        name,
-        seed,
-        conditions: { profile, ...conditions },
-        timeouts,
-        isAlone,
-      });
-      if (run === undefined) return undefined;
-      all.push({ name, report: run.report });
-      for (const scenario of run.scenarios) scenarios.add(scenario);
-      tools.ended(name, run, { number: all.length, expected: Math.max(begun, expected) });
-      return run;
-    },
-  };
+  constructor(plan: CertifyPlan, tools: Tools) {
+    this.#plan = plan;
+    this.#tools = tools;
+  }
+
+  /** Later runs have the time that the plain one shows they need. `expected`: how many runs there will be. */
+  measured({ durationMs }: ClientRun, expected: number): void {
+    this.#plainMs = durationMs;
+    this.#expected = expected;
+  }
+
+  /** A search begins, which takes about so many more. */
+  expectMore(count: number): void {
+    this.#expected = Math.max(this.#begun, this.#expected) + count;
+  }
+
+  /** `wait`: how long the client may wait before its next request, in milliseconds. */
+  async make(
+    name: string,
+    { profile = "minimal", ...conditions }: RunConditions,
+    options: { readonly seed?: number; readonly wait?: number; readonly isAlone?: boolean } = {},
+  ): Promise<ClientRun | undefined> {
+    const { seed = this.#plan.seed, wait = 0, isAlone = false } = options;
+    this.#begun += 1;
+    const timeouts = timeoutsFor(this.#plan.timeout, this.#plainMs, wait);
+    const request = { name, seed, conditions: { profile, ...conditions }, timeouts, isAlone };
+    const run = await this.#tools.runClient(request);
+    if (run === undefined) return undefined;
+    this.all.push({ name, report: run.report });
+    for (const scenario of run.scenarios) this.scenarios.add(scenario);
+    const expected = Math.max(this.#begun, this.#expected);
+    this.#tools.ended(name, run, { number: this.all.length, expected });
+    return run;
+  }
 }
 
 /** What every part of a certification reads. */

@@ -2,7 +2,7 @@ import type { Profile } from "../rules/assumptions.js";
 import { outcomeOf, type PathId } from "../rules/outcomes.js";
 import { createAnswers, judgeAnswers, whyUnnoticed } from "./answers.js";
 import { type Certification, onlyOnce, type Problem } from "./certificate.js";
-import { type Context, check, createRuns, type Judged, open, type Runs } from "./context.js";
+import { type Context, check, type Judged, open, Runs } from "./context.js";
 import { judgeFaults } from "./faults.js";
 import {
   againWith,
@@ -21,14 +21,14 @@ import { judgeVaried, runVaried } from "./varied.js";
 
 /** Certifies a client: one plain run, and then what `only` asks for. */
 export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certification> {
-  const runs = createRuns(plan, tools);
+  const runs = new Runs(plan, tools);
   const plain = await runs.make("plain", {});
   const unusable = plain && (await whyUnusable(plain, runs));
   const done = (judged: Judged) => ({
     ...judged,
-    runs: runs.all().length,
+    runs: runs.all.length,
     plain,
-    scenarios: runs.scenarios(),
+    scenarios: [...runs.scenarios],
   });
   if (plain === undefined || unusable !== undefined)
     return { ...done({ checks: [], problems: [] }), ...(unusable && { unusable }) };
@@ -49,7 +49,7 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
   if (caused.disturbed !== undefined) {
     tools.separate(`varied.${caused.disturbed.seed}`);
     const again = await certify(plan, tools);
-    return { ...again, runs: again.runs + runs.all().length };
+    return { ...again, runs: again.runs + runs.all.length };
   }
   const reason = await hidden;
   const once = reason === undefined ? [] : [open(onlyOnce, reason)];
@@ -109,7 +109,7 @@ async function whyUnusable(plain: ClientRun, runs: Runs): Promise<Reason | undef
 /** Advice of level error in any run is a problem of its own; if the plain run has it, only that run is named. */
 function judgeAdvice(runs: Runs, plan: CertifyPlan): Judged {
   const problems = new Map<string, Problem & { readonly runs: string[] }>();
-  for (const { name, report } of runs.all())
+  for (const { name, report } of runs.all)
     for (const { id, level, count, meaning, whatToDo } of report.advice) {
       if (level !== "error" || count === 0) continue;
       const problem = problems.get(id);

@@ -107,7 +107,7 @@ export async function judgeAllResends(context: Context): Promise<Judged[]> {
   let background: Promise<Reason | undefined> | undefined;
   const whyBackground = () => (background ??= whyInBackground(subject, context));
   const tools: KeyRuns = {
-    ...{ plain, key, sends, expectMore: runs.expectMore },
+    ...{ plain, key, sends, expectMore: (count: number) => runs.expectMore(count) },
     // Of a key that is sent once, the client may keep the accepted response.
     whyHidden: async () =>
       (await whyHidden()) ??

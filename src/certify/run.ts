@@ -3,8 +3,7 @@ import type { Report } from "../report/report-shape.js";
 import { isFault, type PathId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import type { RunConditions } from "../runs/conditions.js";
-import { Counters, type Counting, type Observation, type VariedPoint } from "../sandbox/journal/counts.js";
-import type { Exchange } from "../sandbox/journal/exchange.js";
+import type { VariedPoint } from "../sandbox/journal/counts.js";
 
 /** The requests with one key in a run. */
 export interface SentKey {
@@ -46,7 +45,7 @@ export interface RunFacts {
   readonly scenarios: readonly string[];
 }
 
-interface Reward {
+export interface Reward {
   readonly id: string;
   /** The time since the last rejection. */
   readonly afterMs: number;
@@ -108,59 +107,6 @@ export const tooLate: Reason = {
   why: "the command did not end in time",
   whatToDo: "Set a longer --timeout.",
 };
-
-/** Collects what the requests of a run show. `time`: milliseconds that only grow. */
-export function collectRequests(time: () => number) {
-  const counters = new Counters();
-  const sentByKey = new Map<string, { key: string; isUnknown: boolean; requests: KeyRequest[] }>();
-  const points = new Map<string, VariedPoint>();
-  const [scenarios, unvaried] = [new Set<string>(), new Set<string>()];
-  const rewards: Reward[] = [];
-  let [hits, latest] = [0, time()];
-  let hitPath: PathId | undefined;
-  let pinned: Observation["pinned"];
-  let last: LastResponse | undefined;
-  const observe = ({ id, pathId, status, key: ref, fingerprint }: Exchange, seen: Observation) => {
-    const key = ref ?? fingerprint ?? "";
-    const sent = sentByKey.get(key) ?? { key, isUnknown: ref === null, requests: [] };
-    sentByKey.set(key, sent);
-    sent.requests.push({ id, pathId: seen.hit ?? pathId });
-    const varied = seen.points.filter(({ row, variant }) => wordsOf(row, variant) !== undefined);
-    for (const point of varied) points.set(idOfPoint(point), point);
-    last = { id, pathId, status, points: varied };
-    hitPath ??= seen.hit;
-    hits += seen.hit === undefined ? 0 : 1;
-    if (seen.rewardedAfterMs !== undefined) rewards.push({ id, afterMs: seen.rewardedAfterMs });
-    pinned ??= seen.pinned;
-    scenarios.add(seen.scenario);
-    for (const name of seen.unvaried) unvaried.add(name);
-  };
-  const counting: Counting = {
-    count(exchange, keys, seen) {
-      counters.count(exchange, keys);
-      latest = time();
-      if (seen !== undefined) observe(exchange, seen);
-    },
-    countUnread: () => counters.countUnread(),
-  };
-  return {
-    ...counting,
-    counters: counters as Counters,
-    /** When the latest request came. */
-    latest: () => latest,
-    facts: (): RunFacts => ({
-      sent: [...sentByKey.values()],
-      points: [...points.values()],
-      hits,
-      hitPath,
-      rewards,
-      last,
-      pinned: pinned && `${pinned.place ?? "the client's code"} sets the seed ${pinned.seed}`,
-      unvaried: [...unvaried],
-      scenarios: [...scenarios],
-    }),
-  };
-}
 
 const rows: Readonly<Record<string, { remedy: string; variants: Readonly<Record<string, string>> }>> = words;
 

@@ -61,7 +61,7 @@ export function currentRun(): SandboxRun | undefined {
 type Files = NonNullable<typeof fs>;
 
 function readRun(folder: string, files: Files): SandboxRun | undefined {
-  const write = lineWriter(folder, files);
+  const write = new LineWriter(folder, files);
   const file = write.orSay(() => JSON.parse(files.readFileSync(`${folder}/${runFile}`, "utf8")));
   if (file === undefined) return undefined;
   const { version, scenario, options, start, conditions }: RunFile = file;
@@ -104,31 +104,38 @@ function readRun(folder: string, files: Files): SandboxRun | undefined {
   };
 }
 
-function lineWriter(folder: string, files: Files) {
-  const id = `${node?.pid}-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`;
-  let isStarted = false;
-  let hasFailed = false;
-  const orSay = <Result>(act: () => Result): Result | undefined => {
+/** Writes the lines of this process. */
+class LineWriter {
+  readonly #file: string;
+  readonly #files: Files;
+  #isStarted = false;
+  #hasFailed = false;
+
+  constructor(folder: string, files: Files) {
+    const id = `${node?.pid}-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`;
+    this.#file = `${folder}/${linesOf(id)}`;
+    this.#files = files;
+  }
+
+  line(line?: RunLine): void {
+    const first = this.#isStarted ? "" : `${JSON.stringify({ version: project.version })}\n`;
+    const text = first + (line === undefined ? "" : `${JSON.stringify(line)}\n`);
+    // Without a descriptor that stays open: some test runners load this module again for each file.
+    if (text !== "") this.orSay(() => this.#files.appendFileSync(this.#file, text, { mode: 0o600 }));
+    this.#isStarted = true;
+  }
+
+  orSay<Result>(act: () => Result): Result | undefined {
     try {
       return act();
     } catch (error) {
       // Once, and not as an error of the client: its response is right.
       const text = `svc-sandbox could not count the requests of process ${node?.pid}: ${(error as Error).message}\n`;
-      if (!hasFailed) files.writeSync(2, text);
-      hasFailed = true;
+      if (!this.#hasFailed) this.#files.writeSync(2, text);
+      this.#hasFailed = true;
       return undefined;
     }
-  };
-  return {
-    orSay,
-    line(line?: RunLine): void {
-      const first = isStarted ? "" : `${JSON.stringify({ version: project.version })}\n`;
-      const text = first + (line === undefined ? "" : `${JSON.stringify(line)}\n`);
-      // Without a descriptor that stays open: some test runners load this module again for each file.
-      if (text !== "") orSay(() => files.appendFileSync(`${folder}/${linesOf(id)}`, text, { mode: 0o600 }));
-      isStarted = true;
-    },
-  };
+  }
 }
 
 /** Returns whether it is the first claim of this name, over all processes of the run. */

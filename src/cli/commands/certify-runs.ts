@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
-import { type ClientRun, collectRequests, type RunRequest } from "../../certify/run.js";
+import type { ClientRun, RunRequest } from "../../certify/run.js";
+import { SeenRequests } from "../../certify/seen-requests.js";
 import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { CommandEnd } from "../../node/run-command.js";
@@ -22,40 +23,52 @@ export interface ClientCommand {
 }
 
 /** Runs a client many times, `jobs` of them in parallel, and takes the signals of this process. */
-export function createClientRuns(command: ClientCommand, jobs: number) {
-  const underWay = new Set<(signal: NodeJS.Signals) => void>();
-  const queue = createQueue(jobs);
-  let stopped: NodeJS.Signals | undefined;
-  const runUnlessStopped = async (request: RunRequest): Promise<ClientRun | undefined> => {
-    if (stopped !== undefined) return undefined;
-    let pass: ((signal: NodeJS.Signals) => void) | undefined;
-    const run = await runInOwnSandbox(command, request, (listener) => {
-      pass = listener;
-      underWay.add(listener);
+export class ClientRuns {
+  readonly #command: ClientCommand;
+  readonly #queue: Queue;
+  readonly #underWay = new Set<(signal: NodeJS.Signals) => void>();
+  #stopped: NodeJS.Signals | undefined;
+  /** Stops taking signals: after the certificate, which a signal must not interrupt. */
+  readonly release: () => void;
+
+  constructor(command: ClientCommand, jobs: number) {
+    this.#command = command;
+    this.#queue = new Queue(jobs);
+    // Passes a signal to all current runs, and starts no more.
+    this.release = command.call.io.takeSignals((signal) => {
+      this.#stopped ??= signal;
+      for (const pass of this.#underWay) pass(signal);
     });
-    if (pass !== undefined) underWay.delete(pass);
-    return stopped === undefined ? run : undefined;
-  };
-  // Passes a signal to all current runs, and starts no more.
-  const release = command.call.io.takeSignals((signal) => {
-    stopped ??= signal;
-    for (const pass of underWay) pass(signal);
-  });
-  return {
-    /** Runs the client in its own sandbox once a job is free; `undefined` if it was stopped. */
-    async runInTurn(request: RunRequest): Promise<ClientRun | undefined> {
-      const { result, isShared } = await queue.take(
-        () => runUnlessStopped(request),
-        request.isAlone === true,
-      );
-      return result && { ...result, isShared };
-    },
-    separate: queue.separate,
-    /** The signal that has stopped the runs. */
-    stopped: () => stopped,
-    /** Stops taking signals: after the certificate, which a signal must not interrupt. */
-    release,
-  };
+  }
+
+  /** The signal that has stopped the runs. */
+  get stopped(): NodeJS.Signals | undefined {
+    return this.#stopped;
+  }
+
+  /** Runs the client in its own sandbox once a job is free; `undefined` if it was stopped. */
+  async runInTurn(request: RunRequest): Promise<ClientRun | undefined> {
+    const { result, isShared } = await this.#queue.take(
+      () => this.#runUnlessStopped(request),
+      request.isAlone === true,
+    );
+    return result && { ...result, isShared };
+  }
+
+  separate(): void {
+    this.#queue.separate();
+  }
+
+  async #runUnlessStopped(request: RunRequest): Promise<ClientRun | undefined> {
+    if (this.#stopped !== undefined) return undefined;
+    let pass: ((signal: NodeJS.Signals) => void) | undefined;
+    const run = await runInOwnSandbox(this.#command, request, (listener) => {
+      pass = listener;
+      this.#underWay.add(listener);
+    });
+    if (pass !== undefined) this.#underWay.delete(pass);
+    return this.#stopped === undefined ? run : undefined;
+  }
 }
 
 async function runInOwnSandbox(
@@ -70,14 +83,14 @@ async function runInOwnSandbox(
   const folder = await openRunFolder({ scenario: loaded, options, start, conditions });
   const sandbox = startNamed(loaded, { ...options, now }, conditionedRun(conditions, folder.claim));
   // A test may clear the requests to count its own.
-  const collected = collectRequests(stopwatch);
+  const collected = new SeenRequests(stopwatch);
   sandbox.counters.passOnTo(collected);
-  const [output, keys] = [createTail(), createKeyFinder(sandbox)];
+  const [output, keys] = [new OutputTail(), createKeyFinder(sandbox)];
   const started = stopwatch();
   const end = await runServed(call, sandbox, {
     folder,
     takeSignals,
-    isLate: () => stopwatch() - started > total || stopwatch() - collected.latest() > silent,
+    isLate: () => stopwatch() - started > total || stopwatch() - collected.latest > silent,
     onOutput(name, chunk) {
       output.add(chunk);
       keys.add(name, chunk);
@@ -96,63 +109,71 @@ function howEnded(end: CommandEnd): Pick<ClientRun, "outcome" | "code" | "failur
 
 const maxTail = 64 * 1024;
 
-/** Keeps the end of the output, as lines without keys and colors. */
-function createTail() {
-  let chunks: Buffer[] = [];
-  let length = 0;
-  return {
-    add(chunk: Buffer) {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length < 2 * maxTail) return;
-      chunks = [Buffer.concat(chunks).subarray(-maxTail)];
-      length = maxTail;
-    },
-    lines(): string[] {
-      const text = Buffer.concat(chunks).subarray(-maxTail).toString("utf8");
-      const lines = redactKeys(stripVTControlCharacters(text)).trimEnd().split(/\r?\n/);
-      return lines.map((line) => line.slice(0, 500));
-    },
-  };
+/** The end of the output, as lines without keys and colors. */
+class OutputTail {
+  #chunks: Buffer[] = [];
+  #length = 0;
+
+  add(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    if (this.#length < 2 * maxTail) return;
+    this.#chunks = [Buffer.concat(this.#chunks).subarray(-maxTail)];
+    this.#length = maxTail;
+  }
+
+  lines(): string[] {
+    const text = Buffer.concat(this.#chunks).subarray(-maxTail).toString("utf8");
+    const lines = redactKeys(stripVTControlCharacters(text)).trimEnd().split(/\r?\n/);
+    return lines.map((line) => line.slice(0, 500));
+  }
 }
 
-/** Runs at most `size` jobs in parallel, in order. */
-function createQueue(size: number) {
-  const waiting: { readonly isAlone: boolean; readonly begin: () => void }[] = [];
-  const underWay = new Set<{ isAlone: boolean; isShared: boolean }>();
-  let limit = size;
-  const beginNext = () => {
-    const [next] = waiting;
+interface Turn {
+  readonly isAlone: boolean;
+  isShared: boolean;
+  readonly begin: () => void;
+}
+
+/** Runs at most `limit` jobs in parallel, in order. */
+class Queue {
+  #limit: number;
+  readonly #waiting: Turn[] = [];
+  readonly #underWay = new Set<Turn>();
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Runs a job; with `isAlone`, while no other is under way. */
+  async take<Result>(job: () => Promise<Result>, isAlone: boolean) {
+    const turn = await new Promise<Turn>((resolve) => {
+      const own: Turn = { isAlone, isShared: false, begin: () => resolve(own) };
+      this.#waiting.push(own);
+      this.#beginNext();
+    });
+    try {
+      return { result: await job(), isShared: turn.isShared };
+    } finally {
+      this.#underWay.delete(turn);
+      this.#beginNext();
+    }
+  }
+
+  /** Runs all later jobs one at a time. */
+  separate(): void {
+    this.#limit = 1;
+  }
+
+  #beginNext(): void {
+    const [next] = this.#waiting;
     if (next === undefined) return;
-    const isOnlyOne = [...underWay].some(({ isAlone }) => isAlone);
-    if (next.isAlone ? underWay.size > 0 : underWay.size >= limit || isOnlyOne) return;
-    waiting.shift();
+    const isOneAlone = [...this.#underWay].some(({ isAlone }) => isAlone);
+    if (next.isAlone ? this.#underWay.size > 0 : this.#underWay.size >= this.#limit || isOneAlone) return;
+    this.#waiting.shift();
+    this.#underWay.add(next);
+    if (this.#underWay.size > 1) for (const turn of this.#underWay) turn.isShared = true;
     next.begin();
-    beginNext();
-  };
-  return {
-    /** Runs a job; with `isAlone`, while no other is under way. */
-    async take<Result>(job: () => Promise<Result>, isAlone: boolean) {
-      const turn = { isAlone, isShared: false };
-      await new Promise<void>((resolve) => {
-        const begin = () => {
-          underWay.add(turn);
-          if (underWay.size > 1) for (const turnBeside of underWay) turnBeside.isShared = true;
-          resolve();
-        };
-        waiting.push({ isAlone, begin });
-        beginNext();
-      });
-      try {
-        return { result: await job(), isShared: turn.isShared };
-      } finally {
-        underWay.delete(turn);
-        beginNext();
-      }
-    },
-    /** Runs all later jobs one at a time. */
-    separate() {
-      limit = 1;
-    },
-  };
+    this.#beginNext();
+  }
 }

@@ -31,7 +31,7 @@ import * as flag from "../flags.js";
 import { loadNamed } from "../open-scenario.js";
 import { whyNoRequest } from "../serve/exec-report.js";
 import { sayWhyNotRun } from "../serve/run-served.js";
-import { createClientRuns } from "./certify-runs.js";
+import { ClientRuns } from "./certify-runs.js";
 
 const { tls, cert, key } = flag.ofServer;
 const flags = {
@@ -100,7 +100,7 @@ export const certifyCommand = declareCommand({
     const loaded = await loadNamed(words[0], io);
     const plan = planOf(loaded, flags);
     const { now, frozen, jobs = availableParallelism(), ...served } = flags;
-    const client = createClientRuns(
+    const client = new ClientRuns(
       { loaded, call: { io, rest, flags: served }, given: { now, frozen } },
       jobs,
     );
@@ -116,13 +116,18 @@ export const certifyCommand = declareCommand({
         client.separate();
         say(`${name} failed next to another run, and passed alone. All runs are made again, one at a time.`);
       };
-      const certification = await certify(plan, { runClient: client.runInTurn, ended, separate, stopwatch });
+      const certification = await certify(plan, {
+        runClient: (request) => client.runInTurn(request),
+        ended,
+        separate,
+        stopwatch,
+      });
       const { plain } = certification;
       if (plain?.failure !== undefined) return sayWhyNotRun(rest[0] as string, plain.failure, call);
       const durationMs = Math.round(stopwatch() - started);
       const about = { ...(await aboutClient(loaded, call, plan)), startedAt, durationMs };
       const result = resultOf(certification, about);
-      const stopped = client.stopped();
+      const stopped = client.stopped;
       const cutShort = stopped && 128 + constants.signals[stopped];
       if (result === undefined) {
         io.stderr.say("Stopped before the first run ended: there is no result.\n");

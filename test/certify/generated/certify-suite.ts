@@ -1,7 +1,8 @@
 import { type CertifyResult, resultOf } from "../../../src/certify/certificate.js";
 import { certify } from "../../../src/certify/judge.js";
 import type { CertifyPlan } from "../../../src/certify/plan.js";
-import { type ClientRun, collectRequests, type Timeouts, type Tools } from "../../../src/certify/run.js";
+import type { ClientRun, Timeouts, Tools } from "../../../src/certify/run.js";
+import { SeenRequests } from "../../../src/certify/seen-requests.js";
 import { nodePlatform } from "../../../src/node/platform.js";
 import { clientReport } from "../../../src/report/report.js";
 import { type RandomStream, randomStream } from "../../../src/rules/seed.js";
@@ -83,7 +84,7 @@ async function runOnce(
   const { stopwatch, wall } = time;
   const hook = conditionedRun(conditions);
   const platform = { ...nodePlatform, time: wall, steadyTime: wall, stopwatch };
-  const collected = collectRequests(stopwatch);
+  const collected = new SeenRequests(stopwatch);
   const startWith = (ownSeed = seed) => {
     const given = { seed: ownSeed };
     const sandbox = startSandbox(scenario, {
@@ -95,7 +96,7 @@ async function runOnce(
     });
     const pinned = ownSeed === seed ? undefined : given;
     sandbox.counters.passOnTo({
-      ...collected,
+      countUnread: () => collected.countUnread(),
       count: (exchange, keys, observation) =>
         collected.count(exchange, keys, observation && { ...observation, pinned }),
     });
@@ -107,7 +108,7 @@ async function runOnce(
     return served;
   };
   const work = runSuite(suite, { time, random, server, start: (options) => startWith(options.seed), number });
-  const code = await time.passWhile(work, () => Math.min(total, collected.latest() + silent));
+  const code = await time.passWhile(work, () => Math.min(total, collected.latest + silent));
   const outcome = code === undefined ? "timed_out" : code === 0 ? "passed" : "failed";
   const report = clientReport(server(), { underExec: true }, collected.counters);
   const durationMs = Math.round(stopwatch());

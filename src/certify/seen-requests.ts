@@ -1,0 +1,86 @@
+import type { PathId } from "../rules/outcomes.js";
+import {
+  Counters,
+  type Counting,
+  type KeysOfAdvice,
+  type Observation,
+  type VariedPoint,
+} from "../sandbox/journal/counts.js";
+import type { Exchange } from "../sandbox/journal/exchange.js";
+import {
+  idOfPoint,
+  type KeyRequest,
+  type LastResponse,
+  type Reward,
+  type RunFacts,
+  type SentKey,
+  wordsOf,
+} from "./run.js";
+
+/** What the requests of a run show. */
+export class SeenRequests implements Counting {
+  readonly counters = new Counters();
+  readonly #time: () => number;
+  readonly #sent = new Map<string, SentKey & { readonly requests: KeyRequest[] }>();
+  readonly #points = new Map<string, VariedPoint>();
+  readonly #scenarios = new Set<string>();
+  readonly #unvaried = new Set<string>();
+  readonly #rewards: Reward[] = [];
+  #hits = 0;
+  #hitPath: PathId | undefined;
+  #pinned: Observation["pinned"];
+  #last: LastResponse | undefined;
+  #latest: number;
+
+  /** `time`: milliseconds that only grow. */
+  constructor(time: () => number) {
+    this.#time = time;
+    this.#latest = time();
+  }
+
+  /** When the latest request came. */
+  get latest(): number {
+    return this.#latest;
+  }
+
+  count(exchange: Exchange, keys?: KeysOfAdvice, seen?: Observation): void {
+    this.counters.count(exchange, keys);
+    this.#latest = this.#time();
+    if (seen !== undefined) this.#observe(exchange, seen);
+  }
+
+  countUnread(): void {
+    this.counters.countUnread();
+  }
+
+  facts(): RunFacts {
+    const pinned = this.#pinned;
+    return {
+      sent: [...this.#sent.values()],
+      points: [...this.#points.values()],
+      hits: this.#hits,
+      hitPath: this.#hitPath,
+      rewards: this.#rewards,
+      last: this.#last,
+      pinned: pinned && `${pinned.place ?? "the client's code"} sets the seed ${pinned.seed}`,
+      unvaried: [...this.#unvaried],
+      scenarios: [...this.#scenarios],
+    };
+  }
+
+  #observe({ id, pathId, status, key: ref, fingerprint }: Exchange, seen: Observation): void {
+    const key = ref ?? fingerprint ?? "";
+    const sent = this.#sent.get(key) ?? { key, isUnknown: ref === null, requests: [] };
+    this.#sent.set(key, sent);
+    sent.requests.push({ id, pathId: seen.hit ?? pathId });
+    const points = seen.points.filter(({ row, variant }) => wordsOf(row, variant) !== undefined);
+    for (const point of points) this.#points.set(idOfPoint(point), point);
+    this.#last = { id, pathId, status, points };
+    this.#hitPath ??= seen.hit;
+    this.#hits += seen.hit === undefined ? 0 : 1;
+    if (seen.rewardedAfterMs !== undefined) this.#rewards.push({ id, afterMs: seen.rewardedAfterMs });
+    this.#pinned ??= seen.pinned;
+    this.#scenarios.add(seen.scenario);
+    for (const name of seen.unvaried) this.#unvaried.add(name);
+  }
+}
