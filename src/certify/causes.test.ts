@@ -101,6 +101,23 @@ test("a run that fails without any variation depends on its seed, and one that p
   expect(flaky.sentences).toEqual([expect.stringMatching(/^Failed once and passed once with seed 7/)]);
 });
 
+test("a run that passes again with different requests is explained by their numbers only", async () => {
+  const sent = (count: number) => {
+    const requests = Array.from({ length: count }, (_, at) => ({
+      id: `req_${at}`,
+      pathId: "200.test" as const,
+    }));
+    return [{ key: "active", isUnknown: false, requests }];
+  };
+  const { seed, run } = failedRun(7, ...many);
+  const again = { ...runOf("passed"), sent: sent(5) };
+  const { causes } = await findCauses([{ seed, run: { ...run, sent: sent(3) } }], [], async () => again);
+  expect(causes[0]?.sentence).toBe(
+    "Failed once and passed once with seed 7, with different requests: 3 when it failed, and 5 when it passed",
+  );
+  expect(causes[0]?.whatToDo).not.toMatch(/depends on/);
+});
+
 test("a run that failed next to another one is repeated alone first", async () => {
   const { seed, run } = failedRun(7, ...many);
   const { disturbed, count } = await causesOf([{ seed, run: { ...run, isShared: true } }], () => false);

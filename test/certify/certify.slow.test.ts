@@ -13,6 +13,10 @@ const planted = (mistake: string) => [
   mistake,
 ];
 
+/** The code of a client that sends these keys, each of which ends on another path. */
+const sending = (...refs: readonly string[]) => `Promise.all(${JSON.stringify(refs)}.map((ref) =>
+  fetch(process.env.SVC_BASE_URL + "/v1/relying-party/me", { headers: { "x-api-key": process.env["SVC_KEY_" + ref] } })))`;
+
 interface Certificate {
   readonly verdict: string;
   readonly why?: string;
@@ -94,6 +98,29 @@ test("the command that shows a problem again has the flags of the call", async (
   expect(problems[0]?.again.slice(5)).toEqual(flags);
 });
 
+test("for a run that ends late, the command that shows it again is certify with the same limit of time", async () => {
+  const script = `${sending("ACTIVE", "LIVE", "REVOKED", "EXPIRED", "RATE_LIMITED")}.then((responses) => {
+    const isUsual = responses.every(({ headers }) => headers.get("content-type") === "application/json");
+    if (!isUsual) setInterval(() => {}, 1000);
+  });`;
+  const flags = ["--only", "varied.2", "--timeout", "4s"];
+  const { problems } = await certify([process.execPath, "-e", script], ...flags);
+  expect(problems[0]?.row).toBe("content_type");
+  expect(problems[0]?.again).toEqual(["certify", "--only", "varied.2", "--timeout", "4000ms"]);
+});
+
+test("resends that nothing is judged of do not pass", async () => {
+  const script = sending("ROTATED", "WRONG_SCOPE", "REVOKED", "EXPIRED", "RATE_LIMITED");
+  const { code, verdict, why } = await certify([process.execPath, "-e", script], "--only", "resends");
+  expect([code, verdict]).toEqual([5, "not_judged"]);
+  expect(why).toBe("resends: the plain run sent no key that works");
+});
+
+test("a plain run without a request is one line, and not a pass", async () => {
+  const { stderr } = await runCli(["certify", "--", process.execPath, "-e", ""]);
+  expect(stderr.trimEnd().split("\n").slice(1)).toEqual(["plain  0 requests"]);
+});
+
 test("a command without output has no label for it", async () => {
   const { stdout } = await runCli(["certify", "--", process.execPath, "-e", "process.exit(1)"]);
   expect(stdout).not.toContain("Its last output");
@@ -106,16 +133,12 @@ test("R46 a key of the command line is shown nowhere", async () => {
   expect(stdout + stderr).not.toContain(key);
 });
 
-/** Sends keys that end on five paths. */
-const fivePaths = `Promise.all(["ACTIVE", "LIVE", "REVOKED", "EXPIRED", "RATE_LIMITED"].map((ref) =>
-  fetch(process.env.SVC_BASE_URL + "/v1/relying-party/me", { headers: { "x-api-key": process.env["SVC_KEY_" + ref] } })))`;
-
 test("Ctrl-C ends every child, and the certificate states that the other runs were not made", async () => {
   const cwd = temporaryFolder();
   // The first run passes; the others wait.
   const script = `
     const fs = require("node:fs");
-    ${fivePaths}.then(() => {
+    ${sending("ACTIVE", "LIVE", "REVOKED", "EXPIRED", "RATE_LIMITED")}.then(() => {
       if (!fs.existsSync("first")) return fs.writeFileSync("first", "");
       fs.appendFileSync("pids", process.pid + "\\n");
       process.on("SIGINT", () => {});
