@@ -2,15 +2,10 @@ import type { PathId } from "../rules/outcomes.js";
 import type { RunConditions } from "../runs/conditions.js";
 import type { Judgment, Problem } from "./certificate.js";
 import { type CertifyPlan, timeoutsFor } from "./plan.js";
-import type { ClientRun, Reason, Tools } from "./run.js";
+import type { ClientRun, NamedRun, Reason, Tools } from "./run.js";
 
 /** What a part of the runs has shown. */
 export type Judged = { readonly checks: readonly Judgment[]; readonly problems: readonly Problem[] };
-
-/** A run, by its name in `--only`. */
-interface NamedRun extends Pick<ClientRun, "report"> {
-  readonly name: string;
-}
 
 /** The runs of one client. */
 export class Runs {
@@ -50,7 +45,7 @@ export class Runs {
     const request = { name, seed, conditions: { profile, ...conditions }, timeouts, isAlone };
     const run = await this.#tools.runClient(request);
     if (run === undefined) return undefined;
-    this.all.push({ name, report: run.report });
+    this.all.push({ name, outcome: run.outcome, report: run.report });
     for (const scenario of run.scenarios) this.scenarios.add(scenario);
     const expected = Math.max(this.#begun, this.#expected);
     this.#tools.ended(name, run, { number: this.all.length, expected });

@@ -5,12 +5,11 @@ import { type Certification, onlyOnce, type Problem } from "./certificate.js";
 import { type Context, check, type Judged, open, Runs } from "./context.js";
 import { judgeFaults } from "./faults.js";
 import {
-  againWith,
+  againOf,
   type CertifyPlan,
   coveredPaths,
   faultsAsked,
   isWanted,
-  seedIn,
   seedsOf,
   whyNothingTried,
   whyTooLittle,
@@ -109,7 +108,8 @@ async function whyUnusable(plain: ClientRun, runs: Runs): Promise<Reason | undef
 /** Advice of level error in any run is a problem of its own; if the plain run has it, only that run is named. */
 function judgeAdvice(runs: Runs, plan: CertifyPlan): Judged {
   const problems = new Map<string, Problem & { readonly runs: string[] }>();
-  for (const { name, report } of runs.all)
+  for (const run of runs.all) {
+    const { name, report } = run;
     for (const { id, level, count, meaning, whatToDo } of report.advice) {
       if (level !== "error" || count === 0) continue;
       const problem = problems.get(id);
@@ -118,22 +118,15 @@ function judgeAdvice(runs: Runs, plan: CertifyPlan): Judged {
           name: `advice.${id}`,
           sentence: meaning.replace(/\.$/, ""),
           whatToDo,
-          again: againOf(name, plan),
+          again: againOf(run, plan),
           runs: [name],
         });
       else if (!problem.runs.includes("plain") && !problem.runs.includes(name)) problem.runs.push(name);
     }
+  }
   const all = [...problems.values()];
   return {
     checks: all.length === 0 ? [check("advice", "held")] : all.map(({ name }) => check(name, "failed")),
     problems: all,
   };
-}
-
-function againOf(name: string, plan: CertifyPlan): string[] {
-  const seed = seedIn(name);
-  if (name === "plain") return againWith(plan, "exec");
-  return seed === undefined
-    ? againWith(plan, "certify", "--only", name)
-    : againWith(plan, "exec", "--profile", "varied", "--seed", String(seed));
 }

@@ -4,7 +4,7 @@ import { effectAt, type FaultPathId } from "../rules/fault-effects.js";
 import { faultPathIds, isFault, isSuccess, outcomeOf, type PathId } from "../rules/outcomes.js";
 import type { RunConditions } from "../runs/conditions.js";
 import type { Judgment } from "./certificate.js";
-import type { Reason, SentKey, Timeouts } from "./run.js";
+import type { NamedRun, Reason, SentKey, Timeouts } from "./run.js";
 
 /** What a certification is asked for. */
 export interface CertifyPlan {
@@ -87,6 +87,15 @@ export function againWith(
   ...words: readonly string[]
 ): string[] {
   return [by, ...words, ...flags, ...(by === "certify" ? ownFlags : [])];
+}
+
+/** The command that shows a run again; `exec` has no limit of time. */
+export function againOf({ name, outcome }: Pick<NamedRun, "name" | "outcome">, plan: CertifyPlan): string[] {
+  const seed = seedIn(name);
+  if (outcome === "timed_out" || (seed === undefined && name !== "plain"))
+    return againWith(plan, "certify", "--only", name);
+  const varied = seed === undefined ? [] : ["--profile", "varied", "--seed", String(seed)];
+  return againWith(plan, "exec", ...varied);
 }
 
 /** The seed of a varied run by its name, such as `varied.3`. */

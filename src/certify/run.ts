@@ -64,6 +64,11 @@ export interface ClientRun extends RunFacts {
   readonly failure?: Error & { readonly code?: string | undefined };
 }
 
+/** A run, by its name in `--only`. */
+export interface NamedRun extends Pick<ClientRun, "outcome" | "report"> {
+  readonly name: string;
+}
+
 /** When a run is ended, in milliseconds. */
 export interface Timeouts {
   readonly total: number;

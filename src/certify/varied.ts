@@ -3,7 +3,7 @@ import { listed } from "../rules/schema/words.js";
 import { type Causes, type FailedRun, findCauses } from "./causes.js";
 import type { Judgment, Problem } from "./certificate.js";
 import { type Context, check, held, type Judged, open, type Runs, type Variations } from "./context.js";
-import { againWith, type CertifyPlan, coveredPaths, mixedName, seedCount, seedsOf } from "./plan.js";
+import { againOf, againWith, type CertifyPlan, coveredPaths, mixedName, seedCount, seedsOf } from "./plan.js";
 import { type ClientRun, findDependency, lastLineOf, notMade, whyNotJudged } from "./run.js";
 
 /** Runs the client with each seed of varied responses. */
@@ -45,7 +45,7 @@ export async function judgeVaried(context: Context): Promise<Judged & Pick<Cause
       name: names[0] as string,
       sentence,
       whatToDo,
-      again: againOf(first, plan),
+      again: againOf({ name: names[0] as string, outcome: first.run.outcome }, plan),
       ...lastLineOf(first.run),
       runs: names,
       ...(row && { row, points }),
@@ -64,13 +64,6 @@ export async function judgeVaried(context: Context): Promise<Judged & Pick<Cause
 
 /** As many as most searches take. */
 const runsOfSearch = 10;
-
-/** `exec` has no limit of time. */
-function againOf({ seed, run }: FailedRun, plan: CertifyPlan): string[] {
-  return run.outcome === "timed_out"
-    ? againWith(plan, "certify", "--only", `varied.${seed}`)
-    : againWith(plan, "exec", "--profile", "varied", "--seed", String(seed));
-}
 
 /** One more run, whose responses differ from each other. */
 async function judgeMixed({ plan, runs, plain }: Context): Promise<Judged> {
