@@ -1,12 +1,11 @@
 import { useRef } from "preact/hooks";
-import type { PathId } from "../../rules/outcomes.js";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { IssuedKey, ListedKey, ShownRequestDetails, ShownSentRequest } from "../control/responses.js";
 import { Button } from "../elements/action.js";
 import { Secret, useIssued } from "./secret.js";
 
-type Rejected = Extract<PathId, `${401 | 403 | 429}.${string}`>;
+type Rejected = Extract<ShownRequestDetails["path_id"], `${401 | 403 | 429}.${string}`>;
 
 /** A change by an administrator after which the request gets 200. */
 interface Fix {
