@@ -1,13 +1,19 @@
 import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { endpointsIn, outcomesOf } from "../../src/api/endpoints.js";
+import { handle } from "../../src/api/handle.js";
 import { createSandbox, type Scenario } from "../../src/index.js";
-import { doors, headerOf, type Seen } from "../support/doors.js";
+import { conditionedRun } from "../../src/runs/conditioned-run.js";
+import { scenarioSecret } from "../../src/sandbox/secrets.js";
+import { doors, headerOf, type Seen, startFrozen } from "../support/doors.js";
 import { readResponses } from "../support/raw-socket.js";
 import { consents, withEndpoints } from "../support/scenario-endpoints.js";
+import { asked } from "../support/send.js";
 import { served } from "../support/servers.js";
 
 type Keys = NonNullable<NonNullable<Scenario["organizations"]>[string]["keys"]>;
+
+const unknownKey = "SVC_test_sbxnobodyHoldsThis00000000000000";
 
 const bodyOf = ({ body }: Seen) => JSON.parse(body);
 
@@ -178,3 +184,15 @@ test("the list of endpoints is the same for the same scenario, and names each su
     "204.endConsent",
   ]);
 });
+
+test.each(["403.insufficient_scope", "401.unknown"] as const)(
+  "the wrong answer of a run for %s is the endpoint's own response",
+  (pathId) => {
+    const conditions = conditionedRun({ answer: { pathId } });
+    const sandbox = startFrozen(withEndpoints, { conditions });
+    const apiKey = pathId === "401.unknown" ? unknownKey : scenarioSecret(sandbox, "narrow");
+    const { response, pathId: kept } = handle(sandbox, asked({ method: "POST", path: consents, apiKey }));
+    expect([kept, response.status]).toEqual([pathId, 201]);
+    expect(JSON.parse(response.body)).toEqual(withEndpoints.endpoints.createConsent.body);
+  },
+);

@@ -308,3 +308,12 @@ test("the Date of a response comes from the sandbox's clock", async () => {
   server.sandbox.clock.advance("51s");
   expect(await dateOf()).toBe("Tue, 06 May 2031 07:09:00 GMT");
 });
+
+test.each(["90000ms", "90s"])(
+  "the clock moves by %s, as the first tests of init and the packages write it",
+  async (by) => {
+    const { ask } = await serveControl({ now: "2026-03-02T09:00:00Z", frozen: true });
+    const { data } = (await ask("/clock/advance", { method: "POST", json: { by } })).body;
+    expect(data.now).toBe("2026-03-02T09:01:30.000Z");
+  },
+);

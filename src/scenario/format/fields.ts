@@ -163,6 +163,11 @@ const durations = "90s, 10m, 2h or 7d";
 
 export const duration = () =>
   durationText("a duration", durations, durationPattern, (given) => parseDuration(given) !== undefined);
+/** Also in milliseconds: clients move the clock by the pause that their tests replace. */
+export const clockMove = () => {
+  const pattern = new RegExp(`${durationPattern.source}|${waitPattern.source}`);
+  return durationText("a duration", durations, pattern, (given) => parseDuration(given) !== undefined);
+};
 export const positiveDuration = () => durationText("a duration", durations, waitPattern, isPositive);
 
 export const durationOrNone = () => {

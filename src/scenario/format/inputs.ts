@@ -6,7 +6,7 @@ import { requestSources } from "../../rules/request.js";
 import { checkValue, validationError } from "../../rules/schema/check.js";
 import type { FieldPath, MappingKind, Shape, ValueOf } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
-import { duration, ref, time, timeOrDuration } from "./fields.js";
+import { clockMove, ref, time, timeOrDuration } from "./fields.js";
 import {
   assumptionsSchema,
   faultsSchema,
@@ -56,7 +56,7 @@ export const expectationQuery = s.mapping({
 export const controlBodies = {
   ...inputShapes,
   clock_change: s.mapping({ now: s.optional(time()), frozen: s.optional(s.flag()) }),
-  clock_advance: s.mapping({ by: duration() }),
+  clock_advance: s.mapping({ by: clockMove() }),
   assumptions_change: assumptionsSchema,
   sending: s.mapping({ key: ref(), ...requestFields }),
   scenario_text: s.mapping({ text: s.text() }),
