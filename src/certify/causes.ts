@@ -12,14 +12,14 @@ export interface FailedRun {
 }
 
 /** Runs the client again with this seed, where only these rows vary. Default: all. */
-export type Repeat = (
+type Repeat = (
   seed: number,
   rows?: readonly RowChoice[],
   isAlone?: boolean,
 ) => Promise<ClientRun | undefined>;
 
 /** Why varied runs fail: one row, or nothing that certify can tell. */
-export interface Cause {
+interface Cause {
   /** `undefined`: no row brings the failure back alone. */
   readonly row?: string;
   /** The variants of the row that failed. */

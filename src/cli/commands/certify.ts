@@ -205,8 +205,8 @@ function planOf(
     ...faultPathIds,
   ];
   const runs = only?.filter((name) => seedIn(name) === undefined);
-  checkNames("--only", runs, names, "varied.3, answer.401.revoked, resend.403 or fault.hang");
-  checkNames("--allow", allow, paths, "200.retiring");
+  checkChoice("--only", runs, names, "varied.3, answer.401.revoked, resend.403 or fault.hang");
+  checkChoice("--allow", allow, paths, "200.retiring");
   return {
     seed: scenario.seed ?? defaultSeed,
     firstSeed: seed,
@@ -233,7 +233,7 @@ function flagsOfRun({ now, frozen, tls, cert, key }: CertifyCall["flags"]): stri
   ];
 }
 
-function checkNames(
+function checkChoice(
   flagName: string,
   given: readonly string[] = [],
   names: readonly string[],
