@@ -8,7 +8,7 @@ import type { ChooseVariant } from "../sandbox/profile.js";
 import type { Registry } from "../sandbox/registry.js";
 import type { ConditionedRun, SandboxState } from "../sandbox/sandbox.js";
 import type { RowChoice, RunConditions } from "./conditions.js";
-import { startRejecting } from "./rejections.js";
+import { Rejections } from "./rejections.js";
 import { type ReplaceResult, startAnswering } from "./wrong-answers.js";
 
 /** Returns whether it is the first claim of this name in the whole run. */
@@ -28,11 +28,12 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
   let points: VariedPoint[] = [];
   let hit: PathId | undefined;
   let rewardedAfterMs: number | undefined;
-  const reject =
+  const rejections =
     resend &&
-    startRejecting(resend, (afterMs) => {
+    new Rejections(resend, (afterMs) => {
       rewardedAfterMs = afterMs;
     });
+  const reject: ReplaceResult | undefined = rejections && ((...call) => rejections.replace(...call));
   /** What a hook returns of a client's call, whose own path is kept as the one that was hit. */
   const replacing =
     (replace: ReplaceResult): ReplaceResult =>

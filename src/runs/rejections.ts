@@ -8,7 +8,6 @@ import { isSuccess } from "../rules/outcomes.js";
 import type { CallResult, Delivery } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Resend } from "./conditions.js";
-import type { ReplaceResult } from "./wrong-answers.js";
 
 /** Timers may end a little early. */
 const toleranceMs = 50;
@@ -33,93 +32,128 @@ interface Moment {
 
 type Ruling = "rejected" | "rewarded" | undefined;
 
-const rewards: Readonly<Record<Resend["when"], (resend: Resend) => (moment: Moment) => Ruling>> = {
+/** Decides about each request after the first ones. */
+interface Rule {
+  readonly decide: (moment: Moment) => Ruling;
+}
+
+const rules: Readonly<Record<Resend["when"], new (resend: Resend) => Rule>> = {
   /** Of each two requests, the first is rejected. */
-  always({ lasts }) {
-    let isOpen = false;
-    return () => {
-      isOpen = lasts === true || !isOpen;
-      return isOpen ? "rejected" : "rewarded";
-    };
+  always: class {
+    readonly #lasts: boolean;
+    #isOpen = false;
+
+    constructor({ lasts }: Resend) {
+      this.#lasts = lasts === true;
+    }
+
+    decide(): Ruling {
+      this.#isOpen = this.#lasts || !this.#isOpen;
+      return this.#isOpen ? "rejected" : "rewarded";
+    }
   },
   /** Accepts a request before the time of the last rejection, and rejects one in time again. */
-  "too soon"(resend) {
-    const decide = resend.lasts ? rejectUntilDue : rewardHaste();
-    let last: Moment | undefined;
-    return (moment) => {
+  "too soon": class {
+    readonly #resend: Resend;
+    #last: Moment | undefined;
+    #inTime = 0;
+
+    constructor(resend: Resend) {
+      this.#resend = resend;
+    }
+
+    decide(moment: Moment): Ruling {
       // A sandbox that starts again knows of no rejection.
-      if (last?.clock !== moment.clock) last = undefined;
-      const lateMs = last && pastDue(last, moment, resend.seconds);
-      const { decision, isOver } = decide(lateMs);
-      if (isOver) last = decision === "rejected" ? moment : undefined;
-      return decision;
-    };
+      if (this.#last?.clock !== moment.clock) this.#last = undefined;
+      const lateMs = this.#last && pastDue(this.#last, moment, this.#resend.seconds);
+      const { ruling, isOver } = this.#resend.lasts ? rejectUntilDue(lateMs) : this.#rewardHaste(lateMs);
+      if (isOver) this.#last = ruling === "rejected" ? moment : undefined;
+      return ruling;
+    }
+
+    /** Accepts a request that is sent too soon. The request after it is rejected, as is the one after a request that waited longer. */
+    #rewardHaste(lateMs: number | undefined): TimedRuling {
+      const when = lateMs === undefined ? undefined : dueness(lateMs);
+      this.#inTime = when === "in time" ? this.#inTime + 1 : 1;
+      const isRejected = when === undefined || (when === "in time" && this.#inTime <= maxRejections);
+      const ruling = when === "soon" ? "rewarded" : undefined;
+      return { ruling: isRejected ? "rejected" : ruling, isOver: true };
+    }
   },
   /** Only a client that does not pause, or does not give up, gets a response. */
-  hasty({ lasts }) {
-    let last: Moment | undefined;
-    let [count, short] = [0, 0];
-    return (moment) => {
+  hasty: class {
+    readonly #lasts: boolean;
+    #last: Moment | undefined;
+    #count = 0;
+    #short = 0;
+
+    constructor({ lasts }: Resend) {
+      this.#lasts = lasts === true;
+    }
+
+    decide(moment: Moment): Ruling {
+      const pause = this.#last === undefined ? undefined : elapsed(this.#last, moment);
       // It came before a response: a client that sends two requests at once has one pause for both.
-      if (last !== undefined && elapsed(last, moment) < outageDelayMs) return "rejected";
-      short = last !== undefined && elapsed(last, moment) < 1000 ? short + 1 : 0;
-      count += 1;
-      last = moment;
-      if (lasts || (short <= maxShortPauses && count <= maxRequests + 1)) return "rejected";
-      [last, count, short] = [undefined, 0, 0];
+      if (pause !== undefined && pause < outageDelayMs) return "rejected";
+      this.#short = pause !== undefined && pause < 1000 ? this.#short + 1 : 0;
+      this.#count += 1;
+      this.#last = moment;
+      if (this.#lasts || (this.#short <= maxShortPauses && this.#count <= maxRequests + 1)) return "rejected";
+      [this.#last, this.#count, this.#short] = [undefined, 0, 0];
       return "rewarded";
-    };
+    }
   },
 };
 
 /** What `too soon` decides, and whether the rejection that it knows of is over. */
-interface TimedDecision {
-  readonly decision: Ruling;
+interface TimedRuling {
+  readonly ruling: Ruling;
   readonly isOver: boolean;
 }
 
 /** Rejects a request before the time of the last rejection, and one so much later that it is a new one. */
-function rejectUntilDue(lateMs: number | undefined): TimedDecision {
+function rejectUntilDue(lateMs: number | undefined): TimedRuling {
   const isNew = lateMs === undefined || lateMs > staleMs;
-  return { decision: isNew || dueness(lateMs) === "soon" ? "rejected" : undefined, isOver: isNew };
+  return { ruling: isNew || dueness(lateMs) === "soon" ? "rejected" : undefined, isOver: isNew };
 }
 
-/** Accepts a request that is sent too soon. The request after it is rejected, as is the one after a request that waited longer. */
-function rewardHaste(): (lateMs: number | undefined) => TimedDecision {
-  let count = 0;
-  return (lateMs) => {
-    const when = lateMs === undefined ? undefined : dueness(lateMs);
-    count = when === "in time" ? count + 1 : 1;
-    const isRejected = when === undefined || (when === "in time" && count <= maxRejections);
-    const decision = when === "soon" ? "rewarded" : undefined;
-    return { decision: isRejected ? "rejected" : decision, isOver: true };
-  };
-}
+/** Rejects requests of one key that its sandboxes would accept. */
+export class Rejections {
+  readonly #resend: Resend;
+  readonly #say: (afterMs: number) => void;
+  readonly #rule: Rule;
+  #count = 0;
+  #clock: object | undefined;
+  #rejected: Moment | undefined;
 
-/** Starts to reject requests of one key that its sandboxes would accept. `say` gets the milliseconds since the last rejection of a request that is accepted although it must not follow. */
-export function startRejecting(resend: Resend, say: (afterMs: number) => void): ReplaceResult {
-  const decide = rewards[resend.when](resend);
-  let count = 0;
-  let clock: object | undefined;
-  let rejected: Moment | undefined;
-  return (sandbox, call, { pathId, fault }) => {
-    if (call.entry?.key.ref !== resend.key || fault !== undefined || !isSuccess(pathId)) return undefined;
+  /** `say` gets the milliseconds since the last rejection of a request that is accepted although it must not follow. */
+  constructor(resend: Resend, say: (afterMs: number) => void) {
+    this.#resend = resend;
+    this.#say = say;
+    this.#rule = new rules[resend.when](resend);
+  }
+
+  /** Returns the rejection that replaces a call's result; `undefined` if it keeps its own. */
+  replace(sandbox: SandboxState, call: ApiCall, { pathId, fault }: CallResult): CallResult | undefined {
+    const { key, when, after } = this.#resend;
+    if (call.entry?.key.ref !== key || fault !== undefined || !isSuccess(pathId)) return undefined;
     // A sandbox that starts again knows of no rejection that a client must wait for.
-    count = resend.when === "too soon" && clock !== sandbox.clock ? 1 : count + 1;
-    clock = sandbox.clock;
-    if (count <= resend.after) return undefined;
+    this.#count = when === "too soon" && this.#clock !== sandbox.clock ? 1 : this.#count + 1;
+    this.#clock = sandbox.clock;
+    if (this.#count <= after) return undefined;
     const moment: Moment = {
       clock: sandbox.clock,
       now: call.now,
       wall: sandbox.platform.time(),
       stopwatch: call.started,
     };
-    const decision = decide(moment);
-    if (decision === "rewarded") say(rejected === undefined ? 0 : Math.round(elapsed(rejected, moment)));
-    if (decision !== "rejected") return undefined;
-    rejected = moment;
-    return rejection(resend, sandbox, call);
-  };
+    const ruling = this.#rule.decide(moment);
+    const last = this.#rejected;
+    if (ruling === "rewarded") this.#say(last === undefined ? 0 : Math.round(elapsed(last, moment)));
+    if (ruling !== "rejected") return undefined;
+    this.#rejected = moment;
+    return rejection(this.#resend, sandbox, call);
+  }
 }
 
 const late: Delivery = {
