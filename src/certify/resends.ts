@@ -84,11 +84,9 @@ interface KeyRuns {
   readonly plain: ClientRun;
   readonly key: string;
   readonly passes: number;
-  /** How often a run has sent the key. */
-  readonly sends: (run: ClientRun) => number;
   readonly run: (kind: ResendKind, resend: Resend) => Promise<ClientRun | undefined>;
   readonly whyHidden: Context["whyHidden"];
-  readonly expectMore: Context["runs"]["expectMore"];
+  readonly expectMore: (count: number) => void;
 }
 
 export async function judgeAllResends(context: Context): Promise<Judged[]> {
@@ -98,21 +96,23 @@ export async function judgeAllResends(context: Context): Promise<Judged[]> {
   const subject = resendKeyOf(plain.sent, plan);
   if (subject === undefined) return [open("resends", noKey)];
   const { key, requests } = subject;
-  const first = requests.find(({ pathId }) => isSuccess(pathId)) as KeyRequest;
+  const accepted = requests.filter(({ pathId }) => isSuccess(pathId));
+  const { pathId } = accepted[0] as KeyRequest;
   const { passed, checks } = await varied;
-  const sends = (run: ClientRun) => sendsOf(run, key);
-  const counts = [plain, ...passed].map(sends);
+  const counts = [plain, ...passed].map((run) => sendsOf(run, key));
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
   if (least < most) return kinds.map(({ name }) => open(name, unsteady(key, least, most)));
   let background: Promise<Reason | undefined> | undefined;
   const whyBackground = () => (background ??= whyInBackground(subject, context));
   const tools: KeyRuns = {
-    ...{ plain, key, sends, expectMore: (count: number) => runs.expectMore(count) },
-    // Of a key that is sent once, the client may keep the accepted response.
+    plain,
+    key,
+    expectMore: (count) => runs.expectMore(count),
+    // Of a key that is accepted once, the client may keep the response.
     whyHidden: async () =>
       (await whyHidden()) ??
       (await whyBackground()) ??
-      (requests.length === 1 ? context.whyRepeated(first.pathId) : undefined),
+      (accepted.length === 1 ? context.whyRepeated(pathId) : undefined),
     passes: checks.length > 1 ? minPasses : maxPasses,
     run: (kind, resend) => runs.make(kind.name, { resend }, { wait: waitFor(kind, requests.length) }),
   };
@@ -133,6 +133,7 @@ export async function judgeAllResends(context: Context): Promise<Judged[]> {
   return [...ofKinds, { checks: [], problems }, ...once];
 }
 
+/** How often a run has sent a key. */
 const sendsOf = ({ sent }: ClientRun, key: string) =>
   sent.find((one) => one.key === key)?.requests.length ?? 0;
 
@@ -185,7 +186,7 @@ const leave = (reason: Reason): Seen => ({ kind: "not judged", reason });
 
 /** Finds out by reward whether a client sends a key again; a kind holds only if no run contradicts it. */
 async function judgeKind(kind: ResendKind, tools: KeyRuns, context: Context): Promise<Seen> {
-  const isTwice = kind.when === "always" && requestsOfKey(tools) > 1;
+  const isTwice = kind.when === "always" && sendsOf(tools.plain, tools.key) > 1;
   // A client that resends only a key that has worked passes only the second form, which finds any other as well.
   const forms = isTwice && kind.name !== "resend.401" ? [1, 0] : isTwice ? [0, 1] : [0];
   let [isHeld, reason] = [false, undefined as Reason | undefined];
@@ -199,8 +200,6 @@ async function judgeKind(kind: ResendKind, tools: KeyRuns, context: Context): Pr
   reason ??= isHeld ? await whyContradicted(kind, context) : nothingRejected;
   return reason === undefined ? hold : leave(reason);
 }
-
-const requestsOfKey = ({ sends, plain }: KeyRuns) => sends(plain);
 
 const nothingRejected: Reason = {
   why: "no request was rejected that another one followed",
@@ -309,8 +308,8 @@ class Form {
 
   /** Whether a request was accepted that must not follow, and the key was sent more often than without a rejection. */
   #isResent(run: ClientRun): boolean {
-    const { sends, plain } = this.#tools;
-    return run.rewards.length > 0 && sends(run) > sends(plain);
+    const { key, plain } = this.#tools;
+    return run.rewards.length > 0 && sendsOf(run, key) > sendsOf(plain, key);
   }
 
   #early({ rewards }: ClientRun): Reason {

@@ -45,3 +45,17 @@ test("a client that does not pause in an outage is named", async () => {
   );
   expect(problems.map(({ name }) => name)).toContain("resend.outage");
 });
+
+test("a runner that repeats tests is found although the client keeps what is accepted after a fault", async () => {
+  const client = { ...withoutPauses.client, caches: true, tries: 5 };
+  const tests = [
+    ...withoutPauses.tests.filter(({ key }) => key !== "legacy"),
+    { key: "retiring", times: 5, isParallel: false },
+  ] as const;
+  const suite = { ...withoutPauses, client, tests, place: "own for each test", timers: "fake" } as const;
+  const { problems } = await certifySuite(
+    { ...suite, faults: "sets one", repeats: 2, bails: true },
+    { label: "repeats", only: ["varied", "resends"] },
+  );
+  expect(problems).toEqual([]);
+});
