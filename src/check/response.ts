@@ -1,6 +1,7 @@
 import type { RawResponse } from "../node/clients/send-once.js";
-import { escapeControls, redactEncoded, redactValue } from "../rules/redact.js";
+import { redactEncoded, redactValue } from "../rules/redact.js";
 import { isTooDeep, memberIn, parsedJson } from "../rules/schema/json.js";
+import { escapeControls } from "../rules/terminal-text.js";
 import { keyPrefixOf } from "./contract.js";
 
 /** A response to judge and show, with every key removed. */

@@ -4,7 +4,7 @@ import { predictHeader, predictKey } from "../api/predict.js";
 import { alignColumns } from "../report/plain-text.js";
 import { type Environment, type KeyStateName, keyStateAt } from "../rules/api-key.js";
 import { outcomeOf, type PathId } from "../rules/outcomes.js";
-import { textWidth } from "../rules/redact.js";
+import { textWidth } from "../rules/terminal-text.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { scenarioSecrets } from "../sandbox/secrets.js";
 import { secretFor } from "../sandbox/story/run-step.js";

@@ -1,5 +1,6 @@
 import { isKeyCharacter } from "./api-key.js";
-import { copyOf, findFirstKeys, findKeys, maxFirst, redactEncoded } from "./redact.js";
+import { findFirstKeys, findKeys, maxFirst, redactEncoded } from "./redact.js";
+import { copyOf } from "./request-path.js";
 
 /** A request to the API as plain data. Every member is required: `receivedRequest` makes it for every adapter. */
 export interface ApiRequest {

@@ -1,5 +1,5 @@
-import { printable } from "../rules/redact.js";
 import { nearest } from "../rules/schema/words.js";
+import { printable } from "../rules/terminal-text.js";
 import {
   excerptOf,
   type PlaceDescription,

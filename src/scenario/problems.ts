@@ -1,6 +1,7 @@
 import { isSandboxError, SandboxError } from "../rules/errors.js";
-import { charactersOf, escapeControls, redactKeys, redactValue, textWidth } from "../rules/redact.js";
+import { redactKeys, redactValue } from "../rules/redact.js";
 import type { ShapeProblem as Mistake } from "../rules/schema/messages.js";
+import { charactersOf, escapeControls, textWidth } from "../rules/terminal-text.js";
 
 /** The code of each problem of a scenario; a closed list, stable for callers. */
 export const problemCodes = [

@@ -4,9 +4,10 @@ import { pluralize, shellWord } from "../../report/plain-text.js";
 import { parseApiKey, prefixOf, sandboxMark } from "../../rules/api-key.js";
 import { effectAt } from "../../rules/fault-effects.js";
 import { outcomeOf } from "../../rules/outcomes.js";
-import { escapeControls, redactKeys } from "../../rules/redact.js";
+import { redactKeys } from "../../rules/redact.js";
 import { parsedJson } from "../../rules/schema/json.js";
 import { quote } from "../../rules/schema/words.js";
+import { escapeControls } from "../../rules/terminal-text.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
 import {

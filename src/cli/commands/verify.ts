@@ -3,7 +3,8 @@ import { type LoadedScenario, loadScenario } from "../../node/files/load-scenari
 import { nodePlatform } from "../../node/platform.js";
 import { pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
-import { printable, redactKeys } from "../../rules/redact.js";
+import { redactKeys } from "../../rules/redact.js";
+import { printable } from "../../rules/terminal-text.js";
 import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { ScenarioError } from "../../scenario/problems.js";
 import { type CallOf, declareCommand } from "../command.js";

@@ -1,6 +1,7 @@
 import { maximumOverlap } from "../../rules/api-key.js";
-import { redactKeys, unicodePattern } from "../../rules/redact.js";
+import { redactKeys } from "../../rules/redact.js";
 import * as s from "../../rules/schema/shape.js";
+import { unicodePattern } from "../../rules/terminal-text.js";
 
 const scopePattern = /^[a-z][a-z0-9_.-]*(?::[a-z][a-z0-9_.-]*)*$/;
 

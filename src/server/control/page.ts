@@ -6,7 +6,7 @@ import { controlPath } from "../../node/addresses.js";
 import { isOfMachine } from "../../node/files/write-file.js";
 import { packageFile } from "../../node/package-files.js";
 import { SandboxError } from "../../rules/errors.js";
-import { redactPath } from "../../rules/redact.js";
+import { redactPath } from "../../rules/request-path.js";
 import { controlRoute, type Route } from "./route.js";
 
 const assets = "dist/dashboard/assets/";
