@@ -11,7 +11,6 @@ import { requireAdministrator } from "../../sandbox/operations/keys.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { Actor } from "../../sandbox/steps.js";
 import { checkInput, controlBodies } from "../../scenario/format/inputs.js";
-import { isPagePath } from "../sockets/requests.js";
 import { type ControlHandler, isAdmitted, type Server } from "../sockets/server-state.js";
 import { sendCompressed, servePageFiles } from "./page.js";
 import { HttpRejection, sendControlError } from "./rejections.js";
@@ -166,6 +165,10 @@ function rejectMethod(allowed: readonly string[]) {
     );
   };
 }
+
+const pagePath = new RegExp(`^${controlPath}(?:/?$|/assets/)`);
+
+const isPagePath = (path: string) => pagePath.test(path);
 
 // Probes of containers and load balancers have no token.
 const probePaths = [`${controlPath}/health`, `${controlPath}/ready`];
