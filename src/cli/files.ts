@@ -8,24 +8,31 @@ import { quote } from "../rules/schema/words.js";
 import { unwritable, usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
-/** Returns what sets variables in the file of `--write-env`: other lines stay. It returns whether it took the file from others, because of a token. */
-export function openEnvFile(name: string, cwd: string): (variables: ClientVariables) => boolean {
-  const file = resolve(cwd, name);
-  let before: ClientVariables = {};
-  return (variables) => {
+/** The file of `--write-env`. */
+export class EnvFile {
+  readonly #name: string;
+  readonly #path: string;
+  #before: ClientVariables = {};
+
+  constructor(name: string, cwd: string) {
+    [this.#name, this.#path] = [name, resolve(cwd, name)];
+  }
+
+  /** Sets variables: other lines stay. Returns whether it took the file from others, because of a token. */
+  write(variables: ClientVariables): boolean {
     try {
-      const { text, mode: existing } = readEnvFile(file);
-      const bytes = Buffer.from(withVariables(text, variables, before), "latin1");
+      const { text, mode: existing } = readEnvFile(this.#path);
+      const bytes = Buffer.from(withVariables(text, variables, this.#before), "latin1");
       const mode = (existing ?? 0o600) & ("SVC_SANDBOX_CONTROL_TOKEN" in variables ? 0o700 : 0o777);
-      writeFileAtomically(file, bytes, mode);
+      writeFileAtomically(this.#path, bytes, mode);
       // The mask of this process does not apply to the user's file.
-      if (existing !== undefined) chmodSync(file, mode);
-      before = variables;
+      if (existing !== undefined) chmodSync(this.#path, mode);
+      this.#before = variables;
       return existing !== undefined && mode !== existing;
     } catch (error) {
-      return unwritable(quote(name), "Name another file with --write-env.")(error);
+      return unwritable(quote(this.#name), "Name another file with --write-env.")(error);
     }
-  };
+  }
 }
 
 function readEnvFile(file: string): { readonly text: string; readonly mode?: number } {

@@ -20,7 +20,7 @@ import * as flag from "../flags.js";
 import { loadNamed, startNamed, warnOfDates } from "../open-scenario.js";
 import { deliverReport, execReportFiles } from "../serve/exec-report.js";
 import { openRunFolder } from "../serve/run-folder.js";
-import { createKeyFinder, runServed, sayWhyNotRun } from "../serve/run-served.js";
+import { KeyFinder, runServed, sayWhyNotRun } from "../serve/run-served.js";
 
 /** The conditions that the flags set; `undefined` if there are none. As in `certify`, the client's tests do not change them. */
 function conditionsOf(
@@ -118,13 +118,14 @@ export const execCommand = declareCommand({
     };
     warnOfDates(sandbox, { note: (text) => void (flags.quiet || io.stderr.say(`${text}\n`)) });
     try {
-      const { add: onOutput, places } = createKeyFinder(sandbox);
+      const keyFinder = new KeyFinder(sandbox);
+      const onOutput: CommandOptions["onOutput"] = (name, chunk) => keyFinder.add(name, chunk);
       const end = await runServed(call, sandbox, { takeSignals, onOutput, folder });
       if ("failure" in end) {
         return sayWhyNotRun(rest[0] as string, end.failure, call);
       }
       if (flags.tls || flags.cert !== undefined) counters.curlOptions = '--cacert "$SVC_CA_FILE"';
-      const report = clientReport(sandbox, { underExec: true, keysInOutput: places() }, counters);
+      const report = clientReport(sandbox, { underExec: true, keysInOutput: keyFinder.places() }, counters);
       const needsRequests = end.code === exitCode.fine && flags.minCoverage !== 0;
       const unmet = unmetThresholds(report, { ...flags, needsRequests, tried: [...triedPaths] });
       const isWritten = await deliverReport(report, unmet, targets, call, end.notes.join(" "));

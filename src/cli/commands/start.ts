@@ -90,7 +90,7 @@ export const startCommand = declareCommand({
   },
   async run(call) {
     if (call.flags.detach && call.io.env[isInBackground] === undefined) return startInBackground(call);
-    // Loaded when needed: few servers are started by a command of exec or certify.
+    // Few servers are started by a command of exec or certify, so the others do not load this.
     const run = call.io.env.SVC_SANDBOX_RUN
       ? (await import("../../runs/run-writer.js")).currentRun()
       : undefined;
@@ -171,7 +171,6 @@ async function openSandbox(
   const { flags, io } = call;
   const start = () => startNamed(loaded, flags, run?.conditions);
   if (flags.state === undefined) return { sandbox: start() };
-  // Loaded when needed.
   const { openStateFile } = await import("../../server/state-file.js");
   const place = { file: resolve(io.cwd, flags.state), given: flags.state };
   const stateFile = await openStateFile(place, {
@@ -197,7 +196,6 @@ async function watch(
   const onLoad = (fresh: LoadedScenario) => {
     serving.loaded = fresh;
   };
-  // Loaded when needed.
   const { startWatching } = await import("../serve/reload.js");
   return startWatching(call, { loaded, sandbox, log, onLoad, onReload });
 }
@@ -262,16 +260,15 @@ async function variablesWriter(
   logger: Logger,
 ): Promise<(server: RunningServer) => void> {
   if (file === undefined) return () => {};
-  // Loaded when needed.
-  const [{ openEnvFile }, { clientEnvironment }] = await Promise.all([
+  const [{ EnvFile }, { clientEnvironment }] = await Promise.all([
     import("../files.js"),
     import("../../node/client-variables.js"),
   ]);
-  const write = openEnvFile(file, io.cwd);
+  const envFile = new EnvFile(file, io.cwd);
   return (server) => {
     const { controlToken } = server;
     const token = controlToken === undefined ? {} : { SVC_SANDBOX_CONTROL_TOKEN: controlToken };
-    const isNarrowed = write({ ...clientEnvironment(sandbox, server), ...token });
+    const isNarrowed = envFile.write({ ...clientEnvironment(sandbox, server), ...token });
     if (isNarrowed)
       logger.note(`Only you can read ${quote(file)} now (0600): it contains the control token.`);
   };

@@ -56,7 +56,7 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
     );
     return (await verifyAll(names, call)).exitCode;
   }
-  const { createWatch } = await import("../../node/files/watch.js");
+  const { FileWatch } = await import("../../node/files/watch.js");
   const run = async () => {
     if (stop.aborted) return;
     const readAt = nodePlatform.time();
@@ -64,7 +64,7 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
     await watching.follow(files, readAt);
     log.note(`Waiting for changes of ${names.join(", ")}. Ctrl-C ends.`);
   };
-  const watching = createWatch(() => run().catch((error) => log.problem(describeFailure(error, flags))));
+  const watching = new FileWatch(() => run().catch((error) => log.problem(describeFailure(error, flags))));
   await run();
   await aborted(stop);
   await watching.close();

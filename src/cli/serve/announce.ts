@@ -183,7 +183,7 @@ function openDashboard(
   const controlUrl = localUrl + controlPath;
   const failed = (reason: string) =>
     log.problem(`No browser was opened: ${reason}. Open the dashboard yourself: ${controlUrl}/`);
-  // Loaded when needed. Without a shell, which would interpret the address. Detached, so that Ctrl-C does not end it.
+  // A shell would interpret the address, and Ctrl-C would end a process that is not detached.
   const { spawn } = process.getBuiltinModule("node:child_process");
   const link = dashboardLink(controlUrl, newToken);
   const child = spawn(program, [...words, link], { env, stdio: "ignore", detached: true });

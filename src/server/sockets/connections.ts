@@ -153,7 +153,7 @@ export function listenOn(
 }
 
 async function rejectInUse(port: number, host: string, program: string): Promise<never> {
-  // Loaded when needed: most starts find their port free.
+  // Most starts find their port free, so they do not load the client.
   const { findSandbox } = await import("../../node/clients/control-client.js");
   const sandbox = await findSandbox(`${hostToConnectTo(host)}:${port}`);
   const { url, version, scenario, startedAt } = sandbox ?? {};
