@@ -1,8 +1,9 @@
 import { chmodSync, existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, extname, resolve } from "node:path";
-import { type ClientVariables, otherLineOf, withVariables } from "../node/client-variables.js";
+import type { ClientVariables } from "../node/client-variables.js";
 import { writeFileAtomically, writeReportFile } from "../node/files/write-file.js";
 import { extensionWords, formats, type ReportFormat, reportFormats } from "../report/render/layout.js";
+import { isMarked } from "../rules/api-key.js";
 import { redactKeys } from "../rules/redact.js";
 import { quote } from "../rules/schema/words.js";
 import { unwritable, usageError } from "./exit-codes.js";
@@ -49,6 +50,37 @@ function readEnvFile(file: string): { readonly text: string; readonly mode?: num
   if (line !== undefined)
     throw new Error(`its line ${line} is not NAME=value, a comment or empty, so it is not a .env file`);
   return { text, mode: stats.mode & 0o777 };
+}
+
+// The start of a line, its name, its value; a quoted value may have several lines.
+const assignment =
+  /^([ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*)("(?:\\[\s\S]|[^"\\])*"|'[^']*'|`[^`]*`|[^\r\n]*?(?=[ \t]+#|[ \t]*$))/gm;
+
+/** The number of the first line that is not an assignment, a comment or empty, outside of quotes; `undefined` if there is none. */
+function otherLineOf(text: string): number | undefined {
+  const rest = text
+    .replace(/^\u00EF\u00BB\u00BF/, "")
+    .replace(assignment, (entry) => `#${entry.replaceAll(/.+/g, "#")}`);
+  const at = rest.split("\n").findIndex((line) => !/^\s*(?:#.*)?\s*$/.test(line));
+  return at === -1 ? undefined : at + 1;
+}
+
+/** Sets variables in the text of a `.env` file, read as Latin-1: changes their values, adds lines for new ones at the end, and removes the lines of those set before and of a sandbox's other keys. */
+function withVariables(text: string, variables: ClientVariables, before: ClientVariables = {}): string {
+  const added = new Map(Object.entries(variables));
+  const changed = text
+    .replace(assignment, (entry, start: string, name: string, value: string) => {
+      added.delete(name);
+      if (Object.hasOwn(variables, name)) return start + variables[name];
+      const isGone = Object.hasOwn(before, name) || (name.startsWith("SVC_KEY_") && isMarked(value));
+      return isGone ? "\uE000" : entry;
+    })
+    .replace(/\uE000.*\r?\n?/g, "");
+  // Without quotes, which not every reader of .env files removes: in an assignment, no shell expands an IPv6 address.
+  const lines = Array.from(added, ([name, value]) => `${name}=${value}\n`).join("");
+  const lineEnd = text.includes("\r\n") ? "\r\n" : "\n";
+  const gap = changed === "" || changed.endsWith("\n") ? "" : lineEnd;
+  return changed + gap + lines.replaceAll("\n", lineEnd);
 }
 
 export interface ReportTarget {

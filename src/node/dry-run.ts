@@ -4,8 +4,8 @@ import type { FieldPath } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { advanceClock } from "../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
-import type { Performed, TimelineResult } from "../sandbox/steps.js";
-import { stepProblems, tryNextStep } from "../sandbox/story/run-step.js";
+import type { Performed, PlayedStep, TimelineResult } from "../sandbox/steps.js";
+import { type StepProblem, stepProblems, tryNextStep } from "../sandbox/story/run-step.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import type { FoundPlace } from "../scenario/parse-scenario.js";
 import type { ScenarioMistake, ScenarioProblem } from "../scenario/problems.js";
@@ -74,6 +74,21 @@ export async function placeInScenario(
     // The file may have changed since it was loaded.
     return undefined;
   }
+}
+
+export interface PlacedProblem extends StepProblem {
+  /** `undefined` if it is in none of the user's files. */
+  readonly place: FoundPlace | undefined;
+}
+
+/** Adds to the problems of a step where they are in its file. */
+export function placeProblems(result: PlayedStep, scenario: string, cwd: string): Promise<PlacedProblem[]> {
+  return Promise.all(
+    stepProblems(result).map(async (one) => ({
+      ...one,
+      place: await placeInScenario(scenario, one.path, cwd),
+    })),
+  );
 }
 
 const maxRequests = 5_000;

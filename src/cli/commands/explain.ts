@@ -82,7 +82,7 @@ export const explainCommand = declareCommand({
     }
     const keys = client ? runningKeys(await client.keys()) : await ownKeys(scenario, flags, io);
     const explained = explainKey(word, keys, io.program);
-    const { text, notes } = keyText(explained, keys, io.program);
+    const { text, notes } = explanationText(explained, keys, io.program);
     const shown = [painted(text, explained.status, style), ...notes.map(style.palette.yellow)].join("\n\n");
     if (flags.json) io.stdout.write(`${JSON.stringify(explained, null, 2)}\n`);
     else io.stdout.say(redactKeys(`${shown}\n`));
@@ -205,7 +205,7 @@ function runningKeys({ url, scenario, now, keys }: RunningKeys): KeySource {
   };
 }
 
-function keyText(explained: KeyExplanation, { scenario, url }: KeySource, program: string) {
+function explanationText(explained: KeyExplanation, { scenario, url }: KeySource, program: string) {
   const { method, path, at, key, fingerprint, fault_paths: faults, checks, key_form: form } = explained;
   const stranger =
     fingerprint === null ? "no key" : `a key of fingerprint ${fingerprint}${form ? ` (${form})` : ""}`;
@@ -285,7 +285,7 @@ type ExplainedCheck = CheckResult & { readonly path_id: PathId | null };
 /** Throws `unknown_ref`. */
 function explainKey(word: string, keys: KeySource, program: string): KeyExplanation {
   const isRef = keys.refs.includes(word) || isReserved(word);
-  if (!isRef && looksLikeRef(word)) throw unknownRef(word, keys, program);
+  if (!isRef && looksLikeRef(word)) throw unknownKey(word, keys, program);
   const apiKey = word.trim();
   const prediction = isRef ? keys.ofRef(word) : keys.ofHeader(apiKey);
   const { key, fingerprint, pathId, code, why, faultPaths } = prediction;
@@ -319,7 +319,7 @@ function explainKey(word: string, keys: KeySource, program: string): KeyExplanat
   };
 }
 
-function unknownRef(word: string, { refs, scenario, url }: KeySource, program: string): SandboxError {
+function unknownKey(word: string, { refs, scenario, url }: KeySource, program: string): SandboxError {
   // Also for the path that the key of this name ends on.
   const keyStates: Scenario = bundledScenarios["key-states"];
   const isBundled = Object.values(keyStates.organizations ?? {}).some(({ keys = {} }) =>

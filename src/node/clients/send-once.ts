@@ -86,7 +86,7 @@ export async function sendOnce(
   });
   try {
     const [response] = (await once(outgoing, "response")) as [http.IncomingMessage];
-    const reply = await readResponse(response, maxBody);
+    const reply = await readReply(response, maxBody);
     return signal.aborted ? late("the response did not end") : reply;
   } catch (error) {
     return signal.aborted
@@ -97,10 +97,7 @@ export async function sendOnce(
   }
 }
 
-async function readResponse(
-  response: http.IncomingMessage,
-  maxBody: number,
-): Promise<RawResponse | NoResponse> {
+async function readReply(response: http.IncomingMessage, maxBody: number): Promise<RawResponse | NoResponse> {
   const { statusCode: status = 0, statusMessage: reason = "", rawHeaders, headers } = response;
   const chunks: Buffer[] = [];
   let length = 0;

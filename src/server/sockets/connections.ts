@@ -146,7 +146,7 @@ export function listenOn(
   return new Promise((resolve) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const inUse = error.code === "EADDRINUSE";
-      resolve(inUse ? rejectInUse(port, host, program) : Promise.reject(unavailable(error, port, host)));
+      resolve(inUse ? rejectInUse(port, host, program) : Promise.reject(notListening(error, port, host)));
     });
     server.listen(port, host, waiting, () => resolve(server.address() as AddressInfo));
   });
@@ -170,7 +170,7 @@ async function rejectInUse(port: number, host: string, program: string): Promise
   );
 }
 
-function unavailable(error: NodeJS.ErrnoException, port: number, host: string): SandboxError {
+function notListening(error: NodeJS.ErrnoException, port: number, host: string): SandboxError {
   const where = `port ${port} on ${host}`;
   const reason =
     error.code === "EACCES" ? "this user may not use that port" : `no such address here (${error.code})`;

@@ -7,6 +7,7 @@ import { createSecureContext } from "node:tls";
 import { isWildcard } from "../../node/addresses.js";
 import { readFailure } from "../../node/files/write-file.js";
 import { nodeCrypto, nodePlatform } from "../../node/platform.js";
+import { day } from "../../rules/api-key.js";
 import { SandboxError } from "../../rules/errors.js";
 
 /** A certificate and its private key, both PEM. The certificate may be a chain that starts with the server's own. */
@@ -52,8 +53,6 @@ function checkPair({ cert, key }: CertificatePair, names: CertificatePair): Cert
     `Failed to serve HTTPS: ${names.cert} and ${names.key} must be a certificate and its key in PEM, without a passphrase (${code}).`,
   );
 }
-
-const day = 24 * 60 * 60_000;
 
 /** A wildcard address adds all addresses of this machine and its host name. */
 export async function makeSelfSigned(...given: readonly string[]): Promise<CertificatePair> {
