@@ -27,7 +27,7 @@ export { processIo } from "./io.js";
  */
 export async function cli(argv: readonly string[], given: GivenIo): Promise<number> {
   const program = programIn(given.env);
-  // Not a copy, which would open stdin.
+  // A copy would read `stdin`, which opens it.
   const io: Io = Object.assign(Object.create(given), {
     stdout: createPrinter(given.stdout, given.env),
     stderr: createPrinter(given.stderr, given.env),

@@ -74,7 +74,7 @@ type Column = keyof typeof titles;
 const layouts: readonly (readonly Column[])[] = [
   ["ref", "secret", "response", "path"],
   ["ref", "secret", "response"],
-  // Usually fits into 80 characters.
+  // This one fits into 80 characters if the refs are short.
   ["ref", "secret", "status"],
 ];
 

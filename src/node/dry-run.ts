@@ -1,6 +1,6 @@
 import { storySender } from "../api/story-sender.js";
 import { isMarked, sandboxMark } from "../rules/api-key.js";
-import type { FieldPath } from "../rules/schema/shape.js";
+import { type FieldPath, pathText } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { advanceClock } from "../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
@@ -9,7 +9,7 @@ import { type StepProblem, stepProblems, tryNextStep } from "../sandbox/story/ru
 import { isScenarioName } from "../scenario/bundled.js";
 import type { FoundPlace } from "../scenario/parse-scenario.js";
 import type { ScenarioMistake, ScenarioProblem } from "../scenario/problems.js";
-import { type LoadedScenario, openScenarioFile, problemAt } from "./files/load-scenario.js";
+import { type LoadedScenario, openScenarioFile } from "./files/load-scenario.js";
 import { readBundledScenario } from "./package-files.js";
 import { startInNode } from "./platform.js";
 
@@ -31,6 +31,15 @@ function placed(mistakes: readonly ScenarioMistake[], name: string, placeOf: Pla
   return Promise.all(
     mistakes.slice(0, maxProblems).map(async (one) => problemAt(one, name, await placeOf(one.path))),
   );
+}
+
+function problemAt(
+  { code, path, message, hint }: ScenarioMistake,
+  file: string,
+  found: FoundPlace | undefined,
+): ScenarioProblem {
+  const { file: from = file, ...place } = found ?? {};
+  return { code, path: pathText(path), message, ...(hint !== undefined && { hint }), file: from, ...place };
 }
 
 /** Returns the pinned secrets without the mark of a sandbox: each may be a real key, which must not be in a file. */

@@ -73,7 +73,6 @@ export const explainCommand = declareCommand({
     const url = flags.url ?? (io.env.SVC_CONTROL_URL || undefined);
     const runs = isOfRequest || url !== undefined || (!startsOwn && (await findSandbox(flag.standardHost)));
     const client = !startsOwn && runs && new ControlClient(flag.controlAddress(url, flags, io));
-    // Never a key.
     if (client && isOfRequest) {
       const { text: found, ...details } = await client.request(word);
       const text = flags.json ? JSON.stringify(details, null, 2) : painted(found, details.status, style);

@@ -89,11 +89,11 @@ async function verifyAll(names: readonly string[], call: VerifyCall) {
   const ofStatus = (status: string) => loads.filter((_, index) => settled[index]?.status === status);
   const isUnknown = (result: (typeof settled)[number]) =>
     result.status === "rejected" && (result.reason as SandboxError).code === "scenario_not_found";
-  // With --watch, the file may come.
+  // A file that is missing may still come while --watch waits.
   const playsNone = !watch && settled.some(isUnknown);
   for (const [name, loading] of [...ofStatus("rejected"), ...(playsNone ? [] : ofStatus("fulfilled"))]) {
     const outcome = await verifiedAs(name, loading, call);
-    // Separates long texts.
+    // An empty line separates long texts.
     const isLater = !quiet && [...byName.values()].some(({ text }) => text !== undefined);
     if (!flags.json && outcome.text !== undefined) io.stdout.say(`${isLater ? "\n" : ""}${outcome.text}`);
     if (!flags.json && outcome.error !== undefined) io.stderr.say(`${outcome.error}\n`);
@@ -151,7 +151,7 @@ async function verifiedAs(
     const placed = error instanceof ScenarioError ? error.problems.map(({ file }) => file ?? name) : [];
     return {
       exitCode: exitCodeOf(error),
-      // Absolute, including broken and missing ones.
+      // Broken and missing files are followed, too: they may be mended.
       files: isScenarioName(name) ? [] : [name, ...placed].map((file) => resolve(io.cwd, file)),
       text: undefined,
       error: printable(redactKeys(error.message)),

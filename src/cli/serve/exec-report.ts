@@ -70,7 +70,7 @@ export async function deliverReport(
     const files = targets.map(({ file }) => (file === "-" ? "stdout" : JSON.stringify(file)));
     say(`${conclusion(report)} The report is in ${listed(files, "and")}.\n`);
   }
-  // The text for people ends with these.
+  // Only the text for people already ends with these sentences.
   if (!isInFull || format !== "text")
     for (const { sentence } of unmet) say(`${style.palette.red(sentence)}\n`);
   if ((report.requests === 0 || problems) && !quiet) say(`${why}\n`);

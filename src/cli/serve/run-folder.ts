@@ -46,7 +46,7 @@ export class RunFolder {
 
   constructor(path: string) {
     this.path = path;
-    // Also after a crash.
+    // A crash must not leave keys in the folder.
     process.once("exit", this.remove);
   }
 
@@ -95,7 +95,7 @@ export class RunFolder {
   }
 }
 
-// What counts and the report need.
+// These are the members that counts and the report need.
 const exchangeShape = s.openMapping({
   ...{
     number: s.number(),

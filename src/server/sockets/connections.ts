@@ -15,7 +15,7 @@ const waitingRequests = Symbol("waiting requests");
 interface Connection extends Duplex {
   [lastResponse]?: ServerResponse;
   [waitingRequests]?: number;
-  /** Node's own. */
+  /** Node's parser of the connection. */
   parser?: { onIncoming: () => number } | null;
 }
 

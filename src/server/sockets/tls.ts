@@ -68,7 +68,7 @@ async function makeCertificate(names: readonly string[]): Promise<CertificatePai
   await import("reflect-metadata");
   const x509 = await import("@peculiar/x509");
   const webCrypto = nodeCrypto.webcrypto as Crypto;
-  // Also valid for clients with a slow clock.
+  // An hour earlier, it is valid for clients whose clock is slow.
   const start = nodePlatform.time() - day / 24;
   const keys = await webCrypto.subtle.generateKey(ecdsa, true, ["sign", "verify"]);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned(
