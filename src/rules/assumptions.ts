@@ -64,8 +64,14 @@ export const assumptionTable: {
  * A named set of assumptions. `varied` has the values of `minimal`, and varies everything else that the specification
  * leaves open, by the seed.
  */
-export type Profile = "minimal" | "typical" | "varied";
-export const profiles: readonly Profile[] = ["minimal", "typical", "varied"];
+export type Profile = keyof typeof profileWords;
+/** What the sandbox does in each profile, where the specification is silent. */
+export const profileWords = {
+  minimal: "only what the specification promises",
+  typical: "what good gateways do",
+  varied: "like minimal, but with open details by the seed",
+} as const;
+export const profiles = Object.keys(profileWords) as readonly Profile[]; // its keys are the profiles
 
 /** The assumptions of a profile with the given ones. The scopes that these endpoints need are always among `scopes`. */
 export function assumptionsFor(

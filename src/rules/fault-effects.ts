@@ -2,6 +2,8 @@
 interface EffectRow {
   /** The value in a scenario: `true`, or one of these. */
   readonly value: "flag" | "delay" | "status" | "rate";
+  /** What the page shows of it; `{}` is its value. */
+  readonly label: string;
   /** The effect with the highest rank names the path id of a fault, and makes the response. */
   readonly rank: number;
   /** Whether the request still gets its complete response and is counted, only later. */
@@ -16,7 +18,7 @@ interface EffectRow {
   readonly whatToDoOnce?: string;
   /** The description of its field, if `does` is not enough. */
   readonly field?: string;
-  /** The effect as `certify` and the docs show it, and what then happens to a client's request. */
+  /** The effect as `certify`, the docs and the page's buttons have it, and what then happens to a client's request. */
   readonly example: Readonly<Record<string, unknown>>;
   readonly happens: string;
   /** What a person sees who has no response to look at. */
@@ -29,6 +31,7 @@ const readFirst = "It may have taken effect, so read its result before you send 
 export const faultEffects = {
   latency: {
     value: "delay",
+    label: "{} late",
     rank: 1,
     onlyDelays: true,
     ends: "sent",
@@ -42,6 +45,7 @@ export const faultEffects = {
   },
   status: {
     value: "status",
+    label: "status {}",
     rank: 3,
     onlyDelays: false,
     ends: "sent",
@@ -55,6 +59,7 @@ export const faultEffects = {
   },
   reset: {
     value: "flag",
+    label: "connection reset",
     rank: 7,
     onlyDelays: false,
     ends: "reset",
@@ -68,6 +73,7 @@ export const faultEffects = {
   },
   hang: {
     value: "flag",
+    label: "no response",
     rank: 6,
     onlyDelays: false,
     ends: "hang",
@@ -81,6 +87,7 @@ export const faultEffects = {
   },
   truncate: {
     value: "flag",
+    label: "truncated body",
     rank: 5,
     onlyDelays: false,
     ends: "cut",
@@ -94,6 +101,7 @@ export const faultEffects = {
   },
   malformed: {
     value: "flag",
+    label: "broken JSON",
     rank: 4,
     onlyDelays: false,
     ends: "sent",
@@ -106,6 +114,7 @@ export const faultEffects = {
   },
   slow: {
     value: "rate",
+    label: "{} bytes a second",
     rank: 2,
     onlyDelays: true,
     ends: "sent",

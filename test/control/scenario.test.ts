@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parseScenario } from "../../src/index.js";
-import { assumptionsFor } from "../../src/rules/assumptions.js";
+import { assumptionsFor, profiles } from "../../src/rules/assumptions.js";
 import { scenarioNames } from "../../src/scenario/bundled.js";
 import { requireFewKeys } from "../../src/server/control/routes/scenario.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -152,7 +152,8 @@ test("the format's JSON Schema and the table of assumptions are shown", async ()
   expect((await ask("/scenario.schema.json")).body).toMatchObject({
     ...{ type: "object", properties: { extends: expect.anything() } },
   });
-  const { data } = (await ask("/profiles")).body;
+  const { profiles: words, assumptions: data } = (await ask("/profiles")).body.data;
+  expect(Object.keys(words)).toEqual(profiles);
   for (const profile of ["minimal", "typical"] as const) {
     const values = data.map((row: Record<string, unknown>) => [row.assumption, row[profile]]);
     expect(Object.fromEntries(values)).toEqual(assumptionsFor(profile));

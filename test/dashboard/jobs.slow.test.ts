@@ -67,8 +67,8 @@ describe.skipIf(noBrowser).each(screens)("at $width by $height, $colorScheme", (
     const { page, clicks, ask, send } = await begin(screen);
     await clicks.link("Sandbox");
     await page.getByLabel("For key").selectOption("active");
-    await clicks.button(/^Reset$/);
-    await page.getByText("Every request with the key active: reset.").waitFor();
+    await clicks.button(/^Connection reset$/);
+    await page.getByText("Every request with the key active: connection reset.").waitFor();
     await expect(send("active")).rejects.toThrow();
     await clicks.button(/^Turn off$/);
     await expect.poll(async () => (await ask("/faults")).body.data).toEqual([]);

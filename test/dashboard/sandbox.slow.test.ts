@@ -92,14 +92,14 @@ describe.skipIf(noBrowser)("faults and the profile", () => {
       await page.locator("#section-faults li").nth(index).getByRole("button", { name: "Turn off" }).waitFor();
     }
     expect((await faultsOf(ask)).map(({ then }: { then: unknown }) => then)).toEqual([
+      { latency: "1s" },
       { status: 503 },
-      { latency: "2s" },
       ...["reset", "hang", "truncate", "malformed"].map((effect) => ({ [effect]: true })),
-      { slow: 25 },
+      { slow: 100 },
     ]);
     await page.getByLabel("For key").selectOption("active");
     await page.getByLabel("For requests").selectOption("3");
-    await buttons.first().click();
+    await buttons.nth(1).click();
     await page.getByText("Every 3rd request with the key active: status 503.").waitFor();
     expect((await faultsOf(ask)).at(-1)).toMatchObject({
       when: { key: "active", every: 3 },

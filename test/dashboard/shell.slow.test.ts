@@ -135,8 +135,8 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     await page.getByRole("button", { name: "Revoke the key" }).press("Enter");
     await page.locator(".row-detail :focus", { hasText: "Its requests" }).waitFor();
     await go("sandbox");
-    await page.getByRole("button", { name: /latency 1ms/ }).press("Enter");
-    await page.locator("#section-faults :focus", { hasText: "latency 2ms" }).waitFor();
+    await page.getByRole("button", { name: /1ms late/ }).press("Enter");
+    await page.locator("#section-faults :focus", { hasText: "2ms late" }).waitFor();
     await page.getByRole("button", { name: "Load expired" }).press("Enter");
     await page.getByRole("dialog").getByRole("button", { name: "Load expired" }).press("Enter");
     await page.locator(".running a", { hasText: "expired" }).waitFor();

@@ -49,10 +49,17 @@ export type Directory = {
   readonly total: number;
 };
 export type ShownCheck = { readonly name: string; readonly question: string; readonly rules: string };
+/** An effect of faults with its words for people; `{}` in them is its value. */
+export type Effect = {
+  readonly effect: string;
+  readonly label: string;
+  readonly example: ShownFault["then"];
+};
 export type RequestChecks = {
   readonly checks: readonly (ShownCheck & { readonly exits: readonly string[] })[];
   readonly successes: readonly string[];
   readonly faults: readonly string[];
+  readonly effects: readonly Effect[];
 };
 export type ShownSentRequest = { readonly request: Request; readonly response: Response | null };
 export type ShownScenario = {
@@ -87,6 +94,7 @@ export type ControlData = {
   readonly "/health": { readonly version: string; readonly scenario?: string; readonly seed?: number };
   /** As many keys as a list to choose from can show. */
   readonly "/keys?limit=1000": readonly Key[];
+  readonly "/profiles": { readonly profiles: Readonly<Record<string, string>> };
   readonly "/report?story=true": ShownReport;
   readonly "/request-checks": RequestChecks;
   /** The last 1,000 requests, oldest first. */

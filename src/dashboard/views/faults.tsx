@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
-import type { ShownFault } from "../control/responses.js";
+import type { Effect, ShownFault } from "../control/responses.js";
 import { Shared, useShared } from "../control/shared.js";
 import { Button, Read } from "../elements/action.js";
 import { Field, Form, type Option, Submit, textIn } from "../elements/form.js";
@@ -72,17 +72,23 @@ export function FaultPanel() {
       name="faults"
       note="A fault hits a request before its checks. The first one that matches counts."
     >
-      <Read path="/faults">
-        {(active) => (
-          <ul class="list">
-            {active.length === 0 && <li>No faults.</li>}
-            {active.map((fault, index) => (
-              <FaultRow key={index} fault={fault} />
-            ))}
-          </ul>
+      <Read path="/request-checks">
+        {({ effects }) => (
+          <>
+            <Read path="/faults">
+              {(active) => (
+                <ul class="list">
+                  {active.length === 0 && <li>No faults.</li>}
+                  {active.map((fault, index) => (
+                    <FaultRow key={index} fault={fault} effects={effects} />
+                  ))}
+                </ul>
+              )}
+            </Read>
+            <NewFault effects={effects} />
+          </>
         )}
       </Read>
-      <NewFault />
       <p class="muted">
         A scenario can have more: at times, at random, for an organization or an outcome.{" "}
         <DocsLink to="scenarios.md#faults">How to write them</DocsLink>
@@ -91,8 +97,10 @@ export function FaultPanel() {
   );
 }
 
-function FaultRow({ fault }: Readonly<{ fault: ShownFault }>) {
-  const words = `${capitalized(conditionWords(fault.when))}: ${effectWords(fault.then)}`;
+type Effects = readonly Effect[];
+
+function FaultRow({ fault, effects }: Readonly<{ fault: ShownFault; effects: Effects }>) {
+  const words = `${capitalized(conditionWords(fault.when))}: ${effectWords(fault.then, effects)}`;
   const matched = fault.requests_matched;
   return (
     <li class="bar nowrap">
@@ -107,17 +115,6 @@ function FaultRow({ fault }: Readonly<{ fault: ShownFault }>) {
   );
 }
 
-/** The effects with a button. */
-const effects: readonly ShownFault["then"][] = [
-  { status: 503 },
-  { latency: "2s" },
-  { reset: true },
-  { hang: true },
-  { truncate: true },
-  { malformed: true },
-  { slow: 25 },
-];
-
 const every: readonly Option[] = [
   ["", "every request"],
   ...[2, 3, 4, 5, 10].map((nth) => [`${nth}`, `every ${ordinal(nth)} request`] as const),
@@ -130,13 +127,13 @@ function ordinal(nth: number): string {
   return nth === 2 ? "second" : `${nth}${end}`;
 }
 
-function NewFault() {
+function NewFault({ effects }: Readonly<{ effects: Effects }>) {
   const refs = useData("/keys?limit=1000").data?.map(({ ref }) => ref) ?? [];
   const add = (entered: FormData) => {
-    const [key, nth, words] = ["key", "nth", "effect"].map((name) => textIn(entered, name));
+    const [key, nth, chosen] = ["key", "nth", "effect"].map((name) => textIn(entered, name));
     const when = { ...(key && { key }), ...(nth && { every: Number(nth) }) };
     const condition = Object.keys(when).length > 0 && { when };
-    const then = effects.find((effect) => effectWords(effect) === words) ?? {};
+    const then = effects.find(({ effect }) => effect === chosen)?.example ?? {};
     const fault = { ...condition, then };
     added.add(textOf(fault));
     return replaceFaults((active) => [...active, fault]);
@@ -149,9 +146,9 @@ function NewFault() {
         <Field name="nth" label="For requests" of={every} />
       </div>
       <div class="bar">
-        {effects.map(effectWords).map((words) => (
-          <Submit key={words} class="quiet" name="effect" value={words}>
-            {capitalized(words)}
+        {effects.map(({ effect, example }) => (
+          <Submit key={effect} class="quiet" name="effect" value={effect}>
+            {capitalized(effectWords(example, effects))}
           </Submit>
         ))}
       </div>
@@ -177,11 +174,12 @@ function conditionWords(when: ShownFault["when"] = {}): string {
     .join(" ");
 }
 
-/** The effects of a fault, as scenarios name them: `latency 2s, status 503`. */
-function effectWords(then: ShownFault["then"]): string {
+/** The effects of a fault: `2s late, status 503`. */
+function effectWords(then: ShownFault["then"], effects: Effects): string {
   const words = Object.entries(then).map(([name, value]) => {
     const shown = typeof value === "object" ? Object.values(value).join(" to ") : value;
-    return value === true ? name : `${name} ${shown}`;
+    const label = effects.find(({ effect }) => effect === name)?.label ?? `${name} {}`;
+    return label.replace("{}", String(shown));
   });
   return words.join(", ");
 }

@@ -5,6 +5,8 @@ import type { IssuedKey, ListedKey, ShownRequestDetails, ShownSentRequest } from
 import { Button } from "../elements/action.js";
 import { Secret, useIssued } from "./secret.js";
 
+type Rejected = Extract<ShownRequestDetails["path_id"], `${401 | 403 | 429}.${string}`>;
+
 /** A change by an administrator after which the request gets 200. */
 interface Fix {
   readonly label: string;
@@ -46,8 +48,11 @@ const advanceTo = (window: string): Fix => ({
   },
 });
 
-/** By path id. After other rejections, no change makes the same request pass. */
-const fixes: Readonly<Record<string, Fix>> = {
+/** After a rejection without a fix, no change makes the same request pass. */
+const fixes: Readonly<Record<Rejected, Fix | undefined>> = {
+  "401.missing": undefined,
+  "401.malformed": undefined,
+  "401.unknown": undefined,
   "401.revoked": likeThis,
   "401.expired": likeThis,
   "401.rotated": likeThis,
@@ -67,7 +72,7 @@ function createKey({ organization, environment, name, scopes, limits }: KeyValue
 
 /** The fix for a request with a key; `undefined` if there is none, or if another change was the fix. */
 function fixOf({ path_id: pathId }: ShownRequestDetails, { next_request: next, limits }: ListedKey) {
-  const fix = fixes[pathId];
+  const fix = fixes[pathId as Rejected]; // `undefined` for any other path id
   if (fix === withScope) return fix;
   if (next.path_id !== pathId) return undefined;
   return Math.min(limits.per_minute, limits.per_day) > 0 ? fix : withLimits;

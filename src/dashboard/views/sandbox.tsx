@@ -1,7 +1,8 @@
 import { useEffect } from "preact/hooks";
 import { call } from "../control/call.js";
+import { useData } from "../control/data.js";
 import { Button, lossOfState, Read, RejectionText, useActions, useOffline } from "../elements/action.js";
-import { type Option, Options } from "../elements/form.js";
+import { Options } from "../elements/form.js";
 import { DocsLink, Panel } from "../elements/words.js";
 import { route } from "../route.js";
 import { ClockPanel } from "./clock.js";
@@ -42,16 +43,11 @@ export function SandboxView() {
   );
 }
 
-const profiles: readonly Option[] = [
-  ["minimal", "minimal: only what the specification promises"],
-  ["typical", "typical: what good gateways do"],
-  ["varied", "varied: like minimal, but with open details by the seed"],
-];
-
 /** The profile of the assumptions about open details of the specification. */
 function ProfilePanel() {
   const { add, problem } = useActions();
   const isOffline = useOffline();
+  const words = Object.entries(useData("/profiles").data?.profiles ?? {});
   const choose = (profile: string) => add(() => call("/assumptions", { method: "PUT", body: { profile } }));
   return (
     <Panel title="Profile" name="profile" note="What the sandbox does where the specification is silent.">
@@ -64,7 +60,7 @@ function ProfilePanel() {
               disabled={isOffline}
               onChange={({ currentTarget }) => choose(currentTarget.value)}
             >
-              <Options of={profiles} />
+              <Options of={words.map(([name, means]) => [name, `${name}: ${means}`] as const)} />
             </select>
             <p>
               {pinned.length === 0 ? null : `Set apart from the profile: ${pinned.join(", ")}. `}

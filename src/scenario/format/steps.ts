@@ -5,6 +5,7 @@ import {
   type FailureStatus,
   type FaultKind,
   failureStatuses,
+  faultEffects,
   faultKinds,
 } from "../../rules/fault-effects.js";
 import { organizationChange } from "../../rules/organization.js";
@@ -76,15 +77,16 @@ const failureStatus: Shape<FailureStatus> = {
     value === 429 ? "a limit causes a 429: give the key limits: { per_minute: 0 }" : undefined,
 };
 
-const effectFields = {
-  latency: s.optional(latency),
-  status: s.optional(failureStatus),
-  reset: s.optional(s.flag()),
-  hang: s.optional(s.flag()),
-  truncate: s.optional(s.flag()),
-  malformed: s.optional(s.flag()),
-  slow: s.optional(positive()),
-} satisfies Record<FaultKind, s.Optional>;
+const effectShapes = { flag: s.flag, delay: () => latency, status: () => failureStatus, rate: positive };
+type EffectFields = {
+  readonly [Kind in FaultKind]: s.Optional<
+    ReturnType<(typeof effectShapes)[(typeof faultEffects)[Kind]["value"]]>
+  >;
+};
+// A description belongs to one shape, so each field has its own.
+const effectFields = Object.fromEntries(
+  faultKinds.map((kind) => [kind, s.optional<Shape>(effectShapes[faultEffects[kind].value]())]),
+) as EffectFields; // a field for each kind
 // The body and the header of a status have no effect without it.
 const then = s.needing(
   faultKinds,

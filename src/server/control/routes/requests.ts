@@ -64,8 +64,8 @@ export const requestRoutes: readonly Route[] = [
       successes: outcomesOf(sandbox.endpoints).flatMap(({ pathId }) => (isSuccess(pathId) ? pathId : [])),
       faults: faultPathIds,
       effects: faultKinds.map((effect) => {
-        const { value, onlyDelays, ends, does } = faultEffects[effect];
-        return { effect, value, onlyDelays, ends, does };
+        const { value, label, example, onlyDelays, ends, does } = faultEffects[effect];
+        return { effect, value, label, example, onlyDelays, ends, does };
       }),
     }),
   }),

@@ -1,6 +1,11 @@
 import { variationTable } from "../../../api/variation/table.js";
 import { version } from "../../../node/package-files.js";
-import { type AssumptionDefinition, type Assumptions, assumptionTable } from "../../../rules/assumptions.js";
+import {
+  type AssumptionDefinition,
+  type Assumptions,
+  assumptionTable,
+  profileWords,
+} from "../../../rules/assumptions.js";
 import words from "../../../rules/assumptions.json" with { type: "json" };
 import { isoOf } from "../../../sandbox/clock.js";
 import { describeFaults, type Fault } from "../../../sandbox/faults.js";
@@ -84,8 +89,11 @@ export const sandboxRoutes: readonly Route[] = [
     },
   }),
   controlRoute("GET /profiles", {
-    summary: "Each assumption: its values, and its value in each profile",
-    run: () => jsonResponse({ data: Object.entries(assumptionTable).map(profileRow) }),
+    summary: "The profiles in words, and each assumption: its values, and its value in each profile",
+    run: () =>
+      jsonResponse({
+        data: { profiles: profileWords, assumptions: Object.entries(assumptionTable).map(profileRow) },
+      }),
   }),
   controlRoute("GET /faults", {
     summary: "The active faults; times in them are instants",
