@@ -30,12 +30,12 @@ function ownIn(cwd: string): string | undefined {
 export async function loadNamed(
   word: string | undefined,
   io: Pick<Io, "cwd" | "stdin">,
-  { signal }: { readonly signal?: AbortSignal } = {},
+  signal?: AbortSignal,
 ): Promise<LoadedScenario> {
   const name = word ?? ownIn(io.cwd) ?? fallbackScenario;
   // Reading `io.stdin` opens it, so only `-` does.
   const stdin = name === stdinName ? io.stdin : undefined;
-  return loadScenario(name, { cwd: io.cwd, stdin, ...(signal !== undefined && { signal }) });
+  return loadScenario(name, { cwd: io.cwd, stdin, signal });
 }
 
 export function namedOrOwn(

@@ -238,14 +238,6 @@ function noteOf(id: AdviceId): string {
 const prefixNote = (ref: string) =>
   `This is the key ${ref} with another prefix, so it is an unknown key (R15). Send it with its own prefix, which shows the environment.`;
 
-function ofBundled(word: string, scenario: string, program: string): SandboxError {
-  const example = `\`${program} explain ${word} key-states\``;
-  return new SandboxError(
-    "unknown_ref",
-    `Unknown key ${quote(word)} in ${scenario}. It is a key of the bundled key-states: ${example}. List the keys of ${scenario} with \`${program} keys ${scenario}\`.`,
-  );
-}
-
 // Anything else counts as a client's header. Messages leave out long words: a key without its prefix may look like this.
 function looksLikeRef(word: string): boolean {
   return /^[a-z0-9]+(?:[-_.][a-z0-9]+)*$/i.test(word) && word.length <= 24 && parseApiKey(word) === undefined;
@@ -324,13 +316,12 @@ function unknownKey(word: string, { refs, scenario, url }: KeySource, program: s
   const isBundled = Object.values(keyStates.organizations ?? {}).some(({ keys = {} }) =>
     Object.hasOwn(keys, word),
   );
-  if (isBundled) return ofBundled(word, scenario, program);
   const hint = didYouMean(word.replace(/^\d{3}\./, ""), [...refs, ...reservedKeyRefs]);
   const list = url === null ? `List its keys with \`${program} keys ${scenario}\`` : "Name one of its keys";
-  return new SandboxError(
-    "unknown_ref",
-    `Unknown key ${quote(word)} in ${scenario}.${hint} ${list}, or use ${listed(reservedKeyRefs, "or")}.`,
-  );
+  const whatToDo = isBundled
+    ? ` It is a key of the bundled key-states: \`${program} explain ${word} key-states\`. List the keys of ${scenario} with \`${program} keys ${scenario}\`.`
+    : `${hint} ${list}, or use ${listed(reservedKeyRefs, "or")}.`;
+  return new SandboxError("unknown_ref", `Unknown key ${quote(word)} in ${scenario}.${whatToDo}`);
 }
 
 /** Returns the ref of the key that a text is with another prefix; `null` if there is none. */

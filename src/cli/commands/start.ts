@@ -150,7 +150,14 @@ async function startServing(serving: Serving): Promise<void> {
     if (type === "sandbox.started") canWrite(() => writeVariables(server), logger);
   });
   const warn = () => warnOf(serving.loaded, sandbox, call, logger);
-  if (flags.watch) ends.push(await watch(serving, sandbox, warn));
+  if (flags.watch) {
+    const { startWatching } = await import("../serve/reload.js");
+    const onLoad = (fresh: LoadedScenario) => {
+      serving.loaded = fresh;
+    };
+    const { loaded } = serving;
+    ends.push(await startWatching(call, { loaded, sandbox, log: logger, onLoad, onReload: warn }));
+  }
   const announceServer = () => {
     runDue(sandbox);
     announce(sandbox, server, call, logger);
@@ -187,19 +194,6 @@ async function openSandbox(
   return { sandbox: stateFile.sandbox, stateFile };
 }
 
-async function watch(
-  serving: Serving,
-  sandbox: SandboxState,
-  onReload: () => Promise<void>,
-): Promise<() => Promise<void>> {
-  const { call, loaded, logger: log } = serving;
-  const onLoad = (fresh: LoadedScenario) => {
-    serving.loaded = fresh;
-  };
-  const { startWatching } = await import("../serve/reload.js");
-  return startWatching(call, { loaded, sandbox, log, onLoad, onReload });
-}
-
 /** Adds the options of a run, which this command takes part in. */
 function inRun({ optionsFor }: SandboxRun, call: StartCall): StartCall {
   const { seed, now, frozen, profile } = optionsFor(givenOptions(call.flags));
@@ -213,7 +207,7 @@ async function loadServed(
   signal: AbortSignal,
 ): Promise<LoadedScenario | undefined> {
   if (run?.scenario !== undefined && words[0] === undefined) return { ...run.scenario, files: [] };
-  return loadNamed(words[0], io, { signal }).catch((error) => {
+  return loadNamed(words[0], io, signal).catch((error) => {
     if (signal.aborted) return undefined;
     throw error;
   });
@@ -250,7 +244,11 @@ async function warnOf(
   runDue(sandbox);
   warnOfPinned(sandbox, flags, logger);
   warnOfDates(sandbox, logger);
-  await warnOfSteps(loaded, flags, io, logger);
+  // The steps of bundled scenarios are tested.
+  const isBundled = loaded.files.length === 0 && loaded.piped === undefined;
+  const problems = isBundled ? [] : await stepsThatFail(loaded, flags, io);
+  if (problems.length > 0)
+    logger.note(`Steps of ${loaded.name} that may fail:\n\n${new ScenarioError(problems).message}\n`);
 }
 
 /** Returns what writes the file of `--write-env`. */
@@ -302,17 +300,4 @@ function stopWithStdin(scenario: string | undefined, { stdin, stop }: Io): void 
   finished(stdin.resume(), { writable: false }, stop);
   // An open pipe does not keep a failed server alive.
   stdin.unref?.();
-}
-
-/** Warns about steps of a scenario file with unexpected results. Bundled scenarios are tested. */
-async function warnOfSteps(
-  loaded: LoadedScenario,
-  flags: flag.SandboxFlags,
-  io: Io,
-  log: Logger,
-): Promise<void> {
-  const isBundled = loaded.files.length === 0 && loaded.piped === undefined;
-  const problems = isBundled ? [] : await stepsThatFail(loaded, flags, io);
-  if (problems.length === 0) return;
-  log.note(`Steps of ${loaded.name} that may fail:\n\n${new ScenarioError(problems).message}\n`);
 }

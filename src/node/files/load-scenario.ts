@@ -27,7 +27,7 @@ export async function loadScenario(
     cwd = process.cwd(),
     signal,
     stdin,
-  }: { cwd?: string; signal?: AbortSignal; stdin?: object | undefined } = {},
+  }: { cwd?: string; signal?: AbortSignal | undefined; stdin?: object | undefined } = {},
 ): Promise<LoadedScenario> {
   if (nameOrFile === "")
     throw scenarioNotFound("", "its name is empty, perhaps from a variable that is not set");
