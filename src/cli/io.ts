@@ -57,6 +57,10 @@ export function errorFormOf(argv: readonly string[], env: Io["env"]) {
   };
 }
 
+export function runsOnGithub({ env }: Pick<Io, "env">): boolean {
+  return ["true", "1"].includes(env.GITHUB_ACTIONS ?? "");
+}
+
 export async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, "abort");
 }

@@ -13,8 +13,7 @@ import { quote } from "../../rules/schema/words.js";
 import { declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
-import type { Io } from "../io.js";
-import { runsOnGithub } from "../serve/exec-report.js";
+import { type Io, runsOnGithub } from "../io.js";
 
 export const reportCommand = declareCommand({
   summary: "print the report of a running sandbox: covered paths, other paths, advice",

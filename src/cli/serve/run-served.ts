@@ -1,4 +1,4 @@
-import { promises as files } from "node:fs";
+import { existsSync, promises as files, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { clientEnvironment } from "../../node/client-variables.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "../../node/run-command.js";
@@ -79,6 +79,19 @@ export function sayWhyNotRun(
   const json = flags.json || flags.format === "json";
   io.stderr[json ? "write" : "say"](describeFailure(error, { json }));
   return isMissing ? 127 : 126;
+}
+
+export function whyNoRequest(
+  { cwd }: Pick<Io, "cwd">,
+  { tls, cert }: Pick<ServeFlags, "tls" | "cert">,
+): string {
+  const trust = tls || cert !== undefined ? " Does it trust the certificate in SVC_CA_FILE?" : "";
+  const project = join(cwd, "package.json");
+  const hasMsw = existsSync(project) && /"msw"\s*:/.test(readFileSync(project, "utf8"));
+  const mocks = hasMsw
+    ? "its tests mock HTTP with other handlers of msw, which package.json lists"
+    : "its tests mock HTTP, for example with msw";
+  return `Does it read the base URL from SVC_BASE_URL, and the key from SVC_API_KEY or an SVC_KEY_… variable?${trust} Or do ${mocks}? Use createHandlers of svc-sandbox/msw. If they do, the variable SVC_SANDBOX_RUN is missing in the process of your tests: pass it on, so that their requests count.`;
 }
 
 /** The characters after the prefix; fewer are a placeholder. */
