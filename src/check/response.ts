@@ -74,7 +74,7 @@ export function quoted(text: string): string {
   return JSON.stringify(shownText(text));
 }
 
-/** From this length on, a key without its prefix cannot be one of the server's words. */
+/** A key without its prefix that is as long as this cannot be one of the server's words. */
 const minSecretLength = 12;
 
 export interface Redact {

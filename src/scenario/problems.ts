@@ -131,7 +131,7 @@ function messageOf(problems: readonly ScenarioProblem[]): string {
 
 export interface SourceText {
   readonly file: string | undefined;
-  /** Without a byte order mark, each line end a `\n` or `\r\n`. */
+  /** The text has no byte order mark, and each line ends with `\n` or `\r\n`. */
   readonly text: string;
   /** Finds the values of secrets as `[start, end]`, in order; `undefined` if the text is not valid YAML: no line is shown then. */
   secrets: (() => readonly TextRange[]) | undefined;

@@ -12,7 +12,7 @@ export interface RawResponse {
   readonly reason: string;
   /** Names and values, with their order and casing. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Without content decoding, which no request allows. */
+  /** The body is not decoded, since no request allows an encoding. */
   readonly body: Uint8Array;
 }
 

@@ -32,15 +32,15 @@ interface RepeatCount {
   count: number;
 }
 
-/** Without zeros. */
+/** What requests were counted; what never happened is not listed. */
 export interface Counts {
   requests: number;
   unread: number;
-  /** By path id, also of the successes of other endpoints. */
+  /** The counts by path id, also of the successes of other endpoints. */
   readonly paths: Partial<Record<PathId, PathCount>>;
   readonly endpoints: Record<string, number>;
   readonly advice: Partial<Record<AdviceId, AdviceCount>>;
-  /** By path and key; the first hundred. */
+  /** The first hundred, by path id and key. */
   readonly repeats: RepeatCount[];
 }
 
@@ -190,7 +190,7 @@ export interface ObservedCall {
   /** `undefined` if the API does not have the path. */
   readonly route: object | undefined;
   readonly endpoint: object | undefined;
-  /** On the sandbox's clock; read once, so that authorization, counters and journal agree. */
+  /** The sandbox's clock is read once, so that authorization, counters and journal agree. */
   readonly now: number;
   readonly presented: Presented;
   readonly sha256: string;
