@@ -11,7 +11,7 @@ import type { GivenOptions } from "../../sandbox/sandbox.js";
 import type { CommandCall } from "../command.js";
 import { startNamed } from "../open-scenario.js";
 import { openRunFolder } from "../serve/run-folder.js";
-import { createKeyFinder, runServed } from "../serve/run-served.js";
+import { KeyFinder, runServed } from "../serve/run-served.js";
 import type { ServeFlags } from "../serve/serve-options.js";
 
 /** The client's command and the sandbox that each of its runs starts. */
@@ -72,7 +72,7 @@ async function runInOwnSandbox(
   // A test may clear the requests to count its own.
   const collected = collectRequests(stopwatch);
   sandbox.counters.passOnTo(collected);
-  const [output, keys] = [createTail(), createKeyFinder(sandbox)];
+  const [output, keys] = [createTail(), new KeyFinder(sandbox)];
   const started = stopwatch();
   const end = await runServed(call, sandbox, {
     folder,

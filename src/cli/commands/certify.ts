@@ -31,8 +31,7 @@ import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import { reportTargets, writeTargets } from "../files.js";
 import * as flag from "../flags.js";
 import { loadNamed } from "../open-scenario.js";
-import { whyNoRequest } from "../serve/exec-report.js";
-import { sayWhyNotRun } from "../serve/run-served.js";
+import { sayWhyNotRun, whyNoRequest } from "../serve/run-served.js";
 import { createClientRuns } from "./certify-runs.js";
 
 const { tls, cert, key } = flag.ofServer;

@@ -23,7 +23,7 @@ const policy = [
 export const pageRoute: Route = controlRoute("GET /", {
   summary: "The dashboard, a page for browsers",
   run(_context, { request, response }) {
-    // Relative, because a proxy may add a prefix.
+    // A proxy may add a prefix, so the address is relative.
     if (!request.path.endsWith("/")) return response.redirect(308, `.${controlPath}/`);
     return sendPageFile(request, response, "dist/dashboard/", "index.html");
   },
