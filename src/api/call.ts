@@ -3,7 +3,7 @@ import type { Assumptions } from "../rules/assumptions.js";
 import type { Presented } from "../rules/authorize.js";
 import type { ApiRequest } from "../rules/request.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
-import type { ObservedCall } from "../sandbox/journal/counts.js";
+import type { ObservedCall } from "../sandbox/journal/client-behavior.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { type ApiRoute, routeOf } from "./routes.js";

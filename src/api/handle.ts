@@ -1,8 +1,9 @@
 import { fingerprintOf, formOfKey } from "../rules/api-key.js";
-import { redactKeys, redactPath } from "../rules/redact.js";
+import { redactKeys } from "../rules/redact.js";
 import { type ApiRequest, type RequestTraits, withTraits } from "../rules/request.js";
+import { redactPath } from "../rules/request-path.js";
 import { appendExchange, type CallSigns, signsOf } from "../sandbox/append-exchange.js";
-import { noAdvice } from "../sandbox/journal/counts.js";
+import { noAdvice } from "../sandbox/journal/client-behavior.js";
 import type { CallResult, Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { type ApiCall, startCall } from "./call.js";

@@ -1,4 +1,4 @@
-import { encodePath, formOfPath } from "../rules/redact.js";
+import { encodePath, formOfPath } from "../rules/request-path.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 

@@ -1,6 +1,6 @@
 import { commandLine, pluralize, runAgainWith } from "../report/plain-text.js";
-import { escapeControls } from "../rules/redact.js";
 import { listed } from "../rules/schema/words.js";
+import { escapeControls } from "../rules/terminal-text.js";
 import { type CertifyResult, groupOf, type Judgment, type Problem } from "./certificate.js";
 
 /** How the user starts svc-sandbox, with the scenario if it was given. */

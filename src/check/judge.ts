@@ -1,10 +1,10 @@
 import { me } from "../api/endpoints/me.js";
 import { errorShape } from "../api/openapi.js";
 import { outcomeOf, outcomes, type PromisedPathId } from "../rules/outcomes.js";
-import { escapeControls } from "../rules/redact.js";
 import { mismatchesIn } from "../rules/schema/check.js";
 import { memberIn } from "../rules/schema/json.js";
 import { isMapping, type Shape, shapeOf } from "../rules/schema/shape.js";
+import { escapeControls } from "../rules/terminal-text.js";
 import { type CheckedRule, type ContractDifference, keyPrefixOf, ruleOf } from "./contract.js";
 import { type CheckedResponse, describeResponse, headerOf, isHtml, quoted, shownText } from "./response.js";
 

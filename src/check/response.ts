@@ -1,6 +1,7 @@
 import type { RawResponse } from "../node/clients/send-once.js";
-import { escapeControls, redactEncoded, redactValue } from "../rules/redact.js";
+import { redactEncoded, redactValue } from "../rules/redact.js";
 import { isTooDeep, memberIn, parsedJson } from "../rules/schema/json.js";
+import { escapeControls } from "../rules/terminal-text.js";
 import { keyPrefixOf } from "./contract.js";
 
 /** A response to judge and show, with every key removed. */
@@ -74,7 +75,7 @@ export function quoted(text: string): string {
   return JSON.stringify(shownText(text));
 }
 
-/** From this length on, a key without its prefix cannot be one of the server's words. */
+/** A key without its prefix that is as long as this cannot be one of the server's words. */
 const minSecretLength = 12;
 
 export interface Redact {

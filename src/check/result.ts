@@ -14,7 +14,7 @@ interface PathVerdict extends Pick<Attempt, "pathId" | "variable" | "reason"> {
 }
 
 /** The findings of a check; contains no key. */
-export interface CheckResult {
+export interface Comparison {
   readonly url: string;
   readonly requests: number;
   readonly maxRequests: number;
@@ -42,7 +42,7 @@ export function pathVerdict(
 
 const tones: Readonly<Record<Verdict, Tone>> = { agrees: "good", differs: "bad", not_tried: "quiet" };
 
-export function renderCheck(result: CheckResult, format: "text" | "json", style?: TextStyle): string {
+export function renderCheck(result: Comparison, format: "text" | "json", style?: TextStyle): string {
   const { url, requests, maxRequests, stopped, notes, differences } = result;
   return render(
     {
@@ -60,7 +60,7 @@ export function renderCheck(result: CheckResult, format: "text" | "json", style?
   );
 }
 
-function conclusionOf({ stopped, differences, paths }: CheckResult): string {
+function conclusionOf({ stopped, differences, paths }: Comparison): string {
   if (stopped !== undefined) return stopped;
   const count = (wanted: Verdict) => paths.filter(({ verdict }) => verdict === wanted).length;
   const open = count("not_tried");
@@ -69,7 +69,7 @@ function conclusionOf({ stopped, differences, paths }: CheckResult): string {
   return `${pluralize(differences.length, "difference")} from the contract: ${counts}.`;
 }
 
-function checkSections({ paths, differences }: CheckResult): Section[] {
+function checkSections({ paths, differences }: Comparison): Section[] {
   return [
     {
       title: "Paths",

@@ -14,7 +14,7 @@ import {
   readResponse,
   shownText,
 } from "./response.js";
-import { type CheckResult, pathVerdict } from "./result.js";
+import { type Comparison, pathVerdict } from "./result.js";
 
 interface CheckOptions {
   readonly url: string;
@@ -26,7 +26,7 @@ interface CheckOptions {
 }
 
 /** Requests without a key come first: a host gets a key only if its responses could be the API's. */
-export async function runCheck(send: Send, options: CheckOptions): Promise<CheckResult> {
+export async function runCheck(send: Send, options: CheckOptions): Promise<Comparison> {
   const { env, maxRequests, url } = options;
   const session = new Session(send, options);
   const attempts: Attempt[] = [];

@@ -27,7 +27,7 @@ export { processIo } from "./io.js";
  */
 export async function cli(argv: readonly string[], given: GivenIo): Promise<number> {
   const program = programIn(given.env);
-  // Not a copy, which would open stdin.
+  // A copy would read `stdin`, which opens it.
   const io: Io = Object.assign(Object.create(given), {
     stdout: createPrinter(given.stdout, given.env),
     stderr: createPrinter(given.stderr, given.env),
@@ -159,8 +159,8 @@ function rootOf(io: Io): Commander {
 function commanderOf(name: string, command: CliCommand, io: Io, showsAll: boolean): Commander {
   const { summary, description, words = {}, rest, examples, usual = [] } = command;
   const shownFlags: readonly string[] =
-    showsAll || usual.length === 0 ? Object.keys(flagsOf(command)) : usual;
-  const hidden = Object.keys(flagsOf(command)).length - shownFlags.length;
+    showsAll || usual.length === 0 ? Object.keys(allFlagsOf(command)) : usual;
+  const hidden = Object.keys(allFlagsOf(command)).length - shownFlags.length;
   const more = hidden === 0 ? "" : `\n${hidden} more flags: ${io.program} ${name} --help --all\n`;
   const usage = [...Object.keys(words), "[flags]", ...(rest === undefined ? [] : ["--", rest])];
   const commander = configure(new Commander(name), io)
@@ -171,13 +171,13 @@ function commanderOf(name: string, command: CliCommand, io: Io, showsAll: boolea
     .allowExcessArguments(rest !== undefined)
     .addHelpText("after", () => `${more}\n${exampleText(examples, io)}`);
   for (const [spec, text] of Object.entries(words)) commander.argument(spec, text);
-  for (const [attribute, declared] of Object.entries(flagsOf(command))) {
+  for (const [attribute, declared] of Object.entries(allFlagsOf(command))) {
     commander.addOption(optionOf(declared).hideHelp(!shownFlags.includes(attribute)));
   }
   return commander;
 }
 
-function flagsOf({ flags }: CliCommand): flag.FlagSet {
+function allFlagsOf({ flags }: CliCommand): flag.FlagSet {
   return { ...flags, verbose: flag.verbose };
 }
 
@@ -202,7 +202,9 @@ function flagValues(
   const options = commander.opts<Record<string, unknown>>();
   const isGiven = (attribute: string) => commander.getOptionValueSource(attribute) === "cli";
   const values: Record<string, unknown> = {};
-  for (const [index, [name, { variables, read, conflicts }]] of Object.entries(flagsOf(command)).entries()) {
+  for (const [index, [name, { variables, read, conflicts }]] of Object.entries(
+    allFlagsOf(command),
+  ).entries()) {
     const option = commander.options[index] as Option;
     const attribute = option.attributeName();
     const variable = variables.find((one) => (env[one] ?? "") !== "");

@@ -1,6 +1,7 @@
 import { fileFailure, isOfMachine } from "../node/files/write-file.js";
 import { SandboxError } from "../rules/errors.js";
-import { printable, redactKeys } from "../rules/redact.js";
+import { redactKeys } from "../rules/redact.js";
+import { printable } from "../rules/terminal-text.js";
 
 export const exitCode = {
   fine: 0,

@@ -1,31 +1,39 @@
 import { chmodSync, existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, extname, resolve } from "node:path";
-import { type ClientVariables, otherLineOf, withVariables } from "../node/client-variables.js";
+import type { ClientVariables } from "../node/client-variables.js";
 import { writeFileAtomically, writeReportFile } from "../node/files/write-file.js";
 import { extensionWords, formats, type ReportFormat, reportFormats } from "../report/render/layout.js";
+import { isMarked } from "../rules/api-key.js";
 import { redactKeys } from "../rules/redact.js";
 import { quote } from "../rules/schema/words.js";
 import { unwritable, usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
-/** Returns what sets variables in the file of `--write-env`: other lines stay. It returns whether it took the file from others, because of a token. */
-export function openEnvFile(name: string, cwd: string): (variables: ClientVariables) => boolean {
-  const file = resolve(cwd, name);
-  let before: ClientVariables = {};
-  return (variables) => {
+/** The file of `--write-env`. */
+export class EnvFile {
+  readonly #name: string;
+  readonly #path: string;
+  #before: ClientVariables = {};
+
+  constructor(name: string, cwd: string) {
+    [this.#name, this.#path] = [name, resolve(cwd, name)];
+  }
+
+  /** Sets variables: other lines stay. Returns whether it took the file from others, because of a token. */
+  write(variables: ClientVariables): boolean {
     try {
-      const { text, mode: existing } = readEnvFile(file);
-      const bytes = Buffer.from(withVariables(text, variables, before), "latin1");
+      const { text, mode: existing } = readEnvFile(this.#path);
+      const bytes = Buffer.from(withVariables(text, variables, this.#before), "latin1");
       const mode = (existing ?? 0o600) & ("SVC_SANDBOX_CONTROL_TOKEN" in variables ? 0o700 : 0o777);
-      writeFileAtomically(file, bytes, mode);
+      writeFileAtomically(this.#path, bytes, mode);
       // The mask of this process does not apply to the user's file.
-      if (existing !== undefined) chmodSync(file, mode);
-      before = variables;
+      if (existing !== undefined) chmodSync(this.#path, mode);
+      this.#before = variables;
       return existing !== undefined && mode !== existing;
     } catch (error) {
-      return unwritable(quote(name), "Name another file with --write-env.")(error);
+      return unwritable(quote(this.#name), "Name another file with --write-env.")(error);
     }
-  };
+  }
 }
 
 function readEnvFile(file: string): { readonly text: string; readonly mode?: number } {
@@ -42,6 +50,37 @@ function readEnvFile(file: string): { readonly text: string; readonly mode?: num
   if (line !== undefined)
     throw new Error(`its line ${line} is not NAME=value, a comment or empty, so it is not a .env file`);
   return { text, mode: stats.mode & 0o777 };
+}
+
+// The start of a line, its name, its value; a quoted value may have several lines.
+const assignment =
+  /^([ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*)("(?:\\[\s\S]|[^"\\])*"|'[^']*'|`[^`]*`|[^\r\n]*?(?=[ \t]+#|[ \t]*$))/gm;
+
+/** The number of the first line that is not an assignment, a comment or empty, outside of quotes; `undefined` if there is none. */
+function otherLineOf(text: string): number | undefined {
+  const rest = text
+    .replace(/^\u00EF\u00BB\u00BF/, "")
+    .replace(assignment, (entry) => `#${entry.replaceAll(/.+/g, "#")}`);
+  const at = rest.split("\n").findIndex((line) => !/^\s*(?:#.*)?\s*$/.test(line));
+  return at === -1 ? undefined : at + 1;
+}
+
+/** Sets variables in the text of a `.env` file, read as Latin-1: changes their values, adds lines for new ones at the end, and removes the lines of those set before and of a sandbox's other keys. */
+function withVariables(text: string, variables: ClientVariables, before: ClientVariables = {}): string {
+  const added = new Map(Object.entries(variables));
+  const changed = text
+    .replace(assignment, (entry, start: string, name: string, value: string) => {
+      added.delete(name);
+      if (Object.hasOwn(variables, name)) return start + variables[name];
+      const isGone = Object.hasOwn(before, name) || (name.startsWith("SVC_KEY_") && isMarked(value));
+      return isGone ? "\uE000" : entry;
+    })
+    .replace(/\uE000.*\r?\n?/g, "");
+  // Without quotes, which not every reader of .env files removes: in an assignment, no shell expands an IPv6 address.
+  const lines = Array.from(added, ([name, value]) => `${name}=${value}\n`).join("");
+  const lineEnd = text.includes("\r\n") ? "\r\n" : "\n";
+  const gap = changed === "" || changed.endsWith("\n") ? "" : lineEnd;
+  return changed + gap + lines.replaceAll("\n", lineEnd);
 }
 
 export interface ReportTarget {

@@ -57,6 +57,10 @@ export function errorFormOf(argv: readonly string[], env: Io["env"]) {
   };
 }
 
+export function runsOnGithub({ env }: Pick<Io, "env">): boolean {
+  return ["true", "1"].includes(env.GITHUB_ACTIONS ?? "");
+}
+
 export async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, "abort");
 }
@@ -125,7 +129,7 @@ function outputOf(stream: NodeJS.WriteStream, failed: (error: unknown) => void =
     },
     write: (text, done) => stream.write(text, done),
     async room(until) {
-      // Lets the event loop handle signals.
+      // The event loop needs a turn to handle signals.
       if (closed || !stream.writableNeedDrain || until.aborted) await new Promise(setImmediate);
       // A failed stream or an abort rejects, which also ends the wait.
       else await once(stream, "drain", { signal: until }).catch(() => {});
@@ -157,7 +161,7 @@ function takeSignals(process: NodeJS.Process, listener: (signal: NodeJS.Signals)
   };
 }
 
-// Keeps nothing alive.
+// The timer keeps nothing alive.
 function endSoon(process: NodeJS.Process, later = 0): void {
   setTimeout(() => process.exit(), later + stopWithin).unref();
 }
@@ -172,7 +176,7 @@ async function keyPressesOf(input: ReadStream): Promise<KeyPresses | undefined> 
   input.resume();
   return {
     async next() {
-      // Without a value once closed.
+      // There is no value once it is closed.
       const { value = [] } = await presses.next();
       const [text = "", key = {}] = value as [string?, { name?: string; ctrl?: boolean }?];
       return key.ctrl === true ? `ctrl-${key.name}` : (key.name ?? text);

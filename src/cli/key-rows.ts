@@ -4,14 +4,14 @@ import { predictHeader, predictKey } from "../api/predict.js";
 import { alignColumns } from "../report/plain-text.js";
 import { type Environment, type KeyStateName, keyStateAt } from "../rules/api-key.js";
 import { outcomeOf, type PathId } from "../rules/outcomes.js";
-import { textWidth } from "../rules/redact.js";
+import { textWidth } from "../rules/terminal-text.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { scenarioSecrets } from "../sandbox/secrets.js";
 import { secretFor } from "../sandbox/story/run-step.js";
 import { type Palette, paintStatus, responseText } from "./terminal.js";
 
 /** A row of the table of keys. */
-interface ShownKey {
+interface ListedKey {
   readonly ref: string;
   readonly secret: string;
   readonly status: number;
@@ -22,7 +22,7 @@ interface ShownKey {
 }
 
 /** A key as `keys` prints it. */
-export interface KeyRow extends ShownKey {
+export interface KeyRow extends ListedKey {
   readonly organization: string;
   readonly environment: Environment;
   readonly state: KeyStateName;
@@ -52,7 +52,7 @@ export function keyRows(
 }
 
 /** Rows for the two refs that every scenario has: they are no keys, so `keys` does not list them. */
-export function rejectedRows(sandbox: SandboxState): ShownKey[] {
+export function rejectedRows(sandbox: SandboxState): ListedKey[] {
   return (["malformed", "unknown"] as const).map((ref) => {
     const secret = secretFor(sandbox, ref) as string;
     const { pathId, faultPaths } = predictHeader(sandbox, secret);
@@ -74,11 +74,11 @@ type Column = keyof typeof titles;
 const layouts: readonly (readonly Column[])[] = [
   ["ref", "secret", "response", "path"],
   ["ref", "secret", "response"],
-  // Usually fits into 80 characters.
+  // This one fits into 80 characters if the refs are short.
   ["ref", "secret", "status"],
 ];
 
-export function keyTable(rows: readonly ShownKey[], palette: Palette, width: number): string[] {
+export function keyTable(rows: readonly ListedKey[], palette: Palette, width: number): string[] {
   const tables = layouts.map((columns) => {
     const body = rows.map((row) => columns.map((column) => cellOf(row, column, palette)));
     return alignColumns([columns.map((column) => palette.dim(titles[column])), ...body]);
@@ -87,7 +87,7 @@ export function keyTable(rows: readonly ShownKey[], palette: Palette, width: num
   return tables.find(fits) ?? tables.at(-1) ?? [];
 }
 
-function cellOf(row: ShownKey, column: Column, palette: Palette): string {
+function cellOf(row: ListedKey, column: Column, palette: Palette): string {
   const { status, path_id, fault_paths } = row;
   if (column === "path") return [path_id, ...fault_paths].join(" or ");
   if (column === "ref" || column === "secret") return row[column];

@@ -19,10 +19,10 @@ import type { Io } from "./io.js";
 
 /** The default file, and the bundled scenario if there is no such file. */
 export const ownScenario = "svc-sandbox.yaml";
-export const fallbackScenario = "key-states";
+const fallbackScenario = "key-states";
 
 // YAML files may also end with .yml.
-export function ownIn(cwd: string): string | undefined {
+function ownIn(cwd: string): string | undefined {
   return [ownScenario, "svc-sandbox.yml"].find((name) => existsSync(resolve(cwd, name)));
 }
 
@@ -30,12 +30,12 @@ export function ownIn(cwd: string): string | undefined {
 export async function loadNamed(
   word: string | undefined,
   io: Pick<Io, "cwd" | "stdin">,
-  { signal }: { readonly signal?: AbortSignal } = {},
+  signal?: AbortSignal,
 ): Promise<LoadedScenario> {
   const name = word ?? ownIn(io.cwd) ?? fallbackScenario;
-  // Only for `-`, because this opens stdin.
+  // Reading `io.stdin` opens it, so only `-` does.
   const stdin = name === stdinName ? io.stdin : undefined;
-  return loadScenario(name, { cwd: io.cwd, stdin, ...(signal !== undefined && { signal }) });
+  return loadScenario(name, { cwd: io.cwd, stdin, signal });
 }
 
 export function namedOrOwn(
@@ -68,7 +68,7 @@ export async function stepsThatFail(
   flags: flag.SandboxFlags,
   { cwd }: Io,
 ): Promise<ScenarioProblem[]> {
-  // Usually there is nothing to run.
+  // Most scenarios have no steps to run, so they do not load this.
   const { dryRunProblems, placeInScenario } = await import("../node/dry-run.js");
   const placeOf = (path: FieldPath) => placeInScenario(loaded.name, path, cwd, loaded.piped);
   return dryRunProblems(loaded, placeOf, givenOptions(flags));

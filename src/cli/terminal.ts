@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { escapeCommands, printable, textWidth } from "../rules/redact.js";
+import { escapeCommands, printable, textWidth } from "../rules/terminal-text.js";
 
 /** A destination of text: a terminal, a pipe, or a test's string. */
 export interface Output {
@@ -19,13 +19,11 @@ export interface Printer extends Output {
   readonly style: () => Style;
 }
 
-type Paint = (text: string) => string;
-
-const colors = ["bold", "dim", "red", "green", "yellow", "blue", "magenta", "cyan"] as const;
-export type Palette = Readonly<Record<(typeof colors)[number], Paint>>;
+const paletteColors = ["bold", "dim", "red", "green", "yellow", "blue", "magenta", "cyan"] as const;
+export type Palette = Readonly<Record<(typeof paletteColors)[number], (text: string) => string>>;
 
 function paletteFor(hasColors: boolean): Palette {
-  const painters = colors.map((color): [string, Paint] => [
+  const painters = paletteColors.map((color): [string, (text: string) => string] => [
     color,
     // The stream that styleText would look at is not always the printer's.
     (text) => (hasColors ? styleText(color, text, { validateStream: false }) : text),

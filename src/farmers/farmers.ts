@@ -391,7 +391,7 @@ function metresPerDegree(latitude: number): Point {
   return [across * Math.sqrt(1 - sin * sin), (across * (1 - eccentricity2)) / bend];
 }
 
-/** On a plane with the scale at the ring's middle latitude. The area of a field differs by less than 0.1% from the real one. */
+/** Measures it on a plane with the scale at the ring's middle latitude. The area of a field differs by less than 0.1% from the real one. */
 function measureRing(ring: readonly Position[]): { readonly area: number; readonly length: number } {
   const [origin] = ring as readonly [Position, ...Position[]];
   const latitudes = ring.map(([, latitude]) => latitude);

@@ -33,7 +33,7 @@ interface Crop {
   /** The concept's code in AGROVOC, the last part of http://aims.fao.org/aos/agrovoc/c_…. */
   readonly code: string;
   readonly name: string;
-  /** For a perennial crop: years until its first harvest. */
+  /** The years until a perennial crop has its first harvest. */
   readonly bearsAfter?: number;
 }
 
@@ -65,7 +65,7 @@ interface Country {
   readonly language: string;
   /** ISO 3166-1 alpha-2. */
   readonly code: string;
-  /** For the whole country; regions differ. */
+  /** The sizes in the whole country; regions differ. */
   readonly farmSize: FarmSize;
   readonly meanAge: number;
   readonly womenShare: number;

@@ -7,7 +7,7 @@ import { SandboxError } from "../rules/errors.js";
 import { requireKnownOptions } from "../rules/schema/check.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 
-// The user's own msw.
+// The handlers must be those of the msw that the user's tests import.
 const { http } = await usersPackage(
   { entry: "svc-sandbox/msw", name: "msw", since: "2.0" },
   () => import("msw"),

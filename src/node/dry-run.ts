@@ -1,15 +1,15 @@
 import { storySender } from "../api/story-sender.js";
 import { isMarked, sandboxMark } from "../rules/api-key.js";
-import type { FieldPath } from "../rules/schema/shape.js";
+import { type FieldPath, pathText } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { advanceClock } from "../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
-import type { Performed, TimelineResult } from "../sandbox/steps.js";
-import { stepProblems, tryNextStep } from "../sandbox/story/run-step.js";
+import type { Performed, PlayedStep, TimelineResult } from "../sandbox/steps.js";
+import { type StepProblem, stepProblems, tryNextStep } from "../sandbox/story/run-step.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import type { FoundPlace } from "../scenario/parse-scenario.js";
 import type { ScenarioMistake, ScenarioProblem } from "../scenario/problems.js";
-import { type LoadedScenario, openScenarioFile, problemAt } from "./files/load-scenario.js";
+import { type LoadedScenario, openScenarioFile } from "./files/load-scenario.js";
 import { readBundledScenario } from "./package-files.js";
 import { startInNode } from "./platform.js";
 
@@ -31,6 +31,15 @@ function placed(mistakes: readonly ScenarioMistake[], name: string, placeOf: Pla
   return Promise.all(
     mistakes.slice(0, maxProblems).map(async (one) => problemAt(one, name, await placeOf(one.path))),
   );
+}
+
+function problemAt(
+  { code, path, message, hint }: ScenarioMistake,
+  file: string,
+  found: FoundPlace | undefined,
+): ScenarioProblem {
+  const { file: from = file, ...place } = found ?? {};
+  return { code, path: pathText(path), message, ...(hint !== undefined && { hint }), file: from, ...place };
 }
 
 /** Returns the pinned secrets without the mark of a sandbox: each may be a real key, which must not be in a file. */
@@ -74,6 +83,21 @@ export async function placeInScenario(
     // The file may have changed since it was loaded.
     return undefined;
   }
+}
+
+export interface PlacedProblem extends StepProblem {
+  /** `undefined` if it is in none of the user's files. */
+  readonly place: FoundPlace | undefined;
+}
+
+/** Adds to the problems of a step where they are in its file. */
+export function placeProblems(result: PlayedStep, scenario: string, cwd: string): Promise<PlacedProblem[]> {
+  return Promise.all(
+    stepProblems(result).map(async (one) => ({
+      ...one,
+      place: await placeInScenario(scenario, one.path, cwd),
+    })),
+  );
 }
 
 const maxRequests = 5_000;

@@ -1,11 +1,12 @@
 import { adviceIds, adviceLevels } from "../rules/advice.js";
 import { profiles } from "../rules/assumptions.js";
 import { type PathId, pathIdShape } from "../rules/outcomes.js";
-import { escapeControls, redactValue } from "../rules/redact.js";
+import { redactValue } from "../rules/redact.js";
 import { mistakesIn } from "../rules/schema/check.js";
 import { camelCase, inJsonOfAnyVersion } from "../rules/schema/json.js";
 import type { Shape, ValueOf } from "../rules/schema/shape.js";
 import * as s from "../rules/schema/shape.js";
+import { escapeControls } from "../rules/terminal-text.js";
 
 // Apart from the making of a report: pages leave these out.
 

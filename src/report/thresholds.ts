@@ -2,7 +2,7 @@ import { type AdviceLevel, adviceLevels } from "../rules/advice.js";
 import type { Report } from "./report-shape.js";
 
 interface Thresholds {
-  /** In percent. Default: none. */
+  /** The lowest coverage in percent. Default: none. */
   readonly minCoverage?: number | undefined;
   /** The lowest level of advice that fails the run. Default: none. */
   readonly failOn?: AdviceLevel | undefined;

@@ -12,9 +12,9 @@ interface EffectRow {
   readonly fits: readonly string[];
   /** The sentence "a fault that …". */
   readonly does: string;
-  /** For a request that can be repeated: see `isIdempotent`. */
+  /** What a client does after a request that can be repeated: see `isIdempotent`. */
   readonly whatToDo: string;
-  /** For any other request. Default: the same. */
+  /** What it does after any other request. Default: the same. */
   readonly whatToDoOnce?: string;
   /** The description of its field, if `does` is not enough. */
   readonly field?: string;
@@ -216,7 +216,7 @@ interface FaultyResponse {
   readonly isRepeatable: boolean;
   /** 0 if there was no response. */
   readonly status: number;
-  /** Its `Retry-After`. */
+  /** The value of the header `Retry-After`. */
   readonly retryAfter?: string | undefined;
 }
 

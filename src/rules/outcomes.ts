@@ -4,7 +4,7 @@ import * as s from "./schema/shape.js";
 
 /** The closed list of outcomes: responses, the OpenAPI document, the docs and the coverage are made from it. */
 export interface Outcome {
-  /** Its stable id: `401.revoked`. */
+  /** The stable name of the outcome: `401.revoked`. */
   readonly pathId: string;
   /** 0 for faults: their effects decide, and some send no status. */
   readonly status: number;

@@ -1,11 +1,12 @@
 import { isKeyCharacter } from "./api-key.js";
-import { copyOf, findFirstKeys, findKeys, maxFirst, redactEncoded } from "./redact.js";
+import { findFirstKeys, findKeys, maxFirst, redactEncoded } from "./redact.js";
+import { copyOf } from "./request-path.js";
 
 /** A request to the API as plain data. Every member is required: `receivedRequest` makes it for every adapter. */
 export interface ApiRequest {
   /** Upper case, as HTTP sends it. */
   readonly method: string;
-  /** Without its query, still percent-encoded. */
+  /** The path without its query, still percent-encoded. */
   readonly path: string;
   /** The `x-api-key` header, trimmed; several are joined by `, `. `undefined` without this header. */
   readonly apiKey: string | undefined;
@@ -24,7 +25,7 @@ export interface ApiRequest {
 export interface Received {
   readonly method: string;
   readonly path: string;
-  /** With its question mark, or empty. */
+  /** Empty, or everything from the question mark on. */
   readonly query: string;
   /** Names and values in turn. */
   readonly headers: readonly string[];

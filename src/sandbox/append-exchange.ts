@@ -1,7 +1,9 @@
 import { fingerprintOf, parseApiKey } from "../rules/api-key.js";
-import { findFirstKeys, redactPath } from "../rules/redact.js";
+import { findFirstKeys } from "../rules/redact.js";
 import { hasKeyElsewhere, isMeantAsKey } from "../rules/request.js";
-import { type KeysOfAdvice, type ObservedCall, observe, type ShownKey } from "./journal/counts.js";
+import { redactPath } from "../rules/request-path.js";
+import { type ObservedCall, observe } from "./journal/client-behavior.js";
+import type { KeysOfAdvice, ShownKey } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import type { SandboxState } from "./sandbox.js";
 

@@ -16,7 +16,7 @@ export interface OrganizationEntry {
 export interface KeyEntry {
   key: KeyRecord;
   readonly owner: OrganizationEntry;
-  /** As of the last request that counted; `usageAt` returns the usage now. */
+  /** The usage when a request last counted; `usageAt` returns the usage now. */
   usage: Usage;
   replacement?: KeyEntry;
   /** Whether a client got a 200 with it, if advice depends on that. */
@@ -58,7 +58,7 @@ export class Registry {
     return this.#organizations;
   }
 
-  /** By ref, in the scenario's order, then in order of creation. */
+  /** The keys by ref, in the scenario's order, then in order of creation. */
   get keys(): ReadonlyMap<string, KeyEntry> {
     return this.#keys;
   }
@@ -77,7 +77,7 @@ export class Registry {
     return this.#byHash.get(sha256);
   }
 
-  /** Its organization must exist. */
+  /** Adds a key, whose organization must exist. */
   addKey({ key, usage }: UsedKey): KeyEntry {
     const owner = this.organization(key.organization);
     const entry: KeyEntry = { key, owner, usage };

@@ -29,7 +29,7 @@ import { startUsage, type Windows } from "./usage.js";
 type Hash = (text: string) => string;
 
 interface ScenarioKeyRecord {
-  /** Without the members that end the key. */
+  /** What the scenario sets, except what ends the key. */
   readonly record: KeyRecord;
   readonly given: ScenarioKey;
   readonly ends: GivenEnds | undefined;

@@ -23,7 +23,7 @@ export type OtherEvent =
   | { readonly type: "faults.changed" }
   | { readonly type: "requests.cleared" }
   | { readonly type: "timeline.step"; readonly result: TimelineResult }
-  /** Without the secret of a key that the step created. */
+  /** The result has no secret of a key that the step created. */
   | { readonly type: "story.step"; readonly result: PlayedStep }
   /** After a reset, or the start of another scenario. */
   | { readonly type: "sandbox.started"; readonly scenario: string; readonly seed: number };
@@ -60,7 +60,7 @@ export interface Performed {
 export interface StepDifference {
   /** The part that differs, such as `status` or `body.data.usage.today`. */
   readonly at: string;
-  /** As JSON; `nothing` if there must be no value. */
+  /** The value as JSON; `nothing` if there must be none. */
   readonly expected: string;
   readonly found: string;
 }
@@ -77,7 +77,7 @@ export interface StoryProgress {
 
 export interface StoryRequest {
   readonly method: string;
-  /** With its query. */
+  /** The path and its query. */
   readonly path: string;
   /** Names in lowercase. */
   readonly headers: Readonly<Record<string, string>>;

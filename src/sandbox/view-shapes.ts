@@ -50,9 +50,9 @@ export const requestShape = s.mapping({
   /** The request id, whether or not the response carried it. */
   id: s.text(),
   method: s.text(),
-  /** Without its query; everything that looks like a key is shortened. */
+  /** The path without its query; everything that looks like a key is shortened. */
   path: s.text(),
-  /** On the sandbox's clock; ISO 8601. */
+  /** A time of the sandbox's clock, in ISO 8601. */
   at: s.instant(),
   /** The ref of the key, if it is known. */
   key: s.nullable(listedRef()),

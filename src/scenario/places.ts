@@ -1,5 +1,5 @@
-import { printable } from "../rules/redact.js";
 import { nearest } from "../rules/schema/words.js";
+import { printable } from "../rules/terminal-text.js";
 import {
   excerptOf,
   type PlaceDescription,
@@ -46,7 +46,7 @@ function lineAt(text: string, start: number): number {
   return line;
 }
 
-/** Of a name that may be a secret's. */
+/** A longer name may be a secret. */
 const maximumName = 100;
 
 // Without a syntax tree: whether a line, or one that it belongs to, has the name of a secret.

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { parseDocument } from "yaml";
 import { SandboxError } from "../rules/errors.js";
-import { textWidth } from "../rules/redact.js";
 import { type Shape, shapeOf } from "../rules/schema/shape.js";
+import { textWidth } from "../rules/terminal-text.js";
 import { scenarioSchema } from "./format/schema.js";
 import { parseScenario } from "./parse-scenario.js";
 import { describePlace } from "./places.js";

@@ -1,6 +1,7 @@
 import { isSandboxError, SandboxError } from "../rules/errors.js";
-import { charactersOf, escapeControls, redactKeys, redactValue, textWidth } from "../rules/redact.js";
+import { redactKeys, redactValue } from "../rules/redact.js";
 import type { ShapeProblem as Mistake } from "../rules/schema/messages.js";
+import { charactersOf, escapeControls, textWidth } from "../rules/terminal-text.js";
 
 /** The code of each problem of a scenario; a closed list, stable for callers. */
 export const problemCodes = [
@@ -131,7 +132,7 @@ function messageOf(problems: readonly ScenarioProblem[]): string {
 
 export interface SourceText {
   readonly file: string | undefined;
-  /** Without a byte order mark, each line end a `\n` or `\r\n`. */
+  /** The text has no byte order mark, and each line ends with `\n` or `\r\n`. */
   readonly text: string;
   /** Finds the values of secrets as `[start, end]`, in order; `undefined` if the text is not valid YAML: no line is shown then. */
   secrets: (() => readonly TextRange[]) | undefined;

@@ -81,7 +81,7 @@ async function certificateOf(
 ): Promise<CertificatePair | undefined> {
   if (tls === false) return undefined;
   sandbox.counters.curlOptions = "-k";
-  // Loaded when needed: most servers speak HTTP.
+  // Most servers speak HTTP, and the certificates take long to load.
   const { certificatePair } = await import("./sockets/tls.js");
   return certificatePair(tls, [host, ...allowedHosts.map(bareName)]);
 }

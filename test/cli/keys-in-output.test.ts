@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createKeyFinder } from "../../src/cli/serve/run-served.js";
+import { KeyFinder } from "../../src/cli/serve/run-served.js";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
 import { unknownSecret } from "../../src/scenario/population.js";
@@ -21,7 +21,7 @@ const real = "SVC_live_9f8e7d6c5b4a39281706f5e4d3c2b1a0";
 
 /** Finds keys in chunks of the standard output. */
 function placesIn(...chunks: (string | Buffer)[]): string[] {
-  const finder = createKeyFinder(stateOf(sandbox));
+  const finder = new KeyFinder(stateOf(sandbox));
   for (const chunk of chunks) finder.add("stdout", Buffer.from(chunk));
   return finder.places();
 }

@@ -1,7 +1,7 @@
 import { chmodSync, linkSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openEnvFile } from "../../src/cli/files.js";
+import { EnvFile } from "../../src/cli/files.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const variables = { SVC_API_KEY: "SVC_test_1" };
@@ -11,7 +11,7 @@ function written(file: string, text: string, change = (_path: string) => {}): st
   change(join(cwd, file));
   const read = () => readFileSync(join(cwd, file), "utf8");
   try {
-    openEnvFile(file, cwd)(variables);
+    new EnvFile(file, cwd).write(variables);
     return read();
   } catch (error) {
     expect(read()).toBe(text);
@@ -52,7 +52,7 @@ test("a hard link is kept: both names have the new lines, and the file its mode"
   const [file, other] = [join(cwd, ".env"), join(cwd, "other")];
   chmodSync(file, 0o640);
   linkSync(file, other);
-  openEnvFile(".env", cwd)(variables);
+  new EnvFile(".env", cwd).write(variables);
   expect(readFileSync(other, "utf8")).toBe("A=1\nSVC_API_KEY=SVC_test_1\n");
   expect([statSync(file).nlink, statSync(file).mode & 0o777]).toEqual([2, 0o640]);
 });
@@ -62,9 +62,9 @@ const others = { SVC_KEY_NEW: "SVC_test_sbx2", SVC_SANDBOX_CONTROL_TOKEN: "open-
 test("the lines of keys that are gone leave, also those of an earlier start; the user's own lines stay", () => {
   const own = "A=1\nSVC_KEY_LIVE=SVC_live_1\n";
   const cwd = temporaryFolder({ ".env": `SVC_KEY_OLD=SVC_test_sbx1 # of an earlier start\n${own}` });
-  const write = openEnvFile(".env", cwd);
-  write({ ...variables, SVC_KEY_PINNED: "SVC_test_2" });
-  write(variables);
+  const envFile = new EnvFile(".env", cwd);
+  envFile.write({ ...variables, SVC_KEY_PINNED: "SVC_test_2" });
+  envFile.write(variables);
   expect(readFileSync(join(cwd, ".env"), "utf8")).toBe(`${own}SVC_API_KEY=SVC_test_1\n`);
 });
 
@@ -72,8 +72,8 @@ test("a file that gets a token is its owner's alone, and the first write reports
   const cwd = temporaryFolder({ ".env": "A=1\n" });
   const mode = () => statSync(join(cwd, ".env")).mode & 0o777;
   chmodSync(join(cwd, ".env"), 0o666);
-  const write = openEnvFile(".env", cwd);
-  expect([write(variables), mode()]).toEqual([false, 0o666]);
-  expect([write(others), mode()]).toEqual([true, 0o600]);
-  expect([write(others), mode()]).toEqual([false, 0o600]);
+  const envFile = new EnvFile(".env", cwd);
+  expect([envFile.write(variables), mode()]).toEqual([false, 0o666]);
+  expect([envFile.write(others), mode()]).toEqual([true, 0o600]);
+  expect([envFile.write(others), mode()]).toEqual([false, 0o600]);
 });

@@ -6,7 +6,7 @@ import { conclusion, githubAnnotations, renderReport } from "../../src/report/re
 import { parseReport } from "../../src/report/report-shape.js";
 import { unmetThresholds } from "../../src/report/thresholds.js";
 import { faultKinds } from "../../src/rules/fault-effects.js";
-import { escapeControls } from "../../src/rules/redact.js";
+import { escapeControls } from "../../src/rules/terminal-text.js";
 import { startServer } from "../../src/server/index.js";
 import { coverageText, promisedCount } from "../support/coverage.js";
 import { type Misbehave, probeKeys, serveProbed } from "../support/probed-server.js";

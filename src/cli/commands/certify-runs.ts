@@ -12,7 +12,7 @@ import type { GivenOptions } from "../../sandbox/sandbox.js";
 import type { CommandCall } from "../command.js";
 import { startNamed } from "../open-scenario.js";
 import { openRunFolder } from "../serve/run-folder.js";
-import { createKeyFinder, runServed } from "../serve/run-served.js";
+import { KeyFinder, runServed } from "../serve/run-served.js";
 import type { ServeFlags } from "../serve/serve-options.js";
 
 /** The client's command and the sandbox that each of its runs starts. */
@@ -85,7 +85,7 @@ async function runInOwnSandbox(
   // A test may clear the requests to count its own.
   const collected = new SeenRequests(stopwatch);
   sandbox.counters.passOnTo(collected);
-  const [output, keys] = [new OutputTail(), createKeyFinder(sandbox)];
+  const [output, keys] = [new OutputTail(), new KeyFinder(sandbox)];
   const started = stopwatch();
   const end = await runServed(call, sandbox, {
     folder,

@@ -3,7 +3,8 @@ import { keysInVariables } from "../../check/contract.js";
 import { renderCheck } from "../../check/result.js";
 import { runCheck } from "../../check/run.js";
 import { isLoopbackHost, readBaseUrl } from "../../node/addresses.js";
-import { createSend } from "../../node/clients/send-once.js";
+import { type Send, sendOnce } from "../../node/clients/send-once.js";
+import { version } from "../../node/package-files.js";
 import { parseApiKey } from "../../rules/api-key.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactKeys } from "../../rules/redact.js";
@@ -59,6 +60,21 @@ export const checkCommand = declareCommand({
     return result.verdict === "agrees" ? exitCode.fine : exitCode.failed;
   },
 });
+
+function createSend(url: URL, timeout: number): Send {
+  return (apiKey) =>
+    sendOnce(url, {
+      timeout,
+      maxBody: 64 * 1024,
+      headers: {
+        accept: "application/json",
+        // Responses are compared byte by byte.
+        "accept-encoding": "identity",
+        "user-agent": `svc-sandbox/${version} check`,
+        ...(apiKey !== undefined && { "x-api-key": apiKey }),
+      },
+    });
+}
 
 function warnOfPlainHttp({ protocol, host }: URL, { env, stderr }: Io): void {
   const isReal = ([, apiKey]: readonly [string, string]) => parseApiKey(apiKey)?.marked !== true;

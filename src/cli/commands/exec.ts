@@ -3,24 +3,26 @@ import { faultsOn } from "../../api/faults.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { CommandOptions } from "../../node/run-command.js";
 import { commandLine } from "../../report/plain-text.js";
-import { extensionWords } from "../../report/render/layout.js";
+import { extensionWords, type ReportFormat } from "../../report/render/layout.js";
 import { clientReport } from "../../report/report.js";
+import { conclusion, githubAnnotations, renderReport } from "../../report/report-layout.js";
+import type { Report } from "../../report/report-shape.js";
 import { type UnmetThreshold, unmetThresholds } from "../../report/thresholds.js";
 import type { Profile } from "../../rules/assumptions.js";
 import { faultPathIds, isSuccess } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
-import { didYouMean, quote } from "../../rules/schema/words.js";
+import { didYouMean, listed, quote } from "../../rules/schema/words.js";
 import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import { Counters } from "../../sandbox/journal/counts.js";
-import { declareCommand } from "../command.js";
-import { exitCode, usageError } from "../exit-codes.js";
-import { reportTargets } from "../files.js";
+import { type CallOf, declareCommand } from "../command.js";
+import { describeFailure, exitCode, usageError } from "../exit-codes.js";
+import { type ReportTarget, reportTargets, writeTargets } from "../files.js";
 import * as flag from "../flags.js";
+import { runsOnGithub } from "../io.js";
 import { loadNamed, startNamed, warnOfDates } from "../open-scenario.js";
-import { deliverReport, execReportFiles } from "../serve/exec-report.js";
 import { openRunFolder } from "../serve/run-folder.js";
-import { createKeyFinder, runServed, sayWhyNotRun } from "../serve/run-served.js";
+import { KeyFinder, runServed, sayWhyNotRun, whyNoRequest } from "../serve/run-served.js";
 
 /** The conditions that the flags set; `undefined` if there are none. As in `certify`, the client's tests do not change them. */
 function conditionsOf(
@@ -77,6 +79,8 @@ const flags = {
   quiet: flag.quiet,
 };
 
+type ExecCall = CallOf<typeof flags>;
+
 export const execCommand = declareCommand({
   summary: "run a command against a sandbox, and report which error paths its client covers",
   description:
@@ -118,13 +122,14 @@ export const execCommand = declareCommand({
     };
     warnOfDates(sandbox, { note: (text) => void (flags.quiet || io.stderr.say(`${text}\n`)) });
     try {
-      const { add: onOutput, places } = createKeyFinder(sandbox);
+      const keyFinder = new KeyFinder(sandbox);
+      const onOutput: CommandOptions["onOutput"] = (name, chunk) => keyFinder.add(name, chunk);
       const end = await runServed(call, sandbox, { takeSignals, onOutput, folder });
       if ("failure" in end) {
         return sayWhyNotRun(rest[0] as string, end.failure, call);
       }
       if (flags.tls || flags.cert !== undefined) counters.curlOptions = '--cacert "$SVC_CA_FILE"';
-      const report = clientReport(sandbox, { underExec: true, keysInOutput: places() }, counters);
+      const report = clientReport(sandbox, { underExec: true, keysInOutput: keyFinder.places() }, counters);
       const needsRequests = end.code === exitCode.fine && flags.minCoverage !== 0;
       const unmet = unmetThresholds(report, { ...flags, needsRequests, tried: [...triedPaths] });
       const isWritten = await deliverReport(report, unmet, targets, call, end.notes.join(" "));
@@ -144,4 +149,46 @@ const maxTried = 5;
 function exitCodeFor(unmet: readonly UnmetThreshold[]): number {
   if (unmet.length === 0) return exitCode.fine;
   return unmet.some(({ gate }) => gate === "requests") ? exitCode.noRequest : exitCode.threshold;
+}
+
+const execReportFiles = { name: "--report", what: "the report" };
+
+/** Resolves to whether every file could be written; if not, the report is on stderr. `problems` are sentences about the run. */
+async function deliverReport(
+  report: Report,
+  unmet: readonly UnmetThreshold[],
+  targets: readonly ReportTarget[],
+  { flags, io }: ExecCall,
+  problems: string,
+): Promise<boolean> {
+  const { quiet = false, format = "text" } = flags;
+  const style = io.stderr.style();
+  const print = (text: string) => io.stderr.write(redactKeys(text));
+  const say = (text: string) => io.stderr.say(redactKeys(text));
+  const why = problems || whyNoRequest(io, flags);
+  const how = { failures: unmet, hint: `The command has sent no request. ${why}` };
+  const inFormat = (as: ReportFormat) => renderReport(report, as, how);
+  const failures = await writeTargets(targets, inFormat, execReportFiles, io);
+  const isInFull = failures.length > 0 || (targets.length === 0 && !quiet);
+  const end = () => {
+    for (const failure of failures) say(describeFailure(failure, flags));
+    return failures.length === 0;
+  };
+  // Programs read it to its end.
+  if (isInFull && format === "json") {
+    print(inFormat(format));
+    return end();
+  }
+  if (isInFull) {
+    print(`\n${renderReport(report, format, { ...how, ...style })}`);
+  } else if (!quiet) {
+    const files = targets.map(({ file }) => (file === "-" ? "stdout" : JSON.stringify(file)));
+    say(`${conclusion(report)} The report is in ${listed(files, "and")}.\n`);
+  }
+  // Only the text for people already ends with these sentences.
+  if (!isInFull || format !== "text")
+    for (const { sentence } of unmet) say(`${style.palette.red(sentence)}\n`);
+  if ((report.requests === 0 || problems) && !quiet) say(`${why}\n`);
+  if (runsOnGithub(io)) print(githubAnnotations(report, unmet));
+  return end();
 }

@@ -1,9 +1,35 @@
+import { presentedAs } from "../../api/call.js";
 import { endpointNamed } from "../../api/endpoints.js";
-import { ControlClient, findSandbox } from "../../node/clients/control-client.js";
+import { expectedCode } from "../../api/messages.js";
+import { causeOf, predictHeader } from "../../api/predict.js";
+import { checkResults } from "../../api/request-details.js";
+import { ControlClient, findSandbox, type RunningKey } from "../../node/clients/control-client.js";
+import { nodePlatform } from "../../node/platform.js";
+import { alignColumns } from "../../report/plain-text.js";
+import { type CheckResult, checkLines, responseFacts } from "../../report/request-text.js";
+import { type AdviceId, adviceOf } from "../../rules/advice.js";
+import {
+  fingerprintOf,
+  formOfKey,
+  isMarked,
+  isSandboxKey,
+  keyPrefixes,
+  parseApiKey,
+} from "../../rules/api-key.js";
+import { authorizationChecks } from "../../rules/authorize.js";
+import { SandboxError } from "../../rules/errors.js";
+import { mePath, outcomeOf, type PathId } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
+import { didYouMean, listed, quote } from "../../rules/schema/words.js";
+import { isoOf } from "../../sandbox/clock.js";
+import type { Endpoint } from "../../sandbox/endpoint.js";
+import type { SandboxState } from "../../sandbox/sandbox.js";
+import { secretFor } from "../../sandbox/story/run-step.js";
+import { bundledScenarios } from "../../scenario/bundled.js";
+import { isReserved, reservedKeyRefs } from "../../scenario/format/fields.js";
+import type { Scenario } from "../../scenario/scenario.generated.js";
 import { declareCommand } from "../command.js";
 import { usageError } from "../exit-codes.js";
-import { explainKey, type KeySource, keyText, runningKeys, sandboxKeys } from "../explained-key.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import { loadNamed, startNamed } from "../open-scenario.js";
@@ -47,7 +73,6 @@ export const explainCommand = declareCommand({
     const url = flags.url ?? (io.env.SVC_CONTROL_URL || undefined);
     const runs = isOfRequest || url !== undefined || (!startsOwn && (await findSandbox(flag.standardHost)));
     const client = !startsOwn && runs && new ControlClient(flag.controlAddress(url, flags, io));
-    // Never a key.
     if (client && isOfRequest) {
       const { text: found, ...details } = await client.request(word);
       const text = flags.json ? JSON.stringify(details, null, 2) : painted(found, details.status, style);
@@ -56,7 +81,7 @@ export const explainCommand = declareCommand({
     }
     const keys = client ? runningKeys(await client.keys()) : await ownKeys(scenario, flags, io);
     const explained = explainKey(word, keys, io.program);
-    const { text, notes } = keyText(explained, keys, io.program);
+    const { text, notes } = explanationText(explained, keys, io.program);
     const shown = [painted(text, explained.status, style), ...notes.map(style.palette.yellow)].join("\n\n");
     if (flags.json) io.stdout.write(`${JSON.stringify(explained, null, 2)}\n`);
     else io.stdout.say(redactKeys(`${shown}\n`));
@@ -90,4 +115,219 @@ function painted(text: string, status: number, { palette, isTerminal }: Style): 
       /^(Response +)(\d+(?: \S+)?)/m,
       (_, name, response) => name + paintStatus(palette, status)(response),
     );
+}
+
+/** The keys of a sandbox, of this process or a running one. */
+interface KeySource {
+  readonly scenario: string;
+  /** `null` for a sandbox of this process. */
+  readonly url: string | null;
+  readonly at: string;
+  readonly method: string;
+  readonly path: string;
+  readonly refs: readonly string[];
+  /** For a ref of a key, or a reserved one. */
+  readonly ofRef: (ref: string) => KeyPrediction;
+  /** For a header that a client sends. */
+  readonly ofHeader: (apiKey: string) => KeyPrediction;
+}
+
+/** What the next request with a key gets. */
+interface KeyPrediction {
+  /** `null` for a key that the sandbox does not have. */
+  readonly key: string | null;
+  readonly fingerprint: string | null;
+  readonly pathId: PathId;
+  readonly code: string | null;
+  readonly why: string | null;
+  readonly faultPaths: readonly PathId[];
+}
+
+function sandboxKeys(sandbox: SandboxState, endpoint: Endpoint, scenario: string): KeySource {
+  const predict = (apiKey: string | undefined): KeyPrediction => {
+    const sha256 = apiKey === undefined ? undefined : nodePlatform.sha256(apiKey);
+    const entry = sha256 === undefined ? undefined : sandbox.registry.find(sha256);
+    const { pathId, faultPaths } = predictHeader(sandbox, apiKey, endpoint);
+    return {
+      key: entry?.key.ref ?? null,
+      fingerprint: sha256 === undefined ? null : fingerprintOf(sha256),
+      pathId,
+      code: expectedCode(sandbox, pathId),
+      why: entry === undefined ? null : causeOf(sandbox, pathId, entry, endpoint),
+      faultPaths,
+    };
+  };
+  return {
+    scenario,
+    url: null,
+    at: isoOf(sandbox.clock.now()),
+    method: endpoint.method,
+    path: endpoint.path,
+    refs: [...sandbox.registry.keys.keys()],
+    ofRef: (ref) => predict(secretFor(sandbox, ref)),
+    ofHeader: predict,
+  };
+}
+
+type RunningKeys = Awaited<ReturnType<ControlClient["keys"]>>;
+
+function runningKeys({ url, scenario, now, keys }: RunningKeys): KeySource {
+  const predictionOf = ({ ref, fingerprint, next_request: next }: RunningKey): KeyPrediction => {
+    const { path_id: pathId, fault_paths: faultPaths, code, why } = next;
+    return { key: ref, fingerprint, pathId, code, why, faultPaths };
+  };
+  const rejected = (pathId: PathId, fingerprint: string | null): KeyPrediction => {
+    const { code } = outcomeOf(pathId);
+    return { key: null, fingerprint, pathId, code, why: null, faultPaths: [] };
+  };
+  return {
+    scenario,
+    url,
+    at: now,
+    method: "GET",
+    path: mePath,
+    refs: keys.map(({ ref }) => ref),
+    ofRef(ref) {
+      const key = keys.find((one) => one.ref === ref);
+      if (key !== undefined) return predictionOf(key);
+      return rejected(
+        ref === "none" ? "401.missing" : ref === "unknown" ? "401.unknown" : "401.malformed",
+        null,
+      );
+    },
+    ofHeader(apiKey) {
+      const fingerprint = fingerprintOf(nodePlatform.sha256(apiKey));
+      const key = keys.find((one) => one.fingerprint === fingerprint);
+      if (key !== undefined) return predictionOf(key);
+      return rejected(presentedAs(apiKey) === "malformed" ? "401.malformed" : "401.unknown", fingerprint);
+    },
+  };
+}
+
+function explanationText(explained: KeyExplanation, { scenario, url }: KeySource, program: string) {
+  const { method, path, at, key, fingerprint, fault_paths: faults, checks, key_form: form } = explained;
+  const stranger =
+    fingerprint === null ? "no key" : `a key of fingerprint ${fingerprint}${form ? ` (${form})` : ""}`;
+  const fault = `${faults.join(", ")} may replace this response; ${program} show ${scenario}`;
+  const response = responseFacts({ ...explained, pathId: explained.path_id, whatToDo: explained.what_to_do });
+  const lines = [
+    ...(url === null ? [`This is what ${scenario} would respond.`] : []),
+    `${method} ${path} with ${key === null ? stranger : `the key ${key}`}, scenario ${scenario}${url === null ? "" : ` on ${url}`}, at ${at}`,
+    "",
+    ...checkLines(checks),
+    "",
+    ...alignColumns(faults.length === 0 ? response : [...response, ["Faults", fault]]),
+  ];
+  const notes = [
+    ...(explained.real_key_suspected ? [realKeyWarning] : []),
+    ...(explained.key_of_another_sandbox ? [noteOf("key-of-another-sandbox")] : []),
+    ...(explained.key_cut ? [noteOf("key-cut")] : []),
+    ...(explained.other_prefix_of === null ? [] : [prefixNote(explained.other_prefix_of)]),
+  ];
+  return { text: lines.join("\n"), notes };
+}
+
+const realKeyWarning =
+  "This looks like a real key: it is well-formed, not one of this scenario, and lacks the mark of a sandbox key (sbx). If it is real, rotate it: it has been in your shell, and perhaps in its history.";
+
+function noteOf(id: AdviceId): string {
+  const { meaning, whatToDo } = adviceOf(id);
+  return `${meaning} ${whatToDo}`;
+}
+
+const prefixNote = (ref: string) =>
+  `This is the key ${ref} with another prefix, so it is an unknown key (R15). Send it with its own prefix, which shows the environment.`;
+
+// Anything else counts as a client's header. Messages leave out long words: a key without its prefix may look like this.
+function looksLikeRef(word: string): boolean {
+  return /^[a-z0-9]+(?:[-_.][a-z0-9]+)*$/i.test(word) && word.length <= 24 && parseApiKey(word) === undefined;
+}
+
+/** What an endpoint returns for a key, and why, as JSON. */
+interface KeyExplanation {
+  /** The running sandbox's URL; `null` for what the scenario would respond. */
+  readonly url: string | null;
+  readonly key: string | null;
+  readonly fingerprint: string | null;
+  readonly method: string;
+  readonly path: string;
+  readonly at: string;
+  readonly checks: readonly ExplainedCheck[];
+  readonly status: number;
+  readonly code: string | null;
+  readonly path_id: PathId;
+  readonly fault_paths: readonly PathId[];
+  readonly when: string;
+  readonly why: string | null;
+  readonly what_to_do: string;
+  /** Well-formed, but not of this scenario and not of any sandbox. */
+  readonly real_key_suspected: boolean;
+  readonly key_of_another_sandbox: boolean;
+  /** The ref of the key that this one is with another prefix (R15). */
+  readonly other_prefix_of: string | null;
+  /** Whether it has the mark of a sandbox, but not the length of its keys. */
+  readonly key_cut: boolean;
+  /** The form of a key that the sandbox does not have. */
+  readonly key_form: string | null;
+}
+
+type ExplainedCheck = CheckResult & { readonly path_id: PathId | null };
+
+/** Throws `unknown_ref`. */
+function explainKey(word: string, keys: KeySource, program: string): KeyExplanation {
+  const isRef = keys.refs.includes(word) || isReserved(word);
+  if (!isRef && looksLikeRef(word)) throw unknownKey(word, keys, program);
+  const apiKey = word.trim();
+  const prediction = isRef ? keys.ofRef(word) : keys.ofHeader(apiKey);
+  const { key, fingerprint, pathId, code, why, faultPaths } = prediction;
+  const isUnknown = fingerprint === keys.ofRef("unknown").fingerprint;
+  const stray = isRef || key !== null || isUnknown ? undefined : apiKey;
+  const otherPrefixOf = refWithOtherPrefix(stray, keys);
+  const { status, when, whatToDo } = outcomeOf(pathId);
+  return {
+    url: keys.url,
+    key,
+    fingerprint,
+    method: keys.method,
+    path: keys.path,
+    at: keys.at,
+    checks: checkResults(authorizationChecks, pathId).map(({ rules: _, ...check }) => ({
+      ...check,
+      path_id: check.result === "rejected" ? pathId : null,
+    })),
+    status,
+    code,
+    path_id: pathId,
+    fault_paths: faultPaths,
+    when,
+    why,
+    what_to_do: whatToDo,
+    real_key_suspected: parseApiKey(stray ?? "")?.marked === false,
+    key_of_another_sandbox: isSandboxKey(stray ?? "") && otherPrefixOf === null,
+    other_prefix_of: otherPrefixOf,
+    key_cut: parseApiKey(stray ?? "") !== undefined && isMarked(stray ?? "") && !isSandboxKey(stray ?? ""),
+    key_form: stray === undefined ? null : formOfKey(stray),
+  };
+}
+
+function unknownKey(word: string, { refs, scenario, url }: KeySource, program: string): SandboxError {
+  // Also for the path that the key of this name ends on.
+  const keyStates: Scenario = bundledScenarios["key-states"];
+  const isBundled = Object.values(keyStates.organizations ?? {}).some(({ keys = {} }) =>
+    Object.hasOwn(keys, word),
+  );
+  const hint = didYouMean(word.replace(/^\d{3}\./, ""), [...refs, ...reservedKeyRefs]);
+  const list = url === null ? `List its keys with \`${program} keys ${scenario}\`` : "Name one of its keys";
+  const whatToDo = isBundled
+    ? ` It is a key of the bundled key-states: \`${program} explain ${word} key-states\`. List the keys of ${scenario} with \`${program} keys ${scenario}\`.`
+    : `${hint} ${list}, or use ${listed(reservedKeyRefs, "or")}.`;
+  return new SandboxError("unknown_ref", `Unknown key ${quote(word)} in ${scenario}.${whatToDo}`);
+}
+
+/** Returns the ref of the key that a text is with another prefix; `null` if there is none. */
+function refWithOtherPrefix(text = "", keys: KeySource): string | null {
+  const prefixRow = keyPrefixes.find(({ prefix }) => text.startsWith(prefix));
+  if (prefixRow === undefined) return null;
+  const others = keyPrefixes.map(({ prefix }) => prefix + text.slice(prefixRow.prefix.length));
+  return others.flatMap((other) => keys.ofHeader(other).key ?? [])[0] ?? null;
 }

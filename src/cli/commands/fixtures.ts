@@ -168,7 +168,7 @@ async function layoutOf(
   }
 }
 
-// RFC 4180, except for Unix line ends.
+// The rows are as in RFC 4180, except for Unix line ends.
 function csvLine(cells: readonly FixtureValue[]): string {
   const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   return `${cells.map((cell) => quoted(String(cell ?? ""))).join(",")}\n`;

@@ -1,5 +1,5 @@
 import { endpointNamed } from "../../api/endpoints.js";
-import { clientEnvironment, powershellLines, shellLines } from "../../node/client-variables.js";
+import { clientEnvironment } from "../../node/client-variables.js";
 import { dryRunScenario } from "../../node/dry-run.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { refsIn } from "../../rules/steps.js";
@@ -38,10 +38,13 @@ export const keysCommand = declareCommand({
     const rows = () => keyRows(sandbox, undefined, endpointNamed(sandbox, flags.endpoint));
     const format = flags.json ? "json" : (flags.format ?? "table");
     const open = () => startNamed(loaded, { ...flags, frozen: true });
-    const variables = () => clientEnvironment(sandbox, undefined, { all: true });
+    const variableLines = (line: (name: string, value: string) => string) =>
+      Object.entries(clientEnvironment(sandbox, undefined, { all: true }))
+        .map(([name, value]) => line(name, value))
+        .join("");
     const textOf = {
-      env: () => shellLines(variables()),
-      powershell: () => powershellLines(variables()),
+      env: () => variableLines((name, value) => `export ${name}=${value}\n`),
+      powershell: () => variableLines((name, value) => `$env:${name} = '${value}'\n`),
       json: () => `${JSON.stringify(rows(), null, 2)}\n`,
       table: () => tableOf(sandbox, rows(), open, io.stdout.style()),
     };

@@ -1,12 +1,14 @@
 import { STATUS_CODES } from "node:http";
 import { storySender } from "../../api/story-sender.js";
+import { type PlacedProblem, placeProblems } from "../../node/dry-run.js";
 import { pluralize, shellWord } from "../../report/plain-text.js";
 import { parseApiKey, prefixOf, sandboxMark } from "../../rules/api-key.js";
 import { effectAt } from "../../rules/fault-effects.js";
 import { outcomeOf } from "../../rules/outcomes.js";
-import { escapeControls, redactKeys } from "../../rules/redact.js";
+import { redactKeys } from "../../rules/redact.js";
 import { parsedJson } from "../../rules/schema/json.js";
 import { quote } from "../../rules/schema/words.js";
+import { escapeControls } from "../../rules/terminal-text.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
 import {
@@ -25,7 +27,6 @@ import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
 import { loadNamed, startNamed } from "../open-scenario.js";
-import { type PlacedProblem, placeProblems } from "../story/verdict.js";
 import { type Palette, paintStatus, type Style } from "../terminal.js";
 
 const readSpeed = flag.reader((text) => {
@@ -298,7 +299,7 @@ const jsonToken = /("(?:\\.|[^"\\])*")(:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+
 // Formats and colors JSON, and leaves anything else unchanged; removes everything that would control the terminal.
 function bodyLines(body: string, palette: Palette): string[] {
   const value = parsedJson(body);
-  const text = value === undefined ? body : jsonText(value);
+  const text = value === undefined ? body : compactJson(value);
   const lines = text.split(/\r?\n/).map((line) => escapeControls(line).trimEnd());
   if (value === undefined) return lines;
   return lines.map((line) =>
@@ -310,7 +311,7 @@ function bodyLines(body: string, palette: Palette): string[] {
 }
 
 // Writes the innermost objects and lists on one line each, so that a response stays visible.
-function jsonText(value: unknown): string {
+function compactJson(value: unknown): string {
   const innermost = /[{[]\n[^{}[\]]*[}\]]/g;
   return JSON.stringify(value, null, 2).replace(innermost, (part) => part.replace(/\s*\n\s*/g, " "));
 }

@@ -13,8 +13,7 @@ import { quote } from "../../rules/schema/words.js";
 import { declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
-import type { Io } from "../io.js";
-import { runsOnGithub } from "../serve/exec-report.js";
+import { type Io, runsOnGithub } from "../io.js";
 
 export const reportCommand = declareCommand({
   summary: "print the report of a running sandbox: covered paths, other paths, advice",
@@ -68,18 +67,14 @@ async function readReports(files: readonly string[], io: Io): Promise<Report> {
 }
 
 async function readReport(file: string, io: Io): Promise<Report> {
-  const json = parsedJson(await readGivenFile(file, "the report", io));
+  const text = await promises.readFile(resolve(io.cwd, file), "utf8").catch((error) => {
+    throw usageError(`Failed to read the report ${quote(file)}: ${readFailure(error)}.`);
+  });
+  const json = parsedJson(text);
   // The control plane's response contains it in `data`.
   const report = parseReport(isMapping(json) ? (json.data ?? json) : undefined);
   if (report !== undefined) return report;
   throw usageError(
     `${quote(file)} is not a JSON report of this version. Write one with \`${io.program} report --json\`, or exec --report run.json.`,
   );
-}
-
-/** Reads a file of the user; throws `usage` if it cannot be read. `what` is a noun such as `the report`. */
-async function readGivenFile(file: string, what: string, { cwd }: Pick<Io, "cwd">): Promise<string> {
-  return promises.readFile(resolve(cwd, file), "utf8").catch((error) => {
-    throw usageError(`Failed to read ${what} ${quote(file)}: ${readFailure(error)}.`);
-  });
 }

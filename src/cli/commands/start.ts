@@ -90,7 +90,7 @@ export const startCommand = declareCommand({
   },
   async run(call) {
     if (call.flags.detach && call.io.env[isInBackground] === undefined) return startInBackground(call);
-    // Loaded when needed: few servers are started by a command of exec or certify.
+    // Few servers are started by a command of exec or certify, so the others do not load this.
     const run = call.io.env.SVC_SANDBOX_RUN
       ? (await import("../../runs/run-writer.js")).currentRun()
       : undefined;
@@ -150,7 +150,14 @@ async function startServing(serving: Serving): Promise<void> {
     if (type === "sandbox.started") canWrite(() => writeVariables(server), logger);
   });
   const warn = () => warnOf(serving.loaded, sandbox, call, logger);
-  if (flags.watch) ends.push(await watch(serving, sandbox, warn));
+  if (flags.watch) {
+    const { startWatching } = await import("../serve/reload.js");
+    const onLoad = (fresh: LoadedScenario) => {
+      serving.loaded = fresh;
+    };
+    const { loaded } = serving;
+    ends.push(await startWatching(call, { loaded, sandbox, log: logger, onLoad, onReload: warn }));
+  }
   const announceServer = () => {
     runDue(sandbox);
     announce(sandbox, server, call, logger);
@@ -171,7 +178,6 @@ async function openSandbox(
   const { flags, io } = call;
   const start = () => startNamed(loaded, flags, run?.conditions);
   if (flags.state === undefined) return { sandbox: start() };
-  // Loaded when needed.
   const { openStateFile } = await import("../../server/state-file.js");
   const place = { file: resolve(io.cwd, flags.state), given: flags.state };
   const stateFile = await openStateFile(place, {
@@ -188,20 +194,6 @@ async function openSandbox(
   return { sandbox: stateFile.sandbox, stateFile };
 }
 
-async function watch(
-  serving: Serving,
-  sandbox: SandboxState,
-  onReload: () => Promise<void>,
-): Promise<() => Promise<void>> {
-  const { call, loaded, logger: log } = serving;
-  const onLoad = (fresh: LoadedScenario) => {
-    serving.loaded = fresh;
-  };
-  // Loaded when needed.
-  const { startWatching } = await import("../serve/reload.js");
-  return startWatching(call, { loaded, sandbox, log, onLoad, onReload });
-}
-
 /** Adds the options of a run, which this command takes part in. */
 function inRun({ optionsFor }: SandboxRun, call: StartCall): StartCall {
   const { seed, now, frozen, profile } = optionsFor(givenOptions(call.flags));
@@ -215,7 +207,7 @@ async function loadServed(
   signal: AbortSignal,
 ): Promise<LoadedScenario | undefined> {
   if (run?.scenario !== undefined && words[0] === undefined) return { ...run.scenario, files: [] };
-  return loadNamed(words[0], io, { signal }).catch((error) => {
+  return loadNamed(words[0], io, signal).catch((error) => {
     if (signal.aborted) return undefined;
     throw error;
   });
@@ -252,7 +244,11 @@ async function warnOf(
   runDue(sandbox);
   warnOfPinned(sandbox, flags, logger);
   warnOfDates(sandbox, logger);
-  await warnOfSteps(loaded, flags, io, logger);
+  // The steps of bundled scenarios are tested.
+  const isBundled = loaded.files.length === 0 && loaded.piped === undefined;
+  const problems = isBundled ? [] : await stepsThatFail(loaded, flags, io);
+  if (problems.length > 0)
+    logger.note(`Steps of ${loaded.name} that may fail:\n\n${new ScenarioError(problems).message}\n`);
 }
 
 /** Returns what writes the file of `--write-env`. */
@@ -262,16 +258,15 @@ async function variablesWriter(
   logger: Logger,
 ): Promise<(server: RunningServer) => void> {
   if (file === undefined) return () => {};
-  // Loaded when needed.
-  const [{ openEnvFile }, { clientEnvironment }] = await Promise.all([
+  const [{ EnvFile }, { clientEnvironment }] = await Promise.all([
     import("../files.js"),
     import("../../node/client-variables.js"),
   ]);
-  const write = openEnvFile(file, io.cwd);
+  const envFile = new EnvFile(file, io.cwd);
   return (server) => {
     const { controlToken } = server;
     const token = controlToken === undefined ? {} : { SVC_SANDBOX_CONTROL_TOKEN: controlToken };
-    const isNarrowed = write({ ...clientEnvironment(sandbox, server), ...token });
+    const isNarrowed = envFile.write({ ...clientEnvironment(sandbox, server), ...token });
     if (isNarrowed)
       logger.note(`Only you can read ${quote(file)} now (0600): it contains the control token.`);
   };
@@ -305,17 +300,4 @@ function stopWithStdin(scenario: string | undefined, { stdin, stop }: Io): void 
   finished(stdin.resume(), { writable: false }, stop);
   // An open pipe does not keep a failed server alive.
   stdin.unref?.();
-}
-
-/** Warns about steps of a scenario file with unexpected results. Bundled scenarios are tested. */
-async function warnOfSteps(
-  loaded: LoadedScenario,
-  flags: flag.SandboxFlags,
-  io: Io,
-  log: Logger,
-): Promise<void> {
-  const isBundled = loaded.files.length === 0 && loaded.piped === undefined;
-  const problems = isBundled ? [] : await stepsThatFail(loaded, flags, io);
-  if (problems.length === 0) return;
-  log.note(`Steps of ${loaded.name} that may fail:\n\n${new ScenarioError(problems).message}\n`);
 }

@@ -1,8 +1,9 @@
 import { placeInScenario, unmarkedSecrets } from "../../node/dry-run.js";
 import { pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
-import { escapeControls, printable, redactKeys } from "../../rules/redact.js";
+import { redactKeys } from "../../rules/redact.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
+import { escapeControls, printable } from "../../rules/terminal-text.js";
 import { ScenarioError } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { declareCommand } from "../command.js";

@@ -1,19 +1,27 @@
 import { resolve } from "node:path";
+import { storySender } from "../../api/story-sender.js";
+import { type PlacedProblem, placeProblems } from "../../node/dry-run.js";
 import { type LoadedScenario, loadScenario } from "../../node/files/load-scenario.js";
 import { nodePlatform } from "../../node/platform.js";
-import { pluralize } from "../../report/plain-text.js";
+import { alignColumns, pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
-import { printable, redactKeys } from "../../rules/redact.js";
+import { redactKeys } from "../../rules/redact.js";
+import { snakeCase } from "../../rules/schema/json.js";
+import { pathText } from "../../rules/schema/shape.js";
+import { escapeControls, printable } from "../../rules/terminal-text.js";
+import { isAsExpected, type PlayedStep } from "../../sandbox/steps.js";
+import { runStory } from "../../sandbox/story/run-step.js";
+import { stepJson } from "../../sandbox/story/step-view.js";
+import { viewClock } from "../../sandbox/views.js";
 import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
-import { ScenarioError } from "../../scenario/problems.js";
+import { formatProblem, ScenarioError } from "../../scenario/problems.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted } from "../io.js";
-import { namedOrOwn, problemsJson } from "../open-scenario.js";
-import { createLog } from "../serve/log.js";
-import { verdictJson, verdictOn, verdictText } from "../story/verdict.js";
-import type { Palette } from "../terminal.js";
+import { namedOrOwn, problemsJson, startNamed } from "../open-scenario.js";
+import { actionLine, createLog, stepLine } from "../serve/log.js";
+import { type Palette, type Style, shortTime } from "../terminal.js";
 
 const flags = {
   all: flag.plainToggle("--all", "every bundled scenario"),
@@ -56,7 +64,7 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
     );
     return (await verifyAll(names, call)).exitCode;
   }
-  const { createWatch } = await import("../../node/files/watch.js");
+  const { FileWatch } = await import("../../node/files/watch.js");
   const run = async () => {
     if (stop.aborted) return;
     const readAt = nodePlatform.time();
@@ -64,7 +72,7 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
     await watching.follow(files, readAt);
     log.note(`Waiting for changes of ${names.join(", ")}. Ctrl-C ends.`);
   };
-  const watching = createWatch(() => run().catch((error) => log.problem(describeFailure(error, flags))));
+  const watching = new FileWatch(() => run().catch((error) => log.problem(describeFailure(error, flags))));
   await run();
   await aborted(stop);
   await watching.close();
@@ -82,11 +90,11 @@ async function verifyAll(names: readonly string[], call: VerifyCall) {
   const ofStatus = (status: string) => loads.filter((_, index) => settled[index]?.status === status);
   const isUnknown = (result: (typeof settled)[number]) =>
     result.status === "rejected" && (result.reason as SandboxError).code === "scenario_not_found";
-  // With --watch, the file may come.
+  // A file that is missing may still come while --watch waits.
   const playsNone = !watch && settled.some(isUnknown);
   for (const [name, loading] of [...ofStatus("rejected"), ...(playsNone ? [] : ofStatus("fulfilled"))]) {
     const outcome = await verifiedAs(name, loading, call);
-    // Separates long texts.
+    // An empty line separates long texts.
     const isLater = !quiet && [...byName.values()].some(({ text }) => text !== undefined);
     if (!flags.json && outcome.text !== undefined) io.stdout.say(`${isLater ? "\n" : ""}${outcome.text}`);
     if (!flags.json && outcome.error !== undefined) io.stderr.say(`${outcome.error}\n`);
@@ -144,11 +152,154 @@ async function verifiedAs(
     const placed = error instanceof ScenarioError ? error.problems.map(({ file }) => file ?? name) : [];
     return {
       exitCode: exitCodeOf(error),
-      // Absolute, including broken and missing ones.
+      // Broken and missing files are followed, too: they may be mended.
       files: isScenarioName(name) ? [] : [name, ...placed].map((file) => resolve(io.cwd, file)),
       text: undefined,
       error: printable(redactKeys(error.message)),
       json: { name, passed: false, problems: problemsJson(error, name), steps: [] },
     };
   }
+}
+
+interface StoryVerdict {
+  readonly name: string;
+  readonly passed: boolean;
+  readonly seed: number;
+  readonly startedAt: string;
+  /** Whether every run starts at that time. */
+  readonly isPinned: boolean;
+  /** The steps that ran; the last one may have failed. */
+  readonly results: readonly PlayedStep[];
+  readonly stepCount: number;
+  readonly problems: readonly PlacedProblem[];
+  readonly durationMs: number;
+}
+
+/** Runs the story of a scenario as a test, in a separate sandbox whose clock only the story moves. */
+async function verdictOn(
+  loaded: LoadedScenario,
+  flags: flag.SandboxFlags,
+  cwd: string,
+): Promise<StoryVerdict> {
+  const { name, scenario } = loaded;
+  const sandbox = startNamed(loaded, { ...flags, frozen: true });
+  const { platform, clock, seed, story } = sandbox;
+  const stepCount = story.steps.length;
+  const started = platform.stopwatch();
+  const startedAt = viewClock(clock).now;
+  const results = runStory(sandbox, storySender(sandbox));
+  const last = results.at(-1);
+  const problems = last === undefined ? [] : await placeProblems(last, name, cwd);
+  return {
+    name,
+    // A scenario without a story tests nothing.
+    passed: stepCount > 0 && problems.length === 0,
+    seed,
+    startedAt,
+    isPinned: flags.now !== undefined || scenario.clock?.now !== undefined,
+    results,
+    stepCount,
+    problems,
+    durationMs: platform.stopwatch() - started,
+  };
+}
+
+/** Returns a verdict as JSON; the caller shortens keys. */
+function verdictJson(verdict: StoryVerdict): unknown {
+  const { isPinned: _, results, problems, durationMs, ...shown } = verdict;
+  const { length } = results;
+  return snakeCase({
+    ...shown,
+    problems: shown.stepCount === 0 ? [{ code: "no_story", message: "the scenario has no story" }] : [],
+    notReached: shown.stepCount - length,
+    steps: results.map((result) => judgedJson(result, result.number === length ? problems : [])),
+    durationMs: Math.round(durationMs * 10) / 10,
+  });
+}
+
+function judgedJson(result: PlayedStep, problems: readonly PlacedProblem[]) {
+  const placed = problems.map(({ message: _, path, place, ...difference }) => ({
+    ...difference,
+    path: pathText(path),
+    place: place === undefined ? null : { file: place.file ?? null, line: place.line, column: place.column },
+  }));
+  return {
+    ...stepJson(result),
+    passed: problems.length === 0,
+    differences: placed.filter(({ at }) => at !== null),
+    place: placed[0]?.place ?? null,
+  };
+}
+
+/** Returns a verdict as text: the steps, the problems and a summary. `quiet` leaves out what passed. */
+function verdictText(given: StoryVerdict, style: Style, quiet: boolean): string {
+  const verdict = { ...given, name: escapeControls(given.name) };
+  if (verdict.passed && quiet) return "";
+  const lines = [
+    ...(quiet || verdict.stepCount === 0 ? [] : [...stepTable(verdict, style), ""]),
+    ...verdict.problems.flatMap((problem) => [problemText(problem, verdict), ""]),
+    conclusionText(verdict, style.palette),
+    "",
+  ];
+  return redactKeys(lines.join("\n"));
+}
+
+const marks = {
+  passed: { sign: "✓", word: "passed", color: "green" },
+  failed: { sign: "✗", word: "FAILED", color: "red" },
+  done: { sign: " ", word: "", color: "dim" },
+} as const;
+
+// An action must succeed even without an expectation; a request may end in any way.
+function markOf(result: PlayedStep): keyof typeof marks {
+  if (!isAsExpected(result)) return "failed";
+  return result.step.expect !== undefined || result.performed !== null ? "passed" : "done";
+}
+
+function stepTable({ name, seed, startedAt, results }: StoryVerdict, style: Style): string[] {
+  const { palette, isTerminal } = style;
+  const rows = results.flatMap((result) => {
+    const { sign, word, color } = marks[markOf(result)];
+    const number = String(result.number).padStart(String(result.of).length);
+    const line = stepLine(result, palette);
+    const timeline = result.timeline.map((one) => `in between, at ${shortTime(one.at)}: ${actionLine(one)}`);
+    const mark = isTerminal ? sign : word;
+    return [[number, mark && palette[color](mark), line], ...timeline.map((text) => ["", "", text])];
+  });
+  return [
+    `${palette.bold(name)}  ${palette.dim(`seed ${seed}, from ${shortTime(startedAt)}`)}`,
+    ...alignColumns(rows).map((line) => `  ${line}`),
+  ];
+}
+
+function problemText({ message, path, place }: PlacedProblem, { name, results }: StoryVerdict): string {
+  // Without a place, the file and the field must do.
+  const text = formatProblem({
+    ...place,
+    file: place?.file ?? name,
+    path: pathText(path),
+    message: `step ${results.length}: ${message}`,
+  });
+  return printable(text);
+}
+
+function conclusionText(verdict: StoryVerdict, palette: Palette): string {
+  const { name, passed, results, stepCount, durationMs, isPinned, startedAt } = verdict;
+  if (stepCount === 0) {
+    return palette.red(
+      `${name}: the scenario has no story, so there is nothing to verify. Add story: [ … ].`,
+    );
+  }
+  const took = `(${Math.max(1, Math.round(durationMs))} ms)`;
+  if (passed) {
+    const expectations = results.filter((result) => markOf(result) === "passed").length;
+    const counts = `${name}: ${pluralize(stepCount, "step")}, ${pluralize(expectations, "expectation")}`;
+    if (expectations === 0) return palette.yellow(`${counts}: nothing that could fail ${took}`);
+    return palette.green(`${counts}, all passed ${took}`);
+  }
+  const left = stepCount - results.length;
+  const rest = left === 0 ? "" : `, ${pluralize(left, "step")} not reached`;
+  const failed = palette.red(`${name}: step ${results.length} of ${stepCount} failed${rest} ${took}`);
+  if (isPinned) return failed;
+  return `${failed}\nThe story started at the real time. To repeat this run, add --now ${shortTime(startedAt)}. To always start at the same time, set clock: { now: … } in the scenario.`;
 }

@@ -47,7 +47,7 @@ export function announce(
     );
   } else if (flags.quiet) {
     io.stdout.write(`${server.url}\n`);
-    // It appears nowhere else.
+    // A new token appears nowhere else.
     if (shownToken) io.stderr.write(`Control token: ${shownToken}\n`);
   } else {
     io.stdout.write(maskedText(banner(sandbox, server, io.stdout.style(), shownToken, io.program)));
@@ -108,7 +108,7 @@ function banner(
     ...keyTable(rows, palette, width - 2).map((line) => `  ${line}`),
     ...(leftOut > 0 ? [`  … and ${leftOut} more: ${program} keys ${sandbox.name}`] : []),
     "",
-    // At the end, to be visible in a small window.
+    // In a small window, only the end is visible.
     ...lines({
       "Base URL": url,
       Control: controlUrl,
@@ -129,14 +129,12 @@ function listeningLine(sandbox: SandboxState, server: RunningServer): string {
   const line = {
     event: "listening",
     base_url: url,
-    // Left out if it is the base URL.
     local_url: localUrl === url ? undefined : localUrl,
     control_url: controlUrl ?? null,
     scenario: sandbox.name,
     seed: sandbox.seed,
     keys: secretsOf(keys, sandbox),
     ...(leftOut > 0 && { keys_left_out: leftOut }),
-    // Left out if there is none.
     control_token: controlToken,
     certificate,
   };
@@ -183,7 +181,7 @@ function openDashboard(
   const controlUrl = localUrl + controlPath;
   const failed = (reason: string) =>
     log.problem(`No browser was opened: ${reason}. Open the dashboard yourself: ${controlUrl}/`);
-  // Loaded when needed. Without a shell, which would interpret the address. Detached, so that Ctrl-C does not end it.
+  // A shell would interpret the address, and Ctrl-C would end a process that is not detached.
   const { spawn } = process.getBuiltinModule("node:child_process");
   const link = dashboardLink(controlUrl, newToken);
   const child = spawn(program, [...words, link], { env, stdio: "ignore", detached: true });

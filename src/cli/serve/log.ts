@@ -2,7 +2,8 @@ import type { Logger } from "../../node/logger.js";
 import { pluralize } from "../../report/plain-text.js";
 import { adviceOf } from "../../rules/advice.js";
 import { outcomes } from "../../rules/outcomes.js";
-import { escapeCommands, escapeControls, printable, redactKeys } from "../../rules/redact.js";
+import { redactKeys } from "../../rules/redact.js";
+import { escapeCommands, escapeControls, printable } from "../../rules/terminal-text.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import type { PlayedStep, StepEvent, StoryResponse } from "../../sandbox/steps.js";
@@ -18,35 +19,49 @@ export interface LogFlags {
 }
 
 // About a hundred thousand lines: a reader that stops reading must not fill the memory.
-const maxWaiting = 32 * 1024 * 1024;
+const maxUnread = 32 * 1024 * 1024;
 
-/** Lines are lost if they cannot be written, or if too many wait for the reader; their number is reported later. */
 export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
   const { log, quiet = false, verbose = false } = flags;
-  let lost = 0;
-  let waiting = 0;
-  const write = (text: string) => {
-    if (waiting > maxWaiting) {
-      lost += 1;
-      return;
-    }
-    waiting += text.length;
-    io.stderr.write(text, (error) => {
-      waiting -= text.length;
-      if (error) lost += 1;
-      else if (lost > 0) {
-        const count = pluralize(lost, "message");
-        lost = 0;
-        said.problem(`The log could not be written for a while: ${count} lost before the last line.`);
-      }
-    });
-  };
-  const said: Logger =
+  const lines = new LogLines(io.stderr, (message) => logger.problem(message));
+  const write = (text: string) => lines.write(text);
+  const logger: Logger =
     log === "json"
-      ? // Loaded when needed: most logs are read by people.
+      ? // Most logs are read by people, so few starts load this.
         (await import("../../node/logger.js")).createJsonLog(write)
       : textLog(write, io.stderr.style(), verbose);
-  return quiet ? { ...said, note() {}, controlCall() {} } : said;
+  return quiet ? { ...logger, note() {}, controlCall() {} } : logger;
+}
+
+/** Lines are lost if they cannot be written, or if too many wait for the reader; their number is reported later. */
+class LogLines {
+  readonly #output: Io["stderr"];
+  readonly #onLoss: (message: string) => void;
+  #lost = 0;
+  #waiting = 0;
+
+  constructor(output: Io["stderr"], onLoss: (message: string) => void) {
+    [this.#output, this.#onLoss] = [output, onLoss];
+  }
+
+  write(text: string): void {
+    if (this.#waiting > maxUnread) {
+      this.#lost += 1;
+      return;
+    }
+    this.#waiting += text.length;
+    this.#output.write(text, (error) => {
+      this.#waiting -= text.length;
+      if (error) this.#lost += 1;
+      else if (this.#lost > 0) this.#reportLoss();
+    });
+  }
+
+  #reportLoss(): void {
+    const count = pluralize(this.#lost, "message");
+    this.#lost = 0;
+    this.#onLoss(`The log could not be written for a while: ${count} lost before the last line.`);
+  }
 }
 
 export function logEvents(
@@ -133,7 +148,7 @@ function stepLogLine({ type, result }: StepEvent, palette: Palette): string {
   return [palette.dim(`${at.slice(0, 19)}Z`), palette.magenta(whose), text, ...unexpected].join("  ");
 }
 
-// A sent request shows its path.
+// A request that was sent shows its path in place of its template.
 function intentionOf({ step, request }: PlayedStep): string {
   return escapeControls(request === null ? stepIntent(step) : requestIntent(request));
 }

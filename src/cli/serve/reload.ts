@@ -6,6 +6,7 @@ import { enter, givenOptions, stateAtStart } from "../../sandbox/start.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import type * as flag from "../flags.js";
+import type { Io } from "../io.js";
 import { loadNamed } from "../open-scenario.js";
 
 interface Served {
@@ -21,42 +22,60 @@ export async function startWatching(
   { flags, io }: CommandCall<flag.SandboxFlags>,
   served: Served,
 ): Promise<() => Promise<void>> {
-  const { loaded: first, log, onReload } = served;
-  const { name } = first;
-  if (first.piped !== undefined || first.files.length === 0) {
+  const { name, piped, files } = served.loaded;
+  if (piped !== undefined || files.length === 0) {
     const why =
-      first.piped === undefined
+      piped === undefined
         ? `${name} is a bundled scenario. Copy it with \`${io.program} show ${name} > my.yaml\`.`
         : "the scenario came from stdin.";
-    log.note(`Nothing to watch: ${why}`);
+    served.log.note(`Nothing to watch: ${why}`);
     return async () => {};
   }
-  let loaded = first;
-  let isBroken = false;
-  const reload = async () => {
-    const fresh = await loadNamed(name, io);
-    await watching.follow(fresh.files);
-    const isChanged = JSON.stringify(fresh.scenario) !== JSON.stringify(loaded.scenario);
-    const wasBroken = isBroken;
-    loaded = fresh;
-    isBroken = false;
-    if (isChanged) {
-      serveFresh(fresh, flags, served);
-      await onReload();
-      log.note(`Loaded ${name} again, in a new sandbox.`);
-    } else if (wasBroken) {
-      log.note(`${name} is valid again, unchanged.`);
+  const { FileWatch } = await import("../../node/files/watch.js");
+  const reloads = new Reloads(flags, io, served);
+  const watching = new FileWatch(() => reloads.reload((paths) => watching.follow(paths)));
+  await watching.follow(files);
+  return () => watching.close();
+}
+
+class Reloads {
+  readonly #flags: CommandCall<flag.SandboxFlags>["flags"];
+  readonly #io: Io;
+  readonly #served: Served;
+  #loaded: LoadedScenario;
+  #isBroken = false;
+
+  constructor(flags: CommandCall<flag.SandboxFlags>["flags"], io: Io, served: Served) {
+    [this.#flags, this.#io, this.#served, this.#loaded] = [flags, io, served, served.loaded];
+  }
+
+  async reload(follow: (files: readonly string[]) => Promise<void>): Promise<void> {
+    const { log } = this.#served;
+    try {
+      const fresh = await loadNamed(this.#loaded.name, this.#io);
+      await follow(fresh.files);
+      await this.#serve(fresh);
+    } catch (error) {
+      this.#isBroken = true;
+      const failure = describeFailure(error, { ...this.#flags, json: false });
+      log.problem(`${failure}The running scenario continues.`);
     }
-  };
-  const { createWatch } = await import("../../node/files/watch.js");
-  const watching = createWatch(() =>
-    reload().catch((error) => {
-      isBroken = true;
-      log.problem(`${describeFailure(error, { ...flags, json: false })}The running scenario continues.`);
-    }),
-  );
-  await watching.follow(first.files);
-  return watching.close;
+  }
+
+  async #serve(fresh: LoadedScenario): Promise<void> {
+    const { log, onReload } = this.#served;
+    const isChanged = JSON.stringify(fresh.scenario) !== JSON.stringify(this.#loaded.scenario);
+    const wasBroken = this.#isBroken;
+    this.#loaded = fresh;
+    this.#isBroken = false;
+    if (isChanged) {
+      serveFresh(fresh, this.#flags, this.#served);
+      await onReload();
+      log.note(`Loaded ${fresh.name} again, in a new sandbox.`);
+    } else if (wasBroken) {
+      log.note(`${fresh.name} is valid again, unchanged.`);
+    }
+  }
 }
 
 function serveFresh(fresh: LoadedScenario, flags: flag.SandboxFlags, { sandbox, onLoad, log }: Served): void {

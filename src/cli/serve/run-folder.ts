@@ -40,13 +40,13 @@ const linesName = new RegExp(`^${linesOf(".+")}$`);
 
 export class RunFolder {
   readonly path: string;
-  readonly #readers = new Map<string, () => RunLine[]>();
+  readonly #files = new Map<string, GrowingFile>();
   readonly #otherVersions = new Set<string>();
   #fault: string | undefined;
 
   constructor(path: string) {
     this.path = path;
-    // Also after a crash.
+    // A crash must not leave keys in the folder.
     process.once("exit", this.remove);
   }
 
@@ -89,13 +89,13 @@ export class RunFolder {
   }
 
   #linesIn(name: string): RunLine[] {
-    const next = this.#readers.get(name) ?? followFile(join(this.path, name));
-    this.#readers.set(name, next);
-    return next();
+    const file = this.#files.get(name) ?? new GrowingFile(join(this.path, name));
+    this.#files.set(name, file);
+    return file.read();
   }
 }
 
-// What counts and the report need.
+// These are the members that counts and the report need.
 const exchangeShape = s.openMapping({
   ...{
     number: s.number(),
@@ -146,25 +146,32 @@ function openRegular(file: string): number {
   throw new Error(`${basename(file)} is not a regular file of at most ${longestFile / 2 ** 20} MB`);
 }
 
-/** Reads the complete lines that were added since the last call. */
-function followFile(file: string): () => RunLine[] {
-  let position = 0;
-  let rest: Buffer = Buffer.alloc(0);
-  const part = Buffer.alloc(64 * 1024);
-  return () => {
-    const chunks = [rest];
-    const descriptor = openRegular(file);
+/** A file to which sandboxes add lines. */
+class GrowingFile {
+  readonly #path: string;
+  #position = 0;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Reads the complete lines that were added since the last call. */
+  read(): RunLine[] {
+    const chunks = [this.#rest];
+    const part = Buffer.alloc(64 * 1024);
+    const descriptor = openRegular(this.#path);
     for (;;) {
-      const length = readSync(descriptor, part, 0, part.length, position);
+      const length = readSync(descriptor, part, 0, part.length, this.#position);
       if (length === 0) break;
-      position += length;
+      this.#position += length;
       chunks.push(Buffer.from(part.subarray(0, length)));
     }
     closeSync(descriptor);
     const text = Buffer.concat(chunks);
     const end = text.lastIndexOf("\n") + 1;
-    rest = text.subarray(end);
+    this.#rest = text.subarray(end);
     const lines = text.toString("utf8", 0, end).split("\n").slice(0, -1);
     return lines.map((line) => parsedJson(line) as RunLine);
-  };
+  }
 }

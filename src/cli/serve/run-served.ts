@@ -1,4 +1,4 @@
-import { promises as files } from "node:fs";
+import { existsSync, promises as files, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { clientEnvironment } from "../../node/client-variables.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "../../node/run-command.js";
@@ -81,43 +81,67 @@ export function sayWhyNotRun(
   return isMissing ? 127 : 126;
 }
 
+export function whyNoRequest(
+  { cwd }: Pick<Io, "cwd">,
+  { tls, cert }: Pick<ServeFlags, "tls" | "cert">,
+): string {
+  const trust = tls || cert !== undefined ? " Does it trust the certificate in SVC_CA_FILE?" : "";
+  const project = join(cwd, "package.json");
+  const hasMsw = existsSync(project) && /"msw"\s*:/.test(readFileSync(project, "utf8"));
+  const mocks = hasMsw
+    ? "its tests mock HTTP with other handlers of msw, which package.json lists"
+    : "its tests mock HTTP, for example with msw";
+  return `Does it read the base URL from SVC_BASE_URL, and the key from SVC_API_KEY or an SVC_KEY_… variable?${trust} Or do ${mocks}? Use createHandlers of svc-sandbox/msw. If they do, the variable SVC_SANDBOX_RUN is missing in the process of your tests: pass it on, so that their requests count.`;
+}
+
 /** The characters after the prefix; fewer are a placeholder. */
 const realLength = 16;
 /** A line without an end is searched in parts, which overlap by more than the length of a percent-encoded key. */
 const [partLength, overlap] = [64 * 1024, 1024];
 
-export function createKeyFinder(sandbox: SandboxState) {
-  const streams = { stdout: { line: 1, rest: "" }, stderr: { line: 1, rest: "" } };
-  const places = new Set<string>();
-  const isFullKey = (key: string) => {
-    runDue(sandbox);
-    const { seed, platform, registry } = sandbox;
-    const { prefix, marked } = parseApiKey(key) ?? {};
-    if (prefix === undefined || key === unknownSecret(seed)) return false;
-    const length = marked === true ? sandboxMark.length + randomLength : realLength;
-    return key.length >= prefix.length + length || registry.find(platform.sha256(key)) !== undefined;
-  };
-  function search(name: keyof typeof streams, text: string): void {
-    if (findKeys(text).some(isFullKey)) places.add(`${name}, line ${streams[name].line}`);
+type OutputName = "stdout" | "stderr";
+
+/** Finds full keys in what a command prints. */
+export class KeyFinder {
+  readonly #sandbox: SandboxState;
+  readonly #streams = { stdout: { line: 1, rest: "" }, stderr: { line: 1, rest: "" } };
+  readonly #places = new Set<string>();
+
+  constructor(sandbox: SandboxState) {
+    this.#sandbox = sandbox;
   }
-  return {
-    add(name: keyof typeof streams, chunk: Buffer): void {
-      const stream = streams[name];
-      const lines = (stream.rest + chunk.toString("latin1")).split("\n");
-      stream.rest = lines.pop() as string;
-      for (const line of lines) {
-        search(name, line);
-        stream.line += 1;
-      }
-      if (stream.rest.length < partLength) return;
-      search(name, stream.rest);
-      stream.rest = stream.rest.slice(-overlap);
-    },
-    places(): string[] {
-      for (const name of ["stdout", "stderr"] as const) search(name, streams[name].rest);
-      return [...places];
-    },
-  };
+
+  add(name: OutputName, chunk: Buffer): void {
+    const stream = this.#streams[name];
+    const lines = (stream.rest + chunk.toString("latin1")).split("\n");
+    stream.rest = lines.pop() as string;
+    for (const line of lines) {
+      this.#search(name, line);
+      stream.line += 1;
+    }
+    if (stream.rest.length < partLength) return;
+    this.#search(name, stream.rest);
+    stream.rest = stream.rest.slice(-overlap);
+  }
+
+  places(): string[] {
+    for (const name of ["stdout", "stderr"] as const) this.#search(name, this.#streams[name].rest);
+    return [...this.#places];
+  }
+
+  #search(name: OutputName, text: string): void {
+    const isFullKey = (key: string) => isFullKeyOf(this.#sandbox, key);
+    if (findKeys(text).some(isFullKey)) this.#places.add(`${name}, line ${this.#streams[name].line}`);
+  }
+}
+
+function isFullKeyOf(sandbox: SandboxState, key: string): boolean {
+  runDue(sandbox);
+  const { seed, platform, registry } = sandbox;
+  const { prefix, marked } = parseApiKey(key) ?? {};
+  if (prefix === undefined || key === unknownSecret(seed)) return false;
+  const length = marked === true ? sandboxMark.length + randomLength : realLength;
+  return key.length >= prefix.length + length || registry.find(platform.sha256(key)) !== undefined;
 }
 
 // Variables of another sandbox or the real API would send the command there, or real keys here.

@@ -23,7 +23,7 @@ export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Prom
     program: io.program,
     onDefect(error) {
       const failure = describeFailure(error, { ...flags, json: false }).trimEnd();
-      // Also called if no request waits for it.
+      // A failed save is reported here too, although no request waits for it.
       const isOurs = !isOfMachine(error) && !(error instanceof SandboxError && /^state_/.test(error.code));
       log.problem(isOurs ? `A request got 500. ${failure}` : failure);
     },

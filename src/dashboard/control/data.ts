@@ -19,7 +19,7 @@ interface Reading {
   readonly stop: () => void;
 }
 
-/** By path: what somebody follows now. */
+/** What somebody follows now, by path. */
 const readings = new Map<string, Reading>();
 
 /** Shows the response to a path, and again after each change of the sandbox, until the returned function is called. */

@@ -86,20 +86,20 @@ export type Story = {
   readonly last: StepResult | null;
 };
 
-/** By path: what the page follows. */
+/** What the page follows, by path. */
 export type ControlData = {
   readonly "/assumptions": { readonly scopes: readonly string[] };
   readonly "/clock": Clock;
   readonly "/faults": readonly ShownFault[];
   readonly "/health": { readonly version: string; readonly scenario?: string; readonly seed?: number };
-  /** As many keys as a list to choose from can show. */
+  /** A list to choose from shows at most this many keys. */
   readonly "/keys?limit=1000": readonly Key[];
   readonly "/profiles": { readonly profiles: Readonly<Record<string, string>> };
   readonly "/report?story=true": ShownReport;
   readonly "/request-checks": RequestChecks;
   /** The last 1,000 requests, oldest first. */
   readonly "/requests": readonly Request[];
-  /** As YAML. Pinned keys are hidden. */
+  /** The scenario as YAML. Pinned keys are hidden. */
   readonly "/scenario": string;
   readonly "/scenarios": readonly ShownScenario[];
   readonly "/story": Story;

@@ -7,10 +7,10 @@ export const revision = new Shared<string | undefined>(undefined);
 /** Why the page is not up to date, as a sentence. */
 export const whyOffline = new Shared<string | undefined>(undefined);
 
-/** In milliseconds, between two questions. Each pause after a failure is twice as long as the one before. */
+/** The milliseconds between two questions. Each pause after a failure is twice as long as the one before. */
 const [pause, longestPause] = [1000, 30_000];
 
-/** In milliseconds, until a server without a response hangs or is unreachable. */
+/** After this many milliseconds, a server without a response hangs or is unreachable. */
 const longestSilence = 10_000;
 
 let wake = () => {};

@@ -126,7 +126,7 @@ export function CheckStrip({ checks, pathId }: { readonly checks: Results; reado
   );
 }
 
-/** In characters. A longer text would slow the browser down. */
+/** A text with more characters would slow the browser down. */
 const maxShown = 20_000;
 
 /** The body of a request or response. JSON is laid out; other text is unchanged. */

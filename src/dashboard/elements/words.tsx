@@ -119,7 +119,7 @@ export function FactList({ of, class: layout }: { readonly of: readonly Named[];
 
 interface PanelProps {
   readonly title: string;
-  /** Its name in the address, if it can be linked to. */
+  /** The name in the address of what can be linked to. */
   readonly name?: string;
   readonly note?: ComponentChildren;
   /** Next to the title. */
@@ -141,7 +141,7 @@ export function Panel({ title, name, note, actions, children }: PanelProps) {
   );
 }
 
-/** Of this version, in the repository; set by the build. */
+/** The docs of this version in the repository; set by the build. */
 declare const docsAddress: string;
 
 /** A page of the documentation. It opens in a new tab. */

@@ -16,7 +16,7 @@ import { RequestsView } from "./requests.js";
 import { SandboxView } from "./sandbox.js";
 import { StoryView } from "./story.js";
 
-/** With their names in lower case in the address. */
+/** The address of a view is its title in lower case. */
 const views: readonly (readonly [title: string, View: ComponentType])[] = [
   ["Overview", OverviewView],
   ["Requests", RequestsView],

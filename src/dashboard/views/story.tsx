@@ -117,7 +117,7 @@ function Presenter({ progress }: Readonly<{ progress: Story }>) {
   );
 }
 
-/** Of the whole story, once it is over. */
+/** The result of the whole story, once it is over. */
 function Result({ of: { outline } }: Readonly<{ of: Story }>) {
   const count = (verdict: boolean) => outline.filter((step) => step.as_expected === verdict).length;
   const failed = count(false);

@@ -4,12 +4,13 @@ import { requestDetailsShape } from "../../api/request-details.js";
 import { parseReport, type Report } from "../../report/report-shape.js";
 import { SandboxError } from "../../rules/errors.js";
 import { pathIdShape } from "../../rules/outcomes.js";
-import { escapeControls, redactEncoded, redactValue } from "../../rules/redact.js";
+import { redactEncoded, redactValue } from "../../rules/redact.js";
 import { mistakesIn } from "../../rules/schema/check.js";
 import { type InJson, inJsonOfAnyVersion, isTooDeep, parsedJson } from "../../rules/schema/json.js";
 import type { Shape, ValueOf } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
 import { quote } from "../../rules/schema/words.js";
+import { escapeControls } from "../../rules/terminal-text.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
 import { controlPath, isLoopbackHost, readHttpUrl } from "../addresses.js";
 import { readFailure } from "../files/write-file.js";
@@ -29,16 +30,16 @@ interface ControlAddress {
 // Any program may listen at the address, so responses are read only in these shapes.
 const versionText = s.text({ max: 40, pattern: /^\d+\.\d+\.\d+[\w.+-]*$/ });
 const timeText = s.text({ max: 40, pattern: /^\d{4}-\d\d-\d\dT[\d:.]+Z$/ });
-const running = { scenario: s.text(), started_at: timeText };
+const runningFields = { scenario: s.text(), started_at: timeText };
 const healthShape = s.openMapping({
   status: s.always("ok"),
   version: versionText,
-  scenario: s.optional(running.scenario),
-  started_at: s.optional(running.started_at),
+  scenario: s.optional(runningFields.scenario),
+  started_at: s.optional(runningFields.started_at),
   now: s.optional(timeText),
 });
-const stoppingShape = s.openMapping(running);
-const errorShape = s.openMapping({
+const stoppingShape = s.openMapping(runningFields);
+const controlErrorShape = s.openMapping({
   code: s.text(),
   message: s.text(),
   details: s.optional(s.openMapping({ request: s.optional(s.text()), ref: s.optional(s.text()) })),
@@ -141,7 +142,7 @@ export class ControlClient {
       if (deadline.aborted) throw failed("it has not stopped yet.");
       await wait(20);
     }
-    return { url, ...shown(stopping) };
+    return { url, ...startOf(stopping) };
   }
 
   async #ask(what: string, method: "GET" | "POST", path: string): Promise<ControlReply> {
@@ -164,8 +165,8 @@ export class ControlClient {
       ca: ca === undefined ? undefined : authorityIn(ca),
     });
     if (isNoResponse(response)) throw failed(`${response.found}. ${response.hint}`);
-    const { data, ...rest } = redactValue(jsonOf(response), hide) as { data?: unknown; error?: unknown };
-    const rejection = readAs(errorShape, rest.error);
+    const { data, ...rest } = redactValue(replyJson(response), hide) as { data?: unknown; error?: unknown };
+    const rejection = readAs(controlErrorShape, rest.error);
     const error = rejection && { ...rejection, message: line(rejection.message) };
     if (error?.code === "control_token_required") {
       throw failed(
@@ -189,7 +190,10 @@ function readAs<Of extends Shape>(shape: Of, value: unknown): ValueOf<Of> | unde
   return mistakesIn(shape, value).length === 0 ? (value as ValueOf<Of>) : undefined;
 }
 
-function shown({ scenario, started_at: startedAt }: Omit<ValueOf<typeof healthShape>, "status" | "version">) {
+function startOf({
+  scenario,
+  started_at: startedAt,
+}: Omit<ValueOf<typeof healthShape>, "status" | "version">) {
   return scenario === undefined ? {} : { scenario: line(scenario), startedAt };
 }
 
@@ -210,8 +214,8 @@ export async function findSandbox(authority: string) {
 async function healthOf(base: string, timeout: number) {
   const response = await send(new URL(`${base}${controlPath}/health`), { timeout, maxBody: 64 * 1024 });
   if (isNoResponse(response) || response.status !== 200) return undefined;
-  const health = readAs(healthShape, jsonOf(response));
-  return health && { version: health.version, ...shown(health) };
+  const health = readAs(healthShape, replyJson(response));
+  return health && { version: health.version, ...startOf(health) };
 }
 
 /** The response of a control plane; `failed` makes the error of a call that it rejected. */
@@ -250,7 +254,7 @@ function baseUrlIn(given: string): string {
   return url.origin + front.replace(/\/+$/, "");
 }
 
-function jsonOf({ body }: RawResponse): object {
+function replyJson({ body }: RawResponse): object {
   const json = parsedJson(new TextDecoder().decode(body));
   return typeof json === "object" && json !== null && !isTooDeep(json) ? json : {};
 }

@@ -2,7 +2,6 @@ import { once } from "node:events";
 import * as http from "node:http";
 import * as https from "node:https";
 import { rootCertificates } from "node:tls";
-import { version } from "../package-files.js";
 
 /** Sends a GET request to `/me` with a key, or without one for `undefined`; never throws. */
 export type Send = (apiKey: string | undefined) => Promise<RawResponse | NoResponse>;
@@ -13,7 +12,7 @@ export interface RawResponse {
   readonly reason: string;
   /** Names and values, with their order and casing. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Without content decoding, which no request allows. */
+  /** The body is not decoded, since no request allows an encoding. */
   readonly body: Uint8Array;
 }
 
@@ -24,21 +23,6 @@ export interface NoResponse {
 
 export function isNoResponse(reply: object): reply is NoResponse {
   return "hint" in reply;
-}
-
-export function createSend(url: URL, timeout: number): Send {
-  return (apiKey) =>
-    sendOnce(url, {
-      timeout,
-      maxBody: 64 * 1024,
-      headers: {
-        accept: "application/json",
-        // Responses are compared byte by byte.
-        "accept-encoding": "identity",
-        "user-agent": `svc-sandbox/${version} check`,
-        ...(apiKey !== undefined && { "x-api-key": apiKey }),
-      },
-    });
 }
 
 export interface SendOptions {
@@ -86,7 +70,7 @@ export async function sendOnce(
   });
   try {
     const [response] = (await once(outgoing, "response")) as [http.IncomingMessage];
-    const reply = await readResponse(response, maxBody);
+    const reply = await readReply(response, maxBody);
     return signal.aborted ? late("the response did not end") : reply;
   } catch (error) {
     return signal.aborted
@@ -97,10 +81,7 @@ export async function sendOnce(
   }
 }
 
-async function readResponse(
-  response: http.IncomingMessage,
-  maxBody: number,
-): Promise<RawResponse | NoResponse> {
+async function readReply(response: http.IncomingMessage, maxBody: number): Promise<RawResponse | NoResponse> {
   const { statusCode: status = 0, statusMessage: reason = "", rawHeaders, headers } = response;
   const chunks: Buffer[] = [];
   let length = 0;

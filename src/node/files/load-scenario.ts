@@ -3,24 +3,18 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { SandboxError } from "../../rules/errors.js";
-import { escapeControls } from "../../rules/redact.js";
-import { pathText } from "../../rules/schema/shape.js";
 import { quote } from "../../rules/schema/words.js";
+import { escapeControls } from "../../rules/terminal-text.js";
 import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import { scenarioLimits } from "../../scenario/format/fields.js";
-import type { FoundPlace, ScenarioLookup } from "../../scenario/parse-scenario.js";
-import type { ScenarioMistake, ScenarioProblem } from "../../scenario/problems.js";
-import type { Scenario } from "../../scenario/scenario.generated.js";
+import type { NamedScenario, ScenarioLookup } from "../../scenario/parse-scenario.js";
 import { withStory } from "../../scenario/stories.js";
 import { fileFailure } from "./write-file.js";
 
-export interface LoadedScenario {
-  readonly scenario: Scenario;
-  readonly name: string;
+/** With the YAML of its file as `text`, unless that extends another file. */
+export interface LoadedScenario extends NamedScenario {
   /** Absolute paths of its files, including those it extends; empty for a bundled scenario. */
   readonly files: readonly string[];
-  /** The YAML of the file; left out if that extends another file. */
-  readonly text?: string;
   readonly piped?: string;
 }
 
@@ -33,7 +27,7 @@ export async function loadScenario(
     cwd = process.cwd(),
     signal,
     stdin,
-  }: { cwd?: string; signal?: AbortSignal; stdin?: object | undefined } = {},
+  }: { cwd?: string; signal?: AbortSignal | undefined; stdin?: object | undefined } = {},
 ): Promise<LoadedScenario> {
   if (nameOrFile === "")
     throw scenarioNotFound("", "its name is empty, perhaps from a variable that is not set");
@@ -54,15 +48,6 @@ export async function loadScenario(
   const whole = files.length === 1 && { text };
   if (isStdin) return { scenario, name: nameOrFile, files: files.slice(1), piped: text, ...whole };
   return { scenario, name: nameOrFile, files, ...whole };
-}
-
-export function problemAt(
-  { code, path, message, hint }: ScenarioMistake,
-  file: string,
-  found: FoundPlace | undefined,
-): ScenarioProblem {
-  const { file: from = file, ...place } = found ?? {};
-  return { code, path: pathText(path), message, ...(hint !== undefined && { hint }), file: from, ...place };
 }
 
 /** `load` reads the files that it extends, and `files` collects all paths. */
@@ -88,7 +73,7 @@ async function readStdin(stdin: Readable, signal: AbortSignal | undefined): Prom
 function readScenarioFile(file: string, given: string, folder: string): string {
   try {
     const stats = statSync(file);
-    // Would wait for a writer and block signals.
+    // Reading a pipe would wait for its writer and block signals.
     if (stats.isFIFO()) throw new Error("it is a pipe; use - for a scenario from stdin");
     if (!stats.isFile() && !stats.isDirectory()) throw new Error("it is not a regular file");
     const max = scenarioLimits.bytes + 1;

@@ -4,37 +4,46 @@ import { stat } from "node:fs/promises";
 const pollIntervalMs = 100;
 
 /** Polls the files, which also works on network drives and container volumes, and for files that are removed or replaced. */
-export function createWatch(changed: () => Promise<void>) {
-  let followed: readonly string[] = [];
-  let handled = "";
-  let latest = "";
-  let isClosed = false;
-  let timer: NodeJS.Timeout | undefined;
-  let looking: Promise<void> | undefined;
-  const look = async () => {
-    const now = await versionOf(followed);
-    const isUnchanged = now === latest;
-    latest = now;
-    if (isUnchanged && now !== handled && !isClosed) {
-      handled = now;
-      await changed();
+export class FileWatch {
+  readonly #changed: () => Promise<void>;
+  #files: readonly string[] = [];
+  #handled = "";
+  #latest = "";
+  #isClosed = false;
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | undefined;
+
+  constructor(changed: () => Promise<void>) {
+    this.#changed = changed;
+  }
+
+  async follow(files: readonly string[], readAt = 0): Promise<void> {
+    const names = files.toSorted();
+    if (names.join("\n") === this.#files.join("\n")) return;
+    this.#files = names;
+    this.#handled = await versionOf(names, readAt);
+    if (!this.#isClosed) this.#looking ??= this.#look();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    const now = await versionOf(this.#files);
+    const isUnchanged = now === this.#latest;
+    this.#latest = now;
+    if (isUnchanged && now !== this.#handled && !this.#isClosed) {
+      this.#handled = now;
+      await this.#changed();
     }
-    if (!isClosed) timer = setTimeout(() => (looking = look()), pollIntervalMs);
-  };
-  return {
-    async follow(files: readonly string[], readAt = 0): Promise<void> {
-      const names = files.toSorted();
-      if (names.join("\n") === followed.join("\n")) return;
-      followed = names;
-      handled = await versionOf(names, readAt);
-      if (!isClosed) looking ??= look();
-    },
-    async close(): Promise<void> {
-      isClosed = true;
-      clearTimeout(timer);
-      await looking;
-    },
-  };
+    if (this.#isClosed) return;
+    this.#timer = setTimeout(() => {
+      this.#looking = this.#look();
+    }, pollIntervalMs);
+  }
 }
 
 /** Returns another text after any change to the files, and if one changed after `readAt`. */

@@ -34,7 +34,7 @@ export const extensionWords = listed(
 /** A report or the result of a check, for rendering in each format. Plain data without keys. */
 export interface ReportLayout {
   readonly kind: "report" | "check" | "certificate";
-  /** Its scenario or URL. */
+  /** The scenario or the URL that it is about. */
   readonly subject: string;
   /** One line about the input. */
   readonly title: string;

@@ -1,4 +1,4 @@
-import { escapeControls } from "../../rules/redact.js";
+import { escapeControls } from "../../rules/terminal-text.js";
 import { alignColumns } from "../plain-text.js";
 import {
   type Cell,

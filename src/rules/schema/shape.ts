@@ -44,7 +44,7 @@ export interface TextKind extends Limits {
   /** For example, `a time or a duration` in `expires must be a time or a duration, not "soon"`. */
   readonly noun?: string;
   readonly example?: string;
-  /** For an invalid text. Default: `bad_format`, or `out_of_range` for a text without `noun`. */
+  /** The code of an invalid text. Default: `bad_format`, or `out_of_range` for a text without `noun`. */
   readonly code?: ShapeCode;
   /** `others` has the other names of a record. */
   readonly hint?: (text: string, others?: Readonly<Record<string, unknown>>) => string | undefined;

@@ -1,5 +1,5 @@
 import { distance } from "fastest-levenshtein";
-import { unicodePattern } from "../redact.js";
+import { unicodePattern } from "../terminal-text.js";
 
 const longestQuote = 60;
 

@@ -45,7 +45,7 @@ export interface Exchange {
   /** Epoch milliseconds on the sandbox's clock. */
   readonly at: number;
   readonly method: string;
-  /** Without its query; everything that looks like a key is shortened. */
+  /** The path without its query; everything that looks like a key is shortened. */
   readonly path: string;
   readonly fromStory: boolean;
   /** The operation id of its endpoint; `null` if the API has none. */
@@ -54,7 +54,7 @@ export interface Exchange {
   readonly isMisdirected: boolean;
   /** Whether it probes any web server, such as for a favicon. Journals and reports omit it. */
   readonly isProbe: boolean;
-  /** Its traits; a query or a body is one only of a request to `/me`. */
+  /** What is unusual about the request; a query or a body only of a request to `/me`. */
   readonly traits: RequestTraits;
   /** Whether a possibly real key was outside its header, or in the header with other text. */
   readonly leaksRealKey: boolean;

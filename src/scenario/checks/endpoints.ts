@@ -1,4 +1,4 @@
-import { formOfPath } from "../../rules/redact.js";
+import { formOfPath } from "../../rules/request-path.js";
 import { quote } from "../../rules/schema/words.js";
 import { endpointsWritten } from "../endpoints.js";
 import type { ScenarioRule } from "./facts.js";

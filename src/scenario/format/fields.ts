@@ -1,6 +1,7 @@
 import { maximumOverlap } from "../../rules/api-key.js";
-import { redactKeys, unicodePattern } from "../../rules/redact.js";
+import { redactKeys } from "../../rules/redact.js";
 import * as s from "../../rules/schema/shape.js";
+import { unicodePattern } from "../../rules/terminal-text.js";
 
 const scopePattern = /^[a-z][a-z0-9_.-]*(?::[a-z][a-z0-9_.-]*)*$/;
 
@@ -279,7 +280,7 @@ function trimmed(words: string, length: number): string {
 
 /** What a scenario may have at most; docs/scenario-reference.md has the same table. */
 export const scenarioLimits = {
-  /** Of its text, in UTF-8: 1 MiB. */
+  /** The text in UTF-8 has at most 1 MiB. */
   bytes: 1024 * 1024,
   /** The format itself needs seven levels. */
   levels: 32,
@@ -288,12 +289,12 @@ export const scenarioLimits = {
   /** All members and items, also those that aliases repeat. */
   parts: 100_000,
   aliases: 1000,
-  /** In a timeline, and in a story. */
+  /** A timeline has at most this many, and a story. */
   steps: 1000,
-  /** That one fault affects by their numbers. */
+  /** One fault can affect this many by their numbers. */
   requestsOfFault: 1000,
   keys: 100_000,
   organizationsOfPopulation: 100_000,
-  /** Of the population of a scenario that is sent to a server: they take half a second, while all other requests wait. */
+  /** A population that is sent to a server has at most this many: they take half a second, while all other requests wait. */
   keysSent: 20_000,
 } as const;

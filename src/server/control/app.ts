@@ -1,8 +1,9 @@
+import { createHash, timingSafeEqual } from "node:crypto";
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from "express";
 import { controlPath, isLoopbackHost, nameIn } from "../../node/addresses.js";
 import { textOfBytes } from "../../node/files/load-scenario.js";
 import { SandboxError } from "../../rules/errors.js";
-import { redactPath } from "../../rules/redact.js";
+import { redactPath } from "../../rules/request-path.js";
 import { checkValue } from "../../rules/schema/check.js";
 import { isTooDeep, maxLevels, parsedJson, snakeCase } from "../../rules/schema/json.js";
 import { shapeOf } from "../../rules/schema/shape.js";
@@ -11,8 +12,7 @@ import { requireAdministrator } from "../../sandbox/operations/keys.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { Actor } from "../../sandbox/steps.js";
 import { checkInput, controlBodies } from "../../scenario/format/inputs.js";
-import { isPagePath } from "../sockets/requests.js";
-import { type ControlHandler, isAdmitted, type Server } from "../sockets/server-state.js";
+import type { ControlHandler, Server } from "../sockets/server-state.js";
 import { sendCompressed, servePageFiles } from "./page.js";
 import { HttpRejection, sendControlError } from "./rejections.js";
 import { isTextResponse, jsonResponse, type Route } from "./route.js";
@@ -167,6 +167,10 @@ function rejectMethod(allowed: readonly string[]) {
   };
 }
 
+const pagePath = new RegExp(`^${controlPath}(?:/?$|/assets/)`);
+
+const isPagePath = (path: string) => pagePath.test(path);
+
 // Probes of containers and load balancers have no token.
 const probePaths = [`${controlPath}/health`, `${controlPath}/ready`];
 
@@ -229,6 +233,17 @@ function admitCallers(server: Server): RequestHandler {
       "Send the control token from the server's start: Authorization: Bearer <token>.",
     );
   };
+}
+
+/** Whether a call may do everything: it has the server's token, or the server needs none. */
+function isAdmitted({ token }: Server, { headers }: Request): boolean {
+  return token === undefined || isSame(/^Bearer (.+)$/i.exec(headers.authorization ?? "")?.[1] ?? "", token);
+}
+
+// Hashes have the same length, so that the comparison takes the same time for every wrong text.
+function isSame(sent: string, right: string): boolean {
+  const digest = (text: string) => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(sent), digest(right));
 }
 
 function bodyText({ body }: Request): string {

@@ -6,7 +6,7 @@ import { controlPath } from "../../node/addresses.js";
 import { isOfMachine } from "../../node/files/write-file.js";
 import { packageFile } from "../../node/package-files.js";
 import { SandboxError } from "../../rules/errors.js";
-import { redactPath } from "../../rules/redact.js";
+import { redactPath } from "../../rules/request-path.js";
 import { controlRoute, type Route } from "./route.js";
 
 const assets = "dist/dashboard/assets/";
@@ -23,7 +23,7 @@ const policy = [
 export const pageRoute: Route = controlRoute("GET /", {
   summary: "The dashboard, a page for browsers",
   run(_context, { request, response }) {
-    // Relative, because a proxy may add a prefix.
+    // A proxy may add a prefix, so the address is relative.
     if (!request.path.endsWith("/")) return response.redirect(308, `.${controlPath}/`);
     return sendPageFile(request, response, "dist/dashboard/", "index.html");
   },

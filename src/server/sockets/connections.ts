@@ -15,7 +15,7 @@ const waitingRequests = Symbol("waiting requests");
 interface Connection extends Duplex {
   [lastResponse]?: ServerResponse;
   [waitingRequests]?: number;
-  /** Node's own. */
+  /** Node's parser of the connection. */
   parser?: { onIncoming: () => number } | null;
 }
 
@@ -146,14 +146,14 @@ export function listenOn(
   return new Promise((resolve) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const inUse = error.code === "EADDRINUSE";
-      resolve(inUse ? rejectInUse(port, host, program) : Promise.reject(unavailable(error, port, host)));
+      resolve(inUse ? rejectInUse(port, host, program) : Promise.reject(notListening(error, port, host)));
     });
     server.listen(port, host, waiting, () => resolve(server.address() as AddressInfo));
   });
 }
 
 async function rejectInUse(port: number, host: string, program: string): Promise<never> {
-  // Loaded when needed: most starts find their port free.
+  // Most starts find their port free, so they do not load the client.
   const { findSandbox } = await import("../../node/clients/control-client.js");
   const sandbox = await findSandbox(`${hostToConnectTo(host)}:${port}`);
   const { url, version, scenario, startedAt } = sandbox ?? {};
@@ -170,7 +170,7 @@ async function rejectInUse(port: number, host: string, program: string): Promise
   );
 }
 
-function unavailable(error: NodeJS.ErrnoException, port: number, host: string): SandboxError {
+function notListening(error: NodeJS.ErrnoException, port: number, host: string): SandboxError {
   const where = `port ${port} on ${host}`;
   const reason =
     error.code === "EACCES" ? "this user may not use that port" : `no such address here (${error.code})`;

@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { baseUrlFor, readBaseUrl, readHostName } from "../../node/addresses.js";
 import type { Logger } from "../../node/logger.js";
@@ -97,15 +96,4 @@ function allowedHosts({ publicUrl: given, allowHosts = [] }: Partial<ServeOption
   });
   const publicHosts = publicUrl === undefined ? [] : [new URL(publicUrl).host];
   return { publicUrl, allowedHosts: [...publicHosts, ...allowedHosts] };
-}
-
-/** Whether a call may do everything: it has the server's token, or the server needs none. */
-export function isAdmitted({ token }: Pick<Server, "token">, { headers }: IncomingMessage): boolean {
-  return token === undefined || isSame(/^Bearer (.+)$/i.exec(headers.authorization ?? "")?.[1] ?? "", token);
-}
-
-// Hashes have the same length, so that the comparison takes the same time for every wrong text.
-function isSame(sent: string, right: string): boolean {
-  const digest = (text: string) => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(sent), digest(right));
 }

@@ -7,6 +7,7 @@ import { createSecureContext } from "node:tls";
 import { isWildcard } from "../../node/addresses.js";
 import { readFailure } from "../../node/files/write-file.js";
 import { nodeCrypto, nodePlatform } from "../../node/platform.js";
+import { day } from "../../rules/api-key.js";
 import { SandboxError } from "../../rules/errors.js";
 
 /** A certificate and its private key, both PEM. The certificate may be a chain that starts with the server's own. */
@@ -53,8 +54,6 @@ function checkPair({ cert, key }: CertificatePair, names: CertificatePair): Cert
   );
 }
 
-const day = 24 * 60 * 60_000;
-
 /** A wildcard address adds all addresses of this machine and its host name. */
 export async function makeSelfSigned(...given: readonly string[]): Promise<CertificatePair> {
   const addresses = Object.values(networkInterfaces()).flatMap((found = []) => found);
@@ -69,7 +68,7 @@ async function makeCertificate(names: readonly string[]): Promise<CertificatePai
   await import("reflect-metadata");
   const x509 = await import("@peculiar/x509");
   const webCrypto = nodeCrypto.webcrypto as Crypto;
-  // Also valid for clients with a slow clock.
+  // An hour earlier, it is valid for clients whose clock is slow.
   const start = nodePlatform.time() - day / 24;
   const keys = await webCrypto.subtle.generateKey(ecdsa, true, ["sign", "verify"]);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned(

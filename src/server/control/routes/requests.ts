@@ -51,10 +51,7 @@ export const requestRoutes: readonly Route[] = [
     run({ sandbox, query: { format = "json", story } }) {
       const report = clientReport(sandbox);
       if (format !== "json") return textResponse(formats[format].mediaType, renderReport(report, format));
-      const more = {
-        ...(story && { fromStory: storyCounts(sandbox), inJournal: journalCounts(sandbox) }),
-      };
-      return { data: { ...report, ...more } };
+      return { data: { ...report, ...(story && storyAndJournal(sandbox)) } };
     },
   }),
   controlRoute("GET /request-checks", {
@@ -92,17 +89,18 @@ export const requestRoutes: readonly Route[] = [
   }),
 ];
 
-function journalCounts({ history }: SandboxState): Record<string, number> {
+function countsOf(ids: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { pathId, fault, advice } of history.requests())
-    for (const id of new Set([pathId, fault ?? pathId, ...advice])) counts[id] = (counts[id] ?? 0) + 1;
+  for (const id of ids) counts[id] = (counts[id] ?? 0) + 1;
   return counts;
 }
 
-function storyCounts({ history }: SandboxState): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { pathId } of history.requests({ source: "story" })) counts[pathId] = (counts[pathId] ?? 0) + 1;
-  return counts;
+function storyAndJournal({ history }: SandboxState) {
+  const fromStory = history.requests({ source: "story" }).map(({ pathId }) => pathId);
+  const inJournal = history
+    .requests()
+    .flatMap(({ pathId, fault, advice }) => [...new Set([pathId, fault ?? pathId, ...advice])]);
+  return { fromStory: countsOf(fromStory), inJournal: countsOf(inJournal) };
 }
 
 function sendable(sandbox: SandboxState, given: ControlBody<"sending">) {

@@ -20,7 +20,7 @@ export const routes: readonly Route[] = [
     summary: "Stops the server",
     changes: false,
     run({ sandbox }, { response, server }) {
-      // After the response is sent.
+      // The caller must get this response before the server stops.
       response.once("close", server.stop);
       return { scenario: sandbox.name, seed: sandbox.seed, startedAt: isoOf(server.startedAt) };
     },

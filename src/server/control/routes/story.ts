@@ -40,7 +40,7 @@ function checksOf({ response }: PlayedStep) {
   return response && checkResults(requestChecks, response.pathId);
 }
 
-// Has the member names of `verify --json`.
+// Its members have the names of `verify --json`.
 function storyView({ story: { steps, next } }: SandboxState) {
   const step = steps[next];
   return {

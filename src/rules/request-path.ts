@@ -1,0 +1,67 @@
+import { redactKeys } from "./redact.js";
+import { unicodePattern } from "./terminal-text.js";
+
+const longestPath = 500;
+/** A separate segment, so that a truncated path is never the path of an endpoint. */
+const cutEnd = "/…";
+
+/** The maximum number of letters and digits in a word of a path. An encoded key has more, or other characters. */
+const longestWord = 20;
+
+/** A path that is safe to show (R46): `/v1/%53VC_test_1/SVC_test_2` becomes `/v1/…/SVC_test_…`. */
+export function redactPath(path: string): string {
+  const isLong = path.length > longestPath + cutEnd.length;
+  const segments = (isLong ? path.slice(0, longestPath) : path).split("/").map(shownSegment);
+  return copyOf(segments.join("/") + (isLong ? cutEnd : ""));
+}
+
+/** A copy of a text in its own memory: a substring would keep the whole text alive. */
+export function copyOf(text: string): string {
+  return JSON.parse(JSON.stringify(text));
+}
+
+function shownSegment(segment: string): string {
+  const redacted = redactKeys(segment);
+  return isOfWords(redacted) ? redacted : "…";
+}
+
+/** Whether a text has only words of letters and digits, separated by other plain characters. */
+function isOfWords(text: string): boolean {
+  let length = 0;
+  for (const character of text) {
+    if ("-._…".includes(character)) length = 0;
+    else if (length === longestWord || !isInWord(character)) return false;
+    else length += 1;
+  }
+  return true;
+}
+
+const inWord = unicodePattern("[\\p{L}\\p{M}\\p{N}]", "u");
+const isInWord = (sign: string) => /[\dA-Za-z]/.test(sign) || inWord().test(sign);
+
+// Clients encode most of these, and a shell, Markdown or HTML gives the others a meaning.
+const unsafeInPath = /[^\x21-\x7E]|["$'<>[\\\]^`|]/gu;
+
+/** Clients differ in whether they encode these. */
+const plainInPath = /[:;@=+&()!~*,]/;
+
+/** A path from outside in one spelling: each character is encoded that is not plain in a URL, a shell or a page, and no other. */
+export function encodePath(path: string): string {
+  // Nearly all, and each request with a path parameter needs it.
+  if (/^[\w/.~{}-]*$/.test(path)) return path;
+  const encoded = (one: string) =>
+    Array.from(new TextEncoder().encode(one), (byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
+  const respelled = (one: string) => {
+    const plain = String.fromCharCode(Number.parseInt(one.slice(1), 16));
+    return plainInPath.test(plain) ? plain : one.toUpperCase();
+  };
+  return path
+    .replace(unsafeInPath, encoded)
+    .replace(/%(?![0-9a-f]{2})/gi, "%25")
+    .replace(/%[0-9a-f]{2}/gi, respelled);
+}
+
+/** A path in one spelling, without the names of its parameters: paths of one form match the same requests. */
+export function formOfPath(path: string): string {
+  return encodePath(path).replace(/\{[^{}]*\}/g, "{}");
+}

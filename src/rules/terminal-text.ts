@@ -1,0 +1,64 @@
+import { eastAsianWidth } from "get-east-asian-width";
+
+/**
+ * A pattern with properties of Unicode, made when first used: for a literal, V8 loads their tables at each start. As
+ * arguments, since the minifier writes a literal for constants.
+ */
+export function unicodePattern(source: string, flags: string): () => RegExp {
+  let pattern: RegExp | undefined;
+  return () => (pattern ??= new RegExp(source, flags));
+}
+
+// Controls, lone surrogates, line separators, marks of direction, what XML forbids. Not `\p{…}`, which V8 loads at each start.
+const unprintable =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a text must not contain.
+  /[\0-\x1F\x7F-\x9F\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069\uD800-\uDFFF\uFEFF\uFFFE\uFFFF]/gu;
+
+// The runner of GitHub carries out a line that starts with `::`, and `##[` anywhere in a line.
+const logCommand = /(?<=^[^\S\n]*):(?=:)|#(?=#\[)/gm;
+
+/** Replaces what could move the cursor, color a terminal, break a line or start a command of a CI log. */
+export function escapeControls(text: string): string {
+  return escapeCommands(text.replace(unprintable, "\uFFFD"));
+}
+
+export function escapeCommands(text: string): string {
+  return text.replace(logCommand, "\uFFFD");
+}
+
+// The only sequences that we print.
+const color = /^\[\d{1,2}m/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a color starts with one.
+const colors = /[\0-\x1F\x7F-\x9F]\[\d{1,2}m/g;
+
+/** Replaces control characters except line ends, tabs and, if `colored`, colors. */
+export function printable(text: string, colored = false): string {
+  return text.replace(unprintable, (sign, at: number) => {
+    if (sign === "\n" || sign === "\t" || (sign === "\r" && text[at + 1] === "\n")) return sign;
+    // The byte order mark of a file.
+    if (sign === "\uFEFF" && at === 0) return sign;
+    return colored && sign === "\u001B" && color.test(text.slice(at + 1, at + 5)) ? sign : "\uFFFD";
+  });
+}
+
+// Emoji of several signs, and the letters of a Korean syllable: two columns, whatever their parts have.
+const pairs =
+  "\\p{RI}{2}|[\\d#*]\\uFE0F?\\u20E3|\\p{ExtPict}(?:[\\uFE0F\\p{EMod}\\u{E0020}-\\u{E007F}]|\\u200D\\p{ExtPict})+|[\\u1100-\\u115F][\\u1160-\\u11A7][\\u11A8-\\u11FF]?";
+const pair = unicodePattern(pairs, "gu");
+const character = unicodePattern(`${pairs}|.[\\p{M}\\u200C\\u200D]*`, "gsu");
+const visible = unicodePattern("^[^\\p{DI}\\p{Cc}\\p{Cf}\\p{Mn}\\p{Me}\\p{Cs}]$", "u");
+
+/** Returns the columns of a text in a terminal: a color has none, a Chinese letter or a family two. */
+export function textWidth(text: string): number {
+  const plain = text.replaceAll(colors, "");
+  if (/^[ -~\u00A1-\u00AC\u00AE-\u02FF\u2010-\u2027]*$/.test(plain)) return plain.length;
+  let columns = 0;
+  for (const sign of plain.replace(pair(), "\u{1F46A}"))
+    columns += visible().test(sign) ? eastAsianWidth(sign.codePointAt(0) as number) : 0;
+  return columns;
+}
+
+/** Returns what a reader calls characters: a family is one. */
+export function charactersOf(text: string): string[] {
+  return text.match(character()) ?? [];
+}

@@ -1,0 +1,62 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+import { expect, test } from "vitest";
+import { root } from "../support/pages.js";
+
+// A reader meets each name once, and an export has readers: both counts may only fall.
+
+const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+  .map((file) => `src/${file.replaceAll("\\", "/")}`)
+  .filter((file) => /\.tsx?$/.test(file) && !/\.test\.|generated/.test(file));
+
+const declaration =
+  /^(export )?(?:default )?(?:async )?(?:function|const|class|interface|type|enum|let) (\w+)/gm;
+const importOf = /import\s+(?:type\s+)?(\{[^}]*\}|\*\s+as\s+\w+|\w+)\s+from\s+"(\.[^"]+)"/g;
+
+/** The files that declare each name, and the exports by their file and name. */
+const declaredIn = new Map<string, Set<string>>();
+const exported: string[] = [];
+/** How many files import each export; `*` stands for all of a file. */
+const readers = new Map<string, number>();
+
+const withoutEnd = (file: string) => file.replace(/\.[jt]sx?$/, "");
+
+for (const file of files) {
+  const text = readFileSync(join(root, file), "utf8");
+  for (const [, clause = "", from = ""] of text.matchAll(importOf)) {
+    const source = withoutEnd(posix.join(posix.dirname(file), from));
+    for (const name of importedNames(clause)) {
+      const key = `${source} ${name}`;
+      readers.set(key, (readers.get(key) ?? 0) + 1);
+    }
+  }
+  // The page is a program of its own, and has words of its own.
+  if (file.startsWith("src/dashboard/")) continue;
+  for (const [, isExported, name = ""] of text.matchAll(declaration)) {
+    declaredIn.set(name, (declaredIn.get(name) ?? new Set()).add(file));
+    if (isExported) exported.push(`${withoutEnd(file)} ${name}`);
+  }
+}
+
+function importedNames(clause: string): string[] {
+  if (!clause.startsWith("{")) return ["*"];
+  const names = clause.slice(1, -1).split(",");
+  return names.map((name) => name.trim().replace(/^type | as .*/g, "")).filter(Boolean);
+}
+
+test("few names are declared in more than one file", () => {
+  // A command's own flags are `flags` in each of them.
+  expect(declaredIn.get("flags")?.size).toBeGreaterThan(1);
+  const twice = [...declaredIn].filter(([, places]) => places.size > 1);
+  const listed = twice.map(([name, places]) => `${name}: ${[...places].join(", ")}`);
+  expect(twice.length, listed.join("\n")).toBeLessThanOrEqual(mostTwice);
+});
+
+test("few exports have one reader: the others are what their room is for, or not exported", () => {
+  const single = exported.filter((key) => readers.get(key) === 1 && !readers.has(`${key.split(" ")[0]} *`));
+  expect(exported).toContain("src/rules/authorize authorize");
+  expect(single.length, single.join("\n")).toBeLessThanOrEqual(mostSingle);
+});
+
+const mostTwice = 16;
+const mostSingle = 370;
