@@ -89,7 +89,7 @@ export const sandboxRoutes: readonly Route[] = [
     },
   }),
   controlRoute("GET /profiles", {
-    summary: "The profiles in words, and each assumption: its values, and its value in each profile",
+    summary: "What each profile is, and each assumption: its values, and its value in each profile",
     run: () =>
       jsonResponse({
         data: { profiles: profileWords, assumptions: Object.entries(assumptionTable).map(profileRow) },
