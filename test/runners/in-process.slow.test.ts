@@ -203,13 +203,16 @@ describe("certify varies a suite with msw", () => {
     expect(first?.why).toMatch(/^me\.test\.mjs:\d+:\d+ sets the seed 2$/);
   });
 
-  test.each([[""], [" --retry=2"]])("vitest%s that repeats failing tests makes no finding", async (retry) => {
+  test.each([
+    ["", 0, "passed"],
+    [" --retry=2", 5, "not_judged"],
+  ])("vitest%s exits with %i: what repeats failing tests hides who resends", async (retry, code, verdict) => {
     const cwd = userFolder({ "me.test.mjs": suite });
-    const { code, stdout } = await runCommand(
-      `${sandbox} certify --only resend.401 --format json -- ${vitest}${retry}`,
-      { cwd },
-    ).ended;
-    expect([code, JSON.parse(stdout).problems]).toEqual([0, []]);
+    const run = await runCommand(`${sandbox} certify --only resend.401 --format json -- ${vitest}${retry}`, {
+      cwd,
+    }).ended;
+    const certificate = JSON.parse(run.stdout);
+    expect([run.code, certificate.verdict, certificate.problems]).toEqual([code, verdict, []]);
   });
 });
 

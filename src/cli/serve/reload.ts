@@ -33,7 +33,9 @@ export async function startWatching(
   }
   const { FileWatch } = await import("../../node/files/watch.js");
   const reloads = new Reloads(flags, io, served);
-  const watching = new FileWatch(() => reloads.reload((paths) => watching.follow(paths)));
+  const watching: InstanceType<typeof FileWatch> = new FileWatch(() =>
+    reloads.reload((paths) => watching.follow(paths)),
+  );
   await watching.follow(files);
   return () => watching.close();
 }
