@@ -102,7 +102,7 @@ function traitsOfHeader(name: string, value: string): RequestTraits {
   }
 }
 
-// In any scheme or none; with Basic, as the name or the password.
+// A key is in any scheme or none; with Basic, it is the name or the password.
 function holdsKey(name: string, value: string): boolean {
   // Every key is longer and has an underscore, which may be percent-encoded; few other values match.
   if (value.length > 9 && (value.includes("_") || value.includes("%")) && findKeys(value).length > 0)

@@ -14,7 +14,7 @@ export interface RunFile {
   /** The scenario of sandboxes that name none. */
   readonly scenario: Pick<NamedScenario, "name" | "scenario">;
   /** Options of sandboxes that do not set them. */
-  readonly options: Pick<GivenOptions, "seed" | "profile" | "now" | "frozen">;
+  readonly options: GivenOptions;
   /** The start of clocks that neither the options nor the scenario set. Default: the real time. */
   readonly start?: number | undefined;
   /** Default: none. */

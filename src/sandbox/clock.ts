@@ -63,7 +63,7 @@ export class VirtualClock {
     this.#isFrozen = false;
   }
 
-  /** After a reading. */
+  /** Moves a clock that was read just before. */
   #moveTo(instant: number, field: "by" | "now"): void {
     const failure = `Failed to set the clock to ${isoOf(instant)}`;
     requireClockTime(instant, field);

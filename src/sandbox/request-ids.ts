@@ -4,30 +4,53 @@ import { hexOf, mix32, randomStream } from "../rules/seed.js";
 const seriesLength = 2 ** 32;
 const seriesCount = 2 ** 21;
 
+interface Series {
+  readonly series: number;
+  readonly start: string;
+  readonly salt: number;
+}
+
 /** The n-th id depends only on the seed, the series and n, and differs from all others, because the mixing is one-to-one (R7). */
-export function createRequestIds(seed: number, responded = 0) {
-  const seriesOf = (number: number) => Math.floor(number / seriesLength);
-  const draw = (series: number) => {
-    // The ids of the first series depend only on the seed.
-    const stream = randomStream(seed, "request.id", ...(series === 0 ? [] : [String(series)]));
-    return { series, start: `req_${hexOf(stream())}${hexOf(stream())}`, salt: stream() };
-  };
-  let count = responded;
-  let drawn = draw(seriesOf(responded));
-  /** The id of the request with a number: `req_` and 24 hex digits. */
-  const idOf = (number: number) => {
-    if (seriesOf(number) !== drawn.series) drawn = draw(seriesOf(number));
-    return drawn.start + hexOf(mix32(number ^ drawn.salt));
-  };
-  return {
-    next(): { readonly number: number; readonly id: string } {
-      count += 1;
-      return { number: count, id: idOf(count) };
-    },
-    idOf,
-    responded: () => count,
-    series: () => seriesOf(count),
-  };
+export class RequestIds {
+  readonly #seed: number;
+  #responded: number;
+  #drawn: Series;
+
+  constructor(seed: number, responded = 0) {
+    this.#seed = seed;
+    this.#responded = responded;
+    this.#drawn = drawSeries(seed, seriesOf(responded));
+  }
+
+  next(): { readonly number: number; readonly id: string } {
+    this.#responded += 1;
+    return { number: this.#responded, id: this.idOf(this.#responded) };
+  }
+
+  /** Returns the id of the request with a number: `req_` and 24 hex digits. */
+  idOf(number: number): string {
+    const series = seriesOf(number);
+    if (series !== this.#drawn.series) this.#drawn = drawSeries(this.#seed, series);
+    return this.#drawn.start + hexOf(mix32(number ^ this.#drawn.salt));
+  }
+
+  responded(): number {
+    return this.#responded;
+  }
+
+  series(): number {
+    return seriesOf(this.#responded);
+  }
+}
+
+function seriesOf(number: number): number {
+  return Math.floor(number / seriesLength);
+}
+
+function drawSeries(seed: number, series: number): Series {
+  // The ids of the first series depend only on the seed.
+  const stream = randomStream(seed, "request.id", ...(series === 0 ? [] : [String(series)]));
+  return { series, start: `req_${hexOf(stream())}${hexOf(stream())}`, salt: stream() };
 }
 
 /** The number of a request of one series in another series. */
@@ -38,5 +61,3 @@ export function numberInto(series: number, number: number): number {
 export function numberInSeries(number: number): number {
   return number % seriesLength;
 }
-
-export type RequestIds = ReturnType<typeof createRequestIds>; // an interface would list the members again

@@ -11,7 +11,7 @@ import { History } from "./journal/history.js";
 import { farmersOf } from "./population/farmers.js";
 import { assumptionsIn, withNameSuffix } from "./profile.js";
 import { Registry } from "./registry.js";
-import { createRequestIds, numberInto } from "./request-ids.js";
+import { numberInto, RequestIds } from "./request-ids.js";
 import {
   type ConditionedRun,
   type GivenOptions,
@@ -66,7 +66,7 @@ export function resetSandbox(sandbox: SandboxState, options: GivenOptions = {}):
 export function enter(sandbox: SandboxState, state: StartState): void {
   const { seed, scenario, name } = state;
   const first = numberInto(sandbox.requestIds.series() + 1, scenario.requests_responded ?? 0);
-  replaceState(sandbox, { ...state, requestIds: createRequestIds(seed, first) });
+  replaceState(sandbox, { ...state, requestIds: new RequestIds(seed, first) });
   sandbox.history.enter();
   sandbox.history.emit({ type: "sandbox.started", scenario: name, seed });
 }
@@ -117,7 +117,7 @@ export function stateAtStart(written: Scenario, options: StartOptions & StartCon
       organizations.map((one) => withNameSuffix(profiled, one)),
       keys.map((one) => startKey(one, start, windows, profiled)),
     ),
-    requestIds: createRequestIds(seed, scenario.requests_responded),
+    requestIds: new RequestIds(seed, scenario.requests_responded),
     behavior: { rejected: new Map(), pages: new Set(), unknownKey },
     changed: false,
   };

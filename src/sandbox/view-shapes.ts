@@ -6,7 +6,7 @@ import { requestSources } from "../rules/request.js";
 import type { Shape, ValueOf } from "../rules/schema/shape.js";
 import * as s from "../rules/schema/shape.js";
 
-// Apart from the views: pages leave these out.
+// These shapes are not with the views, since pages leave them out.
 
 /** A key's ref from a sandbox, which may be in no scenario: a compiler cannot check it. */
 export type ListedKeyRef = string & { readonly listedKeyRef: true };
