@@ -91,7 +91,7 @@ function kindOfResponse(decision: Decision): [status: number, isContext: boolean
 function renderDecision(sandbox: SandboxState, call: ApiCall, decision: Decision): CallResult {
   if (decision.kind === "rejected") return rejectCall(sandbox, call, decision);
   const { pathId, endpoint, success } = decision;
-  return { pathId: pathId, response: successResponse(sandbox, call, endpoint, success), code: null };
+  return { pathId, response: successResponse(sandbox, call, endpoint, success), code: null };
 }
 
 export function scopeOf({ scope }: Endpoint, { assumptions }: SandboxState): string | null {
@@ -180,7 +180,7 @@ export function rejectCall(
   const response =
     headers.length === 0 ? rendered : { ...rendered, headers: [...rendered.headers, ...headers] };
   return {
-    pathId: pathId,
+    pathId,
     response: variation === undefined ? response : vary(response, variation),
     code: codeOf(pathId, assumptions),
   };

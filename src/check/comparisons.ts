@@ -156,29 +156,31 @@ export async function compareRejections(
   const staying = contrastsIn(compared).filter(({ at, cause }) =>
     contrasts.some((one) => isResent && one.at === at && one.cause === cause),
   );
+  const differences = suspects.flatMap((suspect) =>
+    withoutDerived(staying.filter(({ cause }) => cause === suspect)).map((one) => differenceOf(one, causes)),
+  );
+  return { differences, notes: notesOnVarying(compared, staying) };
+}
+
+/** Notes on the places that differ without a cause that explains it. */
+function notesOnVarying(compared: readonly CauseResponses[], staying: readonly Contrast[]): string[] {
   const varying = comparedParts(compared).filter(
     (at) => valuesAt(at, compared).length > 1 && !staying.some((one) => one.at === at),
   );
   const places = withoutDerived(varying.map((at) => ({ at }))).map(({ at }) => at);
+  const isComparable = (at: string) => stayingTexts(at, compared) !== undefined;
   const noteOn = (what: string, some: readonly string[]) =>
     some.length === 0 ? [] : [`Not ${what}: ${some.map(shownText).join(", ")}.`];
-  return {
-    differences: suspects.flatMap((suspect) =>
-      withoutDerived(staying.filter(({ cause }) => cause === suspect)).map((one) =>
-        differenceOf(one, causes),
-      ),
+  return [
+    ...noteOn(
+      "judged between the causes of 401, because it also varies otherwise",
+      places.filter(isComparable),
     ),
-    notes: [
-      ...noteOn(
-        "judged between the causes of 401, because it also varies otherwise",
-        places.filter((at) => stayingTexts(at, compared) !== undefined),
-      ),
-      ...noteOn(
-        "compared between the causes of 401, because the number of its words varies",
-        places.filter((at) => stayingTexts(at, compared) === undefined),
-      ),
-    ],
-  };
+    ...noteOn(
+      "compared between the causes of 401, because the number of its words varies",
+      places.filter((at) => !isComparable(at)),
+    ),
+  ];
 }
 
 function contrastsIn(causes: readonly CauseResponses[]): Contrast[] {

@@ -62,13 +62,8 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
     }),
     observe(sandbox) {
       const unvaried = rows === undefined ? unvariedAssumptions(sandbox) : [];
-      const observation = {
-        points,
-        scenario: sandbox.name,
-        hit,
-        unvaried,
-        ...(rewardedAfterMs !== undefined && { rewardedAfterMs }),
-      };
+      const reward = rewardedAfterMs !== undefined && { rewardedAfterMs };
+      const observation = { points, scenario: sandbox.name, hit, unvaried, ...reward };
       next();
       [points, hit, rewardedAfterMs] = [[], undefined, undefined];
       return observation;

@@ -30,12 +30,12 @@ export type ChooseVariant = (row: string, usual: string, status: number) => stri
 type RecordRow<Value> = Readonly<Record<string, Value>>;
 
 /** Undocumented scopes: a new endpoint adds one, and generations of endpoints spell theirs differently. */
-const scopesOfNoDocument: RecordRow<readonly string[]> = {
+const unneededScopes: RecordRow<readonly string[]> = {
   none: [],
   one: ["parcels:read"],
   several: ["attestations:read:self", "webhooks:manage", "consents.export"],
 };
-const allOfNoDocument = new Set(Object.values(scopesOfNoDocument).flat());
+const allUnneeded = new Set(Object.values(unneededScopes).flat());
 
 function chosen<Value>({ seed, conditions }: Profiled, id: string, row: RecordRow<Value>): Value {
   const variants = Object.keys(row);
@@ -46,7 +46,7 @@ function chosen<Value>({ seed, conditions }: Profiled, id: string, row: RecordRo
 /** Adds the scopes that the profile grants to a key. */
 export function withGrantedScopes(profiled: Profiled, scopes: readonly string[]): readonly string[] {
   if (!grantsScopes(profiled)) return scopes;
-  const granted = chosen(profiled, "key.granted_scopes", scopesOfNoDocument).filter(
+  const granted = chosen(profiled, "key.granted_scopes", unneededScopes).filter(
     (scope) => !isNeeded(profiled, scope),
   );
   return granted.length === 0 ? scopes : [...scopes, ...granted];
@@ -60,7 +60,7 @@ const grantsScopes = (profiled: Profiled) =>
 
 export function withoutGrantedScopes(profiled: Profiled, scopes: readonly string[]): readonly string[] {
   if (!grantsScopes(profiled)) return scopes;
-  return scopes.filter((scope) => !allOfNoDocument.has(scope) || isNeeded(profiled, scope));
+  return scopes.filter((scope) => !allUnneeded.has(scope) || isNeeded(profiled, scope));
 }
 
 /** By how much the limits of a key are higher that the scenario leaves open. Never lower, which would reject requests. */

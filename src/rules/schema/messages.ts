@@ -283,7 +283,7 @@ function unknownField(path: FieldPath, shape: Shape, holder: unknown, around: Sh
   const inner = fields.filter((field) => writtenFields(shapeAt(shape, [field]) as Shape).includes(name));
   if (inner.length === 1) return { ...diagnostic, hint: `${name} belongs in ${inner[0]}: { ${name}: … }` };
   const words = [spelled, ...meaningsOf(spelled)];
-  const isFree = (field: string) => fields.includes(field) && !Object.hasOwn((holder ?? {}) as object, field);
+  const isFree = (field: string) => fields.includes(field) && !Object.hasOwn(members, field);
   const free = words.find(isFree);
   if (free !== undefined) return suggest(free);
   const near = nearest(name, fields);
