@@ -51,7 +51,7 @@ const inEachWay = (
   [
     "sh",
     "-c",
-    `! SVC_SANDBOX_MIN_COVERAGE=101 ${command.join(" ")} > output && grep 101 output && grep 'promised paths covered. No advice' output`,
+    `! SVC_SANDBOX_MIN_COVERAGE=101 ${command.join(" ")} > output && grep 101 output && grep 'promised outcomes covered. No advice' output`,
   ],
   parallel,
   ...[command, parallel].map((one): Command => {

@@ -26,7 +26,7 @@ export type {
   Coverage,
   Report,
   ReportedAdvice,
-  ReportedPath,
+  ReportedOutcome,
   ReportedRequest,
 } from "./report/report-shape.js";
 export type { AdviceId, AdviceLevel } from "./rules/advice.js";
@@ -35,7 +35,7 @@ export type { Assumptions, Profile } from "./rules/assumptions.js";
 export { SandboxError, type SandboxErrorCode } from "./rules/errors.js";
 export type { OrganizationUpdate } from "./rules/organization.js";
 /* What is said of the API */
-export { type ApiErrorCode, outcomes, type PathId } from "./rules/outcomes.js";
+export { type ApiErrorCode, type OutcomeId, outcomes } from "./rules/outcomes.js";
 export type { Duration, Instant } from "./sandbox/clock.js";
 export type { Fault } from "./sandbox/faults.js";
 /* Synthetic data */

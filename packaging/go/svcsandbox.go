@@ -104,10 +104,10 @@ func (s *Sandbox) Statuses(ref string) []int {
 	return statuses
 }
 
-// Expect fails with the five nearest requests unless count requests have this path id and key.
-func (s *Sandbox) Expect(pathID, ref string, count int) {
+// Expect fails with the five nearest requests unless count requests have this outcome and key.
+func (s *Sandbox) Expect(outcome, ref string, count int) {
 	s.t.Helper()
-	s.Control("GET", fmt.Sprintf("/expect?path_id=%s&key=%s&count=%d", pathID, ref, count), nil, nil)
+	s.Control("GET", fmt.Sprintf("/expect?outcome=%s&key=%s&count=%d", outcome, ref, count), nil, nil)
 }
 
 // Control calls the control plane. It stores the `data` of the response in data, unless that is nil.
@@ -207,7 +207,7 @@ func report() error {
 	var report struct {
 		Coverage struct{ Percent float64 }
 		Paths    []struct {
-			ID                string `json:"path_id"`
+			ID                string `json:"outcome"`
 			Promised, Covered bool
 			Way               struct{ Ref string } `json:"how_to_cover"`
 		}

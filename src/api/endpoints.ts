@@ -1,7 +1,7 @@
 import { SandboxError } from "../rules/errors.js";
-import { isSuccess, type Outcome, outcomes, type PathId, successOutcome } from "../rules/outcomes.js";
+import { isSuccess, type Outcome, type OutcomeId, outcomes, successRow } from "../rules/outcomes.js";
 import { didYouMean, listed, quote } from "../rules/schema/words.js";
-import { type Endpoint, type ReleasedEndpoint, successPathOf } from "../sandbox/endpoint.js";
+import { type Endpoint, type ReleasedEndpoint, successOutcomeOf } from "../sandbox/endpoint.js";
 import type { Counters } from "../sandbox/journal/counts.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { endpointsWritten, type WrittenEndpoint } from "../scenario/endpoints.js";
@@ -62,11 +62,11 @@ export function withNames(
 /** The outcomes of these endpoints: the closed list, and after the successes of `/me` those of announced endpoints, which nobody promises yet. */
 export function outcomesOf(
   endpoints: readonly Endpoint[],
-): readonly (Outcome & { readonly pathId: PathId })[] {
+): readonly (Outcome & { readonly id: OutcomeId })[] {
   const successes = endpoints.flatMap((one) => {
-    const pathId = successPathOf(one, undefined);
-    return pathId === undefined ? [] : successOutcome(pathId);
+    const outcome = successOutcomeOf(one, undefined);
+    return outcome === undefined ? [] : successRow(outcome);
   });
-  const rejections = outcomes.filter(({ pathId }) => !isSuccess(pathId));
-  return [...outcomes.filter(({ pathId }) => isSuccess(pathId)), ...successes, ...rejections];
+  const rejections = outcomes.filter(({ id }) => !isSuccess(id));
+  return [...outcomes.filter(({ id }) => isSuccess(id)), ...successes, ...rejections];
 }

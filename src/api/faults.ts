@@ -3,12 +3,12 @@ import {
   type FailureStatus,
   type FaultEffect,
   type FaultKind,
-  type FaultPathId,
+  type FaultOutcomeId,
   failures,
   faultEffects,
   mainEffectOf,
 } from "../rules/fault-effects.js";
-import type { ApiPathId, PathId } from "../rules/outcomes.js";
+import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
 import { randomStream } from "../rules/seed.js";
 import { type FaultFacts, fireFault } from "../sandbox/faults.js";
 import type { ApiResponse, CallResult, Delivery } from "../sandbox/journal/exchange.js";
@@ -17,7 +17,7 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import type { ApiCall } from "./call.js";
 import { retryAfterHeader } from "./limits.js";
 import { errorBody, textBody, utf8Length } from "./messages.js";
-import { predict, predictPath, respondToCall, responseOf, withVariation } from "./response.js";
+import { predict, predictOutcome, respondToCall, responseOf, withVariation } from "./response.js";
 
 /** Applies the first fault that fires, before authorization. A call that it only delays is authorized and counted, any other is not (R24). */
 export function applyFault(
@@ -25,13 +25,13 @@ export function applyFault(
   call: ApiCall,
   conditions: ConditionedRun | undefined,
 ): CallResult | undefined {
-  let expected: PathId | undefined;
+  let expected: OutcomeId | undefined;
   const facts: FaultFacts = {
     key: call.entry?.key.ref,
     organization: call.entry?.key.organization,
     now: call.now,
-    expectedPath() {
-      expected ??= predictPath(sandbox, call);
+    expectedOutcome() {
+      expected ??= predictOutcome(sandbox, call);
       return expected;
     },
   };
@@ -46,8 +46,8 @@ export function applyFault(
   // A delayed response has a variation of its own.
   const chosen = onlyDelays ? call : withVariation(sandbox, call, statusOf(kind, fired.effect));
   const faulty = responses[kind](sandbox, chosen, fired.effect);
-  // The path id of a delayed response stays the response's.
-  const result = onlyDelays && "pathId" in faulty ? faulty : { ...faulty, pathId: fault };
+  // The outcome of a delayed response stays the response's.
+  const result = onlyDelays && "outcome" in faulty ? faulty : { ...faulty, outcome: fault };
   const { truncate, slow } = fired.effect;
   const bytes = utf8Length(result.response.body);
   const delivery: Delivery = {
@@ -75,7 +75,7 @@ export function unavailable(
   // A date is on the wall clock, which the client reads. Clients subtract `Date` from it, so that is of the same clock.
   const date = asDate ? sandbox.platform.time() : undefined;
   const { response, code } = statusResponse({ ...call, now: date ?? call.now }, effect);
-  return { response, code, date, pathId: fault, fault };
+  return { response, code, date, outcome: fault, fault };
 }
 
 function statusOf(kind: FaultKind, { status }: FaultEffect): number {
@@ -149,17 +149,20 @@ export function bodyParts(
   return { parts, pauseMs };
 }
 
-/** Whether the status of a fault on a path comes with a gateway's page: on about half of the paths. */
-function sendsPage(pathId: PathId): boolean {
-  return randomStream(0, "fault.page", pathId)() % 2 === 1;
+/** Whether the status of a fault on an outcome comes with a gateway's page: on about half of the outcomes. */
+function sendsPage(outcome: OutcomeId): boolean {
+  return randomStream(0, "fault.page", outcome)() % 2 === 1;
 }
 
-/** Returns a fault of one kind for the first request that would end on each path. */
-export function faultsOn(paths: readonly PathId[], fault: FaultPathId): NonNullable<Scenario["faults"]> {
+/** Returns a fault of one kind for the first request that would end on each outcome. */
+export function faultsOn(
+  outcomes: readonly OutcomeId[],
+  fault: FaultOutcomeId,
+): NonNullable<Scenario["faults"]> {
   const { example } = effectAt(fault);
-  return paths.map((pathId) => {
+  return outcomes.map((outcome) => {
     const then =
-      fault === "fault.status" && sendsPage(pathId) ? { ...example, body: "html" as const } : example;
-    return { when: { path_id: pathId as ApiPathId, requests: [1] }, then };
+      fault === "fault.status" && sendsPage(outcome) ? { ...example, body: "html" as const } : example;
+    return { when: { outcome: outcome as ApiOutcomeId, requests: [1] }, then };
   });
 }

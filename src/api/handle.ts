@@ -47,7 +47,7 @@ function exchangeOf(
   { isProbe, isNotAlone, leaksRealKey }: CallSigns,
 ): Exchange {
   const { request, route, endpoint, entry } = call;
-  const { pathId, fault = null, delivery, date, requestId = call.id } = result;
+  const { outcome, fault = null, delivery, date, requestId = call.id } = result;
   const response = request.method === "HEAD" ? { ...result.response, body: "" } : result.response;
   const { status } = response;
   const delayMs = delivery === undefined ? 0 : delivery.delayMs;
@@ -69,7 +69,7 @@ function exchangeOf(
     keyForm: keyFormIn(call),
     key: entry === undefined ? null : entry.key.ref,
     fingerprint: request.apiKey === undefined ? null : fingerprintOf(call.sha256),
-    pathId,
+    outcome,
     fault,
     status,
     code: result.code,

@@ -1,5 +1,5 @@
 import type { Assumptions } from "../rules/assumptions.js";
-import { outcomeOf, type PathId } from "../rules/outcomes.js";
+import { type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import type { TextBody } from "../sandbox/endpoint.js";
 import { profileOf } from "../sandbox/profile.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
@@ -50,14 +50,14 @@ export function errorBody(
   return jsonBody({ error: { code, message, ...(details !== undefined && { details }) } });
 }
 
-/** The error code of a path id; `null` on success. The code of a 429 is an assumption. */
-export function codeOf(pathId: PathId, assumptions: Assumptions): string | null {
-  const { status, code } = outcomeOf(pathId);
+/** The error code of an outcome; `null` on success. The code of a 429 is an assumption. */
+export function codeOf(outcome: OutcomeId, assumptions: Assumptions): string | null {
+  const { status, code } = outcomeOf(outcome);
   return status === 429 ? assumptions.rate_limit_code : code;
 }
 
-/** The code of the next response with this path id; `null` on success, and if it varies between responses. */
-export function expectedCode(sandbox: SandboxState, pathId: PathId): string | null {
+/** The code of the next response with this outcome; `null` on success, and if it varies between responses. */
+export function expectedCode(sandbox: SandboxState, outcome: OutcomeId): string | null {
   const varies = profileOf(sandbox) === "varied" && sandbox.givenAssumptions.rate_limit_code === undefined;
-  return varies && outcomeOf(pathId).status === 429 ? null : codeOf(pathId, sandbox.assumptions);
+  return varies && outcomeOf(outcome).status === 429 ? null : codeOf(outcome, sandbox.assumptions);
 }

@@ -2,7 +2,7 @@ import { type Outcome, outcomeOf, outcomes } from "../rules/outcomes.js";
 import { inJson } from "../rules/schema/json.js";
 import { type JsonSchema, jsonSchemaOf } from "../rules/schema/json-schema.js";
 import * as s from "../rules/schema/shape.js";
-import { type ReleasedEndpoint, successPathsOf } from "../sandbox/endpoint.js";
+import { type ReleasedEndpoint, successOutcomesOf } from "../sandbox/endpoint.js";
 import { builtIn } from "./endpoints.js";
 
 /** The version of the specification's machine-readable description (section 9). */
@@ -80,11 +80,11 @@ function responsesOf(endpoint: ReleasedEndpoint): Responses {
       content: jsonContent({ schema: errorContent, examples: examplesOf([outcomeOf("405.method")]) }),
     },
   };
-  const succeeding = successPathsOf(endpoint).map(outcomeOf);
+  const succeeding = successOutcomesOf(endpoint).map(outcomeOf);
   for (const status of [200, ...new Set(rows.map((row) => row.status))]) {
     const here = status === 200 ? succeeding : rows.filter((row) => row.status === status);
     // A 401 never shows its cause (R14), but its description may list the causes.
-    const description = here.map(({ when, pathId }) => `${when} (\`${pathId}\`)`).join("; ");
+    const description = here.map(({ when, id }) => `${when} (\`${id}\`)`).join("; ");
     responses[status === 200 ? success : status] =
       status === 200
         ? {

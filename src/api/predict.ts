@@ -1,7 +1,7 @@
 import { keyStateAt, keyStateTable } from "../rules/api-key.js";
 import { publicCause } from "../rules/authorize.js";
-import { faultPathOf } from "../rules/fault-effects.js";
-import { type ApiPathId, outcomeOf } from "../rules/outcomes.js";
+import { faultOutcomeOf } from "../rules/fault-effects.js";
+import { type ApiOutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { isoOf } from "../sandbox/clock.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import { meetsCondition } from "../sandbox/faults.js";
@@ -11,7 +11,7 @@ import { type ApiCall, presentedAs } from "./call.js";
 import { firstEndpoint } from "./endpoints.js";
 import { readLimits } from "./limits.js";
 import { expectedCode } from "./messages.js";
-import { authorizationFacts, predictPath, scopeOf } from "./response.js";
+import { authorizationFacts, predictOutcome, scopeOf } from "./response.js";
 
 /** Where a request with this header `x-api-key` would end, and the faults that may hit it; `undefined` without the header. */
 export function predictHeader(
@@ -31,45 +31,45 @@ export function predictKey(sandbox: SandboxState, ref: string, endpoint: Endpoin
 function predictCall(sandbox: SandboxState, call: Pick<ApiCall, "presented" | "entry" | "endpoint">) {
   const { entry } = call;
   const now = sandbox.clock.now();
-  const pathId = predictPath(sandbox, { ...call, now });
+  const outcome = predictOutcome(sandbox, { ...call, now });
   const called = {
     key: entry?.key.ref,
     organization: entry?.owner.organization.ref,
     now,
-    expectedPath: () => pathId,
+    expectedOutcome: () => outcome,
   };
   const matching = sandbox.faults.filter(({ when }) => meetsCondition(when, called));
   // Each fault that may hit it is listed once; only a real request shows whether one fires.
-  return { pathId, faultPaths: [...new Set(matching.map(({ effect }) => faultPathOf(effect)))] };
+  return { outcome, faultOutcomes: [...new Set(matching.map(({ effect }) => faultOutcomeOf(effect)))] };
 }
 
 /** The result of the next request with a key to the first endpoint; counts nothing. */
 export function nextRequest(sandbox: SandboxState, ref: string) {
-  const { pathId, faultPaths } = predictKey(sandbox, ref);
-  const { status } = outcomeOf(pathId);
-  const code = expectedCode(sandbox, pathId);
-  const why = causeOf(sandbox, pathId, sandbox.registry.key(ref));
+  const { outcome, faultOutcomes } = predictKey(sandbox, ref);
+  const { status } = outcomeOf(outcome);
+  const code = expectedCode(sandbox, outcome);
+  const why = causeOf(sandbox, outcome, sandbox.registry.key(ref));
   // Every 401 and 429 has the same code, so the reason is enough.
   const codeText = status === 403 ? ` ${code}:` : "";
-  const fault = faultPaths.length === 0 ? "" : ", or a fault";
-  const verdict = `${status}${codeText}${why === null ? "" : ` ${why}`}${fault}`;
-  const isLimited = pathId === "429.per_minute" || pathId === "429.per_day";
-  const until = isLimited ? limitOf(sandbox, pathId, sandbox.registry.key(ref)).until : undefined;
+  const fault = faultOutcomes.length === 0 ? "" : ", or a fault";
+  const sentence = `${status}${codeText}${why === null ? "" : ` ${why}`}${fault}`;
+  const isLimited = outcome === "429.per_minute" || outcome === "429.per_day";
+  const until = isLimited ? limitOf(sandbox, outcome, sandbox.registry.key(ref)).until : undefined;
   const untilText = until === undefined ? null : isoOf(until);
-  return { status, code, pathId, why, faultPaths, verdict, until: untilText };
+  return { status, code, outcome, why, faultOutcomes, sentence, until: untilText };
 }
 
 /** When the limit of a 429 resets; `undefined` if it allows no requests. */
-function limitOf(sandbox: SandboxState, pathId: "429.per_minute" | "429.per_day", entry: KeyEntry) {
+function limitOf(sandbox: SandboxState, outcome: "429.per_minute" | "429.per_day", entry: KeyEntry) {
   const [ofMinute, ofDay] = readLimits(entry, sandbox, sandbox.clock.now());
-  const { name, quota, resetsAt } = pathId === "429.per_day" ? ofDay : ofMinute;
+  const { name, quota, resetsAt } = outcome === "429.per_day" ? ofDay : ofMinute;
   return { name, until: quota === 0 ? undefined : resetsAt };
 }
 
-/** The cause of this path id, with facts of the key, such as `expired since …`; `null` on success. */
+/** The cause of this outcome, with facts of the key, such as `expired since …`; `null` on success. */
 export function causeOf(
   sandbox: SandboxState,
-  pathId: ApiPathId,
+  outcome: ApiOutcomeId,
   entry: KeyEntry,
   endpoint: Endpoint = firstEndpoint(sandbox),
 ): string | null {
@@ -77,11 +77,11 @@ export function causeOf(
   const now = sandbox.clock.now();
   const state = keyStateAt(key, now);
   const { rejection, since } = keyStateTable[state];
-  if (since !== null && rejection === pathId) return `${state} since ${shortIso(key[since] ?? now)}`;
-  switch (pathId) {
+  if (since !== null && rejection === outcome) return `${state} since ${shortIso(key[since] ?? now)}`;
+  switch (outcome) {
     case "429.per_minute":
     case "429.per_day": {
-      const limit = limitOf(sandbox, pathId, entry);
+      const limit = limitOf(sandbox, outcome, entry);
       if (limit.until === undefined) return `always: allows 0 requests a ${limit.name}`;
       const until = shortIso(limit.until);
       const [today] = shortIso(now).split("T");
@@ -93,7 +93,7 @@ export function causeOf(
         { presented: "well_formed", entry, now },
         scopeOf(endpoint, sandbox),
       );
-      return publicCause(pathId, facts)?.why ?? null;
+      return publicCause(outcome, facts)?.why ?? null;
     }
   }
 }

@@ -2,7 +2,7 @@ import { adviceIds, adviceLevels, adviceTable } from "../rules/advice.js";
 import { authorizationChecks, type RequestCheck } from "../rules/authorize.js";
 import { SandboxError } from "../rules/errors.js";
 import { effectAt, isIdempotent, whatToDoAfter } from "../rules/fault-effects.js";
-import { isFault, isSuccess, outcomeOf, type PathId, pathIdShape } from "../rules/outcomes.js";
+import { isFault, isSuccess, type OutcomeId, outcomeOf, outcomeShape } from "../rules/outcomes.js";
 import type { ValueOf } from "../rules/schema/shape.js";
 import * as s from "../rules/schema/shape.js";
 import { isoOf } from "../sandbox/clock.js";
@@ -23,13 +23,13 @@ import { sentResponse } from "./story-sender.js";
 // The state of a key may have changed since its request.
 function whyNow(
   sandbox: SandboxState,
-  { key, pathId }: Exchange,
+  { key, outcome }: Exchange,
   endpoint: Endpoint | undefined,
 ): string | null {
   const entry = sandbox.registry.keys.get(key ?? "");
   if (entry === undefined || endpoint === undefined) return null;
-  const now = predictKey(sandbox, entry.key.ref, endpoint).pathId;
-  return now === pathId ? causeOf(sandbox, now, entry, endpoint) : null;
+  const now = predictKey(sandbox, entry.key.ref, endpoint).outcome;
+  return now === outcome ? causeOf(sandbox, now, entry, endpoint) : null;
 }
 
 const targetChecks: readonly RequestCheck[] = [
@@ -60,7 +60,7 @@ export const requestDetailsShape = s.mapping({
   sent: s.mapping({ headers: s.record(s.text()), keyForm: s.nullable(s.text()) }),
   repeat: controlBodies.sending,
   /** The requests with the same key around it, itself included: at most three before it and five after it. */
-  around: s.list(s.mapping({ id: s.text(), at: s.instant(), pathId: pathIdShape() })),
+  around: s.list(s.mapping({ id: s.text(), at: s.instant(), outcome: outcomeShape() })),
   /** The request as a command for a shell with the environment of clients. */
   curl: s.text(),
   /** All this as text, for people: what `explain <request id>` prints. */
@@ -81,10 +81,10 @@ export interface RequestDetails extends ValueOf<typeof requestDetailsShape> {}
 /** What the control plane adds. */
 export type RouteMember = "repeat" | "curl" | "text";
 
-export function checkResults(checks: readonly RequestCheck[], pathId: PathId) {
-  let isOver = isFault(pathId);
+export function checkResults(checks: readonly RequestCheck[], outcome: OutcomeId) {
+  let isOver = isFault(outcome);
   return checks.map(({ name, question, rules, exits }) => {
-    const isRejected = !isOver && (exits as readonly PathId[]).includes(pathId);
+    const isRejected = !isOver && (exits as readonly OutcomeId[]).includes(outcome);
     const result = isRejected
       ? ("rejected" as const)
       : isOver
@@ -103,24 +103,24 @@ export function requireRequest({ history }: SandboxState, id: string): Exchange 
 }
 
 // Waiting does not help.
-function endlessLimit({ pathId }: Exchange, entry: KeyEntry | undefined): string | undefined {
+function endlessLimit({ outcome }: Exchange, entry: KeyEntry | undefined): string | undefined {
   const { perMinute, perDay } = entry?.key.limits ?? { perMinute: 1, perDay: 1 };
   const never = { "429.per_minute": perMinute === 0 && "minute", "429.per_day": perDay === 0 && "day" };
-  const window = pathId in never && never[pathId as keyof typeof never];
+  const window = outcome in never && never[outcome as keyof typeof never];
   return window ? `The key allows 0 requests a ${window}. Create a key with a limit.` : undefined;
 }
 
 function whatToDoAbout(exchange: Exchange, entry: KeyEntry | undefined) {
-  const { pathId, status, response } = exchange;
-  if (!isFault(pathId)) {
-    const usual = endlessLimit(exchange, entry) ?? outcomeOf(pathId).whatToDo;
+  const { outcome, status, response } = exchange;
+  if (!isFault(outcome)) {
+    const usual = endlessLimit(exchange, entry) ?? outcomeOf(outcome).whatToDo;
     // A client with a short timeout has given up, although the request succeeded.
-    return exchange.fault && effectAt(exchange.fault).onlyDelays && isSuccess(pathId)
+    return exchange.fault && effectAt(exchange.fault).onlyDelays && isSuccess(outcome)
       ? `The request succeeded, but late. ${effectAt(exchange.fault).whatToDo}`
       : usual;
   }
   const [, retryAfter] = headerPairs(response.headers).find(([name]) => name === "Retry-After") ?? [];
-  return whatToDoAfter(pathId, { isRepeatable: isIdempotent(exchange.method), status, retryAfter });
+  return whatToDoAfter(outcome, { isRepeatable: isIdempotent(exchange.method), status, retryAfter });
 }
 
 function requestsAround({ history }: SandboxState, { id, fingerprint }: Exchange): RequestDetails["around"] {
@@ -128,20 +128,20 @@ function requestsAround({ history }: SandboxState, { id, fingerprint }: Exchange
   const same = history.requests({ probes: true }).filter((one) => one.id === id || isAlike(one));
   const index = same.findIndex((one) => one.id === id);
   const around = same.slice(Math.max(0, index - 3), index + 6);
-  return around.map((one) => ({ id: one.id, at: isoOf(one.at), pathId: one.pathId }));
+  return around.map((one) => ({ id: one.id, at: isoOf(one.at), outcome: one.outcome }));
 }
 
 export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestDetails, RouteMember> {
   const { registry } = sandbox;
   const exchange = requireRequest(sandbox, id);
-  const { pathId, advice, response, delivery } = exchange;
-  const { when } = outcomeOf(pathId);
+  const { outcome, advice, response, delivery } = exchange;
+  const { when } = outcomeOf(outcome);
   const endpoint = routeOf(sandbox, exchange.path)?.methods.get(exchange.method);
   return {
     ...viewRequest(exchange),
     requiredScope: endpoint === undefined ? null : scopeOf(endpoint, sandbox),
     keyScopes: registry.keys.get(exchange.key ?? "")?.key.scopes ?? null,
-    checks: checkResults(requestChecks, pathId),
+    checks: checkResults(requestChecks, outcome),
     response: response.status !== 0 ? sentResponse(response, delivery) : null,
     when,
     why: whyNow(sandbox, exchange, endpoint),

@@ -1,7 +1,7 @@
 import type { Assumptions } from "../rules/assumptions.js";
 import { type AuthorizationFacts, authorize, publicCause } from "../rules/authorize.js";
-import { type ApiPathId, isSuccess, outcomeOf, outcomes, type PathId } from "../rules/outcomes.js";
-import { type Endpoint, type Success, successPathOf, type TextBody } from "../sandbox/endpoint.js";
+import { type ApiOutcomeId, isSuccess, type OutcomeId, outcomeOf, outcomes } from "../rules/outcomes.js";
+import { type Endpoint, type Success, successOutcomeOf, type TextBody } from "../sandbox/endpoint.js";
 import type { ApiResponse, CallResult } from "../sandbox/journal/exchange.js";
 import { profileOf } from "../sandbox/profile.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
@@ -38,8 +38,8 @@ export function predict(sandbox: SandboxState, call: ApiCall): CallResult {
 }
 
 /** Where a call would end: counts and changes nothing. */
-export function predictPath(sandbox: SandboxState, call: DecidedCall): ApiPathId {
-  return decide(sandbox, withOwnUsage(call)).pathId;
+export function predictOutcome(sandbox: SandboxState, call: DecidedCall): ApiOutcomeId {
+  return decide(sandbox, withOwnUsage(call)).outcome;
 }
 
 /** Counted in a copy of the key's usage, so that a success shows the usage after the call. */
@@ -53,7 +53,7 @@ type Decision =
   | (Rejection & { readonly kind: "rejected" })
   | {
       readonly kind: "accepted";
-      readonly pathId: ApiPathId;
+      readonly outcome: ApiOutcomeId;
       readonly endpoint: Endpoint;
       readonly success: Success;
     };
@@ -64,15 +64,15 @@ type DecidedCall = Pick<ApiCall, "endpoint" | "presented" | "entry" | "now"> &
 function decide(sandbox: SandboxState, call: DecidedCall): Decision {
   const { route, endpoint } = call;
   if (endpoint === undefined) {
-    if (route === undefined) return { kind: "rejected", pathId: "404.unknown_path" };
-    return { kind: "rejected", pathId: "405.method", allow: route.allow };
+    if (route === undefined) return { kind: "rejected", outcome: "404.unknown_path" };
+    return { kind: "rejected", outcome: "405.method", allow: route.allow };
   }
   const scope = scopeOf(endpoint, sandbox);
   const admitted = admit(sandbox, call, scope);
   const { entry } = call;
-  if (entry === undefined || !isSuccess(admitted)) return { kind: "rejected", pathId: admitted, scope };
-  const pathId = successPathOf(endpoint, admitted);
-  return { kind: "accepted", pathId, endpoint, success: endpoint.respond(entry) };
+  if (entry === undefined || !isSuccess(admitted)) return { kind: "rejected", outcome: admitted, scope };
+  const outcome = successOutcomeOf(endpoint, admitted);
+  return { kind: "accepted", outcome, endpoint, success: endpoint.respond(entry) };
 }
 
 /** Renders a decision, varied in the profile `varied`. */
@@ -83,15 +83,15 @@ function resultWithVariation(sandbox: SandboxState, call: ApiCall, decision: Dec
 }
 
 function kindOfResponse(decision: Decision): [status: number, isContext: boolean] {
-  if (decision.kind === "rejected") return [outcomeOf(decision.pathId).status, false];
+  if (decision.kind === "rejected") return [outcomeOf(decision.outcome).status, false];
   const { status, responsesContext } = decision.endpoint;
   return [status, responsesContext === true];
 }
 
 function renderDecision(sandbox: SandboxState, call: ApiCall, decision: Decision): CallResult {
   if (decision.kind === "rejected") return rejectCall(sandbox, call, decision);
-  const { pathId, endpoint, success } = decision;
-  return { pathId, response: successResponse(sandbox, call, endpoint, success), code: null };
+  const { outcome, endpoint, success } = decision;
+  return { outcome, response: successResponse(sandbox, call, endpoint, success), code: null };
 }
 
 export function scopeOf({ scope }: Endpoint, { assumptions }: SandboxState): string | null {
@@ -101,20 +101,20 @@ export function scopeOf({ scope }: Endpoint, { assumptions }: SandboxState): str
 type Caller = Pick<ApiCall, "presented" | "entry" | "now">;
 
 /** Authorizes a call and counts it if it is admitted (R24). */
-function admit(sandbox: SandboxState, call: Caller, scope: string | null): ApiPathId {
+function admit(sandbox: SandboxState, call: Caller, scope: string | null): ApiOutcomeId {
   const { assumptions, windows } = sandbox;
   const { entry, now } = call;
   if (entry !== undefined) entry.usage = usageAt(entry.usage, windows, now);
-  const pathId = authorize(authorizationFacts(sandbox, call, scope));
-  const isAdmitted = isSuccess(pathId);
+  const outcome = authorize(authorizationFacts(sandbox, call, scope));
+  const isAdmitted = isSuccess(outcome);
   // Only the sandbox's keys have counters.
-  if (entry === undefined || !(isAdmitted || assumptions.count_rejected)) return pathId;
+  if (entry === undefined || !(isAdmitted || assumptions.count_rejected)) return outcome;
   const { usage } = entry;
   usage.minuteCount += 1;
   usage.dayCount += 1;
   if (windows.sliding) usage.recent.push(now);
   // A rejected request that counts may reach the limit that ends last.
-  return isAdmitted ? pathId : authorize(authorizationFacts(sandbox, call, scope));
+  return isAdmitted ? outcome : authorize(authorizationFacts(sandbox, call, scope));
 }
 
 export function authorizationFacts(
@@ -157,7 +157,7 @@ export function successResponse(
 }
 
 interface Rejection {
-  readonly pathId: ApiPathId;
+  readonly outcome: ApiOutcomeId;
   readonly scope?: string | null;
   readonly allow?: string;
 }
@@ -169,48 +169,50 @@ export function rejectCall(
   sandbox: SandboxState,
   call: ApiCall,
   rejection: Rejection,
-): CallResult<ApiPathId> {
-  const { pathId, allow } = rejection;
+): CallResult<ApiOutcomeId> {
+  const { outcome, allow } = rejection;
   const { assumptions, variation } = call;
   const details = detailsOf(sandbox, call, rejection);
   const isPlain = variation === undefined && details === undefined;
-  const rendered = isPlain ? plainRejection(pathId, assumptions) : ownRejection(pathId, assumptions, details);
-  const headers = openHeaders(sandbox, call, pathId);
+  const rendered = isPlain
+    ? plainRejection(outcome, assumptions)
+    : ownRejection(outcome, assumptions, details);
+  const headers = openHeaders(sandbox, call, outcome);
   if (allow !== undefined) headers.unshift("Allow", allow);
   const response =
     headers.length === 0 ? rendered : { ...rendered, headers: [...rendered.headers, ...headers] };
   return {
-    pathId,
+    outcome,
     response: variation === undefined ? response : vary(response, variation),
-    code: codeOf(pathId, assumptions),
+    code: codeOf(outcome, assumptions),
   };
 }
 
-// A rejection without open parts depends only on its path id and the assumptions, so it is created once.
-const plainRejections = new WeakMap<Assumptions, Map<PathId, ApiResponse>>();
+// A rejection without open parts depends only on its outcome and the assumptions, so it is created once.
+const plainRejections = new WeakMap<Assumptions, Map<OutcomeId, ApiResponse>>();
 
-function plainRejection(pathId: PathId, assumptions: Assumptions): ApiResponse {
+function plainRejection(outcome: OutcomeId, assumptions: Assumptions): ApiResponse {
   let rejections = plainRejections.get(assumptions);
   if (rejections === undefined) {
     const rejected = outcomes.filter(({ code }) => code !== null);
-    rejections = new Map(rejected.map((row) => [row.pathId, ownRejection(row.pathId, assumptions)]));
+    rejections = new Map(rejected.map((row) => [row.id, ownRejection(row.id, assumptions)]));
     plainRejections.set(assumptions, rejections);
   }
-  return rejections.get(pathId) as ApiResponse;
+  return rejections.get(outcome) as ApiResponse;
 }
 
-function ownRejection(pathId: PathId, assumptions: Assumptions, details?: Details): ApiResponse {
-  const { status, message } = outcomeOf(pathId);
-  return responseOf(status, errorBody(String(codeOf(pathId, assumptions)), String(message), details), []);
+function ownRejection(outcome: OutcomeId, assumptions: Assumptions, details?: Details): ApiResponse {
+  const { status, message } = outcomeOf(outcome);
+  return responseOf(status, errorBody(String(codeOf(outcome, assumptions)), String(message), details), []);
 }
 
 // The headers of a rejection depend only on its status, never on the cause (R14).
 function openHeaders(
   sandbox: SandboxState,
   { id, entry, now, assumptions }: ApiCall,
-  pathId: PathId,
+  outcome: OutcomeId,
 ): string[] {
-  const { status } = outcomeOf(pathId);
+  const { status } = outcomeOf(outcome);
   const headers: string[] = [];
   if (assumptions.request_id_on_errors) headers.push("X-Request-Id", id);
   if (status === 401 && assumptions.www_authenticate) headers.push(...challengeHeaders);
@@ -225,12 +227,12 @@ function openHeaders(
 function detailsOf(
   sandbox: SandboxState,
   call: ApiCall,
-  { pathId, scope = null }: Rejection,
+  { outcome, scope = null }: Rejection,
 ): Details | undefined {
   const { entry, now, assumptions } = call;
   if (!assumptions.error_details || entry === undefined) return undefined;
-  if (pathId !== "429.per_minute" && pathId !== "429.per_day") {
-    return publicCause(pathId, authorizationFacts(sandbox, call, scope))?.details;
+  if (outcome !== "429.per_minute" && outcome !== "429.per_day") {
+    return publicCause(outcome, authorizationFacts(sandbox, call, scope))?.details;
   }
   const limit = lastToReset(readLimits(entry, sandbox, now));
   return limit && { limit: `per_${limit.name}`, retry_after_seconds: limit.reset };

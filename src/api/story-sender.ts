@@ -17,12 +17,12 @@ export function storySender(sandbox: SandboxState): (request: StoryRequest) => S
       headers: Object.entries(headers).flat(),
       traits: body === undefined || body === "" ? [] : ["body"],
     };
-    const { response, pathId, fault, delivery } = handle(sandbox, {
+    const { response, outcome, fault, delivery } = handle(sandbox, {
       ...receivedRequest(received),
       keyHash,
       fromStory: true,
     });
-    return { ...sentResponse(response, delivery), pathId, fault };
+    return { ...sentResponse(response, delivery), outcome, fault };
   };
 }
 

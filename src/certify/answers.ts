@@ -1,4 +1,4 @@
-import { isSuccess, outcomeOf, type PathId } from "../rules/outcomes.js";
+import { isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import type { Problem } from "./certificate.js";
 import { type Answer, type Context, check, held, type Judged, open, type Runs } from "./context.js";
 import { againWith, type CertifyPlan, isWanted, minPasses } from "./plan.js";
@@ -10,30 +10,30 @@ export function createAnswers(
   runs: Runs,
   plain: ClientRun,
 ): Pick<Context, "wrongOnce" | "answerOn" | "whyRepeated"> {
-  const wrongOnce = keptByPath(async (pathId) =>
-    plan.allow.includes(pathId)
+  const wrongOnce = keptByOutcome(async (outcome) =>
+    plan.allow.includes(outcome)
       ? undefined
-      : runs.make(`answer.${pathId}`, { answer: { pathId, once: true } }),
+      : runs.make(`answer.${outcome}`, { answer: { outcome, once: true } }),
   );
-  const answerOn = keptByPath(async (pathId): Promise<Answer> => {
-    const name = `answer.${pathId}`;
-    const once = await wrongOnce(pathId);
-    if (once?.outcome === "failed" && once.hits > 0) return { kind: "noticed once" };
-    const run = await runs.make(name, { answer: { pathId } });
+  const answerOn = keptByOutcome(async (outcome): Promise<Answer> => {
+    const name = `answer.${outcome}`;
+    const once = await wrongOnce(outcome);
+    if (once?.result === "failed" && once.hits > 0) return { kind: "noticed once" };
+    const run = await runs.make(name, { answer: { outcome } });
     if (run === undefined) return { kind: "not judged", reason: notMade };
-    if (run.outcome === "timed_out") return { kind: "not judged", reason: tooLate };
-    if (run.outcome === "failed" && run.hits > 0) return { kind: "noticed" };
+    if (run.result === "timed_out") return { kind: "not judged", reason: tooLate };
+    if (run.result === "failed" && run.hits > 0) return { kind: "noticed" };
     const reason = whyNotJudged(run.hits === 0 ? { sent: [] } : plain, run, "hit");
     return reason === undefined ? { kind: "unnoticed" } : { kind: "not judged", reason };
   });
-  const whyRepeated = keptByPath(async (pathId) => {
+  const whyRepeated = keptByOutcome(async (outcome) => {
     for (let left = minPasses; left > 0; left--) {
-      const run = await runs.make(`answer.${pathId}`, {
-        answer: { pathId, once: true, as: "404.unknown_path" },
+      const run = await runs.make(`answer.${outcome}`, {
+        answer: { outcome, once: true, as: "404.unknown_path" },
       });
-      if (run?.outcome === "failed") continue;
+      if (run?.result === "failed") continue;
       return {
-        why: `the command also passes when ${outcomeOf(pathId).when} gets a 404 once`,
+        why: `the command also passes when ${outcomeOf(outcome).when} gets a 404 once`,
         whatToDo: noRepeats,
       };
     }
@@ -43,36 +43,38 @@ export function createAnswers(
 }
 
 /** Makes the runs of each path once. */
-function keptByPath<Result>(make: (pathId: PathId) => Promise<Result>): (pathId: PathId) => Promise<Result> {
-  const results = new Map<PathId, Promise<Result>>();
-  return (pathId) => {
-    const result = results.get(pathId) ?? make(pathId);
-    results.set(pathId, result);
+function keptByOutcome<Result>(
+  make: (outcome: OutcomeId) => Promise<Result>,
+): (outcome: OutcomeId) => Promise<Result> {
+  const results = new Map<OutcomeId, Promise<Result>>();
+  return (outcome) => {
+    const result = results.get(outcome) ?? make(outcome);
+    results.set(outcome, result);
     return result;
   };
 }
 
 /** The command must notice a wrong answer on each covered path. */
 export async function judgeAnswers({ plan, covered, answerOn }: Context): Promise<Judged[]> {
-  const judge = async (pathId: PathId): Promise<Judged> => {
-    const name = `answer.${pathId}`;
-    const answer = await answerOn(pathId);
+  const judge = async (outcome: OutcomeId): Promise<Judged> => {
+    const name = `answer.${outcome}`;
+    const answer = await answerOn(outcome);
     if (answer.kind === "not judged") return open(name, answer.reason);
     if (answer.kind !== "unnoticed") return held(name);
-    if (plan.allow.includes(pathId)) return { checks: [check(name, "allowed")], problems: [] };
-    return { checks: [check(name, "failed")], problems: [unnoticed(pathId, plan)] };
+    if (plan.allow.includes(outcome)) return { checks: [check(name, "allowed")], problems: [] };
+    return { checks: [check(name, "failed")], problems: [unnoticed(outcome, plan)] };
   };
-  return Promise.all(covered.filter((pathId) => isWanted(plan, `answer.${pathId}`)).map(judge));
+  return Promise.all(covered.filter((outcome) => isWanted(plan, `answer.${outcome}`)).map(judge));
 }
 
-function unnoticed(pathId: PathId, plan: CertifyPlan): Problem {
-  const { status, when } = outcomeOf(pathId);
-  const name = `answer.${pathId}`;
-  const instead = isSuccess(pathId) ? "401" : "200";
+function unnoticed(outcome: OutcomeId, plan: CertifyPlan): Problem {
+  const { status, when } = outcomeOf(outcome);
+  const name = `answer.${outcome}`;
+  const instead = isSuccess(outcome) ? "401" : "200";
   return {
     name,
     sentence: `Passes with the wrong answer: ${when} got ${instead} in place of ${status}`,
-    whatToDo: `Make a test fail on it. If your client survives it on purpose, add --allow ${pathId}.`,
+    whatToDo: `Make a test fail on it. If your client survives it on purpose, add --allow ${outcome}.`,
     again: againWith(plan, "certify", "--only", name),
     runs: [name],
   };
@@ -80,17 +82,17 @@ function unnoticed(pathId: PathId, plan: CertifyPlan): Problem {
 
 const maxNoticed = 3;
 
-/** A command must fail when a rejected key is accepted once, on up to three paths, or something repeats what fails. */
+/** A command must fail when a rejected key is accepted once, on up to three outcomes, or something repeats what fails. */
 export async function whyUnnoticed(
-  covered: readonly PathId[],
+  covered: readonly OutcomeId[],
   answerOn: Context["answerOn"],
 ): Promise<Reason | undefined> {
   let count = 0;
-  for (const pathId of covered.filter((pathId) => [401, 403].includes(outcomeOf(pathId).status))) {
-    const { kind } = await answerOn(pathId);
+  for (const outcome of covered.filter((outcome) => [401, 403].includes(outcomeOf(outcome).status))) {
+    const { kind } = await answerOn(outcome);
     if (kind === "noticed")
       return {
-        why: `the command also passes when ${outcomeOf(pathId).when} is accepted once`,
+        why: `the command also passes when ${outcomeOf(outcome).when} is accepted once`,
         whatToDo: noRepeats,
       };
     count += kind === "noticed once" ? 1 : 0;

@@ -6,9 +6,9 @@ import { type FailedRun, findCauses } from "./causes.js";
 import type { ClientRun } from "./run.js";
 
 const point = (row: string, variant = "charset"): VariedPoint => ({ row, variant, status: 401 });
-const runOf = (outcome: ClientRun["outcome"], ...points: readonly VariedPoint[]) =>
+const runOf = (result: ClientRun["result"], ...points: readonly VariedPoint[]) =>
   // Only what the search reads of a run.
-  ({ outcome, code: 1, points, sent: [], last: undefined }) as Partial<ClientRun> as ClientRun;
+  ({ result, code: 1, points, sent: [], last: undefined }) as Partial<ClientRun> as ClientRun;
 const failedRun = (seed: number, ...points: readonly VariedPoint[]): FailedRun => ({
   seed,
   run: runOf("failed", ...points),
@@ -105,7 +105,7 @@ test("a run that passes again with different requests is explained by their numb
   const sent = (count: number) => {
     const requests = Array.from({ length: count }, (_, at) => ({
       id: `req_${at}`,
-      pathId: "200.test" as const,
+      outcome: "200.test" as const,
     }));
     return [{ key: "active", isUnknown: false, requests }];
   };

@@ -102,7 +102,7 @@ class Search {
   }
 
   async isDisturbed({ seed, run }: FailedRun): Promise<boolean> {
-    return run.isShared === true && (await this.#repeat(seed, undefined, true))?.outcome === "passed";
+    return run.isShared === true && (await this.#repeat(seed, undefined, true))?.result === "passed";
   }
 
   /** Finds the rows that each break one seed; `false` if there is none. */
@@ -228,7 +228,7 @@ class Search {
   /** A seed without a row: it fails again, or depends on something else. */
   async #addUnknown(failedRun: FailedRun): Promise<void> {
     const again = failedRun.run.isShared ? undefined : await this.#repeat(failedRun.seed, undefined, true);
-    if (again?.outcome === "passed") this.#flaky.push({ failedRun, again });
+    if (again?.result === "passed") this.#flaky.push({ failedRun, again });
     else this.#unknown.push(failedRun);
   }
 
@@ -250,11 +250,11 @@ class Search {
     if (this.#left === 0) return false;
     this.#left -= 1;
     const run = await this.#repeat(seed, rows);
-    if (run?.outcome === "passed") {
+    if (run?.result === "passed") {
       const cleared = rows.flatMap(({ row, status }) => (status === undefined ? row : []));
       this.#cleared.set(seed, new Set([...(this.#cleared.get(seed) ?? []), ...cleared]));
     }
-    return run !== undefined && run.outcome !== "passed";
+    return run !== undefined && run.result !== "passed";
   }
 }
 
@@ -265,7 +265,7 @@ function rowCause({ row, points, failed }: RowCause): Cause {
   const variants = [...new Set(failingPoints.map(({ variant }) => variant))];
   const statuses = [...new Set(failingPoints.map(({ status }) => `a ${status}`))].sort();
   const words = variants.flatMap((variant) => wordsOf(row, variant) ?? []);
-  const isLate = failed[0]?.run.outcome === "timed_out";
+  const isLate = failed[0]?.run.result === "timed_out";
   const sentence = `${isLate ? "Does not end in time" : "Breaks"} when ${listed(statuses, "or")} ${listed(words, "or")}`;
   const late = isLate
     ? " Limit how long your client waits. If it may wait that long, set a longer --timeout."
@@ -293,13 +293,13 @@ function seedCause(failed: readonly FailedRun[]): Cause {
 const maxWords = 3;
 
 function unknownCause(failed: readonly FailedRun[]): Cause {
-  const { last, outcome, code } = (failed[0] as FailedRun).run;
+  const { last, result, code } = (failed[0] as FailedRun).run;
   const words = (last?.points ?? []).flatMap(({ row, variant }) => wordsOf(row, variant) ?? []);
   const more = words.length > maxWords ? [pluralize(words.length - maxWords, "other variation")] : [];
-  const how = outcome === "timed_out" ? "does not end in time" : `fails with exit code ${code}`;
+  const how = result === "timed_out" ? "does not end in time" : `fails with exit code ${code}`;
   const response =
     last &&
-    `Look at what the command prints, and at the last response (${last.pathId}, ${last.id}): it ${listed([...words.slice(0, maxWords), ...more], "and")}.`;
+    `Look at what the command prints, and at the last response (${last.outcome}, ${last.id}): it ${listed([...words.slice(0, maxWords), ...more], "and")}.`;
   return {
     points: [],
     sentence: `The command ${how} with ${seedsIn(failed)}: no single row of varied responses brings it back`,

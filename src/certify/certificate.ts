@@ -1,7 +1,7 @@
 import { commandLine } from "../report/plain-text.js";
 import type { ReportLayout, Tone } from "../report/render/layout.js";
 import { reportShape } from "../report/report-shape.js";
-import { type PathId, pathIdShape } from "../rules/outcomes.js";
+import { type OutcomeId, outcomeShape } from "../rules/outcomes.js";
 import { redactEncoded, redactValue } from "../rules/redact.js";
 import { inJsonOfAnyVersion, snakeCase } from "../rules/schema/json.js";
 import { type JsonSchema, jsonSchemaDocument } from "../rules/schema/json-schema.js";
@@ -12,13 +12,13 @@ import { descriptionOf } from "../scenario/format/json-schema.js";
 import type { ClientRun, Reason } from "./run.js";
 
 const version = () => s.text({ example: "1.0.0", pattern: /^[\w.+-]{1,100}$/ });
-const growingPathId = () => ({ ...pathIdShape(), isGrowing: true }) as Shape<PathId>;
-const outcomeOfCheck = s.choice(["held", "failed", "not_judged", "allowed"]);
+const growingOutcome = () => ({ ...outcomeShape(), isGrowing: true }) as Shape<OutcomeId>;
+const resultOfCheck = s.choice(["held", "failed", "not_judged", "allowed"]);
 
 const checkShape = s.mapping({
   name: s.described(s.text(), "What was tried, by its name in --only."),
-  outcome: s.described(
-    outcomeOfCheck,
+  result: s.described(
+    resultOfCheck,
     "held: the client does what it should. not_judged: what was seen shows nothing. allowed: --allow names it.",
   ),
   why: s.optional(s.described(s.text(), "Why it is not judged.")),
@@ -78,7 +78,10 @@ const result = {
   sandbox: s.described(version(), "The version of svc-sandbox."),
   command: s.described(s.list(s.text()), "The client's program and its arguments, without keys."),
   seeds: s.described(s.list(s.count()), "The seeds of the runs with varied responses."),
-  allow: s.described(s.list(growingPathId()), "The paths whose wrong answer the client survives on purpose."),
+  allow: s.described(
+    s.list(growingOutcome()),
+    "The outcomes whose wrong answer the client survives on purpose.",
+  ),
   startedAt: s.described(time(), "The real time when the first run started."),
   durationMs: s.described(s.count(), "The real duration of all runs, in milliseconds."),
   runs: s.described(s.count(), "How often the command ran."),
@@ -87,7 +90,7 @@ const result = {
   report: s.described(reportShape, "Coverage and advice of the plain run."),
 };
 const resultShape = s.mapping(result);
-/** The outcome of certifying a client. Plain data; its texts may contain the caller's input, so renderers redact and escape. */
+/** The result of certifying a client. Plain data; its texts may contain the caller's input, so renderers redact and escape. */
 export interface CertifyResult extends ValueOf<typeof resultShape> {}
 
 /** The version of the certificate's format. It changes if a reader of this version could misread a new one. */
@@ -123,7 +126,7 @@ export function resultOf(
   if (plain === undefined) return undefined;
   const others = scenarios.filter((name) => name !== about.scenario);
   const verdict =
-    plain.report.requests === 0 && plain.outcome === "passed"
+    plain.report.requests === 0 && plain.result === "passed"
       ? "no_request"
       : verdictOf(checks, problems, unusable !== undefined);
   const facts = {
@@ -154,7 +157,7 @@ function verdictOf(
   if (problems.length > 0) return "failed";
   const isJudged = (group: string) => {
     const ofGroup = checks.filter(({ name }) => groupOf(name) === group && !/ /.test(name));
-    return ofGroup.length === 0 || ofGroup.some(({ outcome }) => outcome !== "not_judged");
+    return ofGroup.length === 0 || ofGroup.some(({ result }) => result !== "not_judged");
   };
   const isWhole = checks.every(({ why }) => why !== "the run was not made");
   // A runner that repeats failing tests hides faults and resends, which is listed.
@@ -171,7 +174,7 @@ export function certificateJson(certified: CertifyResult): object {
   return JSON.parse(JSON.stringify(facts));
 }
 
-const outcomeTones: Readonly<Record<Judgment["outcome"], Tone>> = {
+const resultTones: Readonly<Record<Judgment["result"], Tone>> = {
   held: "good",
   failed: "bad",
   not_judged: "quiet",
@@ -181,12 +184,12 @@ const outcomeTones: Readonly<Record<Judgment["outcome"], Tone>> = {
 /** The certificate's layout, for its formats. */
 export function certificateLayout(certified: CertifyResult): ReportLayout {
   const { verdict, problems, checks, scenario, why = "" } = certified;
-  const rows = checks.map(({ name, outcome, why = "", whatToDo = "" }) => {
+  const rows = checks.map(({ name, result, why = "", whatToDo = "" }) => {
     const ofCheck = problems.filter(({ runs, ...problem }) => problem.name === name || runs.includes(name));
     const texts = ofCheck.map((problem) => `${problem.sentence}. ${problem.whatToDo}`);
     const details = texts.length > 0 ? texts : [`${why} ${whatToDo}`.trim()].filter(Boolean);
     return {
-      cells: [name, { text: outcome.replace("_", " "), tone: outcomeTones[outcome] }],
+      cells: [name, { text: result.replace("_", " "), tone: resultTones[result] }],
       details: [details],
     };
   });
@@ -195,7 +198,7 @@ export function certificateLayout(certified: CertifyResult): ReportLayout {
     kind: "certificate",
     subject: scenario,
     title: `Certificate of ${commandLine(certified.command)}`,
-    sections: [{ title: "Checks", columns: ["what", "outcome", "why"], rows }],
+    sections: [{ title: "Checks", columns: ["what", "result", "why"], rows }],
     notes: [],
     conclusion: { text: `${verdict.replace("_", " ")}${why && `: ${why}`}`, tone },
     failures: [],

@@ -1,4 +1,4 @@
-import type { PathId } from "../rules/outcomes.js";
+import type { OutcomeId } from "../rules/outcomes.js";
 import type { RunConditions } from "../runs/conditions.js";
 import type { Judgment, Problem } from "./certificate.js";
 import { type CertifyPlan, timeoutsFor } from "./plan.js";
@@ -45,7 +45,7 @@ export class Runs {
     const request = { name, seed, conditions: { profile, ...conditions }, timeouts, isAlone };
     const run = await this.#tools.runClient(request);
     if (run === undefined) return undefined;
-    this.all.push({ name, outcome: run.outcome, report: run.report });
+    this.all.push({ name, result: run.result, report: run.report });
     for (const scenario of run.scenarios) this.scenarios.add(scenario);
     const expected = Math.max(this.#begun, this.#expected);
     this.#tools.ended(name, run, { number: this.all.length, expected });
@@ -58,20 +58,20 @@ export interface Context {
   readonly plan: CertifyPlan;
   readonly runs: Runs;
   readonly plain: ClientRun;
-  readonly covered: readonly PathId[];
+  readonly covered: readonly OutcomeId[];
   readonly varied: Promise<Variations>;
   /** The run whose first request on a path gets the wrong answer; `undefined` if `--allow` names the path. */
-  readonly wrongOnce: (pathId: PathId) => Promise<ClientRun | undefined>;
-  readonly answerOn: (pathId: PathId) => Promise<Answer>;
+  readonly wrongOnce: (outcome: OutcomeId) => Promise<ClientRun | undefined>;
+  readonly answerOn: (outcome: OutcomeId) => Promise<Answer>;
   /** Why a client that keeps accepted responses may hide a runner that repeats tests; it keeps no 404. */
-  readonly whyRepeated: (pathId: PathId) => Promise<Reason | undefined>;
+  readonly whyRepeated: (outcome: OutcomeId) => Promise<Reason | undefined>;
   /** Why a failure that comes only once may not show, such as a runner that repeats tests; `undefined` if it shows. */
   readonly whyHidden: () => Promise<Reason | undefined>;
 }
 
-export const check = (name: string, outcome: Judgment["outcome"], reason?: Reason): Judgment => ({
+export const check = (name: string, result: Judgment["result"], reason?: Reason): Judgment => ({
   name,
-  outcome,
+  result,
   ...reason,
 });
 export const held = (name: string): Judged => ({ checks: [check(name, "held")], problems: [] });

@@ -1,9 +1,9 @@
-import { effectAt, type FaultPathId, whatToDoAfter } from "../rules/fault-effects.js";
-import { type ApiPathId, isSuccess, type PathId } from "../rules/outcomes.js";
+import { effectAt, type FaultOutcomeId, whatToDoAfter } from "../rules/fault-effects.js";
+import { type ApiOutcomeId, isSuccess, type OutcomeId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import type { Problem } from "./certificate.js";
 import { type Context, check, held, type Judged, open } from "./context.js";
-import { againWith, type CertifyPlan, faultsAsked, faultsOf, longestWait, otherPath } from "./plan.js";
+import { againWith, type CertifyPlan, faultsAsked, faultsOf, longestWait, otherOutcome } from "./plan.js";
 import {
   type ClientRun,
   findDependency,
@@ -24,88 +24,88 @@ export async function judgeFaults(context: Context): Promise<Judged[]> {
 
 /** A path whose first request a test uses. `isSteady`: each run sends equally many requests there. */
 interface FaultTarget {
-  readonly pathId: PathId;
+  readonly outcome: OutcomeId;
   readonly isSteady: boolean;
 }
 
 async function faultSubject({ plain, varied, answerOn }: Context): Promise<FaultTarget | undefined> {
   const { passed } = await varied;
-  const isSteady = (pathId: PathId) =>
-    passed.every((run) => requestsIn(run, pathId) === requestsIn(plain, pathId));
-  const subjects = [...new Set(plain.sent.flatMap(({ requests }) => requests.map(({ pathId }) => pathId)))]
-    .filter((pathId) => isSuccess(pathId))
-    .map((pathId) => ({ pathId, isSteady: isSteady(pathId) }))
+  const isSteady = (outcome: OutcomeId) =>
+    passed.every((run) => requestsIn(run, outcome) === requestsIn(plain, outcome));
+  const subjects = [...new Set(plain.sent.flatMap(({ requests }) => requests.map(({ outcome }) => outcome)))]
+    .filter((outcome) => isSuccess(outcome))
+    .map((outcome) => ({ outcome, isSteady: isSteady(outcome) }))
     .toSorted((one, other) => Number(other.isSteady) - Number(one.isSteady));
   for (const subject of subjects)
-    if ((await answerOn(subject.pathId)).kind === "noticed once") return subject;
+    if ((await answerOn(subject.outcome)).kind === "noticed once") return subject;
   return undefined;
 }
 
-type Hit = (pathId?: PathId, isAlone?: boolean) => Promise<ClientRun | undefined>;
+type Hit = (outcome?: OutcomeId, isAlone?: boolean) => Promise<ClientRun | undefined>;
 
 async function judgeFault(
-  fault: FaultPathId,
+  fault: FaultOutcomeId,
   subject: FaultTarget | undefined,
   context: Context,
 ): Promise<Judged> {
   const { runs, plain } = context;
   const faults = faultsOf(fault);
-  const hit: Hit = (pathId, isAlone = false) =>
+  const hit: Hit = (outcome, isAlone = false) =>
     runs.make(
       fault,
-      { faults, once: pathId === undefined ? {} : { pathId } },
+      { faults, once: outcome === undefined ? {} : { outcome } },
       { wait: longestWait, isAlone },
     );
-  const first = await hit(subject?.pathId);
+  const first = await hit(subject?.outcome);
   if (first === undefined) return open(fault, notMade);
-  const pathId = first.hitPath;
-  if (pathId === undefined) return open(fault, notHit);
-  if (first.outcome !== "passed") return judgeFailure(fault, first, pathId, context, hit);
+  const outcome = first.hitOutcome;
+  if (outcome === undefined) return open(fault, notHit);
+  if (first.result !== "passed") return judgeFailure(fault, first, outcome, context, hit);
   const reason =
     whyNotJudged(plain, first, "hit") ??
-    (subject === undefined ? await whyUnseen(pathId, context) : undefined);
+    (subject === undefined ? await whyUnseen(outcome, context) : undefined);
   if (reason !== undefined) return open(fault, reason);
   if (subject?.isSteady) {
-    const isFollowed = requestsIn(first, pathId) > requestsIn(plain, pathId);
+    const isFollowed = requestsIn(first, outcome) > requestsIn(plain, outcome);
     return isFollowed || effectAt(fault).onlyDelays ? held(fault) : open(fault, notFollowed);
   }
   // A response that nobody uses may have been hit, but not all of each second ones are such.
-  const each = faults.map(({ then }) => ({ when: { path_id: pathId as ApiPathId, every: 2 }, then }));
+  const each = faults.map(({ then }) => ({ when: { outcome: outcome as ApiOutcomeId, every: 2 }, then }));
   const second = await runs.make(fault, { faults: each }, { wait: longestWait });
-  return second?.outcome === "passed" && second.hits > 0 ? held(fault) : open(fault, differing);
+  return second?.result === "passed" && second.hits > 0 ? held(fault) : open(fault, differing);
 }
 
-async function whyUnseen(pathId: PathId, context: Context): Promise<Reason | undefined> {
-  const isOnce = requestsIn(context.plain, pathId) === 1;
-  return (await context.whyHidden()) ?? (isOnce ? context.whyRepeated(pathId) : undefined);
+async function whyUnseen(outcome: OutcomeId, context: Context): Promise<Reason | undefined> {
+  const isOnce = requestsIn(context.plain, outcome) === 1;
+  return (await context.whyHidden()) ?? (isOnce ? context.whyRepeated(outcome) : undefined);
 }
 
 /** Another path shows where the command fails; the same one, whether it does so again. */
 async function judgeFailure(
-  fault: FaultPathId,
+  fault: FaultOutcomeId,
   first: ClientRun,
-  pathId: PathId,
+  outcome: OutcomeId,
   { plan, covered }: Context,
   hit: Hit,
 ): Promise<Judged> {
-  if (fault === "fault.hang" && first.outcome === "timed_out")
-    return faultFailed(fault, first, [pathId], plan);
-  const secondPath = otherPath(covered, pathId) ?? pathId;
-  const second = await hit(secondPath);
-  if (second !== undefined && second.outcome !== "passed" && second.hits > 0)
-    return faultFailed(fault, first, [...new Set([pathId, secondPath])], plan);
-  const again = await hit(pathId, true);
-  return again?.outcome === "passed" ? open(fault, onceFailed) : faultFailed(fault, first, [pathId], plan);
+  if (fault === "fault.hang" && first.result === "timed_out")
+    return faultFailed(fault, first, [outcome], plan);
+  const secondOutcome = otherOutcome(covered, outcome) ?? outcome;
+  const second = await hit(secondOutcome);
+  if (second !== undefined && second.result !== "passed" && second.hits > 0)
+    return faultFailed(fault, first, [...new Set([outcome, secondOutcome])], plan);
+  const again = await hit(outcome, true);
+  return again?.result === "passed" ? open(fault, onceFailed) : faultFailed(fault, first, [outcome], plan);
 }
 
 const faultFailed = (
-  fault: FaultPathId,
+  fault: FaultOutcomeId,
   run: ClientRun,
-  paths: readonly PathId[],
+  outcomes: readonly OutcomeId[],
   plan: CertifyPlan,
 ): Judged => ({
   checks: [check(fault, "failed")],
-  problems: [{ ...faultProblem(fault, run, paths), again: againWith(plan, "certify", "--only", fault) }],
+  problems: [{ ...faultProblem(fault, run, outcomes), again: againWith(plan, "certify", "--only", fault) }],
 });
 
 const notFollowed: Reason = {
@@ -126,13 +126,13 @@ const onceFailed: Reason = {
 };
 
 function faultProblem(
-  fault: FaultPathId,
-  { outcome, output }: ClientRun,
-  paths: readonly PathId[],
+  fault: FaultOutcomeId,
+  { result, output }: ClientRun,
+  outcomes: readonly OutcomeId[],
 ): Omit<Problem, "again"> {
   const page = fault === "fault.status" ? " with an HTML page" : "";
-  const happens = `the first request that would end on ${listed(paths, "or")} ${effectAt(fault).happens}${page}`;
-  const isLate = outcome === "timed_out";
+  const happens = `the first request that would end on ${listed(outcomes, "or")} ${effectAt(fault).happens}${page}`;
+  const isLate = result === "timed_out";
   const pageFix = page && " Read the status before the body: the error page of a gateway is HTML.";
   const longer = isLate
     ? " If your client has a longer timeout, raise --timeout, for example to --timeout 60s."

@@ -1,5 +1,5 @@
 import type { Profile } from "../rules/assumptions.js";
-import { outcomeOf, type PathId } from "../rules/outcomes.js";
+import { type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { createAnswers, judgeAnswers, whyUnnoticed } from "./answers.js";
 import { type Certification, onlyOnce, type Problem } from "./certificate.js";
 import { type Context, check, type Judged, open, Runs } from "./context.js";
@@ -7,7 +7,7 @@ import { judgeFaults } from "./faults.js";
 import {
   againOf,
   type CertifyPlan,
-  coveredPaths,
+  coveredOutcomes,
   faultsAsked,
   isWanted,
   seedsOf,
@@ -31,7 +31,7 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
   });
   if (plain === undefined || unusable !== undefined)
     return { ...done({ checks: [], problems: [] }), ...(unusable && { unusable }) };
-  const covered = coveredPaths(plain.report);
+  const covered = coveredOutcomes(plain.report);
   runs.measured(plain, expectedRuns(plan, covered));
   const varied = runVaried(plan, runs, plain);
   const answers = createAnswers(plan, runs, plain);
@@ -60,9 +60,9 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
 }
 
 /** How many runs a client without a problem takes. */
-function expectedRuns(plan: CertifyPlan, covered: readonly PathId[]): number {
+function expectedRuns(plan: CertifyPlan, covered: readonly OutcomeId[]): number {
   const seeds = seedsOf(plan);
-  const answers = covered.filter((pathId) => isWanted(plan, `answer.${pathId}`));
+  const answers = covered.filter((outcome) => isWanted(plan, `answer.${outcome}`));
   const resends = resendKinds(covered).filter(({ name }) => isWanted(plan, name));
   const isMixed = seeds.length > 1 || plan.only?.includes("varied.mixed");
   // A 401 takes two forms.
@@ -71,14 +71,14 @@ function expectedRuns(plan: CertifyPlan, covered: readonly PathId[]): number {
 }
 
 async function whyUnusable(plain: ClientRun, runs: Runs): Promise<Reason | undefined> {
-  const { outcome, code, report, failure } = plain;
-  if (outcome === "passed" || failure !== undefined)
-    return outcome === "passed" ? whyTooLittle(report) : undefined;
-  if (outcome === "timed_out") {
+  const { result, code, report, failure } = plain;
+  if (result === "passed" || failure !== undefined)
+    return result === "passed" ? whyTooLittle(report) : undefined;
+  if (result === "timed_out") {
     const [most] = report.repeats.toSorted((one, other) => other.count - one.count);
     const resent =
       most && most.count > 100
-        ? `. It still resends \`${most.key ?? most.fingerprint}\` after ${outcomeOf(most.pathId).status} (${most.count} times)`
+        ? `. It still resends \`${most.key ?? most.fingerprint}\` after ${outcomeOf(most.outcome).status} (${most.count} times)`
         : "";
     return {
       why: `the command does not end in time in the plain run${resent}`,
@@ -87,7 +87,7 @@ async function whyUnusable(plain: ClientRun, runs: Runs): Promise<Reason | undef
     };
   }
   const why = `the command fails in the plain run with exit code ${code}`;
-  const again = async (profile: Profile) => (await runs.make("plain", { profile }))?.outcome === "passed";
+  const again = async (profile: Profile) => (await runs.make("plain", { profile }))?.result === "passed";
   if (await again("minimal"))
     return {
       why: `${why}, and passes when it runs again`,

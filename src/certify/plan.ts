@@ -1,7 +1,7 @@
 import type { Report } from "../report/report-shape.js";
 import { variableOf } from "../rules/api-key.js";
-import { effectAt, type FaultPathId } from "../rules/fault-effects.js";
-import { faultPathIds, isFault, isSuccess, outcomeOf, type PathId } from "../rules/outcomes.js";
+import { effectAt, type FaultOutcomeId } from "../rules/fault-effects.js";
+import { faultOutcomes, isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import type { RunConditions } from "../runs/conditions.js";
 import type { Judgment } from "./certificate.js";
 import type { NamedRun, Reason, SentKey, Timeouts } from "./run.js";
@@ -16,7 +16,7 @@ export interface CertifyPlan {
   readonly hasAllFaults?: boolean;
   /** The names of the only runs, besides the plain one. Default: all. */
   readonly only?: readonly string[] | undefined;
-  /** The paths whose wrong answer the client survives on purpose. */
+  /** The outcomes whose wrong answer the client survives on purpose. */
   readonly allow: readonly string[];
   /** The key of resends, if the client sends it. */
   readonly defaultKey: string | undefined;
@@ -27,13 +27,13 @@ export interface CertifyPlan {
   readonly timeout?: number | undefined;
 }
 
-/** The minimum of promised paths and announced endpoints that a client must cover: fewer show too little. */
-export const minPaths = 5;
+/** The minimum of promised outcomes and announced endpoints that a client must cover: fewer show too little. */
+export const minOutcomes = 5;
 
 /** Eight seeds in a row show every variant of each row. */
 export const seedCount = 8;
 
-const usualFaults: readonly FaultPathId[] = [
+const usualFaults: readonly FaultOutcomeId[] = [
   "fault.hang",
   "fault.status",
   "fault.truncate",
@@ -41,7 +41,7 @@ const usualFaults: readonly FaultPathId[] = [
 ];
 
 /** A fault of a run: a status comes with a gateway's page. */
-export function faultsOf(fault: FaultPathId): NonNullable<RunConditions["faults"]> {
+export function faultsOf(fault: FaultOutcomeId): NonNullable<RunConditions["faults"]> {
   const { example } = effectAt(fault);
   const then = fault === "fault.status" ? { ...example, body: "html" as const } : example;
   return [{ then }];
@@ -62,8 +62,8 @@ export function isWanted({ only }: Pick<CertifyPlan, "only">, name: string): boo
 }
 
 /** The faults that are tried. */
-export function faultsAsked(plan: Pick<CertifyPlan, "only" | "hasAllFaults">): FaultPathId[] {
-  return faultPathIds.filter(
+export function faultsAsked(plan: Pick<CertifyPlan, "only" | "hasAllFaults">): FaultOutcomeId[] {
+  return faultOutcomes.filter(
     (fault) =>
       isWanted(plan, fault) &&
       (plan.hasAllFaults || plan.only?.includes(fault) || usualFaults.includes(fault)),
@@ -90,9 +90,9 @@ export function againWith(
 }
 
 /** The command that shows a run again; `exec` has no limit of time. */
-export function againOf({ name, outcome }: Pick<NamedRun, "name" | "outcome">, plan: CertifyPlan): string[] {
+export function againOf({ name, result }: Pick<NamedRun, "name" | "result">, plan: CertifyPlan): string[] {
   const seed = seedIn(name);
-  if (outcome === "timed_out" || (seed === undefined && name !== "plain"))
+  if (result === "timed_out" || (seed === undefined && name !== "plain"))
     return againWith(plan, "certify", "--only", name);
   const varied = seed === undefined ? [] : ["--profile", "varied", "--seed", String(seed)];
   return againWith(plan, "exec", ...varied);
@@ -110,18 +110,21 @@ export function resendKeyOf(
   { defaultKey, allow }: Pick<CertifyPlan, "defaultKey" | "allow">,
 ): SentKey | undefined {
   const working = sent.filter(
-    ({ isUnknown, requests }) => !isUnknown && requests.some(({ pathId }) => isSuccess(pathId)),
+    ({ isUnknown, requests }) => !isUnknown && requests.some(({ outcome }) => isSuccess(outcome)),
   );
   const always = working.filter(({ requests }) =>
-    requests.every(({ pathId }) => isSuccess(pathId) || isFault(pathId)),
+    requests.every(({ outcome }) => isSuccess(outcome) || isFault(outcome)),
   );
-  const judgeable = always.filter(({ requests }) => !requests.some(({ pathId }) => allow.includes(pathId)));
+  const judgeable = always.filter(({ requests }) => !requests.some(({ outcome }) => allow.includes(outcome)));
   return judgeable.find(({ key }) => key === defaultKey) ?? judgeable[0] ?? always[0] ?? working[0];
 }
 
 /** A path for a second run of a fault: another one, of a key that works if there is one. */
-export function otherPath(paths: readonly PathId[], first: PathId | undefined): PathId | undefined {
-  const others = paths.filter((pathId) => pathId !== first);
+export function otherOutcome(
+  outcomes: readonly OutcomeId[],
+  first: OutcomeId | undefined,
+): OutcomeId | undefined {
+  const others = outcomes.filter((outcome) => outcome !== first);
   return others.find(isSuccess) ?? others[0] ?? first;
 }
 
@@ -136,25 +139,32 @@ export function timeoutsFor(timeout: number | undefined, plainMs: number | undef
   return { total, silent: wait === 0 ? total : Math.max(longestWait, wait) + plainMs };
 }
 
-export function coveredPaths({ paths }: Report): PathId[] {
-  return paths.flatMap(({ promised, covered, pathId }) =>
-    covered && (promised || isSuccess(pathId)) ? pathId : [],
+export function coveredOutcomes({ outcomes }: Report): OutcomeId[] {
+  return outcomes.flatMap(({ promised, covered, outcome }) =>
+    covered && (promised || isSuccess(outcome)) ? outcome : [],
   );
 }
 
 const misdirections = ["key-in-query", "key-in-authorization", "wrong-method-or-path"];
 
 /** Returns why a plain run that passed covers too little; `undefined` if it covers enough. */
-export function whyTooLittle({ coverage, announced, paths, advice, requests }: Report): Reason | undefined {
-  const missing = minPaths - coverage.covered - announced.covered;
+export function whyTooLittle({
+  coverage,
+  announced,
+  outcomes,
+  advice,
+  requests,
+}: Report): Reason | undefined {
+  const missing = minOutcomes - coverage.covered - announced.covered;
   if (missing <= 0) return undefined;
   const wrong = advice.find(({ id }) => misdirections.includes(id));
-  const sendsKey = wrong || paths.some((row) => row.promised && row.covered && row.pathId !== "401.missing");
-  const few = `the client covers ${coverage.covered} of ${coverage.promised} promised paths, and certify needs ${minPaths}`;
+  const sendsKey =
+    wrong || outcomes.some((row) => row.promised && row.covered && row.outcome !== "401.missing");
+  const few = `the client covers ${coverage.covered} of ${coverage.promised} promised outcomes, and certify needs ${minOutcomes}`;
   const why =
     requests === 0 ? "the command sent no request" : sendsKey ? few : "the client sends no key in x-api-key";
   const fix = wrong ? `${wrong.meaning} ${wrong.whatToDo} ` : "";
-  const keys = keysToSend(paths.filter(({ promised }) => promised));
+  const keys = keysToSend(outcomes.filter(({ promised }) => promised));
   return {
     why,
     whatToDo: `${fix}Send ${missing} or more of these keys, and check each response: ${keys.join(", ")}`,
@@ -162,31 +172,31 @@ export function whyTooLittle({ coverage, announced, paths, advice, requests }: R
 }
 
 /** The variables of keys that cover what the client does not. */
-const keysToSend = (paths: Report["paths"]) =>
-  paths.flatMap(({ covered, pathId, howToCover }) => {
+const keysToSend = (outcomes: Report["outcomes"]) =>
+  outcomes.flatMap(({ covered, outcome, howToCover }) => {
     const { ref = "none", scopes } = howToCover ?? {};
-    return !covered && ref !== "none" && scopes === undefined ? [`${variableOf(ref)} (${pathId})`] : [];
+    return !covered && ref !== "none" && scopes === undefined ? [`${variableOf(ref)} (${outcome})`] : [];
   });
 
 /** Returns why `--only` has shown nothing, if each check that it names is not judged; `undefined` if one is. */
 export function whyNothingTried(
   { only = [] }: Pick<CertifyPlan, "only">,
   checks: readonly Judgment[],
-  { paths }: Report,
+  { outcomes }: Report,
 ): Reason | undefined {
   const name = only.find((one) => {
     const asked = checks.filter(
       (check) => !check.name.includes(" ") && isWanted({ only: [one] }, check.name),
     );
-    return one !== "plain" && asked.every(({ outcome }) => outcome === "not_judged");
+    return one !== "plain" && asked.every(({ result }) => result === "not_judged");
   });
   if (name === undefined) return undefined;
   const reason = checks.find((check) => isWanted({ only: [name] }, check.name));
   const { why, whatToDo } = reason ?? {};
   if (why !== undefined && whatToDo !== undefined) return { why: `${name}: ${why}`, whatToDo };
   const [, path = ""] = /^answer\.(.+)/.exec(name) ?? [];
-  const ofName = paths.filter(({ pathId }) =>
-    path === "" ? name.endsWith(`.${outcomeOf(pathId).code}`) : pathId.startsWith(path),
+  const ofName = outcomes.filter(({ outcome }) =>
+    path === "" ? name.endsWith(`.${outcomeOf(outcome).code}`) : outcome.startsWith(path),
   );
   return {
     why: `the client covers no path of ${name}`,

@@ -1,6 +1,6 @@
 import { type AdviceId, adviceTable } from "../rules/advice.js";
 import { variableOf } from "../rules/api-key.js";
-import { type ApiPathId, isFault, isSuccess, outcomeOf, type PathId } from "../rules/outcomes.js";
+import { type ApiOutcomeId, isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import type { Resend } from "../runs/conditions.js";
 import type { Problem } from "./certificate.js";
@@ -26,7 +26,7 @@ import {
 } from "./run.js";
 
 /** One kind of rejection, after which a client must not send the key again, or not at once. */
-export interface ResendKind extends Pick<Resend, "pathId" | "when" | "seconds" | "asDate"> {
+export interface ResendKind extends Pick<Resend, "outcome" | "when" | "seconds" | "asDate"> {
   /** Its name in `--only`. */
   readonly name: string;
   readonly after: string;
@@ -35,21 +35,21 @@ export interface ResendKind extends Pick<Resend, "pathId" | "when" | "seconds" |
 
 const [seconds, lastingSeconds] = [4, 10];
 
-/** The kinds of rejections for a client that covers these paths. */
-export function resendKinds(covered: readonly PathId[]): ResendKind[] {
-  const pathOf = (status: number, usual: ApiPathId) =>
-    (covered.find((pathId) => outcomeOf(pathId).status === status) ?? usual) as ApiPathId;
-  const codes = new Map<string, ApiPathId>();
-  for (const pathId of covered.filter((one) => outcomeOf(one).status === 403)) {
-    const code = String(outcomeOf(pathId).code);
-    if (!codes.has(code)) codes.set(code, pathId as ApiPathId);
+/** The kinds of rejections for a client that covers these outcomes. */
+export function resendKinds(covered: readonly OutcomeId[]): ResendKind[] {
+  const pathOf = (status: number, usual: ApiOutcomeId) =>
+    (covered.find((outcome) => outcomeOf(outcome).status === status) ?? usual) as ApiOutcomeId;
+  const codes = new Map<string, ApiOutcomeId>();
+  for (const outcome of covered.filter((one) => outcomeOf(one).status === 403)) {
+    const code = String(outcomeOf(outcome).code);
+    if (!codes.has(code)) codes.set(code, outcome as ApiOutcomeId);
   }
   const soon = {
-    pathId: pathOf(429, "429.per_minute"),
+    outcome: pathOf(429, "429.per_minute"),
     when: "too soon",
     advice: "too-soon-after-429",
   } as const;
-  const failing = { pathId: "fault.status", when: "too soon", advice: "too-soon-after-503" } as const;
+  const failing = { outcome: "fault.status", when: "too soon", advice: "too-soon-after-503" } as const;
   return [
     { name: "resend.429.without", ...soon, after: "a 429 without `Retry-After`" },
     { name: "resend.429.seconds", ...soon, after: `a 429 with \`Retry-After: ${seconds}\``, seconds },
@@ -63,18 +63,18 @@ export function resendKinds(covered: readonly PathId[]): ResendKind[] {
     },
     {
       name: "resend.outage",
-      pathId: "fault.status",
+      outcome: "fault.status",
       when: "hasty",
       after: "a 503",
       advice: "no-pause-after-failure",
     },
     {
-      ...{ name: "resend.401", pathId: pathOf(401, "401.revoked"), when: "always" },
+      ...{ name: "resend.401", outcome: pathOf(401, "401.revoked"), when: "always" },
       ...{ after: "a 401", advice: "same-key-after-401" },
     },
-    ...[...codes].map(([code, pathId]): ResendKind => {
+    ...[...codes].map(([code, outcome]): ResendKind => {
       const after = `a 403 with \`${code}\``;
-      return { name: `resend.403.${code}`, pathId, when: "always", after, advice: "same-key-after-403" };
+      return { name: `resend.403.${code}`, outcome, when: "always", after, advice: "same-key-after-403" };
     }),
   ];
 }
@@ -96,8 +96,8 @@ export async function judgeAllResends(context: Context): Promise<Judged[]> {
   const subject = resendKeyOf(plain.sent, plan);
   if (subject === undefined) return [open("resends", noKey)];
   const { key, requests } = subject;
-  const accepted = requests.filter(({ pathId }) => isSuccess(pathId));
-  const { pathId } = accepted[0] as KeyRequest;
+  const accepted = requests.filter(({ outcome }) => isSuccess(outcome));
+  const { outcome } = accepted[0] as KeyRequest;
   const { passed, checks } = await varied;
   const counts = [plain, ...passed].map((run) => sendsOf(run, key));
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
@@ -112,7 +112,7 @@ export async function judgeAllResends(context: Context): Promise<Judged[]> {
     whyHidden: async () =>
       (await whyHidden()) ??
       (await whyBackground()) ??
-      (accepted.length === 1 ? context.whyRepeated(pathId) : undefined),
+      (accepted.length === 1 ? context.whyRepeated(outcome) : undefined),
     passes: checks.length > 1 ? minPasses : maxPasses,
     run: (kind, resend) => runs.make(kind.name, { resend }, { wait: waitFor(kind, requests.length) }),
   };
@@ -151,12 +151,12 @@ const sentOnce = (key: string): Reason => ({
 
 /** Something sends a key on its own if a late response to another key lets it come more often. */
 async function whyInBackground(subject: SentKey, { runs, plain }: Context): Promise<Reason | undefined> {
-  const ofKey = subject.requests.map(({ pathId }) => pathId);
-  const paths = plain.sent.flatMap(({ requests }) => requests.map(({ pathId }) => pathId));
-  const pathId = paths.find((one) => !isFault(one) && !ofKey.includes(one));
-  if (pathId === undefined) return undefined;
+  const ofKey = subject.requests.map(({ outcome }) => outcome);
+  const outcomes = plain.sent.flatMap(({ requests }) => requests.map(({ outcome }) => outcome));
+  const outcome = outcomes.find((one) => !isFault(one) && !ofKey.includes(one));
+  if (outcome === undefined) return undefined;
   const then = { latency: "2s" } as const;
-  const run = await runs.make("resends", { faults: [{ then }], once: { pathId } }, { wait: longestWait });
+  const run = await runs.make("resends", { faults: [{ then }], once: { outcome } }, { wait: longestWait });
   if (run === undefined) return notMade;
   const [usual, more] = [sendsOf(plain, subject.key), sendsOf(run, subject.key)];
   return more > usual ? unsteady(subject.key, usual, more) : undefined;
@@ -208,19 +208,19 @@ const nothingRejected: Reason = {
 
 /** A client that sends more after a rejection than after a response that accepts it may have sent the key again. */
 async function whyContradicted(
-  { when, pathId, name }: ResendKind,
+  { when, outcome, name }: ResendKind,
   { covered, wrongOnce, plain }: Context,
 ): Promise<Reason | undefined> {
   if (when !== "always") return undefined;
-  const { status, code } = outcomeOf(pathId);
-  const isOfKind = (one: PathId) =>
+  const { status, code } = outcomeOf(outcome);
+  const isOfKind = (one: OutcomeId) =>
     outcomeOf(one).status === status && (name === "resend.401" || outcomeOf(one).code === code);
   for (const one of covered.filter(isOfKind)) {
     const accepted = await wrongOnce(one);
     const fewer = accepted === undefined ? 0 : requestsIn(plain, one) - requestsIn(accepted, one);
     if (fewer <= 0) continue;
     const ids = plain.sent.flatMap(({ requests }) =>
-      requests.flatMap(({ id, pathId }) => (pathId === one ? id : [])),
+      requests.flatMap(({ id, outcome }) => (outcome === one ? id : [])),
     );
     return {
       why: `with the first request on ${one} accepted, the command sent ${fewer === 1 ? "1 request" : `${fewer} requests`} fewer there than in the plain run (${ids.slice(0, 4).join(", ")})`,
@@ -245,7 +245,7 @@ class Form {
   /** `undefined` if nothing was rejected that another request followed. */
   async judge(): Promise<Seen | undefined> {
     const first = await this.#reject(this.#after);
-    if (first?.outcome !== "passed") return this.#withoutPass(first);
+    if (first?.result !== "passed") return this.#withoutPass(first);
     const whyNot = whyNotJudged(this.#tools.plain, first, "hit");
     if (whyNot !== undefined) return first.hits === 0 ? undefined : leave(whyNot);
     if (first.rewards.length === 0) return this.#kind.when === "too soon" ? hold : undefined;
@@ -257,7 +257,7 @@ class Form {
   async #whyNotProven(first: ClientRun): Promise<Seen | undefined> {
     const always = await this.#rejectAlways();
     if (always === undefined) return leave(notMade);
-    if (always.outcome === "passed") return leave(this.#early(first));
+    if (always.result === "passed") return leave(this.#early(first));
     this.#tools.expectMore(2 * this.#tools.passes);
     const hidden = await this.#tools.whyHidden();
     if (hidden !== undefined) return leave(hidden);
@@ -274,7 +274,7 @@ class Form {
     let count = 1;
     for (let left = 2 * this.#tools.passes; left > 0 && count < this.#tools.passes; left--) {
       const run = await this.#reject(this.#after);
-      if (run?.outcome !== "passed") return this.#withoutPass(run, first);
+      if (run?.result !== "passed") return this.#withoutPass(run, first);
       if (this.#isResent(run) && whyNotJudged(this.#tools.plain, run, "hit") === undefined) count += 1;
     }
     return count < this.#tools.passes ? leave(this.#early(first)) : undefined;
@@ -285,7 +285,7 @@ class Form {
     const { passes } = this.#tools;
     for (let left = passes; left > 0; left--) {
       const run = await this.#reject(this.#after + 1);
-      if (run?.outcome !== "passed") return this.#withoutPass(run, first);
+      if (run?.result !== "passed") return this.#withoutPass(run, first);
       // Deterministic tests send nothing there.
       if (run.hits === 0 && passes === minPasses) return undefined;
     }
@@ -293,15 +293,15 @@ class Form {
   }
 
   #reject(after: number, more: Pick<Resend, "lasts" | "seconds"> = {}): Promise<ClientRun | undefined> {
-    const { pathId, when, seconds, asDate } = this.#kind;
+    const { outcome, when, seconds, asDate } = this.#kind;
     const timed = { ...(seconds !== undefined && { seconds }), ...(asDate && { asDate }) };
-    return this.#tools.run(this.#kind, { key: this.#tools.key, pathId, when, ...timed, after, ...more });
+    return this.#tools.run(this.#kind, { key: this.#tools.key, outcome, when, ...timed, after, ...more });
   }
 
   /** A command that fails has sent nothing again, unless a request that must not follow was accepted. One that does not end may still do so. */
   #withoutPass(run: ClientRun | undefined, first?: ClientRun): Seen {
     if (run === undefined) return leave(notMade);
-    if (run.outcome !== "failed") return leave(tooLate);
+    if (run.result !== "failed") return leave(tooLate);
     const resent = [run, first].find((one) => one !== undefined && this.#isResent(one));
     return resent === undefined ? hold : leave(this.#early(resent));
   }

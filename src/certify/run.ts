@@ -1,6 +1,6 @@
 import words from "../api/variation/words.json" with { type: "json" };
 import type { Report } from "../report/report-shape.js";
-import { isFault, type PathId } from "../rules/outcomes.js";
+import { isFault, type OutcomeId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import type { RunConditions } from "../runs/conditions.js";
 import type { VariedPoint } from "../sandbox/journal/counts.js";
@@ -16,13 +16,13 @@ export interface SentKey {
 export interface KeyRequest {
   readonly id: string;
   /** Where it ended, or would have ended without the conditions of the run. */
-  readonly pathId: PathId;
+  readonly outcome: OutcomeId;
 }
 
 /** The last response of a run, and how it varied. */
 export interface LastResponse {
   readonly id: string;
-  readonly pathId: PathId;
+  readonly outcome: OutcomeId;
   readonly status: number;
   readonly points: readonly VariedPoint[];
 }
@@ -34,7 +34,7 @@ export interface RunFacts {
   readonly points: readonly VariedPoint[];
   /** The requests that the conditions of the run hit, and where the first would have ended. */
   readonly hits: number;
-  readonly hitPath: PathId | undefined;
+  readonly hitOutcome: OutcomeId | undefined;
   /** The requests that were accepted although they must not follow. */
   readonly rewards: readonly Reward[];
   readonly last: LastResponse | undefined;
@@ -52,7 +52,7 @@ export interface Reward {
 }
 
 export interface ClientRun extends RunFacts {
-  readonly outcome: "passed" | "failed" | "timed_out";
+  readonly result: "passed" | "failed" | "timed_out";
   readonly code: number | null;
   readonly durationMs: number;
   readonly report: Report;
@@ -65,7 +65,7 @@ export interface ClientRun extends RunFacts {
 }
 
 /** A run, by its name in `--only`. */
-export interface NamedRun extends Pick<ClientRun, "outcome" | "report"> {
+export interface NamedRun extends Pick<ClientRun, "result" | "report"> {
   readonly name: string;
 }
 
@@ -126,8 +126,8 @@ export const findDependency = "Find out what else the command depends on: time, 
 export const idOfPoint = ({ row, status, variant }: VariedPoint) => `${row} ${status} ${variant}`;
 
 /** The number of a run's requests: all, or those that ended on a path. */
-export const requestsIn = ({ sent }: Pick<RunFacts, "sent">, pathId?: PathId) =>
-  sent.flatMap(({ requests }) => requests).filter((one) => pathId === undefined || one.pathId === pathId)
+export const requestsIn = ({ sent }: Pick<RunFacts, "sent">, outcome?: OutcomeId) =>
+  sent.flatMap(({ requests }) => requests).filter((one) => outcome === undefined || one.outcome === outcome)
     .length;
 
 const rerun =
@@ -169,8 +169,8 @@ function missingIn(plain: Pick<RunFacts, "sent">, run: Pick<RunFacts, "sent">): 
 function requestsOf({ key, isUnknown, requests }: SentKey): string[] {
   const name = isUnknown || key === "" ? "" : `\`${key}\` `;
   return requests
-    .filter(({ pathId }) => !isFault(pathId))
-    .map(({ pathId }) => (name === "" ? `a request that ends on ${pathId}` : `${name}(${pathId})`));
+    .filter(({ outcome }) => !isFault(outcome))
+    .map(({ outcome }) => (name === "" ? `a request that ends on ${outcome}` : `${name}(${outcome})`));
 }
 
 const errorLine =

@@ -1,4 +1,4 @@
-import type { PathId } from "../rules/outcomes.js";
+import type { OutcomeId } from "../rules/outcomes.js";
 import {
   Counters,
   type Counting,
@@ -27,7 +27,7 @@ export class SeenRequests implements Counting {
   readonly #unvaried = new Set<string>();
   readonly #rewards: Reward[] = [];
   #hits = 0;
-  #hitPath: PathId | undefined;
+  #hitOutcome: OutcomeId | undefined;
   #pinned: Observation["pinned"];
   #last: LastResponse | undefined;
   #latest: number;
@@ -59,7 +59,7 @@ export class SeenRequests implements Counting {
       sent: [...this.#sent.values()],
       points: [...this.#points.values()],
       hits: this.#hits,
-      hitPath: this.#hitPath,
+      hitOutcome: this.#hitOutcome,
       rewards: this.#rewards,
       last: this.#last,
       pinned: pinned && `${pinned.place ?? "the client's code"} sets the seed ${pinned.seed}`,
@@ -68,15 +68,15 @@ export class SeenRequests implements Counting {
     };
   }
 
-  #observe({ id, pathId, status, key: ref, fingerprint }: Exchange, seen: Observation): void {
+  #observe({ id, outcome, status, key: ref, fingerprint }: Exchange, seen: Observation): void {
     const key = ref ?? fingerprint ?? "";
     const sent = this.#sent.get(key) ?? { key, isUnknown: ref === null, requests: [] };
     this.#sent.set(key, sent);
-    sent.requests.push({ id, pathId: seen.hit ?? pathId });
+    sent.requests.push({ id, outcome: seen.hit ?? outcome });
     const points = seen.points.filter(({ row, variant }) => wordsOf(row, variant) !== undefined);
     for (const point of points) this.#points.set(idOfPoint(point), point);
-    this.#last = { id, pathId, status, points };
-    this.#hitPath ??= seen.hit;
+    this.#last = { id, outcome, status, points };
+    this.#hitOutcome ??= seen.hit;
     this.#hits += seen.hit === undefined ? 0 : 1;
     if (seen.rewardedAfterMs !== undefined) this.#rewards.push({ id, afterMs: seen.rewardedAfterMs });
     this.#pinned ??= seen.pinned;

@@ -3,7 +3,15 @@ import { listed } from "../rules/schema/words.js";
 import { type Causes, type FailedRun, findCauses } from "./causes.js";
 import type { Judgment, Problem } from "./certificate.js";
 import { type Context, check, held, type Judged, open, type Runs, type Variations } from "./context.js";
-import { againOf, againWith, type CertifyPlan, coveredPaths, mixedName, seedCount, seedsOf } from "./plan.js";
+import {
+  againOf,
+  againWith,
+  type CertifyPlan,
+  coveredOutcomes,
+  mixedName,
+  seedCount,
+  seedsOf,
+} from "./plan.js";
 import { type ClientRun, findDependency, lastLineOf, notMade, whyNotJudged } from "./run.js";
 
 /** Runs the client with each seed of varied responses. */
@@ -16,13 +24,13 @@ export async function runVaried(plan: CertifyPlan, runs: Runs, plain: ClientRun)
     }),
   );
   const failed = attempts.flatMap(({ seed, run }) =>
-    run !== undefined && run.outcome !== "passed" ? [{ seed, run }] : [],
+    run !== undefined && run.result !== "passed" ? [{ seed, run }] : [],
   );
   const passed = attempts.flatMap(({ run, reason }) =>
-    run?.outcome === "passed" && reason === undefined ? [run] : [],
+    run?.result === "passed" && reason === undefined ? [run] : [],
   );
   const checks = attempts.map(({ seed, run, reason }) => {
-    if (run !== undefined && run.outcome !== "passed") return check(`varied.${seed}`, "failed");
+    if (run !== undefined && run.result !== "passed") return check(`varied.${seed}`, "failed");
     return check(`varied.${seed}`, reason ? "not_judged" : "held", reason);
   });
   return { passed, failed, checks };
@@ -45,7 +53,7 @@ export async function judgeVaried(context: Context): Promise<Judged & Pick<Cause
       name: names[0] as string,
       sentence,
       whatToDo,
-      again: againOf({ name: names[0] as string, outcome: first.run.outcome }, plan),
+      again: againOf({ name: names[0] as string, result: first.run.result }, plan),
       ...lastLineOf(first.run),
       runs: names,
       ...(row && { row, points }),
@@ -71,12 +79,12 @@ async function judgeMixed({ plan, runs, plain }: Context): Promise<Judged> {
     runs.make(mixedName, { profile: "varied", mixed: true }, { seed: plan.firstSeed, isAlone });
   const run = await mix(false);
   if (run === undefined) return open(mixedName, notMade);
-  if (run.outcome === "passed") {
+  if (run.result === "passed") {
     const reason = whyNotJudged(plain, run, "varied");
     return reason === undefined ? held(mixedName) : open(mixedName, reason);
   }
   const again = await mix(true);
-  if (again === undefined || again.outcome === "passed")
+  if (again === undefined || again.result === "passed")
     return open(mixedName, {
       why: "the command failed once, and passed when it ran again",
       whatToDo: findDependency,
@@ -94,7 +102,7 @@ async function judgeMixed({ plan, runs, plain }: Context): Promise<Judged> {
 
 /** What too few requests, or the client's own settings, kept from varying. */
 function whatIsNotShown({ report }: ClientRun, all: readonly ClientRun[]): Judgment[] {
-  const covered = coveredPaths(report).map((pathId) => outcomeOf(pathId).status);
+  const covered = coveredOutcomes(report).map((outcome) => outcomeOf(outcome).status);
   const missing = [401, 403, 429].filter((status) => !covered.includes(status));
   const varied = new Set(all.flatMap(({ points }) => points.map(({ row }) => row)));
   const unvaried = [...new Set(all.flatMap((run) => run.unvaried))].filter((name) => !varied.has(name));

@@ -33,7 +33,7 @@ export function certificateText(
     ...listLine("Held", heldWords(checks)),
     ...listLine(
       "Allowed",
-      allow.map((pathId) => `wrong answers on ${pathId}`),
+      allow.map((outcome) => `wrong answers on ${outcome}`),
     ),
     ...notJudgedLines(checks),
   ];
@@ -89,19 +89,19 @@ const listLine = (title: string, words: readonly string[]) =>
 function heldWords(checks: readonly Judgment[]): string[] {
   const countOf = (group: string, words: string) => {
     const ofGroup = checks.filter(
-      ({ name, outcome }) => groupOf(name) === group && !/ /.test(name) && outcome !== "allowed",
+      ({ name, result }) => groupOf(name) === group && !/ /.test(name) && result !== "allowed",
     );
-    const held = ofGroup.filter(({ outcome }) => outcome === "held").length;
+    const held = ofGroup.filter(({ result }) => result === "held").length;
     return held === 0 ? [] : [`${words} (${held} of ${ofGroup.length})`];
   };
   const resends = checks.filter(({ name }) => groupOf(name) === "resend");
   const isWhole = (status: string) =>
-    resends.every(({ name, outcome }) => name.split(".")[1] !== status || outcome === "held");
+    resends.every(({ name, result }) => name.split(".")[1] !== status || result === "held");
   const statuses = [...new Set(resends.map(({ name }) => name.split(".")[1] as string))].sort();
   const kinds = statuses.flatMap((status) => {
     if (isWhole(status) && (status === "401" || status === "429")) return [status];
-    return resends.flatMap(({ name, outcome }) =>
-      outcome === "held" && name.split(".")[1] === status ? [checkWords(name)] : [],
+    return resends.flatMap(({ name, result }) =>
+      result === "held" && name.split(".")[1] === status ? [checkWords(name)] : [],
     );
   });
   return [
@@ -109,7 +109,7 @@ function heldWords(checks: readonly Judgment[]): string[] {
     ...countOf("answer", "wrong answers noticed"),
     ...kinds,
     ...countOf("fault", "faults"),
-    ...(checks.some(({ name, outcome }) => name === "advice" && outcome === "held")
+    ...(checks.some(({ name, result }) => name === "advice" && result === "held")
       ? ["no key in output or URL"]
       : []),
   ];
@@ -127,8 +127,8 @@ const checkWords = (name: string) =>
 /** What was not judged, with the reason: the same one once. */
 function notJudgedLines(checks: readonly Judgment[]): string[] {
   const byReason = new Map<string, string[]>();
-  for (const { name, outcome, why, whatToDo } of checks) {
-    if (outcome !== "not_judged") continue;
+  for (const { name, result, why, whatToDo } of checks) {
+    if (result !== "not_judged") continue;
     const reason = `${why}. ${whatToDo}`;
     byReason.set(reason, [...(byReason.get(reason) ?? []), checkWords(name)]);
   }

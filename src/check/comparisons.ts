@@ -21,18 +21,18 @@ export function compareSuccesses(
 
 function compareRequestIds(successes: readonly CompletedAttempt[]): ContractDifference[] {
   const ids = successes.map(({ response }) => headerOf(response, "x-request-id") ?? "");
-  return successes.flatMap(({ pathId }, index) => {
+  return successes.flatMap(({ outcome }, index) => {
     const id = ids[index] ?? "";
     if (id === "" || ids.indexOf(id) === index) return [];
     const expected = "a request id that no earlier response has";
-    return [{ rules: ["R7"], pathId, at: "X-Request-Id", expected, found: `${shownText(id)} again` }];
+    return [{ rules: ["R7"], outcome, at: "X-Request-Id", expected, found: `${shownText(id)} again` }];
   });
 }
 
 /** Compares consecutive responses to the same key. */
 function compareUsage(successes: readonly CompletedAttempt[]): ContractDifference[] {
   const latest = new Map<string, { count: number; minute: number }>();
-  return successes.flatMap(({ apiKey = "", pathId, response }): ContractDifference[] => {
+  return successes.flatMap(({ apiKey = "", outcome, response }): ContractDifference[] => {
     const count = memberIn(response.json, ["data", "usage", "today"]);
     if (typeof count !== "number") return [];
     const before = latest.get(apiKey);
@@ -43,7 +43,7 @@ function compareUsage(successes: readonly CompletedAttempt[]): ContractDifferenc
     if (count === 1 && (before.count > 1 || minute !== before.minute)) return [];
     const hint = count > before.count ? "; does another client use this key?" : "";
     const expected = `${before.count + 1}, one more than in the response before`;
-    return [{ rules: ["R6", "R24"], pathId, at: "$.data.usage.today", expected, found: `${count}${hint}` }];
+    return [{ rules: ["R6", "R24"], outcome, at: "$.data.usage.today", expected, found: `${count}${hint}` }];
   });
 }
 
@@ -56,8 +56,10 @@ const inherited = [
 ] as const;
 
 function compareReplacement(successes: readonly CompletedAttempt[]): ContractDifference[] {
-  const pathId = "200.replacement";
-  const [old, replacement] = ["200.retiring", pathId].map((id) => successes.find((one) => one.pathId === id));
+  const outcome = "200.replacement";
+  const [old, replacement] = ["200.retiring", outcome].map((id) =>
+    successes.find((one) => one.outcome === id),
+  );
   if (old === undefined || replacement === undefined) return [];
   return inherited.flatMap(([rule, ...path]): ContractDifference[] => {
     const [before = "", found = ""] = [old, replacement].map(({ response }) => {
@@ -67,7 +69,7 @@ function compareReplacement(successes: readonly CompletedAttempt[]): ContractDif
     const expected = `${before}, as for 200.retiring`;
     return before === found
       ? []
-      : [{ rules: [rule], pathId, at: `$.data.${path.join(".")}`, expected, found }];
+      : [{ rules: [rule], outcome, at: `$.data.${path.join(".")}`, expected, found }];
   });
 }
 
@@ -84,7 +86,7 @@ function compareScopes(
   const expected = `403, without the scope that each permitted key has: ${shownText(common.join(" or "))}`;
   const advice = "If the endpoint needs no scope, leave SVC_KEY_WRONG_SCOPE out";
   const difference = { expected, found: `200 with ${shownText(scopes.join(", "))}. ${advice}` };
-  return [{ rules: ["R21"], pathId: "403.insufficient_scope", at: "status", ...difference }];
+  return [{ rules: ["R21"], outcome: "403.insufficient_scope", at: "status", ...difference }];
 }
 
 function scopesOf(response: CheckedResponse): string[] {
@@ -134,8 +136,8 @@ export async function compareRejections(
     }
   };
   const uncompared = (some: readonly CauseResponses[], needed: number) => {
-    const paths = some.map(({ attempt }) => attempt.pathId).join(", ");
-    const note = `Not compared with the other causes of 401 (R14): ${paths}. That takes ${needed - session.left()} more of --max-requests.`;
+    const outcomes = some.map(({ attempt }) => attempt.outcome).join(", ");
+    const note = `Not compared with the other causes of 401 (R14): ${outcomes}. That takes ${needed - session.left()} more of --max-requests.`;
     return { differences: [], notes: [note] };
   };
   // Of two that differ, neither is the wrong one.
@@ -230,15 +232,15 @@ function differenceOf(
   { at, cause, own, others }: Contrast,
   causes: readonly CauseResponses[],
 ): ContractDifference {
-  const { pathId } = cause.attempt;
+  const { outcome } = cause.attempt;
   const isBody = at.startsWith("$");
   const show = (value: string | undefined) => {
     if (value === undefined) return isBody ? "nothing" : "no such header";
     return isBody ? shownText(value) : quoted(value);
   };
-  const right = causes.find((one) => one !== cause)?.attempt.pathId;
+  const right = causes.find((one) => one !== cause)?.attempt.outcome;
   const expected = `${show(others)}, as for ${right}`;
-  return { rules: ["R14"], pathId, at: shownText(at), expected, found: show(own) };
+  return { rules: ["R14"], outcome, at: shownText(at), expected, found: show(own) };
 }
 
 // By R14, only the presence of these is equal.

@@ -1,5 +1,5 @@
 import { type KeyPrefix, keyPrefixes, variableOf } from "../rules/api-key.js";
-import type { PromisedPathId } from "../rules/outcomes.js";
+import type { PromisedOutcomeId } from "../rules/outcomes.js";
 
 /** A rule of the specification, or of HTTP itself. */
 export type CheckedRule = `R${number}` | "RFC 9110";
@@ -7,7 +7,7 @@ export type CheckedRule = `R${number}` | "RFC 9110";
 /** A place where a response differs from the contract. */
 export interface ContractDifference {
   readonly rules: readonly CheckedRule[];
-  readonly pathId: PromisedPathId;
+  readonly outcome: PromisedOutcomeId;
   /** `status`, `connection`, `body`, a header's name, or a member's JSON path: `$.data.limits.per_day`. */
   readonly at: string;
   readonly expected: string;
@@ -25,8 +25,8 @@ interface NeededKey {
 
 const anyWorking = ["SVC_KEY_ACTIVE", "SVC_API_KEY"];
 
-/** How a check reaches each promised path, in this order: paths that test a separate rule come first. */
-const neededKeys: Readonly<Record<PromisedPathId, NeededKey>> = {
+/** How a check reaches each promised outcome, in this order: paths that test a separate rule come first. */
+const neededKeys: Readonly<Record<PromisedOutcomeId, NeededKey>> = {
   "401.missing": { rule: "R9", variables: [] },
   "401.malformed": { rule: "R10", variables: [] },
   "401.unknown": { rule: "R11", variables: [] },
@@ -50,14 +50,14 @@ const neededKeys: Readonly<Record<PromisedPathId, NeededKey>> = {
   "429.per_minute": { rule: "R22", variables: ["SVC_KEY_RATE_LIMITED_MINUTE"] },
 };
 
-export type CheckedPath = NeededKey & { readonly pathId: PromisedPathId };
+export type CheckedOutcome = NeededKey & { readonly outcome: PromisedOutcomeId };
 
-export const checkedPaths: readonly CheckedPath[] = (Object.keys(neededKeys) as PromisedPathId[]).map(
-  (pathId) => ({ pathId, ...neededKeys[pathId] }),
-);
+export const checkedOutcomes: readonly CheckedOutcome[] = (
+  Object.keys(neededKeys) as PromisedOutcomeId[]
+).map((outcome) => ({ outcome, ...neededKeys[outcome] }));
 
-export function ruleOf(pathId: PromisedPathId): CheckedRule {
-  return neededKeys[pathId].rule;
+export function ruleOf(outcome: PromisedOutcomeId): CheckedRule {
+  return neededKeys[outcome].rule;
 }
 
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -65,7 +65,7 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 type FoundKey = { readonly variable: string; readonly apiKey: string } | { readonly reason: string };
 
 /** Finds the key of a path. The reason contains no part of a key. */
-export function findKey({ variables, kind }: CheckedPath, env: Variables): FoundKey {
+export function findKey({ variables, kind }: CheckedOutcome, env: Variables): FoundKey {
   const misfits: string[] = [];
   for (const variable of variables) {
     const apiKey = env[variable]?.trim() ?? "";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { PromisedPathId } from "../rules/outcomes.js";
-import { type CheckedPath, findKey, keysInVariables } from "./contract.js";
+import type { PromisedOutcomeId } from "../rules/outcomes.js";
+import { type CheckedOutcome, findKey, keysInVariables } from "./contract.js";
 import { describeBody, describeValue, judgeAttempt, whyUntried } from "./judge.js";
 import { type CheckedResponse, createRedact, readResponse, shownText } from "./response.js";
 import { unusedVariables } from "./run.js";
@@ -19,7 +19,7 @@ const usage = (today: unknown, perDay: unknown) => ({
   data: { usage: { today }, limits: { per_day: perDay } },
 });
 
-test.each<[PromisedPathId, number, unknown, boolean]>([
+test.each<[PromisedOutcomeId, number, unknown, boolean]>([
   ["429.per_day", 200, usage(1000, 1000), true],
   ["429.per_day", 200, usage(1001, 1000), false],
   ["429.per_day", 200, {}, false],
@@ -29,14 +29,14 @@ test.each<[PromisedPathId, number, unknown, boolean]>([
   ["403.insufficient_scope", 200, {}, true],
   ["403.access_denied", 200, {}, false],
   ["200.test", 200, {}, false],
-])("%s with %i and %j shows nothing about its path: %j", (pathId, status, json, isUntried) => {
-  expect(whyUntried(pathId, responseOf(status, json)) !== undefined).toBe(isUntried);
+])("%s with %i and %j shows nothing about its path: %j", (outcome, status, json, isUntried) => {
+  expect(whyUntried(outcome, responseOf(status, json)) !== undefined).toBe(isUntried);
 });
 
 const type = { "Content-Type": "application/json" };
 const rejected = (code: unknown) => ({ error: { code, message: "No." } });
 
-test.each<[PromisedPathId, CheckedResponse, string[]]>([
+test.each<[PromisedOutcomeId, CheckedResponse, string[]]>([
   ["401.revoked", responseOf(401, rejected("unauthorized"), type), []],
   ["401.revoked", responseOf(403, rejected("access_denied"), type), ["R12 status"]],
   ["401.revoked", responseOf(401, rejected("access_denied"), type), ["R12,R28 $.error.code"]],
@@ -60,8 +60,8 @@ test.each<[PromisedPathId, CheckedResponse, string[]]>([
     { ...responseOf(401, rejected("unauthorized"), type), repeatsKeyAt: ["body"] },
     ["R34 body"],
   ],
-])("%s is judged by status, form and code (%#)", (pathId, response, found) => {
-  expect(judgeAttempt({ pathId, response }).map(({ rules, at }) => `${rules} ${at}`)).toEqual(found);
+])("%s is judged by status, form and code (%#)", (outcome, response, found) => {
+  expect(judgeAttempt({ outcome, response }).map(({ rules, at }) => `${rules} ${at}`)).toEqual(found);
 });
 
 test.each<[number, Readonly<Record<string, string>>, string]>([
@@ -70,7 +70,7 @@ test.each<[number, Readonly<Record<string, string>>, string]>([
   [299, { location: "/login" }, "299"],
   [400, { location: "/login" }, "400"],
 ])("a wrong status %i with %j is found as %j", (status, headers, found) => {
-  expect(judgeAttempt({ pathId: "401.revoked", response: responseOf(status, {}, headers) })).toMatchObject([
+  expect(judgeAttempt({ outcome: "401.revoked", response: responseOf(status, {}, headers) })).toMatchObject([
     { at: "status", found },
   ]);
 });
@@ -83,8 +83,8 @@ test.each([
   [{ SVC_KEY_LIVE: "SVC_live_\u007f" }, expect.stringContaining("is not a key")],
   [{ SVC_KEY_LIVE: "SVC_live_~!" }, "SVC_live_~!"],
 ])("of %j a path takes the key, or names the reason", (env, expected) => {
-  const path: CheckedPath = {
-    pathId: "200.live",
+  const path: CheckedOutcome = {
+    outcome: "200.live",
     rule: "R1",
     kind: "live",
     variables: ["SVC_KEY_LIVE", "SVC_API_KEY"],
@@ -115,7 +115,7 @@ test.each([
   ["Monday, 02-Mar-26 09:00:00 GMT", 0],
 ])("the Retry-After %j of a 429 is a difference: %i", (value, count) => {
   const response = responseOf(429, rejected("slow_down"), { ...type, "Retry-After": value });
-  expect(judgeAttempt({ pathId: "429.per_day", response }).map(({ at }) => at)).toEqual(
+  expect(judgeAttempt({ outcome: "429.per_day", response }).map(({ at }) => at)).toEqual(
     Array(count).fill("Retry-After"),
   );
 });

@@ -1,6 +1,6 @@
 import { me } from "../api/endpoints/me.js";
 import { errorShape } from "../api/openapi.js";
-import { outcomeOf, outcomes, type PromisedPathId } from "../rules/outcomes.js";
+import { outcomeOf, outcomes, type PromisedOutcomeId } from "../rules/outcomes.js";
 import { mismatchesIn } from "../rules/schema/check.js";
 import { memberIn } from "../rules/schema/json.js";
 import { isMapping, type Shape, shapeOf } from "../rules/schema/shape.js";
@@ -9,7 +9,7 @@ import { type CheckedRule, type ContractDifference, keyPrefixOf, ruleOf } from "
 import { type CheckedResponse, describeResponse, headerOf, isHtml, quoted, shownText } from "./response.js";
 
 export interface Attempt {
-  readonly pathId: PromisedPathId;
+  readonly outcome: PromisedOutcomeId;
   /** The value of the x-api-key header; if left out, the request has none. Never printed. */
   readonly apiKey?: string | undefined;
   readonly variable?: string | undefined;
@@ -23,13 +23,15 @@ export interface Attempt {
 
 export type CompletedAttempt = Attempt & { readonly response: CheckedResponse };
 
-type AttemptDifference = Omit<ContractDifference, "pathId">;
+type AttemptDifference = Omit<ContractDifference, "outcome">;
 
 export function judgeAttempt(attempt: Attempt): ContractDifference[] {
-  const { pathId, response, noResponse, reason, difference } = attempt;
+  const { outcome, response, noResponse, reason, difference } = attempt;
   if (difference !== undefined) return [difference];
   if (noResponse !== undefined) {
-    return [{ rules: [ruleOf(pathId)], pathId, at: "connection", expected: "a response", found: noResponse }];
+    return [
+      { rules: [ruleOf(outcome)], outcome, at: "connection", expected: "a response", found: noResponse },
+    ];
   }
   if (response === undefined || reason !== undefined) return [];
   const requestId = headerOf(response, "x-request-id");
@@ -39,7 +41,7 @@ export function judgeAttempt(attempt: Attempt): ContractDifference[] {
     ...judgeWait(response),
   ];
   return judgments.map((one) => ({
-    pathId,
+    outcome,
     ...one,
     ...(requestId && { requestId: shownText(requestId) }),
   }));
@@ -50,10 +52,10 @@ function judgment(rule: CheckedRule, at: string, expected: string, found: string
 }
 
 /** Returns why a response shows nothing about its path; `undefined` if it does. */
-export function whyUntried(pathId: PromisedPathId, response: CheckedResponse): string | undefined {
+export function whyUntried(outcome: PromisedOutcomeId, response: CheckedResponse): string | undefined {
   const { status } = response;
-  const { status: expected } = outcomeOf(pathId);
-  if (pathId === "429.per_day" && status === 200) {
+  const { status: expected } = outcomeOf(outcome);
+  if (outcome === "429.per_day" && status === 200) {
     const today = Number(memberIn(response.json, ["data", "usage", "today"]));
     const perDay = Number(memberIn(response.json, ["data", "limits", "per_day"]));
     return today <= perDay ? `the key is not at its limit: usage.today is ${today} of ${perDay}` : undefined;
@@ -62,13 +64,13 @@ export function whyUntried(pathId: PromisedPathId, response: CheckedResponse): s
   if (status === 429 && (expected === 200 || expected === 403))
     return "a limit was reached instead; try again later";
   // Responses do not show the required scope, so there may be none.
-  const isPermitted = pathId === "403.insufficient_scope" && status === 200;
+  const isPermitted = outcome === "403.insufficient_scope" && status === 200;
   return isPermitted ? "the endpoint needs no scope, or this key has it" : undefined;
 }
 
-function judgeOutcome({ pathId, apiKey = "" }: Attempt, response: CheckedResponse): AttemptDifference[] {
-  const { status, code } = outcomeOf(pathId);
-  const rule = ruleOf(pathId);
+function judgeOutcome({ outcome, apiKey = "" }: Attempt, response: CheckedResponse): AttemptDifference[] {
+  const { status, code } = outcomeOf(outcome);
+  const rule = ruleOf(outcome);
   if (response.status !== status)
     return [judgment(rule, "status", String(status), describeOutcome(response))];
   const form = judgeForm(response, status === 200 ? "R1" : "R27");

@@ -6,10 +6,8 @@ import type { ContractDifference } from "./contract.js";
 import type { Attempt } from "./judge.js";
 import { describeResponse } from "./response.js";
 
-type Verdict = "agrees" | "differs" | "not_tried";
-
-interface PathVerdict extends Pick<Attempt, "pathId" | "variable" | "reason"> {
-  readonly verdict: Verdict;
+interface ComparedOutcome extends Pick<Attempt, "outcome" | "variable" | "reason"> {
+  readonly result: "agrees" | "differs" | "not_tried";
   readonly got: string | undefined;
 }
 
@@ -22,25 +20,29 @@ export interface Comparison {
   readonly stopped: string | undefined;
   readonly notes: readonly string[];
   readonly verdict: "agrees" | "differs" | "stopped";
-  readonly paths: readonly PathVerdict[];
+  readonly outcomes: readonly ComparedOutcome[];
   readonly differences: readonly ContractDifference[];
 }
 
-export function pathVerdict(
-  { pathId, variable, response, noResponse, reason }: Attempt,
+export function comparedOutcome(
+  { outcome, variable, response, noResponse, reason }: Attempt,
   differences: readonly ContractDifference[],
-): PathVerdict {
-  const differs = differences.some((one) => one.pathId === pathId);
+): ComparedOutcome {
+  const differs = differences.some((one) => one.outcome === outcome);
   return {
-    pathId,
+    outcome,
     variable,
-    verdict: differs ? "differs" : reason === undefined ? "agrees" : "not_tried",
+    result: differs ? "differs" : reason === undefined ? "agrees" : "not_tried",
     got: response === undefined ? noResponse && "no response" : describeResponse(response),
     reason: differs ? undefined : reason,
   };
 }
 
-const tones: Readonly<Record<Verdict, Tone>> = { agrees: "good", differs: "bad", not_tried: "quiet" };
+const tones: Readonly<Record<ComparedOutcome["result"], Tone>> = {
+  agrees: "good",
+  differs: "bad",
+  not_tried: "quiet",
+};
 
 export function renderCheck(result: Comparison, format: "text" | "json", style?: TextStyle): string {
   const { url, requests, maxRequests, stopped, notes, differences } = result;
@@ -60,34 +62,35 @@ export function renderCheck(result: Comparison, format: "text" | "json", style?:
   );
 }
 
-function conclusionOf({ stopped, differences, paths }: Comparison): string {
+function conclusionOf({ stopped, differences, outcomes }: Comparison): string {
   if (stopped !== undefined) return stopped;
-  const count = (wanted: Verdict) => paths.filter(({ verdict }) => verdict === wanted).length;
+  const count = (wanted: ComparedOutcome["result"]) =>
+    outcomes.filter(({ result }) => result === wanted).length;
   const open = count("not_tried");
-  const counts = `${count("agrees")} of ${paths.length} paths agree, ${open} ${open === 1 ? "was" : "were"} not tried`;
+  const counts = `${count("agrees")} of ${outcomes.length} outcomes agree, ${open} ${open === 1 ? "was" : "were"} not tried`;
   if (differences.length === 0) return `Nothing differs from the contract: ${counts}.`;
   return `${pluralize(differences.length, "difference")} from the contract: ${counts}.`;
 }
 
-function checkSections({ paths, differences }: Comparison): Section[] {
+function checkSections({ outcomes, differences }: Comparison): Section[] {
   return [
     {
-      title: "Paths",
-      columns: ["path", "verdict", "response, key, reason"],
-      rows: paths.map(({ pathId, verdict, got, variable, reason }) => ({
+      title: "Outcomes",
+      columns: ["outcome", "result", "response, key, reason"],
+      rows: outcomes.map(({ outcome, result, got, variable, reason }) => ({
         cells: [
-          pathId,
-          { text: verdict.replace("_", " "), tone: tones[verdict] },
+          outcome,
+          { text: result.replace("_", " "), tone: tones[result] },
           [got, variable, reason].filter(Boolean).join(", "),
         ],
       })),
     },
     {
       title: "Differences",
-      columns: ["path", "where", "rules", "request", "expected", "found"],
-      rows: differences.map(({ pathId, at, rules, expected, found, requestId }) => ({
+      columns: ["outcome", "where", "rules", "request", "expected", "found"],
+      rows: differences.map(({ outcome, at, rules, expected, found, requestId }) => ({
         cells: [
-          { text: pathId, tone: "bad" },
+          { text: outcome, tone: "bad" },
           at,
           rules.join(", "),
           { text: requestId === undefined ? "" : `request ${requestId}`, tone: "quiet" },

@@ -2,7 +2,13 @@ import { isNoResponse, type NoResponse, type Send } from "../node/clients/send-o
 import { outcomeOf } from "../rules/outcomes.js";
 import { memberIn } from "../rules/schema/json.js";
 import { compareRejections, compareSuccesses } from "./comparisons.js";
-import { type CheckedPath, checkedPaths, findKey, keysInVariables, type Variables } from "./contract.js";
+import {
+  type CheckedOutcome,
+  checkedOutcomes,
+  findKey,
+  keysInVariables,
+  type Variables,
+} from "./contract.js";
 import { type Attempt, type CompletedAttempt, judgeAttempt, undocumentedIn, whyUntried } from "./judge.js";
 import {
   type CheckedResponse,
@@ -14,7 +20,7 @@ import {
   readResponse,
   shownText,
 } from "./response.js";
-import { type Comparison, pathVerdict } from "./result.js";
+import { type Comparison, comparedOutcome } from "./result.js";
 
 interface CheckOptions {
   readonly url: string;
@@ -30,13 +36,15 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Compa
   const { env, maxRequests, url } = options;
   const session = new Session(send, options);
   const attempts: Attempt[] = [];
-  for (const path of checkedPaths.filter((one) => !isLimit(one))) attempts.push(await tryPath(session, path));
+  for (const path of checkedOutcomes.filter((one) => !isLimit(one)))
+    attempts.push(await tryOutcome(session, path));
   const successes = withStatus(attempts, 200);
   // The second response to the same key shows whether requests are counted.
   if (successes[0] !== undefined) successes.push(...withStatus([await session.attempt(successes[0])], 200));
   const rejections = await compareRejections(withStatus(attempts, 401), session);
-  for (const path of checkedPaths.filter(isLimit)) attempts.push(await tryLimit(session, path, successes[0]));
-  const permitted = attempts.find(({ pathId }) => pathId === "403.insufficient_scope")?.response;
+  for (const path of checkedOutcomes.filter(isLimit))
+    attempts.push(await tryLimit(session, path, successes[0]));
+  const permitted = attempts.find(({ outcome }) => outcome === "403.insufficient_scope")?.response;
   const differences = [
     ...attempts.flatMap(judgeAttempt),
     ...rejections.differences,
@@ -55,7 +63,7 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Compa
       ...notesOnVariables(attempts, env),
     ],
     verdict: stopped === undefined ? verdict : "stopped",
-    paths: attempts.map((attempt) => pathVerdict(attempt, differences)),
+    outcomes: attempts.map((attempt) => comparedOutcome(attempt, differences)),
     differences,
   };
 }
@@ -90,22 +98,22 @@ class Session {
   }
 
   /** The key for a path that needs none of the server's, another one each time. */
-  inventedKey(pathId: string, index: number): string | undefined {
-    if (pathId === "401.malformed") return `not-a-key${index || ""}`;
-    return pathId === "401.unknown" ? this.#unknownKeys[index] : undefined;
+  inventedKey(outcome: string, index: number): string | undefined {
+    if (outcome === "401.malformed") return `not-a-key${index || ""}`;
+    return outcome === "401.unknown" ? this.#unknownKeys[index] : undefined;
   }
 
-  async attempt({ pathId, apiKey, variable }: Attempt): Promise<Attempt> {
-    const attempt = { pathId, apiKey, variable };
+  async attempt({ outcome, apiKey, variable }: Attempt): Promise<Attempt> {
+    const attempt = { outcome, apiKey, variable };
     const reason = this.#whyNone();
     if (reason !== undefined) return { ...attempt, reason };
     const reply = await this.#ask(apiKey);
     if (isNoResponse(reply)) return { ...attempt, noResponse: reply.found };
-    return { ...attempt, response: reply, reason: whyUntried(pathId, reply) };
+    return { ...attempt, response: reply, reason: whyUntried(outcome, reply) };
   }
 
-  async resend({ pathId, apiKey, variable }: CompletedAttempt, index: number) {
-    const reply = await this.#ask(variable === undefined ? this.inventedKey(pathId, index) : apiKey);
+  async resend({ outcome, apiKey, variable }: CompletedAttempt, index: number) {
+    const reply = await this.#ask(variable === undefined ? this.inventedKey(outcome, index) : apiKey);
     return isNoResponse(reply) || reply.status !== 401 ? undefined : reply;
   }
 
@@ -155,35 +163,39 @@ function whyNotTheApi(reply: CheckedResponse | NoResponse, url: string): string 
 function withStatus(attempts: readonly Attempt[], status: number): CompletedAttempt[] {
   return attempts
     .filter((one): one is CompletedAttempt => one.response?.status === status)
-    .filter(({ pathId }) => outcomeOf(pathId).status === status);
+    .filter(({ outcome }) => outcomeOf(outcome).status === status);
 }
 
-async function tryPath(session: Session, path: CheckedPath): Promise<Attempt> {
-  const { pathId, variables } = path;
-  if (variables.length === 0) return session.attempt({ pathId, apiKey: session.inventedKey(pathId, 0) });
+async function tryOutcome(session: Session, path: CheckedOutcome): Promise<Attempt> {
+  const { outcome, variables } = path;
+  if (variables.length === 0) return session.attempt({ outcome, apiKey: session.inventedKey(outcome, 0) });
   const key = findKey(path, session.options.env);
-  return "reason" in key ? { pathId, ...key } : session.attempt({ pathId, ...key });
+  return "reason" in key ? { outcome, ...key } : session.attempt({ outcome, ...key });
 }
 
 /** Reaches a limit: with a key at its limit, or by using up a working key's minute if enough requests are left. */
-async function tryLimit(session: Session, path: CheckedPath, working?: CompletedAttempt): Promise<Attempt> {
-  const { pathId } = path;
+async function tryLimit(
+  session: Session,
+  path: CheckedOutcome,
+  working?: CompletedAttempt,
+): Promise<Attempt> {
+  const { outcome } = path;
   if (!session.options.probeLimits)
-    return { pathId, reason: "limits are only reached on purpose with --probe-limits" };
-  const keyed = await tryPath(session, path);
+    return { outcome, reason: "limits are only reached on purpose with --probe-limits" };
+  const keyed = await tryOutcome(session, path);
   // A minute may have passed since its key reached the limit.
   const spare = keyed.apiKey === undefined ? working : keyed;
-  if (pathId !== "429.per_minute" || spare?.response?.status !== 200) return keyed;
+  if (outcome !== "429.per_minute" || spare?.response?.status !== 200) return keyed;
   const perMinute = Number(memberIn(spare.response.json, ["data", "limits", "per_minute"]));
   const needed = perMinute + 1;
   if (!Number.isInteger(needed))
-    return { pathId, reason: "the response to the working key has no per_minute" };
+    return { outcome, reason: "the response to the working key has no per_minute" };
   if (session.left() < needed)
     return {
-      pathId,
+      outcome,
       reason: `needs ${needed} requests, one more than per_minute, and ${session.left()} are left; --max-requests ${session.requests + needed} has room for them`,
     };
-  return useUpMinute(session, { ...spare, pathId }, perMinute);
+  return useUpMinute(session, { ...spare, outcome }, perMinute);
 }
 
 async function useUpMinute(session: Session, spare: Attempt, perMinute: number): Promise<Attempt> {
@@ -199,34 +211,34 @@ async function useUpMinute(session: Session, spare: Attempt, perMinute: number):
         reason: `a minute may have ended while ${count} requests were sent; none got 429`,
       };
     }
-    const { pathId } = spare;
+    const { outcome } = spare;
     const successes = `200 for ${count} requests in one minute; per_minute is ${perMinute}`;
     return {
       ...attempt,
-      difference: { rules: ["R22"], pathId, at: "status", expected: "429", found: successes },
+      difference: { rules: ["R22"], outcome, at: "status", expected: "429", found: successes },
     };
   }
 }
 
 function notesOnVariables(attempts: readonly Attempt[], env: Variables): string[] {
   const noKey =
-    "No key is set. Set SVC_API_KEY to a working key, and SVC_KEY_<REF> for the other paths: each shows its variable.";
-  const { pathId } = attempts.find(({ variable }) => variable === "SVC_KEY_LEGACY") ?? {};
-  const untried = `SVC_KEY_LEGACY_LIVE was not tried: ${pathId} was checked with SVC_KEY_LEGACY.`;
+    "No key is set. Set SVC_API_KEY to a working key, and SVC_KEY_<REF> for the other outcomes: each shows its variable.";
+  const { outcome } = attempts.find(({ variable }) => variable === "SVC_KEY_LEGACY") ?? {};
+  const untried = `SVC_KEY_LEGACY_LIVE was not tried: ${outcome} was checked with SVC_KEY_LEGACY.`;
   return [
     ...(keysInVariables(env).length === 0 ? [noKey] : []),
-    ...(pathId !== undefined && env.SVC_KEY_LEGACY_LIVE ? [untried] : []),
+    ...(outcome !== undefined && env.SVC_KEY_LEGACY_LIVE ? [untried] : []),
     ...unusedVariables(env).map((name) => `${name} is not used: no path has this name.`),
   ];
 }
 
-export function isLimit({ pathId }: CheckedPath): boolean {
-  return pathId.startsWith("429");
+export function isLimit({ outcome }: CheckedOutcome): boolean {
+  return outcome.startsWith("429");
 }
 
 /** Returns the variables that look like keys but belong to no path. */
 export function unusedVariables(env: Variables): string[] {
-  const used = new Set(checkedPaths.flatMap(({ variables }) => variables));
+  const used = new Set(checkedOutcomes.flatMap(({ variables }) => variables));
   const names = keysInVariables(env).map(([name]) => name);
   return names.filter((name) => !used.has(name)).sort();
 }

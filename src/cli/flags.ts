@@ -187,7 +187,7 @@ export const ofServer = {
   ),
   explain: toggle(
     "--explain",
-    "add X-Sandbox-Path to API responses: the request's path id (the real API has no such header)",
+    "add X-Sandbox-Outcome to API responses: the request's outcome (the real API has no such header)",
   ),
   control: toggle("--no-control", "serve only the API, without the control plane"),
   controlToken,
@@ -228,7 +228,7 @@ export const failOn = (usual: AdviceLevel | "none") =>
 export const thresholds = {
   minCoverage: option(
     "--min-coverage <percent>",
-    "exit with 5 if the coverage of promised paths is lower, from 0 to 100 (default: 0)",
+    "exit with 5 if the coverage of promised outcomes is lower, from 0 to 100 (default: 0)",
     wholeNumber(0, 100),
   ),
   failOn: failOn("none"),

@@ -3,7 +3,7 @@ import { expectedCode } from "../api/messages.js";
 import { predictHeader, predictKey } from "../api/predict.js";
 import { alignColumns } from "../report/plain-text.js";
 import { type Environment, type KeyStateName, keyStateAt } from "../rules/api-key.js";
-import { outcomeOf, type PathId } from "../rules/outcomes.js";
+import { type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { textWidth } from "../rules/terminal-text.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { scenarioSecrets } from "../sandbox/secrets.js";
@@ -16,9 +16,9 @@ interface ListedKey {
   readonly secret: string;
   readonly status: number;
   readonly code: string | null;
-  readonly path_id: PathId;
-  /** The fault paths where it may end instead. */
-  readonly fault_paths: readonly PathId[];
+  readonly outcome: OutcomeId;
+  /** The fault outcomes where it may end instead. */
+  readonly fault_outcomes: readonly OutcomeId[];
 }
 
 /** A key as `keys` prints it. */
@@ -36,17 +36,17 @@ export function keyRows(
   const now = sandbox.clock.now();
   return Object.entries(secrets).map(([ref, secret]) => {
     const { key } = sandbox.registry.key(ref);
-    const { pathId, faultPaths } = predictKey(sandbox, ref, endpoint);
+    const { outcome, faultOutcomes } = predictKey(sandbox, ref, endpoint);
     return {
       ref,
       organization: key.organization,
       environment: key.environment,
       state: keyStateAt(key, now),
       secret,
-      status: outcomeOf(pathId).status,
-      code: expectedCode(sandbox, pathId),
-      path_id: pathId,
-      fault_paths: faultPaths,
+      status: outcomeOf(outcome).status,
+      code: expectedCode(sandbox, outcome),
+      outcome,
+      fault_outcomes: faultOutcomes,
     };
   });
 }
@@ -55,10 +55,10 @@ export function keyRows(
 export function rejectedRows(sandbox: SandboxState): ListedKey[] {
   return (["malformed", "unknown"] as const).map((ref) => {
     const secret = secretFor(sandbox, ref) as string;
-    const { pathId, faultPaths } = predictHeader(sandbox, secret);
-    const { status } = outcomeOf(pathId);
-    const code = expectedCode(sandbox, pathId);
-    return { ref, secret, status, code, path_id: pathId, fault_paths: faultPaths };
+    const { outcome, faultOutcomes } = predictHeader(sandbox, secret);
+    const { status } = outcomeOf(outcome);
+    const code = expectedCode(sandbox, outcome);
+    return { ref, secret, status, code, outcome, fault_outcomes: faultOutcomes };
   });
 }
 
@@ -88,11 +88,11 @@ export function keyTable(rows: readonly ListedKey[], palette: Palette, width: nu
 }
 
 function cellOf(row: ListedKey, column: Column, palette: Palette): string {
-  const { status, path_id, fault_paths } = row;
-  if (column === "path") return [path_id, ...fault_paths].join(" or ");
+  const { status, outcome, fault_outcomes } = row;
+  if (column === "path") return [outcome, ...fault_outcomes].join(" or ");
   if (column === "ref" || column === "secret") return row[column];
   const response = column === "response" ? responseText(row) : String(status);
   // The specification promises the status, and leaves its code open.
   const open = column === "response" && status === 429 ? " (code not promised)" : "";
-  return paintStatus(palette, status)(response) + open + (fault_paths.length === 0 ? "" : " or a fault");
+  return paintStatus(palette, status)(response) + open + (fault_outcomes.length === 0 ? "" : " or a fault");
 }

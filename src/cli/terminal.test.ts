@@ -61,6 +61,6 @@ test("a table of keys has as many columns as fit", () => {
   for (const width of [widthOf(narrower) - 1, 1]) expect(titles(width)).toEqual(["KEY", "SECRET", "GETS"]);
   expect(rows.find(({ ref }) => ref === "wrong-scope")).toMatchObject({
     status: 403,
-    path_id: "403.insufficient_scope",
+    outcome: "403.insufficient_scope",
   });
 });

@@ -123,7 +123,7 @@ export function sandboxOn(running: SandboxState | (() => SandboxState)): Sandbox
     faults: faultMembers(state),
     requests: requestsOn(state),
     expect(expectation = {}) {
-      requireKnownOptions("expect requests", expectation, ["pathId", "key", "count"]);
+      requireKnownOptions("expect requests", expectation, ["outcome", "key", "count"]);
       const input = checkValue(expectationQuery, snakeCase(expectation), "Failed to expect requests");
       return expectRequests(state(), input);
     },
@@ -210,7 +210,7 @@ function faultMembers(sandbox: () => SandboxState): Sandbox["faults"] {
 function requestsOn(sandbox: () => SandboxState): Sandbox["requests"] {
   return {
     list(query = {}) {
-      requireKnownOptions("list the requests", query, ["limit", "pathId", "key", "probes", "faults"]);
+      requireKnownOptions("list the requests", query, ["limit", "outcome", "key", "probes", "faults"]);
       const input = checkValue(requestQuery, snakeCase(query), "Failed to list the requests");
       return listRequests(sandbox(), input).map(viewRequest);
     },

@@ -2,7 +2,7 @@ import type { Report } from "../report/report-shape.js";
 import type { Environment, KeyLimits, KeySettings } from "../rules/api-key.js";
 import type { Assumptions, Profile } from "../rules/assumptions.js";
 import type { OrganizationUpdate } from "../rules/organization.js";
-import type { PathId } from "../rules/outcomes.js";
+import type { OutcomeId } from "../rules/outcomes.js";
 import type { Duration, Instant } from "../sandbox/clock.js";
 import type { Fault } from "../sandbox/faults.js";
 import type { Farmer } from "../sandbox/population/farmer-shape.js";
@@ -62,8 +62,8 @@ export interface Sandbox<KeyRef extends string = string, OrganizationRef extends
 
 /** The requests that clients must have sent. */
 interface Expectation<KeyRef extends string = string> {
-  /** The request's path id, or its fault's. Default: any. */
-  readonly pathId?: PathId;
+  /** The request's outcome, or its fault's. Default: any. */
+  readonly outcome?: OutcomeId;
   /** Default: any, or none. */
   readonly key?: KeyRef | ListedKeyRef | ReservedKeyRef;
   /** Default: at least one. */
@@ -186,8 +186,8 @@ export interface SandboxFaults<KeyRef extends string = string, OrganizationRef e
 export interface RequestQuery<KeyRef extends string = string> {
   /** At most this many, the latest ones. */
   readonly limit?: number;
-  /** The request's path id, or its fault's. */
-  readonly pathId?: PathId;
+  /** The request's outcome, or its fault's. */
+  readonly outcome?: OutcomeId;
   readonly key?: KeyRef | ListedKeyRef | ReservedKeyRef;
   /** Includes keyless requests that browsers and monitors send to any server, such as `/favicon.ico`. Default: false. */
   readonly probes?: boolean;

@@ -141,7 +141,7 @@ function runWholeStory(sandbox: SandboxState): ScenarioMistake[] {
     if (result === undefined) return failed;
     const { response, performed } = result;
     const rejected = rejectionMistake(performed);
-    const hint = response === null ? undefined : `the request results in ${response.pathId}`;
+    const hint = response === null ? undefined : `the request results in ${response.outcome}`;
     for (const { at, path, message } of stepProblems(result)) {
       if (at?.startsWith("timeline")) continue;
       const place = rejected === undefined ? path : path.slice(0, 2);

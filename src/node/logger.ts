@@ -76,7 +76,7 @@ function storyData(result: PlayedStep) {
     of,
     kind,
     say,
-    pathId: response?.pathId ?? null,
+    outcome: response?.outcome ?? null,
     asExpected: isAsExpected(result),
     ...(performed === null ? { key: request?.key ?? null, replacement: null } : keyRefsOf(step, performed)),
     advance: step.advance ?? null,

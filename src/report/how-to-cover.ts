@@ -3,8 +3,8 @@ import { predictKey } from "../api/predict.js";
 import { scopeOf } from "../api/response.js";
 import { variableOf } from "../rules/api-key.js";
 import { effectAt, type FaultEffect, faultEffects, mainEffectOf } from "../rules/fault-effects.js";
-import { type ApiPathId, isSuccess, type PathId } from "../rules/outcomes.js";
-import { type Endpoint, successPathOf } from "../sandbox/endpoint.js";
+import { type ApiOutcomeId, isSuccess, type OutcomeId } from "../rules/outcomes.js";
+import { type Endpoint, successOutcomeOf } from "../sandbox/endpoint.js";
 import { meetsCondition } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
@@ -23,31 +23,31 @@ interface Reproduction {
   /** The ref of the key; `none`, `malformed` or `unknown` if the sandbox does not have it. */
   readonly ref: string;
   /** The path where it would end without faults. */
-  readonly apiPath: ApiPathId;
+  readonly apiOutcome: ApiOutcomeId;
   readonly fault?: FaultEffect;
   /** The scopes that the key must have, if it lacks one. Default: it lacks none. */
   readonly scopes?: readonly string[];
 }
 
-type Reproductions = ReadonlyMap<PathId, Reproduction>;
+type Reproductions = ReadonlyMap<OutcomeId, Reproduction>;
 
-/** The bundled scenarios to try for paths that no request to the running sandbox covers. */
+/** The bundled scenarios to try for outcomes that no request to the running sandbox covers. */
 const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-day"];
 
 /** Shows how to cover a path: now, after a reset, or with a bundled scenario. Under `exec`, the sandbox has already stopped. */
 export function howToCover(
   sandbox: SandboxState,
   { curlOptions = "", underExec = false }: { curlOptions?: string; underExec?: boolean } = {},
-): (pathId: PathId) => HowToCover | null {
+): (outcome: OutcomeId) => HowToCover | null {
   let running: Reproductions | undefined;
-  const reproductionIn = (name: ScenarioName | undefined, pathId: PathId) => {
-    if (name !== undefined) return reproductionsOf(name, sandbox.platform).get(pathId);
+  const reproductionIn = (name: ScenarioName | undefined, outcome: OutcomeId) => {
+    if (name !== undefined) return reproductionsOf(name, sandbox.platform).get(outcome);
     running ??= reproductionsIn(sandbox);
-    return running.get(pathId);
+    return running.get(outcome);
   };
-  return (pathId) => {
-    const name = [undefined, ...fallbackScenarios].find((one) => reproductionIn(one, pathId) !== undefined);
-    const reproduction = reproductionIn(name, pathId) ?? withItsScope(sandbox, pathId);
+  return (outcome) => {
+    const name = [undefined, ...fallbackScenarios].find((one) => reproductionIn(one, outcome) !== undefined);
+    const reproduction = reproductionIn(name, outcome) ?? withItsScope(sandbox, outcome);
     if (reproduction === undefined) return null;
     const { ref, variable, method = "GET", path, scopes } = reproduction;
     const text = variable === undefined ? "send no key" : `send ${variable}`;
@@ -60,7 +60,7 @@ export function howToCover(
       reset,
       ...(scopes && { scopes: [...scopes] }),
       text: before === undefined ? text : `${before} ${text}`,
-      curl: curlLine(reproduction, curlOptions, pathId),
+      curl: curlLine(reproduction, curlOptions, outcome),
     };
   };
   function beforeIt(name: ScenarioName): string {
@@ -73,21 +73,21 @@ export function howToCover(
 }
 
 /** A success that only a missing scope prevents, with the first key of the scenario that could have it. */
-function withItsScope(sandbox: SandboxState, pathId: PathId): Reproduction | undefined {
-  const endpoint = sandbox.endpoints.find((one) => successPathOf(one, undefined) === pathId);
+function withItsScope(sandbox: SandboxState, outcome: OutcomeId): Reproduction | undefined {
+  const endpoint = sandbox.endpoints.find((one) => successOutcomeOf(one, undefined) === outcome);
   const scope = endpoint && scopeOf(endpoint, sandbox);
   if (!endpoint || !scope) return undefined;
   for (const { ref } of announcedKeys(sandbox).keys) {
     const entry = sandbox.registry.key(ref);
     const { scopes, replaces, replacedBy } = entry.key;
     // The keys of a rotation have the same scopes.
-    if ((replaces ?? replacedBy) || predictKey(sandbox, ref, endpoint).pathId !== "403.insufficient_scope")
+    if ((replaces ?? replacedBy) || predictKey(sandbox, ref, endpoint).outcome !== "403.insufficient_scope")
       continue;
     return {
       ...requestTo(endpoint),
       ref,
       variable: variableOf(ref),
-      apiPath: pathId as ApiPathId,
+      apiOutcome: outcome as ApiOutcomeId,
       scopes: [...scopes, scope],
     };
   }
@@ -120,13 +120,13 @@ function reproductionsOf(name: ScenarioName, platform: SandboxState["platform"])
 export function curlLine(
   { variable, method, path }: Pick<Reproduction, "variable" | "method" | "path">,
   curlOptions: string,
-  pathId: PathId,
+  outcome: OutcomeId,
 ): string {
   const words = [
     "curl",
     curlOptions,
     // Without a timeout, curl would wait forever.
-    effectAt(pathId)?.ends === "hang" && "-m 5",
+    effectAt(outcome)?.ends === "hang" && "-m 5",
     method !== undefined && (method === "HEAD" ? "--head" : `-X ${method}`),
     variable !== undefined && `-H "x-api-key: $${variable}"`,
     shellUrl(path),
@@ -136,11 +136,11 @@ export function curlLine(
 
 /** Returns a request for each path that can be covered now: the first one that always covers it. */
 function reproductionsIn(sandbox: SandboxState): Reproductions {
-  const byPath = new Map<PathId, Reproduction>();
-  type Sent = Omit<Reproduction, "apiPath" | "fault">;
-  const add = (apiPath: ApiPathId, sent: Sent, entry?: KeyEntry) => {
-    for (const { pathId, fault } of pathsWithFaults(sandbox, apiPath, entry)) {
-      if (!byPath.has(pathId)) byPath.set(pathId, { ...sent, apiPath, ...(fault && { fault }) });
+  const byOutcome = new Map<OutcomeId, Reproduction>();
+  type Sent = Omit<Reproduction, "apiOutcome" | "fault">;
+  const add = (apiOutcome: ApiOutcomeId, sent: Sent, entry?: KeyEntry) => {
+    for (const { outcome, fault } of outcomesWithFaults(sandbox, apiOutcome, entry)) {
+      if (!byOutcome.has(outcome)) byOutcome.set(outcome, { ...sent, apiOutcome, ...(fault && { fault }) });
     }
   };
   const { path } = firstEndpoint(sandbox);
@@ -151,9 +151,9 @@ function reproductionsIn(sandbox: SandboxState): Reproductions {
     for (const { ref } of keys) {
       const entry = sandbox.registry.key(ref);
       const key = { variable: variableOf(ref), ref };
-      const { pathId } = predictKey(sandbox, ref, endpoint);
-      const apiPath = isSuccess(pathId) ? successPathOf(endpoint, pathId) : pathId;
-      add(apiPath, { ...key, ...request }, entry);
+      const { outcome } = predictKey(sandbox, ref, endpoint);
+      const apiOutcome = isSuccess(outcome) ? successOutcomeOf(endpoint, outcome) : outcome;
+      add(apiOutcome, { ...key, ...request }, entry);
     }
   }
   add("401.missing", { ref: "none", path });
@@ -162,20 +162,20 @@ function reproductionsIn(sandbox: SandboxState): Reproductions {
   }
   add("404.unknown_path", { ref: "none", path: "/v1/relying-party/nothing" });
   add("405.method", { ref: "none", method: "DELETE", path });
-  return byPath;
+  return byOutcome;
 }
 
-/** Returns the paths that a request always covers with the active faults, if it would cover this one without faults. */
-function pathsWithFaults(
+/** Returns the outcomes that a request always covers with the active faults, if it would cover this one without faults. */
+function outcomesWithFaults(
   sandbox: SandboxState,
-  apiPath: ApiPathId,
+  apiOutcome: ApiOutcomeId,
   entry: KeyEntry | undefined,
-): { pathId: PathId; fault?: FaultEffect }[] {
+): { outcome: OutcomeId; fault?: FaultEffect }[] {
   const facts = {
     key: entry?.key.ref,
     organization: entry?.key.organization,
     now: sandbox.clock.now(),
-    expectedPath: () => apiPath,
+    expectedOutcome: () => apiOutcome,
   };
   let isFirst = true;
   for (const { when, effect } of sandbox.faults) {
@@ -184,12 +184,12 @@ function pathsWithFaults(
       when.every === undefined && when.requests === undefined && when.probability === undefined;
     const kind = mainEffectOf(effect);
     const { onlyDelays } = faultEffects[kind];
-    const ends = isFirst ? [{ pathId: `fault.${kind}` as const, fault: effect }] : [];
-    if (isCertain) return onlyDelays ? [{ pathId: apiPath }, ...ends] : ends;
+    const ends = isFirst ? [{ outcome: `fault.${kind}` as const, fault: effect }] : [];
+    if (isCertain) return onlyDelays ? [{ outcome: apiOutcome }, ...ends] : ends;
     if (!onlyDelays) return [];
     isFirst = false;
   }
-  return [{ pathId: apiPath }];
+  return [{ outcome: apiOutcome }];
 }
 
 /** Returns the URL of a path for a shell with the environment of clients. */

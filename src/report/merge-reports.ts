@@ -4,7 +4,7 @@ import type {
   Report,
   ReportedAdvice,
   ReportedEndpoint,
-  ReportedPath,
+  ReportedOutcome,
   ReportedRepeat,
 } from "./report-shape.js";
 
@@ -16,10 +16,10 @@ export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
   const runs = reports.flatMap(
     ({ runs, scenario, seed, profile, pinned }) => runs ?? [{ scenario, seed, profile, pinned }],
   );
-  const paths = groupsOf(
-    reports.flatMap((report) => report.paths),
-    ({ pathId }) => pathId,
-  ).map((rows): ReportedPath => {
+  const outcomes = groupsOf(
+    reports.flatMap((report) => report.outcomes),
+    ({ outcome }) => outcome,
+  ).map((rows): ReportedOutcome => {
     const covered = rows.some((row) => row.covered);
     const howToCover = covered ? null : rows[0].howToCover;
     return { ...rows[0], covered, count: sum(rows, ({ count }) => count), howToCover };
@@ -42,9 +42,9 @@ export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
     runs,
     requests: sum(reports, ({ requests }) => requests),
     unread: sum(reports, ({ unread }) => unread),
-    ...sharesOf(paths, endpoints),
+    ...sharesOf(outcomes, endpoints),
     endpoints,
-    paths,
+    outcomes,
     advice,
     repeats: mergeRepeats(reports.flatMap(({ repeats }) => repeats)),
   };
@@ -66,7 +66,7 @@ function groupsOf<Row>(rows: readonly Row[], idOf: (row: Row) => string): [Row, 
 function mergeRepeats(repeats: readonly ReportedRepeat[]): ReportedRepeat[] {
   const merged = new Map<string, ReportedRepeat>();
   for (const repeat of repeats) {
-    const id = `${repeat.pathId} ${repeat.key ?? repeat.fingerprint}`;
+    const id = `${repeat.outcome} ${repeat.key ?? repeat.fingerprint}`;
     merged.set(id, { ...repeat, count: repeat.count + (merged.get(id)?.count ?? 0) });
   }
   return [...merged.values()];

@@ -13,7 +13,7 @@ import type {
   Report,
   ReportedAdvice,
   ReportedEndpoint,
-  ReportedPath,
+  ReportedOutcome,
   ReportedRequest,
 } from "./report-shape.js";
 import type { UnmetThreshold } from "./thresholds.js";
@@ -35,14 +35,14 @@ export function renderReport(
 export function conclusion({ requests, coverage, announced, faults, advice }: Report): string {
   const { percent, covered, promised } = coverage;
   if (requests === 0)
-    return `The client never called the API. Coverage 0%: 0 of ${promised} promised paths covered.`;
+    return `The client never called the API. Coverage 0%: 0 of ${promised} promised outcomes covered.`;
   const count = (level: AdviceLevel) => advice.filter((row) => row.level === level).length;
   const counts = (["error", "warning"] as const)
     .filter((level) => count(level) > 0)
     .map((level) => pluralize(count(level), level));
   const notes = count("note") === 0 ? "" : `; ${pluralize(count("note"), "note")}`;
   return [
-    `Coverage ${percent}%: ${covered} of ${promised} promised paths covered`,
+    `Coverage ${percent}%: ${covered} of ${promised} promised outcomes covered`,
     ...(announced.total === 0
       ? []
       : [`Announced endpoints: ${announced.covered} of ${announced.total} covered`]),
@@ -54,7 +54,7 @@ export function conclusion({ requests, coverage, announced, faults, advice }: Re
 function unreadNote({ unread }: Report): string[] {
   if (unread === 0) return [];
   return [
-    `The client closed the connection before ${pluralize(unread, "delayed response")} arrived. The paths count as covered, but the client has not seen these responses. Is its timeout shorter than the fault's latency on purpose?`,
+    `The client closed the connection before ${pluralize(unread, "delayed response")} arrived. The outcomes count as covered, but the client has not seen these responses. Is its timeout shorter than the fault's latency on purpose?`,
   ];
 }
 
@@ -64,7 +64,7 @@ function reportLayout(report: Report, unmet: readonly UnmetThreshold[], hint?: s
   const isGood = isWhole && !advice.some(isAdvice);
   const notes = [
     ...unreadNote(report),
-    ...(isWhole ? ["Every promised path is covered. Next: run your client with certify."] : []),
+    ...(isWhole ? ["Every promised outcome is covered. Next: run your client with certify."] : []),
   ];
   const hints = requests === 0 && hint !== undefined ? [hint] : [];
   const text = conclusion(report);
@@ -85,18 +85,18 @@ function reportLayout(report: Report, unmet: readonly UnmetThreshold[], hint?: s
 function sectionsOf(report: Report): Section[] {
   const { endpoints, repeats, advice } = report;
   return [
-    pathsSection(report),
+    outcomesSection(report),
     {
       title: "Endpoints",
-      columns: ["endpoint", "verdict", "requests", "operation id", "release"],
-      // The table of paths shows everything about the only endpoint.
+      columns: ["endpoint", "coverage", "requests", "operation id", "release"],
+      // The table of outcomes shows everything about the only endpoint.
       rows: endpoints.length === 1 ? [] : endpoints.map(endpointRow),
     },
     {
       title: "Resent after a rejection",
       columns: ["path", "key", "requests"],
-      rows: repeats.map(({ pathId, key, fingerprint, count }) => ({
-        cells: [pathId, key ?? fingerprint ?? "", String(count)],
+      rows: repeats.map(({ outcome, key, fingerprint, count }) => ({
+        cells: [outcome, key ?? fingerprint ?? "", String(count)],
       })),
     },
     adviceSection("Advice", advice.filter(isAdvice)),
@@ -107,16 +107,16 @@ function sectionsOf(report: Report): Section[] {
   ];
 }
 
-function pathsSection({ paths, endpoints }: Report): Section {
+function outcomesSection({ outcomes, endpoints }: Report): Section {
   const announced = endpoints.filter(({ release }) => release === "announced");
-  const isAnnounced = ({ pathId }: ReportedPath) =>
-    isSuccess(pathId) && announced.some(({ operationId }) => pathId.endsWith(`.${operationId}`));
-  const shownPaths = paths.filter((row) => row.promised || row.covered || isAnnounced(row));
-  const shared = sharedRequest(shownPaths);
+  const isAnnounced = ({ outcome }: ReportedOutcome) =>
+    isSuccess(outcome) && announced.some(({ operationId }) => outcome.endsWith(`.${operationId}`));
+  const shownRows = outcomes.filter((row) => row.promised || row.covered || isAnnounced(row));
+  const shared = sharedRequest(shownRows);
   return {
     title: "Paths",
     columns: ["path", "requests", "when, and how to cover it"],
-    rows: shownPaths.map((row) => pathRow(row, isAnnounced(row), shared)),
+    rows: shownRows.map((row) => outcomeRow(row, isAnnounced(row), shared)),
     note: shared && { text: `With its variable instead of ${variableOf(shared.ref)}:`, code: shared.curl },
   };
 }
@@ -134,12 +134,12 @@ function sandboxOf({ scenario, seed, profile, pinned }: NonNullable<Report["runs
 }
 
 function endpointRow({ method, path, operationId, release, requests, covered }: ReportedEndpoint): TableRow {
-  const verdict = covered ? "covered" : "not covered";
+  const coverage = covered ? "covered" : "not covered";
   const tone = covered ? "good" : "warning";
   return {
     cells: [
       `${method} ${path}`,
-      { text: verdict, tone },
+      { text: coverage, tone },
       requests > 0 ? String(requests) : "-",
       operationId,
       release,
@@ -147,26 +147,28 @@ function endpointRow({ method, path, operationId, release, requests, covered }: 
   };
 }
 
-function pathRow(row: ReportedPath, isAnnounced: boolean, shared: HowToCover | undefined): TableRow {
-  const { pathId, promised, covered, count, when, howToCover } = row;
+function outcomeRow(row: ReportedOutcome, isAnnounced: boolean, shared: HowToCover | undefined): TableRow {
+  const { outcome, promised, covered, count, when, howToCover } = row;
   // A covered path that is not promised shows nothing good or bad.
   const tone = promised ? (covered ? "good" : "warning") : undefined;
   const what = promised ? when : `${when} (${isAnnounced ? "announced" : "not promised"})`;
   const text = howToCover === null ? what : `${what}: ${howToCover.text}`;
   const isShared = howToCover === null || (shared !== undefined && isLike(row, shared));
   const cell = isShared ? text : { text: `${text}:`, code: howToCover.curl };
-  return { cells: [pathId, { text: count > 0 ? String(count) : "-", tone }, cell] };
+  return { cells: [outcome, { text: count > 0 ? String(count) : "-", tone }, cell] };
 }
 
 /** Whether a path's command differs from this one only in its key. The command of a path without a response has a timeout. */
-function isLike({ pathId, howToCover }: ReportedPath, { request }: HowToCover): boolean {
-  return effectAt(pathId)?.ends !== "hang" && JSON.stringify(howToCover?.request) === JSON.stringify(request);
+function isLike({ outcome, howToCover }: ReportedOutcome, { request }: HowToCover): boolean {
+  return (
+    effectAt(outcome)?.ends !== "hang" && JSON.stringify(howToCover?.request) === JSON.stringify(request)
+  );
 }
 
 /** How to cover the first path whose request also covers others with another key; `undefined` if each has its own. */
-function sharedRequest(paths: readonly ReportedPath[]): HowToCover | undefined {
-  const isShared = (how: HowToCover) => paths.filter((row) => isLike(row, how)).length > 1;
-  return paths
+function sharedRequest(outcomes: readonly ReportedOutcome[]): HowToCover | undefined {
+  const isShared = (how: HowToCover) => outcomes.filter((row) => isLike(row, how)).length > 1;
+  return outcomes
     .flatMap(({ howToCover }) => howToCover ?? [])
     .find((how) => how.ref !== "none" && isShared(how));
 }

@@ -1,6 +1,6 @@
 import { adviceIds, adviceLevels } from "../rules/advice.js";
 import { profiles } from "../rules/assumptions.js";
-import { type PathId, pathIdShape } from "../rules/outcomes.js";
+import { type OutcomeId, outcomeShape } from "../rules/outcomes.js";
 import { redactValue } from "../rules/redact.js";
 import { mistakesIn } from "../rules/schema/check.js";
 import { camelCase, inJsonOfAnyVersion } from "../rules/schema/json.js";
@@ -20,10 +20,10 @@ const sandboxFields = {
 
 const coverage = s.mapping({
   percent: s.described(s.count({ max: 100 }), "A whole number, rounded down: 100 means all."),
-  covered: s.described(s.count(), "The number of covered paths."),
+  covered: s.described(s.count(), "The number of covered outcomes."),
   promised: s.described(s.count(), "The total number."),
 });
-/** The covered share of the promised paths. */
+/** The covered share of the promised outcomes. */
 export interface Coverage extends ValueOf<typeof coverage> {}
 
 const share = s.mapping({
@@ -56,11 +56,11 @@ const coverInstruction = s.mapping({
 /** How to cover a path. */
 export interface HowToCover extends ValueOf<typeof coverInstruction> {}
 
-const pathId = () => ({ ...pathIdShape(), isGrowing: true }) as Shape<PathId>;
+const outcome = () => ({ ...outcomeShape(), isGrowing: true }) as Shape<OutcomeId>;
 
-const reportedPath = s.mapping({
-  pathId: s.described(
-    pathId(),
+const reportedOutcome = s.mapping({
+  outcome: s.described(
+    outcome(),
     "An outcome of the closed list, or the status and operation id of a success.",
   ),
   promised: s.described(s.flag(), "Whether the API promises it; the coverage counts only these."),
@@ -73,7 +73,7 @@ const reportedPath = s.mapping({
   ),
 });
 /** An outcome of requests. */
-export interface ReportedPath extends ValueOf<typeof reportedPath> {}
+export interface ReportedOutcome extends ValueOf<typeof reportedOutcome> {}
 
 const reportedRequest = s.mapping({
   id: s.described(s.text(), "The request id."),
@@ -120,7 +120,7 @@ const reportedEndpoint = s.mapping({
 export interface ReportedEndpoint extends ValueOf<typeof reportedEndpoint> {}
 
 const repeat = s.mapping({
-  pathId: s.described(pathId(), "The path where the requests ended."),
+  outcome: s.described(outcome(), "The path where the requests ended."),
   key: s.described(s.nullable(s.text()), "The ref of the key, if the sandbox has it."),
   fingerprint: s.described(s.nullable(s.text()), "The fingerprint of the key."),
   count: s.described(s.count(), "The number of requests after the first rejection."),
@@ -135,17 +135,17 @@ export const reportShape = s.mapping({
   /** The number of the client's requests. */
   requests: s.described(s.count(), "The number of requests in all runs."),
   unread: s.described(s.count(), "The number of delayed responses that the client did not wait for."),
-  coverage: s.described(coverage, "The promised paths that some run covered."),
+  coverage: s.described(coverage, "The promised outcomes that some run covered."),
   announced: s.described(share, "The announced endpoints that some run covered."),
   faults: s.described(share, "The kinds of faults that some run covered."),
   endpoints: s.described(s.list(reportedEndpoint), "The endpoints of the sandbox."),
-  /** All paths, in the order of the outcomes. */
-  paths: s.described(s.list(reportedPath), "Every path."),
+  /** All outcomes, in the order of the outcomes. */
+  outcomes: s.described(s.list(reportedOutcome), "Every path."),
   /** The advice, the most serious first. */
   advice: s.described(s.list(advice), "Problems in the client's behavior."),
   repeats: s.described(s.list(repeat), "The keys that were resent after 401, 403 or 429."),
 });
-/** The paths that a client has covered, and advice on its behavior. Plain data without keys. */
+/** The outcomes that a client has covered, and advice on its behavior. Plain data without keys. */
 export interface Report extends ValueOf<typeof reportShape> {}
 
 /** Reads a report as JSON; `undefined` for anything else. Keeps unknown members, which a newer sandbox may send. */

@@ -2,15 +2,21 @@ import { builtIn, outcomesOf, withNames } from "../api/endpoints.js";
 import { routeAt } from "../api/routes.js";
 import { pinnedAssumptions } from "../api/variation/vary.js";
 import { adviceTable } from "../rules/advice.js";
-import { isFault, outcomeOf, type PathId } from "../rules/outcomes.js";
+import { isFault, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { listed, nearest } from "../rules/schema/words.js";
-import { type Endpoint, successPathsOf } from "../sandbox/endpoint.js";
+import { type Endpoint, successOutcomesOf } from "../sandbox/endpoint.js";
 import { type Counters, type Counts, requestsTo } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import { profileOf } from "../sandbox/profile.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { howToCover } from "./how-to-cover.js";
-import type { HowToCover, Report, ReportedAdvice, ReportedEndpoint, ReportedPath } from "./report-shape.js";
+import type {
+  HowToCover,
+  Report,
+  ReportedAdvice,
+  ReportedEndpoint,
+  ReportedOutcome,
+} from "./report-shape.js";
 
 /** `keysInOutput` are the places of keys in a command's output, `counters` those of a client that may clear the sandbox's own. */
 export function clientReport(
@@ -22,12 +28,12 @@ export function clientReport(
   const counted = counters.read();
   const hints = howToCover(sandbox, { curlOptions: counters.curlOptions, underExec });
   const served = sandbox.endpoints;
-  const paths = reportedPaths(counted, served, hints);
-  const isCovered = (id: string) => paths.some(({ pathId, covered }) => covered && pathId === id);
+  const outcomes = reportedOutcomes(counted, served, hints);
+  const isCovered = (id: string) => outcomes.some(({ outcome, covered }) => covered && outcome === id);
   const endpoints = served.map((endpoint): ReportedEndpoint => {
     const { method, path, operationId } = endpoint;
     const requests = requestsTo(counted, operationId);
-    const covered = successPathsOf(endpoint).some(isCovered);
+    const covered = successOutcomesOf(endpoint).some(isCovered);
     const release = (builtIn as readonly Endpoint[]).includes(endpoint) ? "released" : "announced";
     return { method, path, operationId, release, requests, covered };
   });
@@ -38,28 +44,26 @@ export function clientReport(
     pinned: pinnedAssumptions(sandbox),
     requests: counted.requests,
     unread: counted.unread,
-    ...sharesOf(paths, endpoints),
+    ...sharesOf(outcomes, endpoints),
     endpoints,
-    paths,
+    outcomes,
     advice: reportedAdvice(counted, served, counters, keysInOutput),
     repeats: counted.repeats,
   };
 }
 
-function reportedPaths(
+function reportedOutcomes(
   counted: Counts,
   served: readonly Endpoint[],
-  hints: (pathId: PathId) => HowToCover | null,
-): ReportedPath[] {
-  const knownOutcomes = outcomesOf(served);
+  hints: (outcome: OutcomeId) => HowToCover | null,
+): ReportedOutcome[] {
+  const knownRows = outcomesOf(served);
   // A custom handler, or an endpoint that an earlier scenario had.
-  const others = Object.keys(counted.paths).filter((id) =>
-    knownOutcomes.every(({ pathId }) => pathId !== id),
-  );
-  return [...knownOutcomes, ...(others as PathId[]).map(outcomeOf)].map(({ pathId: id, promised, when }) => {
-    const pathId = id as PathId; // outcomes of this list
-    const { count, isCovered: covered } = counted.paths[pathId] ?? { count: 0, isCovered: false };
-    return { pathId, promised, covered, count, when, howToCover: covered ? null : hints(pathId) };
+  const others = Object.keys(counted.outcomes).filter((id) => knownRows.every((row) => row.id !== id));
+  return [...knownRows, ...(others as OutcomeId[]).map(outcomeOf)].map(({ id, promised, when }) => {
+    const outcome = id as OutcomeId; // outcomes of this list
+    const { count, isCovered: covered } = counted.outcomes[outcome] ?? { count: 0, isCovered: false };
+    return { outcome, promised, covered, count, when, howToCover: covered ? null : hints(outcome) };
   });
 }
 
@@ -87,21 +91,21 @@ function reportedAdvice(
   return rows.filter(({ count }) => count > 0);
 }
 
-/** Returns the covered shares of the promised paths, of the announced endpoints and of the faults. */
+/** Returns the covered shares of the promised outcomes, of the announced endpoints and of the faults. */
 export function sharesOf(
-  paths: readonly ReportedPath[],
+  outcomes: readonly ReportedOutcome[],
   endpoints: readonly ReportedEndpoint[],
 ): Pick<Report, "coverage" | "announced" | "faults"> {
-  const share = (chosen: readonly ReportedPath[]) => ({
+  const share = (chosen: readonly ReportedOutcome[]) => ({
     covered: chosen.filter((row) => row.covered).length,
     total: chosen.length,
   });
-  const { covered, total: promised } = share(paths.filter((row) => row.promised));
+  const { covered, total: promised } = share(outcomes.filter((row) => row.promised));
   const announced = endpoints.filter(({ release }) => release === "announced");
   return {
     coverage: { percent: Math.floor((covered * 100) / promised), covered, promised },
     announced: { covered: announced.filter(({ covered }) => covered).length, total: announced.length },
-    faults: share(paths.filter(({ pathId }) => isFault(pathId))),
+    faults: share(outcomes.filter(({ outcome }) => isFault(outcome))),
   };
 }
 
@@ -125,7 +129,7 @@ export function suggestEndpoint(
 }
 
 function nearestPath(path: string, endpoints: readonly Endpoint[]): string | undefined {
-  const paths = endpoints.map((endpoint) => endpoint.path);
+  const outcomes = endpoints.map((endpoint) => endpoint.path);
   const normalized = path.toLowerCase().replace(/\/+/g, "/").replace(/\/$/, "");
   const nameOf = (one: string) => one.slice(one.lastIndexOf("/") + 1);
   // The same endpoint under another parent, or with a suffix.
@@ -133,5 +137,5 @@ function nearestPath(path: string, endpoints: readonly Endpoint[]): string | und
     nameOf(normalized) === nameOf(one) ||
     normalized.startsWith(`${one}/`) ||
     normalized.startsWith(`${one}.`);
-  return paths.find(related) ?? nearest(normalized, paths);
+  return outcomes.find(related) ?? nearest(normalized, outcomes);
 }

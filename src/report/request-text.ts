@@ -5,14 +5,14 @@ type FactRow = readonly [name: string, value: string];
 
 /** A request as text, for a terminal and for support: its checks, the cause and what to do. Contains no secret. */
 export function requestText(details: Omit<RequestDetails, RouteMember>): string {
-  const { id, method, path, at, key, fingerprint, pathId, fault, sent, adviceDetails, around } = details;
+  const { id, method, path, at, key, fingerprint, outcome, fault, sent, adviceDetails, around } = details;
   const { keyForm } = sent;
   const subject = key ?? (fingerprint === null ? "none" : `unknown, fingerprint ${fingerprint}`);
   const facts: FactRow[] = [
     ["Key", keyForm === null ? subject : `${subject}; ${keyForm}`],
     ...Object.entries(sent.headers),
     ...responseFacts(details),
-    ...(fault === null || fault === pathId ? [] : [["Fault", fault] as const]),
+    ...(fault === null || fault === outcome ? [] : [["Fault", fault] as const]),
     ...adviceDetails.map((one): FactRow => {
       return ["Advice", `${one.level} ${one.id}: ${one.meaning} ${one.whatToDo}`];
     }),
@@ -36,23 +36,23 @@ export function checkLines(checks: readonly CheckResult[]): string[] {
   return alignColumns(rows).map((line) => `  ${line}`);
 }
 
-type Explained = Pick<RequestDetails, "status" | "code" | "pathId" | "when" | "why" | "whatToDo">;
+type Explained = Pick<RequestDetails, "status" | "code" | "outcome" | "when" | "why" | "whatToDo">;
 
 /** The response, its cause, and what to do. */
-export function responseFacts({ status, code, pathId, when, why, whatToDo }: Explained): FactRow[] {
+export function responseFacts({ status, code, outcome, when, why, whatToDo }: Explained): FactRow[] {
   const response = status === 0 ? "none" : [status, code].filter((part) => part !== null).join(" ");
   return [
-    ["Response", `${response}  ${pathId}  (${when})`],
+    ["Response", `${response}  ${outcome}  (${when})`],
     ...(why === null ? [] : [["Why", why] as const]),
     ["What to do", whatToDo],
   ];
 }
 
 function neighborLine(
-  { id, at, pathId }: RequestDetails["around"][number],
+  { id, at, outcome }: RequestDetails["around"][number],
   one: Pick<RequestDetails, "id" | "at">,
 ): string {
   const seconds = (Date.parse(at) - Date.parse(one.at)) / 1000;
   const when = id === one.id ? "this one" : `${seconds < 0 ? "" : "+"}${seconds.toFixed(1)} s`;
-  return `  ${when.padStart(9)}  ${pathId}  ${id}`;
+  return `  ${when.padStart(9)}  ${outcome}  ${id}`;
 }

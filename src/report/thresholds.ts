@@ -21,8 +21,8 @@ export interface UnmetThreshold {
 }
 
 /** Whether requests came, and none reached an endpoint. */
-function missedEndpoints({ requests, paths }: Pick<Report, "requests" | "paths">): boolean {
-  const missed = paths.filter(({ pathId }) => pathId === "404.unknown_path" || pathId === "405.method");
+function missedEndpoints({ requests, outcomes }: Pick<Report, "requests" | "outcomes">): boolean {
+  const missed = outcomes.filter(({ outcome }) => outcome === "404.unknown_path" || outcome === "405.method");
   return requests > 0 && missed.reduce((sum, { count }) => sum + count, 0) === requests;
 }
 
@@ -44,7 +44,7 @@ export function unmetThresholds(
     unmet.push({
       gate: "coverage",
       threshold: `--min-coverage ${minCoverage}`,
-      sentence: `The coverage is ${percent}%, below the required ${minCoverage}%: ${promised - covered} of ${promised} promised paths are not covered.`,
+      sentence: `The coverage is ${percent}%, below the required ${minCoverage}%: ${promised - covered} of ${promised} promised outcomes are not covered.`,
     });
   }
   const failing = failOn === undefined ? [] : adviceLevels.slice(adviceLevels.indexOf(failOn));

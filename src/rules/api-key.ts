@@ -176,7 +176,7 @@ export function keyStateAt(key: KeyEnds, now: number): KeyStateName {
 interface KeyStateRow {
   /** Whether the key is over for good: no action changes it again (R42). */
   readonly isOver: boolean;
-  /** The path id of each request with the key; `null` if the other checks decide. */
+  /** The outcome of each request with the key; `null` if the other checks decide. */
   readonly rejection: `401.${string}` | null;
   /** Whether it counts toward the maximum (R32), or the assumption that decides. */
   readonly counts: boolean | "retiring_counts_as_active";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { type KeyRecord, keyStateTable } from "./api-key.js";
 import { type AuthorizationFacts, authorizationChecks, authorize } from "./authorize.js";
 import type { Organization } from "./organization.js";
-import { outcomes, type PathId } from "./outcomes.js";
+import { type OutcomeId, outcomes } from "./outcomes.js";
 
 const key: KeyRecord = {
   ref: "key",
@@ -35,7 +35,7 @@ const good: AuthorizationFacts = {
 };
 
 /** A fault, and how it changes the facts. */
-type Fault = [PathId, (facts: AuthorizationFacts) => AuthorizationFacts];
+type Fault = [OutcomeId, (facts: AuthorizationFacts) => AuthorizationFacts];
 /** In the order in which the request checks must notice them. */
 const faults: readonly Fault[] = [
   ["401.missing", (facts) => ({ ...facts, presented: "missing", key: undefined })],
@@ -63,14 +63,14 @@ test("a request without fault passes", () => {
   expect(authorize(good)).toBe("200.live");
 });
 
-test.each(faults)("the fault %s ends a request on its own path", (pathId, change) => {
-  expect(authorize(change(good))).toBe(pathId);
+test.each(faults)("the fault %s ends a request on its own path", (outcome, change) => {
+  expect(authorize(change(good))).toBe(outcome);
 });
 
-const pairs = faults.flatMap(([pathId, change], index) =>
+const pairs = faults.flatMap(([outcome, change], index) =>
   faults
     .slice(index + 1)
-    .map(([later, other]) => [pathId, later, (facts: typeof good) => change(other(facts))] as const),
+    .map(([later, other]) => [outcome, later, (facts: typeof good) => change(other(facts))] as const),
 );
 test.each(pairs)("of %s and %s the first is noticed", (first, _second, both) => {
   expect(authorize(both(good))).toBe(first);
@@ -87,7 +87,7 @@ test("a check rejects on each of its own paths", () => {
   const neverApproved = { ...good, organization: { ...organization, liveAccess: "not_approved" as const } };
   const all = [...faults.map(([, change]) => change(good)), neverApproved];
   for (const { name, exits, reject } of authorizationChecks) {
-    const own = all.map(reject).filter((pathId) => pathId !== undefined && exits.includes(pathId));
+    const own = all.map(reject).filter((outcome) => outcome !== undefined && exits.includes(outcome));
     expect([name, [...new Set(own)].sort()]).toEqual([name, [...exits].sort()]);
   }
 });
@@ -98,13 +98,13 @@ test("R19 an organization that was never approved is rejected on its own path", 
   );
 });
 
-test.each<[PathId, Partial<KeyRecord>]>([
+test.each<[OutcomeId, Partial<KeyRecord>]>([
   ["200.test", { environment: "test" }],
   ["200.legacy", { environment: "test", legacy: true }],
   ["200.replacement", { replaces: "old" }],
   ["200.retiring", { replaces: "older", legacy: true, overlapEndsAt: 2000 }],
-])("a success is told apart as %s", (pathId, given) => {
-  expect(authorize({ ...good, key: { ...key, ...given } })).toBe(pathId);
+])("a success is told apart as %s", (outcome, given) => {
+  expect(authorize({ ...good, key: { ...key, ...given } })).toBe(outcome);
 });
 
 test("R14 R28 promised outcomes of one status and code have one message", () => {

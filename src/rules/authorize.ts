@@ -1,6 +1,6 @@
 import { type KeyRecord, keyStateAt, keyStateTable } from "./api-key.js";
 import type { Organization } from "./organization.js";
-import type { ApiPathId } from "./outcomes.js";
+import type { ApiOutcomeId } from "./outcomes.js";
 
 const stateRejections = Object.values(keyStateTable).flatMap(({ rejection }) => rejection ?? []);
 
@@ -25,11 +25,11 @@ export interface RequestCheck {
   readonly name: string;
   readonly question: string;
   readonly rules: string;
-  readonly exits: readonly ApiPathId[];
+  readonly exits: readonly ApiOutcomeId[];
 }
 
 interface Check extends RequestCheck {
-  readonly reject: (facts: AuthorizationFacts) => ApiPathId | undefined;
+  readonly reject: (facts: AuthorizationFacts) => ApiOutcomeId | undefined;
   /** The facts of a key that it rejects: for `error.details`, and in words. */
   readonly tell?: (facts: AuthorizationFacts) => {
     readonly details: Readonly<Record<string, unknown>>;
@@ -108,22 +108,22 @@ export const authorizationChecks: readonly Check[] = [
   },
 ] satisfies readonly CheckWithCause[];
 
-/** Decides the outcome of a request to an endpoint. Pure: the same facts always have the same path id. */
-export function authorize(facts: AuthorizationFacts): ApiPathId {
+/** Decides the outcome of a request to an endpoint. Pure: the same facts always have the same outcome. */
+export function authorize(facts: AuthorizationFacts): ApiOutcomeId {
   for (const check of authorizationChecks) {
     const rejected = check.reject(facts);
     if (rejected !== undefined) return rejected;
   }
-  return successPath(facts);
+  return successOutcome(facts);
 }
 
-/** Returns what a rejection tells about its cause; `undefined` for a path id of another status than 403. */
-export function publicCause(pathId: ApiPathId, facts: AuthorizationFacts) {
-  return authorizationChecks.find(({ exits }) => exits.includes(pathId))?.tell?.(facts);
+/** Returns what a rejection tells about its cause; `undefined` for an outcome of another status than 403. */
+export function publicCause(outcome: ApiOutcomeId, facts: AuthorizationFacts) {
+  return authorizationChecks.find(({ exits }) => exits.includes(outcome))?.tell?.(facts);
 }
 
-/** The path id of a success of `/me`. A key can be several of these: the one that requires action from the client comes first. */
-export function successPath({ key }: Pick<AuthorizationFacts, "key">): ApiPathId {
+/** The outcome of a success of `/me`. A key can be several of these: the one that requires action from the client comes first. */
+export function successOutcome({ key }: Pick<AuthorizationFacts, "key">): ApiOutcomeId {
   if (key === undefined) throw new Error("a request was authorized without a key");
   // It was accepted, so its overlap has not ended.
   if (key.overlapEndsAt !== undefined) return "200.retiring";

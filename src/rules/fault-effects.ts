@@ -4,7 +4,7 @@ interface EffectRow {
   readonly value: "flag" | "delay" | "status" | "rate";
   /** What the page shows of it; `{}` is its value. */
   readonly label: string;
-  /** The effect with the highest rank names the path id of a fault, and makes the response. */
+  /** The effect with the highest rank names the outcome of a fault, and makes the response. */
   readonly rank: number;
   /** Whether the request still gets its complete response and is counted, only later. */
   readonly onlyDelays: boolean;
@@ -130,7 +130,7 @@ export const faultEffects = {
 } as const satisfies Readonly<Record<string, EffectRow>>;
 
 export type FaultKind = keyof typeof faultEffects;
-export type FaultPathId = `fault.${FaultKind}`;
+export type FaultOutcomeId = `fault.${FaultKind}`;
 
 export const faultKinds = Object.keys(faultEffects) as FaultKind[];
 
@@ -187,8 +187,8 @@ export function mainEffectOf(effect: FaultEffect): FaultKind {
   return effectsByRank.find((kind) => effect[kind] !== undefined && effect[kind] !== false) ?? "latency";
 }
 
-/** The path id of a fault: its most drastic effect. */
-export function faultPathOf(effect: FaultEffect): FaultPathId {
+/** The outcome of a fault: its most drastic effect. */
+export function faultOutcomeOf(effect: FaultEffect): FaultOutcomeId {
   return `fault.${mainEffectOf(effect)}`;
 }
 
@@ -198,11 +198,11 @@ export function effectWords(kind: FaultKind): string {
   return field ?? `${does[0]?.toUpperCase()}${does.slice(1)}.`;
 }
 
-/** The row of the effect that a path id of a fault names; `undefined` for the path id of a response. */
-export function effectAt(pathId: FaultPathId): EffectRow;
-export function effectAt(pathId: string): EffectRow | undefined;
-export function effectAt(pathId: string): EffectRow | undefined {
-  return pathId.startsWith("fault.") ? faultEffects[pathId.slice("fault.".length) as FaultKind] : undefined;
+/** The row of the effect that an outcome of a fault names; `undefined` for the outcome of a response. */
+export function effectAt(outcome: FaultOutcomeId): EffectRow;
+export function effectAt(outcome: string): EffectRow | undefined;
+export function effectAt(outcome: string): EffectRow | undefined {
+  return outcome.startsWith("fault.") ? faultEffects[outcome.slice("fault.".length) as FaultKind] : undefined;
 }
 
 const idempotentMethods = ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"];
@@ -221,7 +221,7 @@ interface FaultyResponse {
 }
 
 /** What a client should do after a fault: by the fault's effect, by whether the request can be repeated, and by a sent status. */
-export function whatToDoAfter(fault: FaultPathId, { isRepeatable, ...sent }: FaultyResponse): string {
+export function whatToDoAfter(fault: FaultOutcomeId, { isRepeatable, ...sent }: FaultyResponse): string {
   const { whatToDo, whatToDoOnce } = effectAt(fault);
   const usual = (isRepeatable ? undefined : whatToDoOnce) ?? whatToDo;
   if (fault === "fault.truncate" && sent.status === 204)

@@ -1,11 +1,11 @@
-import { type FaultPathId, faultEffects, faultKinds } from "./fault-effects.js";
+import { type FaultOutcomeId, faultEffects, faultKinds } from "./fault-effects.js";
 import type { Shape } from "./schema/shape.js";
 import * as s from "./schema/shape.js";
 
 /** The closed list of outcomes: responses, the OpenAPI document, the docs and the coverage are made from it. */
 export interface Outcome {
-  /** The stable name of the outcome: `401.revoked`. */
-  readonly pathId: string;
+  /** Its stable name: `401.revoked`. */
+  readonly id: string;
   /** 0 for faults: their effects decide, and some send no status. */
   readonly status: number;
   /** The API's error code; `null` on success. For 429 the code is an assumption, see `rate_limit_code`. */
@@ -41,78 +41,78 @@ const tooManyRequests = {
 const success = { status: 200, code: null, message: null, promised: true } as const;
 const notFound = { status: 404, code: "not_found", message: "There is nothing at this path." } as const;
 
-const apiOutcomes = [
+const apiRows = [
   {
-    pathId: "200.test",
+    id: "200.test",
     ...success,
     when: "a valid test key",
     whatToDo: "Nothing: the key works. It reaches only synthetic farmers.",
   },
   {
-    pathId: "200.live",
+    id: "200.live",
     ...success,
     when: "a valid live key of an organization approved for live access",
     whatToDo: "Nothing: the key works, and it is a live key.",
   },
   {
-    pathId: "200.legacy",
+    id: "200.legacy",
     ...success,
     when: "a valid key with a legacy prefix, not rotated yet",
     whatToDo: "It works until it is rotated. Rotate it: the replacement has the current prefix.",
   },
   {
-    pathId: "200.retiring",
+    id: "200.retiring",
     ...success,
     when: "a replaced key, still in its overlap",
     whatToDo: "It works until its overlap ends. Switch to its replacement before then.",
   },
   {
-    pathId: "200.replacement",
+    id: "200.replacement",
     ...success,
     when: "the key that replaced another one",
     whatToDo: "Nothing: the key works. Stop using the key that it replaced.",
   },
   {
-    pathId: "401.missing",
+    id: "401.missing",
     ...unauthorized,
     when: "no x-api-key header",
     whatToDo:
       "Send the key in the x-api-key header of every request. The API reads no other header or parameter.",
   },
   {
-    pathId: "401.malformed",
+    id: "401.malformed",
     ...unauthorized,
     when: "an x-api-key header that is not exactly one well-formed key",
     whatToDo:
       "Send one x-api-key header with the key and nothing else: its prefix (SVC_test_ or SVC_live_), then letters, digits, _ and -. No quotes, no Bearer, no spaces.",
   },
   {
-    pathId: "401.unknown",
+    id: "401.unknown",
     ...unauthorized,
     when: "an unknown, well-formed key",
     whatToDo:
       "Send a key of this sandbox: the scenario and the seed decide the keys, and the command `keys` lists them. A key of one environment does not work in the other.",
   },
   {
-    pathId: "401.revoked",
+    id: "401.revoked",
     ...unauthorized,
     when: "a revoked key",
     whatToDo: "Create a new key. Stop sending the revoked key: it never works again.",
   },
   {
-    pathId: "401.expired",
+    id: "401.expired",
     ...unauthorized,
     when: "an expired key",
     whatToDo: "Create a new key: an expired key never works again. Rotate the next one before it expires.",
   },
   {
-    pathId: "401.rotated",
+    id: "401.rotated",
     ...unauthorized,
     when: "a replaced key after its overlap",
     whatToDo: "Send its replacement: the overlap has ended.",
   },
   {
-    pathId: "403.access_denied",
+    id: "403.access_denied",
     status: 403,
     code: "access_denied",
     message: "The organization is not active.",
@@ -121,19 +121,19 @@ const apiOutcomes = [
     whatToDo: "Ask for the organization to be activated again. None of its other keys works either.",
   },
   {
-    pathId: "403.live_not_approved",
+    id: "403.live_not_approved",
     ...liveAccess,
     when: "a live key of an organization not approved for live access",
     whatToDo: "Get the organization's compliance application approved. Use a test key until then.",
   },
   {
-    pathId: "403.live_suspended",
+    id: "403.live_suspended",
     ...liveAccess,
     when: "a live key of an organization whose live access is suspended",
     whatToDo: "Get the organization's live access restored. Its test keys still work.",
   },
   {
-    pathId: "403.insufficient_scope",
+    id: "403.insufficient_scope",
     status: 403,
     code: "insufficient_scope",
     message: "The API key lacks the scope that this endpoint needs.",
@@ -143,26 +143,26 @@ const apiOutcomes = [
       "Create a key with the scope that the endpoint needs. You choose a key's scopes when you create it.",
   },
   {
-    pathId: "429.per_minute",
+    id: "429.per_minute",
     ...tooManyRequests,
     when: "more requests in a minute than the key allows",
     whatToDo: "Wait for the next minute, then send fewer requests. Do not try again immediately.",
   },
   {
-    pathId: "429.per_day",
+    id: "429.per_day",
     ...tooManyRequests,
     when: "more requests in a day than the key allows",
     whatToDo: "Wait for the next day, and spread your requests. Or agree on a higher limit.",
   },
   {
-    pathId: "404.unknown_path",
+    id: "404.unknown_path",
     ...notFound,
     promised: false,
     when: "a path that the API does not have",
     whatToDo: "Correct the path. It is exact: in lower case, and without a slash at the end.",
   },
   {
-    pathId: "405.method",
+    id: "405.method",
     status: 405,
     code: "method_not_allowed",
     message: "This path does not accept this method.",
@@ -172,11 +172,11 @@ const apiOutcomes = [
   },
 ] as const satisfies readonly Outcome[];
 
-const faultOutcomes = faultKinds.map((kind) => {
-  const pathId: FaultPathId = `fault.${kind}`;
+const faultRows = faultKinds.map((kind) => {
+  const id: FaultOutcomeId = `fault.${kind}`;
   const { does, whatToDo } = faultEffects[kind];
   return {
-    pathId,
+    id,
     status: 0,
     code: null,
     message: null,
@@ -186,48 +186,48 @@ const faultOutcomes = faultKinds.map((kind) => {
   } as const;
 });
 
-export const outcomes = [...apiOutcomes, ...faultOutcomes];
+export const outcomes = [...apiRows, ...faultRows];
 
 /** The status of an endpoint's success. */
 export const successStatuses = [200, 201, 202, 204] as const;
 export type SuccessStatus = (typeof successStatuses)[number];
 
-/** The path id of a success of an endpoint other than `/me`: its status and operation id (`201.createConsentRequest`). */
-export type SuccessPathId = `${SuccessStatus}.${string}`;
+/** The id of a success of an endpoint other than `/me`: its status and operation id (`201.createConsentRequest`). */
+export type SuccessOutcomeId = `${SuccessStatus}.${string}`;
 
-export type ApiPathId = (typeof apiOutcomes)[number]["pathId"] | SuccessPathId;
+export type ApiOutcomeId = (typeof apiRows)[number]["id"] | SuccessOutcomeId;
 
 /** The stable id of an outcome of a request. */
-export type PathId = ApiPathId | FaultPathId;
+export type OutcomeId = ApiOutcomeId | FaultOutcomeId;
 
-export type PromisedPathId = Extract<(typeof apiOutcomes)[number], { readonly promised: true }>["pathId"];
+export type PromisedOutcomeId = Extract<(typeof apiRows)[number], { readonly promised: true }>["id"];
 
-export const apiPathIds: readonly ApiPathId[] = apiOutcomes.map(({ pathId }) => pathId);
+export const apiOutcomes: readonly ApiOutcomeId[] = apiRows.map(({ id }) => id);
 
-/** A path id: of these, or of the success of another endpoint than `/me`. */
-export const pathIdShape = (ids: readonly PathId[] = outcomes.map(({ pathId }) => pathId)): Shape<PathId> =>
-  ({ ...s.choice(ids), besides: /^20[0124]\.[A-Za-z][\w-]*$/ }) as Shape<PathId>;
+/** The id of an outcome: of these, or of the success of another endpoint than `/me`. */
+export const outcomeShape = (ids: readonly OutcomeId[] = outcomes.map(({ id }) => id)): Shape<OutcomeId> =>
+  ({ ...s.choice(ids), besides: /^20[0124]\.[A-Za-z][\w-]*$/ }) as Shape<OutcomeId>;
 
-export const faultPathIds = faultOutcomes.map(({ pathId }) => pathId);
+export const faultOutcomes = faultRows.map(({ id }) => id);
 
 /** Every error code that the API can send, including the assumed code of 429, without the faults' codes. */
-export type ApiErrorCode = Exclude<(typeof apiOutcomes)[number]["code"], null>;
+export type ApiErrorCode = Exclude<(typeof apiRows)[number]["code"], null>;
 
-const byPath: ReadonlyMap<string, Outcome> = new Map(outcomes.map((row) => [row.pathId, row]));
+const byId: ReadonlyMap<string, Outcome> = new Map(outcomes.map((row) => [row.id, row]));
 
-export function isFault(pathId: PathId): pathId is FaultPathId {
-  return pathId.startsWith("fault.");
+export function isFault(outcome: OutcomeId): outcome is FaultOutcomeId {
+  return outcome.startsWith("fault.");
 }
 
-/** The outcome with this path id; of the success of another endpoint, which the list does not have, one made from the id. */
-export function outcomeOf(pathId: PathId): Outcome {
-  return byPath.get(pathId) ?? successOutcome(pathId as SuccessPathId);
+/** The row of this outcome; for the success of another endpoint, which the list does not have, it is made from the id. */
+export function outcomeOf(outcome: OutcomeId): Outcome {
+  return byId.get(outcome) ?? successRow(outcome as SuccessOutcomeId);
 }
 
-export function successOutcome(pathId: SuccessPathId): Outcome & { readonly pathId: SuccessPathId } {
-  const [status = "", operationId = ""] = pathId.split(/\.(.*)/s);
+export function successRow(outcome: SuccessOutcomeId): Outcome & { readonly id: SuccessOutcomeId } {
+  const [status = "", operationId = ""] = outcome.split(/\.(.*)/s);
   return {
-    pathId,
+    id: outcome,
     status: Number(status),
     code: null,
     message: null,
@@ -237,8 +237,8 @@ export function successOutcome(pathId: SuccessPathId): Outcome & { readonly path
   };
 }
 
-export function isSuccess(pathId: PathId): boolean {
-  return pathId.startsWith("2");
+export function isSuccess(outcome: OutcomeId): boolean {
+  return outcome.startsWith("2");
 }
 
 /** Errors outside the specification: invalid HTTP, and a defect of the sandbox. */

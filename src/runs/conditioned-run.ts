@@ -1,7 +1,7 @@
 import { variationTable } from "../api/variation/table.js";
 import { unvariedAssumptions } from "../api/variation/vary.js";
 import { isIdempotent } from "../rules/fault-effects.js";
-import { isSuccess, type PathId } from "../rules/outcomes.js";
+import { isSuccess, type OutcomeId } from "../rules/outcomes.js";
 import { type ActiveFault, activateFaults, fireFault } from "../sandbox/faults.js";
 import type { VariedPoint } from "../sandbox/journal/counts.js";
 import type { ChooseVariant } from "../sandbox/profile.js";
@@ -26,7 +26,7 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
   const { choose, next } = chooser(conditions);
   const fire = startFaults(conditions, claim);
   let points: VariedPoint[] = [];
-  let hit: PathId | undefined;
+  let hit: OutcomeId | undefined;
   let rewardedAfterMs: number | undefined;
   const rejections =
     resend &&
@@ -39,10 +39,10 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
     (replace: ReplaceResult): ReplaceResult =>
     (sandbox, call, result) => {
       const replacement = call.request.fromStory ? undefined : replace(sandbox, call, result);
-      if (replacement !== undefined) hit = result.pathId;
+      if (replacement !== undefined) hit = result.outcome;
       return replacement;
     };
-  const isOutage = resend?.pathId === "fault.status";
+  const isOutage = resend?.outcome === "fault.status";
   return {
     profile: conditions.profile,
     hidesCauses: (answer ?? resend) !== undefined,
@@ -53,7 +53,7 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
     },
     fireFault(sandbox, call, facts) {
       const fired = fire(sandbox, call, facts);
-      hit = fired && facts.expectedPath();
+      hit = fired && facts.expectedOutcome();
       return fired;
     },
     ...(reject && isOutage && { failInstead: replacing(reject) }),
@@ -102,8 +102,8 @@ function startFaults({ faults = [], once }: RunConditions, claim: ClaimOnce): Co
   return (sandbox, call, facts) => {
     const isWanted = () => {
       if (once === undefined) return true;
-      const pathId = facts.expectedPath();
-      const isMeant = once.pathId === undefined ? isSuccess(pathId) : pathId === once.pathId;
+      const outcome = facts.expectedOutcome();
+      const isMeant = once.outcome === undefined ? isSuccess(outcome) : outcome === once.outcome;
       return isMeant && isIdempotent(call.request.method) && claim("fault");
     };
     return faults.length > 0 && isWanted() ? fireFault(faultsIn(sandbox), call.number, facts) : undefined;

@@ -1,5 +1,5 @@
 import type { Profile } from "../rules/assumptions.js";
-import type { ApiPathId, PathId } from "../rules/outcomes.js";
+import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
 /**
@@ -11,13 +11,13 @@ export interface RunConditions {
   /** Faults that come before the sandbox's own; each start of a scenario counts its requests again. */
   readonly faults?: NonNullable<Scenario["faults"]>;
   /** Whether these faults hit one request of the run: the first that ends on this path. Default: with a key that works. */
-  readonly once?: { readonly pathId?: PathId };
+  readonly once?: { readonly outcome?: OutcomeId };
   /** The only rows that vary. Default: all. */
   readonly rows?: readonly RowChoice[];
   /** Whether each response has the next variants, except a 401 (R14) and what records have. Default: all have the same ones. */
   readonly mixed?: true;
   /** The path whose requests get the wrong response, as on another path. No request causes advice then, as with a resend. */
-  readonly answer?: { readonly pathId: PathId; readonly once?: true; readonly as?: ApiPathId };
+  readonly answer?: { readonly outcome: OutcomeId; readonly once?: true; readonly as?: ApiOutcomeId };
   readonly resend?: Resend;
 }
 
@@ -26,7 +26,7 @@ export interface Resend {
   /** The ref of the key. */
   readonly key: string;
   /** Where a rejected request ends. */
-  readonly pathId: ApiPathId | "fault.status";
+  readonly outcome: ApiOutcomeId | "fault.status";
   /** When no other request must follow a rejected one. */
   readonly when: "always" | "too soon" | "hasty";
   /** The seconds of its `Retry-After`. Default: none; a 429 then lasts until the minute ends. */

@@ -134,9 +134,9 @@ export class Rejections {
   }
 
   /** Returns the rejection that replaces a call's result; `undefined` if it keeps its own. */
-  replace(sandbox: SandboxState, call: ApiCall, { pathId, fault }: CallResult): CallResult | undefined {
+  replace(sandbox: SandboxState, call: ApiCall, { outcome, fault }: CallResult): CallResult | undefined {
     const { key, when, after } = this.#resend;
-    if (call.entry?.key.ref !== key || fault !== undefined || !isSuccess(pathId)) return undefined;
+    if (call.entry?.key.ref !== key || fault !== undefined || !isSuccess(outcome)) return undefined;
     // A sandbox that starts again knows of no rejection that a client must wait for.
     this.#count = when === "too soon" && this.#clock !== sandbox.clock ? 1 : this.#count + 1;
     this.#clock = sandbox.clock;
@@ -164,15 +164,15 @@ const late: Delivery = {
 };
 
 function rejection(
-  { pathId, when, seconds, asDate = false }: Resend,
+  { outcome, when, seconds, asDate = false }: Resend,
   sandbox: SandboxState,
   call: ApiCall,
 ): CallResult {
-  if (pathId === "fault.status") {
+  if (outcome === "fault.status") {
     const result = unavailable(sandbox, call, seconds, asDate);
     return when === "hasty" ? { ...result, delivery: late } : result;
   }
-  const { response, ...rejected } = rejectCall(sandbox, call, { pathId });
+  const { response, ...rejected } = rejectCall(sandbox, call, { outcome });
   const others = headerPairs(response.headers)
     .filter(([name]) => name !== "Retry-After")
     .flat();

@@ -1,7 +1,7 @@
 import type { ApiCall } from "../api/call.js";
 import { me } from "../api/endpoints/me.js";
 import { rejectCall, successResponse } from "../api/response.js";
-import { type ApiPathId, isSuccess } from "../rules/outcomes.js";
+import { type ApiOutcomeId, isSuccess } from "../rules/outcomes.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { RunConditions } from "./conditions.js";
@@ -20,22 +20,22 @@ export function startAnswering(
 ): ReplaceResult {
   return (sandbox, call, result) => {
     const isWrong =
-      result.pathId === answer?.pathId && result.fault === undefined && call.endpoint !== undefined;
+      result.outcome === answer?.outcome && result.fault === undefined && call.endpoint !== undefined;
     return isWrong && (!answer.once || claim("answer"))
       ? wrongAnswer(sandbox, call, result, answer.as)
       : undefined;
   };
 }
 
-/** Returns a result with the wrong response: 401, or as on another path, for a key that works, and 200 for any other. It keeps its path id. */
+/** Returns a result with the wrong response: 401, or as on another path, for a key that works, and 200 for any other. It keeps its outcome. */
 function wrongAnswer(
   sandbox: SandboxState,
   call: ApiCall,
   result: CallResult,
-  pathId: ApiPathId = "401.unknown",
+  outcome: ApiOutcomeId = "401.unknown",
 ): CallResult {
-  if (!isSuccess(result.pathId)) return { ...result, response: acceptance(sandbox, call), code: null };
-  const { response, code } = rejectCall(sandbox, call, { pathId });
+  if (!isSuccess(result.outcome)) return { ...result, response: acceptance(sandbox, call), code: null };
+  const { response, code } = rejectCall(sandbox, call, { outcome });
   return { ...result, response, code };
 }
 

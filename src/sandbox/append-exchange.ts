@@ -34,9 +34,9 @@ export function isCounted({ fromStory, isProbe, isMisdirected, path }: Exchange)
 // True for nearly every 200: no advice depends on it.
 function isUnremarkable(
   { behavior }: SandboxState,
-  { traits, pathId, leaksRealKey, fingerprint }: Exchange,
+  { traits, outcome, leaksRealKey, fingerprint }: Exchange,
 ): boolean {
-  const isSuccess = pathId === "200.test" || pathId === "200.live";
+  const isSuccess = outcome === "200.test" || outcome === "200.live";
   return isSuccess && traits.length === 0 && !leaksRealKey && !behavior.rejected.has(fingerprint ?? "");
 }
 

@@ -1,24 +1,24 @@
 import {
   isSuccess,
+  type OutcomeId,
   outcomes,
-  type PathId,
-  type SuccessPathId,
+  type SuccessOutcomeId,
   type SuccessStatus,
 } from "../rules/outcomes.js";
 import type { Shape } from "../rules/schema/shape.js";
 import type { KeyEntry } from "./registry.js";
 
-/** The path id of a success of an endpoint: of `/me` the one that its key causes, of others their own. */
-export function successPathOf<Admitted>(
+/** The outcome of a success of an endpoint: of `/me` the one that its key causes, of others their own. */
+export function successOutcomeOf<Admitted>(
   { responsesContext, status, operationId }: Endpoint,
   admitted: Admitted,
-): Admitted | SuccessPathId {
+): Admitted | SuccessOutcomeId {
   return responsesContext ? admitted : `${status}.${operationId}`;
 }
 
-export function successPathsOf(endpoint: Endpoint): readonly PathId[] {
-  const pathId = successPathOf(endpoint, undefined);
-  return pathId === undefined ? outcomes.map((row) => row.pathId).filter(isSuccess) : [pathId];
+export function successOutcomesOf(endpoint: Endpoint): readonly OutcomeId[] {
+  const outcome = successOutcomeOf(endpoint, undefined);
+  return outcome === undefined ? outcomes.map(({ id }) => id).filter(isSuccess) : [outcome];
 }
 
 /** An endpoint of the API, and its responses. A released one is one file and its row in `src/api/endpoints.ts`. */
@@ -28,7 +28,7 @@ export interface Endpoint {
   readonly path: string;
   readonly operationId: string;
   readonly status: SuccessStatus;
-  /** Whether `data` is the key's context: the key decides the path id of its success. Default: false. */
+  /** Whether `data` is the key's context: the key decides the outcome of its success. Default: false. */
   readonly responsesContext?: true;
   /** The scope that it requires, or `null` for none. Default: the assumption `me_scope`. */
   readonly scope?: string | null;

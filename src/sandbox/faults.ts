@@ -1,5 +1,5 @@
 import type { FaultEffect } from "../rules/fault-effects.js";
-import type { ApiPathId, PathId } from "../rules/outcomes.js";
+import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
 import { mix32, randomStream } from "../rules/seed.js";
 import { parseDuration, timeFrom } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -18,8 +18,8 @@ export type Fault<KeyRef extends string = string, OrganizationRef extends string
 };
 
 /** A condition with its times as epoch milliseconds. */
-interface FaultCondition extends Omit<Condition, "path_id" | "after" | "until"> {
-  readonly pathId?: ApiPathId;
+interface FaultCondition extends Omit<Condition, "outcome" | "after" | "until"> {
+  readonly outcome?: ApiOutcomeId;
   readonly after?: number;
   readonly until?: number;
 }
@@ -29,8 +29,8 @@ export interface FaultFacts {
   readonly organization: string | undefined;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** The path id of the request without a fault; computed only if needed. */
-  readonly expectedPath: () => PathId;
+  /** The outcome of the request without a fault; computed only if needed. */
+  readonly expectedOutcome: () => OutcomeId;
 }
 
 /** Whether a request matches. {@link fires} decides whether the fault then fires. */
@@ -40,7 +40,7 @@ export function meetsCondition(when: FaultCondition, facts: FaultFacts): boolean
     (when.organization === undefined || when.organization === facts.organization) &&
     (when.after === undefined || facts.now >= when.after) &&
     (when.until === undefined || facts.now < when.until) &&
-    (when.pathId === undefined || when.pathId === facts.expectedPath())
+    (when.outcome === undefined || when.outcome === facts.expectedOutcome())
   );
 }
 
@@ -148,10 +148,10 @@ const normalP99 = 2.326;
 const maxTimesP99 = 10;
 
 function conditionOf(when: NonNullable<Fault["when"]>, start: number): FaultCondition {
-  const { path_id: pathId, after, until, ...same } = when;
+  const { outcome, after, until, ...same } = when;
   return {
     ...same,
-    ...(pathId !== undefined && { pathId }),
+    ...(outcome !== undefined && { outcome }),
     ...(after !== undefined && { after: timeFrom(start, after) }),
     ...(until !== undefined && { until: timeFrom(start, until) }),
   };

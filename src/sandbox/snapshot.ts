@@ -1,7 +1,7 @@
 import { forEachEnd, type KeyEnds, keyEnds, keyStateAt, keyStateTable } from "../rules/api-key.js";
 import type { RejectionCode } from "../rules/errors.js";
 import type { Organization } from "../rules/organization.js";
-import type { PathId } from "../rules/outcomes.js";
+import type { OutcomeId } from "../rules/outcomes.js";
 import { lastClockInstant } from "../scenario/format/fields.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -32,7 +32,7 @@ export interface SavedSandbox {
   };
   readonly stepsRun: number;
   readonly changed: boolean;
-  readonly verdicts: readonly (readonly [step: number, asExpected: boolean])[];
+  readonly results: readonly (readonly [step: number, asExpected: boolean])[];
   readonly lastStep: PlayedStep | undefined;
   readonly exchanges: readonly Exchange[];
   readonly recorded: number;
@@ -41,7 +41,7 @@ export interface SavedSandbox {
   readonly keys: readonly string[];
   /** What clients know, for advice: keys that worked or were replaced by their refs. */
   readonly clients: Readonly<Record<"pages" | "worked" | "replaced", readonly string[]>> & {
-    readonly rejected: readonly (readonly [fingerprint: string, path: PathId])[];
+    readonly rejected: readonly (readonly [fingerprint: string, outcome: OutcomeId])[];
   };
 }
 
@@ -67,7 +67,7 @@ export function describeSandbox(
     timeline: { steps: timeline.steps, next: timeline.next, rejections: [...timeline.rejections] },
     stepsRun: story.next,
     changed: sandbox.changed,
-    verdicts: [...story.verdicts],
+    results: [...story.results],
     lastStep: story.last,
     exchanges: history.requests({ probes: true, limit: maxDescribed }),
     recorded: history.total(),
@@ -88,11 +88,11 @@ export function restoreSandbox(
   platform: Platform,
   options: Omit<SandboxSettings, "platform">,
 ): SandboxState {
-  const { name, text, scenario, snapshot, stepsRun, changed, verdicts, counts } = state;
+  const { name, text, scenario, snapshot, stepsRun, changed, results, counts } = state;
   const sandbox = startSandbox(snapshot, { platform, name, text, ...options });
   const { story: steps = [] } = scenario;
   const next = Math.min(stepsRun, steps.length);
-  const story: StoryProgress = { steps, next, verdicts: new Map(verdicts), last: state.lastStep };
+  const story: StoryProgress = { steps, next, results: new Map(results), last: state.lastStep };
   const rejections = new Map(state.timeline.rejections);
   replaceState(sandbox, {
     scenario,

@@ -112,7 +112,7 @@ export function stateAtStart(written: Scenario, options: StartOptions & StartCon
     clock: new VirtualClock({ time: platform.steadyTime, start, readAt, frozen: scenario.clock?.frozen }),
     faults: activateFaults(scenario.faults ?? [], seed, start),
     timeline: createTimeline(scenario.timeline ?? [], start),
-    story: { steps: scenario.story ?? [], next: 0, verdicts: new Map(), last: undefined },
+    story: { steps: scenario.story ?? [], next: 0, results: new Map(), last: undefined },
     registry: new Registry(
       organizations.map((one) => withNameSuffix(profiled, one)),
       keys.map((one) => startKey(one, start, windows, profiled)),

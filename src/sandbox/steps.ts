@@ -1,6 +1,6 @@
 import type { RejectionCode, SandboxErrorCode } from "../rules/errors.js";
-import type { FaultPathId } from "../rules/fault-effects.js";
-import type { PathId } from "../rules/outcomes.js";
+import type { FaultOutcomeId } from "../rules/fault-effects.js";
+import type { OutcomeId } from "../rules/outcomes.js";
 import { type ActionName, refsIn, stepKinds } from "../rules/steps.js";
 import { timeFrom } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -70,7 +70,7 @@ export interface StoryProgress {
   /** The index of the next step; the number of steps at the end of the story. */
   next: number;
   /** Whether each step was as expected, by index; steps before a restart are missing. */
-  readonly verdicts: Map<number, boolean>;
+  readonly results: Map<number, boolean>;
   /** The result of the last step, without a secret; `undefined` if none ran since the start. */
   last: PlayedStep | undefined;
 }
@@ -92,8 +92,8 @@ export interface StoryResponse {
   /** Names in lowercase. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  readonly pathId: PathId;
-  readonly fault: FaultPathId | null;
+  readonly outcome: OutcomeId;
+  readonly fault: FaultOutcomeId | null;
 }
 
 /** A request for display: `key` is a ref, `none`, `malformed` or `unknown`. */
@@ -137,15 +137,15 @@ export interface TimelineResult {
   readonly differences: readonly StepDifference[];
 }
 
-/** Compares the outcome of an action with a step's expectation. Default: it succeeds. */
+/** Compares the result of an action with a step's expectation. Default: it succeeds. */
 export function actionDifferences(
   expected: { readonly error?: RejectionCode } | undefined,
   { rejection }: Performed,
 ): StepDifference[] {
   const wanted = expected?.error;
   if (wanted === rejection?.code) return [];
-  const outcome = rejection === null ? nothing : `${JSON.stringify(rejection.code)} (${rejection.message})`;
-  return [{ at: "error", expected: shownValue(wanted), found: outcome }];
+  const result = rejection === null ? nothing : `${JSON.stringify(rejection.code)} (${rejection.message})`;
+  return [{ at: "error", expected: shownValue(wanted), found: result }];
 }
 
 /** Stands for a missing value in a difference. */

@@ -1,5 +1,5 @@
 import { day, dayStart, minute, minuteStart } from "../rules/api-key.js";
-import { faultPathOf } from "../rules/fault-effects.js";
+import { faultOutcomeOf } from "../rules/fault-effects.js";
 import { refsIn } from "../rules/steps.js";
 import { lastClockInstant } from "../scenario/format/fields.js";
 import { isoOf } from "./clock.js";
@@ -96,10 +96,10 @@ function timelineEvents({ timeline: { steps, next } }: SandboxState): Coming[] {
 function faultEvents({ faults }: SandboxState): Coming[] {
   return faults.flatMap(({ when, effect }): Coming[] => {
     const { after, until, key = null, organization = null } = when;
-    const pathId = faultPathOf(effect);
+    const outcome = faultOutcomeOf(effect);
     return [
-      { key, organization, at: after, kind: "fault_begins", text: `${pathId} begins` },
-      { key, organization, at: until, kind: "fault_ends", text: `${pathId} ends` },
+      { key, organization, at: after, kind: "fault_begins", text: `${outcome} begins` },
+      { key, organization, at: until, kind: "fault_ends", text: `${outcome} ends` },
     ];
   });
 }

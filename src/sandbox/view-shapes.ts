@@ -1,7 +1,7 @@
 import { adviceIds } from "../rules/advice.js";
 import { environments, forEachEnd, keyStates } from "../rules/api-key.js";
 import { organizationViewFields } from "../rules/organization.js";
-import { faultPathIds, pathIdShape } from "../rules/outcomes.js";
+import { faultOutcomes, outcomeShape } from "../rules/outcomes.js";
 import { requestSources } from "../rules/request.js";
 import type { Shape, ValueOf } from "../rules/schema/shape.js";
 import * as s from "../rules/schema/shape.js";
@@ -62,9 +62,9 @@ export const requestShape = s.mapping({
   status: s.count(),
   /** The API's error code. */
   code: s.nullable(s.text()),
-  pathId: pathIdShape(),
-  /** The fault that affected the request. If it only delayed the response, `pathId` is the response's. */
-  fault: s.nullable(s.choice(faultPathIds)),
+  outcome: outcomeShape(),
+  /** The fault that affected the request. If it only delayed the response, `outcome` is the response's. */
+  fault: s.nullable(s.choice(faultOutcomes)),
   /** Whether the client did not wait for a delayed response. Default: false. */
   unread: s.optional(s.flag()),
   /** The advice that it caused; nearly always none. */

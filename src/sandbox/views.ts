@@ -77,37 +77,37 @@ const pathOfReserved = { none: "401.missing", malformed: "401.malformed", unknow
 /** Lists the matching requests of the journal; throws `unknown_ref` for an unknown key. */
 export function listRequests(
   { history, registry }: SandboxState,
-  { path_id: pathId, ...query }: ValueOf<typeof requestQuery>,
+  { outcome, ...query }: ValueOf<typeof requestQuery>,
 ): Exchange[] {
   const { key, ...others } = query;
   if (isReserved(key)) {
-    const exchanges = history.requests({ ...others, pathId: pathOfReserved[key] });
-    return pathId === undefined || pathId === pathOfReserved[key] ? exchanges : [];
+    const exchanges = history.requests({ ...others, outcome: pathOfReserved[key] });
+    return outcome === undefined || outcome === pathOfReserved[key] ? exchanges : [];
   }
   if (key !== undefined) registry.key(key);
-  return history.requests({ ...query, pathId });
+  return history.requests({ ...query, outcome });
 }
 
 /** Throws `expectation_failed` with the five nearest requests unless there are `count`, by default at least one. */
 export function expectRequests(
   { history, registry }: SandboxState,
-  { path_id: pathId, key, count }: ValueOf<typeof expectationQuery>,
+  { outcome, key, count }: ValueOf<typeof expectationQuery>,
 ): number {
   if (key !== undefined) registry.key(key);
   const exchanges = history.requests({ source: "client" }).reverse();
   const closeness = (one: Exchange) =>
-    Number(pathId === undefined || one.pathId === pathId || one.fault === pathId) +
+    Number(outcome === undefined || one.outcome === outcome || one.fault === outcome) +
     Number(key === undefined || one.key === key);
   const matching = exchanges.filter((one) => closeness(one) === 2).length;
   if (count === undefined ? matching > 0 : matching === count) return matching;
   const nearest = exchanges
     .sort((one, other) => closeness(other) - closeness(one))
     .slice(0, 5)
-    .map(({ id, at, key, status, pathId }) => ({ id, at: isoOf(at), key, status, path_id: pathId }));
-  const wanted = [pathId, key && `the key ${key}`].filter((one) => one !== undefined).join(" and ");
+    .map(({ id, at, key, status, outcome }) => ({ id, at: isoOf(at), key, status, outcome }));
+  const wanted = [outcome, key && `the key ${key}`].filter((one) => one !== undefined).join(" and ");
   const total = history.total();
   const inJournal = history.requests().length;
-  const nearestTexts = nearest.map((one) => `${one.path_id} with ${one.key ?? "no known key"} (${one.id})`);
+  const nearestTexts = nearest.map((one) => `${one.outcome} with ${one.key ?? "no known key"} (${one.id})`);
   throw new SandboxError(
     "expectation_failed",
     `Expected ${count ?? "at least 1"} ${(count ?? 1) === 1 ? "request" : "requests"}${wanted && ` with ${wanted}`}, found ${matching}. ${
@@ -120,7 +120,7 @@ export function expectRequests(
 }
 
 export function viewRequest(exchange: Exchange): RequestView {
-  const { id, at, method, path, status, code, pathId, fault, advice, durationMs } = exchange;
+  const { id, at, method, path, status, code, outcome, fault, advice, durationMs } = exchange;
   return {
     id,
     at: new Date(at).toISOString(),
@@ -128,7 +128,7 @@ export function viewRequest(exchange: Exchange): RequestView {
     path,
     status,
     code,
-    pathId,
+    outcome,
     fault,
     advice,
     durationMs,

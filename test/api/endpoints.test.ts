@@ -46,8 +46,8 @@ test.each(doors)(
     expect([head.status, head.body, headerOf(head, "content-length")]).toEqual([200, "", "11"]);
     const covered = sandbox
       .report()
-      .paths.filter(({ pathId, covered }) => covered && pathId.startsWith("20"));
-    expect(covered.map(({ pathId }) => pathId)).toEqual([
+      .outcomes.filter(({ outcome, covered }) => covered && outcome.startsWith("20"));
+    expect(covered.map(({ outcome }) => outcome)).toEqual([
       "200.listConsents",
       "201.createConsent",
       "200.readConsent",
@@ -144,13 +144,13 @@ test("in varied, the value of a body, an endpoint's headers and the scopes of ke
   expect(texts.size).toBeGreaterThan(4);
 });
 
-test("a fault names an endpoint of a scenario by its path id", async () => {
-  const faults = [{ when: { path_id: "201.createConsent" as const }, then: { status: 503 as const } }];
+test("a fault names an endpoint of a scenario by its outcome", async () => {
+  const faults = [{ when: { outcome: "201.createConsent" as const }, then: { status: 503 as const } }];
   const sandbox = createSandbox({ scenario: { ...withEndpoints, faults } });
   const headers = { "x-api-key": sandbox.secret("main") };
   const call = (method: string) => sandbox.fetch(`https://any.example${consents}`, { method, headers });
   expect([(await call("POST")).status, (await call("GET")).status]).toEqual([503, 200]);
-  const unknown = [{ when: { path_id: "201.createConsnet" as const }, then: { reset: true } }];
+  const unknown = [{ when: { outcome: "201.createConsnet" as const }, then: { reset: true } }];
   expect(() => sandbox.faults.set(unknown)).toThrow("did you mean 201.createConsent?");
 });
 
@@ -175,9 +175,9 @@ test.each([
 test("the list of endpoints is the same for the same scenario, and names each success", () => {
   expect(endpointsIn(withEndpoints)).toBe(endpointsIn(withEndpoints));
   const added = outcomesOf(endpointsIn(withEndpoints)).filter(
-    ({ promised, pathId }) => !promised && pathId.startsWith("20"),
+    ({ id, promised }) => !promised && id.startsWith("20"),
   );
-  expect(added.map(({ pathId }) => pathId)).toEqual([
+  expect(added.map(({ id }) => id)).toEqual([
     "200.listConsents",
     "201.createConsent",
     "200.readConsent",
@@ -187,12 +187,12 @@ test("the list of endpoints is the same for the same scenario, and names each su
 
 test.each(["403.insufficient_scope", "401.unknown"] as const)(
   "the wrong answer of a run for %s is the endpoint's own response",
-  (pathId) => {
-    const conditions = conditionedRun({ answer: { pathId } });
+  (outcome) => {
+    const conditions = conditionedRun({ answer: { outcome } });
     const sandbox = startFrozen(withEndpoints, { conditions });
-    const apiKey = pathId === "401.unknown" ? unknownKey : scenarioSecret(sandbox, "narrow");
-    const { response, pathId: kept } = handle(sandbox, asked({ method: "POST", path: consents, apiKey }));
-    expect([kept, response.status]).toEqual([pathId, 201]);
+    const apiKey = outcome === "401.unknown" ? unknownKey : scenarioSecret(sandbox, "narrow");
+    const { response, outcome: kept } = handle(sandbox, asked({ method: "POST", path: consents, apiKey }));
+    expect([kept, response.status]).toEqual([outcome, 201]);
     expect(JSON.parse(response.body)).toEqual(withEndpoints.endpoints.createConsent.body);
   },
 );

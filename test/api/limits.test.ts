@@ -126,7 +126,7 @@ test.each(["fixed", "sliding"] as const)(
 
 test("R24 a dry run counts nothing in a sliding minute: a fault that depends on the path makes one for each request", async () => {
   const { sandbox, statuses } = gateway({ minute_window: "sliding" });
-  sandbox.faults.set([{ when: { path_id: "401.revoked" }, then: { status: 503 } }]);
+  sandbox.faults.set([{ when: { outcome: "401.revoked" }, then: { status: 503 } }]);
   expect(await statuses("key", 4)).toEqual([200, 200, 429, 429]);
   expect(sandbox.keys.get("key").usage).toEqual({ thisMinute: 2, today: 2 });
 });
@@ -142,8 +142,8 @@ test.each(["fixed", "sliding"] as const)(
       expect(await statuses("both", 2)).toEqual([200, 429]);
       expect(lastPath()).toBe(`429.${ends}`);
       expect(nextRequest(stateOf(sandbox), "both")).toMatchObject({
-        pathId: `429.${ends}`,
-        verdict: `429 ${until}`,
+        outcome: `429.${ends}`,
+        sentence: `429 ${until}`,
       });
     }
   },
@@ -152,7 +152,7 @@ test.each(["fixed", "sliding"] as const)(
 test("R22 R23 a rejected request that counts may reach the limit that ends last: its path and the next one's are the day's", async () => {
   const { sandbox, me, statuses, lastPath } = gateway({ profile: "typical", count_rejected: true });
   await statuses("nearly", 2);
-  expect(nextRequest(stateOf(sandbox), "nearly").pathId).toBe("429.per_day");
+  expect(nextRequest(stateOf(sandbox), "nearly").outcome).toBe("429.per_day");
   expect(JSON.parse((await me({ ref: "nearly" })).body).error.details.limit).toBe("per_day");
   expect(lastPath()).toBe("429.per_day");
 });

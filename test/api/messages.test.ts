@@ -48,12 +48,12 @@ test("a key that allows no requests never has another next request, and a fault 
     organizations,
     faults: [{ when: { key: "main" }, then: { reset: true } }],
   });
-  expect([nextRequest(sandbox, "none").verdict, nextRequest(sandbox, "none").until]).toEqual([
+  expect([nextRequest(sandbox, "none").sentence, nextRequest(sandbox, "none").until]).toEqual([
     "429 always: allows 0 requests a minute",
     null,
   ]);
-  expect(nextRequest(sandbox, "main").verdict).toBe("200, or a fault");
+  expect(nextRequest(sandbox, "main").sentence).toBe("200, or a fault");
   advanceClock(sandbox, 60_000);
-  expect(nextRequest(sandbox, "used").verdict).toMatch(/^429 until \d{4}-\d\d-\d\dT00:00:00Z$/);
+  expect(nextRequest(sandbox, "used").sentence).toMatch(/^429 until \d{4}-\d\d-\d\dT00:00:00Z$/);
   expect(nextRequest(sandbox, "none").status).toBe(429);
 });

@@ -31,7 +31,7 @@ interface Asked {
   readonly body?: string;
 }
 
-const requests: readonly (readonly [pathId: string, asked: Asked])[] = [
+const requests: readonly (readonly [outcome: string, asked: Asked])[] = [
   ["401.missing", {}],
   ["401.unknown", { headers: { "x-api-key": "SVC_test_sbxNotKnownToThisSandbox" } }],
   ["401.revoked", { key: "revoked" }],
@@ -70,12 +70,12 @@ describe.each([false, true])("a server (TLS: %s)", (tls) => {
     });
   }
 
-  test.each(requests)("R14 sends a response to %s in the turn that reads it: %j", async (pathId, asked) => {
+  test.each(requests)("R14 sends a response to %s in the turn that reads it: %j", async (outcome, asked) => {
     for (let i = 0; i < 3; i++) {
       await ask(asked, kept);
       await ask(asked, new Agent({ rejectUnauthorized: false } as object));
     }
-    expect(server.sandbox.requests.list().map((one) => one.pathId)).toEqual(Array(6).fill(pathId));
+    expect(server.sandbox.requests.list().map((one) => one.outcome)).toEqual(Array(6).fill(outcome));
     expect(writtenAtOnce).toEqual(Array(6).fill(true));
   });
 });

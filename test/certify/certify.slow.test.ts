@@ -27,7 +27,7 @@ interface Certificate {
     readonly sentence: string;
     readonly again: readonly string[];
   }[];
-  readonly checks: readonly { readonly name: string; readonly outcome: string; readonly why?: string }[];
+  readonly checks: readonly { readonly name: string; readonly result: string; readonly why?: string }[];
 }
 
 async function certify(command: readonly string[], ...flags: string[]) {
@@ -159,10 +159,9 @@ test("Ctrl-C ends every child, and the certificate states that the other runs we
   expect((await ended).code).toBe(130);
   await expect.poll(() => pids().filter(isAlive)).toEqual([]);
   const { verdict, checks } = JSON.parse(readFileSync(join(cwd, "c.json"), "utf8")) as Certificate;
-  expect([
-    verdict,
-    checks.every(({ outcome, name }) => outcome === "not_judged" || name === "advice"),
-  ]).toEqual(["not_judged", true]);
+  expect([verdict, checks.every(({ result, name }) => result === "not_judged" || name === "advice")]).toEqual(
+    ["not_judged", true],
+  );
 });
 
 function isAlive(pid: number): boolean {

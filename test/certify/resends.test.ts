@@ -30,7 +30,7 @@ test("a request that comes on its own, equally often in each run without rejecti
   });
   expect(problems).toEqual([]);
   expect(checks.find(({ name }) => name === "resend.outage")).toMatchObject({
-    outcome: "not_judged",
+    result: "not_judged",
     why: expect.stringMatching(
       /^the runs sent SVC_KEY_ACTIVE \d+ to \d+ times, although nothing was rejected$/,
     ),

@@ -18,7 +18,7 @@ const base = {
 
 const outcomesIn = async (suite: Suite) => {
   const { verdict, checks } = await certifySuite(suite, { label: "suites" });
-  return { verdict, outcomes: Object.fromEntries(checks.map(({ name, outcome }) => [name, outcome])) };
+  return { verdict, outcomes: Object.fromEntries(checks.map(({ name, result }) => [name, result])) };
 };
 
 const judged = async (does: string, change: Partial<Suite>) => {
@@ -46,7 +46,7 @@ test("a resend in the plain run is never held: it is not judged, with its reques
   const { checks, problems } = await certifySuite({ ...base, client, tests }, { label: "suites" });
   expect(problems).toEqual([]);
   expect(checks.find(({ name }) => name === "resend.401")).toMatchObject({
-    outcome: "not_judged",
+    result: "not_judged",
     why: expect.stringMatching(
       /on 401\.revoked accepted, the command sent 2 requests fewer .*\(req_\w+, req_\w+, req_\w+\)$/,
     ),
@@ -71,8 +71,8 @@ test.each([
     const tests = testsOf("active", "active", "live", "revoked", "wrong-scope", "unknown");
     const { checks } = await certifySuite({ ...base, client, tests }, { label: "suites", only: ["resends"] });
     const early = checks.find(({ name }) => name === "resend.429.seconds");
-    expect(early?.outcome).not.toBe("held");
-    if (early?.outcome === "not_judged") expect(early.why).toMatch(/\d ms after a 429 with `Retry-After: 4`/);
+    expect(early?.result).not.toBe("held");
+    if (early?.result === "not_judged") expect(early.why).toMatch(/\d ms after a 429 with `Retry-After: 4`/);
   },
 );
 

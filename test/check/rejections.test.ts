@@ -14,7 +14,7 @@ async function check(misbehave: Misbehave, maxRequests = 44, env = probeKeys) {
     ...{ url, env, maxRequests, probeLimits: false, unknownKey: unknownSecret },
   });
   return {
-    found: differences.map(({ pathId, at }) => `${pathId} ${at}`),
+    found: differences.map(({ outcome, at }) => `${outcome} ${at}`),
     differences,
     notes: notes.join("\n"),
     all: refs.length,

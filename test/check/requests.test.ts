@@ -50,8 +50,8 @@ describe("against the sandbox itself, a check", () => {
     const server = await serveSandbox(1, { profile });
     const { code, report } = await check(server, "--probe-limits");
     expect(report.differences).toEqual([]);
-    const wrong = report.paths.filter(({ verdict }: { verdict: string }) => verdict !== "agrees");
-    expect(wrong.map((one: { path_id: string }) => one.path_id)).toEqual(withoutScope);
+    const wrong = report.outcomes.filter(({ result }: { result: string }) => result !== "agrees");
+    expect(wrong.map((one: { outcome: string }) => one.outcome)).toEqual(withoutScope);
     const note = "SVC_KEY_LEGACY_LIVE was not tried: 200.legacy was checked with SVC_KEY_LEGACY.";
     expect([code, report.verdict, report.notes]).toEqual([0, "agrees", [note]]);
   });
@@ -68,7 +68,7 @@ describe("against the sandbox itself, a check", () => {
     },
   );
 
-  test("needs no key to try three paths, and shows what the others need", async () => {
+  test("needs no key to try three outcomes, and shows what the others need", async () => {
     const server = await serveSandbox(1, {});
     const { code, stdout } = await runCli(["check", server.url], { env: {} });
     expect(stdout).toMatch(/^ {2}401\.unknown +agrees +401 unauthorized$/m);
@@ -85,8 +85,8 @@ describe("against the sandbox itself, a check", () => {
       const { stdout } = await runCli(["check", server.url], { env });
       return /^ {2}(\S+) +agrees +200, SVC_API_KEY$/m.exec(stdout)?.[1];
     };
-    for (const [ref, pathId] of Object.entries({ active: "test", live: "live", "legacy-live": "live" }))
-      expect([ref, await path(ref)]).toEqual([ref, `200.${pathId}`]);
+    for (const [ref, outcome] of Object.entries({ active: "test", live: "live", "legacy-live": "live" }))
+      expect([ref, await path(ref)]).toEqual([ref, `200.${outcome}`]);
   });
 
   test("works under a base URL with a path, with a slash at its end, and when it is the URL of the endpoint", async () => {
@@ -98,9 +98,9 @@ describe("against the sandbox itself, a check", () => {
 });
 
 describe("a check", () => {
-  const paths = (ran: Ran, verdict: string) =>
+  const outcomes = (ran: Ran, result: string) =>
     [...ran.stdout.matchAll(/^ {2}([2-4]\d\d\.\S+) +(agrees|differs|not tried)/gm)]
-      .filter((match) => match[2] === verdict)
+      .filter((match) => match[2] === result)
       .map((match) => match[1]);
 
   test.each([3, 10])("sends no more than %i requests, one for each path", async (max) => {
@@ -109,7 +109,7 @@ describe("a check", () => {
     const sent = server.requests().map(({ ref }) => ref);
     expect(sent).toHaveLength(Math.min(max, 9));
     expect(new Set(sent).size).toBe(Math.min(max, 8));
-    expect(paths(ran, "agrees")).toHaveLength(Math.min(max, 8));
+    expect(outcomes(ran, "agrees")).toHaveLength(Math.min(max, 8));
     if (max < 8) expect(ran.stdout).toContain(`the ${max} requests of --max-requests are used up`);
   });
 

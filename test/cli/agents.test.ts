@@ -18,7 +18,7 @@ describe("AGENTS.md", () => {
     expect(stdout.slice(0, stdout.indexOf("Flags:"))).toContain("read AGENTS.md in the package");
   });
 
-  test("names a key for each promised path, and the keys end there in this order", async () => {
+  test("names a key for each promised outcome, and the keys end there in this order", async () => {
     const rows = [...page.matchAll(/^\| (\d{3}\.\w+) \| ([\w-]+) \|/gm)].map(([, path, ref]) => [path, ref]);
     expect(rows.map(([path]) => path).sort()).toEqual(ofFirst.toSorted());
     const cwd = clientFolder();
@@ -38,7 +38,7 @@ describe("AGENTS.md", () => {
     sandbox.clock.advance("2d");
     const headers = { "x-api-key": sandbox.secret("rate-limited") };
     await sandbox.fetch(new Request("https://api.example/v1/relying-party/me", { headers }));
-    expect(sandbox.requests.list().at(-1)?.pathId).toBe("429.per_day");
+    expect(sandbox.requests.list().at(-1)?.outcome).toBe("429.per_day");
   });
 });
 

@@ -6,8 +6,8 @@ const scenario = "announced-endpoints";
 test("explain shows the checks of the given endpoint, and by default of the first released one", async () => {
   const explained = async (...flags: string[]) => {
     const { stdout } = await runCli(["explain", "wrong-scope", "key-states", "--json", ...flags]);
-    const { method, path, path_id: pathId, why } = JSON.parse(stdout);
-    return [method, path, pathId, why];
+    const { method, path, outcome, why } = JSON.parse(stdout);
+    return [method, path, outcome, why];
   };
   expect(await explained()).toEqual([
     "GET",
@@ -21,10 +21,10 @@ test("explain shows the checks of the given endpoint, and by default of the firs
 });
 
 test("keys lists the response of each key at the given endpoint", async () => {
-  const paths = async (...flags: string[]) => {
+  const outcomes = async (...flags: string[]) => {
     const { stdout } = await runCli(["keys", scenario, "--format", "json", ...flags]);
-    return new Set(JSON.parse(stdout).map((row: { path_id: string }) => row.path_id));
+    return new Set(JSON.parse(stdout).map((row: { outcome: string }) => row.outcome));
   };
-  expect(await paths()).not.toContain("200.listAttestations");
-  expect(await paths("--endpoint", "listAttestations")).toContain("200.listAttestations");
+  expect(await outcomes()).not.toContain("200.listAttestations");
+  expect(await outcomes("--endpoint", "listAttestations")).toContain("200.listAttestations");
 });

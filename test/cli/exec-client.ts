@@ -50,16 +50,16 @@ export function reportIn(text: string) {
 }
 
 interface Row {
-  readonly path_id: string;
+  readonly outcome: string;
   readonly promised: boolean;
   readonly covered: boolean;
   readonly how_to_cover: { readonly ref: string };
 }
 
-/** The paths that a report in JSON shows as not covered, each with its key. */
-export function missedIn({ paths }: { readonly paths: readonly Row[] }): Record<string, string> {
-  const missed = paths.filter(({ promised, covered }: Row) => promised && !covered);
-  return Object.fromEntries(missed.map(({ path_id, how_to_cover }: Row) => [path_id, how_to_cover.ref]));
+/** The outcomes that a report in JSON shows as not covered, each with its key. */
+export function missedIn({ outcomes }: { readonly outcomes: readonly Row[] }): Record<string, string> {
+  const missed = outcomes.filter(({ promised, covered }: Row) => promised && !covered);
+  return Object.fromEntries(missed.map(({ outcome, how_to_cover }: Row) => [outcome, how_to_cover.ref]));
 }
 
 /** Runs `exec` in this process, for tests that do not read what its command prints. */

@@ -48,7 +48,7 @@ describe("--report", () => {
     const report = { requests: 2, coverage: { covered: 1 }, failures: [expect.any(String)] };
     expect(JSON.parse(json)).toMatchObject(report);
     expect(markdown).toMatch(/^# Coverage \d+%[\s\S]*\n\| path \|.*\n\|---\|/);
-    const cases = elementsOf(xml).filter(({ attributes }) => attributes.classname?.endsWith(".paths"));
+    const cases = elementsOf(xml).filter(({ attributes }) => attributes.classname?.endsWith(".outcomes"));
     expect(cases).toHaveLength(promisedCount);
     expect(text).toMatch(/^2 requests to key-states/);
   });

@@ -41,8 +41,8 @@ async function run(code: string, flags: readonly string[]) {
   const argv = [...flags, "--report", "report.json", "--", process.execPath, "client.mjs"];
   const { code: end, stdout, stderr } = await runExec(argv, { cwd });
   const report = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8"));
-  const covered = report.paths.flatMap((row: { covered: boolean; path_id: string }) =>
-    row.covered ? row.path_id : [],
+  const covered = report.outcomes.flatMap((row: { covered: boolean; outcome: string }) =>
+    row.covered ? row.outcome : [],
   );
   return { code: end, stdout, stderr, requests: report.requests, covered };
 }

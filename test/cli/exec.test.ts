@@ -53,7 +53,7 @@ describe("the command", () => {
 });
 
 describe("a command whose requests reach no endpoint", () => {
-  it("fails with the paths that it tried, unless --min-coverage 0 allows it", async () => {
+  it("fails with the outcomes that it tried, unless --min-coverage 0 allows it", async () => {
     const line = 'for path in /wrong/me /v1/me; do curl -s -o out "$SVC_BASE_URL$path"; done';
     const { code, stderr } = await execHere(["--", "sh", "-c", line]);
     expect([code, stderr]).toEqual([

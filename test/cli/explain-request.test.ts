@@ -90,7 +90,7 @@ describe("a key", () => {
   const asked = async (url: string, word: string, ...more: string[]) => {
     const env = { SVC_CONTROL_URL: `${url}/__sandbox` };
     const { code, stdout } = await runCli(["explain", word, ...more, "--json"], { env });
-    return [code, code === 0 ? JSON.parse(stdout).path_id : stdout];
+    return [code, code === 0 ? JSON.parse(stdout).outcome : stdout];
   };
 
   test("is explained as the running sandbox has it; with a scenario or its flags, as that would respond", async () => {

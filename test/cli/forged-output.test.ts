@@ -81,8 +81,8 @@ test.each(hostile)("a report to merge with %j forges no output", async (text) =>
     if (typeof value !== "object" || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([inner, member]) => [inner, forge(member, inner)]));
   };
-  const [, , uncovered] = failed.report.paths;
-  const report = { ...failed.report, paths: [uncovered], [text]: text };
+  const [, , uncovered] = failed.report.outcomes;
+  const report = { ...failed.report, outcomes: [uncovered], [text]: text };
   const cwd = temporaryFolder({ "a.json": JSON.stringify(forge(snakeCase(report))) });
   for (const format of reportFormats) {
     const { code, stdout, stderr } = await runCli(["report", "--merge", "a.json", "--format", format], {

@@ -37,7 +37,7 @@ describe("svc-sandbox keys", () => {
     expect(rows.find(({ ref }: { ref: string }) => ref === "live-suspended")).toEqual({
       ...{ ref: "live-suspended", organization: "stonebarrow-bank", environment: "live", state: "active" },
       ...{ secret: expect.stringMatching(/^SVC_live_sbx\w{29}$/), status: 403 },
-      ...{ code: "live_access_not_approved", path_id: "403.live_suspended", fault_paths: [] },
+      ...{ code: "live_access_not_approved", outcome: "403.live_suspended", fault_outcomes: [] },
     });
     expect(await json(["keys", "key-states"], "--format", "json")).toEqual(rows);
   });
@@ -47,7 +47,7 @@ describe("svc-sandbox keys", () => {
     expect(stdout).toMatch(/^untouched .* 200 +200\.test$/m);
     expect(stdout).toMatch(/^unavailable .* 200 or a fault +200\.test or fault\.status$/m);
     const rows = await json(["keys", "bad-day"]);
-    const faultsOf = new Map(rows.map((row: Record<string, unknown>) => [row.ref, row.fault_paths]));
+    const faultsOf = new Map(rows.map((row: Record<string, unknown>) => [row.ref, row.fault_outcomes]));
     expect(faultsOf.get("flaky")).toEqual(["fault.status", "fault.reset", "fault.truncate", "fault.latency"]);
     expect(faultsOf.get("untouched")).toEqual([]);
     expect(faultsOf.get("slow")).toEqual(["fault.slow"]);
@@ -146,8 +146,8 @@ describe("svc-sandbox explain", () => {
 
   it("explains every key of a scenario as a request with it ends", async () => {
     for (const row of await json(["keys", "key-states"])) {
-      const { ref: key, path_id, status, code } = row;
-      expect(await json(["explain", key, "key-states"])).toMatchObject({ key, path_id, status, code });
+      const { ref: key, outcome, status, code } = row;
+      expect(await json(["explain", key, "key-states"])).toMatchObject({ key, outcome, status, code });
     }
   });
 
@@ -156,8 +156,8 @@ describe("svc-sandbox explain", () => {
     ["unknown", "401.unknown"],
     ["", "401.malformed"],
     ["SVC_test_sbxabc", "401.unknown"],
-  ])("explains %j as %s", async (word, pathId) => {
-    const expected = { key: null, path_id: pathId, real_key_suspected: false };
+  ])("explains %j as %s", async (word, outcome) => {
+    const expected = { key: null, outcome, real_key_suspected: false };
     expect(await json(["explain", word, "key-states"])).toMatchObject(expected);
   });
 
@@ -180,7 +180,7 @@ describe("svc-sandbox explain", () => {
     expect(stdout).toMatch(/This looks like a real key: [\s\S]* rotate it/);
     expect(stdout).not.toContain("4f9a");
     expect(await json(["explain", real, "key-states"])).toMatchObject({
-      path_id: "401.unknown",
+      outcome: "401.unknown",
       real_key_suspected: true,
     });
   });

@@ -217,7 +217,7 @@ describe("svc-sandbox start", () => {
 
   it("names the path of each response only with --explain", async () => {
     const path = async (...argv: string[]) =>
-      (await fetch((await started(...argv)).url + me)).headers.get("x-sandbox-path");
+      (await fetch((await started(...argv)).url + me)).headers.get("x-sandbox-outcome");
     expect([await path("--explain"), await path()]).toEqual(["401.missing", null]);
   });
 
@@ -232,7 +232,7 @@ describe("svc-sandbox start", () => {
   });
 
   it("finishes an open request when it is stopped, accepts no new one, and exits with 0", async () => {
-    const faults = "faults: [{ when: { path_id: 401.missing, requests: [1] }, then: { latency: 1s } }]\n";
+    const faults = "faults: [{ when: { outcome: 401.missing, requests: [1] }, then: { latency: 1s } }]\n";
     const { url, stop } = await started(join(temporaryFolder({ "a.yaml": tiny + faults }), "a.yaml"));
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
     socket.write(`GET ${me} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`);
@@ -328,7 +328,7 @@ describe("the request log", () => {
         id: expect.stringMatching(/^req_/),
       },
       ...{ at: "2026-03-02T09:00:00.000Z", method: "GET", path: me, key: null, fingerprint: null },
-      ...{ status: 401, code: "unauthorized", fault: null, path_id: "401.missing", advice: [] },
+      ...{ status: 401, code: "unauthorized", fault: null, outcome: "401.missing", advice: [] },
       duration_ms: expect.any(Number),
       source: "client",
     });

@@ -61,7 +61,7 @@ test("a name that the sandbox lacks is shown with its place, whatever reads the 
   const cwd = temporaryFolder({
     "scope.yaml": `${scenario(", scopes: [x]")}endpoints: { a: { path: /a, scope: y } }\n`,
     "own.yaml": scenario(", scopes: [x]"),
-    "path.yaml": scenario("", story.replace("status: 200", "path: 201.createConsnet")),
+    "path.yaml": scenario("", story.replace("status: 200", "outcome: 201.createConsnet")),
     "fine.yaml": `${scenario(", scopes: [x]")}endpoints: { a: { path: /a, scope: x } }
 `,
   });

@@ -20,7 +20,7 @@ interface Certificate {
   readonly problems: readonly { readonly name: string; readonly sentence: string }[];
   readonly checks: readonly {
     readonly name: string;
-    readonly outcome: string;
+    readonly result: string;
     readonly why?: string;
     readonly what_to_do?: string;
   }[];
@@ -30,7 +30,7 @@ test("a command that sends requests only in its first run shows nothing, with th
   const { code, verdict, checks } = await certify("cached.mjs", "--only", "varied.1", "--only", "fault.hang");
   expect([code, verdict]).toEqual([5, "not_judged"]);
   expect(checks.find(({ name }) => name === "varied.1")).toMatchObject({
-    outcome: "not_judged",
+    result: "not_judged",
     why: expect.stringContaining("sent no request"),
     what_to_do: expect.stringContaining("--rerun-tasks"),
   });

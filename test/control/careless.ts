@@ -48,7 +48,7 @@ const inPaths = () => [
     call(`GET /requests?${encoded(times)}=1`),
   ]),
   call(`GET /keys/${aKey().toLowerCase()}`),
-  ...["key", "path_id", "limit", aKey()].map((name) => call(`GET /requests?${name}=${aKey()}`)),
+  ...["key", "outcome", "limit", aKey()].map((name) => call(`GET /requests?${name}=${aKey()}`)),
   call(`GET /report?format=${aKey("SVC_live_")}`),
   call(`GET /requests/${aKey()}`),
 ];

@@ -36,7 +36,7 @@ test("the command of a request ends where the request did", async () => {
     await ask("/send", { method: "POST", json: { method, path, key } });
   const journal = (await ask("/requests")).body.data as Request[];
   expect(journal).toHaveLength(requests.length);
-  for (const { id, path_id: pathId } of journal) {
+  for (const { id, outcome } of journal) {
     const { curl, repeat } = (await ask(`/requests/${id}`)).body.data;
     const secret =
       repeat.key === "none"
@@ -44,9 +44,9 @@ test("the command of a request ends where the request did", async () => {
         : (await ask(`/keys/${repeat.key}/secret`, { method: "POST" })).body.data.secret;
     const env = { PATH: process.env.PATH, SVC_BASE_URL: server.url, [variableOf(repeat.key)]: secret };
     // Of a fault that leaves no response, curl says so with its exit code.
-    await run("sh", ["-c", curl], { env }).catch((error) => expect(pathId, `${error}`).toMatch(/^fault\./));
+    await run("sh", ["-c", curl], { env }).catch((error) => expect(outcome, `${error}`).toMatch(/^fault\./));
   }
   const since = ((await ask("/requests")).body.data as Request[]).slice(journal.length);
-  const facts = ({ method, path, path_id, key }: Request) => `${method} ${path} ${path_id} ${key}`;
+  const facts = ({ method, path, outcome, key }: Request) => `${method} ${path} ${outcome} ${key}`;
   expect(since.map(facts)).toEqual(journal.map(facts));
 });

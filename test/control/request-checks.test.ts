@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { endpointsIn, outcomesOf } from "../../src/api/endpoints.js";
 import { authorizationChecks } from "../../src/rules/authorize.js";
-import { faultPathIds, isFault } from "../../src/rules/outcomes.js";
+import { faultOutcomes, isFault } from "../../src/rules/outcomes.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { serveControl } from "./client.js";
 
@@ -12,23 +12,23 @@ interface Check {
   readonly exits: readonly string[];
 }
 
-test("the request checks have each path of the API once, as an exit of a check or as a success", async () => {
+test("the request checks have each outcome of the API once, as an exit of a check or as a success", async () => {
   for (const scenario of ["key-states", "announced-endpoints"] as const) {
     const { ask } = await serveControl({ scenario });
     const { checks, successes, faults } = (await ask("/request-checks")).body.data;
     expect(checks.map(({ name }: Check) => name)).toEqual(names);
-    const paths = checks.flatMap(({ exits }: Check) => exits).concat(successes);
-    const listed = outcomesOf(endpointsIn(bundledScenarios[scenario])).map(({ pathId }) => pathId);
-    expect(paths.toSorted()).toEqual(listed.filter((pathId) => !isFault(pathId)).toSorted());
-    expect(faults).toEqual(faultPathIds);
+    const outcomes = checks.flatMap(({ exits }: Check) => exits).concat(successes);
+    const listed = outcomesOf(endpointsIn(bundledScenarios[scenario])).map(({ id }) => id);
+    expect(outcomes.toSorted()).toEqual(listed.filter((outcome) => !isFault(outcome)).toSorted());
+    expect(faults).toEqual(faultOutcomes);
   }
 });
 
 test("a key is listed with what its next request gets, and why", async () => {
   const { ask, server } = await serveControl({ scenario: "key-states", frozen: true });
   const { data } = (await ask("/keys")).body;
-  const verdicts = data.map(({ ref, next_request }: Listed) => [ref, next_request.verdict]);
-  expect(Object.fromEntries(verdicts)).toMatchObject({
+  const sentences = data.map(({ ref, next_request }: Listed) => [ref, next_request.sentence]);
+  expect(Object.fromEntries(sentences)).toMatchObject({
     ...{ active: "200", expired: "401 expired since 2026-03-01T09:00:00Z" },
     "wrong-scope": "403 insufficient_scope: needs attestations:read, has consents:read",
     "live-not-approved": "403 live_access_not_approved: live access is not approved",
@@ -44,7 +44,7 @@ test("a key is listed with what its next request gets, and why", async () => {
   }
   const when = { key: "active" };
   await ask("/faults", { method: "PUT", json: { faults: [{ when, then: { status: 503 } }] } });
-  expect((await ask("/keys/active")).body.data.next_request.verdict).toBe("200, or a fault");
+  expect((await ask("/keys/active")).body.data.next_request.sentence).toBe("200, or a fault");
 });
 
 test("R22 a date in Retry-After is the second after the reset that the list of keys has", async () => {
@@ -59,5 +59,9 @@ test("R22 a date in Retry-After is the second after the reset that the list of k
 
 interface Listed {
   readonly ref: string;
-  readonly next_request: { readonly status: number; readonly verdict: string; readonly until: string | null };
+  readonly next_request: {
+    readonly status: number;
+    readonly sentence: string;
+    readonly until: string | null;
+  };
 }

@@ -69,12 +69,12 @@ test("the stored response is varied's, HEAD's, and what a fault left of it", asy
   expect((await kept()).response).toMatchObject({ status: 200, body: malformed });
   await faults({ reset: true });
   await expect(call()).rejects.toThrow();
-  expect(await kept()).toMatchObject({ status: 0, path_id: "fault.reset", response: null });
+  expect(await kept()).toMatchObject({ status: 0, outcome: "fault.reset", response: null });
   await faults({ latency: "1ms" });
   await (await call()).text();
   expect(await kept()).toMatchObject({
     fault: "fault.latency",
-    path_id: "200.test",
+    outcome: "200.test",
     response: { status: 200 },
     what_to_do: expect.stringContaining("succeeded, but late"),
   });
@@ -84,12 +84,12 @@ test("a request is sent with a key by its ref, and no client is judged by it", a
   const { ask, server } = await serveControl();
   const { data } = (await ask("/send", post({ key: "active" }))).body;
   expect(data).toMatchObject({
-    request: { method: "GET", path: mePath, key: "active", path_id: "200.test", status: 200 },
+    request: { method: "GET", path: mePath, key: "active", outcome: "200.test", status: 200 },
     response: { status: 200, headers: { "x-request-id": data.request.id } },
   });
-  const paths = async (key: string) => (await ask("/send", post({ key }))).body.data.request.path_id;
+  const outcomes = async (key: string) => (await ask("/send", post({ key }))).body.data.request.outcome;
   const ends = { none: "missing", malformed: "malformed", unknown: "unknown", revoked: "revoked" };
-  for (const [key, end] of Object.entries(ends)) expect(await paths(key)).toBe(`401.${end}`);
+  for (const [key, end] of Object.entries(ends)) expect(await outcomes(key)).toBe(`401.${end}`);
   const odd = { key: "active", method: "POST", path: `${mePath}?a=b`, headers: { "X-A": "b" }, body: {} };
   expect((await ask("/send", post(odd))).body.data.response.status).toBe(405);
   const listed = (await ask("/requests")).body.data as { source: string }[];
@@ -124,10 +124,10 @@ test("a key that was created at run time is sent without its secret, which the s
   const made = { organization: "harvest-bank", environment: "live", name: "CI", ref: "ci" };
   const { key, secret } = (await ask("/keys", post(made))).body.data;
   const { request } = (await ask("/send", post({ key: "ci" }))).body.data;
-  expect(request).toMatchObject({ key: "ci", fingerprint: key.fingerprint, path_id: "200.live" });
+  expect(request).toMatchObject({ key: "ci", fingerprint: key.fingerprint, outcome: "200.live" });
   expect(server.sandbox.keys.get("ci").usage.today).toBe(1);
   await ask("/keys/ci/revoke", { method: "POST" });
-  expect((await ask("/send", post({ key: "ci" }))).body.data.request.path_id).toBe("401.revoked");
+  expect((await ask("/send", post({ key: "ci" }))).body.data.request.outcome).toBe("401.revoked");
   expect((await ask("/requests")).text).not.toContain(secret);
 });
 
@@ -145,13 +145,13 @@ organizations: { bank: { type: bank, keys: { main: { environment: test, scopes: 
   for (const key of [server.sandbox.secret("main"), "not-a-key"]) {
     const headers = { "x-api-key": key, "content-type": "application/json", "idempotency-key": "one" };
     await fetch(`${server.url}/v1/relying-party/consent-requests`, { method: "POST", headers, body });
-    const [{ id, path_id: pathId }] = (await ask("/requests?limit=1")).body.data;
+    const [{ id, outcome }] = (await ask("/requests?limit=1")).body.data;
     const { repeat } = (await ask(`/requests/${id}`)).body.data;
     const { request } = (await ask("/send", post(repeat))).body.data;
-    expect([request.method, request.path, request.path_id]).toEqual([
+    expect([request.method, request.path, request.outcome]).toEqual([
       "POST",
       "/v1/relying-party/consent-requests",
-      pathId,
+      outcome,
     ]);
   }
 });
@@ -164,5 +164,5 @@ faults: [{ when: { requests: [1] }, then: { hang: true } }]
 `);
   const { ask } = await serveControl({ scenario });
   const hung = (await ask("/send", post({ key: "main" }))).body.data;
-  expect(hung).toMatchObject({ request: { path_id: "fault.hang", status: 0 }, response: null });
+  expect(hung).toMatchObject({ request: { outcome: "fault.hang", status: 0 }, response: null });
 });

@@ -73,15 +73,15 @@ test("requests are listed by limit, path, fault, key and sender; R24 clearing th
   for (const ref of ["active", "revoked", "active"]) await callMe(server.url, server.sandbox.secret(ref));
   const all = (await ask("/requests")).body.data;
   expect(all).toHaveLength(3);
-  const revoked = { key: "revoked", status: 401, code: "unauthorized", path_id: "401.revoked", fault: null };
+  const revoked = { key: "revoked", status: 401, code: "unauthorized", outcome: "401.revoked", fault: null };
   const fingerprint = expect.stringMatching(/^[0-9a-f]{12}$/);
   expect(all[1]).toMatchObject({ at: "2026-03-02T09:00:00.000Z", method: "GET", fingerprint, ...revoked });
   for (const [query, listed] of [
     ["key=active", [all[0], all[2]]],
-    ["path_id=401.revoked", [all[1]]],
-    ["path_id=fault.latency", [all[2]]],
+    ["outcome=401.revoked", [all[1]]],
+    ["outcome=fault.latency", [all[2]]],
     ["limit=1", [all[2]]],
-    ["limit=1&key=active&path_id=200.test", [all[2]]],
+    ["limit=1&key=active&outcome=200.test", [all[2]]],
     ["source=story", []],
   ] as const)
     expect([query, (await ask(`/requests?${query}`)).body.data]).toEqual([query, listed]);
@@ -96,7 +96,7 @@ test("requests are listed by limit, path, fault, key and sender; R24 clearing th
 
 test.each([
   ["/requests?limit=1&limit=2", "limit"],
-  ["/requests?path_id=401.revokd", "path_id"],
+  ["/requests?outcome=401.revokd", "outcome"],
   ["/farmers?limit=1001", "limit"],
   ["/report?format=yaml", "format"],
   ["/report?form=text", "form"],

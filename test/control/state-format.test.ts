@@ -71,7 +71,7 @@ test("the state of any sandbox can be read again and continues exactly like the 
 
 /** A scenario has its own version and checks; the members of maps are ids and names. */
 const isScenario = /(?:^|\.)(?:scenario|snapshot|step)$/;
-const isMap = /(?:^|\.)(?:paths|endpoints|advice|details)$/;
+const isMap = /(?:^|\.)(?:outcomes|endpoints|advice|details)$/;
 
 /** Adds the names and types of everything in a state, with `*` for the members of lists and maps. */
 function addForm(form: Map<string, Set<string>>, path: string, value: unknown): void {

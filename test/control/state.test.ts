@@ -95,7 +95,7 @@ test("after a kill, the journal, the report, the story and all views are as they
   const [{ changed }] = await seen(after);
   expect(changed).toBe(true);
   expect(await seen(after)).toEqual(await seen(before));
-  expect(after.sandbox.requests.list().map(({ pathId }) => pathId)).toEqual([
+  expect(after.sandbox.requests.list().map(({ outcome }) => outcome)).toEqual([
     "200.test",
     "401.unknown",
     "200.test",

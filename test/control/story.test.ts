@@ -14,7 +14,7 @@ organizations:
 story:
   - say: A bank calls the API.
   - request: { key: main, headers: { X-Trace: a } }
-    expect: { status: 200, path: 200.test }
+    expect: { status: 200, outcome: 200.test }
   - rotate: { key: main, as: next, overlap: 0s }
   - request: { key: main }
     expect: { status: 403 }
@@ -58,7 +58,7 @@ test("a presenter runs the story step by step, in the sandbox that everyone sees
   expect((await next()).step).toMatchObject({
     kind: "request",
     request: { method: "GET", path: mePath, key: "main", headers: { "x-trace": "a" }, body: null, times: 1 },
-    response: { status: 200, code: null, path_id: "200.test", fault: null },
+    response: { status: 200, code: null, outcome: "200.test", fault: null },
     differences: [],
   });
   const rotated = (await next()).step.performed;
@@ -71,7 +71,7 @@ test("a presenter runs the story step by step, in the sandbox that everyone sees
   const own = await fetch(server.url + mePath, { headers: { "x-api-key": rotated.secret } });
   expect(own.status).toBe(200);
   expect((await next()).step).toMatchObject({
-    response: { status: 401, code: "unauthorized", path_id: "401.rotated" },
+    response: { status: 401, code: "unauthorized", outcome: "401.rotated" },
     differences: [{ at: "status", expected: "403", found: "401" }],
   });
   const rejected = { kind: "revoke", performed: { rejection: { code: "key_not_active" } }, differences: [] };
@@ -86,7 +86,7 @@ test("a presenter runs the story step by step, in the sandbox that everyone sees
   const over = { step: null, steps: 6, done: 6, over: true };
   expect([await next(), await next()]).toEqual([over, over]);
   // The journal has the requests of the story; the report is about the client alone.
-  expect(server.sandbox.requests.list().map(({ pathId }) => pathId)).toHaveLength(3);
+  expect(server.sandbox.requests.list().map(({ outcome }) => outcome)).toHaveLength(3);
   expect(server.sandbox.report()).toMatchObject({ requests: 1, advice: [] });
   const { from_story: counts } = (await ask("/report?story=true")).body.data;
   expect(counts).toEqual({ "200.test": 1, "401.rotated": 1 });

@@ -55,10 +55,10 @@ describe.skipIf(noBrowser).each(screens)("at $width by $height, $colorScheme", (
     for (let seen = 1; seen <= 3; seen++) {
       await clicks.button("Send it now");
       await expect.poll(async () => (await ask("/requests?source=story")).body.data.length).toBe(seen);
-      const { path_id: pathId } = (await ask("/requests?source=story")).body.data.at(-1);
-      await page.locator(`a.exit-by-story[data-path="${pathId}"]`).waitFor();
+      const { outcome } = (await ask("/requests?source=story")).body.data.at(-1);
+      await page.locator(`a.exit-by-story[data-path="${outcome}"]`).waitFor();
       // The next one is another path.
-      await page.locator("#section-next > p", { hasNotText: pathId }).first().waitFor();
+      await page.locator("#section-next > p", { hasNotText: outcome }).first().waitFor();
     }
     expect(clicks.count()).toBe(3);
   });

@@ -22,7 +22,7 @@ describe.skipIf(noBrowser)("the overview", () => {
     await page.locator("a.exit-covered", { hasText: "200.test 2" }).waitFor();
     await page.locator("a.exit-covered", { hasText: "401.revoked 1" }).waitFor();
     expect(await page.locator("a.exit-covered").count()).toBe(2);
-    await page.getByRole("progressbar", { name: "2 of 17 paths covered" }).waitFor();
+    await page.getByRole("progressbar", { name: "2 of 17 outcomes covered" }).waitFor();
     expect(server.sandbox.report().coverage).toEqual(coverage(2));
   });
 
@@ -45,7 +45,7 @@ describe.skipIf(noBrowser)("the overview", () => {
     await detail.getByText("Result: 401").waitFor();
     await page.locator("a.exit-by-story", { hasText: "401.expired" }).waitFor();
     const [sent] = (await ask("/requests")).body.data;
-    expect(sent).toMatchObject({ key: "expired", path_id: "401.expired", source: "story" });
+    expect(sent).toMatchObject({ key: "expired", outcome: "401.expired", source: "story" });
     expect(server.sandbox.report()).toMatchObject({ requests: 0, coverage: { covered: 0 } });
     // A reload reads it from the journal.
     await page.reload();

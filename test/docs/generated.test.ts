@@ -5,7 +5,7 @@ import project from "../../package.json" with { type: "json" };
 import { builtIn, endpointsIn, withNames } from "../../src/api/endpoints.js";
 import { predictKey } from "../../src/api/predict.js";
 import { variationTable } from "../../src/api/variation/table.js";
-import { checkedPaths } from "../../src/check/contract.js";
+import { checkedOutcomes } from "../../src/check/contract.js";
 import { isLimit } from "../../src/check/run.js";
 import { commands } from "../../src/cli/commands.js";
 import { countryOf } from "../../src/farmers/tables.js";
@@ -18,7 +18,7 @@ import { errorCauses } from "../../src/rules/errors.js";
 import { farmerLocales } from "../../src/rules/farmer-locales.js";
 import { effectWords, faultEffects, faultKinds } from "../../src/rules/fault-effects.js";
 import { mePath, outcomeOf } from "../../src/rules/outcomes.js";
-import { successPathsOf } from "../../src/sandbox/endpoint.js";
+import { successOutcomesOf } from "../../src/sandbox/endpoint.js";
 import { controlBodySchema } from "../../src/scenario/format/json-schema.js";
 import { problemCodes } from "../../src/scenario/problems.js";
 import { codeOverHttp, httpRejections, statusOfCode } from "../../src/server/control/rejections.js";
@@ -43,7 +43,7 @@ const callGroups: Readonly<Record<string, readonly string[]>> = {
 const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   "README.md": { keys: keysPart },
   "docs/errors.md": {
-    table: pathsPart,
+    table: outcomesPart,
     api: responseCodesPart,
     rejections: rejectionsPart,
     problems: problemsPart,
@@ -83,14 +83,14 @@ test("every sample of output on a page is made by the product, or compared by an
 });
 
 test.each(["whoami.test.js", "whoami.jest.cjs", "whoami.node.mjs"])(
-  "examples/exec/%s has a row for each promised path, and the same client (npm run docs:update)",
+  "examples/exec/%s has a row for each promised outcome, and the same client (npm run docs:update)",
   async (name) => {
     const page = `examples/exec/${name}`;
     const sandbox = createSandbox();
-    const rows = sandbox.report().paths.flatMap(({ pathId, promised, howToCover }) => {
+    const rows = sandbox.report().outcomes.flatMap(({ outcome, promised, howToCover }) => {
       // Its client calls `/me`.
       if (!promised || howToCover?.request.path !== mePath) return [];
-      const { status, code } = outcomeOf(pathId);
+      const { status, code } = outcomeOf(outcome);
       // Jest passes a callback in place of a missing word.
       const word =
         status === 200 ? sandbox.keys.get(howToCover.ref).environment : status === 429 ? null : code;
@@ -116,9 +116,9 @@ test.each([
 ])("examples/%s has each key of its scenario that gets a response of its own", (name) => {
   const sandbox = createSandbox();
   const keys = new Set(sandbox.keys.list().map(({ ref }) => String(ref)));
-  const rejected = sandbox.report().paths.flatMap(({ pathId, promised, howToCover }) => {
+  const rejected = sandbox.report().outcomes.flatMap(({ outcome, promised, howToCover }) => {
     const ref = howToCover?.ref ?? "";
-    return promised && keys.has(ref) && outcomeOf(pathId).status !== 200 ? [ref] : [];
+    return promised && keys.has(ref) && outcomeOf(outcome).status !== 200 ? [ref] : [];
   });
   expect(rejected).not.toEqual([]);
   const words = new Set(pageOf(`examples/${name}`).match(/[\w-]+/g));
@@ -200,14 +200,14 @@ const limitWords: Readonly<Record<string, string>> = {
 function keysPart(): string {
   const sandbox = startFrozen("key-states");
   const ends = [...sandbox.registry.keys.keys()].map(
-    (ref) => [ref, predictKey(sandbox, ref).pathId] as const,
+    (ref) => [ref, predictKey(sandbox, ref).outcome] as const,
   );
   const all = [...ends, ["unknown", "401.unknown"], ["malformed", "401.malformed"]] as const;
   const responses = new Map<string, string[]>();
-  for (const { pathId, status, code: word } of outcomes) {
+  for (const { id: outcome, status, code: word } of outcomes) {
     const response = responseWords[status] ?? `${status} ${code(word)}`;
     const refs = all.flatMap(([ref, end]) =>
-      end === pathId ? `${code(ref)}${limitWords[pathId] ?? ""}` : [],
+      end === outcome ? `${code(ref)}${limitWords[outcome] ?? ""}` : [],
     );
     if (refs.length > 0) responses.set(response, [...(responses.get(response) ?? []), ...refs]);
   }
@@ -219,18 +219,18 @@ function keysPart(): string {
 }
 
 function variablesPart(): string {
-  const keyless = checkedPaths.filter(({ variables }) => variables.length === 0);
-  const keyed = checkedPaths.filter((path) => !keyless.includes(path));
+  const keyless = checkedOutcomes.filter(({ variables }) => variables.length === 0);
+  const keyed = checkedOutcomes.filter((path) => !keyless.includes(path));
   const rows = keyed.map((path) => {
-    const { pathId, variables, kind } = path;
+    const { outcome, variables, kind } = path;
     const keys = variables
       .map(code)
       .join(", ")
       .replace(/, (?=[^,]*$)/, " or ");
     const key = kind === undefined ? keys : `a ${kind} key in ${keys}`;
-    return [code(pathId), isLimit(path) ? `${key}, only with \`--probe-limits\`` : key];
+    return [code(outcome), isLimit(path) ? `${key}, only with \`--probe-limits\`` : key];
   });
-  return table(["path", "variable"], [code(keyless.map(({ pathId }) => pathId)), "none"], ...rows);
+  return table(["path", "variable"], [code(keyless.map(({ outcome }) => outcome)), "none"], ...rows);
 }
 
 const firstPart = (path: string) => path.split("/")[1] as string;
@@ -264,11 +264,11 @@ function fieldsOf(body: (typeof routes)[number]["body"] = "nothing"): string[] {
 // The specification promises the status, and leaves its code open.
 const notPromised = (status: number) => (status === 429 ? " (code not promised)" : "");
 
-function pathsPart(): string {
+function outcomesPart(): string {
   return table(
-    ["path", "response", "cause", "what to do"],
-    ...outcomes.map(({ pathId, status, code: errorCode, when, whatToDo }) => [
-      code(pathId),
+    ["outcome", "response", "cause", "what to do"],
+    ...outcomes.map(({ id: outcome, status, code: errorCode, when, whatToDo }) => [
+      code(outcome),
       status === 0 ? "" : `${status}${errorCode === null ? "" : ` ${code(errorCode)}`}${notPromised(status)}`,
       when,
       whatToDo,
@@ -322,14 +322,14 @@ function advicePart(): string {
 function endpointsPart(): string {
   const rows = builtIn.map((endpoint) => {
     const { method, path, operationId, scope = "me_scope" } = endpoint;
-    const successes = successPathsOf(endpoint).map(code).join(", ");
+    const successes = successOutcomesOf(endpoint).map(code).join(", ");
     return [code(`${method} ${path}`), code(operationId), scope === null ? "none" : code(scope), successes];
   });
   const sections = builtIn.map(({ method, path, description, responseExample }) => {
     const body = JSON.stringify(responseExample, null, 2);
     return `### ${method} ${path}\n\n${description}\n\n\`\`\`json\n${body}\n\`\`\``;
   });
-  const head = ["endpoint", "operation id", "scope", "paths of its successes"];
+  const head = ["endpoint", "operation id", "scope", "outcomes of its successes"];
   return [table(head, ...rows), ...sections].join("\n\n");
 }
 

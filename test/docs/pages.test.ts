@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { parse } from "yaml";
 import project from "../../package.json" with { type: "json" };
 import { anyStatus, rejected, variationTable } from "../../src/api/variation/table.js";
-import { minPaths } from "../../src/certify/plan.js";
+import { minOutcomes } from "../../src/certify/plan.js";
 import { exitCode } from "../../src/cli/exit-codes.js";
 import { outcomes, scenarioNames } from "../../src/index.js";
 import { keyStates } from "../../src/rules/api-key.js";
@@ -122,9 +122,9 @@ test("scripts/README.md has a reason for each package, and for no other", () => 
   expect(named.sort()).toEqual(Object.keys(project.devDependencies).sort());
 });
 
-test("docs/certify.md names the minimum of covered paths", () => {
+test("docs/certify.md names the minimum of covered outcomes", () => {
   const names = ["zero", "one", "two", "three", "four", "five", "six"];
-  expect(pageOf("docs/certify.md")).toContain(`must pass and cover ${names[minPaths]} promised paths`);
+  expect(pageOf("docs/certify.md")).toContain(`must pass and cover ${names[minOutcomes]} promised outcomes`);
 });
 
 test("each rule of a check is in docs/specification.md", () => {

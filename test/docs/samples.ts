@@ -37,7 +37,7 @@ organizations:
 story:
   - say: A bank calls the API for the first time.
   - request: { key: active }
-    expect: { status: 200, path: 200.test }
+    expect: { status: 200, outcome: 200.test }
   - rotate: { key: active, as: active-2, overlap: 60m }
   - advance: 61m
   - request: { key: active }

@@ -47,13 +47,13 @@ test("the scenarios of the README and of docs/specification.md have the keys and
   expect(assumptions).toEqual({ profile: "typical", rate_limit_code: "too_many_requests" });
 });
 
-/** The paths on which requests with these keys end. */
+/** The outcomes on which requests with these keys end. */
 async function pathsOf(sandbox: Sandbox, ...refs: string[]): Promise<string[]> {
   for (const ref of refs) {
     const headers = { "x-api-key": sandbox.secret(ref) };
     await sandbox.fetch("https://any.example/v1/relying-party/me", { headers });
   }
-  return sandbox.requests.list({ limit: refs.length }).map(({ pathId }) => pathId ?? "");
+  return sandbox.requests.list({ limit: refs.length }).map(({ outcome }) => outcome ?? "");
 }
 
 test("each action of the timeline in docs/scenarios.md happens at its own instant", async () => {

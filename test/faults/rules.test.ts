@@ -11,7 +11,7 @@ import { asked } from "../support/send.js";
 
 const conditions = {
   key: fc.constantFrom("main", "other", "revoked", "third"),
-  path_id: fc.constantFrom("200.test" as const, "401.revoked" as const),
+  outcome: fc.constantFrom("200.test" as const, "401.revoked" as const),
   every: fc.integer({ min: 1, max: 4 }),
   requests: fc.uniqueArray(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 8 }),
 };
@@ -32,7 +32,7 @@ function modeled(conditions: readonly Condition[], sent: readonly { key: string;
       const request = {
         key,
         organization: key === "third" ? "insurer" : "bank",
-        path_id: key === "revoked" ? "401.revoked" : "200.test",
+        outcome: key === "revoked" ? "401.revoked" : "200.test",
       };
       const isMatching = Object.entries(wanted).every(([name, value]) => request[name as "key"] === value);
       if (!isMatching || minute < after || minute >= until) return false;
@@ -79,7 +79,7 @@ test("after and until may be instants, and are met to the millisecond", () => {
   expect([59_999, 60_000, 119_999, 120_000].map(at)).toEqual([false, true, true, false]);
 });
 
-test("without a condition it hits every request to the API, unknown paths and methods too", () => {
+test("without a condition it hits every request to the API, unknown outcomes and methods too", () => {
   for (const faults of [[{ then: unavailable }], [{ when: {}, then: unavailable }]]) {
     const sandbox = sandboxWith(...faults);
     expect(send(sandbox).status).toBe(503);
@@ -88,26 +88,26 @@ test("without a condition it hits every request to the API, unknown paths and me
   }
 });
 
-test("a path id is the path where the request would end, and predicting it counts nothing", () => {
-  const sandbox = sandboxWith({ when: { path_id: "401.revoked" }, then: unavailable });
-  expect(send(sandbox, { key: "revoked" }).pathId).toBe("fault.status");
-  expect(send(sandbox)).toMatchObject({ pathId: "200.test" });
+test("an outcome is the path where the request would end, and predicting it counts nothing", () => {
+  const sandbox = sandboxWith({ when: { outcome: "401.revoked" }, then: unavailable });
+  expect(send(sandbox, { key: "revoked" }).outcome).toBe("fault.status");
+  expect(send(sandbox)).toMatchObject({ outcome: "200.test" });
   expect(used(sandbox)).toBe(1);
 
   const limited = startFrozen({
-    ...scenarioWith([{ when: { path_id: "429.per_minute" }, then: { reset: true } }]),
+    ...scenarioWith([{ when: { outcome: "429.per_minute" }, then: { reset: true } }]),
     organizations: {
       bank: { type: "bank", keys: { main: { environment: "test", limits: { per_minute: 2 } } } },
     },
   });
-  const paths = Array.from({ length: 4 }, () => send(limited).pathId);
-  expect(paths).toEqual(["200.test", "200.test", "fault.reset", "fault.reset"]);
+  const outcomes = Array.from({ length: 4 }, () => send(limited).outcome);
+  expect(outcomes).toEqual(["200.test", "200.test", "fault.reset", "fault.reset"]);
   limited.clock.advance(60_000);
-  expect(send(limited).pathId).toBe("200.test");
+  expect(send(limited).outcome).toBe("200.test");
 
-  const elsewhere = sandboxWith({ when: { path_id: "404.unknown_path" }, then: { hang: true } });
-  expect(send(elsewhere, { path: "/nowhere" }).pathId).toBe("fault.hang");
-  expect(send(elsewhere, { method: "PUT" }).pathId).toBe("405.method");
+  const elsewhere = sandboxWith({ when: { outcome: "404.unknown_path" }, then: { hang: true } });
+  expect(send(elsewhere, { path: "/nowhere" }).outcome).toBe("fault.hang");
+  expect(send(elsewhere, { method: "PUT" }).outcome).toBe("405.method");
 });
 
 test("a probability is met about so often; 0 is never and 1 is always", () => {
@@ -138,9 +138,9 @@ const drastic: readonly (readonly [Fault["then"], string, number, string | null]
 test.each(drastic)("R24 %j is %s, %i, code %s; only delays count", (then, fault, status, code) => {
   const sandbox = sandboxWith({ then });
   const delays = fault === "fault.latency" || fault === "fault.slow";
-  const pathId = delays ? "200.test" : fault;
-  expect(send(sandbox)).toMatchObject({ fault, pathId, status, code, key: "main" });
-  expect(sandbox.history.requests({ pathId: fault })).toHaveLength(1);
+  const outcome = delays ? "200.test" : fault;
+  expect(send(sandbox)).toMatchObject({ fault, outcome, status, code, key: "main" });
+  expect(sandbox.history.requests({ outcome: fault })).toHaveLength(1);
   // R24: a request counts only when its own response comes whole.
   expect([used(sandbox), sandbox.registry.key("main").usage.minuteCount]).toEqual(delays ? [1, 1] : [0, 0]);
 });
@@ -218,8 +218,8 @@ test("a response to HEAD has the same head and no body", () => {
     const apiKey = scenarioSecret(sandbox, "main");
     const get = handle(sandbox, asked({ apiKey }));
     const head = handle(twin, asked({ method: "HEAD", apiKey }));
-    const { pathId, fault, status, delivery } = get;
-    expect(head).toMatchObject({ pathId, fault, status, delivery, response: { ...get.response, body: "" } });
+    const { outcome, fault, status, delivery } = get;
+    expect(head).toMatchObject({ outcome, fault, status, delivery, response: { ...get.response, body: "" } });
   }
 });
 
@@ -244,8 +244,8 @@ function play(seed: number, faults: readonly Fault[], sent: readonly string[]) {
   const sandbox = startFrozen(scenarioWith(faults), { seed });
   return sent.map((key) => {
     const apiKey = scenarioSecret(sandbox, key);
-    const { delivery, pathId, response } = handle(sandbox, asked({ apiKey }));
-    return { delivery, pathId, body: response.body };
+    const { delivery, outcome, response } = handle(sandbox, asked({ apiKey }));
+    return { delivery, outcome, body: response.body };
   });
 }
 
@@ -263,8 +263,8 @@ test("a fault more at the end of the list changes nothing for those before it", 
     fc.property(seeds, someFaults, effect, keys, (seed, faults, then, sent) => {
       const fewer = play(seed, faults, sent);
       const more = play(seed, [...faults, { when: { probability: 0.5 }, then }], sent);
-      for (const [index, { pathId, delivery }] of fewer.entries()) {
-        if (delivery !== undefined) expect(more[index]).toMatchObject({ pathId, delivery });
+      for (const [index, { outcome, delivery }] of fewer.entries()) {
+        if (delivery !== undefined) expect(more[index]).toMatchObject({ outcome, delivery });
       }
     }),
     runs(50),
@@ -274,8 +274,8 @@ test("a fault more at the end of the list changes nothing for those before it", 
 test("another seed gives other faults", () => {
   const one: Fault[] = [{ when: { probability: 0.5 }, then: { reset: true } }];
   const sent = new Array<string>(64).fill("main");
-  const paths = (seed: number) => play(seed, one, sent).map(({ pathId }) => pathId);
-  expect(paths(1)).not.toEqual(paths(2));
+  const outcomes = (seed: number) => play(seed, one, sent).map(({ outcome }) => outcome);
+  expect(outcomes(1)).not.toEqual(outcomes(2));
 });
 
 test("two faults with the same probability are drawn apart", () => {
@@ -283,8 +283,8 @@ test("two faults with the same probability are drawn apart", () => {
     { when: { key: "main", probability: 0.5 }, then: unavailable },
     { when: { key: "main", probability: 0.5 }, then: { reset: true } },
   );
-  const paths = Array.from({ length: 400 }, () => send(sandbox).pathId);
-  const share = (path: string) => paths.filter((one) => one === path).length / paths.length;
+  const outcomes = Array.from({ length: 400 }, () => send(sandbox).outcome);
+  const share = (path: string) => outcomes.filter((one) => one === path).length / outcomes.length;
   expect(share("fault.status")).toBeCloseTo(0.5, 1);
   expect(share("fault.reset")).toBeCloseTo(0.25, 1);
 });

@@ -129,7 +129,7 @@ test("several requests on one connection meet their faults one after the other",
   expect(counted()).toBe(1);
 });
 
-test("X-Sandbox-Path names the fault, or the path of a response that is only late", async () => {
+test("X-Sandbox-Outcome names the fault, or the path of a response that is only late", async () => {
   server = await startServer({
     explain: true,
     scenario: scenarioWith([
@@ -137,8 +137,8 @@ test("X-Sandbox-Path names the fault, or the path of a response that is only lat
       { when: { key: "main" }, then: { latency: "1ms" } },
     ]),
   });
-  const paths = [await call(), await call()].map(({ headers }) => headers.get("x-sandbox-path"));
-  expect(paths).toEqual(["fault.status", "200.test"]);
+  const outcomes = [await call(), await call()].map(({ headers }) => headers.get("x-sandbox-outcome"));
+  expect(outcomes).toEqual(["fault.status", "200.test"]);
 });
 
 /** What a client saw on a connection of its own. */

@@ -14,10 +14,10 @@ async function used() {
 }
 
 test.each([
-  [{ pathId: "401.revoked", key: "revoked", count: 3 }, 3],
-  [{ pathId: "401.revoked" }, 3],
+  [{ outcome: "401.revoked", key: "revoked", count: 3 }, 3],
+  [{ outcome: "401.revoked" }, 3],
   [{ key: "active" }, 1],
-  [{ pathId: "401.expired", count: 0 }, 0],
+  [{ outcome: "401.expired", count: 0 }, 0],
   [{}, 4],
 ] as const)("expect %j finds %i requests", async (expectation, found) => {
   expect((await used()).expect(expectation)).toBe(found);
@@ -25,18 +25,18 @@ test.each([
 
 test.each([
   [
-    { pathId: "401.revoked", key: "revoked", count: 1 },
+    { outcome: "401.revoked", key: "revoked", count: 1 },
     3,
     ["401.revoked", "401.revoked", "401.revoked", "200.test"],
   ],
   // The nearest has one of both; of equal ones, the latest is first.
-  [{ pathId: "200.live", key: "active" }, 0, ["200.test", "401.revoked", "401.revoked", "401.revoked"]],
+  [{ outcome: "200.live", key: "active" }, 0, ["200.test", "401.revoked", "401.revoked", "401.revoked"]],
   [{ key: "active", count: 0 }, 1, ["200.test", "401.revoked", "401.revoked", "401.revoked"]],
 ] as const)("expect %j throws with the nearest requests", async (expectation, found, nearest) => {
   const sandbox = await used();
   const [code, details] = failureOf(() => sandbox.expect(expectation));
-  const paths = details.nearest.map(({ path_id }: { path_id: string }) => path_id);
-  expect([code, details.found, paths]).toEqual(["expectation_failed", found, nearest]);
+  const outcomes = details.nearest.map(({ outcome }: { outcome: string }) => outcome);
+  expect([code, details.found, outcomes]).toEqual(["expectation_failed", found, nearest]);
 });
 
 test("expect checks its input, and shows at most five requests", async () => {
@@ -50,15 +50,15 @@ test("expect checks its input, and shows at most five requests", async () => {
 test("expect counts the journal, and shows that it no longer has all requests", async () => {
   const sandbox = createSandbox();
   for (let sent = 0; sent <= 1000; sent++) await sandbox.fetch(`https://api.example${mePath}`);
-  expect(sandbox.expect({ pathId: "401.missing", count: 1000 })).toBe(1000);
-  expect(() => sandbox.expect({ pathId: "401.missing", count: 1001 })).toThrow(
+  expect(sandbox.expect({ outcome: "401.missing", count: 1000 })).toBe(1000);
+  expect(() => sandbox.expect({ outcome: "401.missing", count: 1001 })).toThrow(
     /found 1000\..* The journal has only the last 1000 of 1001 requests; the report counts all\.$/,
   );
 });
 
 test("GET /expect gets 200 or 409, counts requests of clients only, and shows no key", async () => {
   const { server, ask } = await serveControl();
-  const wanted = "/expect?path_id=401.revoked&key=revoked&count=1";
+  const wanted = "/expect?outcome=401.revoked&key=revoked&count=1";
   const before = await ask(wanted);
   expect([before.status, before.body.error]).toMatchObject([
     409,
@@ -74,7 +74,7 @@ test("GET /expect gets 200 or 409, counts requests of clients only, and shows no
   const twice = await ask(wanted);
   expect([twice.status, twice.body.error.details.nearest]).toMatchObject([
     409,
-    [{ key: "revoked", status: 401, path_id: "401.revoked" }, { id: expect.any(String) }],
+    [{ key: "revoked", status: 401, outcome: "401.revoked" }, { id: expect.any(String) }],
   ]);
   expect(twice.text).not.toContain(revoked.slice(-12));
 });

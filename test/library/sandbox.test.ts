@@ -133,13 +133,13 @@ describe("a sandbox", () => {
     await call(sandbox, sandbox.secret("unknown"));
     await call(sandbox, "not a key");
     expect(sandbox.requests.list()).toMatchObject([
-      { at: start, method: "GET", path: mePath, key: "main", status: 200, code: null, pathId: "200.test" },
-      { key: null, status: 401, code: "unauthorized", pathId: "401.unknown" },
-      { key: null, status: 401, code: "unauthorized", pathId: "401.malformed" },
+      { at: start, method: "GET", path: mePath, key: "main", status: 200, code: null, outcome: "200.test" },
+      { key: null, status: 401, code: "unauthorized", outcome: "401.unknown" },
+      { key: null, status: 401, code: "unauthorized", outcome: "401.malformed" },
     ]);
-    expect(sandbox.requests.list({ pathId: "401.unknown" })).toHaveLength(1);
+    expect(sandbox.requests.list({ outcome: "401.unknown" })).toHaveLength(1);
     expect(sandbox.requests.list({ key: "main" })).toHaveLength(1);
-    expect(sandbox.requests.list({ limit: 1 })).toMatchObject([{ pathId: "401.malformed" }]);
+    expect(sandbox.requests.list({ limit: 1 })).toMatchObject([{ outcome: "401.malformed" }]);
     sandbox.requests.clear();
     expect([sandbox.requests.list(), sandbox.requests.total()]).toEqual([[], 0]);
   });

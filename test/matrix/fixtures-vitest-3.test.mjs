@@ -12,7 +12,7 @@ test.for(["first", "second"])(
     urls.push(server.url);
     expect([sandbox.requests.total(), sandbox.clock.isFrozen(), sandbox.seed]).toEqual([0, true, 7]);
     expect(await me(server, secret("retiring"))).toBe(200);
-    expect(sandbox.requests.list().map(({ pathId }) => pathId)).toEqual(["200.retiring"]);
+    expect(sandbox.requests.list().map(({ outcome }) => outcome)).toEqual(["200.retiring"]);
     sandbox.keys.revoke("retiring");
     expect(await me(server, secret("retiring"))).toBe(401);
   },

@@ -20,7 +20,7 @@ test.for(["first", "second"])(
     urls.push(server.url);
     expect([sandbox.requests.total(), sandbox.clock.isFrozen()]).toEqual([0, true]);
     expect(await me(server, secret("retiring"))).toBe(200);
-    expect(sandbox.requests.list().map(({ pathId }) => pathId)).toEqual(["200.retiring"]);
+    expect(sandbox.requests.list().map(({ outcome }) => outcome)).toEqual(["200.retiring"]);
     sandbox.keys.revoke("retiring");
     expect(await me(server, secret("retiring"))).toBe(401);
   },

@@ -24,7 +24,7 @@ test("handlers respond the global fetch, as the sandbox is when the request come
     assert.deepEqual([await statusOf(sandbox.secret("active")), await statusOf(secret)], [200, 200]);
     sandbox.clock.advance("61m");
     assert.deepEqual([await statusOf(sandbox.secret("active")), await statusOf(secret)], [401, 200]);
-    assert.equal(sandbox.requests.list().at(-2).pathId, "401.rotated");
+    assert.equal(sandbox.requests.list().at(-2).outcome, "401.rotated");
     await assert.rejects(statusOf(secret, "other.example"));
   } finally {
     server.close();

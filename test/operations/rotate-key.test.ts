@@ -94,7 +94,7 @@ test("R41 R42 a replaced key is revoked in its overlap, its replacement continue
   const again = createSandbox({ scenario: sandbox.snapshot() });
   for (const one of [sandbox, again]) {
     expect(await responses(one, sandbox.secret("main"), secret)).toEqual([unauthorized, "200"]);
-    expect(one.requests.list().map(({ pathId }) => pathId)).toEqual(["401.revoked", "200.replacement"]);
+    expect(one.requests.list().map(({ outcome }) => outcome)).toEqual(["401.revoked", "200.replacement"]);
     one.clock.advance("1h");
     expect(one.keys.get("main").state).toBe("revoked");
     expectRejection(one, () => one.keys.revoke("main"), "key_not_active", { ref: "main", state: "revoked" });

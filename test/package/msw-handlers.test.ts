@@ -74,5 +74,5 @@ test("the ready handlers respond from the ready sandbox", async () => {
     headers: { "x-api-key": readySandbox.secret("revoked") },
   });
   expect((await getResponse(handlers, request))?.status).toBe(401);
-  expect(readySandbox.requests.list().map(({ pathId }) => pathId)).toEqual(["401.revoked"]);
+  expect(readySandbox.requests.list().map(({ outcome }) => outcome)).toEqual(["401.revoked"]);
 });

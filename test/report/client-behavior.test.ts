@@ -159,8 +159,8 @@ test("the report has how often a key was resent to each path that rejected it, w
   for (const ref of refs) await sandbox.fetch(url, { headers: { "x-api-key": sandbox.secret(ref) } });
   const fingerprint = expect.stringMatching(/^[0-9a-f]{12}$/);
   expect(sandbox.report().repeats).toEqual([
-    { pathId: "401.revoked", key: "revoked", fingerprint, count: 2 },
-    { pathId: "403.insufficient_scope", key: "wrong-scope", fingerprint, count: 1 },
+    { outcome: "401.revoked", key: "revoked", fingerprint, count: 2 },
+    { outcome: "403.insufficient_scope", key: "wrong-scope", fingerprint, count: 1 },
   ]);
 });
 
@@ -168,7 +168,7 @@ test("a path that was covered only by a key in a wrong place is not covered", as
   const sandbox = createSandbox();
   const meet = (headers: Record<string, string>) =>
     sandbox.fetch(`https://any.example${mePath}`, { headers });
-  const rowOf = (id: string) => sandbox.report().paths.find(({ pathId }) => pathId === id);
+  const rowOf = (id: string) => sandbox.report().outcomes.find(({ outcome }) => outcome === id);
   const key = sandbox.secret("active");
   for (const header of [`Bearer ${key}`, "$SVC_API_KEY", `"${key}"`, `'${key}'`])
     await meet({ "x-api-key": header });
@@ -252,9 +252,9 @@ test.each(["minimal", "typical"] as const)("the example client earns notes at mo
   // A path that needs more than a key is not for this client.
   const reachable = createSandbox()
     .report()
-    .paths.filter(({ pathId, howToCover }) => ofFirst.includes(pathId) && !howToCover?.scopes);
+    .outcomes.filter(({ outcome, howToCover }) => ofFirst.includes(outcome) && !howToCover?.scopes);
   expect(sandbox.report().coverage).toEqual(coverage(reachable.length));
-  expect(sandbox.requests.list({ pathId: "429.per_day" }).length).toBeGreaterThan(
+  expect(sandbox.requests.list({ outcome: "429.per_day" }).length).toBeGreaterThan(
     profile === "minimal" ? 3 : 0,
   );
   expect(sandbox.report().advice.filter(({ level }) => level !== "note")).toEqual([]);

@@ -63,18 +63,18 @@ function ask(sandbox: SandboxState, { times, key, odd: form }: Happening): void 
 
 function countOf(heard: readonly Exchange[]): Record<string, number> {
   const counts: Record<string, number> = { requests: heard.length };
-  for (const { pathId, fault, advice } of heard) {
-    for (const id of new Set([pathId, ...(fault === null ? [] : [fault]), ...advice]))
+  for (const { outcome, fault, advice } of heard) {
+    for (const id of new Set([outcome, ...(fault === null ? [] : [fault]), ...advice]))
       counts[id] = (counts[id] ?? 0) + 1;
   }
   return counts;
 }
 
 function reported(sandbox: SandboxState): Record<string, number> {
-  const { requests, paths, advice } = clientReport(sandbox);
+  const { requests, outcomes, advice } = clientReport(sandbox);
   return Object.fromEntries([
     ["requests", requests],
-    ...paths.filter(({ count }) => count > 0).map(({ pathId, count }) => [pathId, count]),
+    ...outcomes.filter(({ count }) => count > 0).map(({ outcome, count }) => [outcome, count]),
     ...advice.map(({ id, count }) => [id, count]),
   ]);
 }
@@ -143,8 +143,8 @@ test("merged reports sum how often each key was sent again, by ref or by fingerp
   };
   const merged = mergeReports([await reportOf(1, 3), await reportOf(2, 4)]);
   expect(merged.repeats).toMatchObject([
-    { pathId: "401.revoked", key: "revoked", count: 5 },
-    { pathId: "401.unknown", key: null, count: 5 },
+    { outcome: "401.revoked", key: "revoked", count: 5 },
+    { outcome: "401.unknown", key: null, count: 5 },
   ]);
 });
 
@@ -165,7 +165,7 @@ test("merged reports sum all counts, cover what any run covers, and name each sc
   ]);
   expect([one.coverage.covered, other.coverage.covered, coverage.covered]).toEqual([1, 1, 2]);
   const [success, revoked, expired] = ["200.test", "401.revoked", "401.expired"].map((id) =>
-    merged.paths.find(({ pathId }) => pathId === id),
+    merged.outcomes.find(({ outcome }) => outcome === id),
   );
   expect(success).toMatchObject({ covered: true, count: 2, howToCover: null });
   expect(revoked).toMatchObject({ covered: true, count: 1, howToCover: null });

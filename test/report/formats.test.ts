@@ -141,25 +141,25 @@ test("the JSON of a report is the same as the control plane's, and can be read b
     ...{ failures: ["A reason."], conclusion: expect.stringMatching(/^Coverage /), notes: [] },
   });
   expect(parseReport(plain)).toEqual({ ...report, scenario: escapeControls(report.scenario) });
-  expect(plain.paths[0]).toEqual({
-    ...{ path_id: "200.test", promised: true, covered: true, count: report.paths[0]?.count },
+  expect(plain.outcomes[0]).toEqual({
+    ...{ outcome: "200.test", promised: true, covered: true, count: report.outcomes[0]?.count },
     ...{ when: "a valid test key", how_to_cover: null },
   });
 });
 
-test("a report of any version needs every member; it may have others, and other names of paths and advice", async () => {
+test("a report of any version needs every member; it may have others, and other names of outcomes and advice", async () => {
   const { report } = await hostileReport();
   const written = JSON.parse(renderReport(mergeReports([report, report]), "json"));
   expect(
-    parseReport({ ...written, paths: [{ ...written.paths[0], path_id: "418.teapot", more: 1 }] }),
-  ).toMatchObject({ failures: [], paths: [{ pathId: "418.teapot", more: 1 }] });
+    parseReport({ ...written, outcomes: [{ ...written.outcomes[0], outcome: "418.teapot", more: 1 }] }),
+  ).toMatchObject({ failures: [], outcomes: [{ outcome: "418.teapot", more: 1 }] });
   const { runs: _runs, failures: _f, conclusion: _c, notes: _n, ...needed } = written;
-  const [path, advice] = [written.paths[0], written.advice[0]];
+  const [path, advice] = [written.outcomes[0], written.advice[0]];
   const parts: readonly [object, (part: object) => object][] = [
     [needed, (part) => part],
     [needed.coverage, (coverage) => ({ ...needed, coverage })],
     [needed.faults, (faults) => ({ ...needed, faults })],
-    [path, (part) => ({ ...needed, paths: [part] })],
+    [path, (part) => ({ ...needed, outcomes: [part] })],
     [advice, (part) => ({ ...needed, advice: [part] })],
     [advice.examples[0], (part) => ({ ...needed, advice: [{ ...advice, examples: [part] }] })],
   ];
@@ -171,7 +171,7 @@ test("a report of any version needs every member; it may have others, and other 
 });
 
 test("anything else is not a report", () => {
-  const broken = [{ scenario: "x" }, { ...clean, paths: [null] }, { ...clean, advice: [{ id: "x" }] }];
+  const broken = [{ scenario: "x" }, { ...clean, outcomes: [null] }, { ...clean, advice: [{ id: "x" }] }];
   for (const plain of [undefined, null, 7, "x", [], {}, ...broken])
     expect(parseReport(plain)).toBeUndefined();
 });
@@ -186,15 +186,15 @@ test("the JSON of a check spells its members like the API, and contains everythi
       url: `${url}/v1/relying-party/me`,
       requests: 13,
       max_requests: 44,
-      verdict: "differs",
+      result: "differs",
     },
   });
-  expect(report.paths.slice(2, 4)).toEqual([
-    { path_id: "401.unknown", got: "200 unauthorized", verdict: "differs" },
-    { path_id: "200.test", variable: "SVC_KEY_ACTIVE", got: "200", verdict: "agrees" },
+  expect(report.outcomes.slice(2, 4)).toEqual([
+    { outcome: "401.unknown", got: "200 unauthorized", result: "differs" },
+    { outcome: "200.test", variable: "SVC_KEY_ACTIVE", got: "200", result: "agrees" },
   ]);
   expect(report.differences).toEqual([
-    { rules: ["R11"], path_id: "401.unknown", at: "status", expected: "401", found: "200 unauthorized" },
+    { rules: ["R11"], outcome: "401.unknown", at: "status", expected: "401", found: "200 unauthorized" },
   ]);
 });
 
@@ -209,7 +209,7 @@ test("each format shows that the client never called", () => {
   expect(skipped?.attributes.message).toBe(summary);
 });
 
-test("the text lists every promised path, what else was covered, and the advice with its requests", async () => {
+test("the text lists every promised outcome, what else was covered, and the advice with its requests", async () => {
   const sandbox = createSandbox({ frozen: true });
   const get = (path: string, headers = {}) => sandbox.fetch(`https://any.example${path}`, { headers });
   for (let i = 0; i < 7; i++) await get("/v1/relying-party/me/");
@@ -225,7 +225,7 @@ test("the text lists every promised path, what else was covered, and the advice 
   expect(text.endsWith(`\n${coverageText(1)}. Advice: 1 warning; 1 note.\n`)).toBe(true);
 });
 
-test("a client that covers every promised path has no advice, and is pointed to what comes next", async () => {
+test("a client that covers every promised outcome has no advice, and is pointed to what comes next", async () => {
   const { scopes } = createSandbox().assumptions;
   const organizations = { "harvest-bank": { keys: { active: { scopes } } } } as never;
   const scenario: Scenario = { version: 1, extends: "key-states", organizations };
@@ -235,7 +235,7 @@ test("a client that covers every promised path has no advice, and is pointed to 
     malformed: "not-a-key",
     unknown: "SVC_test_sbxnobodyHoldsThis00000000000000",
   };
-  for (const { promised, howToCover } of sandbox.report().paths) {
+  for (const { promised, howToCover } of sandbox.report().outcomes) {
     if (!promised || howToCover === null) continue;
     const { ref, request } = howToCover;
     const key = keyless[ref] ?? sandbox.secret(ref as "active");
@@ -245,7 +245,7 @@ test("a client that covers every promised path has no advice, and is pointed to 
   const report = sandbox.report();
   const text = renderReport(report, "text");
   expect(text).toMatch(new RegExp(`\n${coverageText(promisedCount)}\\. No advice; \\d notes\\.\n$`));
-  expect(text).toMatch(/^Every promised path is covered\. Next: /m);
+  expect(text).toMatch(/^Every promised outcome is covered\. Next: /m);
   expect(unmetThresholds(report, { minCoverage: 100, failOn: "warning" })).toEqual([]);
   sandbox.faults.set([{ then: { status: 503 } }]);
   await sandbox.fetch(`https://any.example${mePath}`);
@@ -279,7 +279,7 @@ function junitOf(xml: string) {
   return { named, suites: Object.fromEntries(suites) };
 }
 
-test("the JUnit of a report skips paths that are not covered, fails errors and unmet thresholds, and skips other advice", async () => {
+test("the JUnit of a report skips outcomes that are not covered, fails errors and unmet thresholds, and skips other advice", async () => {
   const { report } = await hostileReport();
   const { named, suites } = junitOf(renderReport(report, "junit", { failures: [unmet("The coverage")] }));
   const promised = promisedCount;
@@ -287,7 +287,7 @@ test("the JUnit of a report skips paths that are not covered, fails errors and u
   // With a second endpoint, the endpoints are a suite as well.
   const endpoints = named("testsuite").find(({ attributes }) => attributes.name === "endpoints");
   expect(suites).toMatchObject({
-    ...{ verdict: "1", paths: String(promised), failures: "1", notes: String(count("note")) },
+    ...{ conclusion: "1", outcomes: String(promised), failures: "1", notes: String(count("note")) },
     advice: String(count("error") + count("warning")),
   });
   expect(named("failure")).toHaveLength(count("error") + 1);
@@ -295,9 +295,9 @@ test("the JUnit of a report skips paths that are not covered, fails errors and u
     promised - report.coverage.covered + count("warning") + count("note"),
   );
   expect(named("testcase").map(({ attributes }) => attributes.name)).toEqual(
-    expect.arrayContaining(["verdict", "401.missing", "error key-in-query", "The coverage"]),
+    expect.arrayContaining(["conclusion", "401.missing", "error key-in-query", "The coverage"]),
   );
-  expect(junitOf(renderReport(clean, "junit")).suites).toEqual({ verdict: "1" });
+  expect(junitOf(renderReport(clean, "junit")).suites).toEqual({ conclusion: "1" });
 });
 
 test("color is for terminals only", async () => {

@@ -5,7 +5,7 @@ import type { Sandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
 import { clientEnvironment } from "../../src/node/client-variables.js";
 import type { HowToCover } from "../../src/report/report-shape.js";
-import { outcomes, type PathId } from "../../src/rules/outcomes.js";
+import { type OutcomeId, outcomes } from "../../src/rules/outcomes.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { requested } from "../support/requested.js";
@@ -26,8 +26,8 @@ const scenarios: Readonly<Record<string, string | Scenario>> = {
   "failures by path": {
     ...keyStates,
     faults: [
-      { when: { path_id: "401.missing" }, then: { malformed: true } },
-      { when: { path_id: "200.test" }, then: { latency: "1ms" } },
+      { when: { outcome: "401.missing" }, then: { malformed: true } },
+      { when: { outcome: "200.test" }, then: { latency: "1ms" } },
     ],
   },
   "no scope is needed": { ...keyStates, assumptions: { me_scope: null } },
@@ -39,9 +39,9 @@ const scenarios: Readonly<Record<string, string | Scenario>> = {
   },
 };
 
-function hintFor(sandbox: Sandbox, pathId: PathId): HowToCover {
-  const hint = sandbox.report().paths.find((row) => row.pathId === pathId)?.howToCover;
-  if (!hint) throw new Error(`The report has no instruction for ${pathId}.`);
+function hintFor(sandbox: Sandbox, outcome: OutcomeId): HowToCover {
+  const hint = sandbox.report().outcomes.find((row) => row.outcome === outcome)?.howToCover;
+  if (!hint) throw new Error(`The report has no instruction for ${outcome}.`);
   return hint;
 }
 
@@ -70,9 +70,9 @@ const followed = new Set<string>();
 test.each(Object.entries(scenarios))("%s: the report's steps cover the path", async (_name, scenario) => {
   const running = await serve(scenario);
   const others = new Map<string, Awaited<ReturnType<typeof serve>>>();
-  for (const { pathId } of outcomes) {
+  for (const { id: outcome } of outcomes) {
     running.sandbox.requests.clear();
-    const hint = hintFor(running.sandbox, pathId);
+    const hint = hintFor(running.sandbox, outcome);
     const { scenario: other, curl } = hint;
     if (other !== null && followed.has(other + curl)) continue;
     if (other !== null) followed.add(other + curl);
@@ -82,15 +82,15 @@ test.each(Object.entries(scenarios))("%s: the report's steps cover the path", as
     sandbox.requests.clear();
     await follow(curl, sandbox, environment());
     const report = sandbox.report();
-    expect([hint, report.paths.find((row) => row.pathId === pathId)?.count]).toEqual([hint, 1]);
+    expect([hint, report.outcomes.find((row) => row.outcome === outcome)?.count]).toEqual([hint, 1]);
     expect(report.advice.filter(({ level }) => level === "error")).toEqual([]);
   }
 });
 
 test("a key of the running sandbox is preferred to another scenario", async () => {
   const { sandbox } = await serve("key-states");
-  expect(sandbox.report().paths.filter(({ howToCover }) => howToCover?.scenario)).toEqual(
-    sandbox.report().paths.filter(({ pathId }) => pathId.startsWith("fault.")),
+  expect(sandbox.report().outcomes.filter(({ howToCover }) => howToCover?.scenario)).toEqual(
+    sandbox.report().outcomes.filter(({ outcome }) => outcome.startsWith("fault.")),
   );
   expect(hintFor(sandbox, "401.revoked")).toEqual({
     ...{ ref: "revoked", request: { method: "GET", path: "/v1/relying-party/me" } },
@@ -104,7 +104,7 @@ test("over TLS the instructions accept the certificate", async () => {
   const { curl } = hintFor(sandbox, "401.revoked");
   expect(curl).toMatch(/^curl -k /);
   await follow(curl, sandbox, environment());
-  expect(sandbox.report().paths.find(({ pathId }) => pathId === "401.revoked")?.covered).toBe(true);
+  expect(sandbox.report().outcomes.find(({ outcome }) => outcome === "401.revoked")?.covered).toBe(true);
 });
 
 test("a path that the running scenario offers at its start only is brought back by a reset", async () => {
@@ -117,7 +117,7 @@ test("a path that the running scenario offers at its start only is brought back 
   expect(hint).toMatchObject({ scenario: null, reset: true });
   sandbox.reset();
   await follow(hint.curl, sandbox, environment());
-  expect(sandbox.requests.list({ pathId: "429.per_minute" })).toHaveLength(1);
+  expect(sandbox.requests.list({ outcome: "429.per_minute" })).toHaveLength(1);
 });
 
 test("a success whose scope no key has is covered once a key has it in the scenario", async () => {
@@ -134,9 +134,9 @@ test("a success whose scope no key has is covered once a key has it in the scena
   ]);
   const other = await serve(withScopes(scopes));
   await follow(curl, other.sandbox, other.environment());
-  expect(other.sandbox.report().paths.find(({ pathId }) => pathId === "201.createConsent")?.covered).toBe(
-    true,
-  );
+  expect(
+    other.sandbox.report().outcomes.find(({ outcome }) => outcome === "201.createConsent")?.covered,
+  ).toBe(true);
   expect(hintFor(sandbox, "200.test").scopes).toBeUndefined();
 });
 
@@ -148,8 +148,8 @@ test("a path that was covered has no instruction, and asking for the report chan
   expect(JSON.stringify(sandbox.snapshot())).toBe(before);
   expect(sandbox.requests.total()).toBe(0);
   await sandbox.fetch("https://any.example/v1/relying-party/me");
-  expect(sandbox.report().paths.find(({ pathId }) => pathId === "401.missing")).toEqual({
-    ...{ pathId: "401.missing", promised: true, covered: true, count: 1, when: "no x-api-key header" },
+  expect(sandbox.report().outcomes.find(({ outcome }) => outcome === "401.missing")).toEqual({
+    ...{ outcome: "401.missing", promised: true, covered: true, count: 1, when: "no x-api-key header" },
     howToCover: null,
   });
 });

@@ -11,13 +11,13 @@ import { userFolder } from "../support/temporary-folder.js";
 const vitest = "node node_modules/vitest/vitest.mjs run";
 const sandbox = "node node_modules/.bin/svc-sandbox";
 
-/** The requests, the covered paths and the end of a command under exec. */
+/** The requests, the covered outcomes and the end of a command under exec. */
 async function exec(cwd: string, command: string, flags = "") {
   const line = `${sandbox} exec ${flags} --report report.json -- ${command}`;
   const { code, stdout, stderr } = await runCommand(line, { cwd }).ended;
-  const { requests, paths } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8"));
-  type Row = { covered: boolean; path_id: string };
-  const covered = paths.flatMap(({ covered, path_id }: Row) => (covered ? path_id : []));
+  const { requests, outcomes } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8"));
+  type Row = { covered: boolean; outcome: string };
+  const covered = outcomes.flatMap(({ covered, outcome }: Row) => (covered ? outcome : []));
   return { code, stdout, stderr, requests, covered };
 }
 
@@ -52,7 +52,7 @@ test("node --test is counted: a port and a sandbox of one file once each, over a
         assert.equal((await me("active")).status, 200);
         sandbox.reset();
         assert.equal((await me("revoked")).status, 401);
-        const seen = await fetch(process.env.SVC_CONTROL_URL + "/expect?path_id=401.revoked&count=1");
+        const seen = await fetch(process.env.SVC_CONTROL_URL + "/expect?outcome=401.revoked&count=1");
         assert.equal(seen.status, 200);
         await server.close();
       });`,

@@ -48,7 +48,7 @@ with Server() as server:
     both[1].close()
     me(server.sandbox(), "expired")
     report = server.report("json")
-    print(report["requests"], [path["path_id"] for path in report["paths"] if path["covered"]])
+    print(report["requests"], [path["outcome"] for path in report["outcomes"] if path["covered"]])
 `).ended;
     expect(stdout).toBe("3 ['200.test', '401.revoked', '401.expired']\n");
   });

@@ -47,7 +47,7 @@ test("under exec the fixtures have its scenario and options, and their requests 
       test("revoked", async ({ server, secret, sandbox }) => {
         sandbox.keys.revoke("main");
         expect(await me(server, secret("main"))).toBe(401);
-        expect(sandbox.requests.list().map(({ pathId, key }) => [pathId, key])).toEqual([["401.revoked", "main"]]);
+        expect(sandbox.requests.list().map(({ outcome, key }) => [outcome, key])).toEqual([["401.revoked", "main"]]);
         expect(() => secret("mian")).toThrow(expect.objectContaining({ code: "unknown_ref" }));
         expect(() => sandbox.keys.revoke("main")).toThrow(expect.objectContaining({ code: "key_not_active" }));
       });
@@ -85,9 +85,9 @@ test("under exec the fixtures have its scenario and options, and their requests 
   const command = `node node_modules/.bin/svc-sandbox ${argv} -- node node_modules/vitest/vitest.mjs run`;
   const { code, stdout } = await runCommand(command, { cwd }).ended;
   expect([code, stdout]).toEqual([0, expect.stringMatching(/Tests +4 passed/)]);
-  const { requests, paths } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8"));
-  type Row = { covered: boolean; path_id: string };
-  const covered = paths.flatMap(({ covered, path_id }: Row) => (covered ? path_id : []));
+  const { requests, outcomes } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8"));
+  type Row = { covered: boolean; outcome: string };
+  const covered = outcomes.flatMap(({ covered, outcome }: Row) => (covered ? outcome : []));
   expect([requests, covered]).toEqual([
     9,
     [

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { predictKey } from "../../src/api/predict.js";
-import { faultPathIds, outcomes, type PathId } from "../../src/rules/outcomes.js";
+import { faultOutcomes, type OutcomeId, outcomes } from "../../src/rules/outcomes.js";
 import { defaultKeyRef, scenarioSecret } from "../../src/sandbox/secrets.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import { startFrozen } from "../support/doors.js";
@@ -12,7 +12,7 @@ import { asked } from "../support/send.js";
 // Stories prove what happens in each scenario, and conformance that every door responds as the core does.
 
 /** The default key of each bundled scenario, and what it gets when the clock starts. */
-const defaultKeys: Readonly<Record<ScenarioName, readonly [ref: string, path: PathId] | undefined>> = {
+const defaultKeys: Readonly<Record<ScenarioName, readonly [ref: string, path: OutcomeId] | undefined>> = {
   "key-states": ["active", "200.test"],
   active: ["active", "200.test"],
   revoked: ["revoked", "401.revoked"],
@@ -44,15 +44,15 @@ test("the bundled scenarios are the files in scenarios/, each with a first comme
 
 test.each(names)("the default key of %s is in the state that its name promises", (name) => {
   const ref = defaultKeyRef(bundledScenarios[name]);
-  expect(ref && [ref, predictKey(startFrozen(name), ref).pathId]).toEqual(defaultKeys[name]);
+  expect(ref && [ref, predictKey(startFrozen(name), ref).outcome]).toEqual(defaultKeys[name]);
 });
 
-test("key-states has a key for every promised path that a key can lead to", () => {
+test("key-states has a key for every promised outcome that a key can lead to", () => {
   const sandbox = startFrozen("key-states");
-  const paths = [...sandbox.registry.keys.keys()].map((ref) => predictKey(sandbox, ref).pathId);
+  const covered = [...sandbox.registry.keys.keys()].map((ref) => predictKey(sandbox, ref).outcome);
   const withoutKey = ["401.missing", "401.malformed", "401.unknown"];
-  const owed = outcomes.filter(({ pathId, promised }) => promised && !withoutKey.includes(pathId));
-  expect([...new Set(paths)].sort()).toEqual(owed.map(({ pathId }) => pathId).sort());
+  const owed = outcomes.filter(({ id, promised }) => promised && !withoutKey.includes(id));
+  expect([...new Set(covered)].sort()).toEqual(owed.map(({ id }) => id).sort());
 });
 
 test("bad-day has a key for every fault, and one key with several faults", () => {
@@ -67,7 +67,7 @@ test("bad-day has a key for every fault, and one key with several faults", () =>
     expect([ref, ...again]).toEqual([ref, first, first]);
     return first;
   });
-  expect(new Set(troubles)).toEqual(new Set(faultPathIds));
+  expect(new Set(troubles)).toEqual(new Set(faultOutcomes));
   expect(call("untouched")).toBeNull();
   const met = Array.from({ length: 50 }, () => call("flaky"));
   for (const one of ["fault.status", "fault.reset", "fault.latency", "fault.truncate", null] as const)

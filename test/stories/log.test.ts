@@ -92,7 +92,7 @@ it("logs them as JSON, a line each", async () => {
   expect(lines[3]).toMatchObject({ kind: "advance", advance: "30m", step: 2, of: 5, as_expected: true });
   expect(lines[5]).toMatchObject({
     key: "main",
-    path_id: "401.rotated",
+    outcome: "401.rotated",
     differences: [{ at: "status", expected: "200", found: "401" }],
   });
 });

@@ -128,7 +128,7 @@ describe("svc-sandbox play", () => {
     expect(steps.map(({ number }) => number)).toEqual(steps.map((_, index) => index + 1));
     expect(steps[1]).toMatchObject({
       ...{ kind: "request", of: steps.length, request: { key: "active", times: 1 } },
-      ...{ response: { status: 200, code: null, path_id: "200.test", fault: null }, differences: [] },
+      ...{ response: { status: 200, code: null, outcome: "200.test", fault: null }, differences: [] },
     });
     expect(steps[2].performed.key).toMatchObject({
       ref: "active",

@@ -53,7 +53,7 @@ export const good = storyScenario([
   "- request: { key: active-2, repeat: 3 }",
   "- advance: 61m",
   "- request: { key: active }",
-  "  expect: { status: 401, code: unauthorized, path: 401.rotated }",
+  "  expect: { status: 401, code: unauthorized, outcome: 401.rotated }",
 ]);
 
 /** One whose second step fails, in two ways. */

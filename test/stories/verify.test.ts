@@ -167,7 +167,7 @@ bad.yaml: step 2 of 3 failed, 1 step not reached (… ms)
     expect(first.steps[6]).toMatchObject({
       ...{ number: 7, kind: "request", passed: true },
       request: { method: "GET", path: "/v1/relying-party/me", key: "active", times: 1 },
-      response: { status: 401, code: "unauthorized", path_id: "401.rotated" },
+      response: { status: 401, code: "unauthorized", outcome: "401.rotated" },
       ...{ now: "2026-03-02T10:01:00.000Z", differences: [] },
     });
     expect(first.steps[3]).toMatchObject({ performed: { rejection: { code: "not_an_administrator" } } });
@@ -281,7 +281,7 @@ it("R42 verifies a story whose timeline revokes a key in its overlap, which is n
     "- rotate: { key: active, as: active-2, overlap: 60m }",
     "- advance: 61m",
     "- request: { key: active }",
-    "  expect: { status: 401, code: unauthorized, path: 401.revoked }",
+    "  expect: { status: 401, code: unauthorized, outcome: 401.revoked }",
     "- revoke: { key: active }",
     "  expect: { error: key_not_active }",
   ];

@@ -24,7 +24,7 @@ export function openApi(scenario: ScenarioName | Scenario): ApiClient {
       return all;
     },
     data: async (ref) => JSON.parse((await client.me({ ref })).body).data,
-    lastPath: () => client.sandbox.requests.list({ limit: 1 })[0]?.pathId,
+    lastPath: () => client.sandbox.requests.list({ limit: 1 })[0]?.outcome,
   };
 }
 

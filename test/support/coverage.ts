@@ -5,23 +5,21 @@ import { createSandbox } from "../../src/index.js";
 export const released = endpointsIn({});
 export const [, ...others] = builtIn.filter((one) => released.includes(one));
 
-/** The number of paths that the released endpoints promise. */
+/** The number of outcomes that the released endpoints promise. */
 export const promisedCount = outcomesOf(released).filter((row) => row.promised).length;
 
-/** The promised paths that a client of the first endpoint can cover, and the other ones. */
-export const ofFirst = outcomesOf(released.slice(0, 1)).flatMap(({ pathId, promised }) =>
-  promised ? [pathId] : [],
-);
-export const ofOthers = outcomesOf(released).flatMap(({ pathId, promised }) =>
-  promised && !ofFirst.includes(pathId) ? [pathId] : [],
+/** The promised outcomes that a client of the first endpoint can cover, and the other ones. */
+export const ofFirst = outcomesOf(released.slice(0, 1)).flatMap(({ id, promised }) => (promised ? [id] : []));
+export const ofOthers = outcomesOf(released).flatMap(({ id, promised }) =>
+  promised && !ofFirst.includes(id) ? [id] : [],
 );
 
-/** The promised paths that no key of `key-states` covers, because none has the scope. */
+/** The promised outcomes that no key of `key-states` covers, because none has the scope. */
 export const withoutScope = createSandbox()
   .report()
-  .paths.flatMap(({ promised, pathId, howToCover }) => (promised && howToCover?.scopes ? [pathId] : []));
+  .outcomes.flatMap(({ promised, outcome, howToCover }) => (promised && howToCover?.scopes ? [outcome] : []));
 
-/** The coverage of a client that has covered this many of the promised paths. */
+/** The coverage of a client that has covered this many of the promised outcomes. */
 export const coverage = (covered: number) => ({
   percent: Math.floor((covered * 100) / promisedCount),
   covered,
@@ -30,4 +28,4 @@ export const coverage = (covered: number) => ({
 
 /** The same as reports say it. */
 export const coverageText = (covered: number) =>
-  `Coverage ${coverage(covered).percent}%: ${covered} of ${promisedCount} promised paths covered`;
+  `Coverage ${coverage(covered).percent}%: ${covered} of ${promisedCount} promised outcomes covered`;

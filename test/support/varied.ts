@@ -1,5 +1,5 @@
 import { handle } from "../../src/api/handle.js";
-import type { PathId } from "../../src/rules/outcomes.js";
+import type { OutcomeId } from "../../src/rules/outcomes.js";
 import type { Observation } from "../../src/sandbox/journal/counts.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
@@ -15,16 +15,16 @@ export interface Asked {
 
 /** A response as the core gives it: names of headers in their case and order. */
 export interface Completed extends Seen {
-  readonly pathId: PathId;
+  readonly outcome: OutcomeId;
 }
 
 export function ask(sandbox: SandboxState, { method = "GET", path = mePath, key }: Asked): Completed {
-  const { response, pathId } = handle(sandbox, asked({ method, path, apiKey: headerFor(sandbox, key) }));
+  const { response, outcome } = handle(sandbox, asked({ method, path, apiKey: headerFor(sandbox, key) }));
   const { headers: flat } = response;
   const headers = flat.flatMap((name, index) =>
     index % 2 === 0 ? [[name, flat[index + 1] as string] as const] : [],
   );
-  return { status: response.status, headers, body: response.body, pathId };
+  return { status: response.status, headers, body: response.body, outcome };
 }
 
 function headerFor(sandbox: SandboxState, key: Asked["key"]): string | undefined {

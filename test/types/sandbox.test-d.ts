@@ -9,7 +9,7 @@ import {
   type Farmer,
   type KeyContext,
   type KeyRef,
-  type PathId,
+  type OutcomeId,
   type Report,
   type Sandbox,
   type SandboxErrorCode,
@@ -134,9 +134,9 @@ test("a misspelled field of an inline scenario is a mistake", () => {
     .toEqualTypeOf<"main" | "malformed" | "unknown">();
 });
 
-test("path ids and error codes are closed lists", () => {
-  expectTypeOf<"401.rotated">().toExtend<PathId>();
-  expectTypeOf<"401.tired">().not.toExtend<PathId>();
+test("outcomes and error codes are closed lists", () => {
+  expectTypeOf<"401.rotated">().toExtend<OutcomeId>();
+  expectTypeOf<"401.tired">().not.toExtend<OutcomeId>();
   expectTypeOf<"access_denied">().toExtend<ApiErrorCode>();
   expectTypeOf<"key_not_active">().toExtend<SandboxErrorCode>();
 });
@@ -144,7 +144,7 @@ test("path ids and error codes are closed lists", () => {
 test("a report is plain data of closed lists", () => {
   expectTypeOf(createSandbox().report).returns.toEqualTypeOf<Report>();
   expectTypeOf<Report["advice"][number]["id"]>().toEqualTypeOf<AdviceId>();
-  expectTypeOf<Report["paths"][number]["pathId"]>().toEqualTypeOf<PathId>();
+  expectTypeOf<Report["outcomes"][number]["outcome"]>().toEqualTypeOf<OutcomeId>();
   expectTypeOf<"key-in-body">().not.toExtend<AdviceId>();
 });
 

@@ -26,7 +26,7 @@ function responses(profile: Profile, data?: RunConditions, seed = 3) {
   return {
     given,
     points: seen.flatMap(({ points }) => points),
-    journal: sandbox.history.requests().map(({ id, code, pathId, status }) => [id, code, pathId, status]),
+    journal: sandbox.history.requests().map(({ id, code, outcome, status }) => [id, code, outcome, status]),
   };
 }
 

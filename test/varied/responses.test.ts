@@ -6,7 +6,7 @@ import { type VariationRow, variationTable } from "../../src/api/variation/table
 import { type Selector, selector, variationOf } from "../../src/api/variation/vary.js";
 import { headerOf } from "../../src/check/response.js";
 import type { Profile } from "../../src/rules/assumptions.js";
-import { type ApiPathId, type Outcome, outcomeOf, outcomes } from "../../src/rules/outcomes.js";
+import { type ApiOutcomeId, type Outcome, outcomeOf, outcomes } from "../../src/rules/outcomes.js";
 import type { ApiResponse } from "../../src/sandbox/journal/exchange.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
@@ -21,7 +21,7 @@ const varied = (seed: number) => startFrozen("key-states", { profile: "varied", 
 
 /** Checks a varied response against those that `minimal` and `typical` give to the same request. */
 function expectPromised(response: Completed, minimal: Completed, typical: Completed, askedAt: number): void {
-  expect([response.status, response.pathId]).toEqual([minimal.status, minimal.pathId]);
+  expect([response.status, response.outcome]).toEqual([minimal.status, minimal.outcome]);
   expectHeaders(response);
   if (response.status === 429) expectRetryAfter(response, typical, askedAt);
   if (minimal.body === "") expect(response.body).toBe("");
@@ -122,16 +122,16 @@ function variantsIn({ seed }: SandboxState, status: number): string[] {
 
 test("R1–R7 R27 R28 R48 thousands of varied responses on every path keep every promise, and all variants appear", () => {
   const seen = new Set<string>();
-  const paths = new Set<string>();
+  const covered = new Set<string>();
   for (const { sandbox, responses, askedAt } of compared(isNightly ? 20_000 : 2_000)) {
     expectPromised(...responses, askedAt);
-    paths.add(responses[0].pathId);
+    covered.add(responses[0].outcome);
     for (const one of variantsIn(sandbox, responses[0].status)) seen.add(one);
   }
   const responding = (outcomes as readonly Outcome[])
-    .filter(({ pathId }) => !pathId.startsWith("fault."))
-    .map(({ pathId }) => pathId);
-  expect([...paths].sort()).toEqual(responding.sort());
+    .filter(({ id }) => !id.startsWith("fault."))
+    .map(({ id }) => id);
+  expect([...covered].sort()).toEqual(responding.sort());
   const all = variationTable.flatMap(({ id, variants }) => variants.map((one) => `${id}: ${one.id}`));
   expect(all.filter((one) => !seen.has(one))).toEqual([]);
 });
@@ -195,7 +195,7 @@ const scenario: Scenario = {
     },
   },
 };
-const paths: readonly ApiPathId[] = [
+const comparedOutcomes: readonly ApiOutcomeId[] = [
   "200.test",
   "401.revoked",
   "403.insufficient_scope",
@@ -206,19 +206,19 @@ const paths: readonly ApiPathId[] = [
 
 /** The responses on paths of every status, with what is selected. */
 function responsesOf(profile: Profile, choose: Selector): ApiResponse[] {
-  return paths.map((pathId) => {
+  return comparedOutcomes.map((outcome) => {
     const sandbox = startFrozen(scenario, { profile });
     const begun = startCall(sandbox, asked({ apiKey: scenarioSecret(sandbox, "key") }));
-    const kind = { status: outcomeOf(pathId).status, isContext: pathId === "200.test" };
+    const kind = { status: outcomeOf(outcome).status, isContext: outcome === "200.test" };
     const variation = profile === "varied" ? variationOf(sandbox, begun.number, kind, choose) : undefined;
     const { requestId: id = begun.id, assumptions = begun.assumptions } = variation ?? {};
     const call = { ...begun, variation, id, assumptions };
-    if (call.entry !== undefined && pathId === "200.test")
+    if (call.entry !== undefined && outcome === "200.test")
       return successResponse(sandbox, call, me, me.respond(call.entry));
     return rejectCall(sandbox, call, {
-      pathId,
+      outcome,
       scope: null,
-      ...(pathId === "405.method" && { allow: "GET, HEAD" }),
+      ...(outcome === "405.method" && { allow: "GET, HEAD" }),
     }).response;
   });
 }

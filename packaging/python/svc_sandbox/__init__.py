@@ -169,9 +169,9 @@ class Sandbox:
         """The statuses of the requests with a key, oldest first. A request and its retries after faults count once."""
         return [request["status"] for request in self.control("GET", f"/requests?key={ref}&faults=false")]
 
-    def expect(self, path_id=None, key=None, count=None):
+    def expect(self, outcome=None, key=None, count=None):
         """Fails with the five nearest requests unless `count` requests match, by default at least one."""
-        wanted = {"path_id": path_id, "key": key, "count": count}
+        wanted = {"outcome": outcome, "key": key, "count": count}
         query = urllib.parse.urlencode({name: value for name, value in wanted.items() if value is not None})
         try:
             return self.control("GET", f"/expect?{query}")["count"]

@@ -13,7 +13,7 @@ _lines = []
 
 
 def pytest_addoption(parser):
-    words = "fail if the tests that use svc_sandbox cover fewer of the paths that the API promises"
+    words = "fail if the tests that use svc_sandbox cover fewer of the outcomes that the API promises"
     default = os.environ.get("SVC_SANDBOX_MIN_COVERAGE")
     parser.getgroup("svc-sandbox").addoption("--min-coverage", type=float, default=default, metavar="PERCENT", help=words)
 
@@ -49,7 +49,7 @@ def svc_sandbox(request, monkeypatch):
     yield sandbox
     # pytest shows this if the test fails.
     for sent in sandbox.control("GET", "/requests"):
-        print(f"{sent['method']} {sent['path']} {sent['key'] or 'no known key'}: {sent['path_id']}")
+        print(f"{sent['method']} {sent['path']} {sent['key'] or 'no known key'}: {sent['outcome']}")
     sandbox.close()
 
 
@@ -80,11 +80,11 @@ def pytest_sessionfinish(session, exitstatus):
         report, conclusion = merge_reports(_reports), merge_reports(_reports, "text").strip().splitlines()[-1]
     if report is None and minimum is None:
         return
-    coverage, paths = (report["coverage"]["percent"], report["paths"]) if report else (0, [])
-    missed = {path["path_id"]: path["how_to_cover"]["ref"] for path in paths if path["promised"] and not path["covered"]}
+    coverage, outcomes = (report["coverage"]["percent"], report["outcomes"]) if report else (0, [])
+    missed = {row["outcome"]: row["how_to_cover"]["ref"] for row in outcomes if row["promised"] and not row["covered"]}
     lines = [conclusion]
     if missed:
-        lines.append("Not covered (send the key): " + ", ".join(f"{path} ({ref})" for path, ref in missed.items()))
+        lines.append("Not covered (send the key): " + ", ".join(f"{outcome} ({ref})" for outcome, ref in missed.items()))
     if report and report["advice"]:
         lines.append("In detail: " + ", ".join(one["id"] for one in report["advice"]) + ". What to do: docs/report.md#advice in the package svc-sandbox.")
     if minimum is not None and coverage < minimum:

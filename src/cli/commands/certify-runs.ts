@@ -101,10 +101,10 @@ async function runInOwnSandbox(
   return { ...howEnded(end), durationMs, report, output: output.lines(), ...collected.facts() };
 }
 
-function howEnded(end: CommandEnd): Pick<ClientRun, "outcome" | "code" | "failure"> {
-  if ("failure" in end) return { outcome: "failed", code: null, failure: end.failure };
-  if (end.isTimedOut === true) return { outcome: "timed_out", code: null };
-  return { outcome: end.code === 0 ? "passed" : "failed", code: end.code };
+function howEnded(end: CommandEnd): Pick<ClientRun, "result" | "code" | "failure"> {
+  if ("failure" in end) return { result: "failed", code: null, failure: end.failure };
+  if (end.isTimedOut === true) return { result: "timed_out", code: null };
+  return { result: end.code === 0 ? "passed" : "failed", code: end.code };
 }
 
 const maxTail = 64 * 1024;

@@ -18,7 +18,7 @@ import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { commandLine, pluralize } from "../../report/plain-text.js";
 import { render } from "../../report/render/render.js";
-import { faultPathIds, isSuccess, type PathId } from "../../rules/outcomes.js";
+import { faultOutcomes, isSuccess } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { canonicalJson } from "../../rules/schema/json.js";
 import { didYouMean, quote } from "../../rules/schema/words.js";
@@ -42,7 +42,7 @@ const flags = {
   ),
   faults: flag.toggle("--faults", "try every kind of fault (default: the four that break most clients)"),
   allow: flag.option(
-    "--allow <path>",
+    "--allow <outcome>",
     "accept that the command passes with the wrong answer on this path, such as 200.retiring; repeatable",
     (text) => [text],
   ),
@@ -81,7 +81,7 @@ const reportFile = { name: "--report", what: "the certificate" };
 export const certifyCommand = declareCommand({
   summary: "run a client many times, each time against another kind of service, and show what breaks it",
   description:
-    "Runs the command like exec, each time against a fresh sandbox, in parallel: once plain, which must pass and cover five paths; eight times with varied responses, which show every variant, and once with all of them mixed; once or twice with a wrong response for each covered path, which the command must notice; with rejections of a key that works, to find out whether the client sends it again; and with four faults. It shows each cause first, with its fix, and what held. It lists as not judged the checks that the runs cannot decide. Exits with 0 if the client passed, with 1 if it failed, with 4 if no request reached an endpoint, and with 5 if it cannot be judged.",
+    "Runs the command like exec, each time against a fresh sandbox, in parallel: once plain, which must pass and cover five outcomes; eight times with varied responses, which show every variant, and once with all of them mixed; once or twice with a wrong response for each covered path, which the command must notice; with rejections of a key that works, to find out whether the client sends it again; and with four faults. It shows each cause first, with its fix, and what held. It lists as not judged the checks that the runs cannot decide. Exits with 0 if the client passed, with 1 if it failed, with 4 if no request reached an endpoint, and with 5 if it cannot be judged.",
   words: flag.scenarioWord,
   rest: "[command...]",
   flags,
@@ -147,14 +147,14 @@ export const certifyCommand = declareCommand({
 /** The line of a run that has ended; `undefined` if it could not start. The plain one shows what the command sends. */
 function progressLine(
   name: string,
-  { outcome, report, failure }: ClientRun,
+  { result, report, failure }: ClientRun,
   { number, expected }: Parameters<Tools["ended"]>[2],
 ): string | undefined {
   if (failure !== undefined) return undefined;
   if (name === "plain") return `${name}  ${pluralize(report.requests, "request")}`;
   // A command must notice these.
-  const isNoticed = outcome === "failed" && /^(?:answer|resend)\./.test(name);
-  const what = isNoticed ? "noticed" : outcome.replace("_", " ");
+  const isNoticed = result === "failed" && /^(?:answer|resend)\./.test(name);
+  const what = isNoticed ? "noticed" : result.replace("_", " ");
   return `${what.padEnd(9)}  ${name.padEnd(30)}  ${number} of about ${expected}`;
 }
 
@@ -190,23 +190,23 @@ function planOf(
   { only, faults, allow = [], seed = defaultSeed, timeout, ...flags }: CertifyCall["flags"],
 ): CertifyPlan {
   const { scenario } = loaded;
-  const paths = outcomesOf(endpointsIn(scenario))
-    .filter(({ promised, pathId }) => promised || isSuccess(pathId as PathId))
-    .map(({ pathId }) => pathId as PathId);
-  const resends = resendKinds(paths).map(({ name }) => name);
+  const outcomes = outcomesOf(endpointsIn(scenario))
+    .filter(({ id, promised }) => promised || isSuccess(id))
+    .map(({ id }) => id);
+  const resends = resendKinds(outcomes).map(({ name }) => name);
   const starts = resends.flatMap((name) =>
     name.split(".").map((_, at, parts) => parts.slice(0, at + 1).join(".")),
   );
   const names = [
     ...groupNames,
     mixedName,
-    ...paths.map((pathId) => `answer.${pathId}`),
+    ...outcomes.map((outcome) => `answer.${outcome}`),
     ...starts,
-    ...faultPathIds,
+    ...faultOutcomes,
   ];
   const runs = only?.filter((name) => seedIn(name) === undefined);
   checkChoice("--only", runs, names, "varied.3, answer.401.revoked, resend.403 or fault.hang");
-  checkChoice("--allow", allow, paths, "200.retiring");
+  checkChoice("--allow", allow, outcomes, "200.retiring");
   return {
     seed: scenario.seed ?? defaultSeed,
     firstSeed: seed,
@@ -217,7 +217,7 @@ function planOf(
     hasAllFaults: faults === true,
     flags: flagsOfRun(flags),
     ownFlags: [
-      ...allow.flatMap((path) => ["--allow", path]),
+      ...allow.flatMap((outcome) => ["--allow", outcome]),
       ...(timeout === undefined ? [] : ["--timeout", `${timeout}ms`]),
     ],
   };

@@ -9,7 +9,7 @@ import { conclusion, githubAnnotations, renderReport } from "../../report/report
 import type { Report } from "../../report/report-shape.js";
 import { type UnmetThreshold, unmetThresholds } from "../../report/thresholds.js";
 import type { Profile } from "../../rules/assumptions.js";
-import { faultPathIds, isSuccess } from "../../rules/outcomes.js";
+import { faultOutcomes, isSuccess } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { didYouMean, listed, quote } from "../../rules/schema/words.js";
 import { conditionedRun } from "../../runs/conditioned-run.js";
@@ -38,16 +38,16 @@ function conditionsOf(
 }
 
 function faultOf(text: string, { scenario }: LoadedScenario): NonNullable<RunConditions["faults"]> {
-  const [name, path] = text.split("@");
-  const fault = faultPathIds.find((one) => one === name);
-  const outcomes = outcomesOf(endpointsIn(scenario)).filter((row) => row.promised || isSuccess(row.pathId));
-  const paths = outcomes.map((row) => row.pathId);
-  const some = path === undefined ? paths : paths.filter((one) => one === path);
+  const [name, outcome] = text.split("@");
+  const fault = faultOutcomes.find((one) => one === name);
+  const rows = outcomesOf(endpointsIn(scenario)).filter(({ id, promised }) => promised || isSuccess(id));
+  const outcomes = rows.map(({ id }) => id);
+  const some = outcome === undefined ? outcomes : outcomes.filter((id) => id === outcome);
   if (fault !== undefined && some.length > 0) return faultsOn(some, fault);
-  const what = fault === undefined ? "a fault" : "a promised path";
+  const what = fault === undefined ? "a fault" : "a promised outcome";
   const hint = didYouMean(
-    (fault === undefined ? name : path) ?? "",
-    fault === undefined ? faultPathIds : paths,
+    (fault === undefined ? name : outcome) ?? "",
+    fault === undefined ? faultOutcomes : outcomes,
   );
   throw usageError(
     `Invalid --fault: ${quote(text)} does not name ${what}.${hint || " Use one such as fault.hang or fault.hang@401.revoked."}`,
@@ -62,8 +62,8 @@ const flags = {
   ),
   format: flag.format,
   fault: flag.option(
-    "--fault <fault>[@<path>]",
-    "give a fault to the first request on a promised path, such as fault.hang@401.revoked, or on each promised path, such as fault.hang",
+    "--fault <fault>[@<outcome>]",
+    "give a fault to the first request on a promised outcome, such as fault.hang@401.revoked, or on each promised outcome, such as fault.hang",
     (text) => text,
   ),
   ...flag.thresholds,
@@ -82,7 +82,7 @@ const flags = {
 type ExecCall = CallOf<typeof flags>;
 
 export const execCommand = declareCommand({
-  summary: "run a command against a sandbox, and report which error paths its client covers",
+  summary: "run a command against a sandbox, and report which error outcomes its client covers",
   description:
     "Serves a scenario on a free port, runs the command with SVC_BASE_URL, SVC_API_KEY, SVC_KEY_<REF> and SVC_CONTROL_URL in its environment, stops, and prints on stderr which responses its client has covered (not with --quiet). Sandboxes in processes of the command count as well: those with msw handlers, and those of svc-sandbox start. stdin and stdout belong to the command, so there is no --json: use --report with a file. Exits with the command's code. If that is 0, it exits with 4 if no request reached an endpoint (allow it with --min-coverage 0), and with 5 if --min-coverage or --fail-on is not reached. The command runs without a shell: write sh -c '…' to use one.",
   words: flag.scenarioWord,

@@ -18,7 +18,7 @@ import {
 } from "../../rules/api-key.js";
 import { authorizationChecks } from "../../rules/authorize.js";
 import { SandboxError } from "../../rules/errors.js";
-import { mePath, outcomeOf, type PathId } from "../../rules/outcomes.js";
+import { mePath, type OutcomeId, outcomeOf } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { didYouMean, listed, quote } from "../../rules/schema/words.js";
 import { isoOf } from "../../sandbox/clock.js";
@@ -137,24 +137,24 @@ interface KeyPrediction {
   /** `null` for a key that the sandbox does not have. */
   readonly key: string | null;
   readonly fingerprint: string | null;
-  readonly pathId: PathId;
+  readonly outcome: OutcomeId;
   readonly code: string | null;
   readonly why: string | null;
-  readonly faultPaths: readonly PathId[];
+  readonly faultOutcomes: readonly OutcomeId[];
 }
 
 function sandboxKeys(sandbox: SandboxState, endpoint: Endpoint, scenario: string): KeySource {
   const predict = (apiKey: string | undefined): KeyPrediction => {
     const sha256 = apiKey === undefined ? undefined : nodePlatform.sha256(apiKey);
     const entry = sha256 === undefined ? undefined : sandbox.registry.find(sha256);
-    const { pathId, faultPaths } = predictHeader(sandbox, apiKey, endpoint);
+    const { outcome, faultOutcomes } = predictHeader(sandbox, apiKey, endpoint);
     return {
       key: entry?.key.ref ?? null,
       fingerprint: sha256 === undefined ? null : fingerprintOf(sha256),
-      pathId,
-      code: expectedCode(sandbox, pathId),
-      why: entry === undefined ? null : causeOf(sandbox, pathId, entry, endpoint),
-      faultPaths,
+      outcome,
+      code: expectedCode(sandbox, outcome),
+      why: entry === undefined ? null : causeOf(sandbox, outcome, entry, endpoint),
+      faultOutcomes,
     };
   };
   return {
@@ -173,12 +173,12 @@ type RunningKeys = Awaited<ReturnType<ControlClient["keys"]>>;
 
 function runningKeys({ url, scenario, now, keys }: RunningKeys): KeySource {
   const predictionOf = ({ ref, fingerprint, next_request: next }: RunningKey): KeyPrediction => {
-    const { path_id: pathId, fault_paths: faultPaths, code, why } = next;
-    return { key: ref, fingerprint, pathId, code, why, faultPaths };
+    const { outcome, fault_outcomes: faultOutcomes, code, why } = next;
+    return { key: ref, fingerprint, outcome, code, why, faultOutcomes };
   };
-  const rejected = (pathId: PathId, fingerprint: string | null): KeyPrediction => {
-    const { code } = outcomeOf(pathId);
-    return { key: null, fingerprint, pathId, code, why: null, faultPaths: [] };
+  const rejected = (outcome: OutcomeId, fingerprint: string | null): KeyPrediction => {
+    const { code } = outcomeOf(outcome);
+    return { key: null, fingerprint, outcome, code, why: null, faultOutcomes: [] };
   };
   return {
     scenario,
@@ -205,11 +205,15 @@ function runningKeys({ url, scenario, now, keys }: RunningKeys): KeySource {
 }
 
 function explanationText(explained: KeyExplanation, { scenario, url }: KeySource, program: string) {
-  const { method, path, at, key, fingerprint, fault_paths: faults, checks, key_form: form } = explained;
+  const { method, path, at, key, fingerprint, fault_outcomes: faults, checks, key_form: form } = explained;
   const stranger =
     fingerprint === null ? "no key" : `a key of fingerprint ${fingerprint}${form ? ` (${form})` : ""}`;
   const fault = `${faults.join(", ")} may replace this response; ${program} show ${scenario}`;
-  const response = responseFacts({ ...explained, pathId: explained.path_id, whatToDo: explained.what_to_do });
+  const response = responseFacts({
+    ...explained,
+    outcome: explained.outcome,
+    whatToDo: explained.what_to_do,
+  });
   const lines = [
     ...(url === null ? [`This is what ${scenario} would respond.`] : []),
     `${method} ${path} with ${key === null ? stranger : `the key ${key}`}, scenario ${scenario}${url === null ? "" : ` on ${url}`}, at ${at}`,
@@ -255,8 +259,8 @@ interface KeyExplanation {
   readonly checks: readonly ExplainedCheck[];
   readonly status: number;
   readonly code: string | null;
-  readonly path_id: PathId;
-  readonly fault_paths: readonly PathId[];
+  readonly outcome: OutcomeId;
+  readonly fault_outcomes: readonly OutcomeId[];
   readonly when: string;
   readonly why: string | null;
   readonly what_to_do: string;
@@ -271,7 +275,7 @@ interface KeyExplanation {
   readonly key_form: string | null;
 }
 
-type ExplainedCheck = CheckResult & { readonly path_id: PathId | null };
+type ExplainedCheck = CheckResult & { readonly outcome: OutcomeId | null };
 
 /** Throws `unknown_ref`. */
 function explainKey(word: string, keys: KeySource, program: string): KeyExplanation {
@@ -279,11 +283,11 @@ function explainKey(word: string, keys: KeySource, program: string): KeyExplanat
   if (!isRef && looksLikeRef(word)) throw unknownKey(word, keys, program);
   const apiKey = word.trim();
   const prediction = isRef ? keys.ofRef(word) : keys.ofHeader(apiKey);
-  const { key, fingerprint, pathId, code, why, faultPaths } = prediction;
+  const { key, fingerprint, outcome, code, why, faultOutcomes } = prediction;
   const isUnknown = fingerprint === keys.ofRef("unknown").fingerprint;
   const stray = isRef || key !== null || isUnknown ? undefined : apiKey;
   const otherPrefixOf = refWithOtherPrefix(stray, keys);
-  const { status, when, whatToDo } = outcomeOf(pathId);
+  const { status, when, whatToDo } = outcomeOf(outcome);
   return {
     url: keys.url,
     key,
@@ -291,14 +295,14 @@ function explainKey(word: string, keys: KeySource, program: string): KeyExplanat
     method: keys.method,
     path: keys.path,
     at: keys.at,
-    checks: checkResults(authorizationChecks, pathId).map(({ rules: _, ...check }) => ({
+    checks: checkResults(authorizationChecks, outcome).map(({ rules: _, ...check }) => ({
       ...check,
-      path_id: check.result === "rejected" ? pathId : null,
+      outcome: check.result === "rejected" ? outcome : null,
     })),
     status,
     code,
-    path_id: pathId,
-    fault_paths: faultPaths,
+    outcome,
+    fault_outcomes: faultOutcomes,
     when,
     why,
     what_to_do: whatToDo,

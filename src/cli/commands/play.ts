@@ -253,13 +253,13 @@ function requestLines(request: SentRequest, sandbox: SandboxState, style: Style)
   ];
 }
 
-/** Returns a response as a client reads it, line by line, and its path; a missing response as a sentence. */
+/** Returns a response as a client reads it, line by line, and its outcome; a missing response as a sentence. */
 function responseLines(response: StoryResponse, style: Style, earlier?: PlayedStep): string[] {
-  const { status, headers, body, pathId, fault } = response;
+  const { status, headers, body, outcome, fault } = response;
   const { palette } = style;
-  const paths = fault === null || fault === pathId ? [pathId] : [pathId, fault];
-  const ends = paths.map((id) => palette.dim(`${id}: ${outcomeOf(id).when}`));
-  if (status === 0) return [palette.red(effectAt(pathId)?.silence ?? "There is no response."), ...ends];
+  const outcomes = fault === null || fault === outcome ? [outcome] : [outcome, fault];
+  const ends = outcomes.map((id) => palette.dim(`${id}: ${outcomeOf(id).when}`));
+  if (status === 0) return [palette.red(effectAt(outcome)?.silence ?? "There is no response."), ...ends];
   const { "content-length": _, date: __, connection: ___, ...shown } = headers;
   return [
     paintStatus(palette, status)(`${status} ${STATUS_CODES[status] ?? ""}`.trim()),

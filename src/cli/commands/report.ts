@@ -16,7 +16,7 @@ import * as flag from "../flags.js";
 import { type Io, runsOnGithub } from "../io.js";
 
 export const reportCommand = declareCommand({
-  summary: "print the report of a running sandbox: covered paths, other paths, advice",
+  summary: "print the report of a running sandbox: covered outcomes, other outcomes, advice",
   description:
     "Shows which responses the clients of a running sandbox have covered, how to cover the others, and what to do better. With --merge it merges the report files of several runs. Exits with 5 if --min-coverage or --fail-on is not reached, and with 2 if there is no report. If GITHUB_ACTIONS is set, it prints advice as annotations on stderr.",
   words: {

@@ -12,7 +12,7 @@ import * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import { loadNamed, namedOrOwn, problemsJson, stepsThatFail } from "../open-scenario.js";
 
-interface FileVerdict {
+interface CheckedFile {
   readonly file: string;
   readonly code: number;
   readonly scenario?: Scenario;
@@ -36,15 +36,15 @@ export const validateCommand = declareCommand({
     "svc-sandbox validate scenarios/*.yaml --json": "many files, for machines",
   },
   async run({ words, flags, io }) {
-    const verdicts: FileVerdict[] = [];
-    for (const file of namedOrOwn(words, "validate", io)) verdicts.push(await validateFile(file, io));
-    if (flags.json) io.stdout.write(`${JSON.stringify(verdicts.map(asJson), null, 2)}\n`);
-    else for (const verdict of verdicts) print(verdict, io, flags);
-    return Math.max(...verdicts.map(({ code }) => code));
+    const checked: CheckedFile[] = [];
+    for (const file of namedOrOwn(words, "validate", io)) checked.push(await validateFile(file, io));
+    if (flags.json) io.stdout.write(`${JSON.stringify(checked.map(asJson), null, 2)}\n`);
+    else for (const file of checked) print(file, io, flags);
+    return Math.max(...checked.map(({ code }) => code));
   },
 });
 
-async function validateFile(file: string, io: Io): Promise<FileVerdict> {
+async function validateFile(file: string, io: Io): Promise<CheckedFile> {
   try {
     const loaded = await loadNamed(file, io);
     const problems = await stepsThatFail(loaded, {}, io);
@@ -62,7 +62,7 @@ async function validateFile(file: string, io: Io): Promise<FileVerdict> {
 }
 
 function print(
-  { file, scenario, error, warning }: FileVerdict,
+  { file, scenario, error, warning }: CheckedFile,
   io: Io,
   { quiet }: { readonly quiet?: boolean | undefined },
 ): void {
@@ -85,7 +85,7 @@ function print(
   }
 }
 
-function asJson({ file, error, warning }: FileVerdict): object {
+function asJson({ file, error, warning }: CheckedFile): object {
   const problems = error === undefined ? [] : problemsJson(error, file);
   return {
     file: redactKeys(file),

@@ -93,26 +93,27 @@ async function verifyAll(names: readonly string[], call: VerifyCall) {
   // A file that is missing may still come while --watch waits.
   const playsNone = !watch && settled.some(isUnknown);
   for (const [name, loading] of [...ofStatus("rejected"), ...(playsNone ? [] : ofStatus("fulfilled"))]) {
-    const outcome = await verifiedAs(name, loading, call);
+    const verification = await verifiedAs(name, loading, call);
     // An empty line separates long texts.
     const isLater = !quiet && [...byName.values()].some(({ text }) => text !== undefined);
-    if (!flags.json && outcome.text !== undefined) io.stdout.say(`${isLater ? "\n" : ""}${outcome.text}`);
-    if (!flags.json && outcome.error !== undefined) io.stderr.say(`${outcome.error}\n`);
-    byName.set(name, outcome);
+    if (!flags.json && verification.text !== undefined)
+      io.stdout.say(`${isLater ? "\n" : ""}${verification.text}`);
+    if (!flags.json && verification.error !== undefined) io.stderr.say(`${verification.error}\n`);
+    byName.set(name, verification);
   }
-  const outcomes = names.flatMap((name) => byName.get(name) ?? []);
-  const failed = outcomes.filter((outcome) => outcome.exitCode !== exitCode.fine).length;
-  const wasRead = outcomes.some(({ text }) => text !== undefined);
+  const verifications = names.flatMap((name) => byName.get(name) ?? []);
+  const failed = verifications.filter((verification) => verification.exitCode !== exitCode.fine).length;
+  const wasRead = verifications.some(({ text }) => text !== undefined);
   if (flags.json) {
     // With --watch, each document is on a separate line.
-    const documents = outcomes.map((outcome) => outcome.json);
+    const documents = verifications.map((verification) => verification.json);
     io.stdout.write(`${redactKeys(JSON.stringify(documents, null, watch ? 0 : 2))}\n`);
-  } else if (outcomes.length > 1 && wasRead && (failed > 0 || !quiet)) {
-    io.stdout.say(totalText(outcomes.length, failed, io.stdout.style().palette));
+  } else if (verifications.length > 1 && wasRead && (failed > 0 || !quiet)) {
+    io.stdout.say(totalText(verifications.length, failed, io.stdout.style().palette));
   }
   return {
-    exitCode: Math.max(...outcomes.map((outcome) => outcome.exitCode)),
-    files: [...new Set(outcomes.flatMap(({ files }) => files))],
+    exitCode: Math.max(...verifications.map((verification) => verification.exitCode)),
+    files: [...new Set(verifications.flatMap(({ files }) => files))],
   };
 }
 
@@ -138,13 +139,13 @@ async function verifiedAs(
 ): Promise<Verified> {
   try {
     const loaded = await loading;
-    const verdict = await verdictOn(loaded, flags, io.cwd);
+    const story = await verifyStory(loaded, flags, io.cwd);
     return {
-      exitCode: verdict.passed ? exitCode.fine : exitCode.failed,
+      exitCode: story.passed ? exitCode.fine : exitCode.failed,
       files: loaded.files,
       error: undefined,
-      text: verdictText(verdict, io.stdout.style(), flags.quiet === true),
-      json: verdictJson(verdict),
+      text: verifiedText(story, io.stdout.style(), flags.quiet === true),
+      json: verifiedJson(story),
     };
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
@@ -161,7 +162,7 @@ async function verifiedAs(
   }
 }
 
-interface StoryVerdict {
+interface VerifiedStory {
   readonly name: string;
   readonly passed: boolean;
   readonly seed: number;
@@ -176,11 +177,11 @@ interface StoryVerdict {
 }
 
 /** Runs the story of a scenario as a test, in a separate sandbox whose clock only the story moves. */
-async function verdictOn(
+async function verifyStory(
   loaded: LoadedScenario,
   flags: flag.SandboxFlags,
   cwd: string,
-): Promise<StoryVerdict> {
+): Promise<VerifiedStory> {
   const { name, scenario } = loaded;
   const sandbox = startNamed(loaded, { ...flags, frozen: true });
   const { platform, clock, seed, story } = sandbox;
@@ -204,9 +205,9 @@ async function verdictOn(
   };
 }
 
-/** Returns a verdict as JSON; the caller shortens keys. */
-function verdictJson(verdict: StoryVerdict): unknown {
-  const { isPinned: _, results, problems, durationMs, ...shown } = verdict;
+/** Returns a story as JSON; the caller shortens keys. */
+function verifiedJson(story: VerifiedStory): unknown {
+  const { isPinned: _, results, problems, durationMs, ...shown } = story;
   const { length } = results;
   return snakeCase({
     ...shown,
@@ -231,14 +232,14 @@ function judgedJson(result: PlayedStep, problems: readonly PlacedProblem[]) {
   };
 }
 
-/** Returns a verdict as text: the steps, the problems and a summary. `quiet` leaves out what passed. */
-function verdictText(given: StoryVerdict, style: Style, quiet: boolean): string {
-  const verdict = { ...given, name: escapeControls(given.name) };
-  if (verdict.passed && quiet) return "";
+/** Returns a story as text: the steps, the problems and a summary. `quiet` leaves out what passed. */
+function verifiedText(given: VerifiedStory, style: Style, quiet: boolean): string {
+  const story = { ...given, name: escapeControls(given.name) };
+  if (story.passed && quiet) return "";
   const lines = [
-    ...(quiet || verdict.stepCount === 0 ? [] : [...stepTable(verdict, style), ""]),
-    ...verdict.problems.flatMap((problem) => [problemText(problem, verdict), ""]),
-    conclusionText(verdict, style.palette),
+    ...(quiet || story.stepCount === 0 ? [] : [...stepTable(story, style), ""]),
+    ...story.problems.flatMap((problem) => [problemText(problem, story), ""]),
+    conclusionText(story, style.palette),
     "",
   ];
   return redactKeys(lines.join("\n"));
@@ -256,7 +257,7 @@ function markOf(result: PlayedStep): keyof typeof marks {
   return result.step.expect !== undefined || result.performed !== null ? "passed" : "done";
 }
 
-function stepTable({ name, seed, startedAt, results }: StoryVerdict, style: Style): string[] {
+function stepTable({ name, seed, startedAt, results }: VerifiedStory, style: Style): string[] {
   const { palette, isTerminal } = style;
   const rows = results.flatMap((result) => {
     const { sign, word, color } = marks[markOf(result)];
@@ -272,7 +273,7 @@ function stepTable({ name, seed, startedAt, results }: StoryVerdict, style: Styl
   ];
 }
 
-function problemText({ message, path, place }: PlacedProblem, { name, results }: StoryVerdict): string {
+function problemText({ message, path, place }: PlacedProblem, { name, results }: VerifiedStory): string {
   // Without a place, the file and the field must do.
   const text = formatProblem({
     ...place,
@@ -283,8 +284,8 @@ function problemText({ message, path, place }: PlacedProblem, { name, results }:
   return printable(text);
 }
 
-function conclusionText(verdict: StoryVerdict, palette: Palette): string {
-  const { name, passed, results, stepCount, durationMs, isPinned, startedAt } = verdict;
+function conclusionText(story: VerifiedStory, palette: Palette): string {
+  const { name, passed, results, stepCount, durationMs, isPinned, startedAt } = story;
   if (stepCount === 0) {
     return palette.red(
       `${name}: the scenario has no story, so there is nothing to verify. Add story: [ … ].`,

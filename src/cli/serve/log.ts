@@ -92,12 +92,12 @@ function textLog(write: (text: string) => void, { palette, wrap }: Style, verbos
 }
 
 const responseWidth = Math.max(...outcomes.map((row) => responseText(row).length));
-const pathIdWidth = Math.max(...outcomes.map(({ pathId }) => pathId.length));
+const outcomeWidth = Math.max(...outcomes.map(({ id }) => id.length));
 const pathWidth = "/v1/relying-party/me".length;
 
 /** The key is its ref, the fingerprint of an unknown key, or `-`. */
 export function requestLogLine(exchange: Exchange, palette: Palette, verbose = false): string {
-  const { at, method, path, status, pathId, fault, key, fingerprint, advice, durationMs } = exchange;
+  const { at, method, path, status, outcome, fault, key, fingerprint, advice, durationMs } = exchange;
   const adviceColor = { error: palette.red, warning: palette.yellow, note: palette.dim };
   // Without fractions of a second: the lines are in order.
   const time = `${new Date(at).toISOString().slice(0, 19)}Z`;
@@ -107,11 +107,11 @@ export function requestLogLine(exchange: Exchange, palette: Palette, verbose = f
     escapeControls(method).padEnd(4),
     escapeControls(path).padEnd(pathWidth),
     paint(responseText(exchange).padEnd(responseWidth)),
-    pathId.padEnd(pathIdWidth),
+    outcome.padEnd(outcomeWidth),
     palette.dim(`${durationMs.toFixed(1)} ms`.padStart(7)),
     key ?? fingerprint ?? "-",
     // A fault that only delays the response; any other fault is the path.
-    ...(fault === null || fault === pathId ? [] : [palette.dim(fault)]),
+    ...(fault === null || fault === outcome ? [] : [palette.dim(fault)]),
     ...advice
       .filter((id) => verbose || adviceOf(id).level !== "note")
       .map((id) => adviceColor[adviceOf(id).level](id)),
@@ -154,10 +154,10 @@ function intentionOf({ step, request }: PlayedStep): string {
 }
 
 function responseLine(response: StoryResponse, palette: Palette): string {
-  const { status, pathId, fault } = response;
-  const paths = fault === null || fault === pathId ? pathId : `${pathId}, ${fault}`;
+  const { status, outcome, fault } = response;
+  const outcomes = fault === null || fault === outcome ? outcome : `${outcome}, ${fault}`;
   const text = escapeControls(responseText({ status, code: errorCodeOf(response) }));
-  return `${paintStatus(palette, status)(text)}  ${palette.dim(paths)}`;
+  return `${paintStatus(palette, status)(text)}  ${palette.dim(outcomes)}`;
 }
 
 function onOneLine(text: string): string {

@@ -14,7 +14,7 @@ import { basename, join } from "node:path";
 import { fileFailure } from "../../node/files/write-file.js";
 import { version } from "../../node/package-files.js";
 import { adviceIds } from "../../rules/advice.js";
-import { faultPathIds } from "../../rules/outcomes.js";
+import { faultOutcomes } from "../../rules/outcomes.js";
 import { mistakesIn } from "../../rules/schema/check.js";
 import { parsedJson } from "../../rules/schema/json.js";
 import * as s from "../../rules/schema/shape.js";
@@ -109,8 +109,8 @@ const exchangeShape = s.openMapping({
   ...{ presented: s.choice(["missing", "malformed", "well_formed"]), traits: s.list(s.text()) },
   ...{ key: s.nullable(s.text()), fingerprint: s.nullable(s.text()), operation: s.nullable(s.text()) },
   ...{
-    pathId: s.text({ pattern: /^(?:\d{3}|fault)\.\w+$/ }),
-    fault: s.orNull(s.choice(faultPathIds)),
+    outcome: s.text({ pattern: /^(?:\d{3}|fault)\.\w+$/ }),
+    fault: s.orNull(s.choice(faultOutcomes)),
     code: s.nullable(s.text()),
   },
   ...{ client: s.list(s.text()), advice: s.list(s.choice(adviceIds)), durationMs: s.number() },

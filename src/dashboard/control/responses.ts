@@ -1,5 +1,5 @@
 import type { RequestDetails as DetailsView } from "../../api/request-details.js";
-import type { ReportedAdvice, ReportedPath, Report as ReportView } from "../../report/report-shape.js";
+import type { ReportedAdvice, ReportedOutcome, Report as ReportView } from "../../report/report-shape.js";
 import type { InJson } from "../../rules/schema/json.js";
 import type { Fault as FaultView } from "../../sandbox/faults.js";
 import type { stepView } from "../../sandbox/story/step-view.js";
@@ -19,22 +19,22 @@ export type Clock = InJson<ClockView>;
 export type Request = InJson<RequestView>;
 export type ShownRequestDetails = InJson<DetailsView>;
 export type ShownFault = InJson<FaultView>;
-export type ReportPath = InJson<ReportedPath>;
+export type ReportOutcome = InJson<ReportedOutcome>;
 /** Advice of the report, or of one request. */
 export type ShownAdvice = Omit<InJson<ReportedAdvice>, "count" | "examples"> &
   Partial<InJson<ReportedAdvice>>;
 export type ShownReport = InJson<ReportView> & {
-  /** The numbers of requests of the story and this page, by path id. */
+  /** The numbers of requests of the story and this page, by outcome. */
   readonly from_story?: Readonly<Record<string, number>>;
-  /** The numbers of requests that the journal still has, by path id and advice id. */
+  /** The numbers of requests that the journal still has, by outcome and advice id. */
   readonly in_journal?: Readonly<Record<string, number>>;
 };
 export type Response = NonNullable<ShownRequestDetails["response"]>;
 
 export type ListedKey = Key & {
   /** `until`: when a limit resets and the key gets 200 again. */
-  readonly next_request: Pick<Request, "status" | "path_id"> & {
-    readonly verdict: string;
+  readonly next_request: Pick<Request, "status" | "outcome"> & {
+    readonly sentence: string;
     readonly until: string | null;
   };
 };

@@ -11,32 +11,32 @@ import { counted, DocsLink, shortened } from "./words.js";
 
 const tones: Readonly<Record<string, string>> = { 2: "success", 401: "key", 403: "access", 429: "limit" };
 
-/** The kind of an outcome, which sets its color. It depends on the status in the path id. */
-export function toneOf(pathId: string): string {
-  if (pathId.startsWith("fault")) return "fault";
-  return tones[pathId.slice(0, 3)] ?? tones[pathId.slice(0, 1)] ?? "other";
+/** The kind of an outcome, which sets its color. It depends on the status in the outcome. */
+export function toneOf(outcome: string): string {
+  if (outcome.startsWith("fault")) return "fault";
+  return tones[outcome.slice(0, 3)] ?? tones[outcome.slice(0, 1)] ?? "other";
 }
 
-export function PathBadge({ pathId }: Readonly<{ pathId: string }>) {
-  return <code class={`toned tone-${toneOf(pathId)}`}>{pathId}</code>;
+export function OutcomeBadge({ outcome }: Readonly<{ outcome: string }>) {
+  return <code class={`toned tone-${toneOf(outcome)}`}>{outcome}</code>;
 }
 
 interface OutcomeProps {
-  readonly of: Pick<Request, "status" | "code" | "path_id" | "fault">;
-  /** After the path id. */
+  readonly of: Pick<Request, "status" | "code" | "outcome" | "fault">;
+  /** After the outcome. */
   readonly children?: ComponentChildren;
 }
 
 /** How a request ended, with a link to the faults if one of them changed or delayed the response. */
-export function OutcomeText({ of: { status, code, path_id: pathId, fault }, children }: OutcomeProps) {
+export function OutcomeText({ of: { status, code, outcome, fault }, children }: OutcomeProps) {
   return (
     <>
-      <strong class={`status toned tone-${toneOf(pathId)}`}>{status === 0 ? "No response" : status}</strong>{" "}
-      <code>{code}</code> <PathBadge pathId={pathId} />
+      <strong class={`status toned tone-${toneOf(outcome)}`}>{status === 0 ? "No response" : status}</strong>{" "}
+      <code>{code}</code> <OutcomeBadge outcome={outcome} />
       {children}
       {fault && (
         <>
-          {fault !== pathId && `, delayed by ${fault}`},{" "}
+          {fault !== outcome && `, delayed by ${fault}`},{" "}
           <a href={linkTo("sandbox", ["faults"])}>caused by a fault set in this sandbox</a>
         </>
       )}
@@ -112,11 +112,11 @@ type Results = ShownRequestDetails["checks"];
 const marks = { passed: "✓ ", rejected: "✗ ", not_reached: "" } as const;
 
 /** The request checks in their order, with the results of one request, which ended at a path. */
-export function CheckStrip({ checks, pathId }: { readonly checks: Results; readonly pathId: string }) {
+export function CheckStrip({ checks, outcome }: { readonly checks: Results; readonly outcome: string }) {
   return (
     <ol class="strip" aria-label="Request checks">
       {checks.map(({ name, question, rules, result }) => (
-        <li key={name} class={`${result} tone-${toneOf(pathId)}`} title={`${question} ${rules}`}>
+        <li key={name} class={`${result} tone-${toneOf(outcome)}`} title={`${question} ${rules}`}>
           <span aria-hidden="true">{marks[result]}</span>
           {name}
           <span class="visually-hidden">: {result.replace("_", " ")}</span>

@@ -158,7 +158,7 @@ function NewFault({ effects }: Readonly<{ effects: Effects }>) {
 
 /** The requests that match a fault: `every 3rd request with the key flaky`. */
 function conditionWords(when: ShownFault["when"] = {}): string {
-  const { key, organization, path_id: path, every: nth = 1, requests, probability, after, until } = when;
+  const { key, organization, outcome: path, every: nth = 1, requests, probability, after, until } = when;
   return [
     probability !== undefined && `with a probability of ${Math.round(probability * 1000) / 10}%,`,
     requests === undefined

@@ -5,7 +5,7 @@ import type { IssuedKey, ListedKey, ShownRequestDetails, ShownSentRequest } from
 import { Button } from "../elements/action.js";
 import { Secret, useIssued } from "./secret.js";
 
-type Rejected = Extract<ShownRequestDetails["path_id"], `${401 | 403 | 429}.${string}`>;
+type Rejected = Extract<ShownRequestDetails["outcome"], `${401 | 403 | 429}.${string}`>;
 
 /** A change by an administrator after which the request gets 200. */
 interface Fix {
@@ -71,10 +71,10 @@ function createKey({ organization, environment, name, scopes, limits }: KeyValue
 }
 
 /** The fix for a request with a key; `undefined` if there is none, or if another change was the fix. */
-function fixOf({ path_id: pathId }: ShownRequestDetails, { next_request: next, limits }: ListedKey) {
-  const fix = fixes[pathId as Rejected]; // `undefined` for any other path id
+function fixOf({ outcome }: ShownRequestDetails, { next_request: next, limits }: ListedKey) {
+  const fix = fixes[outcome as Rejected]; // `undefined` for any other outcome
   if (fix === withScope) return fix;
-  if (next.path_id !== pathId) return undefined;
+  if (next.outcome !== outcome) return undefined;
   return Math.min(limits.per_minute, limits.per_day) > 0 ? fix : withLimits;
 }
 
@@ -120,7 +120,7 @@ export function FixAndSend({ request, onSent, isQuiet = false }: FixProps) {
 
 /** Why a request ended where it did. */
 export function causeText(request: ShownRequestDetails): string {
-  const { path_id: pathId, key_scopes: scopes, required_scope: required, why, when } = request;
-  if (pathId !== "403.insufficient_scope" || scopes === null) return why ?? when;
+  const { outcome, key_scopes: scopes, required_scope: required, why, when } = request;
+  if (outcome !== "403.insufficient_scope" || scopes === null) return why ?? when;
   return `needs ${required}, this key has ${scopes.join(" ") || "none"}`;
 }

@@ -141,8 +141,8 @@ function KeyRow({ of: key }: Readonly<{ of: ListedKey }>) {
       <CopyKey of={ref}>Copy</CopyKey>
       <span class="muted">
         gets{" "}
-        <strong class={`toned tone-${toneOf(next.path_id)}`}>
-          <Sentence>{next.status === 401 ? "401 unauthorized" : next.verdict}</Sentence>
+        <strong class={`toned tone-${toneOf(next.outcome)}`}>
+          <Sentence>{next.status === 401 ? "401 unauthorized" : next.sentence}</Sentence>
         </strong>
         {end && (
           <>

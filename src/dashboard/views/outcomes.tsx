@@ -1,8 +1,8 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { call } from "../control/call.js";
-import type { ReportPath, ShownReport, ShownSentRequest } from "../control/responses.js";
+import type { ReportOutcome, ShownReport, ShownSentRequest } from "../control/responses.js";
 import { Button, lossOfState, Read } from "../elements/action.js";
-import { PathBadge, SentResponse, toneOf } from "../elements/traffic.js";
+import { OutcomeBadge, SentResponse, toneOf } from "../elements/traffic.js";
 import { capitalized, DocsLink, Panel } from "../elements/words.js";
 import { linkTo, route } from "../route.js";
 import { CopyCurl } from "./secret.js";
@@ -29,7 +29,7 @@ export function Outcomes({ report }: Readonly<{ report: ShownReport }>) {
                 exits: successes,
               },
             ].map(({ name, question, rules, exits }) => {
-              const path = report.paths.find(({ path_id: id }) => id === open && exits.includes(id));
+              const openRow = report.outcomes.find(({ outcome: id }) => id === open && exits.includes(id));
               return (
                 <li key={name}>
                   <strong>{capitalized(name)}</strong>
@@ -37,13 +37,13 @@ export function Outcomes({ report }: Readonly<{ report: ShownReport }>) {
                     {question} {rules}
                   </span>
                   <ul class="bar exits" aria-label={`Outcomes of ${name}`}>
-                    {exits.map((pathId) => (
-                      <li key={pathId}>
-                        <Exit pathId={pathId} report={report} isOpen={pathId === path?.path_id} />
+                    {exits.map((outcome) => (
+                      <li key={outcome}>
+                        <Exit outcome={outcome} report={report} isOpen={outcome === openRow?.outcome} />
                       </li>
                     ))}
                   </ul>
-                  {path && <OpenOutcome key={path.path_id} path={path} report={report} />}
+                  {openRow && <OpenOutcome key={openRow.outcome} row={openRow} report={report} />}
                 </li>
               );
             })}
@@ -56,74 +56,82 @@ export function Outcomes({ report }: Readonly<{ report: ShownReport }>) {
 
 /** An outcome with its numbers of requests; a link that opens or closes it. */
 function Exit({
-  pathId,
-  report: { paths, from_story: fromStory = {} },
+  outcome,
+  report: { outcomes, from_story: fromStory = {} },
   isOpen,
-}: Readonly<{ pathId: string; report: ShownReport; isOpen: boolean }>) {
-  const count = paths.find(({ path_id: id }) => id === pathId)?.count ?? 0;
-  const sentHere = fromStory[pathId] ?? 0;
+}: Readonly<{ outcome: string; report: ShownReport; isOpen: boolean }>) {
+  const count = outcomes.find(({ outcome: id }) => id === outcome)?.count ?? 0;
+  const sentHere = fromStory[outcome] ?? 0;
   const state = count > 0 ? "covered" : sentHere > 0 ? "by-story" : "missing";
   return (
     <a
-      class={`exit tone-${toneOf(pathId)} exit-${state}`}
-      href={isOpen ? linkTo("overview") : linkTo("overview", [pathId])}
+      class={`exit tone-${toneOf(outcome)} exit-${state}`}
+      href={isOpen ? linkTo("overview") : linkTo("overview", [outcome])}
       aria-current={isOpen}
-      data-path={pathId}
+      data-outcome={outcome}
     >
-      <code>{pathId}</code> {count > 0 && count.toLocaleString("en")}{" "}
+      <code>{outcome}</code> {count > 0 && count.toLocaleString("en")}{" "}
       {sentHere > 0 && `(${sentHere.toLocaleString("en")})`}
       {state === "missing" && <span class="visually-hidden">not covered</span>}
     </a>
   );
 }
 
-/** What a path means, who has covered it, and how to. It gets the focus; Escape closes it. */
+/** What an outcome means, who has covered it, and how to. It gets the focus; Escape closes it. */
 function OpenOutcome({
-  path,
+  row,
   report: { from_story: fromStory, in_journal: inJournal },
 }: {
-  readonly path: ReportPath;
+  readonly row: ReportOutcome;
   readonly report: ShownReport;
 }) {
-  const { path_id: pathId, when, count, how_to_cover: how } = path;
+  const { outcome, when, count, how_to_cover: how } = row;
   const box = useRef<HTMLElement>(null);
   useLayoutEffect(() => {
     box.current?.focus({ preventScroll: true });
     box.current?.scrollIntoView({ block: "nearest" });
   }, []);
-  const sentHere = fromStory?.[pathId] ?? 0;
+  const sentHere = fromStory?.[outcome] ?? 0;
   const close = ({ key }: KeyboardEvent) => {
     if (key !== "Escape") return;
     document.querySelector<HTMLElement>('.exit[aria-current="true"]')?.focus();
     location.hash = linkTo("overview");
   };
   return (
-    <section class="stack outcome" aria-label={`Outcome ${pathId}`} ref={box} tabIndex={-1} onKeyDown={close}>
+    <section
+      class="stack outcome"
+      aria-label={`Outcome ${outcome}`}
+      ref={box}
+      tabIndex={-1}
+      onKeyDown={close}
+    >
       <p>
-        <PathBadge pathId={pathId} />: {when}. Client requests: {count.toLocaleString("en")}. Story and this
-        page: {sentHere.toLocaleString("en")}.
+        <OutcomeBadge outcome={outcome} />: {when}. Client requests: {count.toLocaleString("en")}. Story and
+        this page: {sentHere.toLocaleString("en")}.
       </p>
       {how && (
         <p>
           <strong>How to cover it:</strong> {how.text}.
         </p>
       )}
-      <SendNow path={path} isQuiet />
+      <SendNow row={row} isQuiet />
       <p class="bar">
-        {inJournal?.[pathId] && <a href={linkTo("requests", [], { filter: pathId })}>Show these requests</a>}
-        <DocsLink to="errors.md#all-paths">About the paths</DocsLink>
+        {inJournal?.[outcome] && (
+          <a href={linkTo("requests", [], { filter: outcome })}>Show these requests</a>
+        )}
+        <DocsLink to="errors.md#all-outcomes">About the outcomes</DocsLink>
       </p>
     </section>
   );
 }
 
-/** Buttons that cover a path: its request from this page, which does not count as a client's, or as a line for a shell. */
+/** Buttons that cover an outcome: its request from this page, which does not count as a client's, or as a line for a shell. */
 export function SendNow({
-  path: { path_id: pathId, how_to_cover: how },
+  row: { outcome, how_to_cover: how },
   isQuiet,
-}: Readonly<{ path: ReportPath; isQuiet: boolean }>) {
-  // Stays when the report has another request, because this one has covered its path.
-  const [sent, setSent] = useState<readonly [pathId: string, result: ShownSentRequest] | undefined>(
+}: Readonly<{ row: ReportOutcome; isQuiet: boolean }>) {
+  // Stays when the report has another request, because this one has covered its outcome.
+  const [sent, setSent] = useState<readonly [outcome: string, result: ShownSentRequest] | undefined>(
     undefined,
   );
   // With other scopes, the scenario must change first.
@@ -133,10 +141,10 @@ export function SendNow({
     setSent(undefined);
     if (reset) await call("/reset", { method: "POST" });
     const body = { key: ref, ...request };
-    setSent([pathId, await call<ShownSentRequest>("/send", { method: "POST", body })]);
+    setSent([outcome, await call<ShownSentRequest>("/send", { method: "POST", body })]);
   };
   if (scenario !== null)
-    return <a href={linkTo("sandbox", ["scenario"])}>Load {scenario}, which has this path</a>;
+    return <a href={linkTo("sandbox", ["scenario"])}>Load {scenario}, which has this outcome</a>;
   const ask = { title: "Reset, then send it?", text: lossOfState, action: "Send it" };
   return (
     <>
@@ -144,14 +152,14 @@ export function SendNow({
         <Button class={isQuiet ? "quiet" : ""} run={send} {...(reset && { ask })}>
           {reset ? "Reset, then send it" : "Send it now"}
         </Button>
-        {/* Without the reset, it would not cover the path. */}
+        {/* Without the reset, it would not cover the outcome. */}
         {reset ? null : <CopyCurl keyRef={ref} curl={curl} />}
       </div>
       <output class="stack">
         {sent && (
           <>
             <strong>
-              Sent for <PathBadge pathId={sent[0]} />
+              Sent for <OutcomeBadge outcome={sent[0]} />
             </strong>
             <SentResponse sent={sent[1]} />
           </>

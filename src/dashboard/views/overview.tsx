@@ -3,7 +3,7 @@ import { useData } from "../control/data.js";
 import type { Request, ShownReport } from "../control/responses.js";
 import { Button, Read } from "../elements/action.js";
 import { saveFile } from "../elements/copy.js";
-import { AdviceList, PathBadge, Target } from "../elements/traffic.js";
+import { AdviceList, OutcomeBadge, Target } from "../elements/traffic.js";
 import { counted, FactList, Panel, Sentence } from "../elements/words.js";
 import { linkTo } from "../route.js";
 import { causeText, FixAndSend } from "./fix.js";
@@ -49,20 +49,20 @@ const maxShown = 3;
 /** The last rejections of clients, newest first, each cause once. */
 function useRejections(): readonly Request[] {
   const read = useData(`/requests?source=client&limit=${maxRead}`).data ?? [];
-  const rejected = read.toReversed().filter(({ path_id: id }) => /^(?:401|403|429)\./.test(id));
-  const isFirst = ({ path_id, key }: Request, index: number) =>
-    rejected.findIndex((other) => other.path_id === path_id && other.key === key) === index;
+  const rejected = read.toReversed().filter(({ outcome: id }) => /^(?:401|403|429)\./.test(id));
+  const isFirst = ({ outcome, key }: Request, index: number) =>
+    rejected.findIndex((other) => other.outcome === outcome && other.key === key) === index;
   return rejected.filter(isFirst).slice(0, maxShown);
 }
 
 /** Why a client was rejected, with the buttons that fix it; these have their place before they are read. */
 function Rejection({ request, isFirst }: { readonly request: Request; readonly isFirst: boolean }) {
-  const { id, key, path_id: pathId } = request;
+  const { id, key, outcome } = request;
   const details = useData(`/requests/${encodeURIComponent(id)}`).data;
   return (
     <li class="stack last-rejection">
       <p>
-        <PathBadge pathId={pathId} />{" "}
+        <OutcomeBadge outcome={outcome} />{" "}
         <a href={linkTo("requests", [id])}>
           <Target request={request} max={80} />
         </a>{" "}
@@ -82,29 +82,29 @@ function Rejection({ request, isFirst }: { readonly request: Request; readonly i
   );
 }
 
-/** The next path that clients have not covered, with its request, or the fault that prevents it. */
+/** The next outcome that clients have not covered, with its request, or the fault that prevents it. */
 function NextStep({
-  report: { paths, from_story: fromStory = {} },
+  report: { outcomes, from_story: fromStory = {} },
   isQuiet,
 }: Readonly<{ report: ShownReport; isQuiet: boolean }>) {
-  const missing = paths.filter(({ covered, promised }) => promised && !covered);
-  const unseen = missing.find(({ path_id: id }) => fromStory[id] === undefined);
+  const missing = outcomes.filter(({ covered, promised }) => promised && !covered);
+  const unseen = missing.find(({ outcome: id }) => fromStory[id] === undefined);
   const next = unseen ?? missing[0];
   const present = useData("/story").data?.steps ? <a href={linkTo("story")}>Present the story</a> : null;
   return (
     <Panel title="Next step" name="next" actions={present}>
       {next === undefined ? (
-        <p>Your clients have covered every promised path.</p>
+        <p>Your clients have covered every promised outcome.</p>
       ) : (
         <>
           <p>
-            {unseen === undefined && "You have seen all paths. Your client has not sent "}
-            <a href={linkTo("overview", [next.path_id])}>
-              <PathBadge pathId={next.path_id} />
+            {unseen === undefined && "You have seen all outcomes. Your client has not sent "}
+            <a href={linkTo("overview", [next.outcome])}>
+              <OutcomeBadge outcome={next.outcome} />
             </a>
             : {next.how_to_cover?.text ?? next.when}.
           </p>
-          <SendNow path={next} isQuiet={isQuiet} />
+          <SendNow row={next} isQuiet={isQuiet} />
         </>
       )}
     </Panel>
@@ -119,7 +119,7 @@ const formats = [
   ["JUnit", "junit", "xml"],
 ] as const;
 
-/** The share of promised paths that clients have covered, the other figures, and the report to save. */
+/** The share of promised outcomes that clients have covered, the other figures, and the report to save. */
 function Coverage({
   report: { coverage, requests, faults: hit, scenario, unread },
 }: {
@@ -131,10 +131,10 @@ function Coverage({
       <p class="figure">
         <strong>{percent}%</strong>{" "}
         <span class="muted">
-          {covered} of {promised} paths
+          {covered} of {promised} outcomes
         </span>
       </p>
-      <progress max={promised} value={covered} aria-label={`${covered} of ${promised} paths covered`} />
+      <progress max={promised} value={covered} aria-label={`${covered} of ${promised} outcomes covered`} />
       <FactList
         class="pairs"
         of={[

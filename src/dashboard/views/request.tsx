@@ -80,24 +80,13 @@ function Cause({ request }: Sections) {
 
 /** The way of a request through the checks, and what was sent and received. */
 function Way({ request, isSentAgain }: Sections & Readonly<{ isSentAgain: boolean }>) {
-  const {
-    id,
-    checks,
-    path_id: pathId,
-    status,
-    advice_details: advice,
-    repeat,
-    text,
-    sent,
-    fault,
-    curl,
-  } = request;
+  const { id, checks, outcome, status, advice_details: advice, repeat, text, sent, fault, curl } = request;
   const { response } = request;
   return (
     <>
       <h3>Request checks</h3>
       <output>{isSentAgain && `Sent again: ${status === 0 ? "no response" : status}`}</output>
-      <CheckStrip key={id} checks={checks} pathId={pathId} />
+      <CheckStrip key={id} checks={checks} outcome={outcome} />
       {advice.length === 0 ? null : <h3>Advice</h3>}
       <AdviceList advice={advice} />
       <h3>Request</h3>

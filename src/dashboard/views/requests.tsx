@@ -2,7 +2,7 @@ import { useData } from "../control/data.js";
 import type { Request } from "../control/responses.js";
 import { RejectionText } from "../elements/action.js";
 import { filterInAddress, ListHead, limitInAddress, MoreRows } from "../elements/list.js";
-import { adviceTones, PathBadge, Target, toneOf } from "../elements/traffic.js";
+import { adviceTones, OutcomeBadge, Target, toneOf } from "../elements/traffic.js";
 import { counted, instantParts } from "../elements/words.js";
 import { linkTo, route } from "../route.js";
 import { RequestDetail } from "./request.js";
@@ -54,8 +54,8 @@ export function RequestsView() {
 
 /** The words by which a request is found. */
 function wordsOf(request: Request): readonly string[] {
-  const { id, key, fingerprint, path_id, fault, status, method, path, code, advice } = request;
-  const words = [key ?? fingerprint ?? "none", path_id, id, method, path, code ?? "", fault ?? ""];
+  const { id, key, fingerprint, outcome, fault, status, method, path, code, advice } = request;
+  const words = [key ?? fingerprint ?? "none", outcome, id, method, path, code ?? "", fault ?? ""];
   return [...words, ...advice, `${status}`, `${status}`.replace(/..$/, "xx")];
 }
 
@@ -90,7 +90,7 @@ function Row({
   above,
   isOpen,
 }: Readonly<{ request: Request; above: Request | undefined; isOpen: boolean }>) {
-  const { id, at, status, path_id: pathId, key, fingerprint, source, fault, advice } = request;
+  const { id, at, status, outcome, key, fingerprint, source, fault, advice } = request;
   const [day, time] = instantParts(at);
   const report = useData("/report?story=true").data;
   const level = report?.advice.find((row) => advice.includes(row.id))?.level ?? "note";
@@ -100,10 +100,10 @@ function Row({
         <li class="day muted small">{day}</li>
       )}
       <li data-row={id}>
-        <strong class={`toned tone-${toneOf(pathId)}`}>{status === 0 ? "none" : status}</strong>
+        <strong class={`toned tone-${toneOf(outcome)}`}>{status === 0 ? "none" : status}</strong>
         {/* Its link covers the row. */}
         <a href={linkTo("requests", [id], Object.fromEntries(route.value.query))} aria-current={isOpen}>
-          <PathBadge pathId={pathId} />
+          <OutcomeBadge outcome={outcome} />
         </a>
         <bdi>{key ?? fingerprint ?? "no key"}</bdi>
         <span class="row-target muted">

@@ -109,7 +109,7 @@ function Presenter({ progress }: Readonly<{ progress: Story }>) {
         {last === null ? (
           <Opening progress={progress} />
         ) : (
-          <Stage key={last.number} step={last} verdict={outline[last.number - 1]?.as_expected ?? null} />
+          <Stage key={last.number} step={last} wasExpected={outline[last.number - 1]?.as_expected ?? null} />
         )}
       </section>
       {question}
@@ -119,7 +119,7 @@ function Presenter({ progress }: Readonly<{ progress: Story }>) {
 
 /** The result of the whole story, once it is over. */
 function Result({ of: { outline } }: Readonly<{ of: Story }>) {
-  const count = (verdict: boolean) => outline.filter((step) => step.as_expected === verdict).length;
+  const count = (wasExpected: boolean) => outline.filter((step) => step.as_expected === wasExpected).length;
   const failed = count(false);
   return failed > 0 ? (
     <strong class="toned tone-key">✗ {counted(failed, "step")} not as expected</strong>
@@ -166,18 +166,18 @@ function Opening({ progress: { done, name, description } }: Readonly<{ progress:
 }
 
 /** The step of a story that ran last. Its narration leaves with it. */
-function Stage({ step, verdict }: Readonly<{ step: StepResult; verdict: boolean | null }>) {
+function Stage({ step, wasExpected }: Readonly<{ step: StepResult; wasExpected: boolean | null }>) {
   const { say, text, request, response, checks, performed, meanwhile } = step;
   return (
     <>
-      {verdict === false && <Failure step={step} />}
+      {wasExpected === false && <Failure step={step} />}
       {say && (
         <p class="narration">
           <bdi>{say}</bdi>
         </p>
       )}
       {request && <RequestLine request={request} />}
-      {response && <ResponsePanel response={response} checks={checks} isAsExpected={verdict === true} />}
+      {response && <ResponsePanel response={response} checks={checks} isAsExpected={wasExpected === true} />}
       {text && (
         <p class="narration">
           <Sentence>{text}</Sentence>
@@ -223,9 +223,9 @@ function ResponsePanel({
   checks: StepResult["checks"];
   isAsExpected: boolean;
 }>) {
-  const { headers, body, path_id: pathId } = response;
+  const { headers, body, outcome } = response;
   return (
-    <section class={`panel response tone-${toneOf(pathId)}`} aria-label="The response">
+    <section class={`panel response tone-${toneOf(outcome)}`} aria-label="The response">
       <p class="bar apart">
         <span>
           <OutcomeText of={response} />
@@ -234,7 +234,7 @@ function ResponsePanel({
       </p>
       <Headers of={headers} />
       <BodyText text={body} />
-      <CheckStrip checks={checks ?? []} pathId={pathId} />
+      <CheckStrip checks={checks ?? []} outcome={outcome} />
     </section>
   );
 }

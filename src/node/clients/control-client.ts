@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { requestDetailsShape } from "../../api/request-details.js";
 import { parseReport, type Report } from "../../report/report-shape.js";
 import { SandboxError } from "../../rules/errors.js";
-import { pathIdShape } from "../../rules/outcomes.js";
+import { outcomeShape } from "../../rules/outcomes.js";
 import { redactEncoded, redactValue } from "../../rules/redact.js";
 import { mistakesIn } from "../../rules/schema/check.js";
 import { type InJson, inJsonOfAnyVersion, isTooDeep, parsedJson } from "../../rules/schema/json.js";
@@ -50,10 +50,10 @@ const keysShape = s.list(
     ref: s.text(),
     fingerprint: s.text(),
     next_request: s.openMapping({
-      path_id: pathIdShape(),
+      outcome: outcomeShape(),
       code: s.nullable(s.text()),
       why: s.nullable(s.text()),
-      fault_paths: s.list(pathIdShape()),
+      fault_outcomes: s.list(outcomeShape()),
     }),
   }),
 );

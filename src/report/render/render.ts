@@ -138,7 +138,7 @@ function renderJunit(layout: ReportLayout): string {
   const { text, tone = "good" } = conclusion;
   const failed = failures.map((one): TestCase => ({ name: one, tone: "bad", lines: [one] }));
   const suites = [
-    { name: "verdict", cases: [{ name: "verdict", tone, lines: [text, title] }] },
+    { name: "conclusion", cases: [{ name: "conclusion", tone, lines: [text, title] }] },
     ...sections.map((one) => ({ name: one.title.toLowerCase(), cases: casesOf(one) })),
     { name: "failures", cases: failed },
   ].filter(({ cases }) => cases.length > 0);
@@ -173,7 +173,7 @@ function casesOf({ columns, rows }: Section): TestCase[] {
   });
 }
 
-const junitVerdicts = { good: "passed", warning: "skipped", quiet: "skipped", bad: "failed" } as const;
+const junitResults = { good: "passed", warning: "skipped", quiet: "skipped", bad: "failed" } as const;
 
 function caseLines({ name, tone, lines }: TestCase, className: string): string[] {
   const open = `    <testcase classname="${className}" name=${attribute(name)} time="0"`;
@@ -184,7 +184,7 @@ function caseLines({ name, tone, lines }: TestCase, className: string): string[]
     passed: [output],
     skipped: [`      <skipped message=${message}/>`, output],
     failed: [`      <failure message=${message} type="${className}">${text}</failure>`],
-  }[junitVerdicts[tone]];
+  }[junitResults[tone]];
   return [`${open}>`, ...inside, "    </testcase>"];
 }
 
@@ -192,8 +192,8 @@ function countAttributes(cases: readonly TestCase[]): string {
   return `tests="${cases.length}" failures="${countOf(cases, "failed")}" errors="0"`;
 }
 
-function countOf(cases: readonly TestCase[], verdict: (typeof junitVerdicts)[Tone]): number {
-  return cases.filter(({ tone }) => junitVerdicts[tone] === verdict).length;
+function countOf(cases: readonly TestCase[], result: (typeof junitResults)[Tone]): number {
+  return cases.filter(({ tone }) => junitResults[tone] === result).length;
 }
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };

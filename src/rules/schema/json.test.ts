@@ -14,7 +14,7 @@ test("a text that is not JSON has no value", () => {
 
 test("members are spelled for JSON and back; those of a record, and headers, keep the names of a document or client", () => {
   const value = {
-    perMinute: [{ pathId: 1 }],
+    perMinute: [{ outcome: 1 }],
     "200.getKeyUsage": 1,
     "Content-Type": 1,
     next: { set: { theState: 2 } },
@@ -22,6 +22,6 @@ test("members are spelled for JSON and back; those of a record, and headers, kee
     headers: { farmToken: 4 },
   };
   const { perMinute: _, ...kept } = value;
-  const json = { per_minute: [{ path_id: 1 }], ...kept };
+  const json = { per_minute: [{ outcome: 1 }], ...kept };
   expect([snakeCase(value), camelCase(json)]).toEqual([json, value]);
 });

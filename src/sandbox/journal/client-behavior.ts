@@ -1,14 +1,14 @@
 import type { AdviceId } from "../../rules/advice.js";
 import { isMarked, isSandboxKey, keyStateAt, keyStateTable } from "../../rules/api-key.js";
-import { type Presented, successPath } from "../../rules/authorize.js";
-import { isFault, isSuccess, outcomeOf, type PathId } from "../../rules/outcomes.js";
+import { type Presented, successOutcome } from "../../rules/authorize.js";
+import { isFault, isSuccess, type OutcomeId, outcomeOf } from "../../rules/outcomes.js";
 import { type ApiRequest, hasKeyElsewhere } from "../../rules/request.js";
 import type { KeyEntry } from "../registry.js";
 import type { Exchange } from "./exchange.js";
 
 export interface ClientBehavior {
-  /** The path of each key's last rejection, by the key's fingerprint; the latest thousand keys, oldest first. */
-  readonly rejected: Map<string, PathId>;
+  /** The outcome of each key's last rejection, by the key's fingerprint; the latest thousand keys, oldest first. */
+  readonly rejected: Map<string, OutcomeId>;
   /** The origins of pages whose browsers sent a preflight request for a key; the first hundred. */
   readonly pages: Set<string>;
   readonly unknownKey: string;
@@ -40,9 +40,9 @@ export function observe(
 ): void {
   const { entry, sha256 } = call;
   const { apiKey = "" } = call.request;
-  const { pathId } = exchange;
-  const hasPassed = isSuccess(pathId);
-  const admitted = hasPassed && entry !== undefined ? successPath(entry) : undefined;
+  const { outcome } = exchange;
+  const hasPassed = isSuccess(outcome);
+  const admitted = hasPassed && entry !== undefined ? successOutcome(entry) : undefined;
   const advice = adviceOnTraits(call, exchange, behavior.pages);
   const looksReal = !isMarked(apiKey) && exchange.presented === "well_formed";
   if ((looksReal && entry === undefined) || exchange.leaksRealKey) advice.push("real-key-suspected");
@@ -55,7 +55,7 @@ export function observe(
   if (entry !== undefined && hasPassed && exchange.delivery === undefined) entry.hasWorked = true;
   const earlier = behavior.rejected.get(exchange.fingerprint ?? "");
   learn(behavior, exchange);
-  if (earlier === pathId) {
+  if (earlier === outcome) {
     advice.push("sent-again-after-rejection");
     exchange.isResent = true;
   }
@@ -63,8 +63,8 @@ export function observe(
 }
 
 // On a key with the mark of a sandbox that this one does not have.
-function adviceOnStray(apiKey: string, { presented, pathId }: Exchange): readonly AdviceId[] {
-  if (presented !== "well_formed" || !isMarked(apiKey) || !pathId.startsWith("401")) return noAdvice;
+function adviceOnStray(apiKey: string, { presented, outcome }: Exchange): readonly AdviceId[] {
+  if (presented !== "well_formed" || !isMarked(apiKey) || !outcome.startsWith("401")) return noAdvice;
   return [isSandboxKey(apiKey) ? "key-of-another-sandbox" : "key-cut"];
 }
 
@@ -108,12 +108,12 @@ function isPageWithKey(call: ObservedCall, exchange: Exchange, pages: Set<string
 const rejectedStatuses: readonly (number | undefined)[] = [401, 403, 429];
 
 /** Stores which rejection a client has got. After a response of another kind, such as a fault, repeating a request may be right. */
-function learn({ rejected }: ClientBehavior, { fingerprint, pathId }: Exchange): void {
-  if (fingerprint === null || isFault(pathId)) return;
+function learn({ rejected }: ClientBehavior, { fingerprint, outcome }: Exchange): void {
+  if (fingerprint === null || isFault(outcome)) return;
   rejected.delete(fingerprint);
-  if (!rejectedStatuses.includes(outcomeOf(pathId).status)) return;
+  if (!rejectedStatuses.includes(outcomeOf(outcome).status)) return;
   if (rejected.size === rejectedCapacity) rejected.delete(rejected.keys().next().value as string);
-  rejected.set(fingerprint, pathId);
+  rejected.set(fingerprint, outcome);
 }
 
 // A client cannot switch to a key that gets no 200 now.

@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import { asked } from "../../../test/support/send.js";
 import { handle } from "../../api/handle.js";
 import { startInNode } from "../../node/platform.js";
-import type { PathId } from "../../rules/outcomes.js";
+import type { OutcomeId } from "../../rules/outcomes.js";
 import { receivedRequest } from "../../rules/request.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import { scenarioSecret } from "../secrets.js";
 import { Counters } from "./counts.js";
 import type { Exchange } from "./exchange.js";
 
-const exchange = (pathId: PathId, fields: Partial<Exchange> = {}) =>
+const exchange = (outcome: OutcomeId, fields: Partial<Exchange> = {}) =>
   ({
     id: "req_1",
     at: 0,
@@ -18,7 +18,7 @@ const exchange = (pathId: PathId, fields: Partial<Exchange> = {}) =>
     key: null,
     fingerprint: null,
     ...fault,
-    pathId,
+    outcome,
     ...fields,
   }) as Exchange;
 const fault = { fault: null, operation: "getRelyingPartyContext", advice: [] };
@@ -28,9 +28,9 @@ test("a success of another endpoint than /me has a count of its own, and each en
   counters.count(exchange("201.createThing", { operation: "createThing" }));
   counters.count(exchange("401.revoked", { operation: "createThing" }));
   counters.count(exchange("404.unknown_path", { operation: null }));
-  const { paths, endpoints, requests } = counters.read();
-  expect(paths["201.createThing"]).toEqual({ count: 1, isCovered: true });
-  expect(paths["401.revoked"]).toEqual({ count: 1, isCovered: true });
+  const { outcomes, endpoints, requests } = counters.read();
+  expect(outcomes["201.createThing"]).toEqual({ count: 1, isCovered: true });
+  expect(outcomes["401.revoked"]).toEqual({ count: 1, isCovered: true });
   expect([endpoints, requests]).toEqual([{ createThing: 2 }, 3]);
 });
 

@@ -1,6 +1,6 @@
 import type { AdviceId } from "../../rules/advice.js";
 import type { Assumptions } from "../../rules/assumptions.js";
-import type { PathId } from "../../rules/outcomes.js";
+import type { OutcomeId } from "../../rules/outcomes.js";
 import type { Exchange } from "./exchange.js";
 
 /** A key for display: its ref if it is known, and its fingerprint (R46). */
@@ -14,17 +14,17 @@ interface AdviceCount {
   readonly examples: AdviceExample[];
 }
 
-interface PathCount {
+interface OutcomeCount {
   count: number;
   /** Whether a request ended here other than by a misplaced key. */
   isCovered: boolean;
 }
 
-/** How often a key was resent after a path rejected it, and was rejected there again. */
+/** How often a key was resent after an outcome rejected it, and was rejected there again. */
 interface RepeatCount {
   key: string | null;
   readonly fingerprint: string | null;
-  readonly pathId: PathId;
+  readonly outcome: OutcomeId;
   count: number;
 }
 
@@ -32,11 +32,11 @@ interface RepeatCount {
 export interface Counts {
   requests: number;
   unread: number;
-  /** The counts by path id, also of the successes of other endpoints. */
-  readonly paths: Partial<Record<PathId, PathCount>>;
+  /** The counts by outcome, also of the successes of other endpoints. */
+  readonly outcomes: Partial<Record<OutcomeId, OutcomeCount>>;
   readonly endpoints: Record<string, number>;
   readonly advice: Partial<Record<AdviceId, AdviceCount>>;
-  /** The first hundred, by path id and key. */
+  /** The first hundred, by outcome and key. */
   readonly repeats: RepeatCount[];
 }
 
@@ -44,7 +44,7 @@ const maxExamples = 5;
 const maxRepeats = 100;
 
 const noCounts = (): Counts => {
-  return { requests: 0, unread: 0, paths: {}, endpoints: {}, advice: {}, repeats: [] };
+  return { requests: 0, unread: 0, outcomes: {}, endpoints: {}, advice: {}, repeats: [] };
 };
 
 export type KeysOfAdvice = Readonly<Partial<Record<AdviceId, ShownKey>>>;
@@ -61,7 +61,7 @@ export interface Observation {
   /** What varied in its response. */
   readonly points: readonly VariedPoint[];
   /** Where the request would have ended without the fault, wrong answer or rejection of the run that hit it. */
-  readonly hit?: PathId | undefined;
+  readonly hit?: OutcomeId | undefined;
   /** The milliseconds since a rejection, if it was accepted although it must not follow. */
   readonly rewardedAfterMs?: number;
   /** The seed that the client's own code sets in place of the run's, and where. */
@@ -77,7 +77,7 @@ export interface Counting {
   countUnread: () => void;
 }
 
-/** Counts requests by path and by advice. Unlike the journal, it discards none; a reset keeps the counts. */
+/** Counts requests by outcome and by advice. Unlike the journal, it discards none; a reset keeps the counts. */
 export class Counters {
   /** Options that curl needs to reach the server, which sets them. Default: none. */
   curlOptions = "";
@@ -86,7 +86,7 @@ export class Counters {
   #counts = noCounts();
   #next: Counting | undefined;
 
-  /** A delayed request counts for its path and the fault. `keys`: of advice on other keys than the presented one. */
+  /** A delayed request counts for its outcome and the fault. `keys`: of advice on other keys than the presented one. */
   count(exchange: Exchange, keys?: KeysOfAdvice, seen?: Observation): void {
     countExchange(this.#counts, exchange, keys);
     this.#next?.count(exchange, keys, seen);
@@ -130,28 +130,28 @@ export function requestsTo({ endpoints }: Counts, operationId: string): number {
 }
 
 function countExchange(counts: Counts, exchange: Exchange, keys?: KeysOfAdvice): void {
-  const { pathId, fault, operation } = exchange;
+  const { outcome, fault, operation } = exchange;
   counts.requests += 1;
   if (operation !== null) counts.endpoints[operation] = requestsTo(counts, operation) + 1;
-  countPath(counts, pathId, !isByMistake(exchange));
-  if (fault !== null && fault !== pathId) countPath(counts, fault, true);
+  countOutcome(counts, outcome, !isByMistake(exchange));
+  if (fault !== null && fault !== outcome) countOutcome(counts, fault, true);
   if (exchange.isResent) countRepeat(counts, exchange);
   for (const id of exchange.advice) countAdvice(counts, id, exchange, keys?.[id]);
 }
 
-function countPath({ paths }: Counts, pathId: PathId, isCovered: boolean): void {
-  const row = paths[pathId] ?? { count: 0, isCovered: false };
-  paths[pathId] = row;
+function countOutcome({ outcomes }: Counts, outcome: OutcomeId, isCovered: boolean): void {
+  const row = outcomes[outcome] ?? { count: 0, isCovered: false };
+  outcomes[outcome] = row;
   row.count += 1;
   row.isCovered ||= isCovered;
 }
 
-function countRepeat({ repeats }: Counts, { pathId, key, fingerprint }: Exchange): void {
-  const counted = repeats.find((one) => one.pathId === pathId && one.fingerprint === fingerprint);
+function countRepeat({ repeats }: Counts, { outcome, key, fingerprint }: Exchange): void {
+  const counted = repeats.find((one) => one.outcome === outcome && one.fingerprint === fingerprint);
   if (counted !== undefined) {
     counted.count += 1;
     counted.key = key;
-  } else if (repeats.length < maxRepeats) repeats.push({ pathId, key, fingerprint, count: 1 });
+  } else if (repeats.length < maxRepeats) repeats.push({ outcome, key, fingerprint, count: 1 });
 }
 
 function countAdvice({ advice }: Counts, adviceId: AdviceId, exchange: Exchange, shown?: ShownKey): void {
@@ -164,7 +164,7 @@ function countAdvice({ advice }: Counts, adviceId: AdviceId, exchange: Exchange,
 }
 
 // A client that sends its key in the query, in the wrong header, or with other text, gets 401 by mistake.
-function isByMistake({ pathId, advice }: Exchange): boolean {
-  const hasNoKey = pathId === "401.missing" || pathId === "401.malformed";
+function isByMistake({ outcome, advice }: Exchange): boolean {
+  const hasNoKey = outcome === "401.missing" || outcome === "401.malformed";
   return hasNoKey && (advice.includes("key-in-authorization") || advice.includes("key-in-query"));
 }

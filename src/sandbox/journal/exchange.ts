@@ -1,7 +1,7 @@
 import type { AdviceId } from "../../rules/advice.js";
 import type { Presented } from "../../rules/authorize.js";
-import type { FaultPathId } from "../../rules/fault-effects.js";
-import type { PathId } from "../../rules/outcomes.js";
+import type { FaultOutcomeId } from "../../rules/fault-effects.js";
+import type { OutcomeId } from "../../rules/outcomes.js";
 import type { RequestSource, RequestTraits } from "../../rules/request.js";
 
 export interface ApiResponse {
@@ -24,11 +24,11 @@ export interface Delivery {
   readonly bytesPerSecond: number | undefined;
 }
 
-export interface CallResult<Path = PathId> {
-  readonly pathId: Path;
+export interface CallResult<Path = OutcomeId> {
+  readonly outcome: Path;
   readonly response: ApiResponse;
   readonly code: string | null;
-  readonly fault?: FaultPathId;
+  readonly fault?: FaultOutcomeId;
   readonly delivery?: Delivery;
   /** Epoch milliseconds of its header `Date`. Default: the sandbox's clock. */
   readonly date?: number | undefined;
@@ -66,10 +66,10 @@ export interface Exchange {
   readonly key: string | null;
   /** The first 12 hex digits of the presented key's SHA-256. */
   readonly fingerprint: string | null;
-  /** The path id of the response, or of the fault that replaced it. */
-  readonly pathId: PathId;
+  /** The outcome of the response, or of the fault that replaced it. */
+  readonly outcome: OutcomeId;
   /** The fault that affected the request, even if it only delayed the response. */
-  readonly fault: FaultPathId | null;
+  readonly fault: FaultOutcomeId | null;
   /** 0 if a fault prevented the response. */
   readonly status: number;
   readonly code: string | null;

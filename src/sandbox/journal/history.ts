@@ -11,8 +11,8 @@ type Listener<Event> = (event: Event | RequestEvent) => void;
 
 interface JournalQuery {
   readonly limit?: number | undefined;
-  /** The path id of the response, or of the fault that affected the request. */
-  readonly pathId?: string | undefined;
+  /** The outcome of the response, or of the fault that affected the request. */
+  readonly outcome?: string | undefined;
   readonly key?: string | undefined;
   /** Whether to include probes of any web server. Default: false. */
   readonly probes?: boolean | undefined;
@@ -98,12 +98,12 @@ function notifyAll<Event>(listeners: Iterable<Listener<Event>>, event: Event | R
 
 function matchingRequests(
   all: readonly Exchange[],
-  { limit, pathId, key, source, probes = false, faults = true }: JournalQuery,
+  { limit, outcome, key, source, probes = false, faults = true }: JournalQuery,
 ): Exchange[] {
   const matching = (faults ? all : withoutFaults(all)).filter(
     (one) =>
       (probes || !one.isProbe) &&
-      (pathId === undefined || one.pathId === pathId || one.fault === pathId) &&
+      (outcome === undefined || one.outcome === outcome || one.fault === outcome) &&
       (key === undefined || one.key === key) &&
       (source === undefined || sourceOf(one) === source),
   );
@@ -113,12 +113,12 @@ function matchingRequests(
 /** Leaves out requests that a fault hit and that their client sent again. */
 function withoutFaults(all: readonly Exchange[]): Exchange[] {
   const sentLater = new Set<string>();
-  const isKept = ({ method, path, fingerprint, fault, pathId, status, isUnread }: Exchange) => {
+  const isKept = ({ method, path, fingerprint, fault, outcome, status, isUnread }: Exchange) => {
     const name = `${method} ${path} ${fingerprint}`;
     const isRepeated = sentLater.has(name);
     sentLater.add(name);
     // A timeout may come just after the end of a delayed 401 or 403.
-    const wasInVain = fault === pathId || isUnread === true || status === 401 || status === 403;
+    const wasInVain = fault === outcome || isUnread === true || status === 401 || status === 403;
     return fault === null || !isRepeated || !wasInVain;
   };
   return [...all].reverse().filter(isKept).reverse();

@@ -7,7 +7,7 @@ const response: StoryResponse = {
   status: 200,
   headers: { "content-type": "application/json", "x-request-id": "req_1" },
   body: '{"data":{"scopes":["a","b"],"usage":{"today":1},"limits":{"per_minute":null}}}',
-  pathId: "200.test",
+  outcome: "200.test",
   fault: null,
 };
 const at = (expected: Parameters<typeof responseDifferences>[0], found: StoryResponse = response) =>
@@ -18,14 +18,14 @@ test("everything that differs is named, with what was expected and what was foun
     at({
       status: 401,
       code: "unauthorized",
-      path: "401.revoked",
+      outcome: "401.revoked",
       headers: { "X-Request-Id": false, "retry-after": true, "content-type": "text/html" },
       body: { data: { usage: { today: 2, week: 3 } } },
     }),
   ).toEqual([
     "status: 401, not 200",
     'code: "unauthorized", not null',
-    'path: "401.revoked", not "200.test"',
+    'outcome: "401.revoked", not "200.test"',
     'headers.X-Request-Id: nothing, not "req_1"',
     "headers.retry-after: a value, not nothing",
     'headers.content-type: "text/html", not "application/json"',
@@ -45,9 +45,11 @@ test("lists are compared whole, and null is not a missing member", () => {
 
 test("a response that a fault delayed is on its own path and on the fault's", () => {
   const late: StoryResponse = { ...response, fault: "fault.latency" };
-  for (const pathId of ["200.test", "fault.latency"] as const)
-    expect(at({ path: pathId }, late), pathId).toEqual([]);
-  expect(at({ path: "200.live" }, late)).toEqual(['path: "200.live", not "200.test", with fault.latency']);
+  for (const outcome of ["200.test", "fault.latency"] as const)
+    expect(at({ outcome }, late), outcome).toEqual([]);
+  expect(at({ outcome: "200.live" }, late)).toEqual([
+    'outcome: "200.live", not "200.test", with fault.latency',
+  ]);
 });
 
 const performed = { key: null, replacement: null, rejection: null, secret: null } as unknown as Performed;

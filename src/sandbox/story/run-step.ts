@@ -30,7 +30,7 @@ type SendStoryRequest = (request: StoryRequest) => StoryResponse;
 type StepExpectation = NonNullable<StoryStep["expect"]>;
 
 export function responseDifferences(expected: StepExpectation, response: StoryResponse): StepDifference[] {
-  const { status, code, path: wantedPath, headers = {}, body } = expected;
+  const { status, code, outcome: wantedOutcome, headers = {}, body } = expected;
   const content = parsedBody(response);
   const differences: StepDifference[] = [];
   const compare = (at: string, wanted: unknown, got: unknown) => {
@@ -38,14 +38,14 @@ export function responseDifferences(expected: StepExpectation, response: StoryRe
   };
   compare("status", status, response.status);
   compare("code", code, errorCodeIn(content) ?? null);
-  const { pathId, fault } = response;
-  // A fault that only delays a response leaves its path id unchanged: either of the two matches.
-  if (wantedPath !== undefined && wantedPath !== fault && wantedPath !== pathId) {
-    const beside = fault === null || fault === pathId ? "" : `, with ${fault}`;
+  const { outcome, fault } = response;
+  // A fault that only delays a response leaves its outcome unchanged: either of the two matches.
+  if (wantedOutcome !== undefined && wantedOutcome !== fault && wantedOutcome !== outcome) {
+    const beside = fault === null || fault === outcome ? "" : `, with ${fault}`;
     differences.push({
-      at: "path",
-      expected: shownValue(wantedPath),
-      found: `${shownValue(pathId)}${beside}`,
+      at: "outcome",
+      expected: shownValue(wantedOutcome),
+      found: `${shownValue(outcome)}${beside}`,
     });
   }
   for (const [name, wanted] of Object.entries(headers)) {
@@ -140,14 +140,14 @@ export function runStory(sandbox: SandboxState, send: SendStoryRequest): PlayedS
   }
 }
 
-/** Compares the outcome with the expectations; `undefined` at the end of the story. */
+/** Compares the result with the expectations; `undefined` at the end of the story. */
 export function tryNextStep(sandbox: SandboxState, send: SendStoryRequest): PlayedStep | undefined {
   const { story, history } = sandbox;
   const timeline: TimelineResult[] = [];
   const unsubscribe = history.subscribe((event) => {
     if (event.type === "timeline.step") timeline.push(event.result);
   });
-  const resultOf = (step: StoryStep, { differences = [], ...outcome }: StepResult): PlayedStep => ({
+  const resultOf = (step: StoryStep, { differences = [], ...result }: StepResult): PlayedStep => ({
     step,
     number: story.next,
     of: story.steps.length,
@@ -157,7 +157,7 @@ export function tryNextStep(sandbox: SandboxState, send: SendStoryRequest): Play
     response: null,
     performed: null,
     failure: null,
-    ...outcome,
+    ...result,
     timeline,
     now: viewClock(sandbox.clock).now,
     differences: [
@@ -184,7 +184,7 @@ export function tryNextStep(sandbox: SandboxState, send: SendStoryRequest): Play
 function remember(story: StoryProgress, result: PlayedStep): PlayedStep {
   const performed = result.performed && { ...result.performed, secret: null };
   story.last = { ...result, performed };
-  story.verdicts.set(result.number - 1, isAsExpected(result));
+  story.results.set(result.number - 1, isAsExpected(result));
   return story.last;
 }
 

@@ -1,5 +1,5 @@
 import { effectsByRank, type FaultKind, faultEffects } from "../../rules/fault-effects.js";
-import { outcomes, type PathId } from "../../rules/outcomes.js";
+import { type OutcomeId, outcomes } from "../../rules/outcomes.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
 import { nearest, quote } from "../../rules/schema/words.js";
 import { endpointsWritten } from "../endpoints.js";
@@ -46,18 +46,18 @@ function checkFaults(faults: readonly FaultFields[] = [], path: FieldPath, check
 }
 
 /** An endpoint of the scenario has its own success. */
-export function checkPathId(
-  pathId: PathId | undefined,
+export function checkOutcome(
+  outcome: OutcomeId | undefined,
   path: FieldPath,
   { scenario, wrong }: Pick<Checking, "scenario" | "wrong">,
 ): void {
-  if (pathId === undefined) return;
+  if (outcome === undefined) return;
   const successes = endpointsWritten(scenario).map(([name, { status = 200 }]) => `${status}.${name}`);
-  const pathIds = new Set<string>([...outcomes.map((row) => row.pathId), ...successes]);
-  if (pathIds.has(pathId)) return;
-  const near = nearest(pathId, pathIds);
-  const hint = near ? `did you mean ${near}?` : "the report of a sandbox lists its endpoints and paths";
-  wrong("bad_choice", path, `the sandbox has no path ${quote(pathId)}`, hint);
+  const outcomeIds = new Set<string>([...outcomes.map(({ id }) => id), ...successes]);
+  if (outcomeIds.has(outcome)) return;
+  const near = nearest(outcome, outcomeIds);
+  const hint = near ? `did you mean ${near}?` : "the report of a sandbox lists its endpoints and outcomes";
+  wrong("bad_choice", path, `the sandbox has no outcome ${quote(outcome)}`, hint);
 }
 
 const partsOfStatus = ["body", "retry_after"] as const;
@@ -76,8 +76,8 @@ function checkFault({ when = {}, then = {} }: FaultFields, path: FieldPath, chec
   const { now, wrong } = checking;
   const contradiction = (at: FieldPath, message: string, hint: string) =>
     wrong("fault_contradiction", [...path, ...at], message, hint);
-  const { path_id: pathId, after, until } = when;
-  checkPathId(pathId, [...path, "when", "path_id"], checking);
+  const { outcome, after, until } = when;
+  checkOutcome(outcome, [...path, "when", "outcome"], checking);
   const [from, end] = [timeSince(now, after), timeSince(now, until)];
   if (from !== undefined && end !== undefined && end <= from) {
     const message = `the fault must end after it starts (${after}), not ${until}`;

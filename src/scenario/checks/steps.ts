@@ -4,7 +4,7 @@ import { type ActionName, actionNames, actionRow, refsIn, stepKinds } from "../.
 import { isReserved } from "../format/fields.js";
 import type { Scenario } from "../scenario.generated.js";
 import { checkRef, type Facts, type ScenarioRule } from "./facts.js";
-import { checkPathId } from "./faults.js";
+import { checkOutcome } from "./faults.js";
 
 type WrittenStep = NonNullable<Scenario["story"]>[number];
 type Action = Pick<WrittenStep, ActionName>;
@@ -86,10 +86,10 @@ function expectationFits(
   { scenario, wrong }: Facts,
 ): void {
   if (expect === undefined) return;
-  checkPathId(expect.path, [...path, "expect", "path"], { scenario, wrong });
+  checkOutcome(expect.outcome, [...path, "expect", "outcome"], { scenario, wrong });
   const kind = stepKinds.find((name) => Object.hasOwn(step, name)) ?? "say";
   const isAction = (actionNames as readonly string[]).includes(kind);
-  const ofRequests = ["status", "code", "path", "headers", "body"];
+  const ofRequests = ["status", "code", "outcome", "headers", "body"];
   const allowed = kind === "request" ? ofRequests : isAction ? ["error"] : [];
   const misplaced = Object.keys(expect).find((name) => !allowed.includes(name));
   if (misplaced === undefined) return;

@@ -1,6 +1,6 @@
 import { profiles } from "../../rules/assumptions.js";
 import { organizationChange } from "../../rules/organization.js";
-import { pathIdShape } from "../../rules/outcomes.js";
+import { outcomeShape } from "../../rules/outcomes.js";
 import { containsKey } from "../../rules/redact.js";
 import { requestSources } from "../../rules/request.js";
 import { checkValue, validationError } from "../../rules/schema/check.js";
@@ -38,7 +38,7 @@ export type Query = MappingKind & Shape<Readonly<Record<string, unknown>>>;
 
 export const requestQuery = s.mapping({
   limit: s.optional(s.count()),
-  path_id: s.optional(pathIdShape()),
+  outcome: s.optional(outcomeShape()),
   key: s.optional(ref()),
   source: s.optional(s.choice(requestSources)),
   probes: s.optional(s.flag()),
@@ -46,8 +46,8 @@ export const requestQuery = s.mapping({
 });
 
 export const expectationQuery = s.mapping({
-  path_id: s.optional(
-    s.described(pathIdShape(), "The path id of the response, or of the fault that affected it."),
+  outcome: s.optional(
+    s.described(outcomeShape(), "The outcome of the response, or of the fault that affected it."),
   ),
   key: s.optional(ref()),
   count: s.optional(s.described(s.count(), "How many requests there must be. Default: at least one.")),

@@ -9,7 +9,7 @@ import {
   faultKinds,
 } from "../../rules/fault-effects.js";
 import { organizationChange } from "../../rules/organization.js";
-import { type ApiPathId, apiPathIds, mePath, pathIdShape } from "../../rules/outcomes.js";
+import { type ApiOutcomeId, apiOutcomes, mePath, outcomeShape } from "../../rules/outcomes.js";
 import type { ChoiceKind, Fields, Shape } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
 import { type ActionName, actionNames, stepKinds } from "../../rules/steps.js";
@@ -63,7 +63,7 @@ const positive = () => s.count({ min: 1 });
 const conditionFields = {
   key: s.optional(ref()),
   organization: s.optional(ref()),
-  path_id: s.optional(pathIdShape(apiPathIds) as Shape<ApiPathId>),
+  outcome: s.optional(outcomeShape(apiOutcomes) as Shape<ApiOutcomeId>),
   after: s.optional(timeOrDuration()),
   until: s.optional(timeOrDuration()),
   every: s.optional(positive()),
@@ -196,7 +196,7 @@ const storyRequestFields = s.mapping({
 const expect = s.mapping({
   status: s.optional(s.count()),
   code: s.optional(s.orNull(s.text())),
-  path: s.optional(pathIdShape()),
+  outcome: s.optional(outcomeShape()),
   headers: s.optional(s.record(s.either(s.text(), s.flag()), headerName)),
   body: s.optional(s.anything()),
   error: s.optional(s.choice(rejectionCodes)),

@@ -82,11 +82,11 @@ function respond(state: Server, response: ServerResponse) {
 
 function sendExchange(state: Server, exchange: Exchange, response: ServerResponse) {
   const { explain, sandbox, control } = state;
-  const { pathId, delivery, at, date = at } = exchange;
-  const isLost = control !== undefined && pathId === "404.unknown_path" && isFirstPage(exchange, response);
+  const { outcome, delivery, at, date = at } = exchange;
+  const isLost = control !== undefined && outcome === "404.unknown_path" && isFirstPage(exchange, response);
   const message = isLost ? toDashboard(state.baseUrlFor(response.req)) : exchange.response;
   const dated = dateOf(date);
-  const more = explain ? [...dated, "X-Sandbox-Path", pathId] : dated;
+  const more = explain ? [...dated, "X-Sandbox-Outcome", outcome] : dated;
   if (delivery === undefined) return sendResponse(message, more, response);
   // A client that gives up does not see the response that the report counts as covered. For other faults, giving up is right.
   if (onlyWaits(delivery)) {

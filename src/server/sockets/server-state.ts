@@ -23,7 +23,7 @@ export interface ServeOptions {
   readonly allowHosts?: readonly string[];
   /** Serves HTTPS with a certificate and its key (PEM), or with a self-signed one if `true`. Default: HTTP. */
   readonly tls?: boolean | CertificatePair;
-  /** Whether API responses have `X-Sandbox-Path`. Default: false. */
+  /** Whether API responses have `X-Sandbox-Outcome`. Default: false. */
   readonly explain?: boolean;
   /** Whether the control plane is served. Default: true. */
   readonly control?: boolean;

@@ -109,8 +109,8 @@ async function runOnce(
   };
   const work = runSuite(suite, { time, random, server, start: (options) => startWith(options.seed), number });
   const code = await time.passWhile(work, () => Math.min(total, collected.latest + silent));
-  const outcome = code === undefined ? "timed_out" : code === 0 ? "passed" : "failed";
+  const result = code === undefined ? "timed_out" : code === 0 ? "passed" : "failed";
   const report = clientReport(server(), { underExec: true }, collected.counters);
   const durationMs = Math.round(stopwatch());
-  return { outcome, code: code ?? null, durationMs, report, output: [], ...collected.facts() };
+  return { result, code: code ?? null, durationMs, report, output: [], ...collected.facts() };
 }

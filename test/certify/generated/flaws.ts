@@ -1,9 +1,9 @@
-import type { FaultPathId } from "../../../src/rules/fault-effects.js";
+import type { FaultOutcomeId } from "../../../src/rules/fault-effects.js";
 import { type Body, type Client, type Reply, retryAfter, Unexpected } from "./client.js";
 import { keys, type Suite } from "./suite.js";
 
 /** What a certificate names: a row of the variation table, or the name of a run, or the start of it. */
-export type Cause = `row ${string}` | FaultPathId | `resend.${string}` | `answer.${string}` | "plain";
+export type Cause = `row ${string}` | FaultOutcomeId | `resend.${string}` | `answer.${string}` | "plain";
 
 /** A mistake of a client, or of its tests. */
 export interface Flaw {

@@ -18,8 +18,8 @@ export function judge(certified: CertifyResult, flaw: Flaw | undefined): Judgmen
   if (isPlain) return flaw.causes.includes("plain") ? "named" : "misnamed";
   const isOpen = (cause: Cause) =>
     checks.some(
-      ({ name, outcome }) =>
-        outcome === "not_judged" &&
+      ({ name, result }) =>
+        result === "not_judged" &&
         (name.startsWith(cause) ||
           name.includes("only once") ||
           (name.startsWith("resends of") && cause.startsWith("resend")) ||

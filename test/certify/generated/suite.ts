@@ -36,7 +36,7 @@ export interface Suite {
   readonly bails: boolean;
   /** Whether its command repeats the result of its first run without a request. */
   readonly runsOnce: boolean;
-  /** The paths whose wrong answer it survives on purpose. */
+  /** The outcomes whose wrong answer it survives on purpose. */
   readonly allow: readonly string[];
   /** The requests whose results nobody uses, beside the tests. */
   readonly extras: readonly Extra[];

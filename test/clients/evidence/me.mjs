@@ -1,4 +1,4 @@
-// How the clients of this folder send a key, and check the responses on five promised paths.
+// How the clients of this folder send a key, and check the responses on five promised outcomes.
 import assert from "node:assert/strict";
 import { setTimeout as wait } from "node:timers/promises";
 

@@ -9,7 +9,7 @@ import { requestText } from "../../../report/request-text.js";
 import { variableOf } from "../../../rules/api-key.js";
 import { SandboxError } from "../../../rules/errors.js";
 import { faultEffects, faultKinds } from "../../../rules/fault-effects.js";
-import { faultPathIds, isSuccess, mePath, type PathId } from "../../../rules/outcomes.js";
+import { faultOutcomes, isSuccess, mePath, type OutcomeId } from "../../../rules/outcomes.js";
 import * as s from "../../../rules/schema/shape.js";
 import type { Exchange } from "../../../sandbox/journal/exchange.js";
 import { operations } from "../../../sandbox/operations/operations.js";
@@ -37,7 +37,7 @@ export const requestRoutes: readonly Route[] = [
     run: ({ sandbox }) => operations.clear_requests(sandbox),
   }),
   controlRoute("GET /report", {
-    summary: "The paths that clients have covered, and advice",
+    summary: "The outcomes that clients have covered, and advice",
     query: s.mapping({
       format: s.optional(s.described(s.choice(reportFormats), "The format of the report. Default: json.")),
       story: s.optional(
@@ -55,11 +55,11 @@ export const requestRoutes: readonly Route[] = [
     },
   }),
   controlRoute("GET /request-checks", {
-    summary: "The checks of a request in order, with the path ids of their rejections",
+    summary: "The checks of a request in order, with the outcomes of their rejections",
     run: ({ sandbox }) => ({
       checks: requestChecks,
-      successes: outcomesOf(sandbox.endpoints).flatMap(({ pathId }) => (isSuccess(pathId) ? pathId : [])),
-      faults: faultPathIds,
+      successes: outcomesOf(sandbox.endpoints).flatMap(({ id }) => (isSuccess(id) ? id : [])),
+      faults: faultOutcomes,
       effects: faultKinds.map((effect) => {
         const { value, label, example, onlyDelays, ends, does } = faultEffects[effect];
         return { effect, value, label, example, onlyDelays, ends, does };
@@ -72,7 +72,7 @@ export const requestRoutes: readonly Route[] = [
     run({ sandbox, params: { id = "" } }) {
       const details = requestDetails(sandbox, id);
       const repeat = repeatedRequest(requireRequest(sandbox, id));
-      return { ...details, repeat, curl: curlOf(details.pathId, repeat), text: requestText(details) };
+      return { ...details, repeat, curl: curlOf(details.outcome, repeat), text: requestText(details) };
     },
   }),
   controlRoute("POST /send", {
@@ -96,10 +96,10 @@ function countsOf(ids: readonly string[]): Record<string, number> {
 }
 
 function storyAndJournal({ history }: SandboxState) {
-  const fromStory = history.requests({ source: "story" }).map(({ pathId }) => pathId);
+  const fromStory = history.requests({ source: "story" }).map(({ outcome }) => outcome);
   const inJournal = history
     .requests()
-    .flatMap(({ pathId, fault, advice }) => [...new Set([pathId, fault ?? pathId, ...advice])]);
+    .flatMap(({ outcome, fault, advice }) => [...new Set([outcome, fault ?? outcome, ...advice])]);
   return { fromStory: countsOf(fromStory), inJournal: countsOf(inJournal) };
 }
 
@@ -134,9 +134,9 @@ function repeatedRequest(exchange: Exchange): RepeatableRequest {
   };
 }
 
-function curlOf(pathId: PathId, { key = "none", method, path = mePath }: RepeatableRequest): string {
+function curlOf(outcome: OutcomeId, { key = "none", method, path = mePath }: RepeatableRequest): string {
   const variable = key === "none" ? undefined : variableOf(key);
-  return curlLine({ variable, method, path }, "-i --globoff --path-as-is", pathId);
+  return curlLine({ variable, method, path }, "-i --globoff --path-as-is", outcome);
 }
 
 // Parts that were cut out of a path, or that stories cannot contain, change no response.

@@ -37,7 +37,7 @@ export const storyRoutes: readonly Route[] = [
 ];
 
 function checksOf({ response }: PlayedStep) {
-  return response && checkResults(requestChecks, response.pathId);
+  return response && checkResults(requestChecks, response.outcome);
 }
 
 // Its members have the names of `verify --json`.
@@ -51,18 +51,18 @@ function storyView({ story: { steps, next } }: SandboxState) {
   };
 }
 
-function outlineOf({ story: { steps, next, verdicts } }: SandboxState) {
+function outlineOf({ story: { steps, next, results } }: SandboxState) {
   return steps.map((step, index) => ({
     number: index + 1,
     kind: kindOf(step),
     say: step.say ?? null,
     text: step.say === undefined ? stepIntent(step) : null,
     done: index < next,
-    asExpected: asExpected(step, verdicts.get(index)),
+    asExpected: asExpected(step, results.get(index)),
   }));
 }
 
-// Of a step that expects nothing, only a failure is a verdict.
-function asExpected({ expect }: StoryStep, verdict: boolean | undefined): boolean | null {
-  return verdict === undefined || (verdict && expect === undefined) ? null : verdict;
+// Of a step that expects nothing, only a failure is shown.
+function asExpected({ expect }: StoryStep, wasExpected: boolean | undefined): boolean | null {
+  return wasExpected === undefined || (wasExpected && expect === undefined) ? null : wasExpected;
 }

@@ -53,10 +53,10 @@ public final class Sandbox implements CloseableResource {
     return statuses;
   }
 
-  /** Fails with the five nearest requests unless {@code count} requests have this path id and key. */
-  public void expect(String pathId, String key, int count) {
+  /** Fails with the five nearest requests unless {@code count} requests have this outcome and key. */
+  public void expect(String outcome, String key, int count) {
     try {
-      control("GET", "/expect?path_id=" + pathId + "&key=" + key + "&count=" + count, "");
+      control("GET", "/expect?outcome=" + outcome + "&key=" + key + "&count=" + count, "");
     } catch (IllegalStateException failure) {
       if (!failure.getMessage().contains("expectation_failed")) throw failure;
       throw new AssertionError(failure.getMessage());
