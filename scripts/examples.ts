@@ -112,7 +112,7 @@ const certify = ["npx", ..."svc-sandbox certify --faults --".split(" ")] as cons
 
 const exec = ["npx", ..."svc-sandbox exec --min-coverage 100 --fail-on warning --".split(" ")] as const;
 
-const retries = ["npx", ..."svc-sandbox certify --only resends --".split(" ")] as const;
+const retries = ["npx", ..."svc-sandbox certify --only resend --".split(" ")] as const;
 const jest = ["npx", "jest", "--testMatch", "**/whoami.jest.cjs"] as const;
 const nodeTest = ["node", "--test", "whoami.node.mjs"] as const;
 
@@ -126,7 +126,7 @@ const examples: readonly Example[] = [
         [...pytest, "-n", "4"],
         [[...pip, "install", "--no-index", "--target", "site", `../${wheel}`]],
       ),
-      ["npx", "svc-sandbox", "certify", "--only", "answers", "--", ...pytest],
+      ["npx", "svc-sandbox", "certify", "--only", "answer", "--", ...pytest],
     ],
     needs: ["sh", "-c", `pytest-3 -p xdist --version && ${pip.join(" ")} --version`],
     build: buildWheel,

@@ -1,6 +1,16 @@
 import { isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
-import type { Problem } from "./certificate.js";
-import { type Answer, type Context, check, held, type Judged, open, type Runs } from "./context.js";
+import type { Finding } from "./certificate.js";
+import {
+  type Answer,
+  type Context,
+  checkOf,
+  failed,
+  held,
+  type Judged,
+  open,
+  type Runs,
+  shown,
+} from "./context.js";
 import { againWith, type CertifyPlan, isWanted, minPasses } from "./plan.js";
 import { type ClientRun, notMade, type Reason, tooLate, whyNotJudged } from "./run.js";
 
@@ -61,13 +71,13 @@ export async function judgeAnswers({ plan, covered, answerOn }: Context): Promis
     const answer = await answerOn(outcome);
     if (answer.kind === "not judged") return open(name, answer.reason);
     if (answer.kind !== "unnoticed") return held(name);
-    if (plan.allow.includes(outcome)) return { checks: [check(name, "allowed")], problems: [] };
-    return { checks: [check(name, "failed")], problems: [unnoticed(outcome, plan)] };
+    if (plan.allow.includes(outcome)) return shown([checkOf(name, { is: "allowed" })]);
+    return failed(name, unnoticed(outcome, plan));
   };
   return Promise.all(covered.filter((outcome) => isWanted(plan, `answer.${outcome}`)).map(judge));
 }
 
-function unnoticed(outcome: OutcomeId, plan: CertifyPlan): Problem {
+function unnoticed(outcome: OutcomeId, plan: CertifyPlan): Finding {
   const { status, when } = outcomeOf(outcome);
   const name = `answer.${outcome}`;
   const instead = isSuccess(outcome) ? "401" : "200";

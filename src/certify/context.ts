@@ -1,17 +1,21 @@
 import type { OutcomeId } from "../rules/outcomes.js";
 import type { RunConditions } from "../runs/conditions.js";
-import type { Judgment, Problem } from "./certificate.js";
+import type { Check, CheckResult, Finding, Note } from "./certificate.js";
 import { type CertifyPlan, timeoutsFor } from "./plan.js";
-import type { ClientRun, NamedRun, Reason, Tools } from "./run.js";
+import type { ClientRun, Reason, RunRequest, Tools } from "./run.js";
 
 /** What a part of the runs has shown. */
-export type Judged = { readonly checks: readonly Judgment[]; readonly problems: readonly Problem[] };
+export interface Judged {
+  readonly checks: readonly Check[];
+  readonly problems: readonly Finding[];
+  readonly notes: readonly Note[];
+}
 
 /** The runs of one client. */
 export class Runs {
   readonly #plan: CertifyPlan;
   readonly #tools: Tools;
-  readonly all: NamedRun[] = [];
+  readonly all: ClientRun[] = [];
   readonly scenarios = new Set<string>();
   #begun = 0;
   #expected = 0;
@@ -42,13 +46,13 @@ export class Runs {
     const { seed = this.#plan.seed, wait = 0, isAlone = false } = options;
     this.#begun += 1;
     const timeouts = timeoutsFor(this.#plan.timeout, this.#plainMs, wait);
-    const request = { name, seed, conditions: { profile, ...conditions }, timeouts, isAlone };
-    const run = await this.#tools.runClient(request);
-    if (run === undefined) return undefined;
-    this.all.push({ name, result: run.result, report: run.report });
+    const request: RunRequest = { name, seed, conditions: { profile, ...conditions }, timeouts, isAlone };
+    const end = await this.#tools.runClient(request);
+    if (end === undefined) return undefined;
+    const run = { ...request, ...end, number: this.all.length + 1 };
+    this.all.push(run);
     for (const scenario of run.scenarios) this.scenarios.add(scenario);
-    const expected = Math.max(this.#begun, this.#expected);
-    this.#tools.ended(name, run, { number: this.all.length, expected });
+    this.#tools.ended(run, Math.max(this.#begun, this.#expected));
     return run;
   }
 }
@@ -60,7 +64,7 @@ export interface Context {
   readonly plain: ClientRun;
   readonly covered: readonly OutcomeId[];
   readonly varied: Promise<Variations>;
-  /** The run whose first request on a path gets the wrong answer; `undefined` if `--allow` names the path. */
+  /** The run whose first request on an outcome gets the wrong answer; `undefined` if `--allow` names the outcome. */
   readonly wrongOnce: (outcome: OutcomeId) => Promise<ClientRun | undefined>;
   readonly answerOn: (outcome: OutcomeId) => Promise<Answer>;
   /** Why a client that keeps accepted responses may hide a runner that repeats tests; it keeps no 404. */
@@ -69,25 +73,33 @@ export interface Context {
   readonly whyHidden: () => Promise<Reason | undefined>;
 }
 
-export const check = (name: string, result: Judgment["result"], reason?: Reason): Judgment => ({
-  name,
-  result,
-  ...reason,
-});
-export const held = (name: string): Judged => ({ checks: [check(name, "held")], problems: [] });
-export const open = (name: string, reason: Reason): Judged => ({
-  checks: [check(name, "not_judged", reason)],
-  problems: [],
-});
-
-/** How the varied runs ended. */
-export interface Variations {
-  readonly passed: readonly ClientRun[];
-  readonly failed: readonly { readonly seed: number; readonly run: ClientRun }[];
-  readonly checks: readonly Judgment[];
+export function checkOf(name: string, result: CheckResult): Check {
+  const [group = ""] = name.split(".");
+  return { group: group as Check["group"], name, result };
 }
 
-/** Whether the command fails when a path has the wrong answer: already once, or only always. */
+export const held = (name: string): Judged => shown([checkOf(name, { is: "held" })]);
+export const open = (name: string, reason: Reason): Judged =>
+  shown([checkOf(name, { is: "not judged", ...reason })]);
+export const failed = (name: string, ...problems: readonly Finding[]): Judged =>
+  shown([checkOf(name, { is: "failed" })], problems);
+export const noted = (what: string, reason: Reason): Judged => shown([], [], [{ what, ...reason }]);
+
+export function shown(
+  checks: Judged["checks"],
+  problems: Judged["problems"] = [],
+  notes: Judged["notes"] = [],
+): Judged {
+  return { checks, problems, notes };
+}
+
+/** How the varied runs ended. */
+export interface Variations extends Pick<Judged, "checks"> {
+  readonly passed: readonly ClientRun[];
+  readonly failed: readonly ClientRun[];
+}
+
+/** Whether the command fails when an outcome has the wrong answer: already once, or only always. */
 export type Answer =
   | { readonly kind: "noticed once" | "noticed" | "unnoticed" }
   | { readonly kind: "not judged"; readonly reason: Reason };

@@ -1,8 +1,8 @@
 import { effectAt, type FaultOutcomeId, whatToDoAfter } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isSuccess, type OutcomeId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
-import type { Problem } from "./certificate.js";
-import { type Context, check, held, type Judged, open } from "./context.js";
+import type { Finding } from "./certificate.js";
+import { type Context, failed, held, type Judged, open } from "./context.js";
 import { againWith, type CertifyPlan, faultsAsked, faultsOf, longestWait, otherOutcome } from "./plan.js";
 import {
   type ClientRun,
@@ -103,10 +103,11 @@ const faultFailed = (
   run: ClientRun,
   outcomes: readonly OutcomeId[],
   plan: CertifyPlan,
-): Judged => ({
-  checks: [check(fault, "failed")],
-  problems: [{ ...faultProblem(fault, run, outcomes), again: againWith(plan, "certify", "--only", fault) }],
-});
+): Judged =>
+  failed(fault, {
+    ...faultProblem(fault, run, outcomes),
+    again: againWith(plan, "certify", "--only", fault),
+  });
 
 const notFollowed: Reason = {
   why: "the command passed, and no request followed the one that was hit",
@@ -129,7 +130,7 @@ function faultProblem(
   fault: FaultOutcomeId,
   { result, output }: ClientRun,
   outcomes: readonly OutcomeId[],
-): Omit<Problem, "again"> {
+): Omit<Finding, "again"> {
   const page = fault === "fault.status" ? " with an HTML page" : "";
   const happens = `the first request that would end on ${listed(outcomes, "or")} ${effectAt(fault).happens}${page}`;
   const isLate = result === "timed_out";

@@ -1,8 +1,8 @@
 import type { Profile } from "../rules/assumptions.js";
 import { type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { createAnswers, judgeAnswers, whyUnnoticed } from "./answers.js";
-import { type Certification, onlyOnce, type Problem } from "./certificate.js";
-import { type Context, check, type Judged, open, Runs } from "./context.js";
+import { type Certification, type Finding, onlyOnce } from "./certificate.js";
+import { type Context, checkOf, held, type Judged, noted, Runs, shown } from "./context.js";
 import { judgeFaults } from "./faults.js";
 import {
   againOf,
@@ -23,14 +23,14 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
   const runs = new Runs(plan, tools);
   const plain = await runs.make("plain", {});
   const unusable = plain && (await whyUnusable(plain, runs));
-  const done = (judged: Judged) => ({
-    ...judged,
+  const done = (seen: Judged) => ({
+    ...seen,
     runs: runs.all.length,
     plain,
     scenarios: [...runs.scenarios],
   });
   if (plain === undefined || unusable !== undefined)
-    return { ...done({ checks: [], problems: [] }), ...(unusable && { unusable }) };
+    return { ...done(shown([])), ...(unusable && { unusable }) };
   const covered = coveredOutcomes(plain.report);
   runs.measured(plain, expectedRuns(plan, covered));
   const varied = runVaried(plan, runs, plain);
@@ -51,12 +51,13 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
     return { ...again, runs: again.runs + runs.all.length };
   }
   const reason = await hidden;
-  const once = reason === undefined ? [] : [open(onlyOnce, reason)];
+  const once = reason === undefined ? [] : [noted(onlyOnce, reason)];
   const parts = [caused, faulty, resent, once, judgeAdvice(runs, plan), answered].flat();
   const checks = parts.flatMap(({ checks }) => checks);
   const untried = whyNothingTried(plan, checks, plain.report);
-  const judged = done({ checks, problems: parts.flatMap(({ problems }) => problems) });
-  return { ...judged, ...(untried && { unusable: untried }) };
+  const problems = parts.flatMap(({ problems }) => problems);
+  const notes = parts.flatMap(({ notes }) => notes);
+  return { ...done({ checks, problems, notes }), ...(untried && { unusable: untried }) };
 }
 
 /** How many runs a client without a problem takes. */
@@ -107,7 +108,7 @@ async function whyUnusable(plain: ClientRun, runs: Runs): Promise<Reason | undef
 
 /** Advice of level error in any run is a problem of its own; if the plain run has it, only that run is named. */
 function judgeAdvice(runs: Runs, plan: CertifyPlan): Judged {
-  const problems = new Map<string, Problem & { readonly runs: string[] }>();
+  const problems = new Map<string, Finding & { readonly runs: string[] }>();
   for (const run of runs.all) {
     const { name, report } = run;
     for (const { id, level, count, meaning, whatToDo } of report.advice) {
@@ -125,8 +126,9 @@ function judgeAdvice(runs: Runs, plan: CertifyPlan): Judged {
     }
   }
   const all = [...problems.values()];
-  return {
-    checks: all.length === 0 ? [check("advice", "held")] : all.map(({ name }) => check(name, "failed")),
-    problems: all,
-  };
+  if (all.length === 0) return held("advice");
+  return shown(
+    all.map(({ name }) => checkOf(name, { is: "failed" })),
+    all,
+  );
 }

@@ -3,8 +3,8 @@ import { variableOf } from "../rules/api-key.js";
 import { type ApiOutcomeId, isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import type { Resend } from "../runs/conditions.js";
-import type { Problem } from "./certificate.js";
-import { type Context, check, held, type Judged, open } from "./context.js";
+import type { Finding } from "./certificate.js";
+import { type Context, failed, held, type Judged, noted, open, shown } from "./context.js";
 import {
   againWith,
   type CertifyPlan,
@@ -94,7 +94,7 @@ export async function judgeAllResends(context: Context): Promise<Judged[]> {
   const kinds = resendKinds(covered).filter(({ name }) => isWanted(plan, name));
   if (kinds.length === 0) return [];
   const subject = resendKeyOf(plain.sent, plan);
-  if (subject === undefined) return [open("resends", noKey)];
+  if (subject === undefined) return kinds.map(({ name }) => open(name, noKey));
   const { key, requests } = subject;
   const accepted = requests.filter(({ outcome }) => isSuccess(outcome));
   const { outcome } = accepted[0] as KeyRequest;
@@ -126,11 +126,11 @@ export async function judgeAllResends(context: Context): Promise<Judged[]> {
   const ofKinds = judged.map(({ kind: { name }, seen }): Judged => {
     if (seen.kind === "held") return held(name);
     if (seen.kind === "not judged") return open(name, seen.reason);
-    return { checks: [check(name, "failed")], problems: [] };
+    return failed(name);
   });
   const isOnce = requests.length === 1 && kinds.some((kind) => !isTimed(kind));
-  const once = isOnce ? [open("resends of a key that has worked", sentOnce(key))] : [];
-  return [...ofKinds, { checks: [], problems }, ...once];
+  const once = isOnce ? [noted("resends of a key that has worked", sentOnce(key))] : [];
+  return [...ofKinds, shown([], problems), ...once];
 }
 
 /** How often a run has sent a key. */
@@ -156,7 +156,7 @@ async function whyInBackground(subject: SentKey, { runs, plain }: Context): Prom
   const outcome = outcomes.find((one) => !isFault(one) && !ofKey.includes(one));
   if (outcome === undefined) return undefined;
   const then = { latency: "2s" } as const;
-  const run = await runs.make("resends", { faults: [{ then }], once: { outcome } }, { wait: longestWait });
+  const run = await runs.make("resend", { faults: [{ then }], once: { outcome } }, { wait: longestWait });
   if (run === undefined) return notMade;
   const [usual, more] = [sendsOf(plain, subject.key), sendsOf(run, subject.key)];
   return more > usual ? unsteady(subject.key, usual, more) : undefined;
@@ -340,7 +340,7 @@ function problemOf(
   kinds: readonly [ResendKind, ...ResendKind[]] | ResendKind[],
   key: string,
   plan: CertifyPlan,
-): Problem {
+): Finding {
   const names = kinds.map(({ name }) => name);
   const after = listed(
     kinds.map((kind) => kind.after),

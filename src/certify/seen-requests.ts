@@ -7,15 +7,7 @@ import {
   type VariedPoint,
 } from "../sandbox/journal/counts.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
-import {
-  idOfPoint,
-  type KeyRequest,
-  type LastResponse,
-  type Reward,
-  type RunFacts,
-  type SentKey,
-  wordsOf,
-} from "./run.js";
+import { idOfPoint, type KeyRequest, type RunEnd, type SentKey, wordsOf } from "./run.js";
 
 /** What the requests of a run show. */
 export class SeenRequests implements Counting {
@@ -25,11 +17,11 @@ export class SeenRequests implements Counting {
   readonly #points = new Map<string, VariedPoint>();
   readonly #scenarios = new Set<string>();
   readonly #unvaried = new Set<string>();
-  readonly #rewards: Reward[] = [];
+  readonly #rewards: RunEnd["rewards"][number][] = [];
   #hits = 0;
   #hitOutcome: OutcomeId | undefined;
   #pinned: Observation["pinned"];
-  #last: LastResponse | undefined;
+  #last: RunEnd["last"];
   #latest: number;
 
   /** `time`: milliseconds that only grow. */
@@ -53,7 +45,7 @@ export class SeenRequests implements Counting {
     this.counters.countUnread();
   }
 
-  facts(): RunFacts {
+  facts() {
     const pinned = this.#pinned;
     return {
       sent: [...this.#sent.values()],
@@ -68,14 +60,14 @@ export class SeenRequests implements Counting {
     };
   }
 
-  #observe({ id, outcome, status, key: ref, fingerprint }: Exchange, seen: Observation): void {
+  #observe({ id, outcome, key: ref, fingerprint }: Exchange, seen: Observation): void {
     const key = ref ?? fingerprint ?? "";
     const sent = this.#sent.get(key) ?? { key, isUnknown: ref === null, requests: [] };
     this.#sent.set(key, sent);
     sent.requests.push({ id, outcome: seen.hit ?? outcome });
     const points = seen.points.filter(({ row, variant }) => wordsOf(row, variant) !== undefined);
     for (const point of points) this.#points.set(idOfPoint(point), point);
-    this.#last = { id, outcome, status, points };
+    this.#last = { id, outcome, points };
     this.#hitOutcome ??= seen.hit;
     this.#hits += seen.hit === undefined ? 0 : 1;
     if (seen.rewardedAfterMs !== undefined) this.#rewards.push({ id, afterMs: seen.rewardedAfterMs });

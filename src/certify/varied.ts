@@ -1,8 +1,18 @@
 import { outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import { type Causes, type FailedRun, findCauses } from "./causes.js";
-import type { Judgment, Problem } from "./certificate.js";
-import { type Context, check, held, type Judged, open, type Runs, type Variations } from "./context.js";
+import type { Finding, Note } from "./certificate.js";
+import {
+  type Context,
+  checkOf,
+  failed as failedOn,
+  held,
+  type Judged,
+  open,
+  type Runs,
+  shown,
+  type Variations,
+} from "./context.js";
 import {
   againOf,
   againWith,
@@ -23,15 +33,13 @@ export async function runVaried(plan: CertifyPlan, runs: Runs, plain: ClientRun)
       return { seed, run, reason };
     }),
   );
-  const failed = attempts.flatMap(({ seed, run }) =>
-    run !== undefined && run.result !== "passed" ? [{ seed, run }] : [],
-  );
+  const failed = attempts.flatMap(({ run }) => (run !== undefined && run.result !== "passed" ? [run] : []));
   const passed = attempts.flatMap(({ run, reason }) =>
     run?.result === "passed" && reason === undefined ? [run] : [],
   );
   const checks = attempts.map(({ seed, run, reason }) => {
-    if (run !== undefined && run.result !== "passed") return check(`varied.${seed}`, "failed");
-    return check(`varied.${seed}`, reason ? "not_judged" : "held", reason);
+    if (run !== undefined && run.result !== "passed") return checkOf(`varied.${seed}`, { is: "failed" });
+    return checkOf(`varied.${seed}`, reason ? { is: "not judged", ...reason } : { is: "held" });
   });
   return { passed, failed, checks };
 }
@@ -41,12 +49,12 @@ export async function judgeVaried(context: Context): Promise<Judged & Pick<Cause
   const { passed, failed, checks } = await context.varied;
   if (failed.length > 0) runs.expectMore(runsOfSearch);
   const { causes, disturbed } = await findCauses(
-    failed,
+    failed.map((run) => ({ seed: run.seed, run })),
     passed.flatMap(({ points }) => points),
     (seed, rows, isAlone = false) =>
       runs.make(`varied.${seed}`, { profile: "varied", ...(rows && { rows }) }, { seed, isAlone }),
   );
-  const problems = causes.map(({ failed, sentence, whatToDo, row, points }): Problem => {
+  const problems = causes.map(({ failed, sentence, whatToDo, row, points }): Finding => {
     const names = failed.map(({ seed }) => `varied.${seed}`);
     const first = failed[0] as FailedRun;
     return {
@@ -60,12 +68,13 @@ export async function judgeVaried(context: Context): Promise<Judged & Pick<Cause
     };
   });
   const isWhole = checks.length >= seedCount;
-  const unshown = isWhole ? whatIsNotShown(plain, [...passed, ...failed.map(({ run }) => run)]) : [];
+  const unshown = isWhole ? whatIsNotShown(plain, [...passed, ...failed]) : [];
   const isAsked = plan.only?.includes(mixedName) || (isWhole && passed.length === checks.length);
-  const mixed = isAsked ? await judgeMixed(context) : { checks: [], problems: [] };
+  const mixed = isAsked ? await judgeMixed(context) : shown([]);
   return {
-    checks: [...checks, ...mixed.checks, ...unshown],
+    checks: [...checks, ...mixed.checks],
     problems: [...problems, ...mixed.problems],
+    notes: unshown,
     ...(disturbed && { disturbed }),
   };
 }
@@ -89,25 +98,25 @@ async function judgeMixed({ plan, runs, plain }: Context): Promise<Judged> {
       why: "the command failed once, and passed when it ran again",
       whatToDo: findDependency,
     });
-  const problem: Problem = {
+  return failedOn(mixedName, {
     name: mixedName,
     sentence: "Breaks when the responses of one run differ in what the specification leaves open",
     whatToDo: "Do not expect a response to have the form of an earlier one, such as its headers.",
     again: againWith(plan, "certify", "--only", mixedName, "--seed", String(plan.firstSeed)),
     ...lastLineOf(run),
     runs: [mixedName],
-  };
-  return { checks: [check(mixedName, "failed")], problems: [problem] };
+  });
 }
 
 /** What too few requests, or the client's own settings, kept from varying. */
-function whatIsNotShown({ report }: ClientRun, all: readonly ClientRun[]): Judgment[] {
+function whatIsNotShown({ report }: ClientRun, all: readonly ClientRun[]): Note[] {
   const covered = coveredOutcomes(report).map((outcome) => outcomeOf(outcome).status);
   const missing = [401, 403, 429].filter((status) => !covered.includes(status));
   const varied = new Set(all.flatMap(({ points }) => points.map(({ row }) => row)));
   const unvaried = [...new Set(all.flatMap((run) => run.unvaried))].filter((name) => !varied.has(name));
-  const statuses = missing.map((status) =>
-    check(`varied ${status}`, "not_judged", {
+  const statuses = missing.map(
+    (status): Note => ({
+      what: `varied ${status}`,
       why: `no request got a ${status}`,
       whatToDo: `Send a key that gets a ${status}.`,
     }),
@@ -115,5 +124,5 @@ function whatIsNotShown({ report }: ClientRun, all: readonly ClientRun[]): Judgm
   if (unvaried.length === 0) return statuses;
   const names = unvaried.map((name) => `\`${name}\``);
   const reason = { why: `your tests set ${listed(names, "and")}`, whatToDo: "Leave them out of your tests." };
-  return [...statuses, check("varied assumptions", "not_judged", reason)];
+  return [...statuses, { what: "varied assumptions", ...reason }];
 }

@@ -1,7 +1,7 @@
 import { commandLine, pluralize, runAgainWith } from "../report/plain-text.js";
 import { listed } from "../rules/schema/words.js";
 import { escapeControls } from "../rules/terminal-text.js";
-import { type CertifyResult, groupOf, type Judgment, type Problem } from "./certificate.js";
+import type { CertifyResult, Check, Finding } from "./certificate.js";
 
 /** How the user starts svc-sandbox, with the scenario if it was given. */
 export interface Program {
@@ -35,7 +35,7 @@ export function certificateText(
       "Allowed",
       allow.map((outcome) => `wrong answers on ${outcome}`),
     ),
-    ...notJudgedLines(checks),
+    ...notJudgedLines(certified),
   ];
   return `${lines.map(escapeControls).join("\n")}\n`;
 }
@@ -60,7 +60,7 @@ function problemsText(certified: CertifyResult, program: Program): string[] {
 }
 
 function problemLines(
-  { sentence, whatToDo, again, lastLine }: Problem,
+  { sentence, whatToDo, again, lastLine }: Finding,
   number: number,
   { command }: CertifyResult,
   program: Program,
@@ -86,22 +86,20 @@ const listLine = (title: string, words: readonly string[]) =>
   words.length === 0 ? [] : [`${title}: ${words.join(", ")}`];
 
 /** What held: each group with its count, and each kind of resend. */
-function heldWords(checks: readonly Judgment[]): string[] {
-  const countOf = (group: string, words: string) => {
-    const ofGroup = checks.filter(
-      ({ name, result }) => groupOf(name) === group && !/ /.test(name) && result !== "allowed",
-    );
-    const held = ofGroup.filter(({ result }) => result === "held").length;
+function heldWords(checks: readonly Check[]): string[] {
+  const countOf = (group: Check["group"], words: string) => {
+    const ofGroup = checks.filter((check) => check.group === group && check.result.is !== "allowed");
+    const held = ofGroup.filter(({ result }) => result.is === "held").length;
     return held === 0 ? [] : [`${words} (${held} of ${ofGroup.length})`];
   };
-  const resends = checks.filter(({ name }) => groupOf(name) === "resend");
+  const resends = checks.filter(({ group }) => group === "resend");
   const isWhole = (status: string) =>
-    resends.every(({ name, result }) => name.split(".")[1] !== status || result === "held");
+    resends.every(({ name, result }) => name.split(".")[1] !== status || result.is === "held");
   const statuses = [...new Set(resends.map(({ name }) => name.split(".")[1] as string))].sort();
   const kinds = statuses.flatMap((status) => {
     if (isWhole(status) && (status === "401" || status === "429")) return [status];
     return resends.flatMap(({ name, result }) =>
-      result === "held" && name.split(".")[1] === status ? [checkWords(name)] : [],
+      result.is === "held" && name.split(".")[1] === status ? [checkWords(name)] : [],
     );
   });
   return [
@@ -109,7 +107,7 @@ function heldWords(checks: readonly Judgment[]): string[] {
     ...countOf("answer", "wrong answers noticed"),
     ...kinds,
     ...countOf("fault", "faults"),
-    ...(checks.some(({ name, result }) => name === "advice" && result === "held")
+    ...(checks.some(({ group, result }) => group === "advice" && result.is === "held")
       ? ["no key in output or URL"]
       : []),
   ];
@@ -125,12 +123,14 @@ const checkWords = (name: string) =>
   resendWords[name] ?? name.replace(/^resend\.(?:(403)\.)?/, (_, status) => (status ? `${status} ` : ""));
 
 /** What was not judged, with the reason: the same one once. */
-function notJudgedLines(checks: readonly Judgment[]): string[] {
+function notJudgedLines({ checks, notes }: Pick<CertifyResult, "checks" | "notes">): string[] {
+  const ofChecks = checks.flatMap(({ name, result }) =>
+    result.is === "not judged" ? [{ ...result, what: checkWords(name) }] : [],
+  );
   const byReason = new Map<string, string[]>();
-  for (const { name, result, why, whatToDo } of checks) {
-    if (result !== "not_judged") continue;
+  for (const { what, why, whatToDo } of [...ofChecks, ...notes]) {
     const reason = `${why}. ${whatToDo}`;
-    byReason.set(reason, [...(byReason.get(reason) ?? []), checkWords(name)]);
+    byReason.set(reason, [...(byReason.get(reason) ?? []), what]);
   }
   return [...byReason].map(([reason, names]) => `Not judged: ${listed(names, "and")}: ${reason}`);
 }

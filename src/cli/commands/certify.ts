@@ -37,7 +37,7 @@ const { tls, cert, key } = flag.ofServer;
 const flags = {
   only: flag.option(
     "--only <name>",
-    "make only these runs besides the plain one: varied, answers, resends, faults, or one of them such as varied.3, answer.401.revoked, resend.403 or fault.hang; repeatable",
+    "make only these runs besides the plain one: varied, answer, resend, fault, or one of them such as varied.3, answer.401.revoked, resend.403 or fault.hang; repeatable",
     (text) => [text],
   ),
   faults: flag.toggle("--faults", "try every kind of fault (default: the four that break most clients)"),
@@ -89,7 +89,7 @@ export const certifyCommand = declareCommand({
   examples: {
     "svc-sandbox certify -- npm test": "a test suite that reads SVC_BASE_URL",
     "svc-sandbox certify --faults -- python3 -m pytest": "with every fault",
-    "svc-sandbox certify --only resends -- npm test": "only whether it sends a rejected key again",
+    "svc-sandbox certify --only resend -- npm test": "only whether it sends a rejected key again",
     "svc-sandbox certify --report client.json -- npm test": "with a certificate",
   },
   async run(call) {
@@ -108,8 +108,8 @@ export const certifyCommand = declareCommand({
       const [started, startedAt] = [stopwatch(), new Date(wallTime()).toISOString()];
       const say = (text: string) => void (flags.quiet || io.stderr.write(redactKeys(`${text}\n`)));
       say(`Running ${commandLine(rest)}, up to ${pluralize(jobs, "run")} in parallel`);
-      const ended: Tools["ended"] = (...run) => {
-        const line = progressLine(...run);
+      const ended: Tools["ended"] = (run, expected) => {
+        const line = progressLine(run, expected);
         if (line !== undefined) say(line);
       };
       const separate = (name: string) => {
@@ -146,9 +146,8 @@ export const certifyCommand = declareCommand({
 
 /** The line of a run that has ended; `undefined` if it could not start. The plain one shows what the command sends. */
 function progressLine(
-  name: string,
-  { result, report, failure }: ClientRun,
-  { number, expected }: Parameters<Tools["ended"]>[2],
+  { name, result, report, failure, number }: ClientRun,
+  expected: number,
 ): string | undefined {
   if (failure !== undefined) return undefined;
   if (name === "plain") return `${name}  ${pluralize(report.requests, "request")}`;

@@ -1,7 +1,7 @@
 import { type CertifyResult, resultOf } from "../../../src/certify/certificate.js";
 import { certify } from "../../../src/certify/judge.js";
 import type { CertifyPlan } from "../../../src/certify/plan.js";
-import type { ClientRun, Timeouts, Tools } from "../../../src/certify/run.js";
+import type { RunEnd, Timeouts, Tools } from "../../../src/certify/run.js";
 import { SeenRequests } from "../../../src/certify/seen-requests.js";
 import { nodePlatform } from "../../../src/node/platform.js";
 import { clientReport } from "../../../src/report/report.js";
@@ -79,7 +79,7 @@ async function runOnce(
   suite: Suite,
   conditions: RunConditions,
   { seed, random, number, timeouts: { total, silent } }: RunOptions,
-): Promise<ClientRun> {
+): Promise<RunEnd> {
   const time = createVirtualTime(start);
   const { stopwatch, wall } = time;
   const hook = conditionedRun(conditions);
