@@ -14,7 +14,7 @@ import {
   whyNothingTried,
   whyTooLittle,
 } from "./plan.js";
-import { judgeAllResends, resendKinds } from "./resends.js";
+import { contradicted, judgeAllResends, runsOfResends } from "./resends.js";
 import { type ClientRun, findDependency, type Reason, type Tools } from "./run.js";
 import { judgeVaried, runVaried } from "./varied.js";
 
@@ -32,7 +32,7 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
   if (plain === undefined || unusable !== undefined)
     return { ...done(shown([])), ...(unusable && { unusable }) };
   const covered = coveredOutcomes(plain.report);
-  runs.measured(plain, expectedRuns(plan, covered));
+  runs.measured(plain, expectedRuns(plan, plain, covered));
   const varied = runVaried(plan, runs, plain);
   const answers = createAnswers(plan, runs, plain);
   let hidden: Promise<Reason | undefined> | undefined;
@@ -52,7 +52,14 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
   }
   const reason = await hidden;
   const once = reason === undefined ? [] : [noted(onlyOnce, reason)];
-  const parts = [caused, faulty, resent, once, judgeAdvice(runs, plan), answered].flat();
+  const parts = [
+    caused,
+    faulty,
+    contradicted(resent, plain, runs.all),
+    once,
+    judgeAdvice(runs, plan),
+    answered,
+  ].flat();
   const checks = parts.flatMap(({ checks }) => checks);
   const untried = whyNothingTried(plan, checks, plain.report);
   const problems = parts.flatMap(({ problems }) => problems);
@@ -61,14 +68,12 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
 }
 
 /** How many runs a client without a problem takes. */
-function expectedRuns(plan: CertifyPlan, covered: readonly OutcomeId[]): number {
+function expectedRuns(plan: CertifyPlan, plain: ClientRun, covered: readonly OutcomeId[]): number {
   const seeds = seedsOf(plan);
   const answers = covered.filter((outcome) => isWanted(plan, `answer.${outcome}`));
-  const resends = resendKinds(covered).filter(({ name }) => isWanted(plan, name));
-  const isMixed = seeds.length > 1 || plan.only?.includes("varied.mixed");
-  // A 401 takes two forms.
-  const more = (isMixed ? 1 : 0) + (resends.some(({ name }) => name === "resend.401") ? 1 : 0);
-  return 1 + seeds.length + answers.length + resends.length + faultsAsked(plan).length + more;
+  const mixed = seeds.length > 1 || plan.only?.includes("varied.mixed") ? 1 : 0;
+  const resends = runsOfResends(plan, plain, covered);
+  return 1 + seeds.length + mixed + answers.length + resends + faultsAsked(plan).length;
 }
 
 async function whyUnusable(plain: ClientRun, runs: Runs): Promise<Reason | undefined> {

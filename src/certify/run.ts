@@ -3,7 +3,7 @@ import type { Report } from "../report/report-shape.js";
 import { isFault, type OutcomeId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import type { RunConditions } from "../runs/conditions.js";
-import type { VariedPoint } from "../sandbox/journal/counts.js";
+import type { Arrival, VariedPoint } from "../sandbox/journal/counts.js";
 
 /** The requests with one key in a run. */
 export interface SentKey {
@@ -17,6 +17,9 @@ export interface KeyRequest {
   readonly id: string;
   /** Where it ended, or would have ended without the conditions of the run. */
   readonly outcome: OutcomeId;
+  readonly isHit?: boolean;
+  /** How it came after the last rejection of its key by a resend. */
+  readonly arrival?: Arrival | undefined;
 }
 
 /** When a run is ended, in milliseconds. */
@@ -54,8 +57,6 @@ export interface RunEnd {
   /** The requests that the conditions of the run hit, and where the first would have ended. */
   readonly hits: number;
   readonly hitOutcome: OutcomeId | undefined;
-  /** The requests that were accepted although they must not follow. */
-  readonly rewards: readonly { readonly id: string; readonly afterMs: number }[];
   /** The last response, and how it varied. */
   readonly last: (KeyRequest & Pick<RunEnd, "points">) | undefined;
   /** Where the client's tests set the seed of a sandbox to another one than the run's, as a sentence. */
@@ -141,10 +142,13 @@ export function whyNotJudged(
   return { why, whatToDo: `Send the same keys to the same endpoints in each run. ${rerun}` };
 }
 
-/** What the plain run sent and the run did not, as in "`active` (200.test)". */
+/** What the plain run sent and the run did not, as in "`active` (200.test)". What follows a request that was hit may change with it. */
 function missingIn(plain: Pick<RunEnd, "sent">, run: Pick<RunEnd, "sent">): string[] {
   const inRun = new Set(run.sent.flatMap(requestsOf));
-  return [...new Set(plain.sent.flatMap(requestsOf))].filter((request) => !inRun.has(request));
+  const isHit = (key: string) =>
+    run.sent.some((one) => one.key === key && one.requests.some((request) => request.isHit));
+  const others = plain.sent.filter(({ key }) => !isHit(key));
+  return [...new Set(others.flatMap(requestsOf))].filter((request) => !inRun.has(request));
 }
 
 function requestsOf({ key, isUnknown, requests }: SentKey): string[] {

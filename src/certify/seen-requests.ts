@@ -17,7 +17,6 @@ export class SeenRequests implements Counting {
   readonly #points = new Map<string, VariedPoint>();
   readonly #scenarios = new Set<string>();
   readonly #unvaried = new Set<string>();
-  readonly #rewards: RunEnd["rewards"][number][] = [];
   #hits = 0;
   #hitOutcome: OutcomeId | undefined;
   #pinned: Observation["pinned"];
@@ -52,7 +51,6 @@ export class SeenRequests implements Counting {
       points: [...this.#points.values()],
       hits: this.#hits,
       hitOutcome: this.#hitOutcome,
-      rewards: this.#rewards,
       last: this.#last,
       pinned: pinned && `${pinned.place ?? "the client's code"} sets the seed ${pinned.seed}`,
       unvaried: [...this.#unvaried],
@@ -64,13 +62,13 @@ export class SeenRequests implements Counting {
     const key = ref ?? fingerprint ?? "";
     const sent = this.#sent.get(key) ?? { key, isUnknown: ref === null, requests: [] };
     this.#sent.set(key, sent);
-    sent.requests.push({ id, outcome: seen.hit ?? outcome });
+    const { hit, arrival } = seen;
+    sent.requests.push({ id, outcome: hit ?? outcome, isHit: hit !== undefined, arrival });
     const points = seen.points.filter(({ row, variant }) => wordsOf(row, variant) !== undefined);
     for (const point of points) this.#points.set(idOfPoint(point), point);
     this.#last = { id, outcome, points };
-    this.#hitOutcome ??= seen.hit;
-    this.#hits += seen.hit === undefined ? 0 : 1;
-    if (seen.rewardedAfterMs !== undefined) this.#rewards.push({ id, afterMs: seen.rewardedAfterMs });
+    this.#hitOutcome ??= hit;
+    this.#hits += hit === undefined ? 0 : 1;
     this.#pinned ??= seen.pinned;
     this.#scenarios.add(seen.scenario);
     for (const name of seen.unvaried) this.#unvaried.add(name);

@@ -117,7 +117,7 @@ const resendWords: Readonly<Record<string, string>> = {
   "resend.429.without": "429 without Retry-After",
   "resend.429.seconds": "429 with Retry-After",
   "resend.429.date": "429 with a date",
-  "resend.503.date": "503 with a date",
+  "resend.503.seconds": "503 with Retry-After",
 };
 const checkWords = (name: string) =>
   resendWords[name] ?? name.replace(/^resend\.(?:(403)\.)?/, (_, status) => (status ? `${status} ` : ""));

@@ -9,7 +9,7 @@ import {
 } from "../../certify/certificate.js";
 import { certify } from "../../certify/judge.js";
 import { type CertifyPlan, groupNames, mixedName, seedIn, seedsOf } from "../../certify/plan.js";
-import { resendKinds } from "../../certify/resends.js";
+import { resendKinds } from "../../certify/resend-kinds.js";
 import type { ClientRun, Tools } from "../../certify/run.js";
 import { certificateText, lastOutput } from "../../certify/verdict.js";
 import { stopwatch, wallTime } from "../../library/real-time.js";
