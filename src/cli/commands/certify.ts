@@ -43,7 +43,7 @@ const flags = {
   faults: flag.toggle("--faults", "try every kind of fault (default: the four that break most clients)"),
   allow: flag.option(
     "--allow <outcome>",
-    "accept that the command passes with the wrong answer on this path, such as 200.retiring; repeatable",
+    "accept that the command passes with the wrong answer on this outcome, such as 200.retiring; repeatable",
     (text) => [text],
   ),
   report: flag.option("--report <file>", "write the certificate to this file, as JSON", flag.fileName),
