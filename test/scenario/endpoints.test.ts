@@ -19,7 +19,14 @@ const long = "x".repeat(33_000);
 test.each<[endpoint: string, code: string, path: string, words: RegExp]>([
   ["9a: { path: /a }", "bad_format", "endpoints.9a", /operation id.*start with a letter/],
   [`${"a".repeat(65)}: { path: /a }`, "bad_format", `endpoints.${"a".repeat(65)}`, /at most 63/],
-  ["getRelyingPartyContext: { path: /a }", "bad_format", "endpoints.getRelyingPartyContext", /built in/],
+  ...["getRelyingPartyContext", "test", "live", "legacy", "retiring", "replacement"].map(
+    (name): [string, string, string, RegExp] => [
+      `${name}: { path: /a, status: 201 }`,
+      "bad_format",
+      `endpoints.${name}`,
+      /belongs to \S+\/me: choose another name/,
+    ],
+  ),
   ["a: {}", "missing_field", "endpoints.a.path", /path is missing/],
   ["a: { path: a }", "bad_format", "endpoints.a.path", /start it with \//],
   ["a: { path: https://x.example/a }", "bad_format", "endpoints.a.path", /without the address/],

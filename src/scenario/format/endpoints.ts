@@ -1,20 +1,18 @@
-import { mePath, successStatuses } from "../../rules/outcomes.js";
+import { apiOutcomes, isSuccess, mePath, successStatuses } from "../../rules/outcomes.js";
 import * as s from "../../rules/schema/shape.js";
 import { scope } from "./fields.js";
 import { headerName, headerValue } from "./steps.js";
 
-/** The operation id of `/me`. */
-const meOperation = "getRelyingPartyContext";
-const operationIdPattern = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+/** The operation id of `/me`, and the names of its successes: another endpoint would cover them. */
+const namesOfMe = ["getRelyingPartyContext", ...apiOutcomes.filter(isSuccess).map((id) => id.slice(4))];
 
 const operationId = s.text({
   noun: "the operation id of an endpoint",
   example: "listConsents",
-  pattern: operationIdPattern,
-  isAllowed: (name) => name !== meOperation,
+  pattern: new RegExp(`^(?!(?:${namesOfMe.join("|")})$)[A-Za-z][A-Za-z0-9_-]{0,63}$`),
   hint: (name) =>
-    name === meOperation
-      ? `${meOperation} is built in: choose another name`
+    namesOfMe.includes(name)
+      ? `${name} belongs to ${mePath}: choose another name`
       : "start with a letter, then write at most 63 letters, digits, _ and -",
 });
 
