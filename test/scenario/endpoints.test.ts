@@ -33,7 +33,23 @@ test.each<[endpoint: string, code: string, path: string, words: RegExp]>([
   ["a: { path: '/a?b' }", "bad_format", "endpoints.a.path", /remove \? or #/],
   ["a: { path: '/a#b' }", "bad_format", "endpoints.a.path", /remove \? or #/],
   ["a: { path: /a//b }", "bad_format", "endpoints.a.path", /each \/ once/],
-  ["a: { path: /a/../b }", "bad_format", "endpoints.a.path", /without \.\./],
+  ["a: { path: /a/../b }", "bad_format", "endpoints.a.path", /without \. and \.\./],
+  ["a: { path: /a/./b }", "bad_format", "endpoints.a.path", /without \. and \.\./],
+  ["a: { path: /a/%2e%2E }", "bad_format", "endpoints.a.path", /without \. and \.\./],
+  ...[":id", "<id>", "<int:id>", "[id]", "$id"].map((id): [string, string, string, RegExp] => [
+    `a: { path: "/a/${id}/b" }`,
+    "bad_format",
+    "endpoints.a.path",
+    /: write \/a\/\{id\}\/b$/,
+  ]),
+  ...["*", "(.*)", "a$b", ":id(\\\\d+)", ":id?"].map((segment): [string, string, string, RegExp] => [
+    `a: { path: "/a/${segment}" }`,
+    "bad_format",
+    "endpoints.a.path",
+    segment === ":id?" ? /remove \? or #/ : /a parameter is a whole segment/,
+  ]),
+  ["a: { path: /100% }", "bad_format", "endpoints.a.path", /a % as %25/],
+  [`a: { path: /${"x".repeat(1000)} }`, "bad_format", "endpoints.a.path", /at most 1,000/],
   ["a: { path: '/a b' }", "bad_format", "endpoints.a.path", /%20/],
   ["a: { path: /é }", "bad_format", "endpoints.a.path", /encode/],
   ["a: { path: '/a/{id}.json' }", "bad_format", "endpoints.a.path", /whole segment/],
@@ -78,6 +94,11 @@ test.each<[endpoint: string, code: string, path: string, words: RegExp]>([
   const [[, , , message, hint] = []] = problemsOf(endpoint);
   expect(`${message}: ${hint}`).toMatch(words);
 });
+
+test.each(["/", "/a..b", "/@me", "/a:b", "/%c3%a9", "/a%20b", "/a/", "/m;v=1", "/x-1_2.3~", "/a+b!&',="])(
+  "a path that clients can send is fine: %s",
+  (path) => expect(problemsOf(`a: { path: "${path}" }`)).toEqual([]),
+);
 
 test("two endpoints have other paths or methods, whatever their parameters are called", () => {
   const message = expect.stringContaining('"a" already responds to GET /a/{y}');
