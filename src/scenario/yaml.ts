@@ -333,7 +333,7 @@ function placeIn(tree: Tree, source: SourceText, path: FieldPath, pointAt: "key"
     node = aliasTarget(tree, node);
     depth += 1;
   }
-  return { place: placeAt(source, offset), depth };
+  return { place: placeAt(source, offset), depth, written: isScalar(node) ? node.source : undefined };
 }
 
 /** YAML without aliases, and with quotes around what YAML 1.1 would read as dates or booleans. */

@@ -85,7 +85,12 @@ test.each<[endpoint: string, code: string, path: string, words: RegExp]>([
   ],
   [`a: { path: /a, body: ["${long}", "${long}"] }`, "endpoint_contradiction", "endpoints.a.body", /64 KiB/],
   [`a: { path: /a, body: [&x "${long}", *x] }`, "endpoint_contradiction", "endpoints.a.body", /aliases/],
-  ["a: { path: /a, body: .inf }", "endpoint_contradiction", "endpoints.a.body", /JSON does not have/],
+  [
+    "a: { path: /a, body: .inf }",
+    "out_of_range",
+    "endpoints.a.body",
+    /no exact number \.inf: put it in quotes/,
+  ],
   ["a: { path: /a, scope: 1 }", "wrong_type", "endpoints.a.scope", /scope name/],
   ["a: { path: /a, delay: 1 }", "unknown_field", "endpoints.a.delay", /unknown field/],
   ["a: null", "endpoint_contradiction", "endpoints.a", /removes nothing/],
