@@ -25,15 +25,10 @@ test.each(doors)(
       send({ method, path, headers: { "x-api-key": sandbox.secret(ref as "main") } });
     const created = await call("main", "POST", consents);
     expect([created.status, bodyOf(created)]).toEqual([201, withEndpoints.endpoints.createConsent.body]);
-    expect(headerOf(created, "location")).toBe(`${consents}/c-1`);
     expect(headerOf(created, "content-type")).toBe("application/json");
     expect(headerOf(created, "x-request-id")).toMatch(/^req_/);
     const one = await call("narrow", "GET", `${consents}/any%20one?x=1`);
-    expect([one.status, bodyOf(one), headerOf(one, "cache-control")]).toEqual([
-      200,
-      { data: { id: "c-1" } },
-      "no-store",
-    ]);
+    expect([one.status, bodyOf(one)]).toEqual([200, { data: { id: "c-1" } }]);
     const ended = await call("main", "DELETE", `${consents}/c-1`);
     expect([ended.status, ended.body, headerOf(ended, "content-type")]).toEqual([204, "", undefined]);
     expect(await send({ path: consents })).toEqual(await me());
@@ -123,12 +118,11 @@ test.each<[method: string, path: string, status: number, body: string]>([
   },
 );
 
-test("in varied, the value of a body, an endpoint's headers and the scopes of keys stay", async () => {
+test("in varied, the value of a body and the scopes of keys stay", async () => {
   const endpoints = {
     plain: {
       path: "/plain",
       scope: "parcels:read",
-      headers: { "Cache-Control": "max-age=9" },
       body: { a: ["</é"] },
     },
   };
@@ -144,7 +138,6 @@ test("in varied, the value of a body, an endpoint's headers and the scopes of ke
       sandbox.fetch("https://any.example/plain", { headers: { "x-api-key": sandbox.secret(ref) } });
     expect((await read("lacks")).status).toBe(403);
     const response = await read("has");
-    expect(response.headers.get("cache-control")).toBe("max-age=9");
     const text = await response.text();
     expect(JSON.parse(text)).toEqual({ a: ["</é"] });
     texts.add(text);

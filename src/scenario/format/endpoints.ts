@@ -1,7 +1,6 @@
 import { apiOutcomes, isSuccess, mePath, successStatuses } from "../../rules/outcomes.js";
 import * as s from "../../rules/schema/shape.js";
 import { scope } from "./fields.js";
-import { headerName, headerValue } from "./steps.js";
 
 /** The operation id of `/me`, and the names of its successes: another endpoint would cover them. */
 const namesOfMe = ["getRelyingPartyContext", ...apiOutcomes.filter(isSuccess).map((id) => id.slice(4))];
@@ -50,23 +49,11 @@ const endpointPath = s.text({
   },
 });
 
-/** The headers of a connection, and those that the sandbox sends itself. */
-const ownHeader =
-  /^(?:connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade|content-type|content-length|date|retry-after|x-request-id|x-sandbox-.*|(?:x-)?ratelimit.*)$/i;
-
-const responseHeaderName = s.text({
-  ...headerName,
-  noun: "the name of a header to set here",
-  isAllowed: (name) => !ownHeader.test(name),
-  hint: (name) => (ownHeader.test(name) ? `remove it: the sandbox sends ${name} itself` : undefined),
-});
-
 const endpointFields = s.mapping({
   method: s.optional(s.choice(["GET", "POST", "PUT", "PATCH", "DELETE"])),
   path: endpointPath,
   scope: s.optional(s.orNull(scope())),
   status: s.optional(s.choice(successStatuses)),
-  headers: s.optional(s.record(headerValue, responseHeaderName)),
   body: s.optional(s.anything()),
 });
 
