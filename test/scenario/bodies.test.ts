@@ -49,6 +49,35 @@ test("given as JavaScript, an integer is safe, and a number finite", () => {
   expect(problems([2 ** 53 - 1, 0.1, 5e-324, -0])).toEqual([]);
 });
 
+const tagged = [
+  "!!set { a }",
+  "!!timestamp 2026-03-02",
+  "!!omap [a: 1]",
+  "!!binary SGk=",
+  "!!pairs [a: 1]",
+  "!own 1",
+];
+const places = [
+  "endpoints: { a: { path: /a, body: ^ } }",
+  "endpoints: { a: { path: /a, body: [{ x: ^ }] } }",
+  "story: [{ request: { key: main, body: ^ } }]",
+  "story: [{ request: { key: main }, expect: { body: { x: ^ } } }]",
+  "x-any: ^",
+];
+test.each(tagged)("a tag that is not plain data is refused at its place: %s", (value) => {
+  for (const text of places)
+    expect(problemsOf(() => parseScenario(start + text.replace("^", value)))).toEqual([
+      ["not_plain_data", "", 3, text.indexOf("^") + 1],
+    ]);
+});
+
+test("the tags of plain data are fine", () => {
+  const text =
+    "{ s: !!str 5, i: !!int 5, f: !!float 5, m: !!map { !!merge <<: { a: 1 } }, l: !!seq [!!null null] }";
+  const body = { s: "5", i: 5, f: 5, m: { a: 1 }, l: [null] };
+  expect(parseScenario(inEndpoint(text)).endpoints?.a?.body).toEqual(body);
+});
+
 /** The value of a decimal number, times 10^1000. */
 function scaled(text: string): bigint {
   const [, sign, whole = "", fraction = "", exponent = 0] =
