@@ -8,6 +8,7 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -82,6 +83,12 @@ export function makeFolder(path: string, mode = 0o777): void {
 export function fileFailure(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return fileErrorWords[code ?? ""] ?? code ?? message;
+}
+
+/** Throws unless a read ends: it would wait for a pipe's writer, and no signal could end the process. */
+export function requireFile(stats: Stats, whatToDo = ""): void {
+  if (stats.isFIFO()) throw new Error(`it is a pipe${whatToDo}`);
+  if (!stats.isFile() && !stats.isDirectory()) throw new Error("it is not a regular file");
 }
 
 /** Why a file of the user cannot be read, whose absence is no defect of its folder. */
