@@ -160,6 +160,8 @@ function addLine({ counters, history }: SandboxState, line: RunLine): void {
 
 const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants;
 const longestFile = 256 * 1024 * 1024;
+/** No request has one: bodies have at most 64 KiB, and headers as much. */
+const longestLine = 1024 * 1024;
 
 /** Opens a file that any program may have put there: reading a pipe would wait, and a device has no end. */
 function openRegular(file: string): number {
@@ -182,20 +184,29 @@ class GrowingFile {
 
   /** Reads the complete lines that were added since the last call. */
   read(): RunLine[] {
-    const chunks = [this.#rest];
+    const lines: string[] = [];
     const part = Buffer.alloc(64 * 1024);
     const descriptor = openRegular(this.#path);
-    for (;;) {
-      const length = readSync(descriptor, part, 0, part.length, this.#position);
-      if (length === 0) break;
-      this.#position += length;
-      chunks.push(Buffer.from(part.subarray(0, length)));
+    try {
+      for (;;) {
+        const length = readSync(descriptor, part, 0, part.length, this.#position);
+        if (length === 0) return lines.map((line) => parsedJson(line) as RunLine);
+        this.#position += length;
+        lines.push(...this.#linesWith(part.subarray(0, length)));
+      }
+    } finally {
+      closeSync(descriptor);
     }
-    closeSync(descriptor);
-    const text = Buffer.concat(chunks);
-    const end = text.lastIndexOf("\n") + 1;
-    this.#rest = text.subarray(end);
-    const lines = text.toString("utf8", 0, end).split("\n").slice(0, -1);
-    return lines.map((line) => parsedJson(line) as RunLine);
+  }
+
+  #linesWith(part: Buffer): string[] {
+    const bytes = Buffer.concat([this.#rest, part]);
+    const end = bytes.lastIndexOf("\n") + 1;
+    this.#rest = bytes.subarray(end);
+    // The others are shorter than a part.
+    const longest = end === 0 ? bytes.length : bytes.indexOf("\n");
+    if (longest > longestLine)
+      throw new Error(`${basename(this.#path)} has a line of more than ${longestLine / 2 ** 20} MB`);
+    return bytes.toString("utf8", 0, end).split("\n").slice(0, -1);
   }
 }
