@@ -1,4 +1,5 @@
 import { type AdviceId, adviceTable } from "../rules/advice.js";
+import { variableOf } from "../rules/api-key.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import type { Resend } from "../runs/conditions.js";
 
@@ -67,3 +68,6 @@ export function positionsIn({ places, least }: ResendKind, count: number): [numb
 
 export const whatToDoAfter = ({ advice }: ResendKind) =>
   (adviceTable.find(({ id }) => id === advice) as { readonly whatToDo: string }).whatToDo;
+
+/** The end of the variable that has the key, such as `ACTIVE`. */
+export const nameOfKey = (ref: string) => variableOf(ref).replace("SVC_KEY_", "");

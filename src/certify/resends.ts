@@ -7,7 +7,7 @@ import { outageDelayMs } from "../runs/rejections.js";
 import type { CheckResult, Finding } from "./certificate.js";
 import { type Context, checkOf, failed, type Judged, noted, open, shown } from "./context.js";
 import { againWith, type CertifyPlan, isWanted, longestWait, minPasses, resendKeyOf } from "./plan.js";
-import { positionsIn, type ResendKind, resendKinds, whatToDoAfter } from "./resend-kinds.js";
+import { nameOfKey, positionsIn, type ResendKind, resendKinds, whatToDoAfter } from "./resend-kinds.js";
 import {
   type ClientRun,
   type KeyRequest,
@@ -180,7 +180,10 @@ class ResentKey {
 }
 
 /** What a run shows in which one request was rejected: whether the command failed, used no such response, or the key came again. */
-type Trial = { readonly is: "failed" | "unused" | "again"; readonly run?: ClientRun } | NotJudged;
+type Trial =
+  | { readonly is: "failed" | "unused" }
+  | { readonly is: "again"; readonly run: ClientRun }
+  | NotJudged;
 
 /** After a lasting rejection with more requests, each of the first ones is tried. */
 const [maxPositions, maxRecovered] = [8, 4];
@@ -202,7 +205,7 @@ class Trials {
     const lasting = when === "always" ? this.#key.reject(this.#kind) : undefined;
     await this.#tryEach(each);
     for (const at of others) {
-      if (this.#held() !== undefined || this.#all("again").length > 0) break;
+      if (this.#held() !== undefined || this.#requests("again").length > 0) break;
       await this.#tryEach([at]);
     }
     const found = (await this.#prove()) ?? (await this.#whyLasting(await lasting));
@@ -214,13 +217,13 @@ class Trials {
   /** The requests whose rejection made the command fail: for a key that was sent twice, not the first one alone. */
   #held(): Held | undefined {
     const { accepted, ref } = this.#key;
-    const requests = this.#all("failed");
+    const requests = this.#requests("failed");
     const isEnough = this.#kind.when === "too soon" || accepted === 1 || requests.some((at) => at > 1);
     if (requests.length === 0 || !isEnough) return undefined;
     return { is: "held", key: ref, requests, of: accepted };
   }
 
-  readonly #all = (is: Trial["is"]) =>
+  readonly #requests = (is: Trial["is"]) =>
     [...this.#trials].flatMap(([at, trial]) => (trial.is === is ? at : [])).sort((one, other) => one - other);
 
   #firstOf(most: number): number[] {
@@ -240,7 +243,13 @@ class Trials {
     const reason = this.#key.whyNotJudged(run);
     if (reason !== undefined) return leave(reason);
     if (this.#key.more(run) <= 0) return { is: "unused" };
-    const waits = this.#kind.when === "too soon" && this.#arrivals(run, "early").length === 0;
+    if (this.#kind.when === "always") return { is: "again", run };
+    if (this.#arrivals(run, "early").length === 0) return { is: "failed" };
+    // Who waits is rejected again each time, and gives up, or sends more only in time.
+    const again = await this.#rejectAgain(at);
+    if (!isEnded(again)) return unended(again);
+    const waits =
+      again.result === "failed" || this.#key.more(again) <= this.#arrivals(again, "in time").length;
     return waits ? { is: "failed" } : { is: "again", run };
   }
 
@@ -265,32 +274,27 @@ class Trials {
   }
 
   /** Proves a request that was sent again; others are left as what their runs show. */
-  async #prove(): Promise<Seen | undefined> {
-    for (const at of this.#all("again")) {
-      const seen = await this.#proveAt(at, this.#trials.get(at) as Trial & { readonly run: ClientRun });
+  async #prove(): Promise<Proven | undefined> {
+    for (const [at, trial] of this.#trials) {
+      if (trial.is !== "again") continue;
+      const seen = await this.#proveAt(at, trial.run);
       if (seen.is === "proven") return seen;
-      this.#trials.set(at, seen.is === "held" ? { is: "failed" } : seen);
+      this.#trials.set(at, seen);
     }
     return undefined;
   }
 
-  async #proveAt(at: number, { run: first }: { readonly run: ClientRun }): Promise<Seen> {
-    if (this.#kind.when === "too soon") {
-      const run = await this.#rejectAgain(at);
-      if (!isEnded(run)) return unended(run);
-      // Who waits is rejected again each time, and gives up.
-      if (run.result === "failed" || this.#key.more(run) <= this.#arrivals(run, "in time").length)
-        return { is: "held" };
-    }
+  async #proveAt(at: number, first: ClientRun): Promise<NotJudged | Proven> {
     const reason = await this.#key.whyUnsteady();
     if (reason !== undefined) return leave(reason);
-    const control = await this.#control(at);
-    if (!isEnded(control)) return unended(control);
-    const isOfAny = this.#isSentAgain(control);
-    if (isOfAny) {
-      const why = await this.#whyNotOfAny(at, control);
-      if (why !== undefined) return leave(why);
+    let isOfAny = false;
+    for (let left = minPasses; left > 0 && !isOfAny; left--) {
+      const control = await this.#reject(at, notFound);
+      if (!isEnded(control)) return unended(control);
+      isOfAny = this.#isSentAgain(control);
     }
+    const why = isOfAny ? await this.#whyNotOfAny(at, first) : undefined;
+    if (why !== undefined) return leave(why);
     for (let left = minPasses - 1; left > 0; left--)
       if (!this.#isRecovered(await this.#rejectAgain(at))) return leave(this.#notProven(first));
     return { is: "proven", kind: this.#kind, isOfAny };
@@ -298,20 +302,10 @@ class Trials {
 
   #isSentAgain = (run: ClientRun) => run.result === "passed" && this.#key.more(run) > 0;
 
-  /** The same request with a 404: the first run that sends it again or does not end, or the last one. */
-  async #control(at: number): Promise<ClientRun | undefined> {
-    let run: ClientRun | undefined;
-    for (let left = minPasses; left > 0; left--) {
-      run = await this.#reject(at, notFound);
-      if (!isEnded(run) || this.#isSentAgain(run)) break;
-    }
-    return run;
-  }
-
   /** Why a client that sends a 404 again as well may not do so on its own; `undefined` if it sends each status but 200 again. */
-  async #whyNotOfAny(at: number, control: ClientRun): Promise<Reason | undefined> {
+  async #whyNotOfAny(at: number, run: ClientRun): Promise<Reason | undefined> {
     const { accepted, ref } = this.#key;
-    const why = `after ${this.#kind.after} and a 404 alike, ${variableOf(ref)} was sent again (${idOfHit(control)})`;
+    const why = `after ${this.#kind.after} and a 404 alike, ${variableOf(ref)} was sent again (${idOfHit(run)})`;
     if (accepted === 1) return { ...this.#key.sentOnce, why };
     const hidden = await this.#key.context.whyHidden();
     if (hidden !== undefined) return hidden;
@@ -418,8 +412,6 @@ function excessOf({ hits, sent }: ClientRun, calls: number): number {
   return Math.max(hits - maxRequests * calls, longest >= longestRow ? hits - maxHasty * calls : 0);
 }
 
-const nameOf = (ref: string) => variableOf(ref).replace("SVC_KEY_", "");
-
 /** Kinds after which the same must not follow are one problem. */
 function problemOf(
   proven: readonly Proven[],
@@ -438,9 +430,9 @@ function problemOf(
   const isOfAny = proven.every((one) => one.isOfAny);
   const control = isOfAny ? "it also sends a 404 again" : "with a 404 in its place, it did not";
   const sentences = {
-    always: `Sends ${nameOf(ref)} again after ${after}: one request was rejected, another one came, and the command passed; ${control}`,
-    "too soon": `${time} on any clock that the sandbox sees: if your tests replace the pause, move the sandbox's clock by it. Otherwise your client sends again too soon after ${after}: the command passed with a request with ${nameOf(ref)} before its time`,
-    hasty: `Does not pause or give up after ${after}: ${proven[0]?.outage} with ${nameOf(ref)}`,
+    always: `Sends ${nameOfKey(ref)} again after ${after}: one request was rejected, another one came, and the command passed; ${control}`,
+    "too soon": `${time} on any clock that the sandbox sees: if your tests replace the pause, move the sandbox's clock by it. Otherwise your client sends again too soon after ${after}: the command passed with a request with ${nameOfKey(ref)} before its time`,
+    hasty: `Does not pause or give up after ${after}: ${proven[0]?.outage} with ${nameOfKey(ref)}`,
   };
   return {
     name: names[0] as string,
@@ -473,11 +465,13 @@ function whyContradicted(name: string, plain: ClientRun, passed: readonly Client
     String(outcomeOf(outcome).status) === status && (code === undefined || outcomeOf(outcome).code === code);
   for (const { key, isUnknown } of plain.sent) {
     // A run with another seed sends another key in place of an unknown one.
-    const requestsIn = ({ sent, hitOutcome }: ClientRun) =>
-      sent
+    const requestsIn = ({ sent }: ClientRun) => {
+      const replaced = sent.flatMap(({ requests }) => requests.filter(({ isHit }) => isHit));
+      return sent
         .filter((one) => (isUnknown ? one.isUnknown : one.key === key))
         .flatMap(({ requests }) => requests)
-        .filter(({ outcome }) => isOfKind(outcome) && outcome !== hitOutcome);
+        .filter(({ outcome }) => isOfKind(outcome) && !replaced.some((one) => one.outcome === outcome));
+    };
     const contrary = passed.filter((run) => requestsIn(run).length > requestsIn(plain).length);
     const [first] = contrary;
     if (first === undefined) continue;
