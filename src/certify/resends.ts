@@ -307,8 +307,10 @@ class Trials {
     const { accepted, ref } = this.#key;
     const why = `after ${this.#kind.after} and a 404 alike, ${variableOf(ref)} was sent again (${idOfHit(run)})`;
     if (accepted === 1) return { ...this.#key.sentOnce, why };
-    const hidden = await this.#key.context.whyHidden();
+    const { whyHidden, plain } = this.#key.context;
+    const hidden = await whyHidden();
     if (hidden !== undefined) return hidden;
+    if (!isEachRepeated(plain)) return { why, whatToDo: noPolling };
     for (const position of this.#firstOf(maxRecovered).filter((one) => one !== at))
       if (!this.#isRecovered(await this.#rejectAgain(position))) return { why, whatToDo: noPolling };
     const empty = await this.#reject(at, { as: "empty" });
@@ -351,6 +353,14 @@ const unused: Reason = {
 };
 
 const noPolling = "Turn off what repeats requests in your tests, such as polling until a 200.";
+
+/** Whether each key with its own 401 or 403 comes more than once, as a client sends it that sends each of these again. */
+function isEachRepeated({ sent }: ClientRun): boolean {
+  const rejected = sent.filter(({ requests }) =>
+    requests.some(({ outcome }) => [401, 403].includes(outcomeOf(outcome).status)),
+  );
+  return rejected.length > 0 && rejected.every(({ requests }) => requests.length > 1);
+}
 
 const idOfHit = ({ sent }: ClientRun) =>
   sent.flatMap(({ requests }) => requests).find(({ isHit }) => isHit)?.id ?? "";

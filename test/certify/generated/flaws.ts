@@ -272,13 +272,16 @@ const ofRetrying: readonly Flaw[] = [
   {
     does: "sends a key again after a 401, if it has worked",
     causes: ["resend.401"],
-    client: { triesAfter: ({ status }, _, hasWorked) => (status === 401 && hasWorked ? 2 : 1) },
+    client: {
+      triesAfter: ({ status }, _, hasWorked) => (status === 401 && hasWorked ? 2 : 1),
+      caches: false,
+    },
     suite: (suite) => thrice(suite),
   },
   {
     does: "sends a key again once after a 401",
     causes: ["resend.401"],
-    client: { triesAfter: ({ status }) => (status === 401 ? 2 : 1), pauseMs: 1 },
+    client: { triesAfter: ({ status }) => (status === 401 ? 2 : 1), pauseMs: 1, tries: 3 },
     suite: inTurn,
   },
   ...["insufficient_scope", "access_denied"].map(

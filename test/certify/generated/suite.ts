@@ -191,7 +191,7 @@ function drawTests(draw: RandomStream, isFresh: boolean): Test[] {
   });
   const tests = [...new Set<KeyRef>(["active", "rate-limited", ...refs])].map((key): Test => {
     const times = isRandom && chance(50) ? ([1, between(2, 6)] as const) : chance(30) ? between(2, 5) : 1;
-    return { key, times, isParallel: chance(15), polls: keys[key] === 200 && chance(4) };
+    return { key, times, isParallel: chance(15), polls: keys[key] === 200 && chance(3) };
   });
   if (isFresh && chance(50)) tests.push({ key: "rate-limited-minute", times: 1, isParallel: false });
   return shuffled(tests, draw);
