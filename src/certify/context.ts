@@ -93,6 +93,14 @@ export function shown(
   return { checks, problems, notes };
 }
 
+/** What is left if a failure shows nothing: checks that failed are not judged, for this reason. */
+export function withoutFailures({ checks, notes }: Judged, reason: Reason): Judged {
+  const left = checks.map((check) =>
+    check.result.is === "failed" ? checkOf(check.name, { is: "not judged", ...reason }) : check,
+  );
+  return shown(left, [], notes);
+}
+
 /** How the varied runs ended. */
 export interface Variations extends Pick<Judged, "checks"> {
   readonly passed: readonly ClientRun[];

@@ -2,7 +2,7 @@ import type { Profile } from "../rules/assumptions.js";
 import { type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { createAnswers, judgeAnswers, whyUnnoticed } from "./answers.js";
 import { type Certification, type Finding, onlyOnce } from "./certificate.js";
-import { type Context, checkOf, held, type Judged, noted, Runs, shown } from "./context.js";
+import { type Context, checkOf, held, type Judged, noted, Runs, shown, withoutFailures } from "./context.js";
 import { judgeFaults } from "./faults.js";
 import {
   againOf,
@@ -46,18 +46,20 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
   ]);
   const caused = await judgeVaried(context);
   if (caused.disturbed !== undefined) {
-    tools.separate(`varied.${caused.disturbed.seed}`);
+    tools.separate(caused.disturbed.name);
     const again = await certify(plan, tools);
     return { ...again, runs: again.runs + runs.all.length };
   }
   const reason = await hidden;
   const once = reason === undefined ? [] : [noted(onlyOnce, reason)];
-  const parts = [caused, faulty, resent, once, judgeAdvice(runs, plan), answered].flat();
+  const { unstable } = caused;
+  const faults = unstable === undefined ? faulty : faulty.map((seen) => withoutFailures(seen, unstable));
+  const parts = [judgeAdvice(runs, plan), resent, caused, faults, once, answered].flat();
   const checks = parts.flatMap(({ checks }) => checks);
-  const untried = whyNothingTried(plan, checks, plain.report);
+  const why = unstable ?? whyNothingTried(plan, checks, plain.report);
   const problems = parts.flatMap(({ problems }) => problems);
   const notes = parts.flatMap(({ notes }) => notes);
-  return { ...done({ checks, problems, notes }), ...(untried && { unusable: untried }) };
+  return { ...done({ checks, problems, notes }), ...(why && { unusable: why }) };
 }
 
 /** How many runs a client without a problem takes. */

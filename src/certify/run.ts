@@ -101,6 +101,9 @@ export const wordsOf = (row: string, variant: string) => rows[row]?.variants[var
 
 export const remedyOf = (row: string) => rows[row]?.remedy ?? "";
 
+export const hasFailed = (run: ClientRun | undefined): run is ClientRun =>
+  run !== undefined && run.result !== "passed";
+
 /** For a run that ended differently although the sandbox behaved the same. */
 export const findDependency = "Find out what else the command depends on: time, order, other tests.";
 

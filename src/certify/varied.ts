@@ -1,6 +1,6 @@
 import { outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
-import { type Causes, type FailedRun, findCauses } from "./causes.js";
+import { type Cause, findCauses } from "./causes.js";
 import type { Finding, Note } from "./certificate.js";
 import {
   type Context,
@@ -12,6 +12,7 @@ import {
   type Runs,
   shown,
   type Variations,
+  withoutFailures,
 } from "./context.js";
 import {
   againOf,
@@ -22,7 +23,15 @@ import {
   seedCount,
   seedsOf,
 } from "./plan.js";
-import { type ClientRun, findDependency, lastLineOf, notMade, whyNotJudged } from "./run.js";
+import {
+  type ClientRun,
+  findDependency,
+  hasFailed,
+  lastLineOf,
+  notMade,
+  type Reason,
+  whyNotJudged,
+} from "./run.js";
 
 /** Runs the client with each seed of varied responses. */
 export async function runVaried(plan: CertifyPlan, runs: Runs, plain: ClientRun): Promise<Variations> {
@@ -33,54 +42,61 @@ export async function runVaried(plan: CertifyPlan, runs: Runs, plain: ClientRun)
       return { seed, run, reason };
     }),
   );
-  const failed = attempts.flatMap(({ run }) => (run !== undefined && run.result !== "passed" ? [run] : []));
+  const failed = attempts.flatMap(({ run }) => (hasFailed(run) ? [run] : []));
   const passed = attempts.flatMap(({ run, reason }) =>
     run?.result === "passed" && reason === undefined ? [run] : [],
   );
   const checks = attempts.map(({ seed, run, reason }) => {
-    if (run !== undefined && run.result !== "passed") return checkOf(`varied.${seed}`, { is: "failed" });
+    if (hasFailed(run)) return checkOf(`varied.${seed}`, { is: "failed" });
     return checkOf(`varied.${seed}`, reason ? { is: "not judged", ...reason } : { is: "held" });
   });
   return { passed, failed, checks };
 }
 
-export async function judgeVaried(context: Context): Promise<Judged & Pick<Causes, "disturbed">> {
+/** What varied runs have shown; `disturbed`: a run that failed next to another one, and passed alone. */
+interface JudgedVaried extends Judged {
+  readonly disturbed?: ClientRun;
+  /** Why no failure shows anything, if the same conditions have given two results. */
+  readonly unstable?: Reason;
+}
+
+export async function judgeVaried(context: Context): Promise<JudgedVaried> {
   const { plan, runs, plain } = context;
   const { passed, failed, checks } = await context.varied;
-  if (failed.length > 0) runs.expectMore(runsOfSearch);
-  const { causes, disturbed } = await findCauses(
-    failed.map((run) => ({ seed: run.seed, run })),
-    passed.flatMap(({ points }) => points),
-    (seed, rows, isAlone = false) =>
-      runs.make(`varied.${seed}`, { profile: "varied", ...(rows && { rows }) }, { seed, isAlone }),
-  );
-  const problems = causes.map(({ failed, sentence, whatToDo, row, points }): Finding => {
-    const names = failed.map(({ seed }) => `varied.${seed}`);
-    const first = failed[0] as FailedRun;
-    return {
-      name: names[0] as string,
-      sentence,
-      whatToDo,
-      again: againOf({ name: names[0] as string, result: first.run.result }, plan),
-      ...lastLineOf(first.run),
-      runs: names,
-      ...(row && { row, points }),
-    };
+  const points = passed.flatMap((run) => run.points);
+  const found = await findCauses(failed, points, {
+    expectMore: (count) => runs.expectMore(count),
+    repeat: ({ name, seed }, rows, isAlone = false) =>
+      runs.make(name, { profile: "varied", ...(rows && { rows }) }, { seed, isAlone }),
   });
+  if (found.kind === "disturbed") return { ...shown(checks), disturbed: found.run };
+  if (found.kind === "contradiction") {
+    const unstable = whyUnstable(found.runs);
+    return { ...withoutFailures(shown(checks), unstable), unstable };
+  }
+  const problems = found.causes.map((cause) => findingOf(cause, plan));
   const isWhole = checks.length >= seedCount;
-  const unshown = isWhole ? whatIsNotShown(plain, [...passed, ...failed]) : [];
+  const notes = isWhole ? whatIsNotShown(plain, [...passed, ...failed]) : [];
   const isAsked = plan.only?.includes(mixedName) || (isWhole && passed.length === checks.length);
   const mixed = isAsked ? await judgeMixed(context) : shown([]);
+  return shown([...checks, ...mixed.checks], [...problems, ...mixed.problems], notes);
+}
+
+function findingOf({ failed, shownBy, ...cause }: Cause, plan: CertifyPlan): Finding {
+  const [{ name, result }] = failed as [ClientRun, ...ClientRun[]];
   return {
-    checks: [...checks, ...mixed.checks],
-    problems: [...problems, ...mixed.problems],
-    notes: unshown,
-    ...(disturbed && { disturbed }),
+    ...cause,
+    name,
+    again: againOf({ name, result }, plan),
+    ...lastLineOf(shownBy),
+    runs: failed.map((run) => run.name),
   };
 }
 
-/** As many as most searches take. */
-const runsOfSearch = 10;
+const whyUnstable = ([first, second]: readonly [ClientRun, ClientRun]): Reason => ({
+  why: `the command passes and fails under the same conditions (${first.name}, runs ${first.number} and ${second.number})`,
+  whatToDo: findDependency,
+});
 
 /** One more run, whose responses differ from each other. */
 async function judgeMixed({ plan, runs, plain }: Context): Promise<Judged> {
@@ -93,11 +109,8 @@ async function judgeMixed({ plan, runs, plain }: Context): Promise<Judged> {
     return reason === undefined ? held(mixedName) : open(mixedName, reason);
   }
   const again = await mix(true);
-  if (again === undefined || again.result === "passed")
-    return open(mixedName, {
-      why: "the command failed once, and passed when it ran again",
-      whatToDo: findDependency,
-    });
+  if (again === undefined) return open(mixedName, notMade);
+  if (again.result === "passed") return open(mixedName, whyUnstable([run, again]));
   return failedOn(mixedName, {
     name: mixedName,
     sentence: "Breaks when the responses of one run differ in what the specification leaves open",
