@@ -1,3 +1,4 @@
+import { adviceTable } from "../rules/advice.js";
 import type { Profile } from "../rules/assumptions.js";
 import { type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { createAnswers, judgeAnswers, whyUnnoticed } from "./answers.js";
@@ -29,8 +30,11 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
     plain,
     scenarios: [...runs.scenarios],
   });
-  if (plain === undefined || unusable !== undefined)
-    return { ...done(shown([])), ...(unusable && { unusable }) };
+  if (plain === undefined || unusable !== undefined) {
+    // A key in the output is a problem, whatever else cannot be judged.
+    const advice = judgeAdvice(runs, plan);
+    return { ...done(advice.problems.length > 0 ? advice : shown([])), ...(unusable && { unusable }) };
+  }
   const covered = coveredOutcomes(plain.report);
   runs.measured(plain, expectedRuns(plan, covered));
   const varied = runVaried(plan, runs, plain);
@@ -109,28 +113,20 @@ async function whyUnusable(plain: ClientRun, runs: Runs): Promise<Reason | undef
 }
 
 /** Advice of level error in any run is a problem of its own; if the plain run has it, only that run is named. */
-function judgeAdvice(runs: Runs, plan: CertifyPlan): Judged {
-  const problems = new Map<string, Finding & { readonly runs: string[] }>();
-  for (const run of runs.all) {
-    const { name, report } = run;
-    for (const { id, level, count, meaning, whatToDo } of report.advice) {
-      if (level !== "error" || count === 0) continue;
-      const problem = problems.get(id);
-      if (problem === undefined)
-        problems.set(id, {
-          name: `advice.${id}`,
-          sentence: meaning.replace(/\.$/, ""),
-          whatToDo,
-          again: againOf(run, plan),
-          runs: [name],
-        });
-      else if (!problem.runs.includes("plain") && !problem.runs.includes(name)) problem.runs.push(name);
-    }
-  }
-  const all = [...problems.values()];
-  if (all.length === 0) return held("advice");
-  return shown(
-    all.map(({ name }) => checkOf(name, { is: "failed" })),
-    all,
-  );
+function judgeAdvice({ all }: Runs, plan: CertifyPlan): Judged {
+  const problems = adviceTable.flatMap(({ id, level }): Finding[] => {
+    const having = all.flatMap((run) => {
+      const advice = run.report.advice.find((one) => one.id === id && one.count > 0);
+      return level === "error" && advice !== undefined ? [{ run, ...advice }] : [];
+    });
+    const [first] = having;
+    if (first === undefined) return [];
+    const { run, meaning, whatToDo } = first;
+    const sentence = `${meaning.replace(/\.$/, "")} (run ${run.name})`;
+    const names = run.name === "plain" ? [run.name] : [...new Set(having.map((one) => one.run.name))];
+    return [{ name: `advice.${id}`, sentence, whatToDo, again: againOf(run, plan), runs: names }];
+  });
+  if (problems.length === 0) return held("advice");
+  const checks = problems.map(({ name }) => checkOf(name, { is: "failed" }));
+  return shown(checks, problems);
 }

@@ -115,15 +115,6 @@ export function resendKeyOf(
   return judgeable.find(({ key }) => key === defaultKey) ?? judgeable[0] ?? always[0] ?? working[0];
 }
 
-/** A path for a second run of a fault: another one, of a key that works if there is one. */
-export function otherOutcome(
-  outcomes: readonly OutcomeId[],
-  first: OutcomeId | undefined,
-): OutcomeId | undefined {
-  const others = outcomes.filter((outcome) => outcome !== first);
-  return others.find(isSuccess) ?? others[0] ?? first;
-}
-
 /** How long a client may wait for a response: longer than the usual timeouts. */
 export const longestWait = 30_000;
 

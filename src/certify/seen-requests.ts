@@ -1,4 +1,4 @@
-import type { OutcomeId } from "../rules/outcomes.js";
+import { isIdempotent } from "../rules/fault-effects.js";
 import {
   Counters,
   type Counting,
@@ -19,7 +19,6 @@ export class SeenRequests implements Counting {
   readonly #unvaried = new Set<string>();
   readonly #rewards: RunEnd["rewards"][number][] = [];
   #hits = 0;
-  #hitOutcome: OutcomeId | undefined;
   #pinned: Observation["pinned"];
   #last: RunEnd["last"];
   #latest: number;
@@ -51,7 +50,6 @@ export class SeenRequests implements Counting {
       sent: [...this.#sent.values()],
       points: [...this.#points.values()],
       hits: this.#hits,
-      hitOutcome: this.#hitOutcome,
       rewards: this.#rewards,
       last: this.#last,
       pinned: pinned && `${pinned.place ?? "the client's code"} sets the seed ${pinned.seed}`,
@@ -60,15 +58,16 @@ export class SeenRequests implements Counting {
     };
   }
 
-  #observe({ id, outcome, key: ref, fingerprint }: Exchange, seen: Observation): void {
+  #observe(exchange: Exchange, seen: Observation): void {
+    const { id, outcome, key: ref, fingerprint, method, response } = exchange;
     const key = ref ?? fingerprint ?? "";
     const sent = this.#sent.get(key) ?? { key, isUnknown: ref === null, requests: [] };
     this.#sent.set(key, sent);
-    sent.requests.push({ id, outcome: seen.hit ?? outcome });
+    const canFail = isIdempotent(method) && response.body !== "";
+    sent.requests.push({ id, outcome: seen.hit ?? outcome, canFail });
     const points = seen.points.filter(({ row, variant }) => wordsOf(row, variant) !== undefined);
     for (const point of points) this.#points.set(idOfPoint(point), point);
-    this.#last = { id, outcome, points };
-    this.#hitOutcome ??= seen.hit;
+    this.#last = { id, outcome, canFail, points };
     this.#hits += seen.hit === undefined ? 0 : 1;
     if (seen.rewardedAfterMs !== undefined) this.#rewards.push({ id, afterMs: seen.rewardedAfterMs });
     this.#pinned ??= seen.pinned;

@@ -25,12 +25,12 @@ import {
 } from "./plan.js";
 import {
   type ClientRun,
-  findDependency,
   hasFailed,
   lastLineOf,
   notMade,
   type Reason,
   whyNotJudged,
+  whyUnstable,
 } from "./run.js";
 
 /** Runs the client with each seed of varied responses. */
@@ -71,7 +71,7 @@ export async function judgeVaried(context: Context): Promise<JudgedVaried> {
   });
   if (found.kind === "disturbed") return { ...shown(checks), disturbed: found.run };
   if (found.kind === "contradiction") {
-    const unstable = whyUnstable(found.runs);
+    const unstable = whyUnstable(...found.runs);
     return { ...withoutFailures(shown(checks), unstable), unstable };
   }
   const problems = found.causes.map((cause) => findingOf(cause, plan));
@@ -93,11 +93,6 @@ function findingOf({ failed, shownBy, ...cause }: Cause, plan: CertifyPlan): Fin
   };
 }
 
-const whyUnstable = ([first, second]: readonly [ClientRun, ClientRun]): Reason => ({
-  why: `the command passes and fails under the same conditions (${first.name}, runs ${first.number} and ${second.number})`,
-  whatToDo: findDependency,
-});
-
 /** One more run, whose responses differ from each other. */
 async function judgeMixed({ plan, runs, plain }: Context): Promise<Judged> {
   const mix = (isAlone: boolean) =>
@@ -110,7 +105,7 @@ async function judgeMixed({ plan, runs, plain }: Context): Promise<Judged> {
   }
   const again = await mix(true);
   if (again === undefined) return open(mixedName, notMade);
-  if (again.result === "passed") return open(mixedName, whyUnstable([run, again]));
+  if (again.result === "passed") return open(mixedName, whyUnstable(run, again));
   return failedOn(mixedName, {
     name: mixedName,
     sentence: "Breaks when the responses of one run differ in what the specification leaves open",

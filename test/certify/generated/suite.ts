@@ -36,6 +36,8 @@ export interface Suite {
   readonly bails: boolean;
   /** Whether its command repeats the result of its first run without a request. */
   readonly runsOnce: boolean;
+  /** In how many of 100 runs its command fails, whatever its tests do. Default: none. */
+  readonly flakiness?: number;
   /** The outcomes whose wrong answer it survives on purpose. */
   readonly allow: readonly string[];
   /** The requests whose results nobody uses, beside the tests. */
@@ -246,7 +248,8 @@ export async function runSuite(suite: Suite, run: SuiteRun): Promise<number> {
   await send("teardown");
   isOver = true;
   await heartbeat;
-  return failures === 0 ? 0 : 1;
+  const isUnlucky = random() % 100 < (suite.flakiness ?? 0) && run.number > 1;
+  return failures === 0 && !isUnlucky ? 0 : 1;
 }
 
 async function sendExtras(
