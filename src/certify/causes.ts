@@ -4,6 +4,7 @@ import { listed } from "../rules/schema/words.js";
 import type { RowChoice } from "../runs/conditions.js";
 import type { VariedPoint } from "../sandbox/journal/counts.js";
 import type { Finding } from "./certificate.js";
+import type { Runs } from "./context.js";
 import { type ClientRun, hasFailed, idOfPoint, remedyOf, wordsOf } from "./run.js";
 
 /** Why varied runs fail: one row, or nothing that certify can tell. */
@@ -14,42 +15,14 @@ export interface Cause extends Pick<Finding, "sentence" | "whatToDo" | "row" | "
   readonly shownBy: ClientRun;
 }
 
-export type Causes =
-  | { readonly kind: "causes"; readonly causes: readonly Cause[] }
-  /** A run failed next to another run, and passed alone. */
-  | { readonly kind: "disturbed"; readonly run: ClientRun }
-  /** The same conditions have given two results, so a failure shows nothing. */
-  | { readonly kind: "contradiction"; readonly runs: readonly [ClientRun, ClientRun] };
-
-/** What a search needs to run the client again. */
-export interface SearchTools {
-  /** Makes a failed run again, where only these rows vary. Default: all. */
-  readonly repeat: (
-    run: ClientRun,
-    rows?: readonly RowChoice[],
-    isAlone?: boolean,
-  ) => Promise<ClientRun | undefined>;
-  readonly expectMore: (count: number) => void;
-}
-
 /** Finds the rows of the variation table that each bring a failure back alone. `passed`: what varied in runs that passed. */
 export async function findCauses(
   failing: readonly ClientRun[],
   passed: readonly VariedPoint[],
-  tools: SearchTools,
-): Promise<Causes> {
-  tools.expectMore(failing.length);
-  const again = await Promise.all(failing.map((run) => tools.repeat(run, undefined, run.isShared)));
-  for (const [at, second] of again.entries()) {
-    const run = failing[at] as ClientRun;
-    if (second?.result !== "passed") continue;
-    return run.isShared ? { kind: "disturbed", run } : { kind: "contradiction", runs: [run, second] };
-  }
-  const search = new Search(failing, passed, tools);
-  await search.run();
-  return search.contradiction === undefined
-    ? { kind: "causes", causes: search.causes() }
-    : { kind: "contradiction", runs: search.contradiction };
+  runs: Runs,
+): Promise<Cause[]> {
+  await runs.failAgain(failing);
+  return new Search(failing, passed, runs).causes();
 }
 
 /** The most runs of a search, about as many as most take, and the most seeds that it searches in vain. */
@@ -83,37 +56,34 @@ interface RowCause {
 }
 
 class Search {
-  readonly #tools: SearchTools;
+  readonly #client: Runs;
   readonly #failing: readonly ClientRun[];
   /** What varied in runs that passed: it breaks nothing alone. */
   readonly #passed: Set<string>;
   readonly #runs = new Map<string, Promise<ClientRun | undefined>[]>();
   readonly #rowsThatPassed: Set<string>;
-  readonly #seedsThatPassed = new Set<number>();
+  /** The rows that a seed has passed with: none of them breaks it alone. */
+  readonly #cleared = new Map<number, Set<string>>();
   #left = maxRuns;
   #open: readonly ClientRun[];
   #rowCauses: readonly RowCause[] = [];
   readonly #bySeed: ClientRun[] = [];
   readonly #unknown: ClientRun[] = [];
-  contradiction: readonly [ClientRun, ClientRun] | undefined;
 
-  constructor(failing: readonly ClientRun[], passed: readonly VariedPoint[], tools: SearchTools) {
+  constructor(failing: readonly ClientRun[], passed: readonly VariedPoint[], runs: Runs) {
     this.#failing = failing;
     this.#open = failing;
     this.#passed = new Set(passed.map(idOfPoint));
     this.#rowsThatPassed = new Set(passed.map(({ row }) => row));
-    this.#tools = tools;
+    this.#client = runs;
   }
 
-  async run(): Promise<void> {
+  async causes(): Promise<Cause[]> {
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
-      this.#tools.expectMore(usualRuns);
+      this.#client.expectMore(usualRuns);
       if (await this.#findRows(next)) await this.#explainOthers();
     }
     await this.#confirm();
-  }
-
-  causes(): Cause[] {
     const bySeed = this.#bySeed.length > 0 ? [seedCause(this.#bySeed)] : [];
     const unknown = this.#unknown.length > 0 ? [unknownCause(this.#unknown)] : [];
     return [...this.#rowCauses.map(rowCause), ...bySeed, ...unknown];
@@ -121,7 +91,7 @@ class Search {
 
   /** The next failing run without a cause. */
   #next(): ClientRun | undefined {
-    if (this.contradiction !== undefined) return undefined;
+    if (this.#client.contradiction !== undefined) return undefined;
     if (this.#unknown.length >= maxVain) {
       this.#unknown.push(...this.#open);
       this.#open = [];
@@ -167,9 +137,9 @@ class Search {
     const inEach = rest.filter((row) => all.every(isNew(row)));
     const neverPassed = inEach.filter((row) => !this.#rowsThatPassed.has(row));
     const inThis = rest.filter((row) => isNew(row)(run));
-    const trusted = [neverPassed, rest];
-    for (const rows of [neverPassed, inEach, inThis, rest]) {
-      if (rows.length === 0 || !(trusted.includes(rows) || (await this.#fails(run, rows)))) continue;
+    const left = rest.filter((row) => !this.#cleared.get(run.seed)?.has(row));
+    for (const rows of [neverPassed, inEach, inThis, left]) {
+      if (rows.length === 0 || (rows !== neverPassed && !(await this.#fails(run, rows)))) continue;
       const cause = await this.#breaksBy(run, await this.#halve(run, rows));
       if (cause !== undefined) return cause;
     }
@@ -256,14 +226,14 @@ class Search {
 
   /** A seed without a row fails a third time, or shows nothing. */
   async #addUnknown(run: ClientRun): Promise<void> {
-    const again = await this.#tools.repeat(run, undefined, true);
-    if (again?.result === "passed") this.contradiction ??= [run, again];
+    const again = await this.#client.again(run, { isAlone: true });
+    if (again?.result === "passed") this.#client.contradict(run, again);
     this.#unknown.push(run);
   }
 
   /** Whether a seed fails without any row, twice: not if it has passed with some. */
   async #isBySeed(run: ClientRun): Promise<boolean> {
-    if (this.#seedsThatPassed.has(run.seed)) return false;
+    if (this.#cleared.has(run.seed)) return false;
     return (await this.#fails(run, [])) && hasFailed(await this.#make(run, [], 2));
   }
 
@@ -303,16 +273,17 @@ class Search {
     const id = JSON.stringify([run.seed, rows]);
     const runs = this.#runs.get(id) ?? [];
     this.#runs.set(id, runs);
-    while (runs.length < time && this.#left > 0 && this.contradiction === undefined) {
+    while (runs.length < time && this.#left > 0 && this.#client.contradiction === undefined) {
       this.#left -= 1;
-      runs.push(this.#tools.repeat(run, rows));
+      runs.push(this.#client.again(run, { rows }));
     }
     const made = await Promise.all(runs.slice(0, time));
     const passed = made.find((one) => one?.result === "passed");
     const failed = made.find(hasFailed);
-    if (passed !== undefined && failed !== undefined) this.contradiction ??= [failed, passed];
+    if (passed !== undefined && failed !== undefined) this.#client.contradict(failed, passed);
     if (passed !== undefined) {
-      this.#seedsThatPassed.add(run.seed);
+      const cleared = rows.flatMap(({ row, status }) => (status === undefined ? row : []));
+      this.#cleared.set(run.seed, new Set([...(this.#cleared.get(run.seed) ?? []), ...cleared]));
       for (const point of passed.points) this.#passed.add(idOfPoint(point));
     }
     return made[time - 1];

@@ -11,21 +11,30 @@ import {
   type Reason,
   requestsIn,
   whyNotJudged,
-  whyUnstable,
 } from "./run.js";
 
 /** Hits one request with each kind of fault, which the client must survive. */
 export async function judgeFaults(context: Context): Promise<Judged[]> {
-  const { plan } = context;
+  const { plan, runs } = context;
   const wanted = faultsAsked(plan);
   const target = wanted.length === 0 ? undefined : await faultTarget(context);
-  const judged = await Promise.all(
-    wanted.map((fault) => (target === undefined ? open(fault, notHit) : judgeFault(fault, target, context))),
+  if (target === undefined) return wanted.map((fault) => open(fault, notHit));
+  const once = { outcome: target.outcome };
+  const hits = await Promise.all(
+    wanted.map((fault) => runs.make(fault, { faults: faultsOf(fault), once }, { wait: longestWait })),
   );
-  const runs = judged.flatMap((seen) => ("failure" in seen ? seen.failure : []));
+  const failures = hits.filter(hasFailed).filter((run) => run.hits > 0);
+  await runs.failAgain(failures);
+  const judged = await Promise.all(
+    hits.map(async (run, at) => {
+      const fault = wanted[at] as FaultOutcomeId;
+      if (run === undefined) return open(fault, notMade);
+      return failures.includes(run) ? failed(fault) : judgeSurvival(fault, run, target, context);
+    }),
+  );
   // What one flaw breaks is one problem. A client without a timeout is another one.
-  const late = runs.filter(({ result }) => result === "timed_out");
-  const together = runs.filter((run) => !late.includes(run));
+  const late = failures.filter(({ result }) => result === "timed_out");
+  const together = failures.filter((run) => !late.includes(run));
   const groups = [together, ...late.map((run) => [run])].filter((group) => group.length > 0);
   return [
     ...judged,
@@ -59,24 +68,13 @@ async function faultTarget({ plain, varied, answerOn }: Context): Promise<FaultT
   return targets[0] && { ...targets[0], isUsed: false };
 }
 
-/** `failure`: a run that the client has not survived. */
-async function judgeFault(
+async function judgeSurvival(
   fault: FaultOutcomeId,
+  first: ClientRun,
   { outcome, isSteady, isUsed }: FaultTarget,
   context: Context,
-): Promise<Judged | (Judged & { readonly failure: ClientRun })> {
+): Promise<Judged> {
   const { runs, plain } = context;
-  const faults = faultsOf(fault);
-  const hit = (isAlone: boolean) =>
-    runs.make(fault, { faults, once: { outcome } }, { wait: longestWait, isAlone });
-  const first = await hit(false);
-  if (first === undefined) return open(fault, notMade);
-  if (hasFailed(first) && first.hits > 0) {
-    // A run that does not end takes long, and does not end by chance.
-    const again = first.result === "timed_out" ? first : await hit(true);
-    if (again?.result === "passed") return open(fault, whyUnstable(first, again));
-    return { ...failed(fault), failure: first };
-  }
   const reason =
     whyNotJudged(plain, first, "hit") ?? (isUsed ? undefined : await whyUnseen(outcome, context));
   if (reason !== undefined) return open(fault, reason);
@@ -85,7 +83,10 @@ async function judgeFault(
     return isFollowed || effectAt(fault).onlyDelays ? held(fault) : open(fault, notFollowed);
   }
   // A response that nobody uses may have been hit, but not all of each second ones are such.
-  const each = faults.map(({ then }) => ({ when: { outcome: outcome as ApiOutcomeId, every: 2 }, then }));
+  const each = faultsOf(fault).map(({ then }) => ({
+    when: { outcome: outcome as ApiOutcomeId, every: 2 },
+    then,
+  }));
   const second = await runs.make(fault, { faults: each }, { wait: longestWait });
   return second?.result === "passed" && second.hits > 0 ? held(fault) : open(fault, differing);
 }

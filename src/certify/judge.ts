@@ -3,7 +3,17 @@ import type { Profile } from "../rules/assumptions.js";
 import { type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { createAnswers, judgeAnswers, whyUnnoticed } from "./answers.js";
 import { type Certification, type Finding, onlyOnce } from "./certificate.js";
-import { type Context, checkOf, held, type Judged, noted, Runs, shown, withoutFailures } from "./context.js";
+import {
+  type Context,
+  checkOf,
+  held,
+  type Judged,
+  joined,
+  noted,
+  Runs,
+  shown,
+  withoutFailures,
+} from "./context.js";
 import { judgeFaults } from "./faults.js";
 import {
   againOf,
@@ -16,7 +26,7 @@ import {
   whyTooLittle,
 } from "./plan.js";
 import { judgeAllResends, resendKinds } from "./resends.js";
-import { type ClientRun, findDependency, type Reason, type Tools } from "./run.js";
+import { type ClientRun, findDependency, type Reason, type Tools, whyUnstable } from "./run.js";
 import { judgeVaried, runVaried } from "./varied.js";
 
 /** Certifies a client: one plain run, and then what `only` asks for. */
@@ -49,21 +59,20 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
     varied,
   ]);
   const caused = await judgeVaried(context);
-  if (caused.disturbed !== undefined) {
-    tools.separate(caused.disturbed.name);
+  const { contradiction } = runs;
+  if (contradiction?.[0].isShared) {
+    tools.separate(contradiction[0].name);
     const again = await certify(plan, tools);
     return { ...again, runs: again.runs + runs.all.length };
   }
+  const unstable = contradiction && whyUnstable(...contradiction);
+  const failing = joined([caused, ...faulty]);
+  const failures = unstable === undefined ? failing : withoutFailures(failing, unstable);
   const reason = await hidden;
   const once = reason === undefined ? [] : [noted(onlyOnce, reason)];
-  const { unstable } = caused;
-  const faults = unstable === undefined ? faulty : faulty.map((seen) => withoutFailures(seen, unstable));
-  const parts = [judgeAdvice(runs, plan), resent, caused, faults, once, answered].flat();
-  const checks = parts.flatMap(({ checks }) => checks);
-  const why = unstable ?? whyNothingTried(plan, checks, plain.report);
-  const problems = parts.flatMap(({ problems }) => problems);
-  const notes = parts.flatMap(({ notes }) => notes);
-  return { ...done({ checks, problems, notes }), ...(why && { unusable: why }) };
+  const seen = joined([judgeAdvice(runs, plan), ...resent, failures, ...once, ...answered]);
+  const why = unstable ?? whyNothingTried(plan, seen.checks, plain.report);
+  return { ...done(seen), ...(why && { unusable: why }) };
 }
 
 /** How many runs a client without a problem takes. */

@@ -8,11 +8,11 @@ import {
   failed as failedOn,
   held,
   type Judged,
+  joined,
   open,
   type Runs,
   shown,
   type Variations,
-  withoutFailures,
 } from "./context.js";
 import {
   againOf,
@@ -23,15 +23,7 @@ import {
   seedCount,
   seedsOf,
 } from "./plan.js";
-import {
-  type ClientRun,
-  hasFailed,
-  lastLineOf,
-  notMade,
-  type Reason,
-  whyNotJudged,
-  whyUnstable,
-} from "./run.js";
+import { type ClientRun, hasFailed, lastLineOf, notMade, whyNotJudged } from "./run.js";
 
 /** Runs the client with each seed of varied responses. */
 export async function runVaried(plan: CertifyPlan, runs: Runs, plain: ClientRun): Promise<Variations> {
@@ -53,33 +45,23 @@ export async function runVaried(plan: CertifyPlan, runs: Runs, plain: ClientRun)
   return { passed, failed, checks };
 }
 
-/** What varied runs have shown; `disturbed`: a run that failed next to another one, and passed alone. */
-interface JudgedVaried extends Judged {
-  readonly disturbed?: ClientRun;
-  /** Why no failure shows anything, if the same conditions have given two results. */
-  readonly unstable?: Reason;
-}
-
-export async function judgeVaried(context: Context): Promise<JudgedVaried> {
+export async function judgeVaried(context: Context): Promise<Judged> {
   const { plan, runs, plain } = context;
   const { passed, failed, checks } = await context.varied;
   const points = passed.flatMap((run) => run.points);
-  const found = await findCauses(failed, points, {
-    expectMore: (count) => runs.expectMore(count),
-    repeat: ({ name, seed }, rows, isAlone = false) =>
-      runs.make(name, { profile: "varied", ...(rows && { rows }) }, { seed, isAlone }),
-  });
-  if (found.kind === "disturbed") return { ...shown(checks), disturbed: found.run };
-  if (found.kind === "contradiction") {
-    const unstable = whyUnstable(...found.runs);
-    return { ...withoutFailures(shown(checks), unstable), unstable };
-  }
-  const problems = found.causes.map((cause) => findingOf(cause, plan));
+  const causes = await findCauses(failed, points, runs);
   const isWhole = checks.length >= seedCount;
   const notes = isWhole ? whatIsNotShown(plain, [...passed, ...failed]) : [];
   const isAsked = plan.only?.includes(mixedName) || (isWhole && passed.length === checks.length);
-  const mixed = isAsked ? await judgeMixed(context) : shown([]);
-  return shown([...checks, ...mixed.checks], [...problems, ...mixed.problems], notes);
+  const mixed = isAsked ? [await judgeMixed(context)] : [];
+  return joined([
+    shown(
+      checks,
+      causes.map((cause) => findingOf(cause, plan)),
+      notes,
+    ),
+    ...mixed,
+  ]);
 }
 
 function findingOf({ failed, shownBy, ...cause }: Cause, plan: CertifyPlan): Finding {
@@ -95,17 +77,13 @@ function findingOf({ failed, shownBy, ...cause }: Cause, plan: CertifyPlan): Fin
 
 /** One more run, whose responses differ from each other. */
 async function judgeMixed({ plan, runs, plain }: Context): Promise<Judged> {
-  const mix = (isAlone: boolean) =>
-    runs.make(mixedName, { profile: "varied", mixed: true }, { seed: plan.firstSeed, isAlone });
-  const run = await mix(false);
+  const run = await runs.make(mixedName, { profile: "varied", mixed: true }, { seed: plan.firstSeed });
   if (run === undefined) return open(mixedName, notMade);
   if (run.result === "passed") {
     const reason = whyNotJudged(plain, run, "varied");
     return reason === undefined ? held(mixedName) : open(mixedName, reason);
   }
-  const again = await mix(true);
-  if (again === undefined) return open(mixedName, notMade);
-  if (again.result === "passed") return open(mixedName, whyUnstable(run, again));
+  await runs.failAgain([run]);
   return failedOn(mixedName, {
     name: mixedName,
     sentence: "Breaks when the responses of one run differ in what the specification leaves open",
