@@ -14,20 +14,16 @@ import {
 import { againWith, type CertifyPlan, isWanted, minPasses } from "./plan.js";
 import { type ClientRun, notMade, type Reason, tooLate, whyNotJudged } from "./run.js";
 
-/** Breaks a path: first its first request alone, which shows whether a test uses that one, and then all of them. */
+/** Breaks an outcome: first its first request alone, which shows whether a test uses that one, and then all of them. */
 export function createAnswers(
   plan: CertifyPlan,
   runs: Runs,
   plain: ClientRun,
-): Pick<Context, "wrongOnce" | "answerOn" | "whyRepeated"> {
-  const wrongOnce = keptByOutcome(async (outcome) =>
-    plan.allow.includes(outcome)
-      ? undefined
-      : runs.make(`answer.${outcome}`, { answer: { outcome, once: true } }),
-  );
+): Pick<Context, "answerOn" | "whyRepeated"> {
   const answerOn = keptByOutcome(async (outcome): Promise<Answer> => {
     const name = `answer.${outcome}`;
-    const once = await wrongOnce(outcome);
+    const isAllowed = plan.allow.includes(outcome);
+    const once = isAllowed ? undefined : await runs.make(name, { answer: { outcome, once: true } });
     if (once?.result === "failed" && once.hits > 0) return { kind: "noticed once" };
     const run = await runs.make(name, { answer: { outcome } });
     if (run === undefined) return { kind: "not judged", reason: notMade };
@@ -49,10 +45,10 @@ export function createAnswers(
     }
     return undefined;
   });
-  return { wrongOnce, answerOn, whyRepeated };
+  return { answerOn, whyRepeated };
 }
 
-/** Makes the runs of each path once. */
+/** Makes the runs of each outcome once. */
 function keptByOutcome<Result>(
   make: (outcome: OutcomeId) => Promise<Result>,
 ): (outcome: OutcomeId) => Promise<Result> {
@@ -64,14 +60,15 @@ function keptByOutcome<Result>(
   };
 }
 
-/** The command must notice a wrong answer on each covered path. */
+/** The command must notice a wrong answer on each covered outcome. */
 export async function judgeAnswers({ plan, covered, answerOn }: Context): Promise<Judged[]> {
   const judge = async (outcome: OutcomeId): Promise<Judged> => {
     const name = `answer.${outcome}`;
     const answer = await answerOn(outcome);
+    const isNoticed = answer.kind === "noticed" || answer.kind === "noticed once";
+    if (!isNoticed && plan.allow.includes(outcome)) return shown([checkOf(name, { is: "allowed" })]);
     if (answer.kind === "not judged") return open(name, answer.reason);
-    if (answer.kind !== "unnoticed") return held(name);
-    if (plan.allow.includes(outcome)) return shown([checkOf(name, { is: "allowed" })]);
+    if (isNoticed) return held(name);
     return failed(name, unnoticed(outcome, plan));
   };
   return Promise.all(covered.filter((outcome) => isWanted(plan, `answer.${outcome}`)).map(judge));

@@ -22,8 +22,16 @@ export interface Check {
   readonly result: CheckResult;
 }
 
+/** The key of a resend, and which of its requests were rejected. */
+interface Rejected {
+  readonly key?: string;
+  readonly requests?: readonly number[];
+  readonly of?: number;
+}
+
 export type CheckResult =
-  | { readonly is: "held" | "failed" | "allowed" }
+  | { readonly is: "failed" | "allowed" }
+  | ({ readonly is: "held" } & Rejected)
   | ({ readonly is: "not judged" } & Reason);
 
 /** A check in JSON. */
@@ -33,6 +41,9 @@ const checkShape = s.mapping({
     s.choice(["held", "failed", "not_judged", "allowed"]),
     "held: the client does what it should. not_judged: what was seen shows nothing. allowed: --allow names it.",
   ),
+  key: s.optional(s.described(s.text(), "The key whose requests were rejected.")),
+  requests: s.optional(s.described(s.list(s.count()), "Which of its requests were rejected. Default: all.")),
+  of: s.optional(s.described(s.count(), "How many requests with the key there were.")),
   why: s.optional(s.described(s.text(), "Why it is not judged.")),
   whatToDo: s.optional(s.described(s.text(), "What to change so that it is judged.")),
 });
@@ -184,10 +195,10 @@ function verdictOf({ checks, problems, notes, unusable }: Certification): Certif
 
 /** The certificate as JSON, with members in snake_case. */
 export function certificateJson(certified: CertifyResult): object {
-  const checks = certified.checks.map(({ name, result: { is, ...reason } }) => ({
+  const checks = certified.checks.map(({ name, result: { is, ...more } }) => ({
     name,
     result: is.replace(" ", "_"),
-    ...reason,
+    ...more,
   }));
   const result = snakeCase({ ...certified, checks }) as object;
   const facts = { svc_sandbox_certificate: certificateFormat, ...result };

@@ -99,8 +99,6 @@ export interface Context {
   readonly plain: ClientRun;
   readonly covered: readonly OutcomeId[];
   readonly varied: Promise<Variations>;
-  /** The run whose first request on an outcome gets the wrong answer; `undefined` if `--allow` names the outcome. */
-  readonly wrongOnce: (outcome: OutcomeId) => Promise<ClientRun | undefined>;
   readonly answerOn: (outcome: OutcomeId) => Promise<Answer>;
   /** Why a client that keeps accepted responses may hide a runner that repeats tests; it keeps no 404. */
   readonly whyRepeated: (outcome: OutcomeId) => Promise<Reason | undefined>;

@@ -25,7 +25,7 @@ import {
   whyNothingTried,
   whyTooLittle,
 } from "./plan.js";
-import { judgeAllResends, resendKinds } from "./resends.js";
+import { contradicted, judgeAllResends, runsOfResends } from "./resends.js";
 import { type ClientRun, findDependency, type Reason, type Tools, whyUnstable } from "./run.js";
 import { judgeVaried, runVaried } from "./varied.js";
 
@@ -46,7 +46,7 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
     return { ...done(advice.problems.length > 0 ? advice : shown([])), ...(unusable && { unusable }) };
   }
   const covered = coveredOutcomes(plain.report);
-  runs.measured(plain, expectedRuns(plan, covered));
+  runs.measured(plain, expectedRuns(plan, plain, covered));
   const varied = runVaried(plan, runs, plain);
   const answers = createAnswers(plan, runs, plain);
   let hidden: Promise<Reason | undefined> | undefined;
@@ -70,20 +70,19 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
   const failures = unstable === undefined ? failing : withoutFailures(failing, unstable);
   const reason = await hidden;
   const once = reason === undefined ? [] : [noted(onlyOnce, reason)];
-  const seen = joined([judgeAdvice(runs, plan), ...resent, failures, ...once, ...answered]);
+  const resends = contradicted(resent, plain, runs.all);
+  const seen = joined([judgeAdvice(runs, plan), ...resends, failures, ...once, ...answered]);
   const why = unstable ?? whyNothingTried(plan, seen.checks, plain.report);
   return { ...done(seen), ...(why && { unusable: why }) };
 }
 
 /** How many runs a client without a problem takes. */
-function expectedRuns(plan: CertifyPlan, covered: readonly OutcomeId[]): number {
+function expectedRuns(plan: CertifyPlan, plain: ClientRun, covered: readonly OutcomeId[]): number {
   const seeds = seedsOf(plan);
   const answers = covered.filter((outcome) => isWanted(plan, `answer.${outcome}`));
-  const resends = resendKinds(covered).filter(({ name }) => isWanted(plan, name));
-  const isMixed = seeds.length > 1 || plan.only?.includes("varied.mixed");
-  // A 401 takes two forms.
-  const more = (isMixed ? 1 : 0) + (resends.some(({ name }) => name === "resend.401") ? 1 : 0);
-  return 1 + seeds.length + answers.length + resends.length + faultsAsked(plan).length + more;
+  const mixed = seeds.length > 1 || plan.only?.includes("varied.mixed") ? 1 : 0;
+  const resends = runsOfResends(plan, plain, covered);
+  return 1 + seeds.length + mixed + answers.length + resends + faultsAsked(plan).length;
 }
 
 async function whyUnusable(plain: ClientRun, runs: Runs): Promise<Reason | undefined> {

@@ -3,7 +3,7 @@ import type { Report } from "../report/report-shape.js";
 import { isFault, type OutcomeId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import type { RunConditions } from "../runs/conditions.js";
-import type { VariedPoint } from "../sandbox/journal/counts.js";
+import type { Arrival, VariedPoint } from "../sandbox/journal/counts.js";
 
 /** The requests with one key in a run. */
 export interface SentKey {
@@ -19,6 +19,9 @@ export interface KeyRequest {
   readonly outcome: OutcomeId;
   /** Whether a fault may hit it: it may be sent again, and its response has a body. */
   readonly canFail: boolean;
+  readonly isHit?: boolean;
+  /** How it came after the last rejection of its key by a resend. */
+  readonly arrival?: Arrival | undefined;
 }
 
 /** When a run is ended, in milliseconds. */
@@ -55,8 +58,6 @@ export interface RunEnd {
   readonly points: readonly VariedPoint[];
   /** The requests that the conditions of the run hit. */
   readonly hits: number;
-  /** The requests that were accepted although they must not follow. */
-  readonly rewards: readonly { readonly id: string; readonly afterMs: number }[];
   /** The last response, and how it varied. */
   readonly last: (KeyRequest & Pick<RunEnd, "points">) | undefined;
   /** Where the client's tests set the seed of a sandbox to another one than the run's, as a sentence. */
@@ -116,7 +117,7 @@ export const whyUnstable = (one: ClientRun, other: ClientRun): Reason => ({
 
 export const idOfPoint = ({ row, status, variant }: VariedPoint) => `${row} ${status} ${variant}`;
 
-/** The number of a run's requests: all, or those that ended on a path. */
+/** The number of a run's requests: all, or those of one outcome. */
 export const requestsIn = ({ sent }: Pick<RunEnd, "sent">, outcome?: OutcomeId) =>
   sent.flatMap(({ requests }) => requests).filter((one) => outcome === undefined || one.outcome === outcome)
     .length;
@@ -151,10 +152,13 @@ export function whyNotJudged(
   return { why, whatToDo: `Send the same keys to the same endpoints in each run. ${rerun}` };
 }
 
-/** What the plain run sent and the run did not, as in "`active` (200.test)". */
+/** What the plain run sent and the run did not, as in "`active` (200.test)". What follows a request that was hit may change with it. */
 function missingIn(plain: Pick<RunEnd, "sent">, run: Pick<RunEnd, "sent">): string[] {
   const inRun = new Set(run.sent.flatMap(requestsOf));
-  return [...new Set(plain.sent.flatMap(requestsOf))].filter((request) => !inRun.has(request));
+  const isHit = (key: string) =>
+    run.sent.some((one) => one.key === key && one.requests.some((request) => request.isHit));
+  const others = plain.sent.filter(({ key }) => !isHit(key));
+  return [...new Set(others.flatMap(requestsOf))].filter((request) => !inRun.has(request));
 }
 
 function requestsOf({ key, isUnknown, requests }: SentKey): string[] {

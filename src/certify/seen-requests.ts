@@ -17,7 +17,6 @@ export class SeenRequests implements Counting {
   readonly #points = new Map<string, VariedPoint>();
   readonly #scenarios = new Set<string>();
   readonly #unvaried = new Set<string>();
-  readonly #rewards: RunEnd["rewards"][number][] = [];
   #hits = 0;
   #pinned: Observation["pinned"];
   #last: RunEnd["last"];
@@ -50,7 +49,6 @@ export class SeenRequests implements Counting {
       sent: [...this.#sent.values()],
       points: [...this.#points.values()],
       hits: this.#hits,
-      rewards: this.#rewards,
       last: this.#last,
       pinned: pinned && `${pinned.place ?? "the client's code"} sets the seed ${pinned.seed}`,
       unvaried: [...this.#unvaried],
@@ -63,13 +61,13 @@ export class SeenRequests implements Counting {
     const key = ref ?? fingerprint ?? "";
     const sent = this.#sent.get(key) ?? { key, isUnknown: ref === null, requests: [] };
     this.#sent.set(key, sent);
+    const { hit, arrival } = seen;
     const canFail = isIdempotent(method) && response.body !== "";
-    sent.requests.push({ id, outcome: seen.hit ?? outcome, canFail });
+    sent.requests.push({ id, outcome: hit ?? outcome, canFail, isHit: hit !== undefined, arrival });
     const points = seen.points.filter(({ row, variant }) => wordsOf(row, variant) !== undefined);
     for (const point of points) this.#points.set(idOfPoint(point), point);
     this.#last = { id, outcome, canFail, points };
-    this.#hits += seen.hit === undefined ? 0 : 1;
-    if (seen.rewardedAfterMs !== undefined) this.#rewards.push({ id, afterMs: seen.rewardedAfterMs });
+    this.#hits += hit === undefined ? 0 : 1;
     this.#pinned ??= seen.pinned;
     this.#scenarios.add(seen.scenario);
     for (const name of seen.unvaried) this.#unvaried.add(name);

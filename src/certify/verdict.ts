@@ -2,6 +2,7 @@ import { commandLine, pluralize, runAgainWith } from "../report/plain-text.js";
 import { listed } from "../rules/schema/words.js";
 import { escapeControls } from "../rules/terminal-text.js";
 import type { CertifyResult, Check, Finding } from "./certificate.js";
+import { nameOfKey } from "./resend-kinds.js";
 
 /** How the user starts svc-sandbox, with the scenario if it was given. */
 export interface Program {
@@ -77,20 +78,10 @@ function heldWords(checks: readonly Check[]): string[] {
     const held = ofGroup.filter(({ result }) => result.is === "held").length;
     return held === 0 ? [] : [`${words} (${held} of ${ofGroup.length})`];
   };
-  const resends = checks.filter(({ group }) => group === "resend");
-  const isWhole = (status: string) =>
-    resends.every(({ name, result }) => name.split(".")[1] !== status || result.is === "held");
-  const statuses = [...new Set(resends.map(({ name }) => name.split(".")[1] as string))].sort();
-  const kinds = statuses.flatMap((status) => {
-    if (isWhole(status) && (status === "401" || status === "429")) return [status];
-    return resends.flatMap(({ name, result }) =>
-      result.is === "held" && name.split(".")[1] === status ? [checkWords(name)] : [],
-    );
-  });
   return [
     ...countOf("varied", "varied responses"),
     ...countOf("answer", "wrong answers noticed"),
-    ...kinds,
+    ...heldResends(checks.filter(({ group }) => group === "resend")),
     ...countOf("fault", "faults"),
     ...(checks.some(({ group, result }) => group === "advice" && result.is === "held")
       ? ["no key in output or URL"]
@@ -98,11 +89,33 @@ function heldWords(checks: readonly Check[]): string[] {
   ];
 }
 
+/** The kinds of resends that held, with their key and the requests that were rejected. All of a 429 are one. */
+function heldResends(checks: readonly Check[]): string[] {
+  const limited = checks.filter(({ name }) => name.startsWith("resend.429."));
+  const isWhole = limited.length > 1 && limited.every(({ result }) => result.is === "held");
+  const wordOf = (check: Check) => (isWhole && limited.includes(check) ? "429" : checkWords(check.name));
+  const words = [...new Set(checks.map(wordOf))];
+  return words.flatMap((word) =>
+    heldWord(
+      word,
+      checks.filter((check) => wordOf(check) === word),
+    ),
+  );
+}
+
+function heldWord(word: string, checks: readonly Check[]): string[] {
+  const held = checks.flatMap(({ result }) => (result.is === "held" ? result : []));
+  const [{ key = "", of = 0 } = {}] = held;
+  const requests = [...new Set(held.flatMap((one) => one.requests ?? []))].sort((one, other) => one - other);
+  const numbers = `: ${requests.length === 1 ? "request" : "requests"} ${listed(requests.map(String), "and")} of ${of}`;
+  return held.length === 0 ? [] : [`${word} of ${nameOfKey(key)}${requests.length === 0 ? "" : numbers}`];
+}
+
 const resendWords: Readonly<Record<string, string>> = {
   "resend.429.without": "429 without Retry-After",
   "resend.429.seconds": "429 with Retry-After",
   "resend.429.date": "429 with a date",
-  "resend.503.date": "503 with a date",
+  "resend.503.seconds": "503 with Retry-After",
 };
 const checkWords = (name: string) =>
   resendWords[name] ?? name.replace(/^resend\.(?:(403)\.)?/, (_, status) => (status ? `${status} ` : ""));

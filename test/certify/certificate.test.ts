@@ -18,7 +18,7 @@ test("a certificate is one screen: causes first, then what held and what was not
       "   Its last line: Error: unexpected Content-Type",
       "   Fix: Compare only the media type.",
       "   Again: svc-sandbox exec --profile varied --seed 3 -- npm run test:api -- --grep 'it'\\''s a key'",
-      "Held: varied responses (1 of 2), wrong answers noticed (1 of 1), 401, 403 access_denied, faults (1 of 1), no key in output or URL",
+      "Held: varied responses (1 of 2), wrong answers noticed (1 of 1), 401 of ACTIVE: requests 1, 2 and 7 of 7, 403 access_denied of ACTIVE: request 7 of 7, faults (1 of 1), no key in output or URL",
       "Allowed: wrong answers on 200.retiring",
       "Not judged: 429 without Retry-After: no request was rejected. Send the key.",
       "Not judged: varied 403: no request got a 403. Send a key that gets a 403.",

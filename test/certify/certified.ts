@@ -34,8 +34,8 @@ export const failed: CertifyResult = {
     checkOf("varied.3", { is: "failed" }),
     checkOf("answer.200.test", { is: "held" }),
     checkOf("answer.200.retiring", { is: "allowed" }),
-    checkOf("resend.401", { is: "held" }),
-    checkOf("resend.403.access_denied", { is: "held" }),
+    checkOf("resend.401", { is: "held", key: "active", requests: [1, 2, 7], of: 7 }),
+    checkOf("resend.403.access_denied", { is: "held", key: "active", requests: [7], of: 7 }),
     checkOf("resend.429.without", {
       is: "not judged",
       why: "no request was rejected",

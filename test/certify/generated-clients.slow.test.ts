@@ -22,6 +22,8 @@ interface Judged {
   readonly isSteady: boolean;
   readonly judgment: Judgment;
   readonly findings: readonly string[];
+  /** The kinds of resends that are not judged. */
+  readonly openResends: readonly string[];
   readonly runs: number;
 }
 
@@ -47,6 +49,9 @@ async function certified(number: number): Promise<Judged> {
     isSteady: isSteady(subject),
     judgment: judge(certificate, flaw),
     findings: [...new Set(findingsIn(certificate))],
+    openResends: certificate.checks.flatMap(({ group, name, result }) =>
+      group === "resend" && result.is === "not judged" ? name : [],
+    ),
     runs: certificate.runs,
   };
 }
@@ -98,6 +103,16 @@ test.each([10, 30, 50].flatMap((percent) => Array.from({ length: count / 60 }, (
     expect(certificate.problems).toEqual([]);
   },
 );
+test("of the correct clients with steady suites, few have a kind of resend that is not judged", () => {
+  const steady = judged.filter((one) => isCorrect(one) && one.isSteady);
+  const kinds = new Set(steady.flatMap(({ openResends }) => openResends));
+  for (const kind of kinds) {
+    const open = steady.filter(({ openResends }) => openResends.includes(kind));
+    const isTimed = kind.startsWith("resend.429") || kind.startsWith("resend.503");
+    const most = Math.ceil(steady.length * (isTimed ? 0.03 : 0.08));
+    expect(open.length, kind).toBeLessThanOrEqual(most);
+  }
+});
 
 afterAll(() => {
   const open = judged

@@ -120,7 +120,7 @@ function variantsIn({ seed }: SandboxState, status: number): string[] {
     .map((row) => `${row.id}: ${choose(row).variant.id}`);
 }
 
-test("R1–R7 R27 R28 R48 thousands of varied responses on every path keep every promise, and all variants appear", () => {
+test("R1–R7 R27 R28 R48 thousands of varied responses of every outcome keep every promise, and all variants appear", () => {
   const seen = new Set<string>();
   const covered = new Set<string>();
   for (const { sandbox, responses, askedAt } of compared(isNightly ? 20_000 : 2_000)) {
@@ -204,13 +204,13 @@ const comparedOutcomes: readonly ApiOutcomeId[] = [
   "429.per_minute",
 ];
 
-/** The responses on paths of every status, with what is selected. */
+/** The responses on outcomes of every status, with what is selected. */
 function responsesOf(profile: Profile, choose: Selector): ApiResponse[] {
   return comparedOutcomes.map((outcome) => {
     const sandbox = startFrozen(scenario, { profile });
     const begun = startCall(sandbox, asked({ apiKey: scenarioSecret(sandbox, "key") }));
     const kind = { status: outcomeOf(outcome).status, isContext: outcome === "200.test" };
-    const variation = profile === "varied" ? variationOf(sandbox, begun.number, kind, choose) : undefined;
+    const variation = profile === "varied" ? variationOf(sandbox, begun, kind, choose) : undefined;
     const { requestId: id = begun.id, assumptions = begun.assumptions } = variation ?? {};
     const call = { ...begun, variation, id, assumptions };
     if (call.entry !== undefined && outcome === "200.test")
@@ -262,7 +262,7 @@ test.each(givable)("%s does not vary when its assumption is given", (id, given) 
   const sandbox = startFrozen({ ...scenario, assumptions: { profile: "varied", ...given } });
   const call = startCall(sandbox, asked({}));
   const kind = { status: 429, isContext: false, isDocumented: false };
-  const { selected, assumptions } = variationOf(sandbox, call.number, kind);
+  const { selected, assumptions } = variationOf(sandbox, call, kind);
   expect(selected.map(({ row }) => row.id)).not.toContain(id);
   expect(assumptions).toMatchObject(given);
 });
