@@ -75,7 +75,8 @@ export function toResponse(
   const headers = headerPairs(response.headers);
   const { status } = response;
   const statusText = statusTexts[status] ?? "";
-  const isEmpty = method === "HEAD" || status === 204;
+  // The platform gives any text a media type, also an empty one.
+  const isEmpty = method === "HEAD" || response.body === "";
   return new Response(isEmpty ? null : (body as BodyInit), { status, statusText, headers });
 }
 

@@ -31,6 +31,8 @@ test.each(doors)(
     expect([one.status, bodyOf(one)]).toEqual([200, { data: { id: "c-1" } }]);
     const ended = await call("main", "DELETE", `${consents}/c-1`);
     expect([ended.status, ended.body, headerOf(ended, "content-type")]).toEqual([204, "", undefined]);
+    const accepted = await call("main", "PUT", `${consents}/c-1`);
+    expect([accepted.status, accepted.body, headerOf(accepted, "content-type")]).toEqual([202, "", undefined]);
     expect(await send({ path: consents })).toEqual(await me());
     const lacking = await call("narrow", "POST", consents);
     expect([lacking.status, bodyOf(lacking).error.code]).toEqual([403, "insufficient_scope"]);
@@ -46,6 +48,7 @@ test.each(doors)(
       "200.listConsents",
       "201.createConsent",
       "200.readConsent",
+      "202.acceptConsent",
       "204.endConsent",
     ]);
     expect(sandbox.report().coverage.promised).toBe(17);
@@ -187,6 +190,7 @@ test("the list of endpoints is the same for the same scenario, and names each su
     "200.listConsents",
     "201.createConsent",
     "200.readConsent",
+    "202.acceptConsent",
     "204.endConsent",
   ]);
 });
