@@ -1,5 +1,5 @@
 import type { HttpHandler } from "msw";
-import { createSandbox, sandboxOn, stateOf } from "../library/create-sandbox.js";
+import { createSandbox, requireSandbox, sandboxOn, stateOf } from "../library/create-sandbox.js";
 import type { KeyRef, OrganizationRef, Sandbox } from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
 import { respondToWebRequest } from "../library/web-request.js";
@@ -28,13 +28,14 @@ export interface HandlerOptions {
  * Creates request handlers for `setupServer`, `setupWorker` and other APIs of msw 2 or 3.
  *
  * They respond from the sandbox's current state: the clock, operations and resets take effect immediately. Throws `usage`
- * for an invalid base URL, `validation_failed` for an unknown option.
+ * for no sandbox or an invalid base URL, `validation_failed` for an unknown option.
  *
  * @example
  * const sandbox = createSandbox({ scenario: "key-states" });
  * const server = setupServer(...createHandlers(sandbox, { baseUrl: "https://api.example" }));
  */
 export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): HttpHandler[] {
+  requireSandbox(sandbox);
   requireKnownOptions("make handlers", options, ["baseUrl"]);
   const { baseUrl = "*" } = options;
   const response = (base: string) => resolverOf(() => stateOf(sandbox), base);
