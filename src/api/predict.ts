@@ -38,12 +38,12 @@ function predictCall(sandbox: SandboxState, call: Pick<ApiCall, "presented" | "e
   return { outcome, faultOutcomes: [...new Set(effects.map(faultOutcomeOf))] };
 }
 
-/** The result of the next request with a key to the first endpoint; counts nothing. */
-export function nextRequest(sandbox: SandboxState, ref: string) {
-  const { outcome, faultOutcomes } = predictKey(sandbox, ref);
+/** The result of the next request with a key; counts nothing. */
+export function nextRequest(sandbox: SandboxState, ref: string, endpoint?: Endpoint) {
+  const { outcome, faultOutcomes } = predictKey(sandbox, ref, endpoint);
   const { status } = outcomeOf(outcome);
   const code = expectedCode(sandbox, outcome);
-  const why = causeOf(sandbox, outcome, sandbox.registry.key(ref));
+  const why = causeOf(sandbox, outcome, sandbox.registry.key(ref), endpoint);
   // Every 401 and 429 has the same code, so the reason is enough.
   const codeText = status === 403 ? ` ${code}:` : "";
   const fault = faultOutcomes.length === 0 ? "" : ", or a fault";

@@ -23,7 +23,7 @@ interface Reproduction {
   readonly variable?: string | undefined;
   /** The ref of the key; `none`, `malformed` or `unknown` if the sandbox does not have it. */
   readonly ref: string;
-  /** The path where it would end without faults. */
+  /** The outcome where it would end without faults. */
   readonly apiOutcome: ApiOutcomeId;
   readonly fault?: FaultEffect;
   /** The scopes that the key must have, if it lacks one. Default: it lacks none. */
@@ -35,7 +35,7 @@ type Reproductions = ReadonlyMap<OutcomeId, Reproduction>;
 /** The bundled scenarios to try for outcomes that no request to the running sandbox covers. */
 const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-day"];
 
-/** Shows how to cover a path: now, after a reset, or with a bundled scenario. Under `exec`, the sandbox has already stopped. */
+/** Shows how to cover an outcome: now, after a reset, or with a bundled scenario. Under `exec`, the sandbox has already stopped. */
 export function howToCover(
   sandbox: SandboxState,
   { curlOptions = "", underExec = false }: { curlOptions?: string; underExec?: boolean } = {},
@@ -117,7 +117,7 @@ function reproductionsOf(name: ScenarioName, platform: SandboxState["platform"])
   return reproductions;
 }
 
-/** Returns a request that ends on a path as a command for a shell with the environment of clients. */
+/** Returns a request that ends on an outcome as a command for a shell with the environment of clients. */
 export function curlLine(
   { variable, method, path }: Pick<Reproduction, "variable" | "method" | "path">,
   curlOptions: string,
@@ -135,7 +135,7 @@ export function curlLine(
   return words.filter(Boolean).join(" ");
 }
 
-/** Returns a request for each path that can be covered now: the first one that always covers it. */
+/** Returns a request for each outcome that can be covered now: the first one that always covers it. */
 function reproductionsIn(sandbox: SandboxState): Reproductions {
   const byOutcome = new Map<OutcomeId, Reproduction>();
   type Sent = Omit<Reproduction, "apiOutcome" | "fault">;

@@ -96,7 +96,7 @@ test("without a condition it hits every request to the API, unknown outcomes and
   }
 });
 
-test("an outcome is the path where the request would end, and predicting it counts nothing", () => {
+test("the outcome of a condition is where the request would end, and predicting it counts nothing", () => {
   const sandbox = sandboxWith({ when: { outcome: "401.revoked" }, then: unavailable });
   expect(send(sandbox, { key: "revoked" }).outcome).toBe("fault.status");
   expect(send(sandbox)).toMatchObject({ outcome: "200.test" });

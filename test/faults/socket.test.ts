@@ -129,7 +129,7 @@ test("several requests on one connection meet their faults one after the other",
   expect(counted()).toBe(1);
 });
 
-test("X-Sandbox-Outcome names the fault, or the path of a response that is only late", async () => {
+test("X-Sandbox-Outcome names the fault, or the outcome of a response that is only late", async () => {
   server = await startServer({
     explain: true,
     scenario: scenarioWith([

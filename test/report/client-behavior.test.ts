@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { parse } from "yaml";
 import { createSandbox, type Duration, type Sandbox, type Scenario } from "../../src/index.js";
-import { adviceIds } from "../../src/rules/advice.js";
+import { type AdviceId, adviceIds } from "../../src/rules/advice.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { parseDuration } from "../../src/scenario/format/fields.js";
 import { coverage, ofFirst } from "../support/coverage.js";
@@ -126,13 +126,12 @@ async function runCase(one: ClientCase, door: Door): Promise<Sandbox> {
 }
 
 /** Advice on what a command does in the experiments of `certify`, or writes to its output. */
-const notOnRequests: readonly string[] = [
+const notOnRequests: readonly AdviceId[] = [
   "same-key-after-401",
   "same-key-after-403",
   "too-soon-after-429",
   "too-soon-after-503",
   "no-pause-after-failure",
-  "retries-not-tried",
   "key-in-output",
 ];
 
@@ -153,7 +152,7 @@ describe.each(doors)("a client ($name)", (door) => {
   });
 });
 
-test("the report has how often a key was resent to each path that rejected it, without the requests that were not rejected", async () => {
+test("the report has how often a key was resent after each outcome that rejected it, without the requests that were not rejected", async () => {
   const sandbox = createSandbox({ frozen: true });
   const refs = ["revoked", "wrong-scope", "revoked", "active", "revoked", "wrong-scope", "expired"] as const;
   for (const ref of refs) await sandbox.fetch(url, { headers: { "x-api-key": sandbox.secret(ref) } });
@@ -164,7 +163,7 @@ test("the report has how often a key was resent to each path that rejected it, w
   ]);
 });
 
-test("a path that was covered only by a key in a wrong place is not covered", async () => {
+test("an outcome that was covered only by a key in a wrong place is not covered", async () => {
   const sandbox = createSandbox();
   const meet = (headers: Record<string, string>) =>
     sandbox.fetch(`https://any.example${mePath}`, { headers });
@@ -249,7 +248,7 @@ test.each(["minimal", "typical"] as const)("the example client earns notes at mo
   for (const apiKey of [...inOrder.map(sandbox.secret), sandbox.secret("unknown"), "not-a-key"])
     await confirmKey({ baseUrl: "https://any.example", apiKey, fetch: sandbox.fetch, wait, attempts: 4 });
   await sandbox.fetch("https://any.example/v1/relying-party/me");
-  // A path that needs more than a key is not for this client.
+  // An outcome that needs more than a key is not for this client.
   const reachable = createSandbox()
     .report()
     .outcomes.filter(({ outcome, howToCover }) => ofFirst.includes(outcome) && !howToCover?.scopes);

@@ -110,7 +110,7 @@ export function requestLogLine(exchange: Exchange, palette: Palette, verbose = f
     outcome.padEnd(outcomeWidth),
     palette.dim(`${durationMs.toFixed(1)} ms`.padStart(7)),
     key ?? fingerprint ?? "-",
-    // A fault that only delays the response; any other fault is the path.
+    // A fault that only delays the response; any other fault is the outcome.
     ...(fault === null || fault === outcome ? [] : [palette.dim(fault)]),
     ...advice
       .filter((id) => verbose || adviceOf(id).level !== "note")
@@ -148,7 +148,7 @@ function stepLogLine({ type, result }: StepEvent, palette: Palette): string {
   return [palette.dim(`${at.slice(0, 19)}Z`), palette.magenta(whose), text, ...unexpected].join("  ");
 }
 
-// A request that was sent shows its path in place of its template.
+// A step may leave out the method and path of its request.
 function intentionOf({ step, request }: PlayedStep): string {
   return escapeControls(request === null ? stepIntent(step) : requestIntent(request));
 }
