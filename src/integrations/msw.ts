@@ -2,7 +2,7 @@ import type { HttpHandler } from "msw";
 import { createSandbox, requireSandbox, sandboxOn, stateOf } from "../library/create-sandbox.js";
 import type { KeyRef, OrganizationRef, Sandbox } from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
-import { respondToWebRequest } from "../library/web-request.js";
+import { discardBody, respondToWebRequest } from "../library/web-request.js";
 import { SandboxError } from "../rules/errors.js";
 import { requireKnownOptions } from "../rules/schema/check.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
@@ -75,6 +75,7 @@ type Resolver = (call: { request: Request }) => Promise<Response>;
 
 function resolverOf(sandbox: () => SandboxState, base: string): Resolver {
   return async ({ request }: { request: Request }) => {
+    discardBody(request);
     try {
       return await respondToWebRequest(sandbox, request, base);
     } catch (error) {

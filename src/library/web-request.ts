@@ -167,6 +167,11 @@ async function waitForAbort({ signal, headers }: Request): Promise<never> {
   });
 }
 
+/** Reads a body away that no endpoint reads: in the middleware, its connection would wait for that forever. */
+export function discardBody(request: Request): void {
+  if (isInMiddleware(request)) request.body?.pipeTo(new WritableStream()).catch(() => {});
+}
+
 /** A network error would end a user's own server. Only the middleware sends a `Host` and omits credentials. */
 function isInMiddleware({ credentials, headers }: Request): boolean {
   return credentials === "omit" && headers.has("host");
