@@ -1,6 +1,6 @@
 import type { HttpHandler } from "msw";
 import { createSandbox, requireSandbox, sandboxOn, stateOf } from "../library/create-sandbox.js";
-import type { KeyRef, OrganizationRef, Sandbox } from "../library/sandbox.js";
+import type { OrganizationRef, Sandbox, ScenarioKeyRef } from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
 import { discardBody, respondToWebRequest } from "../library/web-request.js";
 import { SandboxError } from "../rules/errors.js";
@@ -100,7 +100,10 @@ const readyState = () => {
 };
 
 /** A sandbox of `key-states`, ready to use with {@link handlers}. Its first use starts it. */
-export const sandbox = sandboxOn(readyState) as Sandbox<KeyRef<"key-states">, OrganizationRef<"key-states">>;
+export const sandbox = sandboxOn(readyState) as Sandbox<
+  ScenarioKeyRef<"key-states">,
+  OrganizationRef<"key-states">
+>;
 
 /** The handlers of the ready {@link sandbox}, for any host. */
 export const handlers: HttpHandler[] = [handlerOf(anyHost, resolverOf(readyState, ""))];

@@ -31,7 +31,7 @@ import {
 import { checkInput, expectationQuery, inputShapes, requestQuery } from "../scenario/format/inputs.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
 import { steadyTime, stopwatch, wallTime } from "./real-time.js";
-import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource, WithKnownFields } from "./sandbox.js";
+import type { OrganizationRef, Sandbox, ScenarioKeyRef, ScenarioSource, WithKnownFields } from "./sandbox.js";
 import { fetchResponse } from "./web-request.js";
 
 /** Options of `createSandbox`. */
@@ -67,11 +67,11 @@ export function createSandbox<const Source extends ScenarioSource>(
   options: Omit<SandboxOptions, "scenario"> & {
     readonly scenario: Source & WithKnownFields<Source, ScenarioSource>;
   },
-): Sandbox<KeyRef<Source>, OrganizationRef<Source>>;
+): Sandbox<ScenarioKeyRef<Source>, OrganizationRef<Source>>;
 // Without `Omit`, editors would suggest String's methods in a scenario; with a default for `Source`, only that name.
 export function createSandbox(
   options?: SandboxOptions<never>,
-): Sandbox<KeyRef<"key-states">, OrganizationRef<"key-states">>;
+): Sandbox<ScenarioKeyRef<"key-states">, OrganizationRef<"key-states">>;
 export function createSandbox<const Options extends SandboxOptions>(
   options: Options & { readonly scenario?: WithKnownFields<Options["scenario"], ScenarioSource> },
 ): Sandbox;
