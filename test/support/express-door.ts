@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createMiddleware } from "@mswjs/http-middleware";
 import express from "express";
+import type { Sandbox } from "../../src/index.js";
 import { createHandlers } from "../../src/integrations/msw.js";
 import { clientOf, type Door, openSandbox } from "./doors.js";
 import { sendOnSocket } from "./exchange.js";
@@ -11,16 +12,23 @@ export const expressDoor: Door = {
   name: "express",
   async open(scenario, options) {
     const sandbox = openSandbox(scenario, options);
-    const app = express();
-    app.disable("x-powered-by");
-    // Its types mean msw's CommonJS half, ours the other one; the handlers are the same.
-    app.use(createMiddleware(...(createHandlers(sandbox) as never[])));
-    const server = app.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const { port } = server.address() as AddressInfo;
-    return clientOf(sandbox, sendOnSocket(port), async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    });
+    const { port, close } = await mountInExpress(sandbox);
+    return clientOf(sandbox, sendOnSocket(port), close);
   },
 };
+
+/** Starts an Express app with the sandbox in it. */
+export async function mountInExpress(sandbox: Sandbox) {
+  const app = express();
+  app.disable("x-powered-by");
+  // Its types mean msw's CommonJS half, ours the other one; the handlers are the same.
+  app.use(createMiddleware(...(createHandlers(sandbox) as never[])));
+  const server = app.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const close = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  return { port, close };
+}
