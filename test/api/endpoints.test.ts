@@ -20,7 +20,7 @@ const bodyOf = ({ body }: Seen) => JSON.parse(body);
 test.each(doors)(
   "endpoints of a scenario have the checks of /me, then their own response: $name",
   async ({ open }) => {
-    const { sandbox, send, me, close } = await open(withEndpoints);
+    const { sandbox, send, me } = await open(withEndpoints);
     const call = (ref: string, method: string, path: string) =>
       send({ method, path, headers: { "x-api-key": sandbox.secret(ref as "main") } });
     const created = await call("main", "POST", consents);
@@ -50,7 +50,6 @@ test.each(doors)(
     ]);
     expect(sandbox.report().coverage.promised).toBe(17);
     expect(sandbox.report().advice.filter(({ id }) => id === "query-or-body-sent")).toEqual([]);
-    await close();
   },
 );
 
@@ -62,14 +61,13 @@ test.each(doors)("all endpoints share a key's limits, and reject alike: $name", 
       gone: { type: "bank", status: "inactive", keys: { other: { environment: "test" } } },
     },
   };
-  const { sandbox, send, me, close } = await open(limited);
+  const { sandbox, send, me } = await open(limited);
   const read = (ref: string) =>
     send({ path: `${consents}/1`, headers: { "x-api-key": sandbox.secret(ref as "main") } });
   expect((await read("main")).status).toBe(200);
   expect(bodyOf(await me({ ref: "main" })).data.usage.today).toBe(2);
   expect((await read("main")).status).toBe(429);
   expect(await read("other")).toEqual(await me({ ref: "other" }));
-  await close();
 });
 
 const overlapping: Scenario = {

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createMiddleware } from "@mswjs/http-middleware";
 import express from "express";
+import { onTestFinished } from "vitest";
 import { createHandlers } from "../../src/integrations/msw.js";
 import { clientOf, type Door, openSandbox } from "./doors.js";
 import { sendOnSocket } from "./exchange.js";
@@ -18,9 +19,10 @@ export const expressDoor: Door = {
     const server = app.listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
-    return clientOf(sandbox, sendOnSocket(port), async () => {
+    onTestFinished(async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     });
+    return clientOf(sandbox, sendOnSocket(port));
   },
 };
