@@ -21,7 +21,7 @@ const bodyOf = ({ body }: Seen) => JSON.parse(body);
 test.each(doors)(
   "endpoints of a scenario have the checks of /me, then their own response: $name",
   async ({ open }) => {
-    const { sandbox, send, me, close } = await open(withEndpoints);
+    const { sandbox, send, me } = await open(withEndpoints);
     const call = (ref: string, method: string, path: string) =>
       send({ method, path, headers: { "x-api-key": sandbox.secret(ref as "main") } });
     const created = await call("main", "POST", consents);
@@ -58,7 +58,6 @@ test.each(doors)(
     ]);
     expect(sandbox.report().coverage.promised).toBe(17);
     expect(sandbox.report().advice.filter(({ id }) => id === "query-or-body-sent")).toEqual([]);
-    await close();
   },
 );
 
@@ -70,14 +69,13 @@ test.each(doors)("all endpoints share a key's limits, and reject alike: $name", 
       gone: { type: "bank", status: "inactive", keys: { other: { environment: "test" } } },
     },
   };
-  const { sandbox, send, me, close } = await open(limited);
+  const { sandbox, send, me } = await open(limited);
   const read = (ref: string) =>
     send({ path: `${consents}/1`, headers: { "x-api-key": sandbox.secret(ref as "main") } });
   expect((await read("main")).status).toBe(200);
   expect(bodyOf(await me({ ref: "main" })).data.usage.today).toBe(2);
   expect((await read("main")).status).toBe(429);
   expect(await read("other")).toEqual(await me({ ref: "other" }));
-  await close();
 });
 
 const overlapping: Scenario = {
@@ -190,14 +188,13 @@ test.each([10, 200_000, 2_000_000])(
   "in Express, the connection stays open after a body of %i bytes",
   async (length) => {
     const sandbox = createSandbox({ scenario: withEndpoints });
-    const { port, close } = await mountInExpress(sandbox);
+    const port = await mountInExpress(sandbox);
     const start = `HTTP/1.1\r\nHost: any.example\r\nx-api-key: ${sandbox.secret("main" as never)}\r\n`;
     const socket = connect(port, "127.0.0.1");
     socket.write(`POST ${consents} ${start}Content-Length: ${length}\r\n\r\n${"x".repeat(length)}`);
     socket.write(`GET ${consents} ${start}Connection: close\r\n\r\n`);
     const responses = readResponses(Buffer.concat(await socket.toArray()));
     expect(responses.map(({ status }) => status)).toEqual([201, 200]);
-    await close();
   },
 );
 

@@ -55,7 +55,6 @@ function ending(
 async function endingOverExpress(sandbox: Sandbox, then: Fault["then"]): Promise<string> {
   vi.spyOn(console, "error").mockImplementation(() => {});
   const door = await expressDoor.open(faultyScenario(then), { frozen: false });
-  onTestFinished(door.close);
   const other = async () => expect((await door.me({ ref: "other" })).status).toBe(200);
   const sent = door.send({ headers: headersOf(sandbox) });
   const ended = await ending(
