@@ -17,7 +17,8 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import type { ApiCall } from "./call.js";
 import { retryAfterHeader } from "./limits.js";
 import { errorBody, textBody, utf8Length } from "./messages.js";
-import { predict, predictOutcome, respondToCall, responseOf, withVariation } from "./response.js";
+import { predict } from "./predict.js";
+import { respondToCall, responseOf, withVariation } from "./response.js";
 
 /** Applies the first fault that fires, before authorization. A call that it only delays is authorized and counted, any other is not (R24). */
 export function applyFault(
@@ -31,7 +32,7 @@ export function applyFault(
     organization: call.entry?.key.organization,
     now: call.now,
     expectedOutcome() {
-      expected ??= predictOutcome(sandbox, call);
+      expected ??= predict(sandbox, call).outcome;
       return expected;
     },
   };

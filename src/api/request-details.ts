@@ -15,7 +15,7 @@ import { viewRequest } from "../sandbox/views.js";
 import { controlBodies } from "../scenario/format/inputs.js";
 import { withNames } from "./endpoints.js";
 import { headerPairs } from "./messages.js";
-import { causeOf, predictKey } from "./predict.js";
+import { nextRequest } from "./predict.js";
 import { scopeOf } from "./response.js";
 import { routeOf } from "./routes.js";
 import { sentResponse } from "./story-sender.js";
@@ -26,10 +26,9 @@ function whyNow(
   { key, outcome }: Exchange,
   endpoint: Endpoint | undefined,
 ): string | null {
-  const entry = sandbox.registry.keys.get(key ?? "");
-  if (entry === undefined || endpoint === undefined) return null;
-  const now = predictKey(sandbox, entry.key.ref, endpoint).outcome;
-  return now === outcome ? causeOf(sandbox, now, entry, endpoint) : null;
+  if (key === null || endpoint === undefined || !sandbox.registry.keys.has(key)) return null;
+  const next = nextRequest(sandbox, key, endpoint);
+  return next.outcome === outcome ? next.why : null;
 }
 
 const targetChecks: readonly RequestCheck[] = [

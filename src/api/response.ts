@@ -4,6 +4,7 @@ import { type ApiOutcomeId, isSuccess, type OutcomeId, outcomeOf, outcomes } fro
 import { type Endpoint, type Success, successOutcomeOf, type TextBody } from "../sandbox/endpoint.js";
 import type { ApiResponse, CallResult } from "../sandbox/journal/exchange.js";
 import { profileOf } from "../sandbox/profile.js";
+import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { usageAt } from "../sandbox/usage.js";
 import type { ApiCall } from "./call.js";
@@ -31,23 +32,6 @@ export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult 
   return resultWithVariation(sandbox, call, decide(sandbox, call));
 }
 
-/** What a call would get: counts and changes nothing. */
-export function predict(sandbox: SandboxState, call: ApiCall): CallResult {
-  const copy = withOwnUsage(call);
-  return resultWithVariation(sandbox, copy, decide(sandbox, copy));
-}
-
-/** Where a call would end: counts and changes nothing. */
-export function predictOutcome(sandbox: SandboxState, call: DecidedCall): ApiOutcomeId {
-  return decide(sandbox, withOwnUsage(call)).outcome;
-}
-
-/** Counted in a copy of the key's usage, so that a success shows the usage after the call. */
-function withOwnUsage<Call extends Caller>(call: Call): Call {
-  const { entry } = call;
-  return { ...call, entry: entry && { ...entry, usage: structuredClone(entry.usage) } };
-}
-
 /** What the checks and the endpoint decide about a call, without everything that the specification leaves open. */
 type Decision =
   | (Rejection & { readonly kind: "rejected" })
@@ -55,13 +39,14 @@ type Decision =
       readonly kind: "accepted";
       readonly outcome: ApiOutcomeId;
       readonly endpoint: Endpoint;
-      readonly success: Success;
+      readonly entry: KeyEntry;
     };
 
 type DecidedCall = Pick<ApiCall, "endpoint" | "presented" | "entry" | "now"> &
   Partial<Pick<ApiCall, "route">>;
 
-function decide(sandbox: SandboxState, call: DecidedCall): Decision {
+/** Decides a call, and counts it (R24). */
+export function decide(sandbox: SandboxState, call: DecidedCall): Decision {
   const { route, endpoint } = call;
   if (endpoint === undefined) {
     if (route === undefined) return { kind: "rejected", outcome: "404.unknown_path" };
@@ -71,12 +56,11 @@ function decide(sandbox: SandboxState, call: DecidedCall): Decision {
   const admitted = admit(sandbox, call, scope);
   const { entry } = call;
   if (entry === undefined || !isSuccess(admitted)) return { kind: "rejected", outcome: admitted, scope };
-  const outcome = successOutcomeOf(endpoint, admitted);
-  return { kind: "accepted", outcome, endpoint, success: endpoint.respond(entry) };
+  return { kind: "accepted", outcome: successOutcomeOf(endpoint, admitted), endpoint, entry };
 }
 
 /** Renders a decision, varied in the profile `varied`. */
-function resultWithVariation(sandbox: SandboxState, call: ApiCall, decision: Decision): CallResult {
+export function resultWithVariation(sandbox: SandboxState, call: ApiCall, decision: Decision): CallResult {
   const varied = withVariation(sandbox, call, ...kindOfResponse(decision));
   if (varied === call) return renderDecision(sandbox, call, decision);
   return { ...renderDecision(sandbox, varied, decision), requestId: varied.id };
@@ -90,8 +74,9 @@ function kindOfResponse(decision: Decision): [status: number, isContext: boolean
 
 function renderDecision(sandbox: SandboxState, call: ApiCall, decision: Decision): CallResult {
   if (decision.kind === "rejected") return rejectCall(sandbox, call, decision);
-  const { outcome, endpoint, success } = decision;
-  return { outcome, response: successResponse(sandbox, call, endpoint, success), code: null };
+  const { outcome, endpoint, entry } = decision;
+  const response = successResponse(sandbox, call, endpoint, endpoint.respond(entry));
+  return { outcome, response, code: null };
 }
 
 export function scopeOf({ scope }: Endpoint, { assumptions }: SandboxState): string | null {

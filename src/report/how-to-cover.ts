@@ -1,5 +1,5 @@
 import { firstEndpoint } from "../api/endpoints.js";
-import { predictKey } from "../api/predict.js";
+import { nextRequest } from "../api/predict.js";
 import { scopeOf } from "../api/response.js";
 import { variableOf } from "../rules/api-key.js";
 import { effectAt, type FaultEffect, faultEffects, mainEffectOf } from "../rules/fault-effects.js";
@@ -81,7 +81,7 @@ function withItsScope(sandbox: SandboxState, outcome: OutcomeId): Reproduction |
     const entry = sandbox.registry.key(ref);
     const { scopes, replaces, replacedBy } = entry.key;
     // The keys of a rotation have the same scopes.
-    if ((replaces ?? replacedBy) || predictKey(sandbox, ref, endpoint).outcome !== "403.insufficient_scope")
+    if ((replaces ?? replacedBy) || nextRequest(sandbox, ref, endpoint).outcome !== "403.insufficient_scope")
       continue;
     return {
       ...requestTo(endpoint),
@@ -151,7 +151,7 @@ function reproductionsIn(sandbox: SandboxState): Reproductions {
     for (const { ref } of keys) {
       const entry = sandbox.registry.key(ref);
       const key = { variable: variableOf(ref), ref };
-      const { outcome } = predictKey(sandbox, ref, endpoint);
+      const { outcome } = nextRequest(sandbox, ref, endpoint);
       const apiOutcome = isSuccess(outcome) ? successOutcomeOf(endpoint, outcome) : outcome;
       add(apiOutcome, { ...key, ...request }, entry);
     }

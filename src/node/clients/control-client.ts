@@ -47,7 +47,8 @@ const controlErrorShape = s.openMapping({
 
 const keyShape = s.openMapping({
   ref: s.text(),
-  fingerprint: s.text(),
+  /** `null` for `none`. */
+  fingerprint: s.nullable(s.text()),
   next_request: s.openMapping({
     outcome: outcomeShape(),
     code: s.nullable(s.text()),
@@ -56,7 +57,7 @@ const keyShape = s.openMapping({
   }),
 });
 const keysShape = s.list(keyShape);
-export type RunningKey = ValueOf<typeof keyShape>;
+type RunningKey = ValueOf<typeof keyShape>;
 
 const maxResponse = 16 * 1024 * 1024;
 
@@ -123,9 +124,10 @@ export class ControlClient {
     return { url: health.url, scenario: line(scenario), now, keys };
   }
 
-  /** A key, with what its next request to an endpoint gets. */
-  async key(ref: string, endpoint: string): Promise<RunningKey> {
-    const path = `/keys/${ref}?endpoint=${encodeURIComponent(endpoint)}`;
+  /** A key, or a reserved ref, with what its next request to an endpoint gets. Default: to `/me`. */
+  async key(ref: string, endpoint?: string): Promise<RunningKey> {
+    const query = endpoint === undefined ? "" : `?endpoint=${encodeURIComponent(endpoint)}`;
+    const path = `/keys/${encodeURIComponent(ref)}${query}`;
     const { status, data, failed } = await this.#ask("get the key from", "GET", path);
     const key = readAs(keyShape, data);
     if (key === undefined) throw failed(isNot(status, "the key"));

@@ -1,3 +1,4 @@
+import { fingerprintOf } from "../../rules/api-key.js";
 import { SandboxError } from "../../rules/errors.js";
 import { mePath } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
@@ -261,4 +262,12 @@ export function secretFor(sandbox: SandboxState, key: string): string | undefine
   if (key === "none") return undefined;
   if (key === "malformed") return malformedKey;
   return key === "unknown" ? unknownSecret(sandbox.seed) : scenarioSecret(sandbox, key);
+}
+
+/** The fingerprint of the key of a ref, of which the sandbox may have only the hash; `null` for `none`. */
+export function fingerprintFor(sandbox: SandboxState, ref: string): string | null {
+  const entry = sandbox.registry.keys.get(ref);
+  if (entry !== undefined) return fingerprintOf(entry.key.sha256);
+  const secret = secretFor(sandbox, ref);
+  return secret === undefined ? null : fingerprintOf(sandbox.platform.sha256(secret));
 }

@@ -8,9 +8,9 @@ import type { Endpoint } from "../../../sandbox/endpoint.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import type { KeyEntry, OrganizationEntry } from "../../../sandbox/registry.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
-import { secretFor } from "../../../sandbox/story/run-step.js";
-import type { KeyView } from "../../../sandbox/view-shapes.js";
+import { fingerprintFor, secretFor } from "../../../sandbox/story/run-step.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
+import { isReserved } from "../../../scenario/format/fields.js";
 import { describedKeys } from "../../../scenario/population.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { controlRoute, pageFields, type Route } from "../route.js";
@@ -72,18 +72,19 @@ export const keyRoutes: readonly Route[] = [
       refInBody("organization", () => operations.create_key(sandbox, body, { actor })),
   }),
   controlRoute("GET /keys/{ref}", {
-    summary: "One key, with the result of its next request",
+    summary:
+      "One key, with the result of its next request; `ref` may also be `none`, `malformed` or `unknown`",
     query: s.mapping({
       endpoint: s.optional(
         s.described(s.text(), "The operation id of that request's endpoint. Default: that of `/me`."),
       ),
     }),
-    run: ({ sandbox, params: { ref = "" }, query }) =>
-      withNextRequest(
-        viewKey(sandbox.registry.key(ref), sandbox),
-        sandbox,
-        endpointNamed(sandbox, query.endpoint),
-      ),
+    run({ sandbox, params: { ref = "" }, query }) {
+      const key = isReserved(ref)
+        ? { ref, fingerprint: fingerprintFor(sandbox, ref) }
+        : viewKey(sandbox.registry.key(ref), sandbox);
+      return withNextRequest(key, sandbox, endpointNamed(sandbox, query.endpoint));
+    },
   }),
   controlRoute("POST /keys/{ref}/rotate", {
     summary: "Replaces an active key; the old one works until its overlap ends",
@@ -142,7 +143,11 @@ function describedCount(scenario: Scenario): number {
   return count;
 }
 
-function withNextRequest(key: KeyView, sandbox: SandboxState, endpoint?: Endpoint) {
+function withNextRequest<Key extends { readonly ref: string }>(
+  key: Key,
+  sandbox: SandboxState,
+  endpoint?: Endpoint,
+) {
   return { ...key, nextRequest: nextRequest(sandbox, key.ref, endpoint) };
 }
 
