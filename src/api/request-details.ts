@@ -18,7 +18,7 @@ import { headerPairs } from "./messages.js";
 import { nextRequest } from "./predict.js";
 import { scopeOf } from "./response.js";
 import { routeOf } from "./routes.js";
-import { sentResponse } from "./story-sender.js";
+import { sentResponse } from "./story/send-request.js";
 
 // The state of a key may have changed since its request.
 function whyNow(

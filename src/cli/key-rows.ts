@@ -5,8 +5,7 @@ import type { OutcomeId } from "../rules/outcomes.js";
 import { textWidth } from "../rules/terminal-text.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { scenarioSecrets } from "../sandbox/secrets.js";
-import { secretFor } from "../sandbox/story/run-step.js";
+import { scenarioSecrets, secretFor } from "../sandbox/secrets.js";
 import { type Palette, paintStatus, responseText } from "./terminal.js";
 
 /** A row of the table of keys. */

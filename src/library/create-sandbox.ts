@@ -13,9 +13,9 @@ import { describeFaults, type Fault } from "../sandbox/faults.js";
 import { operations, runDue } from "../sandbox/operations/operations.js";
 import { defaultFarmerPage } from "../sandbox/population/farmers.js";
 import type { Platform, SandboxState } from "../sandbox/sandbox.js";
+import { secretFor } from "../sandbox/secrets.js";
 import { snapshotSandbox } from "../sandbox/snapshot.js";
 import { checkedOptions, resetSandbox, startSandbox } from "../sandbox/start.js";
-import { secretFor } from "../sandbox/story/run-step.js";
 import {
   expectRequests,
   listRequests,

@@ -1,3 +1,4 @@
+import { rejectionOf } from "../api/story/run-story.js";
 import { redactKeys, redactValue } from "../rules/redact.js";
 import { snakeCase } from "../rules/schema/json.js";
 import { isoOf } from "../sandbox/clock.js";
@@ -11,7 +12,6 @@ import {
   type StepEvent,
   type TimelineResult,
 } from "../sandbox/steps.js";
-import { rejectionOf } from "../sandbox/story/step-view.js";
 import { viewRequest } from "../sandbox/views.js";
 import { nodePlatform } from "./platform.js";
 

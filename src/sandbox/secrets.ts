@@ -1,3 +1,4 @@
+import { fingerprintOf } from "../rules/api-key.js";
 import { SandboxError } from "../rules/errors.js";
 import {
   type DescribedKey,
@@ -5,6 +6,7 @@ import {
   describedKeys,
   populatedNumbers,
   secretOf,
+  unknownSecret,
 } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { SandboxState } from "./sandbox.js";
@@ -27,6 +29,29 @@ export function scenarioSecret(sandbox: SandboxState, ref: string): string {
   if (sandbox.platform.sha256(secret) === key.sha256) return secret;
   const message = `The secret of ${JSON.stringify(ref)} is not available: a key created at run time is shown only once, on creation.`;
   throw new SandboxError("secret_not_kept", message, { ref });
+}
+
+/** Sent for the key `malformed`: a text that a client mistook for its key. */
+const malformedKey = "not-an-api-key";
+
+/** Returns the keys by ref, also `unknown` and `malformed`. */
+export function secretsForClients(sandbox: SandboxState): Record<string, string> {
+  return { ...scenarioSecrets(sandbox), unknown: unknownSecret(sandbox.seed), malformed: malformedKey };
+}
+
+/** Returns the key to send for a ref, `none`, `malformed` or `unknown`; throws `unknown_ref` for another ref. */
+export function secretFor(sandbox: SandboxState, key: string): string | undefined {
+  if (key === "none") return undefined;
+  if (key === "malformed") return malformedKey;
+  return key === "unknown" ? unknownSecret(sandbox.seed) : scenarioSecret(sandbox, key);
+}
+
+/** The fingerprint of the key of a ref, of which the sandbox may have only the hash; `null` for `none`. */
+export function fingerprintFor(sandbox: SandboxState, ref: string): string | null {
+  const entry = sandbox.registry.keys.get(ref);
+  if (entry !== undefined) return fingerprintOf(entry.key.sha256);
+  const secret = secretFor(sandbox, ref);
+  return secret === undefined ? null : fingerprintOf(sandbox.platform.sha256(secret));
 }
 
 export function defaultKeyRef(scenario: Scenario): string | undefined {

@@ -22,7 +22,7 @@ import { type OutcomeId, outcomeOf } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { didYouMean, listed, quote } from "../../rules/schema/words.js";
 import { isoOf } from "../../sandbox/clock.js";
-import { fingerprintFor } from "../../sandbox/story/run-step.js";
+import { fingerprintFor } from "../../sandbox/secrets.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import { isReserved, reservedKeyRefs } from "../../scenario/format/fields.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";

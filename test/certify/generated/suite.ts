@@ -2,8 +2,8 @@ import type { Assumptions, Profile } from "../../../src/rules/assumptions.js";
 import { pick, type RandomStream } from "../../../src/rules/seed.js";
 import { operations } from "../../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../../src/sandbox/sandbox.js";
+import { secretFor } from "../../../src/sandbox/secrets.js";
 import { resetSandbox } from "../../../src/sandbox/start.js";
-import { secretFor } from "../../../src/sandbox/story/run-step.js";
 import { type Client, type Connection, goodClient, type Result, Unexpected, whoami } from "./client.js";
 import type { VirtualTime } from "./virtual-time.js";
 

@@ -8,7 +8,7 @@ import type { Endpoint } from "../../../sandbox/endpoint.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import type { KeyEntry, OrganizationEntry } from "../../../sandbox/registry.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
-import { fingerprintFor, secretFor } from "../../../sandbox/story/run-step.js";
+import { fingerprintFor, secretFor } from "../../../sandbox/secrets.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
 import { isReserved } from "../../../scenario/format/fields.js";
 import { describedKeys } from "../../../scenario/population.js";

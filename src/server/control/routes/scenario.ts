@@ -8,8 +8,8 @@ import type { Members } from "../../../rules/schema/messages.js";
 import { isMapping } from "../../../rules/schema/shape.js";
 import { runDue } from "../../../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../../../sandbox/sandbox.js";
+import { secretsForClients } from "../../../sandbox/secrets.js";
 import { enter, resetSandbox, stateAtStart } from "../../../sandbox/start.js";
-import { secretsForClients } from "../../../sandbox/story/run-step.js";
 import {
   bundledScenarios,
   isScenarioName,
