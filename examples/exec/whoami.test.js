@@ -1,4 +1,4 @@
-// One test for each path that the API promises. Under svc-sandbox exec they use its sandbox (npm run test:sandbox), otherwise their own.
+// One test for each outcome that the API promises. Under svc-sandbox exec they use its sandbox (npm run test:sandbox), otherwise their own.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
 const { env } = process;

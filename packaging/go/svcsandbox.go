@@ -206,7 +206,7 @@ func Main(m *testing.M) {
 func report() error {
 	var report struct {
 		Coverage struct{ Percent float64 }
-		Paths    []struct {
+		Outcomes []struct {
 			ID                string `json:"outcome"`
 			Promised, Covered bool
 			Way               struct{ Ref string } `json:"how_to_cover"`
@@ -233,9 +233,9 @@ func report() error {
 		return err
 	}
 	missed := []string{}
-	for _, path := range report.Paths {
-		if path.Promised && !path.Covered {
-			missed = append(missed, path.ID+" ("+path.Way.Ref+")")
+	for _, row := range report.Outcomes {
+		if row.Promised && !row.Covered {
+			missed = append(missed, row.ID+" ("+row.Way.Ref+")")
 		}
 	}
 	// The text's last line, as exec prints it.

@@ -24,9 +24,8 @@ export function endpointsIn(scenario: Pick<Scenario, "endpoints">): readonly End
 }
 
 function announced([operationId, written]: readonly [name: string, written: WrittenEndpoint]): Endpoint {
-  const { method = "GET", path, scope = null, status = 200, headers = {}, body } = written;
-  const { text, bytes } = body === undefined ? textBody("") : jsonBody(body);
-  const success = { text, bytes, headers: Object.entries(headers).flat() };
+  const { method = "GET", path, scope = null, status = 200, body } = written;
+  const success = body === undefined ? textBody("") : jsonBody(body);
   return { method, path, operationId, scope, status, summary: operationId, respond: () => success };
 }
 

@@ -10,14 +10,14 @@ import {
 } from "../rules/fault-effects.js";
 import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
 import { randomStream } from "../rules/seed.js";
-import { type FaultFacts, fireFault } from "../sandbox/faults.js";
+import { fireFault } from "../sandbox/faults.js";
 import type { ApiResponse, CallResult, Delivery } from "../sandbox/journal/exchange.js";
 import type { ConditionedRun, SandboxState } from "../sandbox/sandbox.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { ApiCall } from "./call.js";
 import { retryAfterHeader } from "./limits.js";
 import { errorBody, textBody, utf8Length } from "./messages.js";
-import { predict } from "./predict.js";
+import { faultFacts, predict } from "./predict.js";
 import { respondToCall, responseOf, withVariation } from "./response.js";
 
 /** Applies the first fault that fires, before authorization. A call that it only delays is authorized and counted, any other is not (R24). */
@@ -26,16 +26,15 @@ export function applyFault(
   call: ApiCall,
   conditions: ConditionedRun | undefined,
 ): CallResult | undefined {
-  let expected: OutcomeId | undefined;
-  const facts: FaultFacts = {
-    key: call.entry?.key.ref,
-    organization: call.entry?.key.organization,
-    now: call.now,
-    expectedOutcome() {
+  let expected: ApiOutcomeId | undefined;
+  const facts = faultFacts(
+    call,
+    () => {
       expected ??= predict(sandbox, call).outcome;
       return expected;
     },
-  };
+    call.request.method,
+  );
   const ofRun = conditions?.fireFault(sandbox, call, facts);
   // The scenario's faults count their requests in any case.
   const ofScenario = fireFault(sandbox.faults, call.number, facts);

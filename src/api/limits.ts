@@ -53,7 +53,7 @@ export function minuteEndOf(
   return sliding ? (recent[Math.max(0, recent.length - limits.perMinute)] ?? now) + minute : minuteEndsAt;
 }
 
-/** The reached limit that ends last, as in the path of a 429; the minute's if both end together. */
+/** The reached limit that ends last, as in the outcome of a 429; the minute's if both end together. */
 export function lastToReset(limits: LimitReadings): LimitReading | undefined {
   return limits
     .filter(({ remaining }) => remaining === 0)

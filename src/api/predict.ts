@@ -1,10 +1,10 @@
 import { keyStateAt, keyStateTable } from "../rules/api-key.js";
 import { publicCause } from "../rules/authorize.js";
 import { faultOutcomeOf } from "../rules/fault-effects.js";
-import { type ApiOutcomeId, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
+import { type ApiOutcomeId, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { isoOf } from "../sandbox/clock.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
-import { meetsCondition } from "../sandbox/faults.js";
+import { effectOn, type FaultFacts } from "../sandbox/faults.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
 import { profileOf } from "../sandbox/profile.js";
 import type { KeyEntry } from "../sandbox/registry.js";
@@ -17,7 +17,7 @@ import { codeOf } from "./messages.js";
 import { authorizationFacts, decide, resultWithVariation, scopeOf } from "./response.js";
 
 /** What a call would get: counts and changes nothing. */
-export function predict(sandbox: SandboxState, call: ApiCall): CallResult {
+export function predict(sandbox: SandboxState, call: ApiCall): CallResult<ApiOutcomeId> {
   const copy = withOwnUsage(call);
   return resultWithVariation(sandbox, copy, decide(sandbox, copy));
 }
@@ -66,15 +66,26 @@ function expectedCode(sandbox: SandboxState, outcome: OutcomeId): string | null 
 }
 
 // Each fault that may hit it is listed once; only a real request shows whether one fires.
-function matchingFaults({ faults }: SandboxState, outcome: ApiOutcomeId, { entry, now }: NextCall) {
-  const called = {
+function matchingFaults({ faults }: SandboxState, outcome: ApiOutcomeId, call: NextCall) {
+  const facts = faultFacts(call, () => outcome);
+  return [...new Set(faults.flatMap((fault) => effectOn(fault, facts) ?? []).map(faultOutcomeOf))];
+}
+
+/** What faults see of a call that would have this outcome. */
+export function faultFacts(
+  { entry, endpoint, now }: Pick<ApiCall, "entry" | "now"> & { readonly endpoint?: Endpoint | undefined },
+  expectedOutcome: () => ApiOutcomeId,
+  method = endpoint?.method,
+): FaultFacts {
+  // Each rejection has a body.
+  const isEmpty = () => endpoint?.respond(undefined).text === "" && isSuccess(expectedOutcome());
+  return {
     key: entry?.key.ref,
-    organization: entry?.owner.organization.ref,
+    organization: entry?.key.organization,
     now,
-    expectedOutcome: () => outcome,
+    expectedOutcome,
+    hasBody: (status) => method !== "HEAD" && (status !== undefined || !isEmpty()),
   };
-  const matching = faults.filter(({ when }) => meetsCondition(when, called));
-  return [...new Set(matching.map(({ effect }) => faultOutcomeOf(effect)))];
 }
 
 /** The limit of a 429, and when it resets: `undefined` if it allows no requests. */

@@ -1,7 +1,7 @@
 import type { Assumptions } from "../rules/assumptions.js";
 import { type AuthorizationFacts, authorize, publicCause } from "../rules/authorize.js";
 import { type ApiOutcomeId, isSuccess, type OutcomeId, outcomeOf, outcomes } from "../rules/outcomes.js";
-import { type Endpoint, type Success, successOutcomeOf, type TextBody } from "../sandbox/endpoint.js";
+import { type Endpoint, successOutcomeOf, type TextBody } from "../sandbox/endpoint.js";
 import type { ApiResponse, CallResult } from "../sandbox/journal/exchange.js";
 import { profileOf } from "../sandbox/profile.js";
 import type { KeyEntry } from "../sandbox/registry.js";
@@ -60,7 +60,11 @@ export function decide(sandbox: SandboxState, call: DecidedCall): Decision {
 }
 
 /** Renders a decision, varied in the profile `varied`. */
-export function resultWithVariation(sandbox: SandboxState, call: ApiCall, decision: Decision): CallResult {
+export function resultWithVariation(
+  sandbox: SandboxState,
+  call: ApiCall,
+  decision: Decision,
+): CallResult<ApiOutcomeId> {
   const varied = withVariation(sandbox, call, ...kindOfResponse(decision));
   if (varied === call) return renderDecision(sandbox, call, decision);
   return { ...renderDecision(sandbox, varied, decision), requestId: varied.id };
@@ -72,7 +76,7 @@ function kindOfResponse(decision: Decision): [status: number, isContext: boolean
   return [status, responsesContext === true];
 }
 
-function renderDecision(sandbox: SandboxState, call: ApiCall, decision: Decision): CallResult {
+function renderDecision(sandbox: SandboxState, call: ApiCall, decision: Decision): CallResult<ApiOutcomeId> {
   if (decision.kind === "rejected") return rejectCall(sandbox, call, decision);
   const { outcome, endpoint, entry } = decision;
   const response = successResponse(sandbox, call, endpoint, endpoint.respond(entry));
@@ -128,15 +132,14 @@ export function successResponse(
   sandbox: SandboxState,
   call: ApiCall,
   endpoint: Endpoint,
-  success: Success,
+  success: TextBody,
 ): ApiResponse {
   const form = call.assumptions.rate_limit_headers;
   const limits =
     form === "none" || call.entry === undefined
       ? []
       : rateLimitHeaders(form, readLimits(call.entry, sandbox, call.now));
-  const more = success.headers === undefined ? limits : [...limits, ...success.headers];
-  const response = responseOf(endpoint.status, success, ["X-Request-Id", call.id, ...more]);
+  const response = responseOf(endpoint.status, success, ["X-Request-Id", call.id, ...limits]);
   if (call.variation === undefined || success.text === "") return response;
   return vary(response, call.variation, { isContext: endpoint.responsesContext === true });
 }

@@ -4,7 +4,7 @@ import { type Answer, type Context, check, held, type Judged, open, type Runs } 
 import { againWith, type CertifyPlan, isWanted, minPasses } from "./plan.js";
 import { type ClientRun, notMade, type Reason, tooLate, whyNotJudged } from "./run.js";
 
-/** Breaks a path: first its first request alone, which shows whether a test uses that one, and then all of them. */
+/** Breaks an outcome: first its first request alone, which shows whether a test uses that one, and then all of them. */
 export function createAnswers(
   plan: CertifyPlan,
   runs: Runs,
@@ -42,7 +42,7 @@ export function createAnswers(
   return { wrongOnce, answerOn, whyRepeated };
 }
 
-/** Makes the runs of each path once. */
+/** Makes the runs of each outcome once. */
 function keptByOutcome<Result>(
   make: (outcome: OutcomeId) => Promise<Result>,
 ): (outcome: OutcomeId) => Promise<Result> {
@@ -54,7 +54,7 @@ function keptByOutcome<Result>(
   };
 }
 
-/** The command must notice a wrong answer on each covered path. */
+/** The command must notice a wrong answer on each covered outcome. */
 export async function judgeAnswers({ plan, covered, answerOn }: Context): Promise<Judged[]> {
   const judge = async (outcome: OutcomeId): Promise<Judged> => {
     const name = `answer.${outcome}`;

@@ -60,7 +60,7 @@ export interface Context {
   readonly plain: ClientRun;
   readonly covered: readonly OutcomeId[];
   readonly varied: Promise<Variations>;
-  /** The run whose first request on a path gets the wrong answer; `undefined` if `--allow` names the path. */
+  /** The run whose first request on an outcome gets the wrong answer; `undefined` if `--allow` names the outcome. */
   readonly wrongOnce: (outcome: OutcomeId) => Promise<ClientRun | undefined>;
   readonly answerOn: (outcome: OutcomeId) => Promise<Answer>;
   /** Why a client that keeps accepted responses may hide a runner that repeats tests; it keeps no 404. */
@@ -87,7 +87,7 @@ export interface Variations {
   readonly checks: readonly Judgment[];
 }
 
-/** Whether the command fails when a path has the wrong answer: already once, or only always. */
+/** Whether the command fails when an outcome has the wrong answer: already once, or only always. */
 export type Answer =
   | { readonly kind: "noticed once" | "noticed" | "unnoticed" }
   | { readonly kind: "not judged"; readonly reason: Reason };

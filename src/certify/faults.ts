@@ -22,7 +22,7 @@ export async function judgeFaults(context: Context): Promise<Judged[]> {
   return Promise.all(wanted.map((fault) => judgeFault(fault, subject, context)));
 }
 
-/** A path whose first request a test uses. `isSteady`: each run sends equally many requests there. */
+/** An outcome whose first request a test uses. `isSteady`: each run sends equally many requests there. */
 interface FaultTarget {
   readonly outcome: OutcomeId;
   readonly isSteady: boolean;
@@ -80,7 +80,7 @@ async function whyUnseen(outcome: OutcomeId, context: Context): Promise<Reason |
   return (await context.whyHidden()) ?? (isOnce ? context.whyRepeated(outcome) : undefined);
 }
 
-/** Another path shows where the command fails; the same one, whether it does so again. */
+/** Another outcome shows where the command fails; the same one, whether it does so again. */
 async function judgeFailure(
   fault: FaultOutcomeId,
   first: ClientRun,
@@ -140,7 +140,7 @@ function faultProblem(
   return {
     name: fault,
     sentence: isLate ? `Does not end in time when ${happens}` : `Fails when ${happens}`,
-    whatToDo: whatToDoAfter(fault, { isRepeatable: true, status: 503 }) + pageFix + longer,
+    whatToDo: whatToDoAfter(fault, { isRepeatable: true }) + pageFix + longer,
     ...lastLineOf({ output }),
     runs: [fault],
   };

@@ -119,7 +119,7 @@ export function resendKeyOf(
   return judgeable.find(({ key }) => key === defaultKey) ?? judgeable[0] ?? always[0] ?? working[0];
 }
 
-/** A path for a second run of a fault: another one, of a key that works if there is one. */
+/** An outcome for a second run of a fault: another one, of a key that works if there is one. */
 export function otherOutcome(
   outcomes: readonly OutcomeId[],
   first: OutcomeId | undefined,
@@ -199,7 +199,7 @@ export function whyNothingTried(
     path === "" ? name.endsWith(`.${outcomeOf(outcome).code}`) : outcome.startsWith(path),
   );
   return {
-    why: `the client covers no path of ${name}`,
+    why: `the client covers no outcome of ${name}`,
     whatToDo: `Send a key that ends there, and check its response: ${keysToSend(ofName).join(", ")}`,
   };
 }

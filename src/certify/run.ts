@@ -125,7 +125,7 @@ export const findDependency = "Find out what else the command depends on: time, 
 
 export const idOfPoint = ({ row, status, variant }: VariedPoint) => `${row} ${status} ${variant}`;
 
-/** The number of a run's requests: all, or those that ended on a path. */
+/** The number of a run's requests: all, or those of one outcome. */
 export const requestsIn = ({ sent }: Pick<RunFacts, "sent">, outcome?: OutcomeId) =>
   sent.flatMap(({ requests }) => requests).filter((one) => outcome === undefined || one.outcome === outcome)
     .length;

@@ -25,7 +25,7 @@ interface NeededKey {
 
 const anyWorking = ["SVC_KEY_ACTIVE", "SVC_API_KEY"];
 
-/** How a check reaches each promised outcome, in this order: paths that test a separate rule come first. */
+/** How a check reaches each promised outcome, in this order: outcomes that test a separate rule come first. */
 const neededKeys: Readonly<Record<PromisedOutcomeId, NeededKey>> = {
   "401.missing": { rule: "R9", variables: [] },
   "401.malformed": { rule: "R10", variables: [] },
@@ -64,7 +64,7 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 
 type FoundKey = { readonly variable: string; readonly apiKey: string } | { readonly reason: string };
 
-/** Finds the key of a path. The reason contains no part of a key. */
+/** Finds the key of an outcome. The reason contains no part of a key. */
 export function findKey({ variables, kind }: CheckedOutcome, env: Variables): FoundKey {
   const misfits: string[] = [];
   for (const variable of variables) {
@@ -78,7 +78,7 @@ export function findKey({ variables, kind }: CheckedOutcome, env: Variables): Fo
     } else if (kind === undefined || (kind === "legacy" ? prefix.legacy : prefix.environment === kind)) {
       return { variable, apiKey };
     }
-    // A working key of another kind belongs to another path.
+    // A working key of another kind belongs to another outcome.
     else if (!anyWorking.includes(variable)) misfits.push(`${variable} is not a ${kind} key`);
   }
   const needed = kind === undefined ? "" : `a ${kind} key in `;

@@ -15,7 +15,7 @@ export interface Attempt {
   readonly variable?: string | undefined;
   readonly response?: CheckedResponse | undefined;
   readonly noResponse?: string;
-  /** Why it was not tried, or why its response shows nothing about the path. */
+  /** Why it was not tried, or why its response shows nothing about the outcome. */
   readonly reason?: string | undefined;
   /** The judgment if it needs several requests. Default: from the response. */
   readonly difference?: ContractDifference;
@@ -51,7 +51,7 @@ function judgment(rule: CheckedRule, at: string, expected: string, found: string
   return { rules: [rule], at, expected, found };
 }
 
-/** Returns why a response shows nothing about its path; `undefined` if it does. */
+/** Returns why a response shows nothing about its outcome; `undefined` if it does. */
 export function whyUntried(outcome: PromisedOutcomeId, response: CheckedResponse): string | undefined {
   const { status } = response;
   const { status: expected } = outcomeOf(outcome);

@@ -36,14 +36,14 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Compa
   const { env, maxRequests, url } = options;
   const session = new Session(send, options);
   const attempts: Attempt[] = [];
-  for (const path of checkedOutcomes.filter((one) => !isLimit(one)))
-    attempts.push(await tryOutcome(session, path));
+  for (const checked of checkedOutcomes.filter((one) => !isLimit(one)))
+    attempts.push(await tryOutcome(session, checked));
   const successes = withStatus(attempts, 200);
   // The second response to the same key shows whether requests are counted.
   if (successes[0] !== undefined) successes.push(...withStatus([await session.attempt(successes[0])], 200));
   const rejections = await compareRejections(withStatus(attempts, 401), session);
-  for (const path of checkedOutcomes.filter(isLimit))
-    attempts.push(await tryLimit(session, path, successes[0]));
+  for (const checked of checkedOutcomes.filter(isLimit))
+    attempts.push(await tryLimit(session, checked, successes[0]));
   const permitted = attempts.find(({ outcome }) => outcome === "403.insufficient_scope")?.response;
   const differences = [
     ...attempts.flatMap(judgeAttempt),
@@ -97,7 +97,7 @@ class Session {
     return this.#whyNone() === undefined ? this.options.maxRequests - this.requests : 0;
   }
 
-  /** The key for a path that needs none of the server's, another one each time. */
+  /** The key for an outcome that needs none of the server's, another one each time. */
   inventedKey(outcome: string, index: number): string | undefined {
     if (outcome === "401.malformed") return `not-a-key${index || ""}`;
     return outcome === "401.unknown" ? this.#unknownKeys[index] : undefined;
@@ -159,30 +159,30 @@ function whyNotTheApi(reply: CheckedResponse | NoResponse, url: string): string 
   return why("there is nothing at this path (404)", "The base URL is the part before /v1/relying-party/me.");
 }
 
-/** Returns the attempts that got this status, if it is also their path's. */
+/** Returns the attempts that got this status, if it is also their outcome's. */
 function withStatus(attempts: readonly Attempt[], status: number): CompletedAttempt[] {
   return attempts
     .filter((one): one is CompletedAttempt => one.response?.status === status)
     .filter(({ outcome }) => outcomeOf(outcome).status === status);
 }
 
-async function tryOutcome(session: Session, path: CheckedOutcome): Promise<Attempt> {
-  const { outcome, variables } = path;
+async function tryOutcome(session: Session, checked: CheckedOutcome): Promise<Attempt> {
+  const { outcome, variables } = checked;
   if (variables.length === 0) return session.attempt({ outcome, apiKey: session.inventedKey(outcome, 0) });
-  const key = findKey(path, session.options.env);
+  const key = findKey(checked, session.options.env);
   return "reason" in key ? { outcome, ...key } : session.attempt({ outcome, ...key });
 }
 
 /** Reaches a limit: with a key at its limit, or by using up a working key's minute if enough requests are left. */
 async function tryLimit(
   session: Session,
-  path: CheckedOutcome,
+  checked: CheckedOutcome,
   working?: CompletedAttempt,
 ): Promise<Attempt> {
-  const { outcome } = path;
+  const { outcome } = checked;
   if (!session.options.probeLimits)
     return { outcome, reason: "limits are only reached on purpose with --probe-limits" };
-  const keyed = await tryOutcome(session, path);
+  const keyed = await tryOutcome(session, checked);
   // A minute may have passed since its key reached the limit.
   const spare = keyed.apiKey === undefined ? working : keyed;
   if (outcome !== "429.per_minute" || spare?.response?.status !== 200) return keyed;
@@ -228,7 +228,7 @@ function notesOnVariables(attempts: readonly Attempt[], env: Variables): string[
   return [
     ...(keysInVariables(env).length === 0 ? [noKey] : []),
     ...(outcome !== undefined && env.SVC_KEY_LEGACY_LIVE ? [untried] : []),
-    ...unusedVariables(env).map((name) => `${name} is not used: no path has this name.`),
+    ...unusedVariables(env).map((name) => `${name} is not used: no outcome has this name.`),
   ];
 }
 
@@ -236,7 +236,7 @@ export function isLimit({ outcome }: CheckedOutcome): boolean {
   return outcome.startsWith("429");
 }
 
-/** Returns the variables that look like keys but belong to no path. */
+/** Returns the variables that look like keys but belong to no outcome. */
 export function unusedVariables(env: Variables): string[] {
   const used = new Set(checkedOutcomes.flatMap(({ variables }) => variables));
   const names = keysInVariables(env).map(([name]) => name);

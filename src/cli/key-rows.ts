@@ -57,12 +57,12 @@ const titles = {
   secret: "SECRET",
   response: "A REQUEST GETS",
   status: "GETS",
-  path: "PATH",
+  outcome: "OUTCOME",
 } as const;
 type Column = keyof typeof titles;
 
 const layouts: readonly (readonly Column[])[] = [
-  ["ref", "secret", "response", "path"],
+  ["ref", "secret", "response", "outcome"],
   ["ref", "secret", "response"],
   // This one fits into 80 characters if the refs are short.
   ["ref", "secret", "status"],
@@ -79,7 +79,7 @@ export function keyTable(rows: readonly ListedKey[], palette: Palette, width: nu
 
 function cellOf(row: ListedKey, column: Column, palette: Palette): string {
   const { status, outcome, fault_outcomes } = row;
-  if (column === "path") return [outcome, ...fault_outcomes].join(" or ");
+  if (column === "outcome") return [outcome, ...fault_outcomes].join(" or ");
   if (column === "ref" || column === "secret") return row[column];
   const response = column === "response" ? responseText(row) : String(status);
   // The specification promises the status, and leaves its code open.

@@ -53,7 +53,7 @@ test("a table of keys has as many columns as fit", () => {
   const whole = keyTable(rows, palette, Number.POSITIVE_INFINITY);
   const widthOf = (lines: readonly string[]) => Math.max(...lines.map(({ length }) => length));
   const titles = (width: number) => (keyTable(rows, palette, width)[0] as string).split(/ {2,}/);
-  const columns = ["KEY", "SECRET", "A REQUEST GETS", "PATH"];
+  const columns = ["KEY", "SECRET", "A REQUEST GETS", "OUTCOME"];
   expect(titles(widthOf(whole))).toEqual(columns);
   const narrower = keyTable(rows, palette, widthOf(whole) - 1);
   expect(titles(widthOf(whole) - 1)).toEqual(columns.slice(0, 3));

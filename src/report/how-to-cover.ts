@@ -1,11 +1,11 @@
 import { firstEndpoint } from "../api/endpoints.js";
-import { nextRequest } from "../api/predict.js";
+import { faultFacts, nextRequest } from "../api/predict.js";
 import { scopeOf } from "../api/response.js";
 import { variableOf } from "../rules/api-key.js";
 import { effectAt, type FaultEffect, faultEffects, mainEffectOf } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isSuccess, type OutcomeId } from "../rules/outcomes.js";
 import { type Endpoint, successOutcomeOf } from "../sandbox/endpoint.js";
-import { meetsCondition } from "../sandbox/faults.js";
+import { effectOn } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { announcedKeys } from "../sandbox/secrets.js";
@@ -22,7 +22,7 @@ interface Reproduction {
   readonly variable?: string | undefined;
   /** The ref of the key; `none`, `malformed` or `unknown` if the sandbox does not have it. */
   readonly ref: string;
-  /** The path where it would end without faults. */
+  /** The outcome where it would end without faults. */
   readonly apiOutcome: ApiOutcomeId;
   readonly fault?: FaultEffect;
   /** The scopes that the key must have, if it lacks one. Default: it lacks none. */
@@ -34,7 +34,7 @@ type Reproductions = ReadonlyMap<OutcomeId, Reproduction>;
 /** The bundled scenarios to try for outcomes that no request to the running sandbox covers. */
 const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-day"];
 
-/** Shows how to cover a path: now, after a reset, or with a bundled scenario. Under `exec`, the sandbox has already stopped. */
+/** Shows how to cover an outcome: now, after a reset, or with a bundled scenario. Under `exec`, the sandbox has already stopped. */
 export function howToCover(
   sandbox: SandboxState,
   { curlOptions = "", underExec = false }: { curlOptions?: string; underExec?: boolean } = {},
@@ -116,7 +116,7 @@ function reproductionsOf(name: ScenarioName, platform: SandboxState["platform"])
   return reproductions;
 }
 
-/** Returns a request that ends on a path as a command for a shell with the environment of clients. */
+/** Returns a request that ends on an outcome as a command for a shell with the environment of clients. */
 export function curlLine(
   { variable, method, path }: Pick<Reproduction, "variable" | "method" | "path">,
   curlOptions: string,
@@ -134,12 +134,12 @@ export function curlLine(
   return words.filter(Boolean).join(" ");
 }
 
-/** Returns a request for each path that can be covered now: the first one that always covers it. */
+/** Returns a request for each outcome that can be covered now: the first one that always covers it. */
 function reproductionsIn(sandbox: SandboxState): Reproductions {
   const byOutcome = new Map<OutcomeId, Reproduction>();
   type Sent = Omit<Reproduction, "apiOutcome" | "fault">;
-  const add = (apiOutcome: ApiOutcomeId, sent: Sent, entry?: KeyEntry) => {
-    for (const { outcome, fault } of outcomesWithFaults(sandbox, apiOutcome, entry)) {
+  const add = (apiOutcome: ApiOutcomeId, sent: Sent, entry?: KeyEntry, endpoint?: Endpoint) => {
+    for (const { outcome, fault } of outcomesWithFaults(sandbox, apiOutcome, entry, endpoint)) {
       if (!byOutcome.has(outcome)) byOutcome.set(outcome, { ...sent, apiOutcome, ...(fault && { fault }) });
     }
   };
@@ -153,7 +153,7 @@ function reproductionsIn(sandbox: SandboxState): Reproductions {
       const key = { variable: variableOf(ref), ref };
       const { outcome } = nextRequest(sandbox, ref, endpoint);
       const apiOutcome = isSuccess(outcome) ? successOutcomeOf(endpoint, outcome) : outcome;
-      add(apiOutcome, { ...key, ...request }, entry);
+      add(apiOutcome, { ...key, ...request }, entry, endpoint);
     }
   }
   add("401.missing", { ref: "none", path });
@@ -170,16 +170,14 @@ function outcomesWithFaults(
   sandbox: SandboxState,
   apiOutcome: ApiOutcomeId,
   entry: KeyEntry | undefined,
+  endpoint: Endpoint | undefined,
 ): { outcome: OutcomeId; fault?: FaultEffect }[] {
-  const facts = {
-    key: entry?.key.ref,
-    organization: entry?.key.organization,
-    now: sandbox.clock.now(),
-    expectedOutcome: () => apiOutcome,
-  };
+  const facts = faultFacts({ entry, endpoint, now: sandbox.clock.now() }, () => apiOutcome);
   let isFirst = true;
-  for (const { when, effect } of sandbox.faults) {
-    if (!meetsCondition(when, facts)) continue;
+  for (const fault of sandbox.faults) {
+    const { when } = fault;
+    const effect = effectOn(fault, facts);
+    if (effect === undefined) continue;
     const isCertain =
       when.every === undefined && when.requests === undefined && when.probability === undefined;
     const kind = mainEffectOf(effect);

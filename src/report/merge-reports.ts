@@ -10,7 +10,7 @@ import type {
 
 const maxExamples = 5;
 
-/** Merges the reports of one or more runs: a path is covered if any run has covered it. */
+/** Merges the reports of one or more runs: an outcome is covered if any run has covered it. */
 export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
   const [first] = reports;
   const runs = reports.flatMap(

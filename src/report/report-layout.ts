@@ -94,7 +94,7 @@ function sectionsOf(report: Report): Section[] {
     },
     {
       title: "Resent after a rejection",
-      columns: ["path", "key", "requests"],
+      columns: ["outcome", "key", "requests"],
       rows: repeats.map(({ outcome, key, fingerprint, count }) => ({
         cells: [outcome, key ?? fingerprint ?? "", String(count)],
       })),
@@ -114,8 +114,8 @@ function outcomesSection({ outcomes, endpoints }: Report): Section {
   const shownRows = outcomes.filter((row) => row.promised || row.covered || isAnnounced(row));
   const shared = sharedRequest(shownRows);
   return {
-    title: "Paths",
-    columns: ["path", "requests", "when, and how to cover it"],
+    title: "Outcomes",
+    columns: ["outcome", "requests", "when, and how to cover it"],
     rows: shownRows.map((row) => outcomeRow(row, isAnnounced(row), shared)),
     note: shared && { text: `With its variable instead of ${variableOf(shared.ref)}:`, code: shared.curl },
   };
@@ -149,7 +149,7 @@ function endpointRow({ method, path, operationId, release, requests, covered }: 
 
 function outcomeRow(row: ReportedOutcome, isAnnounced: boolean, shared: HowToCover | undefined): TableRow {
   const { outcome, promised, covered, count, when, howToCover } = row;
-  // A covered path that is not promised shows nothing good or bad.
+  // A covered outcome that is not promised shows nothing good or bad.
   const tone = promised ? (covered ? "good" : "warning") : undefined;
   const what = promised ? when : `${when} (${isAnnounced ? "announced" : "not promised"})`;
   const text = howToCover === null ? what : `${what}: ${howToCover.text}`;
@@ -158,14 +158,14 @@ function outcomeRow(row: ReportedOutcome, isAnnounced: boolean, shared: HowToCov
   return { cells: [outcome, { text: count > 0 ? String(count) : "-", tone }, cell] };
 }
 
-/** Whether a path's command differs from this one only in its key. The command of a path without a response has a timeout. */
+/** Whether an outcome's command differs from this one only in its key. The command of an outcome without a response has a timeout. */
 function isLike({ outcome, howToCover }: ReportedOutcome, { request }: HowToCover): boolean {
   return (
     effectAt(outcome)?.ends !== "hang" && JSON.stringify(howToCover?.request) === JSON.stringify(request)
   );
 }
 
-/** How to cover the first path whose request also covers others with another key; `undefined` if each has its own. */
+/** How to cover the first outcome whose request also covers others with another key; `undefined` if each has its own. */
 function sharedRequest(outcomes: readonly ReportedOutcome[]): HowToCover | undefined {
   const isShared = (how: HowToCover) => outcomes.filter((row) => isLike(row, how)).length > 1;
   return outcomes

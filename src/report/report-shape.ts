@@ -53,7 +53,7 @@ const coverInstruction = s.mapping({
   text: s.described(s.text(), "The steps as text."),
   curl: s.described(s.text(), "The request as a command for a shell with the environment of clients."),
 });
-/** How to cover a path. */
+/** How to cover an outcome. */
 export interface HowToCover extends ValueOf<typeof coverInstruction> {}
 
 const outcome = () => ({ ...outcomeShape(), isGrowing: true }) as Shape<OutcomeId>;
@@ -120,7 +120,7 @@ const reportedEndpoint = s.mapping({
 export interface ReportedEndpoint extends ValueOf<typeof reportedEndpoint> {}
 
 const repeat = s.mapping({
-  outcome: s.described(outcome(), "The path where the requests ended."),
+  outcome: s.described(outcome(), "The outcome of the requests."),
   key: s.described(s.nullable(s.text()), "The ref of the key, if the sandbox has it."),
   fingerprint: s.described(s.nullable(s.text()), "The fingerprint of the key."),
   count: s.described(s.count(), "The number of requests after the first rejection."),
@@ -140,7 +140,7 @@ export const reportShape = s.mapping({
   faults: s.described(share, "The kinds of faults that some run covered."),
   endpoints: s.described(s.list(reportedEndpoint), "The endpoints of the sandbox."),
   /** All outcomes, in the order of the outcomes. */
-  outcomes: s.described(s.list(reportedOutcome), "Every path."),
+  outcomes: s.described(s.list(reportedOutcome), "Every outcome."),
   /** The advice, the most serious first. */
   advice: s.described(s.list(advice), "Problems in the client's behavior."),
   repeats: s.described(s.list(repeat), "The keys that were resent after 401, 403 or 429."),

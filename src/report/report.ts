@@ -129,7 +129,7 @@ export function suggestEndpoint(
 }
 
 function nearestPath(path: string, endpoints: readonly Endpoint[]): string | undefined {
-  const outcomes = endpoints.map((endpoint) => endpoint.path);
+  const paths = endpoints.map((endpoint) => endpoint.path);
   const normalized = path.toLowerCase().replace(/\/+/g, "/").replace(/\/$/, "");
   const nameOf = (one: string) => one.slice(one.lastIndexOf("/") + 1);
   // The same endpoint under another parent, or with a suffix.
@@ -137,5 +137,5 @@ function nearestPath(path: string, endpoints: readonly Endpoint[]): string | und
     nameOf(normalized) === nameOf(one) ||
     normalized.startsWith(`${one}/`) ||
     normalized.startsWith(`${one}.`);
-  return outcomes.find(related) ?? nearest(normalized, outcomes);
+  return paths.find(related) ?? nearest(normalized, paths);
 }

@@ -213,7 +213,7 @@ export const faultOutcomes = faultRows.map(({ id }) => id);
 /** Every error code that the API can send, including the assumed code of 429, without the faults' codes. */
 export type ApiErrorCode = Exclude<(typeof apiRows)[number]["code"], null>;
 
-const byId: ReadonlyMap<string, Outcome> = new Map(outcomes.map((row) => [row.id, row]));
+const rowById: ReadonlyMap<string, Outcome> = new Map(outcomes.map((row) => [row.id, row]));
 
 export function isFault(outcome: OutcomeId): outcome is FaultOutcomeId {
   return outcome.startsWith("fault.");
@@ -221,7 +221,7 @@ export function isFault(outcome: OutcomeId): outcome is FaultOutcomeId {
 
 /** The row of this outcome; for the success of another endpoint, which the list does not have, it is made from the id. */
 export function outcomeOf(outcome: OutcomeId): Outcome {
-  return byId.get(outcome) ?? successRow(outcome as SuccessOutcomeId);
+  return rowById.get(outcome) ?? successRow(outcome as SuccessOutcomeId);
 }
 
 export function successRow(outcome: SuccessOutcomeId): Outcome & { readonly id: SuccessOutcomeId } {

@@ -9,7 +9,7 @@ import { checkScenario, type NamedScenario } from "../scenario/parse-scenario.js
 import type { Scenario } from "../scenario/scenario.generated.js";
 
 /** The number of the text's form. `test/control/state-format.test.ts` fails if the form changes, and this number does not. */
-export const stateFormat = 8;
+export const stateFormat = 9;
 
 /** The scenario that a server starts with; another may run later. */
 interface ScenarioIdentity {

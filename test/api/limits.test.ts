@@ -124,7 +124,7 @@ test.each(["fixed", "sliding"] as const)(
   },
 );
 
-test("R24 a dry run counts nothing in a sliding minute: a fault that depends on the path makes one for each request", async () => {
+test("R24 a dry run counts nothing in a sliding minute: a fault that depends on the outcome makes one for each request", async () => {
   const { sandbox, statuses } = gateway({ minute_window: "sliding" });
   sandbox.faults.set([{ when: { outcome: "401.revoked" }, then: { status: 503 } }]);
   expect(await statuses("key", 4)).toEqual([200, 200, 429, 429]);
@@ -149,7 +149,7 @@ test.each(["fixed", "sliding"] as const)(
   },
 );
 
-test("R22 R23 a rejected request that counts may reach the limit that ends last: its path and the next one's are the day's", async () => {
+test("R22 R23 a rejected request that counts may reach the limit that ends last: its outcome and the next one's are the day's", async () => {
   const { sandbox, me, statuses, lastPath } = gateway({ profile: "typical", count_rejected: true });
   await statuses("nearly", 2);
   expect(nextRequest(stateOf(sandbox), "nearly").outcome).toBe("429.per_day");

@@ -13,7 +13,7 @@ const planted = (mistake: string) => [
   mistake,
 ];
 
-/** The code of a client that sends these keys, each of which ends on another path. */
+/** The code of a client that sends these keys, each of which ends on another outcome. */
 const sending = (...refs: readonly string[]) => `Promise.all(${JSON.stringify(refs)}.map((ref) =>
   fetch(process.env.SVC_BASE_URL + "/v1/relying-party/me", { headers: { "x-api-key": process.env["SVC_KEY_" + ref] } })))`;
 
@@ -38,7 +38,7 @@ async function certify(command: readonly string[], ...flags: string[]) {
   return { ...ran, ...certificate, problems: certificate.problems ?? [] };
 }
 
-test("a good client passes in 24 runs with three codes of 403, and one for each covered path", async () => {
+test("a good client passes in 24 runs with three codes of 403, and one for each covered outcome", async () => {
   const { code, verdict, runs, problems } = await certify(planted("none"));
   expect([code, verdict, problems]).toEqual([0, "passed", []]);
   expect(runs).toBeLessThanOrEqual(26);

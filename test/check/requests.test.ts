@@ -216,7 +216,7 @@ describe("a check", () => {
     expect([...sent]).toEqual(["none", "malformed", "unknown"]);
     expect(stdout).toMatch(/200\.test +not tried +SVC_KEY_ACTIVE is not a key: it does not start with/);
     expect(stdout).toMatch(/200\.live +not tried +SVC_KEY_LIVE is not a live key$/m);
-    expect(stdout).toContain("SVC_KEY_MAIN is not used: no path has this name.");
+    expect(stdout).toContain("SVC_KEY_MAIN is not used: no outcome has this name.");
     expect(stdout).not.toMatch(/hunter2|UNKNOWN|MALFORMED/);
     expect(code).toBe(0);
   });

@@ -48,7 +48,7 @@ describe("exec --format json", () => {
   const exec = (argv: readonly string[], ...command: readonly string[]) =>
     runCli(["exec", "--format", "json", ...argv, "--", ...command], { cwd: clientFolder(), env });
 
-  test("names each path that is not covered, its key, and how often a rejected key was sent again", async () => {
+  test("names each outcome that is not covered, its key, and how often a rejected key was sent again", async () => {
     const { stderr } = await exec([], ...client("active", "revoked", "revoked", "revoked", "none"));
     const report = reportIn(stderr);
     expect(report).toMatchObject({

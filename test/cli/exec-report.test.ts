@@ -47,7 +47,7 @@ describe("--report", () => {
     const [json = "", markdown, xml = "", text] = files.map((file) => readFileSync(join(cwd, file), "utf8"));
     const report = { requests: 2, coverage: { covered: 1 }, failures: [expect.any(String)] };
     expect(JSON.parse(json)).toMatchObject(report);
-    expect(markdown).toMatch(/^# Coverage \d+%[\s\S]*\n\| path \|.*\n\|---\|/);
+    expect(markdown).toMatch(/^# Coverage \d+%[\s\S]*\n\| outcome \|.*\n\|---\|/);
     const cases = elementsOf(xml).filter(({ attributes }) => attributes.classname?.endsWith(".outcomes"));
     expect(cases).toHaveLength(promisedCount);
     expect(text).toMatch(/^2 requests to key-states/);

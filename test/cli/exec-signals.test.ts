@@ -41,7 +41,7 @@ describe.skipIf(!hasTerminal)("on a terminal", () => {
     await press(/ready/, "\u0003");
     const { stdout } = await ended;
     expect(stdout.match(/SIGINT/g)).toHaveLength(1);
-    expect(stdout).toContain("\u001b[1mPaths\u001b[22m");
+    expect(stdout).toContain("\u001b[1mOutcomes\u001b[22m");
     expect(stdout).toMatch(/code 5\r\n$/);
   });
 });

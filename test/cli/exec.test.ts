@@ -15,7 +15,7 @@ describe("the command", () => {
   it("meets the sandbox, and its client's report is on stderr", async () => {
     const { code, stdout, stderr } = await execHere(["--", ...client("active", "revoked", "none")]);
     expect([code, stdout]).toEqual([0, ""]);
-    expect(stderr).toMatch(/^\n3 requests to key-states \(seed 1, profile minimal\)\n\nPaths\n/);
+    expect(stderr).toMatch(/^\n3 requests to key-states \(seed 1, profile minimal\)\n\nOutcomes\n/);
     expect(stderr).toMatch(/^ {2}401\.revoked +1 {2}a/m);
     expect(stderr.endsWith(`\n${coverageText(3)}. No advice.\n`)).toBe(true);
   });

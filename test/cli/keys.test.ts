@@ -24,7 +24,7 @@ describe("svc-sandbox keys", () => {
   it("lists the keys with their secrets and what they get, in at most 80 columns on a narrow terminal", async () => {
     const { code, stdout } = await runCli(["keys", "key-states"]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^KEY +SECRET +A REQUEST GETS +PATH\n/);
+    expect(stdout).toMatch(/^KEY +SECRET +A REQUEST GETS +OUTCOME\n/);
     expect(stdout).toMatch(/^retiring +SVC_test_sbx\w{29} +200 +200\.retiring$/m);
     const narrow = { terminal: true, columns: 80, env: { NO_COLOR: "1" } };
     const lines = (await runCli(["keys", "key-states"], narrow)).stdout.split("\n");

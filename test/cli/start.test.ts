@@ -215,7 +215,7 @@ describe("svc-sandbox start", () => {
     await serve(["--host", "::1"]).stdout.shows(line);
   });
 
-  it("names the path of each response only with --explain", async () => {
+  it("names the outcome of each response only with --explain", async () => {
     const path = async (...argv: string[]) =>
       (await fetch((await started(...argv)).url + me)).headers.get("x-sandbox-outcome");
     expect([await path("--explain"), await path()]).toEqual(["401.missing", null]);

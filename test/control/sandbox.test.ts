@@ -66,7 +66,7 @@ test("the directory has each organization with its keys, up to a limit, and find
   expect(changed.active.test + changed.active.live).toBe(3);
 });
 
-test("requests are listed by limit, path, fault, key and sender; R24 clearing them leaves the usage of the keys", async () => {
+test("requests are listed by limit, outcome, fault, key and sender; R24 clearing them leaves the usage of the keys", async () => {
   const faults: Scenario["faults"] = [{ when: { requests: [3] }, then: { latency: "1ms" } }];
   const scenario = { ...createSandbox({ frozen: true }).snapshot(), faults };
   const { server, ask } = await serveControl({ scenario });

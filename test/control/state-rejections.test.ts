@@ -42,11 +42,11 @@ test.each<[string, (text: string) => string]>([
 test("a state of another format shows the versions that wrote it and that read it", async () => {
   const text = (await soundText()).replace(
     /"svc_sandbox_state":\d+,"version":"[^"]+"/,
-    '"svc_sandbox_state":9,"version":"7.8.9"',
+    '"svc_sandbox_state":99,"version":"7.8.9"',
   );
   const state = join(temporaryFolder({ "state.json": text }), "state.json");
   const { message } = await startServer({ scenario: "rotation", state }).catch((error) => error);
-  for (const part of [state, "format 9", '"7.8.9"', `svc-sandbox ${version}`])
+  for (const part of [state, "format 99", '"7.8.9"', `svc-sandbox ${version}`])
     expect(message).toContain(part);
 });
 

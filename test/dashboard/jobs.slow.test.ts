@@ -50,14 +50,14 @@ describe.skipIf(noBrowser).each(screens)("at $width by $height, $colorScheme", (
     expect(clicks.count()).toBeLessThanOrEqual(4);
   });
 
-  test("see every path, with one click a path", async () => {
+  test("see every outcome, with one click each", async () => {
     const { page, clicks, ask } = await begin(screen);
     for (let seen = 1; seen <= 3; seen++) {
       await clicks.button("Send it now");
       await expect.poll(async () => (await ask("/requests?source=story")).body.data.length).toBe(seen);
       const { outcome } = (await ask("/requests?source=story")).body.data.at(-1);
-      await page.locator(`a.exit-by-story[data-path="${outcome}"]`).waitFor();
-      // The next one is another path.
+      await page.locator(`a.exit-by-story[data-outcome="${outcome}"]`).waitFor();
+      // The next one is another outcome.
       await page.locator("#section-next > p", { hasNotText: outcome }).first().waitFor();
     }
     expect(clicks.count()).toBe(3);

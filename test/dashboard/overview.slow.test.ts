@@ -34,7 +34,7 @@ describe.skipIf(noBrowser)("the overview", () => {
     const detail = page.getByRole("region", { name: "Outcome 401.expired" });
     await detail.getByText("send SVC_KEY_EXPIRED").waitFor();
     // Below its check, in sight, with the focus.
-    await page.locator("li:has(.exit[data-path='401.expired']) > :focus").waitFor();
+    await page.locator("li:has(.exit[data-outcome='401.expired']) > :focus").waitFor();
     const box = await detail.boundingBox();
     expect(box && box.y >= 0 && box.y + box.height <= 900 && box.width > 640).toBe(true);
     // The address shows the same again.

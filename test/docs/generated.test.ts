@@ -184,7 +184,7 @@ function effectsPart(): string {
     faultEffects[kind].fits.map(code).join(", "),
     code(`fault.${kind}`),
   ]);
-  return table(["`then`", "effect", "fits", "path"], ...rows);
+  return table(["`then`", "effect", "fits", "outcome"], ...rows);
 }
 
 const responseWords: Readonly<Record<number, string>> = {
@@ -220,17 +220,17 @@ function keysPart(): string {
 
 function variablesPart(): string {
   const keyless = checkedOutcomes.filter(({ variables }) => variables.length === 0);
-  const keyed = checkedOutcomes.filter((path) => !keyless.includes(path));
-  const rows = keyed.map((path) => {
-    const { outcome, variables, kind } = path;
+  const keyed = checkedOutcomes.filter((checked) => !keyless.includes(checked));
+  const rows = keyed.map((checked) => {
+    const { outcome, variables, kind } = checked;
     const keys = variables
       .map(code)
       .join(", ")
       .replace(/, (?=[^,]*$)/, " or ");
     const key = kind === undefined ? keys : `a ${kind} key in ${keys}`;
-    return [code(outcome), isLimit(path) ? `${key}, only with \`--probe-limits\`` : key];
+    return [code(outcome), isLimit(checked) ? `${key}, only with \`--probe-limits\`` : key];
   });
-  return table(["path", "variable"], [code(keyless.map(({ outcome }) => outcome)), "none"], ...rows);
+  return table(["outcome", "variable"], [code(keyless.map(({ outcome }) => outcome)), "none"], ...rows);
 }
 
 const firstPart = (path: string) => path.split("/")[1] as string;

@@ -103,7 +103,7 @@ async function reportOfServer(): Promise<string> {
   const { stdout } = await runCli(["report", server.url, "--format", "markdown"]);
   const text = stdout.replaceAll(server.url, "http://127.0.0.1:4747");
   return block(
-    excerpt(text, [[/^# /, /^\d+ requests/], [/^\| path/, /200\.legacy/], [/^With its variable/]]),
+    excerpt(text, [[/^# /, /^\d+ requests/], [/^\| outcome/, /200\.legacy/], [/^With its variable/]]),
   );
 }
 
@@ -121,7 +121,7 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
   "README.md": {
     report: printed("exec -- npm-test", {
       ...report,
-      ranges: [[/^Paths/, /SVC_KEY_LIVE$/], [/^ {2}401\.revoked/], [/^Coverage/]],
+      ranges: [[/^Outcomes/, /SVC_KEY_LIVE$/], [/^ {2}401\.revoked/], [/^Coverage/]],
     }),
   },
   "docs/exec.md": {

@@ -28,7 +28,7 @@ test("requests of an unknown key, and mistakes in the query, are rejected", () =
   const { requests, keys } = createSandbox({ scenario: "active" });
   const list = (query: object) => () => requests.list(query);
   expect(list({ key: "nope" })).toThrow(rejection("unknown_ref", { ref: "nope" }));
-  expect(list({ outcome: "200.test" })).toThrow(unknownOption("outcome"));
+  expect(list({ path: "200.test" })).toThrow(unknownOption("path"));
   expect(list({ limit: -1 })).toThrow(unknownOption("limit"));
   const { key } = keys.rotate("active", { as: "next" });
   expect(requests.list({ key: key.ref })).toEqual([]);

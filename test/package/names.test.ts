@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { expect, test } from "vitest";
-import { root } from "../support/pages.js";
+import { pageNames, pageOf, root } from "../support/pages.js";
 
 // A reader meets each name once, and an export has readers: both counts may only fall.
 
@@ -60,3 +60,36 @@ test("few exports have one reader: the others are what their room is for, or not
 
 const mostTwice = 7;
 const mostSingle = 368;
+
+/** The files whose names may end in `Path` or `Paths`, each with the kind of its paths. */
+const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
+  "src/api/openapi.ts": "HTTP",
+  "src/cli/commands/exec.ts": "HTTP",
+  "src/dashboard/control/data.ts": "HTTP",
+  "src/node/addresses.ts": "HTTP",
+  "src/report/report.ts": "HTTP",
+  "src/rules/outcomes.ts": "HTTP",
+  "src/rules/request-path.ts": "HTTP",
+  "src/rules/schema/shape.ts": "field",
+  "src/sandbox/append-exchange.ts": "HTTP",
+  "src/scenario/format/endpoints.ts": "HTTP",
+  "src/scenario/format/steps.ts": "HTTP",
+  "src/scenario/yaml.ts": "field",
+  "src/server/control/app.ts": "HTTP",
+  "src/server/control/routes/requests.ts": "HTTP",
+  "src/server/sockets/http-server.ts": "HTTP",
+};
+
+test("a path is the path of a request, a field or a file; the end of a request is an outcome", () => {
+  const declared =
+    /(?:\b(?:const|let|function|class|interface|type|readonly)\s+|#|[(,]\s*(?=\w+\??:))(?:\w*(?:Paths?|PathIds?)|paths)\b/;
+  const texts = [...files, ...pageNames, "AGENTS.md", "CONTRIBUTING.md"].map(
+    (file) => [file, pageOf(file)] as const,
+  );
+  const withPaths = texts.flatMap(([file, text]) =>
+    file.startsWith("src/") && declared.test(text.replace(/^import [^;]+;$/gm, "")) ? file : [],
+  );
+  expect(withPaths.toSorted()).toEqual(Object.keys(filesWithPaths));
+  const old = texts.flatMap(([file, text]) => (/promised paths?\b|path ids?\b/i.test(text) ? file : []));
+  expect(old).toEqual([]);
+});

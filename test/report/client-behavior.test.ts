@@ -153,7 +153,7 @@ describe.each(doors)("a client ($name)", (door) => {
   });
 });
 
-test("the report has how often a key was resent to each path that rejected it, without the requests that were not rejected", async () => {
+test("the report has how often a key was resent after each outcome that rejected it, without the requests that were not rejected", async () => {
   const sandbox = createSandbox({ frozen: true });
   const refs = ["revoked", "wrong-scope", "revoked", "active", "revoked", "wrong-scope", "expired"] as const;
   for (const ref of refs) await sandbox.fetch(url, { headers: { "x-api-key": sandbox.secret(ref) } });
@@ -164,7 +164,7 @@ test("the report has how often a key was resent to each path that rejected it, w
   ]);
 });
 
-test("a path that was covered only by a key in a wrong place is not covered", async () => {
+test("an outcome that was covered only by a key in a wrong place is not covered", async () => {
   const sandbox = createSandbox();
   const meet = (headers: Record<string, string>) =>
     sandbox.fetch(`https://any.example${mePath}`, { headers });
@@ -249,7 +249,7 @@ test.each(["minimal", "typical"] as const)("the example client earns notes at mo
   for (const apiKey of [...inOrder.map(sandbox.secret), sandbox.secret("unknown"), "not-a-key"])
     await confirmKey({ baseUrl: "https://any.example", apiKey, fetch: sandbox.fetch, wait, attempts: 4 });
   await sandbox.fetch("https://any.example/v1/relying-party/me");
-  // A path that needs more than a key is not for this client.
+  // An outcome that needs more than a key is not for this client.
   const reachable = createSandbox()
     .report()
     .outcomes.filter(({ outcome, howToCover }) => ofFirst.includes(outcome) && !howToCover?.scopes);

@@ -186,7 +186,7 @@ test("the JSON of a check spells its members like the API, and contains everythi
       url: `${url}/v1/relying-party/me`,
       requests: 13,
       max_requests: 44,
-      result: "differs",
+      verdict: "differs",
     },
   });
   expect(report.outcomes.slice(2, 4)).toEqual([

@@ -14,7 +14,7 @@ import { served } from "../support/servers.js";
 
 const keyStates = bundledScenarios["key-states"] as Scenario;
 
-/** Sandboxes that differ in how to meet each path. */
+/** Sandboxes that differ in how to cover each outcome. */
 const scenarios: Readonly<Record<string, string | Scenario>> = {
   "key-states": "key-states",
   "a story without keys": "onboarding",
@@ -67,7 +67,7 @@ async function serve(scenario: string | Scenario, tls = false) {
 /** What was followed on a fresh sandbox of another scenario, which is the same for every scenario that runs. */
 const followed = new Set<string>();
 
-test.each(Object.entries(scenarios))("%s: the report's steps cover the path", async (_name, scenario) => {
+test.each(Object.entries(scenarios))("%s: the report's steps cover the outcome", async (_name, scenario) => {
   const running = await serve(scenario);
   const others = new Map<string, Awaited<ReturnType<typeof serve>>>();
   for (const { id: outcome } of outcomes) {
@@ -107,7 +107,7 @@ test("over TLS the instructions accept the certificate", async () => {
   expect(sandbox.report().outcomes.find(({ outcome }) => outcome === "401.revoked")?.covered).toBe(true);
 });
 
-test("a path that the running scenario offers at its start only is brought back by a reset", async () => {
+test("an outcome that the running scenario offers at its start only is brought back by a reset", async () => {
   const { sandbox, environment } = await serve("key-states");
   sandbox.clock.advance("61s");
   const hint = hintFor(sandbox, "429.per_minute");
@@ -140,7 +140,7 @@ test("a success whose scope no key has is covered once a key has it in the scena
   expect(hintFor(sandbox, "200.test").scopes).toBeUndefined();
 });
 
-test("a path that was covered has no instruction, and asking for the report changes nothing", async () => {
+test("an outcome that was covered has no instruction, and asking for the report changes nothing", async () => {
   const { sandbox } = await serve("rate-limited");
   sandbox.clock.freeze();
   const before = JSON.stringify(sandbox.snapshot());

@@ -120,7 +120,7 @@ function variantsIn({ seed }: SandboxState, status: number): string[] {
     .map((row) => `${row.id}: ${choose(row).variant.id}`);
 }
 
-test("R1–R7 R27 R28 R48 thousands of varied responses on every path keep every promise, and all variants appear", () => {
+test("R1–R7 R27 R28 R48 thousands of varied responses of every outcome keep every promise, and all variants appear", () => {
   const seen = new Set<string>();
   const covered = new Set<string>();
   for (const { sandbox, responses, askedAt } of compared(isNightly ? 20_000 : 2_000)) {
@@ -204,7 +204,7 @@ const comparedOutcomes: readonly ApiOutcomeId[] = [
   "429.per_minute",
 ];
 
-/** The responses on paths of every status, with what is selected. */
+/** The responses on outcomes of every status, with what is selected. */
 function responsesOf(profile: Profile, choose: Selector): ApiResponse[] {
   return comparedOutcomes.map((outcome) => {
     const sandbox = startFrozen(scenario, { profile });

@@ -17,7 +17,7 @@ import type { Io } from "../io.js";
 export const checkCommand = declareCommand({
   summary: "probe a real environment and compare it with the contract",
   description:
-    "Sends a few requests to a real environment (or a sandbox) and compares each path with the contract. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. Exits with 1 if something differs or cannot be reached. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
+    "Sends a few requests to a real environment (or a sandbox) and compares each outcome with the contract. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. Exits with 1 if something differs or cannot be reached. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
   words: { "<base-url>": "the URL before /v1/relying-party/me" },
   flags: {
     format: flag.plainOption(

@@ -285,7 +285,7 @@ async function explainKey(word: string, keys: KeySource, program: string): Promi
 }
 
 function unknownKey(word: string, { refs, scenario, url }: KeySource, program: string): SandboxError {
-  // Also for the path that the key of this name ends on.
+  // Also for the outcome that the key of this name ends on.
   const keyStates: Scenario = bundledScenarios["key-states"];
   const isBundled = Object.values(keyStates.organizations ?? {}).some(({ keys = {} }) =>
     Object.hasOwn(keys, word),

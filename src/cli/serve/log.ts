@@ -110,7 +110,7 @@ export function requestLogLine(exchange: Exchange, palette: Palette, verbose = f
     outcome.padEnd(outcomeWidth),
     palette.dim(`${durationMs.toFixed(1)} ms`.padStart(7)),
     key ?? fingerprint ?? "-",
-    // A fault that only delays the response; any other fault is the path.
+    // A fault that only delays the response; any other fault is the outcome.
     ...(fault === null || fault === outcome ? [] : [palette.dim(fault)]),
     ...advice
       .filter((id) => verbose || adviceOf(id).level !== "note")

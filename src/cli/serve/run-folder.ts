@@ -14,7 +14,7 @@ import { basename, join } from "node:path";
 import { fileFailure } from "../../node/files/write-file.js";
 import { version } from "../../node/package-files.js";
 import { adviceIds } from "../../rules/advice.js";
-import { faultOutcomes } from "../../rules/outcomes.js";
+import { faultOutcomes, outcomeShape } from "../../rules/outcomes.js";
 import { mistakesIn } from "../../rules/schema/check.js";
 import { parsedJson } from "../../rules/schema/json.js";
 import * as s from "../../rules/schema/shape.js";
@@ -109,7 +109,7 @@ const exchangeShape = s.openMapping({
   ...{ presented: s.choice(["missing", "malformed", "well_formed"]), traits: s.list(s.text()) },
   ...{ key: s.nullable(s.text()), fingerprint: s.nullable(s.text()), operation: s.nullable(s.text()) },
   ...{
-    outcome: s.text({ pattern: /^(?:\d{3}|fault)\.\w+$/ }),
+    outcome: outcomeShape(),
     fault: s.orNull(s.choice(faultOutcomes)),
     code: s.nullable(s.text()),
   },

@@ -111,7 +111,7 @@ type Results = ShownRequestDetails["checks"];
 
 const marks = { passed: "✓ ", rejected: "✗ ", not_reached: "" } as const;
 
-/** The request checks in their order, with the results of one request, which ended at a path. */
+/** The request checks in their order, with the results of one request, which ended at an outcome. */
 export function CheckStrip({ checks, outcome }: { readonly checks: Results; readonly outcome: string }) {
   return (
     <ol class="strip" aria-label="Request checks">

@@ -79,7 +79,7 @@ function Nothing({ isFiltered }: Readonly<{ isFiltered: boolean }>) {
       <p>No requests yet. Point your client at this base URL, or send a request from a shell:</p>
       <pre class="code">{line}</pre>
       <p>
-        The <a href={linkTo("overview")}>overview</a> shows how to cover each path.
+        The <a href={linkTo("overview")}>overview</a> shows how to cover each outcome.
       </p>
     </div>
   );

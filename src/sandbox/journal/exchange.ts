@@ -24,8 +24,8 @@ export interface Delivery {
   readonly bytesPerSecond: number | undefined;
 }
 
-export interface CallResult<Path = OutcomeId> {
-  readonly outcome: Path;
+export interface CallResult<Outcome = OutcomeId> {
+  readonly outcome: Outcome;
   readonly response: ApiResponse;
   readonly code: string | null;
   readonly fault?: FaultOutcomeId;

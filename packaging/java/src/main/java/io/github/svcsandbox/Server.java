@@ -78,8 +78,8 @@ final class Server implements CloseableResource {
     // The text's last line, as exec prints it.
     String text = merged(reports, "text");
     int coverage = Integer.parseInt(report.replaceFirst(".*?\"percent\":(\\d+).*", "$1"));
-    Pattern path = Pattern.compile("\"outcome\":\"([^\"]+)\",\"promised\":true,\"covered\":false.*?\"ref\":\"([^\"]+)\"");
-    String missed = path.matcher(report).results().map(one -> " " + one.group(1) + " (" + one.group(2) + ")").collect(Collectors.joining());
+    Pattern row = Pattern.compile("\"outcome\":\"([^\"]+)\",\"promised\":true,\"covered\":false.*?\"ref\":\"([^\"]+)\"");
+    String missed = row.matcher(report).results().map(one -> " " + one.group(1) + " (" + one.group(2) + ")").collect(Collectors.joining());
     String line = "svc-sandbox: " + text.substring(text.lastIndexOf('\n') + 1);
     System.out.println(missed.isEmpty() ? line : line + " Not covered (send the key):" + missed);
     if (coverage < minimum) throw new AssertionError(line + " The minimum is " + minimum + "%.");
