@@ -218,6 +218,8 @@ function detailsOf(
   { outcome, scope = null }: Rejection,
 ): Details | undefined {
   const { entry, now, assumptions } = call;
+  const { dashboard } = call.request;
+  if (outcome === "404.unknown_path" && dashboard !== undefined) return { dashboard };
   if (!assumptions.error_details || entry === undefined) return undefined;
   if (outcome !== "429.per_minute" && outcome !== "429.per_day") {
     return publicCause(outcome, authorizationFacts(sandbox, call, scope))?.details;

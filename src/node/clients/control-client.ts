@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { requestDetailsShape } from "../../api/request-details.js";
 import { parseReport, type Report } from "../../report/report-shape.js";
@@ -13,7 +13,7 @@ import { quote } from "../../rules/schema/words.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
 import { controlPath, isLoopbackHost, readHttpUrl } from "../addresses.js";
-import { readFailure } from "../files/write-file.js";
+import { readFailure, requireFile } from "../files/write-file.js";
 import { isNoResponse, type NoResponse, type RawResponse, type SendOptions, sendOnce } from "./send-once.js";
 
 interface ControlAddress {
@@ -245,6 +245,7 @@ function send(url: URL, options: SendOptions): Promise<RawResponse | NoResponse>
 
 function authorityIn(file: string): string {
   try {
+    requireFile(statSync(file));
     return readFileSync(file, "utf8");
   } catch (error) {
     throw new SandboxError("usage", `Failed to read --ca ${quote(file)}: ${readFailure(error)}.`);

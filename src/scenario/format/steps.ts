@@ -124,7 +124,7 @@ export const replacementRef = s.optional(ref());
 
 const actor = s.optional(s.choice(["administrator", "member"]));
 
-// The same in a timeline and a story. `read.ts` checks the refs in a step.
+// The same in a timeline and a story. `checks/steps.ts` checks the refs in a step.
 const actionFields = {
   create_key: s.optional(s.mapping({ ...keyCreationFields, actor })),
   rotate: s.optional(s.mapping({ key: ref(), as: replacementRef, overlap: s.optional(duration()), actor })),
