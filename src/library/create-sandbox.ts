@@ -15,7 +15,7 @@ import { defaultFarmerPage } from "../sandbox/population/farmers.js";
 import type { Platform, SandboxState } from "../sandbox/sandbox.js";
 import { secretFor } from "../sandbox/secrets.js";
 import { snapshotSandbox } from "../sandbox/snapshot.js";
-import { checkedOptions, resetSandbox, startSandbox } from "../sandbox/start.js";
+import { checkedOptions, restartSandbox, startSandbox } from "../sandbox/start.js";
 import {
   expectRequests,
   listRequests,
@@ -129,7 +129,7 @@ export function sandboxOn(running: SandboxState | (() => SandboxState)): Sandbox
     },
     report: () => clientReport(current()),
     snapshot: () => snapshotSandbox(state()),
-    reset: () => resetSandbox(current()),
+    reset: () => restartSandbox(current()),
   };
   return Object.defineProperty(sandbox, stateKey, { get: current });
 }
