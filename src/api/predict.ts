@@ -2,7 +2,7 @@ import { keyStateAt, keyStateTable } from "../rules/api-key.js";
 import { publicCause } from "../rules/authorize.js";
 import { faultOutcomeOf } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
-import { isoOf } from "../sandbox/clock.js";
+import { isoOf } from "../rules/time.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import { effectOn, type FaultFacts } from "../sandbox/faults.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";

@@ -5,7 +5,7 @@ import { effectAt, isIdempotent, whatToDoAfter } from "../rules/fault-effects.js
 import { isFault, isSuccess, type OutcomeId, outcomeOf, outcomeShape } from "../rules/outcomes.js";
 import type { ValueOf } from "../rules/schema/shape.js";
 import * as s from "../rules/schema/shape.js";
-import { isoOf } from "../sandbox/clock.js";
+import { isoOf } from "../rules/time.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { KeyEntry } from "../sandbox/registry.js";

@@ -2,6 +2,7 @@ import type { Report } from "../report/report-shape.js";
 import { variableOf } from "../rules/api-key.js";
 import { effectAt, type FaultOutcomeId } from "../rules/fault-effects.js";
 import { faultOutcomes, isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
+import { minute } from "../rules/time.js";
 import type { RunConditions } from "../runs/conditions.js";
 import type { Judgment } from "./certificate.js";
 import type { NamedRun, Reason, SentKey, Timeouts } from "./run.js";
@@ -134,7 +135,7 @@ export const longestWait = 30_000;
 /** Returns how long a run may take. `wait`: how long the client may wait before its next request. */
 export function timeoutsFor(timeout: number | undefined, plainMs: number | undefined, wait = 0): Timeouts {
   if (timeout !== undefined) return { total: timeout, silent: timeout };
-  if (plainMs === undefined) return { total: 60_000, silent: 60_000 };
+  if (plainMs === undefined) return { total: minute, silent: minute };
   const total = Math.max(longestWait, 5 * plainMs) + wait;
   return { total, silent: wait === 0 ? total : Math.max(longestWait, wait) + plainMs };
 }

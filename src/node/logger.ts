@@ -1,7 +1,7 @@
 import { rejectionOf } from "../api/story/run-story.js";
 import { redactKeys, redactValue } from "../rules/redact.js";
 import { snakeCase } from "../rules/schema/json.js";
-import { isoOf } from "../sandbox/clock.js";
+import { isoOf } from "../rules/time.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import { actionIn } from "../sandbox/operations/operations.js";
 import {

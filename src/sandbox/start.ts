@@ -1,11 +1,12 @@
 import { pathText } from "../rules/schema/shape.js";
 import { defaultSeed } from "../rules/seed.js";
+import { type Instant, instantOf, isoOf } from "../rules/time.js";
 import { checkInput, inputShapes } from "../scenario/format/inputs.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { sharedValues } from "../scenario/population.js";
 import { ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { type Instant, instantOf, isoOf, requireClockTime, VirtualClock } from "./clock.js";
+import { requireClockTime, VirtualClock } from "./clock.js";
 import { activateFaults } from "./faults.js";
 import { Counters } from "./journal/counts.js";
 import { History } from "./journal/history.js";

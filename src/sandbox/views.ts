@@ -3,9 +3,10 @@ import { type Assumptions, assumptionsFor, type Profile } from "../rules/assumpt
 import { SandboxError } from "../rules/errors.js";
 import type { Organization } from "../rules/organization.js";
 import type { ValueOf } from "../rules/schema/shape.js";
+import { isoOf } from "../rules/time.js";
 import { isReserved } from "../scenario/format/fields.js";
 import type { expectationQuery, requestQuery } from "../scenario/format/inputs.js";
-import { isoOf, type VirtualClock } from "./clock.js";
+import type { VirtualClock } from "./clock.js";
 import { type Exchange, sourceOf } from "./journal/exchange.js";
 import type { KeyEntry } from "./registry.js";
 import type { SandboxState } from "./sandbox.js";

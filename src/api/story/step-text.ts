@@ -1,4 +1,5 @@
-import { defaultOverlap, minute } from "../../rules/api-key.js";
+import { defaultOverlap } from "../../rules/api-key.js";
+import { minute } from "../../rules/time.js";
 import { actionIn } from "../../sandbox/operations/operations.js";
 import { keyRefsOf, type Performed, type StepAction, type StoryStep } from "../../sandbox/steps.js";
 

@@ -21,7 +21,7 @@ import { SandboxError } from "../../rules/errors.js";
 import { type OutcomeId, outcomeOf } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { didYouMean, listed, quote } from "../../rules/schema/words.js";
-import { isoOf } from "../../sandbox/clock.js";
+import { isoOf } from "../../rules/time.js";
 import { fingerprintFor } from "../../sandbox/secrets.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import { isReserved, reservedKeyRefs } from "../../scenario/format/fields.js";

@@ -9,6 +9,7 @@ import { redactKeys } from "../../rules/redact.js";
 import { snakeCase } from "../../rules/schema/json.js";
 import { pathText } from "../../rules/schema/shape.js";
 import { escapeControls, printable } from "../../rules/terminal-text.js";
+import { shortTime } from "../../rules/time.js";
 import { isAsExpected, type PlayedStep } from "../../sandbox/steps.js";
 import { viewClock } from "../../sandbox/views.js";
 import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
@@ -19,7 +20,7 @@ import * as flag from "../flags.js";
 import { aborted } from "../io.js";
 import { namedOrOwn, problemsJson, startNamed } from "../open-scenario.js";
 import { actionLine, createLog, stepLine } from "../serve/log.js";
-import { type Palette, type Style, shortTime } from "../terminal.js";
+import type { Palette, Style } from "../terminal.js";
 
 const flags = {
   all: flag.plainToggle("--all", "every bundled scenario"),

@@ -4,9 +4,9 @@ import { type RejectionCode, rejectionCodes, SandboxError } from "../../rules/er
 import { readAccess } from "../../rules/organization.js";
 import { requireFields, validationError } from "../../rules/schema/check.js";
 import { type ActionName, actionNames, actionRow } from "../../rules/steps.js";
+import { durationOf, type Instant, instantOf, isoOf } from "../../rules/time.js";
 import { faultProblems } from "../../scenario/checks/faults.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
-import { durationOf, type Instant, instantOf, isoOf } from "../clock.js";
 import { activateFaults, type Fault } from "../faults.js";
 import {
   assumptionsIn,

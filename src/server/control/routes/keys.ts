@@ -4,6 +4,7 @@ import { fingerprintOf, keyStateAt } from "../../../rules/api-key.js";
 import { SandboxError } from "../../../rules/errors.js";
 import type { ValueOf } from "../../../rules/schema/shape.js";
 import * as s from "../../../rules/schema/shape.js";
+import { minute } from "../../../rules/time.js";
 import type { Endpoint } from "../../../sandbox/endpoint.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import type { KeyEntry, OrganizationEntry } from "../../../sandbox/registry.js";
@@ -92,7 +93,7 @@ export const keyRoutes: readonly Route[] = [
     body: "key_rotation",
     run({ sandbox, actor, params: { ref: key = "" }, body: { overlap_minutes: minutes, as } }) {
       // Minutes may have fractions, milliseconds must not.
-      const overlap = minutes && Math.round(minutes * 60_000);
+      const overlap = minutes && Math.round(minutes * minute);
       const { replacement, secret } = operations.rotate(sandbox, { key, overlap, as }, { actor });
       return { key: replacement, secret };
     },

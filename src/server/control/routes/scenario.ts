@@ -6,6 +6,7 @@ import { SandboxError } from "../../../rules/errors.js";
 import { redactKeys } from "../../../rules/redact.js";
 import type { Members } from "../../../rules/schema/messages.js";
 import { isMapping } from "../../../rules/schema/shape.js";
+import { parseTime } from "../../../rules/time.js";
 import type { GivenOptions, SandboxState } from "../../../sandbox/sandbox.js";
 import { secretsForClients } from "../../../sandbox/secrets.js";
 import { restartSandbox } from "../../../sandbox/start.js";
@@ -15,7 +16,7 @@ import {
   scenarioNames,
   scenarioNotFound,
 } from "../../../scenario/bundled.js";
-import { parseTime, scenarioLimits } from "../../../scenario/format/fields.js";
+import { scenarioLimits } from "../../../scenario/format/fields.js";
 import { scenarioJsonSchema } from "../../../scenario/format/json-schema.js";
 import { checkText, type NamedScenario, placesIn, resolveSource } from "../../../scenario/parse-scenario.js";
 import { populationOf } from "../../../scenario/population.js";
