@@ -36,18 +36,18 @@ export function keyRows(
     const { key } = sandbox.registry.key(ref);
     const { organization, environment } = key;
     const state = keyStateAt(key, now);
-    return { ref, organization, environment, state, secret, ...resultOf(sandbox, ref, endpoint) };
+    return { ref, organization, environment, state, secret, ...nextResult(sandbox, ref, endpoint) };
   });
 }
 
 /** Rows for the two refs that every scenario has: they are no keys, so `keys` does not list them. */
 export function rejectedRows(sandbox: SandboxState): ListedKey[] {
   return ["malformed", "unknown"].map((ref) => {
-    return { ref, secret: secretFor(sandbox, ref) as string, ...resultOf(sandbox, ref) };
+    return { ref, secret: secretFor(sandbox, ref) as string, ...nextResult(sandbox, ref) };
   });
 }
 
-function resultOf(sandbox: SandboxState, ref: string, endpoint?: Endpoint) {
+function nextResult(sandbox: SandboxState, ref: string, endpoint?: Endpoint) {
   const { status, code, outcome, faultOutcomes } = nextRequest(sandbox, ref, endpoint);
   return { status, code, outcome, fault_outcomes: faultOutcomes };
 }
