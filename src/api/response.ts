@@ -1,5 +1,6 @@
 import type { Assumptions } from "../rules/assumptions.js";
 import { type AuthorizationFacts, authorize, publicCause } from "../rules/authorize.js";
+import { cachedBy } from "../rules/cached-by.js";
 import { type ApiOutcomeId, isSuccess, type OutcomeId, outcomeOf, outcomes } from "../rules/outcomes.js";
 import { type Endpoint, successOutcomeOf, type TextBody } from "../sandbox/endpoint.js";
 import type { ApiResponse, CallResult } from "../sandbox/journal/exchange.js";
@@ -163,7 +164,7 @@ export function rejectCall(
   const details = detailsOf(sandbox, call, rejection);
   const isPlain = variation === undefined && details === undefined;
   const rendered = isPlain
-    ? plainRejection(outcome, assumptions)
+    ? (plainRejections(assumptions).get(outcome) as ApiResponse)
     : ownRejection(outcome, assumptions, details);
   const headers = openHeaders(sandbox, call, outcome);
   if (allow !== undefined) headers.unshift("Allow", allow);
@@ -176,18 +177,11 @@ export function rejectCall(
   };
 }
 
-// A rejection without open parts depends only on its outcome and the assumptions, so it is created once.
-const plainRejections = new WeakMap<Assumptions, Map<OutcomeId, ApiResponse>>();
-
-function plainRejection(outcome: OutcomeId, assumptions: Assumptions): ApiResponse {
-  let rejections = plainRejections.get(assumptions);
-  if (rejections === undefined) {
-    const rejected = outcomes.filter(({ code }) => code !== null);
-    rejections = new Map(rejected.map((row) => [row.id, ownRejection(row.id, assumptions)]));
-    plainRejections.set(assumptions, rejections);
-  }
-  return rejections.get(outcome) as ApiResponse;
-}
+// A rejection without open parts depends only on its outcome and the assumptions.
+const plainRejections = /* @__PURE__ */ cachedBy((assumptions: Assumptions) => {
+  const rejected = outcomes.filter(({ code }) => code !== null);
+  return new Map<OutcomeId, ApiResponse>(rejected.map((row) => [row.id, ownRejection(row.id, assumptions)]));
+});
 
 function ownRejection(outcome: OutcomeId, assumptions: Assumptions, details?: Details): ApiResponse {
   const { status, message } = outcomeOf(outcome);

@@ -1,4 +1,5 @@
 import { fingerprintOf } from "../rules/api-key.js";
+import { cachedBy } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
 import {
   type DescribedKey,
@@ -67,9 +68,6 @@ export function defaultSecret({ scenario, seed }: SandboxState): string | undefi
 /** The maximum number of announced keys, unless a scenario lists more. */
 const maxAnnounced = 1000;
 
-// Each report reads them, and a scenario never changes.
-const announcedBefore = new WeakMap<Scenario, ShownKeys>();
-
 interface ShownKeys {
   readonly keys: readonly DescribedKey[];
   /** The number of keys that are left out. */
@@ -78,14 +76,14 @@ interface ShownKeys {
 
 /** Returns every key that the scenario lists, then keys of the population up to 1,000 in total. */
 export function announcedKeys({ scenario }: SandboxState): ShownKeys {
-  const cached = announcedBefore.get(scenario);
-  if (cached !== undefined) return cached;
+  return announcedIn(scenario);
+}
+
+const announcedIn = /* @__PURE__ */ cachedBy((scenario: Scenario): ShownKeys => {
   const { written, populated } = byOrigin(scenario);
   const keys = [...written, ...populated.slice(0, Math.max(0, maxAnnounced - written.length))];
-  const shownKeys = { keys, leftOut: written.length + populated.length - keys.length };
-  announcedBefore.set(scenario, shownKeys);
-  return shownKeys;
-}
+  return { keys, leftOut: written.length + populated.length - keys.length };
+});
 
 /** Returns the first `max` keys that the scenario lists, or a few of the population if it lists none. */
 export function firstKeys({ scenario }: SandboxState, max: number): ShownKeys {

@@ -1,6 +1,7 @@
 import { endpointNamed } from "../../../api/endpoints.js";
 import { nextRequest } from "../../../api/predict.js";
 import { fingerprintOf, keyStateAt } from "../../../rules/api-key.js";
+import { cachedBy } from "../../../rules/cached-by.js";
 import { SandboxError } from "../../../rules/errors.js";
 import type { ValueOf } from "../../../rules/schema/shape.js";
 import * as s from "../../../rules/schema/shape.js";
@@ -135,14 +136,8 @@ function seededSecret(sandbox: SandboxState, ref: string): string {
   throw new SandboxError("secret_not_kept", message, { ref });
 }
 
-const describedCounts = new WeakMap<Scenario, number>();
-
-// The dashboard asks each second, and a scenario never changes.
-function describedCount(scenario: Scenario): number {
-  const count = describedCounts.get(scenario) ?? [...describedKeys(scenario)].length;
-  describedCounts.set(scenario, count);
-  return count;
-}
+// The dashboard asks each second.
+const describedCount = cachedBy((scenario: Scenario) => [...describedKeys(scenario)].length);
 
 function withNextRequest<Key extends { readonly ref: string }>(
   key: Key,
