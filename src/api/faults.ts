@@ -10,10 +10,9 @@ import {
 } from "../rules/fault-effects.js";
 import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
 import { randomStream } from "../rules/seed.js";
-import { fireFault } from "../sandbox/faults.js";
+import { type Fault, fireFault } from "../sandbox/faults.js";
 import type { ApiResponse, CallResult, Delivery } from "../sandbox/journal/exchange.js";
 import type { ConditionedRun, SandboxState } from "../sandbox/sandbox.js";
-import type { Scenario } from "../scenario/scenario.generated.js";
 import type { ApiCall } from "./call.js";
 import { retryAfterHeader } from "./limits.js";
 import { errorBody, textBody, utf8Length } from "./messages.js";
@@ -154,15 +153,16 @@ function sendsPage(outcome: OutcomeId): boolean {
   return randomStream(0, "fault.page", outcome)() % 2 === 1;
 }
 
-/** Returns a fault of one kind for the first request that would end on each outcome. */
-export function faultsOn(
-  outcomes: readonly OutcomeId[],
-  fault: FaultOutcomeId,
-): NonNullable<Scenario["faults"]> {
+/** The effect of a fault, as its example has it. A status comes with a gateway's page if that is wanted. */
+export function exampleOf(fault: FaultOutcomeId, hasPage: boolean): Fault["then"] {
   const { example } = effectAt(fault);
+  return fault === "fault.status" && hasPage ? { ...example, body: "html" } : example;
+}
+
+/** Returns a fault of one kind for the first request that would end on each outcome. */
+export function faultsOn(outcomes: readonly OutcomeId[], fault: FaultOutcomeId): Fault[] {
   return outcomes.map((outcome) => {
-    const then =
-      fault === "fault.status" && sendsPage(outcome) ? { ...example, body: "html" as const } : example;
+    const then = exampleOf(fault, sendsPage(outcome));
     return { when: { outcome: outcome as ApiOutcomeId, requests: [1] }, then };
   });
 }

@@ -1,9 +1,8 @@
 import type { Report } from "../report/report-shape.js";
 import { variableOf } from "../rules/api-key.js";
-import { effectAt, type FaultOutcomeId } from "../rules/fault-effects.js";
+import type { FaultOutcomeId } from "../rules/fault-effects.js";
 import { faultOutcomes, isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { minute } from "../rules/time.js";
-import type { RunConditions } from "../runs/conditions.js";
 import type { Judgment } from "./certificate.js";
 import type { NamedRun, Reason, SentKey, Timeouts } from "./run.js";
 
@@ -40,13 +39,6 @@ const usualFaults: readonly FaultOutcomeId[] = [
   "fault.truncate",
   "fault.malformed",
 ];
-
-/** A fault of a run: a status comes with a gateway's page. */
-export function faultsOf(fault: FaultOutcomeId): NonNullable<RunConditions["faults"]> {
-  const { example } = effectAt(fault);
-  const then = fault === "fault.status" ? { ...example, body: "html" as const } : example;
-  return [{ then }];
-}
 
 /** How often each half of a resend must pass, if all runs send the key equally often; more often without varied runs, which show it. */
 export const [minPasses, maxPasses] = [4, 8];

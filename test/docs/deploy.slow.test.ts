@@ -7,7 +7,7 @@ import { parseEnv } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { startCommand as start } from "../../src/cli/commands/start.js";
-import { controlPath } from "../../src/node/addresses.js";
+import { controlPath } from "../../src/rules/request-path.js";
 import { version } from "../../src/node/package-files.js";
 import { failures } from "../../src/rules/fault-effects.js";
 import { routes } from "../../src/server/control/routes/routes.js";

@@ -1,10 +1,11 @@
 import { firstEndpoint } from "../../api/endpoints.js";
-import { controlPath, isLoopbackHost, isWildcard } from "../../node/addresses.js";
+import { isLoopbackHost, isWildcard } from "../../node/addresses.js";
 import type { Logger } from "../../node/logger.js";
 import { nodeCrypto } from "../../node/platform.js";
 import { alignColumns, shellWord } from "../../report/plain-text.js";
 import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
 import { redactKeys } from "../../rules/redact.js";
+import { controlPath } from "../../rules/request-path.js";
 import { listed } from "../../rules/schema/words.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { announcedKeys, defaultSecret, firstKeys, secretsOf } from "../../sandbox/secrets.js";

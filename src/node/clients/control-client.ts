@@ -5,6 +5,7 @@ import { parseReport, type Report } from "../../report/report-shape.js";
 import { SandboxError } from "../../rules/errors.js";
 import { outcomeShape } from "../../rules/outcomes.js";
 import { redactEncoded, redactValue } from "../../rules/redact.js";
+import { controlPath } from "../../rules/request-path.js";
 import { mistakesIn } from "../../rules/schema/check.js";
 import { type InJson, inJsonOfAnyVersion, isTooDeep, parsedJson } from "../../rules/schema/json.js";
 import type { Shape, ValueOf } from "../../rules/schema/shape.js";
@@ -12,7 +13,7 @@ import * as s from "../../rules/schema/shape.js";
 import { quote } from "../../rules/schema/words.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
-import { controlPath, isLoopbackHost, readHttpUrl } from "../addresses.js";
+import { isLoopbackHost, readHttpUrl } from "../addresses.js";
 import { readFailure, requireFile } from "../files/write-file.js";
 import { isNoResponse, type NoResponse, type RawResponse, type SendOptions, sendOnce } from "./send-once.js";
 

@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from "express";
-import { controlPath, isLoopbackHost, nameIn } from "../../node/addresses.js";
+import { isLoopbackHost, nameIn } from "../../node/addresses.js";
 import { textOfBytes } from "../../node/files/load-scenario.js";
 import { SandboxError } from "../../rules/errors.js";
-import { redactPath } from "../../rules/request-path.js";
+import { controlPath, redactPath } from "../../rules/request-path.js";
 import { checkValue } from "../../rules/schema/check.js";
 import { isTooDeep, maxLevels, parsedJson, snakeCase } from "../../rules/schema/json.js";
 import { shapeOf } from "../../rules/schema/shape.js";
