@@ -4,7 +4,6 @@ import { isSuccess, type Outcome, type OutcomeId, outcomes, successRow } from ".
 import { didYouMean, listed, quote } from "../rules/schema/words.js";
 import { type Endpoint, type ReleasedEndpoint, successOutcomeOf } from "../sandbox/endpoint.js";
 import type { Counters } from "../sandbox/journal/counts.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
 import { endpointsWritten, type WrittenEndpoint } from "../scenario/endpoints.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { me } from "./endpoints/me.js";
@@ -29,11 +28,6 @@ function announced([operationId, written]: readonly [name: string, written: Writ
   const { method = "GET", path, scope = null, status = 200, body } = written;
   const success = body === undefined ? textBody("") : jsonBody(body);
   return { method, path, operationId, scope, status, summary: operationId, respond: () => success };
-}
-
-/** The endpoint that tools show unless they are given another one: the first released one. */
-export function firstEndpoint(sandbox: Pick<SandboxState, "endpoints">): Endpoint {
-  return sandbox.endpoints[0] ?? me;
 }
 
 /** Of a sandbox, or of the report of a running one. */

@@ -12,7 +12,7 @@ import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
 import { randomStream } from "../rules/seed.js";
 import { type Fault, fireFault } from "../sandbox/faults.js";
 import type { ApiResponse, CallResult, Delivery } from "../sandbox/journal/exchange.js";
-import type { ConditionedRun, SandboxState } from "../sandbox/sandbox.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
 import type { ApiCall } from "./call.js";
 import { retryAfterHeader } from "./limits.js";
 import { errorBody, textBody, utf8Length } from "./messages.js";
@@ -20,11 +20,8 @@ import { faultFacts, predict } from "./predict.js";
 import { respondToCall, responseOf, withVariation } from "./response.js";
 
 /** Applies the first fault that fires, before authorization. A call that it only delays is authorized and counted, any other is not (R24). */
-export function applyFault(
-  sandbox: SandboxState,
-  call: ApiCall,
-  conditions: ConditionedRun | undefined,
-): CallResult | undefined {
+export function applyFault(sandbox: SandboxState, call: ApiCall): CallResult | undefined {
+  const { conditions } = sandbox;
   let expected: ApiOutcomeId | undefined;
   const facts = faultFacts(
     call,
