@@ -45,8 +45,8 @@ export const keyRoutes: readonly Route[] = [
   controlRoute("PATCH /organizations/{ref}", {
     summary: "Changes an organization's status, sandbox access or live access",
     body: "organization_update",
-    run: ({ sandbox, actor, params: { ref = "" }, body }) =>
-      operations.organization(sandbox, { ...body, ref }, { actor }).organization,
+    run: ({ sandbox, params: { ref = "" }, body }) =>
+      operations.organization(sandbox, { ...body, ref }).organization,
   }),
   controlRoute("GET /keys", {
     summary:
@@ -70,8 +70,7 @@ export const keyRoutes: readonly Route[] = [
     summary: "Creates a key; only this response has its secret",
     status: 201,
     body: "key_creation",
-    run: ({ sandbox, actor, body }) =>
-      refInBody("organization", () => operations.create_key(sandbox, body, { actor })),
+    run: ({ sandbox, body }) => refInBody("organization", () => operations.create_key(sandbox, body)),
   }),
   controlRoute("GET /keys/{ref}", {
     summary:
@@ -92,16 +91,16 @@ export const keyRoutes: readonly Route[] = [
     summary: "Replaces an active key; the old one works until its overlap ends",
     status: 201,
     body: "key_rotation",
-    run({ sandbox, actor, params: { ref: key = "" }, body: { overlap_minutes: minutes, as } }) {
+    run({ sandbox, params: { ref: key = "" }, body: { overlap_minutes: minutes, as } }) {
       // Minutes may have fractions, milliseconds must not.
       const overlap = minutes && Math.round(minutes * minute);
-      const { replacement, secret } = operations.rotate(sandbox, { key, overlap, as }, { actor });
+      const { replacement, secret } = operations.rotate(sandbox, { key, overlap, as });
       return { key: replacement, secret };
     },
   }),
   controlRoute("POST /keys/{ref}/revoke", {
     summary: "Revokes a key immediately: an active one, or a replaced one in its overlap",
-    run: ({ sandbox, actor, params: { ref: key = "" } }) => operations.revoke(sandbox, { key }, { actor }),
+    run: ({ sandbox, params: { ref: key = "" } }) => operations.revoke(sandbox, { key }),
   }),
   controlRoute("POST /keys/{ref}/secret", {
     summary: "The secret of a key that the seed made; `ref` may also be `unknown` or `malformed`",
@@ -111,8 +110,7 @@ export const keyRoutes: readonly Route[] = [
   controlRoute("POST /keys/{ref}/expire", {
     summary: "Sets when a key expires: an active one, or a replaced one in its overlap",
     body: "key_expiry",
-    run: ({ sandbox, actor, params: { ref: key = "" }, body }) =>
-      operations.expire(sandbox, { ...body, key }, { actor }),
+    run: ({ sandbox, params: { ref: key = "" }, body }) => operations.expire(sandbox, { ...body, key }),
   }),
 ];
 
