@@ -1,8 +1,9 @@
+import { exampleOf } from "../api/faults.js";
 import { effectAt, type FaultOutcomeId, whatToDoAfter } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isSuccess, type OutcomeId } from "../rules/outcomes.js";
 import type { Finding } from "./certificate.js";
 import { type Context, failed, held, type Judged, open, shown } from "./context.js";
-import { againWith, type CertifyPlan, faultsAsked, faultsOf, longestWait } from "./plan.js";
+import { againWith, type CertifyPlan, faultsAsked, longestWait } from "./plan.js";
 import {
   type ClientRun,
   hasFailed,
@@ -21,7 +22,10 @@ export async function judgeFaults(context: Context): Promise<Judged[]> {
   if (target === undefined) return wanted.map((fault) => open(fault, notHit));
   const once = { outcome: target.outcome };
   const hits = await Promise.all(
-    wanted.map((fault) => runs.make(fault, { faults: faultsOf(fault), once }, { wait: longestWait })),
+    wanted.map((fault) => {
+      const then = exampleOf(fault, true);
+      return runs.make(fault, { faults: [{ then }], once }, { wait: longestWait });
+    }),
   );
   const failures = hits.filter(hasFailed).filter((run) => run.hits > 0);
   await runs.failAgain(failures);
@@ -83,10 +87,8 @@ async function judgeSurvival(
     return isFollowed || effectAt(fault).onlyDelays ? held(fault) : open(fault, notFollowed);
   }
   // A response that nobody uses may have been hit, but not all of each second ones are such.
-  const each = faultsOf(fault).map(({ then }) => ({
-    when: { outcome: outcome as ApiOutcomeId, every: 2 },
-    then,
-  }));
+  const then = exampleOf(fault, true);
+  const each = [{ when: { outcome: outcome as ApiOutcomeId, every: 2 }, then }];
   const second = await runs.make(fault, { faults: each }, { wait: longestWait });
   return second?.result === "passed" && second.hits > 0 ? held(fault) : open(fault, differing);
 }
