@@ -45,7 +45,7 @@ const controlErrorShape = s.openMapping({
   details: s.optional(s.openMapping({ request: s.optional(s.text()), ref: s.optional(s.text()) })),
 });
 
-const keyShape = s.openMapping({
+const runningKeyShape = s.openMapping({
   ref: s.text(),
   fingerprint: s.text(),
   next_request: s.openMapping({
@@ -55,8 +55,8 @@ const keyShape = s.openMapping({
     fault_outcomes: s.list(outcomeShape()),
   }),
 });
-const keysShape = s.list(keyShape);
-export type RunningKey = ValueOf<typeof keyShape>;
+const keysShape = s.list(runningKeyShape);
+export type RunningKey = ValueOf<typeof runningKeyShape>;
 
 const maxResponse = 16 * 1024 * 1024;
 
@@ -127,7 +127,7 @@ export class ControlClient {
   async key(ref: string, endpoint: string): Promise<RunningKey> {
     const path = `/keys/${ref}?endpoint=${encodeURIComponent(endpoint)}`;
     const { status, data, failed } = await this.#ask("get the key from", "GET", path);
-    const key = readAs(keyShape, data);
+    const key = readAs(runningKeyShape, data);
     if (key === undefined) throw failed(isNot(status, "the key"));
     return key;
   }
