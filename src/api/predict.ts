@@ -1,7 +1,7 @@
 import { keyStateAt, keyStateTable } from "../rules/api-key.js";
 import { publicCause } from "../rules/authorize.js";
 import { faultOutcomeOf } from "../rules/fault-effects.js";
-import { type ApiOutcomeId, outcomeOf } from "../rules/outcomes.js";
+import { type ApiOutcomeId, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { isoOf } from "../sandbox/clock.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import { effectOn } from "../sandbox/faults.js";
@@ -54,12 +54,29 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint?: Endpo
   return { status, code, outcome, why, faultOutcomes, sentence, until: untilText };
 }
 
-/** When the limit of a 429 resets; `undefined` if it allows no requests. */
-function limitOf(sandbox: SandboxState, outcome: "429.per_minute" | "429.per_day", entry: KeyEntry) {
-  const [ofMinute, ofDay] = readLimits(entry, sandbox, sandbox.clock.now());
+/** When the limit of a 429 resets, or why waiting does not help. */
+function limitOf(
+  sandbox: SandboxState,
+  outcome: "429.per_minute" | "429.per_day",
+  { key, ...entry }: KeyEntry,
+) {
+  const [ofMinute, ofDay] = readLimits({ key, ...entry }, sandbox, sandbox.clock.now());
   const { name, quota, resetsAt } = outcome === "429.per_day" ? ofDay : ofMinute;
-  return { name, until: quota === 0 ? undefined : resetsAt };
+  if (quota === 0) return { never: `always: allows 0 requests a ${name}` };
+  const state = keyStateAt(key, resetsAt);
+  if (keyStateTable[state].isOver)
+    return { never: state === "rotated" ? "the key's overlap ends first" : "the key expires first" };
+  return { until: resetsAt };
 }
+
+/** What to do about an outcome, by its cause. */
+export function whatToDoAbout(outcome: OutcomeId, why: string | null): string {
+  const { status, whatToDo } = outcomeOf(outcome);
+  const isInVain = status === 429 && why !== null && !why.startsWith(untilReset);
+  return isInVain ? `Create a new key: waiting does not help (${why}).` : whatToDo;
+}
+
+const untilReset = "until ";
 
 /** The cause of this outcome, with facts of the key, such as `expired since …`; `null` on success. */
 export function causeOf(
@@ -77,10 +94,10 @@ export function causeOf(
     case "429.per_minute":
     case "429.per_day": {
       const limit = limitOf(sandbox, outcome, entry);
-      if (limit.until === undefined) return `always: allows 0 requests a ${limit.name}`;
+      if (limit.until === undefined) return limit.never;
       const until = shortIso(limit.until);
       const [today] = shortIso(now).split("T");
-      return `until ${until.startsWith(`${today}T`) ? until.slice(11, 19) : until}`;
+      return `${untilReset}${until.startsWith(`${today}T`) ? until.slice(11, 19) : until}`;
     }
     default: {
       const facts = authorizationFacts(

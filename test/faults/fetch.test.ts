@@ -102,6 +102,21 @@ test.each<Fault["then"]>([{ hang: true }, { latency: "1h" }, { slow: 10 }])(
   },
 );
 
+test("a slow response without a body has none, and no media type", async () => {
+  const endpoints = {
+    gone: { method: "DELETE", path: "/gone", status: 204 },
+    none: { path: "/none" },
+  } as const;
+  const sandbox = createSandbox({ scenario: { ...faultyScenario({ slow: 10 }), endpoints } });
+  for (const [method, path] of [
+    ["DELETE", "/gone"],
+    ["GET", "/none"],
+  ] as const) {
+    const response = await sandbox.fetch(base + path, { method, headers: headersOf(sandbox) });
+    expect([response.body, response.headers.get("content-type")]).toEqual([null, null]);
+  }
+});
+
 test("sandbox.fetch fails as Node's own fetch does when the connection is reset", async () => {
   const sandbox = createSandbox({ scenario: faultyScenario({ reset: true }) });
   const error = await failureOf(sandbox.fetch(base + mePath, { headers: headersOf(sandbox) }));

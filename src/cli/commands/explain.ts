@@ -1,7 +1,7 @@
 import { presentedAs } from "../../api/call.js";
 import { endpointNamed } from "../../api/endpoints.js";
 import { expectedCode } from "../../api/messages.js";
-import { causeOf, predictHeader } from "../../api/predict.js";
+import { causeOf, predictHeader, whatToDoAbout } from "../../api/predict.js";
 import { checkResults } from "../../api/request-details.js";
 import { ControlClient, findSandbox, type RunningKey } from "../../node/clients/control-client.js";
 import { nodePlatform } from "../../node/platform.js";
@@ -299,7 +299,7 @@ function explainKey(word: string, keys: KeySource, program: string): KeyExplanat
   const isUnknown = fingerprint === keys.ofRef("unknown").fingerprint;
   const stray = isRef || key !== null || isUnknown ? undefined : apiKey;
   const otherPrefixOf = refWithOtherPrefix(stray, keys);
-  const { status, when, whatToDo } = outcomeOf(outcome);
+  const { status, when } = outcomeOf(outcome);
   return {
     url: keys.url,
     key,
@@ -317,7 +317,7 @@ function explainKey(word: string, keys: KeySource, program: string): KeyExplanat
     fault_outcomes: faultOutcomes,
     when,
     why,
-    what_to_do: whatToDo,
+    what_to_do: whatToDoAbout(outcome, why),
     real_key_suspected: parseApiKey(stray ?? "")?.marked === false,
     key_of_another_sandbox: isSandboxKey(stray ?? "") && otherPrefixOf === null,
     other_prefix_of: otherPrefixOf,
