@@ -161,7 +161,7 @@ function addLine({ counters, history }: SandboxState, line: RunLine): void {
 const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants;
 const longestFile = 256 * 1024 * 1024;
 /** No request has one: bodies have at most 64 KiB, and headers as much. */
-const maxLine = 1024 * 1024;
+const longestRunLine = 1024 * 1024;
 
 /** Opens a file that any program may have put there: reading a pipe would wait, and a device has no end. */
 function openRegular(file: string): number {
@@ -205,8 +205,8 @@ class GrowingFile {
     this.#rest = bytes.subarray(end);
     // The others are shorter than a part.
     const longest = end === 0 ? bytes.length : bytes.indexOf("\n");
-    if (longest > maxLine)
-      throw new Error(`${basename(this.#path)} has a line of more than ${maxLine / 2 ** 20} MB`);
+    if (longest > longestRunLine)
+      throw new Error(`${basename(this.#path)} has a line of more than ${longestRunLine / 2 ** 20} MB`);
     return bytes.toString("utf8", 0, end).split("\n").slice(0, -1);
   }
 }
