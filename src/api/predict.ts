@@ -41,7 +41,7 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
   const { outcome } = decide(sandbox, withOwnUsage(call));
   const { status } = outcomeOf(outcome);
   const code = expectedCode(sandbox, outcome);
-  const why = entry === undefined ? null : causeOf(sandbox, outcome, { ...call, entry });
+  const why = entry === undefined ? null : causeOf(sandbox, outcome, entry, endpoint);
   const faultOutcomes = matchingFaults(sandbox, outcome, call);
   // Every 401 and 429 has the same code, so the reason is enough.
   const codeText = status === 403 ? ` ${code}:` : "";
@@ -88,33 +88,48 @@ export function faultFacts(
   };
 }
 
-/** The limit of a 429, and when it resets: `undefined` if it allows no requests. */
+/** When the limit of a 429 resets, or why waiting does not help; `undefined` for another outcome. */
 function limitOf(sandbox: SandboxState, outcome: ApiOutcomeId, entry: KeyEntry) {
   if (outcome !== "429.per_minute" && outcome !== "429.per_day") return undefined;
   const [ofMinute, ofDay] = readLimits(entry, sandbox, sandbox.clock.now());
   const { name, quota, resetsAt } = outcome === "429.per_day" ? ofDay : ofMinute;
-  return { name, until: quota === 0 ? undefined : resetsAt };
+  if (quota === 0) return { never: `always: allows 0 requests a ${name}` };
+  const state = keyStateAt(entry.key, resetsAt);
+  if (keyStateTable[state].isOver)
+    return { never: state === "rotated" ? "the key's overlap ends first" : "the key expires first" };
+  return { until: resetsAt };
 }
 
+/** What to do about an outcome, by its cause. */
+export function whatToDoAbout(outcome: OutcomeId, why: string | null): string {
+  const { status, whatToDo } = outcomeOf(outcome);
+  const isInVain = status === 429 && why !== null && !why.startsWith(untilReset);
+  return isInVain ? `Create a new key: waiting does not help (${why}).` : whatToDo;
+}
+
+const untilReset = "until ";
+
 /** The cause of this outcome, with facts of the key, such as `expired since …`; `null` on success. */
-function causeOf(
+export function causeOf(
   sandbox: SandboxState,
   outcome: ApiOutcomeId,
-  call: NextCall & { readonly entry: KeyEntry },
+  entry: KeyEntry,
+  endpoint: Endpoint = me,
 ): string | null {
-  const { entry, endpoint, now } = call;
+  const now = sandbox.clock.now();
   const state = keyStateAt(entry.key, now);
   const { rejection, since } = keyStateTable[state];
   if (since !== null && rejection === outcome) return `${state} since ${shortIso(entry.key[since] ?? now)}`;
   const limit = limitOf(sandbox, outcome, entry);
   if (limit === undefined) {
+    const call = { presented: "well_formed", entry, now } as const;
     const facts = authorizationFacts(sandbox, call, scopeOf(endpoint, sandbox));
     return publicCause(outcome, facts)?.why ?? null;
   }
-  if (limit.until === undefined) return `always: allows 0 requests a ${limit.name}`;
+  if (limit.until === undefined) return limit.never;
   const until = shortIso(limit.until);
   const [today] = shortIso(now).split("T");
-  return `until ${until.startsWith(`${today}T`) ? until.slice(11, 19) : until}`;
+  return `${untilReset}${until.startsWith(`${today}T`) ? until.slice(11, 19) : until}`;
 }
 
 function shortIso(instant: number): string {

@@ -8,14 +8,13 @@ import * as s from "../rules/schema/shape.js";
 import { isoOf } from "../rules/time.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
-import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { requestShape } from "../sandbox/view-shapes.js";
 import { viewRequest } from "../sandbox/views.js";
 import { controlBodies } from "../scenario/format/inputs.js";
 import { withNames } from "./endpoints.js";
 import { headerPairs } from "./messages.js";
-import { nextRequest } from "./predict.js";
+import { causeOf, nextRequest, whatToDoAbout } from "./predict.js";
 import { scopeOf } from "./response.js";
 import { routeOf } from "./routes.js";
 import { sentResponse } from "./story/send-request.js";
@@ -101,22 +100,14 @@ export function requireRequest({ history }: SandboxState, id: string): Exchange 
   throw new SandboxError("not_found", message);
 }
 
-// Waiting does not help.
-function endlessLimit({ outcome }: Exchange, entry: KeyEntry | undefined): string | undefined {
-  const { perMinute, perDay } = entry?.key.limits ?? { perMinute: 1, perDay: 1 };
-  const never = { "429.per_minute": perMinute === 0 && "minute", "429.per_day": perDay === 0 && "day" };
-  const window = outcome in never && never[outcome as keyof typeof never];
-  return window ? `The key allows 0 requests a ${window}. Create a key with a limit.` : undefined;
-}
-
-function whatToDoAbout(exchange: Exchange, entry: KeyEntry | undefined) {
+function whatToDoAfterRequest(sandbox: SandboxState, exchange: Exchange): string {
   const { outcome, response } = exchange;
   if (!isFault(outcome)) {
-    const usual = endlessLimit(exchange, entry) ?? outcomeOf(outcome).whatToDo;
+    const entry = sandbox.registry.keys.get(exchange.key ?? "");
     // A client with a short timeout has given up, although the request succeeded.
     return exchange.fault && effectAt(exchange.fault).onlyDelays && isSuccess(outcome)
       ? `The request succeeded, but late. ${effectAt(exchange.fault).whatToDo}`
-      : usual;
+      : whatToDoAbout(outcome, entry === undefined ? null : causeOf(sandbox, outcome, entry));
   }
   const [, retryAfter] = headerPairs(response.headers).find(([name]) => name === "Retry-After") ?? [];
   return whatToDoAfter(outcome, { isRepeatable: isIdempotent(exchange.method), retryAfter });
@@ -149,7 +140,7 @@ export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestD
       keyForm: exchange.keyForm ?? null,
     },
     around: requestsAround(sandbox, exchange),
-    whatToDo: whatToDoAbout(exchange, registry.keys.get(exchange.key ?? "")),
+    whatToDo: whatToDoAfterRequest(sandbox, exchange),
     adviceDetails: adviceTable
       .filter((row) => advice.includes(row.id))
       .map(({ whatToDo, ...row }) => ({

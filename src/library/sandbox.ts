@@ -228,8 +228,11 @@ type MadeBy<Step> = Step extends { readonly create_key: { readonly ref: infer Re
     : never;
 type KeysOf<Organization> = Organization extends { readonly keys: infer Keys } ? keyof Keys & string : never;
 
-/** The key refs of a scenario, as far as its type contains them. */
-export type KeyRef<Source> = Source extends ScenarioName ? BundledKeyRefs[Source] : KeysIn<Source>;
+/** The refs of the keys that a scenario has, as far as its type contains them. */
+export type ScenarioKeyRef<Source> = Source extends ScenarioName ? BundledKeyRefs[Source] : KeysIn<Source>;
+
+/** The refs that `secret` accepts for a scenario, as far as its type contains them. */
+export type KeyRef<Source> = ScenarioKeyRef<Source> | Exclude<ReservedKeyRef, "none">;
 
 /** The organization refs of a scenario, as far as its type contains them. */
 export type OrganizationRef<Source> = Source extends ScenarioName

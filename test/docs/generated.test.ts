@@ -190,7 +190,7 @@ function effectsPart(): string {
 const responseWords: Readonly<Record<number, string>> = {
   200: "200 with the key's organization, scopes, limits and usage",
   401: "401 `unauthorized`, the same bytes for all",
-  429: "429 `rate_limited`, a code that is not promised",
+  429: "429 `rate_limited` (the specification leaves this code open)",
 };
 const limitWords: Readonly<Record<string, string>> = {
   "429.per_minute": " (until the next minute)",

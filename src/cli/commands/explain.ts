@@ -1,6 +1,6 @@
 import { me } from "../../api/endpoints/me.js";
 import { endpointNamed } from "../../api/endpoints.js";
-import { nextRequest } from "../../api/predict.js";
+import { nextRequest, whatToDoAbout } from "../../api/predict.js";
 import { checkResults } from "../../api/request-details.js";
 import { ControlClient, findSandbox } from "../../node/clients/control-client.js";
 import { nodePlatform } from "../../node/platform.js";
@@ -257,7 +257,7 @@ async function explainKey(word: string, keys: KeySource, program: string): Promi
   // Not the key that stands for `unknown`, either.
   const stray = fingerprint === next.fingerprint ? undefined : apiKey;
   const otherPrefixOf = refWithOtherPrefix(stray, keys);
-  const { status, when, whatToDo } = outcomeOf(outcome);
+  const { status, when } = outcomeOf(outcome);
   return {
     url: keys.url,
     key,
@@ -275,7 +275,7 @@ async function explainKey(word: string, keys: KeySource, program: string): Promi
     fault_outcomes: faultOutcomes,
     when,
     why,
-    what_to_do: whatToDo,
+    what_to_do: whatToDoAbout(outcome, why),
     real_key_suspected: parseApiKey(stray ?? "")?.marked === false,
     key_of_another_sandbox: isSandboxKey(stray ?? "") && otherPrefixOf === null,
     other_prefix_of: otherPrefixOf,

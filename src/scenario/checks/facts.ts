@@ -30,8 +30,10 @@ export interface Facts {
   /** The clock's start (epoch milliseconds); `undefined` if it starts at the real time. */
   readonly start: number | undefined;
   readonly fromStart: (text: string | undefined) => number | undefined;
-  readonly spelling: Spelling;
   readonly wrong: Wrong;
+  readonly spelling: Spelling;
+  /** Of the paths that contradict each other, the first that was written last: by the scenario itself, before those that it extends. */
+  readonly latest: (...paths: readonly [FieldPath, ...FieldPath[]]) => FieldPath;
 }
 
 type RefKind = "key" | "organization";
@@ -63,7 +65,7 @@ function keysWritten({ organizations = {} }: Scenario): KeyFacts[] {
   );
 }
 
-export function factsOf(scenario: Scenario, spelling: Spelling, problems: ScenarioMistake[]): Facts {
+export function factsOf(scenario: Scenario, text: Pick<Facts, "spelling" | "latest" | "wrong">): Facts {
   const { population, clock } = scenario;
   const organizations = new Map(Object.entries(scenario.organizations ?? {}));
   const keys = keysWritten(scenario);
@@ -84,8 +86,7 @@ export function factsOf(scenario: Scenario, spelling: Spelling, problems: Scenar
     refs: { key: knownIn(keyOf, true), organization: knownIn(organizations, false) },
     start,
     fromStart: (text) => timeSince(start, text),
-    spelling,
-    wrong: wrongInto(problems),
+    ...text,
   };
 
   function knownIn(map: ReadonlyMap<string, unknown>, areKeys: boolean): KnownRefs {

@@ -17,7 +17,8 @@ const scopePattern = /^[a-z][a-z0-9_.-]*(?::[a-z][a-z0-9_.-]*)*$/;
 
 // The kinds of text in the format. Each use is a new shape, which can have its own description.
 
-export const shortText = (max = 200) => s.text({ min: 1, max });
+/** One line, such as a name. */
+export const shortText = () => s.text({ min: 1, max: 200, pattern: /^[^\r\n]*$/ });
 
 export const ref = () =>
   s.text({

@@ -12,7 +12,7 @@ import { SandboxError } from "../../../rules/errors.js";
 import { faultEffects, faultKinds } from "../../../rules/fault-effects.js";
 import { faultOutcomes, isSuccess, mePath, type OutcomeId } from "../../../rules/outcomes.js";
 import * as s from "../../../rules/schema/shape.js";
-import type { Exchange } from "../../../sandbox/journal/exchange.js";
+import { type Exchange, senderOf } from "../../../sandbox/journal/exchange.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
 import type { StoryStep } from "../../../sandbox/steps.js";
@@ -124,11 +124,10 @@ function sendable(sandbox: SandboxState, given: ControlBody<"sending">) {
 type RepeatableRequest = NonNullable<StoryStep["request"]>;
 
 function repeatedRequest(exchange: Exchange): RepeatableRequest {
-  const { key, presented, method } = exchange;
-  const withoutRef = { missing: "none", malformed: "malformed", well_formed: "unknown" }[presented];
+  const { method } = exchange;
   const path = repeatablePath(exchange);
   return {
-    key: key ?? withoutRef,
+    key: senderOf(exchange),
     ...(method !== "GET" && { method: /^[A-Z]{1,20}$/.test(method) ? method : "OTHER" }),
     ...(path !== mePath && { path }),
   };
