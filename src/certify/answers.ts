@@ -39,7 +39,7 @@ export function createAnswers(
       });
       if (run?.result === "failed") continue;
       return {
-        why: `the command also passes when ${outcomeOf(outcome).when} gets a 404 once`,
+        why: `the command also passes when it gets 404 once in place of ${outcomeOf(outcome).status} for ${outcomeOf(outcome).when}`,
         whatToDo: noRepeats,
       };
     }
@@ -80,7 +80,7 @@ function unnoticed(outcome: OutcomeId, plan: CertifyPlan): Finding {
   const instead = isSuccess(outcome) ? "401" : "200";
   return {
     name,
-    sentence: `Passes with the wrong answer: ${when} got ${instead} in place of ${status}`,
+    sentence: `Passes with the wrong answer: ${instead} in place of ${status} for ${when}`,
     whatToDo: `Make a test fail on it. If your client survives it on purpose, add --allow ${outcome}.`,
     again: againWith(plan, "certify", "--only", name),
     runs: [name],
@@ -99,7 +99,7 @@ export async function whyUnnoticed(
     const { kind } = await answerOn(outcome);
     if (kind === "noticed")
       return {
-        why: `the command also passes when ${outcomeOf(outcome).when} is accepted once`,
+        why: `the command also passes when it gets 200 once in place of ${outcomeOf(outcome).status} for ${outcomeOf(outcome).when}`,
         whatToDo: noRepeats,
       };
     count += kind === "noticed once" ? 1 : 0;

@@ -65,7 +65,7 @@ export interface Certification {
   readonly runs: number;
   /** `undefined` if not even the plain run ended. */
   readonly plain: ClientRun | undefined;
-  /** Why nothing can be judged. Default: it can. */
+  /** Why it cannot be judged, or not wholly. Default: it can. */
   readonly unusable?: Reason;
   /** The scenarios of the client's sandboxes. */
   readonly scenarios: readonly string[];
@@ -97,9 +97,9 @@ const verdicts = ["passed", "failed", "not_judged", "no_request"] as const;
 const result = {
   verdict: s.described(
     s.choice(verdicts),
-    "not_judged: the plain run fails or covers too little, or a part of the runs shows nothing.",
+    "failed: there is a problem, whatever else is not judged. not_judged: the plain run fails or covers too little, or a part of the runs shows nothing.",
   ),
-  why: s.optional(s.described(s.text(), "Why nothing can be judged.")),
+  why: s.optional(s.described(s.text(), "Why it cannot be judged, or not wholly.")),
   whatToDo: s.optional(s.described(s.text(), "What to change so that it can.")),
   scenario: s.described(s.text(), "The name of the scenario, or its given file."),
   otherScenarios: s.optional(

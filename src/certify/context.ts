@@ -17,6 +17,8 @@ export class Runs {
   readonly #tools: Tools;
   readonly all: ClientRun[] = [];
   readonly scenarios = new Set<string>();
+  /** Two runs under the same conditions, of which the second passed: no failure shows anything then. */
+  contradiction: readonly [ClientRun, ClientRun] | undefined;
   #begun = 0;
   #expected = 0;
   #plainMs: number | undefined;
@@ -38,15 +40,45 @@ export class Runs {
   }
 
   /** `wait`: how long the client may wait before its next request, in milliseconds. */
-  async make(
+  make(
     name: string,
     { profile = "minimal", ...conditions }: RunConditions,
-    options: { readonly seed?: number; readonly wait?: number; readonly isAlone?: boolean } = {},
+    options: { readonly seed?: number; readonly wait?: number } = {},
   ): Promise<ClientRun | undefined> {
-    const { seed = this.#plan.seed, wait = 0, isAlone = false } = options;
-    this.#begun += 1;
+    const { seed = this.#plan.seed, wait = 0 } = options;
     const timeouts = timeoutsFor(this.#plan.timeout, this.#plainMs, wait);
-    const request: RunRequest = { name, seed, conditions: { profile, ...conditions }, timeouts, isAlone };
+    return this.#run({ name, seed, conditions: { profile, ...conditions }, timeouts });
+  }
+
+  /** Makes a run again. `rows`: the only ones that vary. */
+  again(
+    { name, seed, conditions, timeouts }: ClientRun,
+    { isAlone, rows }: { readonly isAlone?: boolean; readonly rows?: RunConditions["rows"] } = {},
+  ): Promise<ClientRun | undefined> {
+    const changed = { ...conditions, ...(rows && { rows }) };
+    return this.#run({ name, seed, conditions: changed, timeouts, isAlone: isAlone === true });
+  }
+
+  /** Makes runs that failed again: each once, and so many in all that a suite which fails at random passes one. */
+  async failAgain(failed: readonly ClientRun[]): Promise<void> {
+    // A command that does not end takes long, and does so by no chance.
+    const more = failed.filter(({ result }) => result === "failed");
+    const left = more.length === 0 ? 0 : Math.max(0, minRepeats - failed.length);
+    const extra = Array.from({ length: left }, (_, at) => more[at % more.length] as ClientRun);
+    this.expectMore(failed.length + left);
+    const repeat = async (run: ClientRun) => {
+      const again = await this.again(run, { isAlone: run.isShared === true });
+      if (again?.result === "passed") this.contradict(run, again);
+    };
+    await Promise.all([...failed, ...extra].map(repeat));
+  }
+
+  contradict(failed: ClientRun, passed: ClientRun): void {
+    this.contradiction ??= [failed, passed];
+  }
+
+  async #run(request: RunRequest): Promise<ClientRun | undefined> {
+    this.#begun += 1;
     const end = await this.#tools.runClient(request);
     if (end === undefined) return undefined;
     const run = { ...request, ...end, number: this.all.length + 1 };
@@ -56,6 +88,9 @@ export class Runs {
     return run;
   }
 }
+
+/** With five, one of 30 suites that fail in half of their runs gets to the search for causes. */
+const minRepeats = 5;
 
 /** What every part of a certification reads. */
 export interface Context {
@@ -89,6 +124,22 @@ export function shown(
   notes: Judged["notes"] = [],
 ): Judged {
   return { checks, problems, notes };
+}
+
+export function joined(parts: readonly Judged[]): Judged {
+  return {
+    checks: parts.flatMap(({ checks }) => checks),
+    problems: parts.flatMap(({ problems }) => problems),
+    notes: parts.flatMap(({ notes }) => notes),
+  };
+}
+
+/** What is left if a failure shows nothing: checks that failed are not judged, for this reason. */
+export function withoutFailures({ checks, notes }: Judged, reason: Reason): Judged {
+  const left = checks.map((check) =>
+    check.result.is === "failed" ? checkOf(check.name, { is: "not judged", ...reason }) : check,
+  );
+  return shown(left, [], notes);
 }
 
 /** How the varied runs ended. */

@@ -1,8 +1,19 @@
+import { adviceTable } from "../rules/advice.js";
 import type { Profile } from "../rules/assumptions.js";
 import { type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { createAnswers, judgeAnswers, whyUnnoticed } from "./answers.js";
 import { type Certification, type Finding, onlyOnce } from "./certificate.js";
-import { type Context, checkOf, held, type Judged, noted, Runs, shown } from "./context.js";
+import {
+  type Context,
+  checkOf,
+  held,
+  type Judged,
+  joined,
+  noted,
+  Runs,
+  shown,
+  withoutFailures,
+} from "./context.js";
 import { judgeFaults } from "./faults.js";
 import {
   againOf,
@@ -15,7 +26,7 @@ import {
   whyTooLittle,
 } from "./plan.js";
 import { contradicted, judgeAllResends, runsOfResends } from "./resends.js";
-import { type ClientRun, findDependency, type Reason, type Tools } from "./run.js";
+import { type ClientRun, findDependency, type Reason, type Tools, whyUnstable } from "./run.js";
 import { judgeVaried, runVaried } from "./varied.js";
 
 /** Certifies a client: one plain run, and then what `only` asks for. */
@@ -29,8 +40,11 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
     plain,
     scenarios: [...runs.scenarios],
   });
-  if (plain === undefined || unusable !== undefined)
-    return { ...done(shown([])), ...(unusable && { unusable }) };
+  if (plain === undefined || unusable !== undefined) {
+    // A key in the output is a problem, whatever else cannot be judged.
+    const advice = judgeAdvice(runs, plan);
+    return { ...done(advice.problems.length > 0 ? advice : shown([])), ...(unusable && { unusable }) };
+  }
   const covered = coveredOutcomes(plain.report);
   runs.measured(plain, expectedRuns(plan, plain, covered));
   const varied = runVaried(plan, runs, plain);
@@ -45,26 +59,21 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
     varied,
   ]);
   const caused = await judgeVaried(context);
-  if (caused.disturbed !== undefined) {
-    tools.separate(`varied.${caused.disturbed.seed}`);
+  const { contradiction } = runs;
+  if (contradiction?.[0].isShared) {
+    tools.separate(contradiction[0].name);
     const again = await certify(plan, tools);
     return { ...again, runs: again.runs + runs.all.length };
   }
+  const unstable = contradiction && whyUnstable(...contradiction);
+  const failing = joined([caused, ...faulty]);
+  const failures = unstable === undefined ? failing : withoutFailures(failing, unstable);
   const reason = await hidden;
   const once = reason === undefined ? [] : [noted(onlyOnce, reason)];
-  const parts = [
-    caused,
-    faulty,
-    contradicted(resent, plain, runs.all),
-    once,
-    judgeAdvice(runs, plan),
-    answered,
-  ].flat();
-  const checks = parts.flatMap(({ checks }) => checks);
-  const untried = whyNothingTried(plan, checks, plain.report);
-  const problems = parts.flatMap(({ problems }) => problems);
-  const notes = parts.flatMap(({ notes }) => notes);
-  return { ...done({ checks, problems, notes }), ...(untried && { unusable: untried }) };
+  const resends = contradicted(resent, plain, runs.all);
+  const seen = joined([judgeAdvice(runs, plan), ...resends, failures, ...once, ...answered]);
+  const why = unstable ?? whyNothingTried(plan, seen.checks, plain.report);
+  return { ...done(seen), ...(why && { unusable: why }) };
 }
 
 /** How many runs a client without a problem takes. */
@@ -112,28 +121,20 @@ async function whyUnusable(plain: ClientRun, runs: Runs): Promise<Reason | undef
 }
 
 /** Advice of level error in any run is a problem of its own; if the plain run has it, only that run is named. */
-function judgeAdvice(runs: Runs, plan: CertifyPlan): Judged {
-  const problems = new Map<string, Finding & { readonly runs: string[] }>();
-  for (const run of runs.all) {
-    const { name, report } = run;
-    for (const { id, level, count, meaning, whatToDo } of report.advice) {
-      if (level !== "error" || count === 0) continue;
-      const problem = problems.get(id);
-      if (problem === undefined)
-        problems.set(id, {
-          name: `advice.${id}`,
-          sentence: meaning.replace(/\.$/, ""),
-          whatToDo,
-          again: againOf(run, plan),
-          runs: [name],
-        });
-      else if (!problem.runs.includes("plain") && !problem.runs.includes(name)) problem.runs.push(name);
-    }
-  }
-  const all = [...problems.values()];
-  if (all.length === 0) return held("advice");
-  return shown(
-    all.map(({ name }) => checkOf(name, { is: "failed" })),
-    all,
-  );
+function judgeAdvice({ all }: Runs, plan: CertifyPlan): Judged {
+  const problems = adviceTable.flatMap(({ id, level }): Finding[] => {
+    const having = all.flatMap((run) => {
+      const advice = run.report.advice.find((one) => one.id === id && one.count > 0);
+      return level === "error" && advice !== undefined ? [{ run, ...advice }] : [];
+    });
+    const [first] = having;
+    if (first === undefined) return [];
+    const { run, meaning, whatToDo } = first;
+    const sentence = `${meaning.replace(/\.$/, "")} (run ${run.name})`;
+    const names = run.name === "plain" ? [run.name] : [...new Set(having.map((one) => one.run.name))];
+    return [{ name: `advice.${id}`, sentence, whatToDo, again: againOf(run, plan), runs: names }];
+  });
+  if (problems.length === 0) return held("advice");
+  const checks = problems.map(({ name }) => checkOf(name, { is: "failed" }));
+  return shown(checks, problems);
 }

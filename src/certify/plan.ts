@@ -1,8 +1,8 @@
 import type { Report } from "../report/report-shape.js";
 import { variableOf } from "../rules/api-key.js";
-import { effectAt, type FaultOutcomeId } from "../rules/fault-effects.js";
+import type { FaultOutcomeId } from "../rules/fault-effects.js";
 import { faultOutcomes, isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
-import type { RunConditions } from "../runs/conditions.js";
+import { minute } from "../rules/time.js";
 import type { Check } from "./certificate.js";
 import type { ClientRun, Reason, SentKey, Timeouts } from "./run.js";
 
@@ -39,13 +39,6 @@ const usualFaults: readonly FaultOutcomeId[] = [
   "fault.truncate",
   "fault.malformed",
 ];
-
-/** A fault of a run: a status comes with a gateway's page. */
-export function faultsOf(fault: FaultOutcomeId): NonNullable<RunConditions["faults"]> {
-  const { example } = effectAt(fault);
-  const then = fault === "fault.status" ? { ...example, body: "html" as const } : example;
-  return [{ then }];
-}
 
 /** How often a run that proves something is made. */
 export const minPasses = 4;
@@ -115,22 +108,13 @@ export function resendKeyOf(
   return judgeable.find(({ key }) => key === defaultKey) ?? judgeable[0] ?? always[0] ?? working[0];
 }
 
-/** An outcome for a second run of a fault: another one, of a key that works if there is one. */
-export function otherOutcome(
-  outcomes: readonly OutcomeId[],
-  first: OutcomeId | undefined,
-): OutcomeId | undefined {
-  const others = outcomes.filter((outcome) => outcome !== first);
-  return others.find(isSuccess) ?? others[0] ?? first;
-}
-
 /** How long a client may wait for a response: longer than the usual timeouts. */
 export const longestWait = 30_000;
 
 /** Returns how long a run may take. `wait`: how long the client may wait before its next request. */
 export function timeoutsFor(timeout: number | undefined, plainMs: number | undefined, wait = 0): Timeouts {
   if (timeout !== undefined) return { total: timeout, silent: timeout };
-  if (plainMs === undefined) return { total: 60_000, silent: 60_000 };
+  if (plainMs === undefined) return { total: minute, silent: minute };
   const total = Math.max(longestWait, 5 * plainMs) + wait;
   return { total, silent: wait === 0 ? total : Math.max(longestWait, wait) + plainMs };
 }

@@ -17,6 +17,8 @@ export interface KeyRequest {
   readonly id: string;
   /** Where it ended, or would have ended without the conditions of the run. */
   readonly outcome: OutcomeId;
+  /** Whether a fault may hit it: it may be sent again, and its response has a body. */
+  readonly canFail: boolean;
   readonly isHit?: boolean;
   /** How it came after the last rejection of its key by a resend. */
   readonly arrival?: Arrival | undefined;
@@ -54,9 +56,8 @@ export interface RunEnd {
   readonly sent: readonly SentKey[];
   /** What differed from `minimal`. */
   readonly points: readonly VariedPoint[];
-  /** The requests that the conditions of the run hit, and where the first would have ended. */
+  /** The requests that the conditions of the run hit. */
   readonly hits: number;
-  readonly hitOutcome: OutcomeId | undefined;
   /** The last response, and how it varied. */
   readonly last: (KeyRequest & Pick<RunEnd, "points">) | undefined;
   /** Where the client's tests set the seed of a sandbox to another one than the run's, as a sentence. */
@@ -102,8 +103,17 @@ export const wordsOf = (row: string, variant: string) => rows[row]?.variants[var
 
 export const remedyOf = (row: string) => rows[row]?.remedy ?? "";
 
+export const hasFailed = (run: ClientRun | undefined): run is ClientRun =>
+  run !== undefined && run.result !== "passed";
+
 /** For a run that ended differently although the sandbox behaved the same. */
 export const findDependency = "Find out what else the command depends on: time, order, other tests.";
+
+/** Why a failure shows nothing: the same conditions have given two results. */
+export const whyUnstable = (one: ClientRun, other: ClientRun): Reason => ({
+  why: `the command passes and fails under the same conditions (${one.name}, runs ${one.number} and ${other.number})`,
+  whatToDo: findDependency,
+});
 
 export const idOfPoint = ({ row, status, variant }: VariedPoint) => `${row} ${status} ${variant}`;
 

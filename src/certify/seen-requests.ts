@@ -1,4 +1,4 @@
-import type { OutcomeId } from "../rules/outcomes.js";
+import { isIdempotent } from "../rules/fault-effects.js";
 import {
   Counters,
   type Counting,
@@ -18,7 +18,6 @@ export class SeenRequests implements Counting {
   readonly #scenarios = new Set<string>();
   readonly #unvaried = new Set<string>();
   #hits = 0;
-  #hitOutcome: OutcomeId | undefined;
   #pinned: Observation["pinned"];
   #last: RunEnd["last"];
   #latest: number;
@@ -50,7 +49,6 @@ export class SeenRequests implements Counting {
       sent: [...this.#sent.values()],
       points: [...this.#points.values()],
       hits: this.#hits,
-      hitOutcome: this.#hitOutcome,
       last: this.#last,
       pinned: pinned && `${pinned.place ?? "the client's code"} sets the seed ${pinned.seed}`,
       unvaried: [...this.#unvaried],
@@ -58,16 +56,17 @@ export class SeenRequests implements Counting {
     };
   }
 
-  #observe({ id, outcome, key: ref, fingerprint }: Exchange, seen: Observation): void {
+  #observe(exchange: Exchange, seen: Observation): void {
+    const { id, outcome, key: ref, fingerprint, method, response } = exchange;
     const key = ref ?? fingerprint ?? "";
     const sent = this.#sent.get(key) ?? { key, isUnknown: ref === null, requests: [] };
     this.#sent.set(key, sent);
     const { hit, arrival } = seen;
-    sent.requests.push({ id, outcome: hit ?? outcome, isHit: hit !== undefined, arrival });
+    const canFail = isIdempotent(method) && response.body !== "";
+    sent.requests.push({ id, outcome: hit ?? outcome, canFail, isHit: hit !== undefined, arrival });
     const points = seen.points.filter(({ row, variant }) => wordsOf(row, variant) !== undefined);
     for (const point of points) this.#points.set(idOfPoint(point), point);
-    this.#last = { id, outcome, points };
-    this.#hitOutcome ??= hit;
+    this.#last = { id, outcome, canFail, points };
     this.#hits += hit === undefined ? 0 : 1;
     this.#pinned ??= seen.pinned;
     this.#scenarios.add(seen.scenario);

@@ -12,8 +12,10 @@ export interface Program {
 
 const width = 100;
 const maxOutputLines = 20;
+/** The problems that are shown whole; each other one is its sentence and its command. */
+const wholeProblems = 4;
 
-/** Renders a result on one screen: causes first, then what held and what was not judged. */
+/** Renders a result: problems first, then what held and what was not judged. */
 export function certificateText(
   certified: CertifyResult,
   program: Program = {},
@@ -29,8 +31,9 @@ export function certificateText(
   }[verdict];
   const lines = [
     `${verdict === "failed" ? bad(conclusion) : conclusion}  ${count}`,
-    ...(whatToDo === undefined ? [] : [`Fix: ${whatToDo}`]),
-    ...problemsText(certified, program),
+    ...(whatToDo === undefined || verdict === "failed" ? [] : [`Fix: ${whatToDo}`]),
+    ...problems.flatMap((problem, at) => problemLines(problem, at + 1, certified, program)),
+    ...(why === undefined || verdict !== "failed" ? [] : [`Not judged: ${why}. ${whatToDo}`]),
     ...listLine("Held", heldWords(checks)),
     ...listLine(
       "Allowed",
@@ -39,25 +42,6 @@ export function certificateText(
     ...notJudgedLines(certified),
   ];
   return `${lines.map(escapeControls).join("\n")}\n`;
-}
-
-/** The most lines of problems on a screen; the file of `--report` has all. */
-const maxLines = 30;
-
-function problemsText(certified: CertifyResult, program: Program): string[] {
-  const { problems } = certified;
-  const lines: string[] = [];
-  let count = 0;
-  for (const [at, problem] of problems.entries()) {
-    const own = problemLines(problem, at + 1, certified, program);
-    count += own.reduce((sum, line) => sum + Math.ceil(line.length / width), 0);
-    if (at > 0 && count > maxLines) {
-      const left = pluralize(problems.length - at, "other problem");
-      return [...lines, `… and ${left}: --report client.json writes all of them into a file.`];
-    }
-    lines.push(...own);
-  }
-  return lines;
 }
 
 function problemLines(
@@ -70,6 +54,7 @@ function problemLines(
   const [by = "exec", ...flags] = again;
   const words = program.scenario === undefined ? flags : [program.scenario, ...flags];
   const rerun = `Again: ${runAgainWith(by as "exec", words, { command, ...(program.program && { program: program.program }) })}`;
+  if (number > wholeProblems) return [`${number}. ${sentence}`, `   ${rerun}`];
   const isShort = fix.length + rerun.length + 6 <= width;
   return [
     `${number}. ${sentence}`,

@@ -1,6 +1,6 @@
 import { variationTable } from "../api/variation/table.js";
 import { isIdempotent } from "../rules/fault-effects.js";
-import { isSuccess, type OutcomeId } from "../rules/outcomes.js";
+import type { OutcomeId } from "../rules/outcomes.js";
 import { type ActiveFault, activateFaults, fireFault } from "../sandbox/faults.js";
 import type { ObservedCall } from "../sandbox/journal/client-behavior.js";
 import type { ChooseVariant } from "../sandbox/profile.js";
@@ -103,9 +103,10 @@ function startFaults({ faults = [], once }: RunConditions, claim: ClaimOnce): Co
   return (sandbox, call, facts) => {
     const isWanted = () => {
       if (once === undefined) return true;
-      const outcome = facts.expectedOutcome();
-      const isMeant = once.outcome === undefined ? isSuccess(outcome) : outcome === once.outcome;
-      return isMeant && isIdempotent(call.request.method) && claim("fault");
+      const { method } = call.request;
+      // A response to HEAD has no body that could break.
+      const fits = isIdempotent(method) && method !== "HEAD";
+      return fits && facts.expectedOutcome() === once.outcome && claim("fault");
     };
     return faults.length > 0 && isWanted() ? fireFault(faultsIn(sandbox), call.number, facts) : undefined;
   };

@@ -10,8 +10,8 @@ export interface RunConditions {
   readonly profile?: Profile;
   /** Faults that come before the sandbox's own; each start of a scenario counts its requests again. */
   readonly faults?: NonNullable<Scenario["faults"]>;
-  /** Whether these faults hit one request of the run: the first that ends on this path. Default: with a key that works. */
-  readonly once?: { readonly outcome?: OutcomeId };
+  /** The outcome whose first request that may be sent again is the only one that these faults hit. Default: all are hit. */
+  readonly once?: { readonly outcome: OutcomeId };
   /** The only rows that vary. Default: all. */
   readonly rows?: readonly RowChoice[];
   /** Whether each response has the next variants, except a 401 (R14) and what records have. Default: all have the same ones. */

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import type { Resend } from "../../src/runs/conditions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
-import { resetSandbox } from "../../src/sandbox/start.js";
+import { restartSandbox } from "../../src/sandbox/start.js";
 import { startFrozen } from "../support/doors.js";
 import { ask, observe } from "../support/varied.js";
 
@@ -35,7 +35,7 @@ test("its number counts over all processes of a run", () => {
 test("a rejection of all requests lasts, and no reset clears it", () => {
   const { sandbox, send } = started({ as: "403.insufficient_scope" });
   const before = [send(), send()];
-  resetSandbox(sandbox);
+  restartSandbox(sandbox);
   expect([...before, send()]).toEqual([403, 403, 403]);
 });
 
@@ -54,7 +54,7 @@ test("a rejection without Retry-After lasts until the minute ends", () => {
 test("a sandbox that starts again knows of no rejection that a client must wait for", () => {
   const { sandbox, send, arrivals } = started({ as: "429.per_minute", seconds: 4, only: [1, 1] });
   send();
-  resetSandbox(sandbox);
+  restartSandbox(sandbox);
   send();
   expect(arrivals()).toEqual([undefined, "late"]);
 });

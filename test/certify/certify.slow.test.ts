@@ -81,7 +81,7 @@ test("progress shows what was noticed, its number and the expected total", async
   const [, plain, ...lines] = stderr.trimEnd().split("\n");
   expect(plain).toMatch(/^plain {2}\d+ requests$/);
   expect(lines.length).toBeGreaterThan(0);
-  for (const line of lines) expect(line).toMatch(/^noticed {4}answer\.\d+\.\w+ +\d+ of about \d+$/);
+  for (const line of lines) expect(line).toMatch(/^ok {7}noticed {4}answer\.\d+\.\w+ +\d+ of about \d+$/);
 });
 
 test("the command that shows a problem again has the flags of the call", async () => {

@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from "vitest";
 import { randomStream } from "../../src/rules/seed.js";
 import { isNightly, propertySeed } from "../support/property-seed.js";
-import { certifySuite } from "./generated/certify-suite.js";
-import { type Flaw, flaws, withFlaw } from "./generated/flaws.js";
-import { findingsIn, type Judgment, judge } from "./generated/judge.js";
+import { certifySuite, pointsThatPass } from "./generated/certify-suite.js";
+import { type Flaw, flaws, ofReading, withFlaw, withFlaws } from "./generated/flaws.js";
+import { falseIn, findingsIn, type Judgment, judge } from "./generated/judge.js";
 import { drawSuite, isSteady } from "./generated/suite.js";
 
 // The honesty of `certify`: it certifies clients that are known to be right, or to have exactly one flaw.
@@ -81,6 +81,28 @@ test("at least 95% of the flaws of steady suites are named, and at most 2% of th
   expect(having("not judged").filter(isCorrect).length / (count - flawed.length)).toBeLessThanOrEqual(0.02);
 });
 
+test.each(Array.from({ length: count / 10 }, (_, number) => number))(
+  "each sentence on two flaws at once is true: client %i",
+  async (number) => {
+    const draw = randomStream(seed, "two flaws", String(number));
+    const reading = ofReading[number % ofReading.length] as Flaw;
+    const other = flaws[draw() % flaws.length] as Flaw;
+    const suite = withFlaws(drawSuite(draw), reading, other);
+    const certificate = await certifySuite(suite, { label: `two ${seed} ${number}`, hasAllFaults: true });
+    expect(falseIn(certificate, reading, other)).toEqual([]);
+    for (const problem of certificate.problems) expect(await pointsThatPass(suite, problem)).toEqual([]);
+  },
+);
+
+test.each([10, 30, 50].flatMap((percent) => Array.from({ length: count / 60 }, (_, at) => [percent, at])))(
+  "a suite that fails in %i of 100 runs gets no cause: client %i",
+  async (flakiness, number) => {
+    const draw = randomStream(seed, "flaky", String(number));
+    const suite = { ...drawSuite(draw), flakiness };
+    const certificate = await certifySuite(suite, { label: `flaky ${seed} ${flakiness} ${number}` });
+    expect(certificate.problems).toEqual([]);
+  },
+);
 test("of the correct clients with steady suites, few have a kind of resend that is not judged", () => {
   const steady = judged.filter((one) => isCorrect(one) && one.isSteady);
   const kinds = new Set(steady.flatMap(({ openResends }) => openResends));

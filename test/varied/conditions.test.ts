@@ -10,7 +10,7 @@ import type { RunConditions } from "../../src/runs/conditions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
-import { resetSandbox } from "../../src/sandbox/start.js";
+import { restartSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { serve } from "../../src/server/serve.js";
 import { control as callControl } from "../support/call-control.js";
@@ -150,7 +150,7 @@ test("a fault of a run comes before the scenario's, which counts its requests as
   expect(seen.map(({ hit }) => hit)).toEqual(["200.test", undefined, undefined]);
   operations.faults(sandbox, []);
   expect(statuses()).toEqual([200, 200, 200]);
-  resetSandbox(sandbox);
+  restartSandbox(sandbox);
   expect(statuses()).toEqual([503, 500, 200]);
 });
 
@@ -169,7 +169,7 @@ test("what a story's request gets is not counted for the client's next request",
 });
 
 test("a fault of a run leaves a story's request alone", () => {
-  const conditions = conditionedRun({ faults: [{ then: { status: 503 } }], once: {} });
+  const conditions = conditionedRun({ faults: [{ then: { status: 503 } }], once: { outcome: "200.test" } });
   const sandbox = startFrozen("key-states", { now, conditions });
   const story = handle(sandbox, asked({ apiKey: scenarioSecret(sandbox, "active"), fromStory: true }));
   expect([story.status, ask(sandbox, { key: "active" }).status]).toEqual([200, 503]);

@@ -5,8 +5,8 @@ import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { CommandEnd } from "../../node/run-command.js";
 import { clientReport } from "../../report/report.js";
-import { minuteStart } from "../../rules/api-key.js";
-import { redactKeys } from "../../rules/redact.js";
+import { redactEncoded } from "../../rules/redact.js";
+import { minuteStart } from "../../rules/time.js";
 import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { GivenOptions } from "../../sandbox/sandbox.js";
 import type { CommandCall } from "../command.js";
@@ -124,8 +124,8 @@ class OutputTail {
 
   lines(): string[] {
     const text = Buffer.concat(this.#chunks).subarray(-maxTail).toString("utf8");
-    const lines = redactKeys(stripVTControlCharacters(text)).trimEnd().split(/\r?\n/);
-    return lines.map((line) => line.slice(0, 500));
+    const lines = stripVTControlCharacters(text).trimEnd().split(/\r?\n/);
+    return lines.map((line) => redactEncoded(line).slice(0, 500));
   }
 }
 

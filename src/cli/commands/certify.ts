@@ -5,6 +5,7 @@ import {
   type CertifyResult,
   certificateJson,
   certificateLayout,
+  type Note,
   resultOf,
 } from "../../certify/certificate.js";
 import { certify } from "../../certify/judge.js";
@@ -32,6 +33,7 @@ import * as flag from "../flags.js";
 import { loadNamed } from "../open-scenario.js";
 import { sayWhyNotRun, whyNoRequest } from "../serve/run-served.js";
 import { ClientRuns } from "./certify-runs.js";
+import { untouchedTests } from "./init.js";
 
 const { tls, cert, key } = flag.ofServer;
 const flags = {
@@ -126,7 +128,8 @@ export const certifyCommand = declareCommand({
       if (plain?.failure !== undefined) return sayWhyNotRun(rest[0] as string, plain.failure, call);
       const durationMs = Math.round(stopwatch() - started);
       const about = { ...(await aboutClient(loaded, call, plan)), startedAt, durationMs };
-      const result = resultOf(certification, about);
+      const notes = [...certification.notes, ...(await notesOnTests(io.cwd))];
+      const result = resultOf({ ...certification, notes }, about);
       const stopped = client.stopped;
       const cutShort = stopped && 128 + constants.signals[stopped];
       if (result === undefined) {
@@ -145,16 +148,21 @@ export const certifyCommand = declareCommand({
 });
 
 /** The line of a run that has ended; `undefined` if it could not start. The plain one shows what the command sends. */
-function progressLine(
-  { name, result, report, failure, number }: ClientRun,
-  expected: number,
-): string | undefined {
+function progressLine(run: ClientRun, expected: number): string | undefined {
+  const { name, result, report, failure, number, conditions } = run;
   if (failure !== undefined) return undefined;
   if (name === "plain") return `${name}  ${pluralize(report.requests, "request")}`;
-  // A command must notice these.
-  const isNoticed = result === "failed" && /^(?:answer|resend)\./.test(name);
-  const what = isNoticed ? "noticed" : result.replace("_", " ");
-  return `${what.padEnd(9)}  ${name.padEnd(30)}  ${number} of about ${expected}`;
+  const isNoticed = result === "failed" && (conditions.answer ?? conditions.resend) !== undefined;
+  const word = isNoticed ? "noticed" : result.replace("_", " ");
+  return `${markOf(run).padEnd(7)}  ${word.padEnd(9)}  ${name.padEnd(30)}  ${number} of about ${expected}`;
+}
+
+/** Whether a run is good; empty if only others can show that, as in a search. */
+function markOf({ result, conditions: { rows, answer, resend } }: ClientRun): "ok" | "problem" | "" {
+  if (rows !== undefined) return "";
+  if (answer === undefined && resend === undefined) return result === "passed" ? "ok" : "problem";
+  if (result === "failed") return "ok";
+  return resend !== undefined || answer?.once ? "" : "problem";
 }
 
 const codes: Readonly<Record<CertifyResult["verdict"], number>> = {
@@ -243,6 +251,14 @@ function checkChoice(
   throw usageError(
     `Invalid ${flagName}: there is no ${quote(text)}.${didYouMean(text, names) || ` Give one such as ${some}.`}`,
   );
+}
+
+/** What limits a certificate, if the tests call no client of the user's. */
+async function notesOnTests(cwd: string): Promise<Note[]> {
+  const files = await untouchedTests(cwd);
+  if (files.length === 0) return [];
+  const why = `the tests are those that init wrote (${files.join(", ")})`;
+  return [{ what: "your client", why, whatToDo: "Call your client in them." }];
 }
 
 /** What a certificate states about the client and the sandbox. */

@@ -158,7 +158,7 @@ async function deliverReport(
   report: Report,
   unmet: readonly UnmetThreshold[],
   targets: readonly ReportTarget[],
-  { flags, io }: ExecCall,
+  { words, rest, flags, io }: ExecCall,
   problems: string,
 ): Promise<boolean> {
   const { quiet = false, format = "text" } = flags;
@@ -166,7 +166,9 @@ async function deliverReport(
   const print = (text: string) => io.stderr.write(redactKeys(text));
   const say = (text: string) => io.stderr.say(redactKeys(text));
   const why = problems || whyNoRequest(io, flags);
-  const how = { failures: unmet, hint: `The command has sent no request. ${why}` };
+  const next = [io.program, "certify", ...words, "--", commandLine(rest)].join(" ");
+  const hint = `The command has sent no request. ${why}`;
+  const how = { failures: unmet, hint, next };
   const inFormat = (as: ReportFormat) => renderReport(report, as, how);
   const failures = await writeTargets(targets, inFormat, execReportFiles, io);
   const isInFull = failures.length > 0 || (targets.length === 0 && !quiet);

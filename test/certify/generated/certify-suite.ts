@@ -1,4 +1,4 @@
-import { type CertifyResult, resultOf } from "../../../src/certify/certificate.js";
+import { type CertifyResult, type Finding, resultOf } from "../../../src/certify/certificate.js";
 import { certify } from "../../../src/certify/judge.js";
 import type { CertifyPlan } from "../../../src/certify/plan.js";
 import type { RunEnd, Timeouts, Tools } from "../../../src/certify/run.js";
@@ -8,6 +8,7 @@ import { clientReport } from "../../../src/report/report.js";
 import { type RandomStream, randomStream } from "../../../src/rules/seed.js";
 import { conditionedRun } from "../../../src/runs/conditioned-run.js";
 import type { RunConditions } from "../../../src/runs/conditions.js";
+import type { VariedPoint } from "../../../src/sandbox/journal/counts.js";
 import type { SandboxState } from "../../../src/sandbox/sandbox.js";
 import { startSandbox } from "../../../src/sandbox/start.js";
 import { bundledScenarios } from "../../../src/scenario/bundled.js";
@@ -67,6 +68,26 @@ export async function certifySuite(
   if (result === undefined) throw new Error("The first run was not made.");
   return result;
 }
+
+/** The points of a problem that do not break the suite alone: each is tried again with a seed that has it. */
+export async function pointsThatPass(suite: Suite, { points = [], runs }: Finding): Promise<VariedPoint[]> {
+  const passed = await Promise.all(
+    points.map(async (point) => {
+      const { row, status } = point;
+      for (const name of runs) {
+        const conditions = { profile: "varied", rows: [{ row, status }] } as const;
+        const [seed, random] = [Number(name.split(".")[1]), randomStream(1, "again", name)];
+        const run = await runOnce(suite, conditions, { seed, random, number: 2, timeouts: usualTimeouts });
+        const isShown = run.points.some(({ variant }) => variant === point.variant);
+        if (isShown && run.result !== "passed") return [];
+      }
+      return [point];
+    }),
+  );
+  return passed.flat();
+}
+
+const usualTimeouts = { total: 600_000, silent: 600_000 };
 
 interface RunOptions {
   readonly seed: number;

@@ -29,6 +29,16 @@ export function withFlaw({ sets: _, ...suite }: Suite, { causes, client, suite: 
   };
 }
 
+/** Returns the suite with two flaws, of which the first is how it reads a response. */
+export function withFlaws(suite: Suite, reading: Flaw, other: Flaw): Suite {
+  const [first, second] = [withFlaw(suite, reading), withFlaw(withFlaw(suite, reading), other)];
+  const look: Client["look"] = (...response) => {
+    first.client.look(...response);
+    second.client.look(...response);
+  };
+  return { ...second, client: { ...second.client, look } };
+}
+
 const fail = (what: unknown): never => {
   throw new Unexpected(String(what));
 };
@@ -48,7 +58,7 @@ const looks = (does: string, rows: readonly string[], look: (reply: Reply, body:
 });
 
 /** How clients read a response in a way that the specification does not promise. */
-const ofReading: readonly Flaw[] = [
+export const ofReading: readonly Flaw[] = [
   looks("compares the whole Content-Type", ["content_type"], ({ header }) =>
     same(header("content-type"), "application/json"),
   ),

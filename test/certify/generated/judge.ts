@@ -38,6 +38,10 @@ export function findingsIn({ problems, verdict, why = "" }: CertifyResult): stri
   return [...problems.map(causeIn), ...(verdict === "not_judged" ? [`not judged: ${why}`] : [])];
 }
 
+/** The problems that neither flaw causes. */
+export const falseIn = ({ problems }: CertifyResult, ...right: readonly Flaw[]): Finding[] =>
+  problems.filter((problem) => !right.some((flaw) => isCauseOf(flaw, causeIn(problem))));
+
 const isCauseOf = ({ causes }: Flaw, cause: string) =>
   causes.some((right) => cause === right || cause.startsWith(`${right}.`));
 

@@ -2,8 +2,8 @@ import type { Assumptions, Profile } from "../../../src/rules/assumptions.js";
 import { pick, type RandomStream } from "../../../src/rules/seed.js";
 import { operations } from "../../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../../src/sandbox/sandbox.js";
-import { resetSandbox } from "../../../src/sandbox/start.js";
-import { secretFor } from "../../../src/sandbox/story/run-step.js";
+import { secretFor } from "../../../src/sandbox/secrets.js";
+import { restartSandbox } from "../../../src/sandbox/start.js";
 import { type Client, type Connection, goodClient, type Result, Unexpected, whoami } from "./client.js";
 import type { VirtualTime } from "./virtual-time.js";
 
@@ -40,6 +40,8 @@ export interface Suite {
   readonly bails: boolean;
   /** Whether its command repeats the result of its first run without a request. */
   readonly runsOnce: boolean;
+  /** In how many of 100 runs its command fails, whatever its tests do. Default: none. */
+  readonly flakiness?: number;
   /** The outcomes whose wrong answer it survives on purpose. */
   readonly allow: readonly string[];
   /** The requests whose results nobody uses, beside the tests. */
@@ -250,7 +252,8 @@ export async function runSuite(suite: Suite, run: SuiteRun): Promise<number> {
   await send("teardown");
   isOver = true;
   await heartbeat;
-  return failures === 0 ? 0 : 1;
+  const isUnlucky = random() % 100 < (suite.flakiness ?? 0) && run.number > 1;
+  return failures === 0 && !isUnlucky ? 0 : 1;
 }
 
 async function sendExtras(
@@ -286,7 +289,7 @@ async function beat({ extras }: Suite, connection: Connection, isOver: () => boo
 }
 
 function prepare({ resets, faults, sets }: Suite, sandbox: SandboxState, { key }: Test): void {
-  if (resets) resetSandbox(sandbox);
+  if (resets) restartSandbox(sandbox);
   if (sets !== undefined) operations.assumptions(sandbox, sets);
   if (faults === "clears them") operations.faults(sandbox, []);
   const isKnown = !["none", "malformed", "unknown"].includes(key);
