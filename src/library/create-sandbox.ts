@@ -8,15 +8,15 @@ import { SandboxError } from "../rules/errors.js";
 import { checkValue, requireFields, requireKnownOptions } from "../rules/schema/check.js";
 import { snakeCase } from "../rules/schema/json.js";
 import { quote } from "../rules/schema/words.js";
+import { type Instant, instantOf, isoOf } from "../rules/time.js";
 import { currentRun } from "../runs/run-writer.js";
-import { type Instant, instantOf, isoOf } from "../sandbox/clock.js";
 import { describeFaults, type Fault } from "../sandbox/faults.js";
 import { operations, runDue } from "../sandbox/operations/operations.js";
 import { defaultFarmerPage } from "../sandbox/population/farmers.js";
 import type { Platform, SandboxState } from "../sandbox/sandbox.js";
+import { secretFor } from "../sandbox/secrets.js";
 import { snapshotSandbox } from "../sandbox/snapshot.js";
-import { checkedOptions, resetSandbox, startSandbox } from "../sandbox/start.js";
-import { secretFor } from "../sandbox/story/run-step.js";
+import { checkedOptions, restartSandbox, startSandbox } from "../sandbox/start.js";
 import {
   expectRequests,
   listRequests,
@@ -130,7 +130,7 @@ export function sandboxOn(running: SandboxState | (() => SandboxState)): Sandbox
     },
     report: () => clientReport(current()),
     snapshot: () => snapshotSandbox(state()),
-    reset: () => resetSandbox(current()),
+    reset: () => restartSandbox(current()),
   };
   return Object.defineProperty(sandbox, stateKey, { get: current });
 }

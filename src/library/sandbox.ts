@@ -3,7 +3,7 @@ import type { Environment, KeyLimits, KeySettings } from "../rules/api-key.js";
 import type { Assumptions, Profile } from "../rules/assumptions.js";
 import type { OrganizationUpdate } from "../rules/organization.js";
 import type { OutcomeId } from "../rules/outcomes.js";
-import type { Duration, Instant } from "../sandbox/clock.js";
+import type { Duration, Instant } from "../rules/time.js";
 import type { Fault } from "../sandbox/faults.js";
 import type { Farmer } from "../sandbox/population/farmer-shape.js";
 import type { Actor } from "../sandbox/steps.js";

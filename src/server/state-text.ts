@@ -1,5 +1,6 @@
 import { version } from "../node/package-files.js";
 import { nodePlatform } from "../node/platform.js";
+import { cachedBy } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
 import { parsedJson } from "../rules/schema/json.js";
 import { isMapping } from "../rules/schema/shape.js";
@@ -78,12 +79,10 @@ function checked(scenario: Scenario, given: string): Scenario {
 
 const checksumOf = (text: string) => nodePlatform.sha256(text).slice(0, 16);
 
-const hashes = new WeakMap<object, string>();
+const hashOf = cachedBy((scenario: Scenario) => nodePlatform.sha256(JSON.stringify(scenario)));
 
 function identityOf({ name, scenario }: NamedScenario): ScenarioIdentity {
-  const sha256 = hashes.get(scenario) ?? nodePlatform.sha256(JSON.stringify(scenario));
-  hashes.set(scenario, sha256);
-  return { name, sha256 };
+  return { name, sha256: hashOf(scenario) };
 }
 
 function requireSame(saved: ScenarioIdentity, own: ScenarioIdentity, given: string): void {

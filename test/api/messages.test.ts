@@ -42,7 +42,7 @@ test.each<[string, { readonly cutAfter?: number; readonly bytesPerSecond?: numbe
 
 test("a key that allows no requests never has another next request, and a fault may hit it", () => {
   const keys = {
-    none: { environment: "test", limits: { per_minute: 0, per_day: 9 } },
+    never: { environment: "test", limits: { per_minute: 0, per_day: 9 } },
     used: { environment: "test", usage: { today: 1000 } },
     main: { environment: "test" },
   } as const;
@@ -52,14 +52,14 @@ test("a key that allows no requests never has another next request, and a fault 
     organizations,
     faults: [{ when: { key: "main" }, then: { reset: true } }],
   });
-  expect([nextRequest(sandbox, "none").sentence, nextRequest(sandbox, "none").until]).toEqual([
+  expect([nextRequest(sandbox, "never").sentence, nextRequest(sandbox, "never").until]).toEqual([
     "429 always: allows 0 requests a minute",
     null,
   ]);
   expect(nextRequest(sandbox, "main").sentence).toBe("200, or a fault");
   advanceClock(sandbox, 60_000);
   expect(nextRequest(sandbox, "used").sentence).toMatch(/^429 until \d{4}-\d\d-\d\dT00:00:00Z$/);
-  expect(nextRequest(sandbox, "none").status).toBe(429);
+  expect(nextRequest(sandbox, "never").status).toBe(429);
 });
 
 test("a limit that resets after the end of its key is not worth the wait", () => {

@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { parse } from "yaml";
 import { createSandbox, type Duration, type Sandbox, type Scenario } from "../../src/index.js";
 import { type AdviceId, adviceIds } from "../../src/rules/advice.js";
+import { parseDuration } from "../../src/rules/time.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { parseDuration } from "../../src/scenario/format/fields.js";
 import { coverage, ofFirst } from "../support/coverage.js";
 import { type Door, doors, type Sent } from "../support/doors.js";
 import { sendOnSocket } from "../support/exchange.js";

@@ -1,10 +1,12 @@
+import { lastClockInstant } from "../../rules/api-key.js";
 import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
 import { maximumProblems } from "../../rules/schema/check.js";
 import type { Spelling } from "../../rules/schema/messages.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
 import { type KnownRefs, nearest, quote } from "../../rules/schema/words.js";
+import { parseTime, parseWhen } from "../../rules/time.js";
 import { endpointsWritten } from "../endpoints.js";
-import { isReserved, lastClockInstant, parseTime, parseWhen } from "../format/fields.js";
+import { isReserved } from "../format/fields.js";
 import { isPopulated, type ScenarioKey, type ScenarioOrganization } from "../population.js";
 import type { ScenarioMistake, ScenarioProblemCode } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
