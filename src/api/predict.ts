@@ -41,7 +41,7 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
   const { outcome } = decide(sandbox, withOwnUsage(call));
   const { status } = outcomeOf(outcome);
   const code = expectedCode(sandbox, outcome);
-  const why = entry === undefined ? null : causeOf(sandbox, outcome, entry, endpoint);
+  const why = entry === undefined ? null : causeOf(sandbox, outcome, { ...call, entry });
   const faultOutcomes = matchingFaults(sandbox, outcome, call);
   // Every 401 and 429 has the same code, so the reason is enough.
   const codeText = status === 403 ? ` ${code}:` : "";
@@ -100,36 +100,32 @@ function limitOf(sandbox: SandboxState, outcome: ApiOutcomeId, entry: KeyEntry) 
   return { until: resetsAt };
 }
 
-/** What to do about an outcome, by its cause. */
-export function whatToDoAbout(outcome: OutcomeId, why: string | null): string {
+/** What to do about an outcome that the next request would get as well. */
+export function whatToDoAbout(outcome: OutcomeId, next?: Record<"why" | "until", string | null>): string {
   const { status, whatToDo } = outcomeOf(outcome);
-  const isInVain = status === 429 && why !== null && !why.startsWith(untilReset);
-  return isInVain ? `Create a new key: waiting does not help (${why}).` : whatToDo;
+  const isInVain = status === 429 && next !== undefined && next.until === null;
+  return isInVain ? `Create a new key: waiting does not help (${next.why}).` : whatToDo;
 }
 
-const untilReset = "until ";
-
 /** The cause of this outcome, with facts of the key, such as `expired since …`; `null` on success. */
-export function causeOf(
+function causeOf(
   sandbox: SandboxState,
   outcome: ApiOutcomeId,
-  entry: KeyEntry,
-  endpoint: Endpoint = me,
+  call: NextCall & { readonly entry: KeyEntry },
 ): string | null {
-  const now = sandbox.clock.now();
+  const { entry, endpoint, now } = call;
   const state = keyStateAt(entry.key, now);
   const { rejection, since } = keyStateTable[state];
   if (since !== null && rejection === outcome) return `${state} since ${shortIso(entry.key[since] ?? now)}`;
   const limit = limitOf(sandbox, outcome, entry);
   if (limit === undefined) {
-    const call = { presented: "well_formed", entry, now } as const;
     const facts = authorizationFacts(sandbox, call, scopeOf(endpoint, sandbox));
     return publicCause(outcome, facts)?.why ?? null;
   }
   if (limit.until === undefined) return limit.never;
   const until = shortIso(limit.until);
   const [today] = shortIso(now).split("T");
-  return `${untilReset}${until.startsWith(`${today}T`) ? until.slice(11, 19) : until}`;
+  return `until ${until.startsWith(`${today}T`) ? until.slice(11, 19) : until}`;
 }
 
 function shortIso(instant: number): string {

@@ -14,20 +14,16 @@ import { viewRequest } from "../sandbox/views.js";
 import { controlBodies } from "../scenario/format/inputs.js";
 import { withNames } from "./endpoints.js";
 import { headerPairs } from "./messages.js";
-import { causeOf, nextRequest, whatToDoAbout } from "./predict.js";
+import { nextRequest, whatToDoAbout } from "./predict.js";
 import { scopeOf } from "./response.js";
 import { routeOf } from "./routes.js";
 import { sentResponse } from "./story/send-request.js";
 
-// The state of a key may have changed since its request.
-function whyNow(
-  sandbox: SandboxState,
-  { key, outcome }: Exchange,
-  endpoint: Endpoint | undefined,
-): string | null {
-  if (key === null || endpoint === undefined || !sandbox.registry.keys.has(key)) return null;
+/** What the next request would get; `undefined` if the state of its key has changed since this one. */
+function sameAgain(sandbox: SandboxState, { key, outcome }: Exchange, endpoint: Endpoint | undefined) {
+  if (key === null || endpoint === undefined || !sandbox.registry.keys.has(key)) return undefined;
   const next = nextRequest(sandbox, key, endpoint);
-  return next.outcome === outcome ? next.why : null;
+  return next.outcome === outcome ? next : undefined;
 }
 
 const targetChecks: readonly RequestCheck[] = [
@@ -100,14 +96,13 @@ export function requireRequest({ history }: SandboxState, id: string): Exchange 
   throw new SandboxError("not_found", message);
 }
 
-function whatToDoAfterRequest(sandbox: SandboxState, exchange: Exchange): string {
+function whatToDoAfterRequest(exchange: Exchange, next: ReturnType<typeof sameAgain>): string {
   const { outcome, response } = exchange;
   if (!isFault(outcome)) {
-    const entry = sandbox.registry.keys.get(exchange.key ?? "");
     // A client with a short timeout has given up, although the request succeeded.
     return exchange.fault && effectAt(exchange.fault).onlyDelays && isSuccess(outcome)
       ? `The request succeeded, but late. ${effectAt(exchange.fault).whatToDo}`
-      : whatToDoAbout(outcome, entry === undefined ? null : causeOf(sandbox, outcome, entry));
+      : whatToDoAbout(outcome, next);
   }
   const [, retryAfter] = headerPairs(response.headers).find(([name]) => name === "Retry-After") ?? [];
   return whatToDoAfter(outcome, { isRepeatable: isIdempotent(exchange.method), retryAfter });
@@ -127,6 +122,7 @@ export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestD
   const { outcome, advice, response, delivery } = exchange;
   const { when } = outcomeOf(outcome);
   const endpoint = routeOf(sandbox, exchange.path)?.methods.get(exchange.method);
+  const next = sameAgain(sandbox, exchange, endpoint);
   return {
     ...viewRequest(exchange),
     requiredScope: endpoint === undefined ? null : scopeOf(endpoint, sandbox),
@@ -134,13 +130,13 @@ export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestD
     checks: checkResults(requestChecks, outcome),
     response: response.status !== 0 ? sentResponse(response, delivery) : null,
     when,
-    why: whyNow(sandbox, exchange, endpoint),
+    why: next?.why ?? null,
     sent: {
       headers: Object.fromEntries(headerPairs(exchange.client)),
       keyForm: exchange.keyForm ?? null,
     },
     around: requestsAround(sandbox, exchange),
-    whatToDo: whatToDoAfterRequest(sandbox, exchange),
+    whatToDo: whatToDoAfterRequest(exchange, next),
     adviceDetails: adviceTable
       .filter((row) => advice.includes(row.id))
       .map(({ whatToDo, ...row }) => ({

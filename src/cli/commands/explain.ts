@@ -166,6 +166,7 @@ interface NextOfKey {
   readonly outcome: OutcomeId;
   readonly code: string | null;
   readonly why: string | null;
+  readonly until: string | null;
   readonly faultOutcomes: readonly OutcomeId[];
 }
 
@@ -275,7 +276,7 @@ async function explainKey(word: string, keys: KeySource, program: string): Promi
     fault_outcomes: faultOutcomes,
     when,
     why,
-    what_to_do: whatToDoAbout(outcome, why),
+    what_to_do: whatToDoAbout(outcome, next),
     real_key_suspected: parseApiKey(stray ?? "")?.marked === false,
     key_of_another_sandbox: isSandboxKey(stray ?? "") && otherPrefixOf === null,
     other_prefix_of: otherPrefixOf,
