@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { build } from "esbuild";
+import { rolldown } from "rolldown";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const times = (count: number, part: (index: number) => string) =>
@@ -51,13 +51,12 @@ const shapes: Readonly<Record<string, (size: number) => string>> = {
 
 let worker: Worker;
 beforeAll(async () => {
-  const { outputFiles } = await build({
-    entryPoints: ["src/scenario/parse-scenario.ts"],
-    bundle: true,
-    format: "esm",
-    write: false,
+  const bundle = await rolldown({
+    input: "src/scenario/parse-scenario.ts",
+    resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
   });
-  const workerData = outputFiles[0]?.text;
+  const { output } = await bundle.generate({ format: "esm", codeSplitting: false });
+  const workerData = output[0].code;
   worker = new Worker(new URL("./step-counter.js", import.meta.url), { workerData });
 });
 afterAll(() => worker.terminate());
