@@ -13,6 +13,7 @@ const loans: Scenario = {
     createLoan: { method: "POST", path },
     readLoan: { path },
     changeLoan: { method: "PATCH", path },
+    replaceLoan: { method: "PUT", path },
     deleteLoan: { method: "DELETE", path },
   },
   organizations: { bank: { type: "bank", keys: { main: { environment: "test" } } } },
@@ -39,7 +40,7 @@ test.each(faultKinds.filter((kind) => !faultEffects[kind].onlyDelays && kind !==
       expect(whatToDo).toMatch(readFirst);
       expect(whatToDo).not.toMatch(/only reads|and send the request again/);
     }
-    for (const request of ["DELETE", "GET"]) {
+    for (const request of ["PUT", "DELETE", "GET"]) {
       expect((await explained(request, then)).whatToDo).toMatch(/end the request again/);
     }
   },
