@@ -24,9 +24,8 @@ export function endpointsIn(scenario: Pick<Scenario, "endpoints">): readonly End
 }
 
 function announced([operationId, written]: readonly [name: string, written: WrittenEndpoint]): Endpoint {
-  const { method = "GET", path, scope = null, status = 200, headers = {}, body } = written;
-  const { text, bytes } = body === undefined ? textBody("") : jsonBody(body);
-  const success = { text, bytes, headers: Object.entries(headers).flat() };
+  const { method = "GET", path, scope = null, status = 200, body } = written;
+  const success = body === undefined ? textBody("") : jsonBody(body);
   return { method, path, operationId, scope, status, summary: operationId, respond: () => success };
 }
 
@@ -35,8 +34,11 @@ export function firstEndpoint(sandbox: Pick<SandboxState, "endpoints">): Endpoin
   return sandbox.endpoints[0] ?? me;
 }
 
-export function endpointNamed(sandbox: SandboxState, operationId: string | undefined): Endpoint {
-  if (operationId === undefined) return firstEndpoint(sandbox);
+/** Of a sandbox, or of the report of a running one. */
+export function endpointNamed<Named extends Pick<Endpoint, "operationId">>(
+  sandbox: { readonly name: string; readonly endpoints: readonly Named[] },
+  operationId = me.operationId,
+): Named {
   const operationIds = sandbox.endpoints.map((one) => one.operationId);
   const endpoint = sandbox.endpoints.find((one) => one.operationId === operationId);
   if (endpoint !== undefined) return endpoint;

@@ -8,8 +8,9 @@ import {
   faultEffects,
   mainEffectOf,
 } from "../rules/fault-effects.js";
-import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
+import { type ApiOutcomeId, isSuccess, type OutcomeId } from "../rules/outcomes.js";
 import { randomStream } from "../rules/seed.js";
+import type { Endpoint } from "../sandbox/endpoint.js";
 import { type FaultFacts, fireFault } from "../sandbox/faults.js";
 import type { ApiResponse, CallResult, Delivery } from "../sandbox/journal/exchange.js";
 import type { ConditionedRun, SandboxState } from "../sandbox/sandbox.js";
@@ -25,16 +26,15 @@ export function applyFault(
   call: ApiCall,
   conditions: ConditionedRun | undefined,
 ): CallResult | undefined {
-  let expected: OutcomeId | undefined;
-  const facts: FaultFacts = {
-    key: call.entry?.key.ref,
-    organization: call.entry?.key.organization,
-    now: call.now,
-    expectedOutcome() {
+  let expected: ApiOutcomeId | undefined;
+  const facts = faultFacts(
+    call,
+    () => {
       expected ??= predictOutcome(sandbox, call);
       return expected;
     },
-  };
+    call.request.method,
+  );
   const ofRun = conditions?.fireFault(sandbox, call, facts);
   // The scenario's faults count their requests in any case.
   const ofScenario = fireFault(sandbox.faults, call.number, facts);
@@ -58,6 +58,23 @@ export function applyFault(
     bytesPerSecond: slow !== undefined && ofRun !== undefined ? bytes : slow,
   };
   return { requestId: chosen.id, ...result, fault, delivery };
+}
+
+/** What faults see of a call that would have this outcome. */
+export function faultFacts(
+  { entry, endpoint, now }: Pick<ApiCall, "entry" | "now"> & { readonly endpoint?: Endpoint | undefined },
+  expectedOutcome: () => ApiOutcomeId,
+  method = endpoint?.method,
+): FaultFacts {
+  // Each rejection has a body.
+  const isEmpty = () => endpoint?.respond(undefined).text === "" && isSuccess(expectedOutcome());
+  return {
+    key: entry?.key.ref,
+    organization: entry?.key.organization,
+    now,
+    expectedOutcome,
+    hasBody: (status) => method !== "HEAD" && (status !== undefined || !isEmpty()),
+  };
 }
 
 /** The result of a call while the service is not available, with the seconds of its `Retry-After`. Default: none. */

@@ -4,11 +4,12 @@ import { faultOutcomeOf } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { isoOf } from "../sandbox/clock.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
-import { meetsCondition } from "../sandbox/faults.js";
+import { effectOn } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { type ApiCall, presentedAs } from "./call.js";
 import { firstEndpoint } from "./endpoints.js";
+import { faultFacts } from "./faults.js";
 import { readLimits } from "./limits.js";
 import { expectedCode } from "./messages.js";
 import { authorizationFacts, predictOutcome, scopeOf } from "./response.js";
@@ -29,26 +30,20 @@ export function predictKey(sandbox: SandboxState, ref: string, endpoint: Endpoin
 }
 
 function predictCall(sandbox: SandboxState, call: Pick<ApiCall, "presented" | "entry" | "endpoint">) {
-  const { entry } = call;
-  const now = sandbox.clock.now();
-  const outcome = predictOutcome(sandbox, { ...call, now });
-  const called = {
-    key: entry?.key.ref,
-    organization: entry?.owner.organization.ref,
-    now,
-    expectedOutcome: () => outcome,
-  };
-  const matching = sandbox.faults.filter(({ when }) => meetsCondition(when, called));
+  const timed = { ...call, now: sandbox.clock.now() };
+  const outcome = predictOutcome(sandbox, timed);
+  const facts = faultFacts(timed, () => outcome);
+  const effects = sandbox.faults.flatMap((fault) => effectOn(fault, facts) ?? []);
   // Each fault that may hit it is listed once; only a real request shows whether one fires.
-  return { outcome, faultOutcomes: [...new Set(matching.map(({ effect }) => faultOutcomeOf(effect)))] };
+  return { outcome, faultOutcomes: [...new Set(effects.map(faultOutcomeOf))] };
 }
 
-/** The result of the next request with a key to the first endpoint; counts nothing. */
-export function nextRequest(sandbox: SandboxState, ref: string) {
-  const { outcome, faultOutcomes } = predictKey(sandbox, ref);
+/** The result of the next request with a key; counts nothing. */
+export function nextRequest(sandbox: SandboxState, ref: string, endpoint?: Endpoint) {
+  const { outcome, faultOutcomes } = predictKey(sandbox, ref, endpoint);
   const { status } = outcomeOf(outcome);
   const code = expectedCode(sandbox, outcome);
-  const why = causeOf(sandbox, outcome, sandbox.registry.key(ref));
+  const why = causeOf(sandbox, outcome, sandbox.registry.key(ref), endpoint);
   // Every 401 and 429 has the same code, so the reason is enough.
   const codeText = status === 403 ? ` ${code}:` : "";
   const fault = faultOutcomes.length === 0 ? "" : ", or a fault";

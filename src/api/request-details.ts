@@ -111,7 +111,7 @@ function endlessLimit({ outcome }: Exchange, entry: KeyEntry | undefined): strin
 }
 
 function whatToDoAbout(exchange: Exchange, entry: KeyEntry | undefined) {
-  const { outcome, status, response } = exchange;
+  const { outcome, response } = exchange;
   if (!isFault(outcome)) {
     const usual = endlessLimit(exchange, entry) ?? outcomeOf(outcome).whatToDo;
     // A client with a short timeout has given up, although the request succeeded.
@@ -120,7 +120,7 @@ function whatToDoAbout(exchange: Exchange, entry: KeyEntry | undefined) {
       : usual;
   }
   const [, retryAfter] = headerPairs(response.headers).find(([name]) => name === "Retry-After") ?? [];
-  return whatToDoAfter(outcome, { isRepeatable: isIdempotent(exchange.method), status, retryAfter });
+  return whatToDoAfter(outcome, { isRepeatable: isIdempotent(exchange.method), retryAfter });
 }
 
 function requestsAround({ history }: SandboxState, { id, fingerprint }: Exchange): RequestDetails["around"] {

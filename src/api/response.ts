@@ -1,7 +1,7 @@
 import type { Assumptions } from "../rules/assumptions.js";
 import { type AuthorizationFacts, authorize, publicCause } from "../rules/authorize.js";
 import { type ApiOutcomeId, isSuccess, type OutcomeId, outcomeOf, outcomes } from "../rules/outcomes.js";
-import { type Endpoint, type Success, successOutcomeOf, type TextBody } from "../sandbox/endpoint.js";
+import { type Endpoint, successOutcomeOf, type TextBody } from "../sandbox/endpoint.js";
 import type { ApiResponse, CallResult } from "../sandbox/journal/exchange.js";
 import { profileOf } from "../sandbox/profile.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
@@ -55,7 +55,7 @@ type Decision =
       readonly kind: "accepted";
       readonly outcome: ApiOutcomeId;
       readonly endpoint: Endpoint;
-      readonly success: Success;
+      readonly success: TextBody;
     };
 
 type DecidedCall = Pick<ApiCall, "endpoint" | "presented" | "entry" | "now"> &
@@ -143,15 +143,14 @@ export function successResponse(
   sandbox: SandboxState,
   call: ApiCall,
   endpoint: Endpoint,
-  success: Success,
+  success: TextBody,
 ): ApiResponse {
   const form = call.assumptions.rate_limit_headers;
   const limits =
     form === "none" || call.entry === undefined
       ? []
       : rateLimitHeaders(form, readLimits(call.entry, sandbox, call.now));
-  const more = success.headers === undefined ? limits : [...limits, ...success.headers];
-  const response = responseOf(endpoint.status, success, ["X-Request-Id", call.id, ...more]);
+  const response = responseOf(endpoint.status, success, ["X-Request-Id", call.id, ...limits]);
   if (call.variation === undefined || success.text === "") return response;
   return vary(response, call.variation, { isContext: endpoint.responsesContext === true });
 }
@@ -230,6 +229,8 @@ function detailsOf(
   { outcome, scope = null }: Rejection,
 ): Details | undefined {
   const { entry, now, assumptions } = call;
+  const { dashboard } = call.request;
+  if (outcome === "404.unknown_path" && dashboard !== undefined) return { dashboard };
   if (!assumptions.error_details || entry === undefined) return undefined;
   if (outcome !== "429.per_minute" && outcome !== "429.per_day") {
     return publicCause(outcome, authorizationFacts(sandbox, call, scope))?.details;

@@ -13,6 +13,7 @@ export interface ApiRoute {
 
 interface RouteTable {
   readonly exact: ReadonlyMap<string, ApiRoute>;
+  /** The first that matches is the most exact one. */
   readonly patterns: readonly ApiRoute[];
 }
 
@@ -59,8 +60,15 @@ function routesOf(chosen: readonly Endpoint[]): RouteTable {
   const routes = Array.from(shapes.values(), routeWith);
   return {
     exact: new Map(routes.filter(({ isPattern }) => !isPattern).map((route) => [route.path, route])),
-    patterns: routes.filter(({ isPattern }) => isPattern),
+    patterns: routes
+      .filter(({ isPattern }) => isPattern)
+      .sort((one, other) => (kindsIn(one) < kindsIn(other) ? -1 : 1)),
   };
+}
+
+/** Sorts before another path if its first different segment is fixed, and the other's is a parameter. */
+function kindsIn({ segments }: ApiRoute): string {
+  return segments.map((segment) => (isParameter(segment) ? "b" : "a")).join("");
 }
 
 function routeWith(here: readonly Endpoint[]): ApiRoute {

@@ -140,7 +140,7 @@ function faultProblem(
   return {
     name: fault,
     sentence: isLate ? `Does not end in time when ${happens}` : `Fails when ${happens}`,
-    whatToDo: whatToDoAfter(fault, { isRepeatable: true, status: 503 }) + pageFix + longer,
+    whatToDo: whatToDoAfter(fault, { isRepeatable: true }) + pageFix + longer,
     ...lastLineOf({ output }),
     runs: [fault],
   };

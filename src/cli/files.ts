@@ -25,11 +25,14 @@ export class EnvFile {
       const { text, mode: existing } = readEnvFile(this.#path);
       const bytes = Buffer.from(withVariables(text, variables, this.#before), "latin1");
       const mode = (existing ?? 0o600) & ("SVC_SANDBOX_CONTROL_TOKEN" in variables ? 0o700 : 0o777);
+      const isNarrowed = existing !== undefined && mode !== existing;
+      // A file with several names is written in place: nobody else reads the token in between.
+      if (isNarrowed) chmodSync(this.#path, mode);
       writeFileAtomically(this.#path, bytes, mode);
       // The mask of this process does not apply to the user's file.
       if (existing !== undefined) chmodSync(this.#path, mode);
       this.#before = variables;
-      return existing !== undefined && mode !== existing;
+      return isNarrowed;
     } catch (error) {
       return unwritable(quote(this.#name), "Name another file with --write-env.")(error);
     }
@@ -42,6 +45,8 @@ function readEnvFile(file: string): { readonly text: string; readonly mode?: num
   const stats = statSync(file, { throwIfNoEntry: false });
   // A pipe or a device has no lines to keep.
   if (!stats?.isFile()) return { text: "" };
+  const user = process.getuid?.();
+  if (user !== undefined && user !== stats.uid) throw new Error("it belongs to another user");
   // Latin-1 keeps every byte.
   const text = readFileSync(file, "latin1");
   if (text.includes("\0")) throw new Error("it is not a text file in UTF-8");

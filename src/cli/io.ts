@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ReadStream } from "node:tty";
 import { fileFailure } from "../node/files/write-file.js";
 import { isExecutable } from "../node/platform.js";
-import { describeFailure, exitCode } from "./exit-codes.js";
+import { describeFailure, exitCode, usageError } from "./exit-codes.js";
 import type { Output, Printer } from "./terminal.js";
 
 export interface KeyPresses {
@@ -78,6 +78,7 @@ export function processIo(process: NodeJS.Process): GivenIo {
       process.exitCode ||= exitCode.usage;
     });
   };
+  const cwd = workingFolder(process);
   return {
     stdout: outputOf(process.stdout, stdoutFailed),
     stderr,
@@ -86,7 +87,10 @@ export function processIo(process: NodeJS.Process): GivenIo {
     },
     env: process.env,
     executable: isExecutable() ? process.execPath : scriptIn(process),
-    cwd: process.cwd(),
+    get cwd() {
+      if (cwd !== undefined) return cwd;
+      throw usageError("The working folder was deleted. Change to another one with cd, and run it again.");
+    },
     stopSignal: (drain) => stopSignalOf(process, drain),
     // Only the listeners: on Windows a signal ends a process immediately.
     stop: () => void process.emit("SIGTERM", "SIGTERM"),
@@ -96,6 +100,14 @@ export function processIo(process: NodeJS.Process): GivenIo {
     wait: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }).catch(() => {}),
     keyPresses: () => keyPressesOf(process.stdin),
   };
+}
+
+function workingFolder(process: NodeJS.Process): string | undefined {
+  try {
+    return process.cwd();
+  } catch {
+    return undefined;
+  }
 }
 
 function scriptIn({ argv, platform }: NodeJS.Process): string | undefined {

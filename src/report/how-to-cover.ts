@@ -1,11 +1,12 @@
 import { firstEndpoint } from "../api/endpoints.js";
+import { faultFacts } from "../api/faults.js";
 import { predictKey } from "../api/predict.js";
 import { scopeOf } from "../api/response.js";
 import { variableOf } from "../rules/api-key.js";
 import { effectAt, type FaultEffect, faultEffects, mainEffectOf } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isSuccess, type OutcomeId } from "../rules/outcomes.js";
 import { type Endpoint, successOutcomeOf } from "../sandbox/endpoint.js";
-import { meetsCondition } from "../sandbox/faults.js";
+import { effectOn } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { announcedKeys } from "../sandbox/secrets.js";
@@ -138,8 +139,8 @@ export function curlLine(
 function reproductionsIn(sandbox: SandboxState): Reproductions {
   const byOutcome = new Map<OutcomeId, Reproduction>();
   type Sent = Omit<Reproduction, "apiOutcome" | "fault">;
-  const add = (apiOutcome: ApiOutcomeId, sent: Sent, entry?: KeyEntry) => {
-    for (const { outcome, fault } of outcomesWithFaults(sandbox, apiOutcome, entry)) {
+  const add = (apiOutcome: ApiOutcomeId, sent: Sent, entry?: KeyEntry, endpoint?: Endpoint) => {
+    for (const { outcome, fault } of outcomesWithFaults(sandbox, apiOutcome, entry, endpoint)) {
       if (!byOutcome.has(outcome)) byOutcome.set(outcome, { ...sent, apiOutcome, ...(fault && { fault }) });
     }
   };
@@ -153,7 +154,7 @@ function reproductionsIn(sandbox: SandboxState): Reproductions {
       const key = { variable: variableOf(ref), ref };
       const { outcome } = predictKey(sandbox, ref, endpoint);
       const apiOutcome = isSuccess(outcome) ? successOutcomeOf(endpoint, outcome) : outcome;
-      add(apiOutcome, { ...key, ...request }, entry);
+      add(apiOutcome, { ...key, ...request }, entry, endpoint);
     }
   }
   add("401.missing", { ref: "none", path });
@@ -170,16 +171,14 @@ function outcomesWithFaults(
   sandbox: SandboxState,
   apiOutcome: ApiOutcomeId,
   entry: KeyEntry | undefined,
+  endpoint: Endpoint | undefined,
 ): { outcome: OutcomeId; fault?: FaultEffect }[] {
-  const facts = {
-    key: entry?.key.ref,
-    organization: entry?.key.organization,
-    now: sandbox.clock.now(),
-    expectedOutcome: () => apiOutcome,
-  };
+  const facts = faultFacts({ entry, endpoint, now: sandbox.clock.now() }, () => apiOutcome);
   let isFirst = true;
-  for (const { when, effect } of sandbox.faults) {
-    if (!meetsCondition(when, facts)) continue;
+  for (const fault of sandbox.faults) {
+    const { when } = fault;
+    const effect = effectOn(fault, facts);
+    if (effect === undefined) continue;
     const isCertain =
       when.every === undefined && when.requests === undefined && when.probability === undefined;
     const kind = mainEffectOf(effect);

@@ -108,10 +108,10 @@ export interface ReportedAdvice extends ValueOf<typeof advice> {}
 const reportedEndpoint = s.mapping({
   method: s.described(s.text(), "The method."),
   path: s.described(s.text(), "The path; a name in braces matches any one segment."),
-  operationId: s.described(s.text(), "The operation id in the OpenAPI document."),
+  operationId: s.described(s.text(), "The operation id."),
   release: s.described(
     s.choice(["released", "announced"]),
-    "announced: only a document has it, and the coverage leaves it out.",
+    "announced: only a scenario has it, and the coverage leaves it out.",
   ),
   requests: s.described(s.count(), "The number of requests to it."),
   covered: s.described(s.flag(), "Whether some run covered one of its successes."),

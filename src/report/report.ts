@@ -58,7 +58,7 @@ function reportedOutcomes(
   hints: (outcome: OutcomeId) => HowToCover | null,
 ): ReportedOutcome[] {
   const knownRows = outcomesOf(served);
-  // A custom handler, or an endpoint that an earlier scenario had.
+  // Of an endpoint that an earlier scenario had.
   const others = Object.keys(counted.outcomes).filter((id) => knownRows.every((row) => row.id !== id));
   return [...knownRows, ...(others as OutcomeId[]).map(outcomeOf)].map(({ id, promised, when }) => {
     const outcome = id as OutcomeId; // outcomes of this list

@@ -214,19 +214,14 @@ export function isIdempotent(method: string): boolean {
 
 interface FaultyResponse {
   readonly isRepeatable: boolean;
-  /** 0 if there was no response. */
-  readonly status: number;
   /** The value of the header `Retry-After`. */
   readonly retryAfter?: string | undefined;
 }
 
-/** What a client should do after a fault: by the fault's effect, by whether the request can be repeated, and by a sent status. */
-export function whatToDoAfter(fault: FaultOutcomeId, { isRepeatable, ...sent }: FaultyResponse): string {
+/** What a client should do after a fault: by the fault's effect, and by whether the request can be repeated. */
+export function whatToDoAfter(fault: FaultOutcomeId, { isRepeatable, retryAfter }: FaultyResponse): string {
   const { whatToDo, whatToDoOnce } = effectAt(fault);
   const usual = (isRepeatable ? undefined : whatToDoOnce) ?? whatToDo;
-  if (fault === "fault.truncate" && sent.status === 204)
-    return "A 204 has no body, so nothing was cut: only the connection was closed. Connect again, and send the request again if your client saw no 204.";
   if (fault !== "fault.status") return usual;
-  const { retryAfter } = sent;
   return retryAfter === undefined ? usual : `Wait as its Retry-After says (${retryAfter}). ${usual}`;
 }

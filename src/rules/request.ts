@@ -19,6 +19,8 @@ export interface ApiRequest {
   readonly evidence: RequestEvidence | undefined;
   /** Whether a story or the control plane sends it, so that it causes no advice. */
   readonly fromStory: boolean;
+  /** For people who open the base URL: what a 404 shows them. Nearly always `undefined`. */
+  readonly dashboard: string | undefined;
 }
 
 /** A request as an adapter receives it, before its body. */
@@ -31,10 +33,13 @@ export interface Received {
   readonly headers: readonly string[];
   /** The traits that its headers do not show. Default: none. */
   readonly traits?: RequestTraits;
+  /** Default: none. */
+  readonly dashboard?: string | undefined;
 }
 
 /** Makes the request of every adapter: sockets, web requests, stories and the control plane. */
-export function receivedRequest({ method, path, query, headers, traits }: Received): ApiRequest {
+export function receivedRequest(received: Received): ApiRequest {
+  const { method, path, query, headers, traits, dashboard } = received;
   const headerFacts = readHeaders(headers, query, traits);
   return {
     method,
@@ -45,6 +50,7 @@ export function receivedRequest({ method, path, query, headers, traits }: Receiv
     client: headerFacts.client,
     evidence: headerFacts.evidence,
     fromStory: false,
+    dashboard,
   };
 }
 

@@ -34,7 +34,7 @@ export interface Endpoint {
   readonly scope?: string | null;
   readonly summary: string;
   /** The success for a key; for `undefined`, an example. Changes nothing, because dry runs use it too. */
-  readonly respond: (caller: KeyEntry | undefined) => Success;
+  readonly respond: (caller: KeyEntry | undefined) => TextBody;
 }
 
 /** An endpoint that the specification has, and its description. */
@@ -49,9 +49,4 @@ export interface ReleasedEndpoint extends Endpoint {
 export interface TextBody {
   readonly text: string;
   readonly bytes: number;
-}
-
-export interface Success extends TextBody {
-  /** Names and values in turn. */
-  readonly headers?: readonly string[];
 }

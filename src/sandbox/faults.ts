@@ -31,17 +31,23 @@ export interface FaultFacts {
   readonly now: number;
   /** The outcome of the request without a fault; computed only if needed. */
   readonly expectedOutcome: () => OutcomeId;
+  /** Whether its response has a body, without a fault or with the status of one. */
+  readonly hasBody: (status?: number) => boolean;
 }
 
-/** Whether a request matches. {@link fires} decides whether the fault then fires. */
-export function meetsCondition(when: FaultCondition, facts: FaultFacts): boolean {
-  return (
+/** The effect of a fault on a request; `undefined` if that does not match. {@link fires} decides whether the fault then fires. */
+export function effectOn({ when, effect }: ActiveFault, facts: FaultFacts): FaultEffect | undefined {
+  const isMatching =
     (when.key === undefined || when.key === facts.key) &&
     (when.organization === undefined || when.organization === facts.organization) &&
     (when.after === undefined || facts.now >= when.after) &&
     (when.until === undefined || facts.now < when.until) &&
-    (when.outcome === undefined || when.outcome === facts.expectedOutcome())
-  );
+    (when.outcome === undefined || when.outcome === facts.expectedOutcome());
+  if (!isMatching) return undefined;
+  const { truncate, malformed, ...others } = effect;
+  if (!(truncate || malformed) || facts.hasBody(effect.status)) return effect;
+  // There is no body to break.
+  return Object.values(others).some(Boolean) ? others : undefined;
 }
 
 /** Whether the fault fires on the `nth` matching request; `chance` is random, from 0 to less than 1. */
@@ -95,13 +101,14 @@ export function fireFault(
   let fired: FiredFault | undefined;
   for (const fault of active) {
     // After one fired, only faults that count matter.
-    if ((fired !== undefined && !needsCount(fault)) || !meetsCondition(fault.when, facts)) continue;
+    const effect = fired !== undefined && !needsCount(fault) ? undefined : effectOn(fault, facts);
+    if (effect === undefined) continue;
     if (needsCount(fault)) fault.matched += 1;
     if (
       fired === undefined &&
       fires(fault.when, fault.matched, chanceOf(fault.salts.chance, requestNumber))
     ) {
-      fired = { effect: fault.effect, latency: latencyOf(fault, requestNumber) };
+      fired = { effect, latency: latencyOf(fault, requestNumber) };
     }
   }
   return fired;

@@ -1,5 +1,6 @@
 import { maximumProblems, shapeProblems } from "../rules/schema/check.js";
 import { type FieldPath, pathText } from "../rules/schema/shape.js";
+import { bodiesAreExact, longestSpelling } from "./checks/bodies.js";
 import { endpointsFit } from "./checks/endpoints.js";
 import { factsOf, refRules } from "./checks/facts.js";
 import { faultsFit } from "./checks/faults.js";
@@ -25,16 +26,15 @@ export function interpretScenario({ read, file }: ScenarioText, options: Extends
   const isExtension = (name: string, members: Record<string, unknown>) =>
     name.startsWith("x-") && extensions.push([members, name]) > 0;
   const spelling = (path: FieldPath) => {
-    const { place, depth } = whole.placeOf(path, "value");
-    if (place === undefined || depth < path.length) return undefined;
-    return /^[\w.+-]+/.exec(place.source.text.slice(place.offset, place.offset + 100))?.[0];
+    const { depth, written } = whole.placeOf(path, "value");
+    return depth < path.length ? undefined : written?.slice(0, longestSpelling);
   };
   const misshapen = shapeProblems(scenarioSchema, whole.fields, isExtension, spelling);
   for (const [members, name] of extensions) delete members[name];
   diagnostics.push(...misshapen);
   const scenario = whole.fields as unknown as Scenario; // the rules see it only if it has its shape
   if (misshapen.length === 0) {
-    const facts = factsOf(scenario, diagnostics);
+    const facts = factsOf(scenario, spelling, diagnostics);
     for (const rule of rules) rule(facts);
   }
   if (diagnostics.length === 0) return scenario;
@@ -79,4 +79,4 @@ function problemsOf(
     });
 }
 
-const rules = [...refRules, ...keyRules, endpointsFit, faultsFit, ...stepRules];
+const rules = [...refRules, ...keyRules, endpointsFit, bodiesAreExact, faultsFit, ...stepRules];

@@ -16,9 +16,13 @@ export interface ScenarioText {
 /** The fields of a scenario before any check. */
 export interface ReadScenario {
   readonly fields: Members;
-  /** Finds the place of a field, or of the nearest one around it; `depth` is the length of the found path. */
+  /** Finds the place of a field, or of the nearest one around it; `depth` is the length of the found path. `written` is the text of a scalar. */
   readonly placeOf: (
     path: FieldPath,
     pointAt: "key" | "value",
-  ) => { readonly place: SourcePlace | undefined; readonly depth: number };
+  ) => {
+    readonly place: SourcePlace | undefined;
+    readonly depth: number;
+    readonly written?: string | undefined;
+  };
 }

@@ -41,6 +41,8 @@ const options = {
   // The core schema has it only for numbers with a point.
   customTags: [{ tag: "tag:yaml.org,2002:float", resolve: (text: string) => Number(text) }],
   merge: false,
+  // Others make dates, sets and bytes, which are not plain data.
+  resolveKnownTags: false,
   // `checkNames` finds duplicates in linear time.
   uniqueKeys: false,
   stringKeys: true,
@@ -179,6 +181,8 @@ function compose(text: string, addAt: AddAt): Document.Parsed | undefined {
   if (first === undefined) return document;
   // Others are often its consequences.
   const { at = first.pos[0], said, hint } = syntaxProblem(first, text, document as Document.Parsed);
+  if (first.code === "TAG_RESOLVE_FAILED")
+    return addAt("not_plain_data", at, `not plain data: ${said}`, hint);
   return addAt("yaml_syntax", at, `not valid YAML: ${said}`, hint);
 }
 
@@ -333,7 +337,7 @@ function placeIn(tree: Tree, source: SourceText, path: FieldPath, pointAt: "key"
     node = aliasTarget(tree, node);
     depth += 1;
   }
-  return { place: placeAt(source, offset), depth };
+  return { place: placeAt(source, offset), depth, written: isScalar(node) ? node.source : undefined };
 }
 
 /** YAML without aliases, and with quotes around what YAML 1.1 would read as dates or booleans. */

@@ -1,13 +1,7 @@
-import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { lock } from "../node/files/lock.js";
-import {
-  draftSuffix,
-  fileFailure,
-  makeFolder,
-  removeIfPossible,
-  targetOf,
-} from "../node/files/write-file.js";
+import { fileFailure, makeFolder, removeIfPossible, targetOf, writeDraft } from "../node/files/write-file.js";
 import { clearInterval, nodePlatform, setInterval } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
 import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
@@ -150,15 +144,10 @@ export class StateFile {
 
   #write(responded: number): void {
     const { file, given } = this.#place;
-    const draft = file + draftSuffix;
     const position = this.#positionNow();
+    let draft: string | undefined;
     try {
-      rmSync(draft, { force: true });
-      // `wx` rejects an existing file, which is not ours.
-      writeFileSync(draft, stateText(this.sandbox, this.#options.own(), responded), {
-        mode: 0o600,
-        flag: "wx",
-      });
+      draft = writeDraft(file, stateText(this.sandbox, this.#options.own(), responded), 0o600);
       const stamp = stampOf(file);
       if (stamp !== undefined && stamp !== this.#stamp) throw takenOver;
       renameSync(draft, file);
@@ -166,7 +155,7 @@ export class StateFile {
     } catch (error) {
       const isNew = this.#failure === undefined;
       this.#failure = error;
-      removeIfPossible(draft);
+      if (draft !== undefined) removeIfPossible(draft);
       const unwritable = unwritableState(given, error);
       if (isNew) this.#options.onProblem(unwritable);
       throw unwritable;

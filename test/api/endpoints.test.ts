@@ -25,15 +25,10 @@ test.each(doors)(
       send({ method, path, headers: { "x-api-key": sandbox.secret(ref as "main") } });
     const created = await call("main", "POST", consents);
     expect([created.status, bodyOf(created)]).toEqual([201, withEndpoints.endpoints.createConsent.body]);
-    expect(headerOf(created, "location")).toBe(`${consents}/c-1`);
     expect(headerOf(created, "content-type")).toBe("application/json");
     expect(headerOf(created, "x-request-id")).toMatch(/^req_/);
     const one = await call("narrow", "GET", `${consents}/any%20one?x=1`);
-    expect([one.status, bodyOf(one), headerOf(one, "cache-control")]).toEqual([
-      200,
-      { data: { id: "c-1" } },
-      "no-store",
-    ]);
+    expect([one.status, bodyOf(one)]).toEqual([200, { data: { id: "c-1" } }]);
     const ended = await call("main", "DELETE", `${consents}/c-1`);
     expect([ended.status, ended.body, headerOf(ended, "content-type")]).toEqual([204, "", undefined]);
     expect(await send({ path: consents })).toEqual(await me());
@@ -80,8 +75,10 @@ test.each(doors)("all endpoints share a key's limits, and reject alike: $name", 
 const overlapping: Scenario = {
   ...withEndpoints,
   endpoints: {
+    general: { path: "/{x}/{y}/{z}", body: 0 },
     any: { path: "/a/{x}/c", body: 1 },
     other: { path: "/a/b/{y}", body: 2 },
+    late: { path: "/{x}/b/c", body: 5 },
     exact: { method: "POST", path: "/a/b/d", body: 3 },
     tilde: { path: "/%7Eme/%c3%a9", body: 4 },
     valueOf: { path: "/{z}", body: null },
@@ -90,8 +87,12 @@ const overlapping: Scenario = {
 };
 
 test.each<[method: string, path: string, status: number, body: string]>([
-  ["GET", "/a/b/c", 200, "1"],
+  ["GET", "/a/b/c", 200, "2"],
   ["GET", "/a/b/e", 200, "2"],
+  ["GET", "/a/x/c", 200, "1"],
+  ["GET", "/x/b/c", 200, "5"],
+  ["GET", "/a/x/y", 200, "0"],
+  ["POST", "/a/b/c", 405, ""],
   ["POST", "/a/b/d", 200, "3"],
   ["GET", "/a/b/d", 405, ""],
   ["GET", "/a//c", 404, ""],
@@ -100,22 +101,28 @@ test.each<[method: string, path: string, status: number, body: string]>([
   ["GET", "/b", 200, "null"],
   ["GET", "/no-body", 200, ""],
   ["GET", "/v1/relying-party/me/", 404, ""],
-])("the exact path wins, then the first in the file: %s %s", async (method, path, status, body) => {
-  const sandbox = createSandbox({ scenario: overlapping, frozen: true });
-  const headers = { "x-api-key": sandbox.secret("narrow") };
-  const response = await sandbox.fetch(`https://any.example${path}`, { method, headers });
-  const text = await response.text();
-  expect([response.status, status === 200 ? text : ""]).toEqual([status, body]);
-  const { endpoints } = sandbox.report();
-  expect(endpoints.reduce((sum, one) => sum + one.requests, 0)).toBe(status === 200 ? 1 : 0);
-});
+])(
+  "the more exact path wins in any order, then the method is chosen: %s %s",
+  async (method, path, status, body) => {
+    const endpoints = Object.entries(overlapping.endpoints ?? {});
+    for (const order of [endpoints, endpoints.toReversed()]) {
+      const scenario = { ...overlapping, endpoints: Object.fromEntries(order) };
+      const sandbox = createSandbox({ scenario, frozen: true });
+      const headers = { "x-api-key": sandbox.secret("narrow") };
+      const response = await sandbox.fetch(`https://any.example${path}`, { method, headers });
+      const text = await response.text();
+      expect([response.status, status === 200 ? text : ""]).toEqual([status, body]);
+      const requests = sandbox.report().endpoints.reduce((sum, one) => sum + one.requests, 0);
+      expect(requests).toBe(status === 200 ? 1 : 0);
+    }
+  },
+);
 
-test("in varied, the value of a body, an endpoint's headers and the scopes of keys stay", async () => {
+test("in varied, the value of a body and the scopes of keys stay", async () => {
   const endpoints = {
     plain: {
       path: "/plain",
       scope: "parcels:read",
-      headers: { "Cache-Control": "max-age=9" },
       body: { a: ["</é"] },
     },
   };
@@ -131,7 +138,6 @@ test("in varied, the value of a body, an endpoint's headers and the scopes of ke
       sandbox.fetch("https://any.example/plain", { headers: { "x-api-key": sandbox.secret(ref) } });
     expect((await read("lacks")).status).toBe(403);
     const response = await read("has");
-    expect(response.headers.get("cache-control")).toBe("max-age=9");
     const text = await response.text();
     expect(JSON.parse(text)).toEqual({ a: ["</é"] });
     texts.add(text);

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { startBin } from "../support/running-command.js";
+import { commandLine, runCommand, startBin } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 describe("the built svc-sandbox", () => {
@@ -25,6 +25,20 @@ describe("the built svc-sandbox", () => {
       expect(await server.ended).toMatchObject({ code: 0 });
       const { code, stderr } = await startBin(["list"], { stdout: full }).ended;
       expect([code, stderr]).toEqual([2, expect.stringMatching(/^Failed to write .*\n$/)]);
+    },
+  );
+
+  it.skipIf(process.platform === "win32")(
+    "in a folder that was deleted ends with 2, or needs none",
+    async () => {
+      const cwd = temporaryFolder();
+      for (const [argv, code] of Object.entries({ start: 2, "exec -- true": 2, list: 0 })) {
+        const line = `mkdir gone && cd gone && rmdir ../gone && ${commandLine} ${argv}`;
+        expect([argv, await runCommand(line, { cwd }).ended]).toEqual([
+          argv,
+          expect.objectContaining({ code }),
+        ]);
+      }
     },
   );
 

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { propertySeed } from "../support/property-seed.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { runExec } from "./exec-client.js";
 
@@ -36,8 +38,8 @@ const end = (...all) => all.forEach(({ child }) => child.kill("SIGKILL"));
 `;
 
 /** Runs a client under the built `exec`; what it prints is JSON. */
-async function run(code: string, flags: readonly string[]) {
-  const cwd = temporaryFolder({ "client.mjs": started + code });
+async function run(code: string, flags: readonly string[], files: Readonly<Record<string, string>> = {}) {
+  const cwd = temporaryFolder({ "client.mjs": started + code, ...files });
   const argv = [...flags, "--report", "report.json", "--", process.execPath, "client.mjs"];
   const { code: end, stdout, stderr } = await runExec(argv, { cwd });
   const report = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8"));
@@ -60,6 +62,24 @@ end(one, two);`,
       ["--min-coverage", "15"],
     );
     expect([code, requests, covered]).toEqual([0, 3, ["200.test", "200.retiring", "401.revoked"]]);
+  });
+
+  it("counts the successes of endpoints with any name", async () => {
+    const name = fc.stringMatching(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/);
+    const names = [
+      "list-consents",
+      "_".padStart(64, "a"),
+      ...fc.sample(name, { ...propertySeed, numRuns: 50 }),
+    ];
+    const endpoints = Object.fromEntries(names.map((one, index) => [one, { path: `/e/${index}` }]));
+    const scenario = { version: 1, extends: "active", endpoints };
+    const code = `
+const one = await start("own.yaml");
+for (const { path } of Object.values(${JSON.stringify(endpoints)}))
+  await fetch(one.base_url + path, { headers: { "x-api-key": Object.values(one.keys)[0] } });
+end(one);`;
+    const { code: end, covered } = await run(code, [], { "own.yaml": JSON.stringify(scenario) });
+    expect([end, covered]).toEqual([0, Object.keys(endpoints).map((one) => `200.${one}`)]);
   });
 
   it("counts nothing if no request reaches it", async () => {

@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { generateKeyPairSync, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -67,6 +67,17 @@ describe("--cert and --key", () => {
     expect(stderr).toMatch(says);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).not.toContain(key.split("\n")[1]);
+  });
+
+  it.runIf(process.platform !== "win32").each([
+    ["--key", ["start", "--port", "0", "--cert", "cert.pem", "--key", "pipe"]],
+    ["--ca", ["report", "https://127.0.0.1:1", "--ca", "pipe"]],
+  ])("%s never waits for the writer of a pipe", async (flag, argv) => {
+    const cwd = temporaryFolder({ "cert.pem": pair.cert });
+    execFileSync("mkfifo", [join(cwd, "pipe")]);
+    const { code, stderr } = await runCli(argv, { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(new RegExp(`${flag} "\\S*pipe": it is a pipe`));
   });
 });
 

@@ -1,9 +1,10 @@
 import { chmodSync, linkSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { EnvFile } from "../../src/cli/files.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
+const onUnix = test.runIf(process.platform !== "win32");
 const variables = { SVC_API_KEY: "SVC_test_1" };
 
 function written(file: string, text: string, change = (_path: string) => {}): string {
@@ -45,6 +46,13 @@ test.each([
 
 test("a read-only file is refused, also for an administrator of the machine", () => {
   expect(written(".env", "A=1\n", (path) => chmodSync(path, 0o444))).toContain('".env": it is read-only');
+});
+
+onUnix("a file of another user is refused: its owner lets others read it", () => {
+  const getuid = vi.spyOn(process, "getuid");
+  onTestFinished(() => getuid.mockRestore());
+  const asAnother = (path: string) => void getuid.mockReturnValue(statSync(path).uid + 1);
+  expect(written(".env", "A=1\n", asAnother)).toContain('".env": it belongs to another user');
 });
 
 test("a hard link is kept: both names have the new lines, and the file its mode", () => {

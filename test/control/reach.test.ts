@@ -43,6 +43,14 @@ describe("the base URL in a response", () => {
       );
   });
 
+  test("is in the journal as it was sent, with the request id", async () => {
+    const { server, ask } = await serveControl({ profile: "typical" });
+    const headers = { accept: "text/html", "x-api-key": server.sandbox.secret("active") };
+    const sent = await fetch(`${server.url}/`, { headers });
+    const id = sent.headers.get("x-request-id");
+    expect((await ask(`/requests/${id}`)).body.data.response.body).toBe(await sent.text());
+  });
+
   test("is under the public URL, no matter what a request contains", async () => {
     const { server } = await serveControl({ publicUrl: "https://box.example/sandbox/" });
     const { url, localUrl, controlUrl } = server;

@@ -47,6 +47,14 @@ test("a key is listed with what its next request gets, and why", async () => {
   expect((await ask("/keys/active")).body.data.next_request.sentence).toBe("200, or a fault");
 });
 
+test("a key is shown with what its next request to an endpoint gets", async () => {
+  const { ask } = await serveControl({ scenario: "announced-endpoints" });
+  const next = async (endpoint: string) => (await ask(`/keys/statistics?endpoint=${endpoint}`)).body;
+  expect((await next("listAttestations")).data.next_request.outcome).toBe("200.listAttestations");
+  expect((await next("createConsentRequest")).data.next_request.outcome).toBe("403.insufficient_scope");
+  expect((await next("createConsent")).error.code).toBe("not_found");
+});
+
 test("R22 a date in Retry-After is the second after the reset that the list of keys has", async () => {
   const scenario = { ...bundledScenarios["key-states"], assumptions: { retry_after: "date" } } as const;
   const { ask, server } = await serveControl({ scenario, now: "2026-03-02T09:00:00.250Z" });

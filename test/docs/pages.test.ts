@@ -34,6 +34,15 @@ function headingAnchors(text: string): string[] {
   });
 }
 
+test("every outcome that a page names exists, or is the success of an endpoint of a scenario", () => {
+  const isSuccessOfScenario = (id: string) => /^20[0124]\.[a-z]+[A-Z]\w*$/.test(id);
+  const named = pageNames.flatMap((page) =>
+    Array.from(pageOf(page).matchAll(/`((?:\d{3}|fault)\.\w+)`/g), ([, id = ""]) => ({ page, id })),
+  );
+  const wrong = named.filter(({ id }) => !isSuccessOfScenario(id) && outcomes.every((row) => row.id !== id));
+  expect([named.length > 60, wrong]).toEqual([true, []]);
+});
+
 test("every link of a page leads to a file, and to an anchor of it", () => {
   const pages = [
     "README.md",

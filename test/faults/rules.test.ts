@@ -1,11 +1,19 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
-import type { Fault } from "../../src/index.js";
+import type { Fault, Scenario } from "../../src/index.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import { startFrozen } from "../support/doors.js";
-import { met, sandboxWith, scenarioWith, send, unavailable, used } from "../support/faulty.js";
+import {
+  type FaultySent,
+  met,
+  sandboxWith,
+  scenarioWith,
+  send,
+  unavailable,
+  used,
+} from "../support/faulty.js";
 import { runs } from "../support/property-seed.js";
 import { asked } from "../support/send.js";
 
@@ -213,7 +221,7 @@ test("R14 no part of a broken response depends on the key, and no JSON parser ac
 });
 
 test("a response to HEAD has the same head and no body", () => {
-  for (const [then] of drastic) {
+  for (const [then] of drastic.filter(([{ truncate, malformed }]) => !truncate && !malformed)) {
     const [sandbox, twin] = [sandboxWith({ then }), sandboxWith({ then })];
     const apiKey = scenarioSecret(sandbox, "main");
     const get = handle(sandbox, asked({ apiKey }));
@@ -222,6 +230,50 @@ test("a response to HEAD has the same head and no body", () => {
     expect(head).toMatchObject({ outcome, fault, status, delivery, response: { ...get.response, body: "" } });
   }
 });
+
+const bodiless: Scenario = {
+  ...scenarioWith([]),
+  endpoints: {
+    none: { path: "/none" },
+    created: { method: "POST", path: "/none", status: 201 },
+    gone: { method: "DELETE", path: "/none", status: 204 },
+  },
+};
+
+test.each<[Fault["then"], alone: string | null, onHead: string | null]>([
+  [{ truncate: true }, null, null],
+  [{ malformed: true }, null, null],
+  [{ truncate: true, hang: false }, null, null],
+  [{ truncate: true, latency: "5ms" }, "fault.latency", "fault.latency"],
+  [{ malformed: true, slow: 10 }, "fault.slow", "fault.slow"],
+  [{ truncate: true, status: 503 }, "fault.truncate", "fault.status"],
+])(
+  "R24 %j is %s if the response has no body, and %s for HEAD; the request only then counts",
+  (then, alone, onHead) => {
+    const requests: [sent: FaultySent, fault: string | null][] = [
+      [{ method: "HEAD" }, onHead],
+      [{ path: "/none" }, alone],
+      [{ method: "HEAD", path: "/none" }, onHead],
+      [{ method: "POST", path: "/none" }, alone],
+      [{ method: "DELETE", path: "/none" }, alone],
+    ];
+    for (const [sent, fault] of requests) {
+      const sandbox = startFrozen({ ...bodiless, faults: [{ when: { requests: [1] }, then }] });
+      const { status, outcome } = send(startFrozen(bodiless), sent);
+      const isCounted = fault === null || !["fault.truncate", "fault.status"].includes(fault);
+      const expected = isCounted ? { fault, status, outcome } : { fault, status: 503 };
+      expect([sent, send(sandbox, sent)]).toEqual([sent, expect.objectContaining(expected)]);
+      expect(used(sandbox)).toBe(isCounted ? 1 : 0);
+      // Then the next request is the first that matches.
+      expect(send(sandbox).fault).toBe(fault === null ? mainOutcome(then) : null);
+    }
+    // A rejection has a body.
+    const rejected = startFrozen({ ...bodiless, faults: [{ then }] });
+    expect(send(rejected, { key: "revoked", path: "/none" }).fault).toBe(mainOutcome(then));
+  },
+);
+
+const mainOutcome = (then: Fault["then"]) => (then.truncate ? "fault.truncate" : "fault.malformed");
 
 const seeded = fc.record(
   { ...conditions, probability: fc.double({ min: 0, max: 1, noNaN: true }) },

@@ -19,6 +19,7 @@ import {
   writeFileAtomically,
   writeReportFile,
 } from "../../src/node/files/write-file.js";
+import { startServer } from "../../src/server/index.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const onUnix = test.runIf(process.platform !== "win32");
@@ -52,6 +53,15 @@ test("the draft of a killed process is replaced", () => {
   writeFileAtomically(join(folder, "env"), "new", 0o600);
   expect(readdirSync(folder).sort()).toEqual(["env", "env.tmp"]);
   expect(readFileSync(join(folder, "env"), "utf8")).toBe("new");
+});
+
+test("a draft that cannot be removed is named with the cause, and stays", async () => {
+  const folder = temporaryFolder({ "env.svc-sandbox-draft/mine": "" });
+  const inTheWay = /env\.svc-sandbox-draft" cannot be removed: it is a directory$/;
+  expect(() => writeFileAtomically(join(folder, "env"), "new", 0o600)).toThrow(inTheWay);
+  const unwritable = { code: "state_unwritable", message: expect.stringContaining("env.svc-sandbox-draft") };
+  await expect(startServer({ state: join(folder, "env") })).rejects.toMatchObject(unwritable);
+  expect(readdirSync(folder)).toEqual(["env.svc-sandbox-draft"]);
 });
 
 test.runIf(process.platform === "linux")("a report to standard output is appended to a file", async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { parse } from "yaml";
 import { createSandbox, type Duration, type Sandbox, type Scenario } from "../../src/index.js";
-import { adviceIds } from "../../src/rules/advice.js";
+import { type AdviceId, adviceIds } from "../../src/rules/advice.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { parseDuration } from "../../src/scenario/format/fields.js";
 import { coverage, ofFirst } from "../support/coverage.js";
@@ -126,13 +126,12 @@ async function runCase(one: ClientCase, door: Door): Promise<Sandbox> {
 }
 
 /** Advice on what a command does in the experiments of `certify`, or writes to its output. */
-const notOnRequests: readonly string[] = [
+const notOnRequests: readonly AdviceId[] = [
   "same-key-after-401",
   "same-key-after-403",
   "too-soon-after-429",
   "too-soon-after-503",
   "no-pause-after-failure",
-  "retries-not-tried",
   "key-in-output",
 ];
 

@@ -140,6 +140,15 @@ test("report --merge makes one report of several runs", async () => {
     expect([argv, (await runCli(["report", ...argv], { cwd })).code]).toEqual([argv, 2]);
 });
 
+test("report reads any existing file, and names one that is not a report", async () => {
+  const { url } = await served({ scenario: "key-states" });
+  const report = (await runCli(["report", url, "--json"])).stdout;
+  const cwd = temporaryFolder({ "keep.txt": "text", report });
+  const { code, stderr } = await runCli(["report", "keep.txt"], { cwd });
+  expect([code, stderr]).toEqual([2, expect.stringContaining('"keep.txt" is not a JSON report')]);
+  expect((await runCli(["report", "report"], { cwd })).code).toBe(0);
+});
+
 test("report sends a token if one is needed", async () => {
   const server = await serve({ controlToken: "let-me-in-please" });
   expect((await runCli(["report", server.url, "--control-token", "let-me-in-please"])).code).toBe(0);

@@ -10,12 +10,10 @@ export const withEndpoints = {
       path: "/v1/relying-party/consents",
       scope: "consents:write",
       status: 201,
-      headers: { Location: "/v1/relying-party/consents/c-1" },
       body: { data: { id: "c-1", note: "Zürich" } },
     },
     readConsent: {
       path: "/v1/relying-party/consents/{id}",
-      headers: { "Cache-Control": "no-store" },
       body: { data: { id: "c-1" } },
     },
     endConsent: { method: "DELETE", path: "/v1/relying-party/consents/{id}", status: 204 },

@@ -40,7 +40,7 @@ type OwnFlags = flag.SandboxFlags & { readonly endpoint?: string };
 export const explainCommand = declareCommand({
   summary: "show why a request or a key was rejected, and what to do",
   description:
-    "Shows a request of a running sandbox: its checks in order, the cause, the fault, advice, what to do, and the requests with the same key around it. Or shows what the next request with a key gets there; with a scenario, --endpoint, --seed, --now, --frozen or --profile, or if no sandbox runs, what the scenario would respond. Sends and counts nothing, and never prints or sends a key.",
+    "Shows a request of a running sandbox: its checks in order, the cause, the fault, advice, what to do, and the requests with the same key around it. Or shows what the next request with a key gets there; with a scenario, --seed, --now, --frozen or --profile, or if no sandbox runs, what the scenario would respond. Sends and counts nothing, and never prints or sends a key.",
   words: {
     "<key>":
       "an X-Request-Id, last (the latest rejected request), a key's ref, a full key, or one of: none, malformed, unknown",
@@ -67,7 +67,7 @@ export const explainCommand = declareCommand({
     const { endpoint, seed, now, frozen, profile } = flags;
     const isOfRequest = word === "last" || requestId.test(word);
     const startsOwn =
-      !isOfRequest && [scenario, endpoint, seed, now, frozen, profile].some((given) => given !== undefined);
+      !isOfRequest && [scenario, seed, now, frozen, profile].some((given) => given !== undefined);
     if (startsOwn && flags.url !== undefined)
       throw usageError("--url asks a running sandbox: remove it, or the scenario and its flags.");
     const url = flags.url ?? (io.env.SVC_CONTROL_URL || undefined);
@@ -79,7 +79,7 @@ export const explainCommand = declareCommand({
       io.stdout.say(redactKeys(`${text}\n`));
       return;
     }
-    const keys = client ? runningKeys(await client.keys()) : await ownKeys(scenario, flags, io);
+    const keys = client ? await askedKeys(client, word, endpoint) : await ownKeys(scenario, flags, io);
     const explained = explainKey(word, keys, io.program);
     const { text, notes } = explanationText(explained, keys, io.program);
     const shown = [painted(text, explained.status, style), ...notes.map(style.palette.yellow)].join("\n\n");
@@ -170,6 +170,18 @@ function sandboxKeys(sandbox: SandboxState, endpoint: Endpoint, scenario: string
 }
 
 type RunningKeys = Awaited<ReturnType<ControlClient["keys"]>>;
+
+/** With an endpoint, only the key of the word is known there. */
+async function askedKeys(client: ControlClient, word: string, endpoint: string | undefined) {
+  const running = await client.keys();
+  if (endpoint === undefined) return runningKeys(running);
+  const { endpoints } = await client.report();
+  const { method, path } = endpointNamed({ name: running.scenario, endpoints }, endpoint);
+  const fingerprint = fingerprintOf(nodePlatform.sha256(word.trim()));
+  const isNamed = (key: RunningKey) => key.ref === word || key.fingerprint === fingerprint;
+  const keys = running.keys.map((key) => (isNamed(key) ? client.key(key.ref, endpoint) : key));
+  return { ...runningKeys({ ...running, keys: await Promise.all(keys) }), method, path };
+}
 
 function runningKeys({ url, scenario, now, keys }: RunningKeys): KeySource {
   const predictionOf = ({ ref, fingerprint, next_request: next }: RunningKey): KeyPrediction => {

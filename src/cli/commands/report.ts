@@ -1,4 +1,4 @@
-import { promises } from "node:fs";
+import { existsSync, promises } from "node:fs";
 import { resolve } from "node:path";
 import { ControlClient } from "../../node/clients/control-client.js";
 import { readFailure } from "../../node/files/write-file.js";
@@ -45,7 +45,9 @@ export const reportCommand = declareCommand({
         "report accepts one URL. To merge files with the reports of several runs, add --merge.",
       );
     }
-    const isFile = /^(?!https?:).*\.json$/i.test(words[0] ?? "");
+    const [word = ""] = words;
+    const isFile =
+      !/^(?:https?:|$)/.test(word) && (/\.json$/i.test(word) || existsSync(resolve(io.cwd, word)));
     const report =
       flags.merge || isFile
         ? await readReports(words, io)

@@ -148,7 +148,7 @@ function stepLogLine({ type, result }: StepEvent, palette: Palette): string {
   return [palette.dim(`${at.slice(0, 19)}Z`), palette.magenta(whose), text, ...unexpected].join("  ");
 }
 
-// A request that was sent shows its path in place of its template.
+// A step may leave out the method and path of its request.
 function intentionOf({ step, request }: PlayedStep): string {
   return escapeControls(request === null ? stepIntent(step) : requestIntent(request));
 }

@@ -11,10 +11,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { lock } from "../../node/files/lock.js";
 import { fileFailure } from "../../node/files/write-file.js";
 import { version } from "../../node/package-files.js";
+import { nodePlatform } from "../../node/platform.js";
 import { adviceIds } from "../../rules/advice.js";
-import { faultOutcomes } from "../../rules/outcomes.js";
+import { day } from "../../rules/api-key.js";
+import { faultOutcomes, outcomeShape } from "../../rules/outcomes.js";
 import { mistakesIn } from "../../rules/schema/check.js";
 import { parsedJson } from "../../rules/schema/json.js";
 import * as s from "../../rules/schema/shape.js";
@@ -24,28 +27,48 @@ import { claimOnce, linesOf, type RunFile, type RunLine, runFile } from "../../r
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { unwritable, usageError } from "../exit-codes.js";
 
+const prefix = "svc-sandbox-run-";
+
 /** Makes the folder of a run, for the sandboxes in processes of its command. Only its owner can read it. */
 export async function openRunFolder(run: Omit<RunFile, "version">): Promise<RunFolder> {
+  await removeLeftFolders();
   const path = await promises
-    .mkdtemp(join(tmpdir(), "svc-sandbox-run-"))
+    .mkdtemp(join(tmpdir(), prefix))
     .catch(unwritable(`a folder for the command into ${quote(tmpdir())}`, "Name another folder in TMPDIR."));
-  const folder = new RunFolder(path);
+  const folder = new RunFolder(path, await lock(path));
   const { name, scenario } = run.scenario;
   const text = JSON.stringify({ ...run, version, scenario: { name, scenario } } satisfies RunFile);
   writeFileSync(join(path, runFile), text, { mode: 0o600 });
   return folder;
 }
 
+async function removeLeftFolders(): Promise<void> {
+  const names = await promises.readdir(tmpdir()).catch(() => []);
+  // One that cannot be removed is in nobody's way.
+  for (const name of names.filter((one) => one.startsWith(prefix)))
+    await removeIfLeft(join(tmpdir(), name)).catch(() => {});
+}
+
+/** Removes the folder of a killed run: this user's, older than a day, and locked by no process. */
+async function removeIfLeft(path: string): Promise<void> {
+  const stats = await promises.lstat(path);
+  const isOurs = stats.isDirectory() && stats.uid === (process.getuid?.() ?? stats.uid);
+  if (!isOurs || stats.mtimeMs > nodePlatform.time() - day) return;
+  const unlock = await lock(path);
+  if (unlock !== undefined) await promises.rm(path, { recursive: true }).finally(unlock);
+}
+
 const linesName = new RegExp(`^${linesOf(".+")}$`);
 
 export class RunFolder {
   readonly path: string;
+  readonly #unlock: (() => void) | undefined;
   readonly #files = new Map<string, GrowingFile>();
   readonly #otherVersions = new Set<string>();
   #fault: string | undefined;
 
-  constructor(path: string) {
-    this.path = path;
+  constructor(path: string, unlock: (() => void) | undefined) {
+    [this.path, this.#unlock] = [path, unlock];
     // A crash must not leave keys in the folder.
     process.once("exit", this.remove);
   }
@@ -53,6 +76,7 @@ export class RunFolder {
   readonly remove = (): void => {
     process.removeListener("exit", this.remove);
     rmSync(this.path, { recursive: true, force: true });
+    this.#unlock?.();
   };
 
   readonly claim = (name: string): boolean => claimOnce(this.path, name, process.getBuiltinModule("node:fs"));
@@ -109,7 +133,7 @@ const exchangeShape = s.openMapping({
   ...{ presented: s.choice(["missing", "malformed", "well_formed"]), traits: s.list(s.text()) },
   ...{ key: s.nullable(s.text()), fingerprint: s.nullable(s.text()), operation: s.nullable(s.text()) },
   ...{
-    outcome: s.text({ pattern: /^(?:\d{3}|fault)\.\w+$/ }),
+    outcome: outcomeShape(),
     fault: s.orNull(s.choice(faultOutcomes)),
     code: s.nullable(s.text()),
   },
@@ -136,6 +160,8 @@ function addLine({ counters, history }: SandboxState, line: RunLine): void {
 
 const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants;
 const longestFile = 256 * 1024 * 1024;
+/** No request has one: bodies have at most 64 KiB, and headers as much. */
+const longestLine = 1024 * 1024;
 
 /** Opens a file that any program may have put there: reading a pipe would wait, and a device has no end. */
 function openRegular(file: string): number {
@@ -158,20 +184,29 @@ class GrowingFile {
 
   /** Reads the complete lines that were added since the last call. */
   read(): RunLine[] {
-    const chunks = [this.#rest];
+    const lines: string[] = [];
     const part = Buffer.alloc(64 * 1024);
     const descriptor = openRegular(this.#path);
-    for (;;) {
-      const length = readSync(descriptor, part, 0, part.length, this.#position);
-      if (length === 0) break;
-      this.#position += length;
-      chunks.push(Buffer.from(part.subarray(0, length)));
+    try {
+      for (;;) {
+        const length = readSync(descriptor, part, 0, part.length, this.#position);
+        if (length === 0) return lines.map((line) => parsedJson(line) as RunLine);
+        this.#position += length;
+        lines.push(...this.#linesWith(part.subarray(0, length)));
+      }
+    } finally {
+      closeSync(descriptor);
     }
-    closeSync(descriptor);
-    const text = Buffer.concat(chunks);
-    const end = text.lastIndexOf("\n") + 1;
-    this.#rest = text.subarray(end);
-    const lines = text.toString("utf8", 0, end).split("\n").slice(0, -1);
-    return lines.map((line) => parsedJson(line) as RunLine);
+  }
+
+  #linesWith(part: Buffer): string[] {
+    const bytes = Buffer.concat([this.#rest, part]);
+    const end = bytes.lastIndexOf("\n") + 1;
+    this.#rest = bytes.subarray(end);
+    // The others are shorter than a part.
+    const longest = end === 0 ? bytes.length : bytes.indexOf("\n");
+    if (longest > longestLine)
+      throw new Error(`${basename(this.#path)} has a line of more than ${longestLine / 2 ** 20} MB`);
+    return bytes.toString("utf8", 0, end).split("\n").slice(0, -1);
   }
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { requestDetailsShape } from "../../api/request-details.js";
 import { parseReport, type Report } from "../../report/report-shape.js";
@@ -13,7 +13,7 @@ import { quote } from "../../rules/schema/words.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
 import { controlPath, isLoopbackHost, readHttpUrl } from "../addresses.js";
-import { readFailure } from "../files/write-file.js";
+import { readFailure, requireFile } from "../files/write-file.js";
 import { isNoResponse, type NoResponse, type RawResponse, type SendOptions, sendOnce } from "./send-once.js";
 
 interface ControlAddress {
@@ -45,19 +45,18 @@ const controlErrorShape = s.openMapping({
   details: s.optional(s.openMapping({ request: s.optional(s.text()), ref: s.optional(s.text()) })),
 });
 
-const keysShape = s.list(
-  s.openMapping({
-    ref: s.text(),
-    fingerprint: s.text(),
-    next_request: s.openMapping({
-      outcome: outcomeShape(),
-      code: s.nullable(s.text()),
-      why: s.nullable(s.text()),
-      fault_outcomes: s.list(outcomeShape()),
-    }),
+const keyShape = s.openMapping({
+  ref: s.text(),
+  fingerprint: s.text(),
+  next_request: s.openMapping({
+    outcome: outcomeShape(),
+    code: s.nullable(s.text()),
+    why: s.nullable(s.text()),
+    fault_outcomes: s.list(outcomeShape()),
   }),
-);
-export type RunningKey = ValueOf<typeof keysShape>[number];
+});
+const keysShape = s.list(keyShape);
+export type RunningKey = ValueOf<typeof keyShape>;
 
 const maxResponse = 16 * 1024 * 1024;
 
@@ -122,6 +121,15 @@ export class ControlClient {
       keys.push(...list);
     }
     return { url: health.url, scenario: line(scenario), now, keys };
+  }
+
+  /** A key, with what its next request to an endpoint gets. */
+  async key(ref: string, endpoint: string): Promise<RunningKey> {
+    const path = `/keys/${ref}?endpoint=${encodeURIComponent(endpoint)}`;
+    const { status, data, failed } = await this.#ask("get the key from", "GET", path);
+    const key = readAs(keyShape, data);
+    if (key === undefined) throw failed(isNot(status, "the key"));
+    return key;
   }
 
   /** Resolves once it no longer listens. */
@@ -235,6 +243,7 @@ function send(url: URL, options: SendOptions): Promise<RawResponse | NoResponse>
 
 function authorityIn(file: string): string {
   try {
+    requireFile(statSync(file));
     return readFileSync(file, "utf8");
   } catch (error) {
     throw new SandboxError("usage", `Failed to read --ca ${quote(file)}: ${readFailure(error)}.`);

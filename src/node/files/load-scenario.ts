@@ -9,7 +9,7 @@ import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import { scenarioLimits } from "../../scenario/format/fields.js";
 import type { NamedScenario, ScenarioLookup } from "../../scenario/parse-scenario.js";
 import { withStory } from "../../scenario/stories.js";
-import { fileFailure } from "./write-file.js";
+import { fileFailure, requireFile } from "./write-file.js";
 
 /** With the YAML of its file as `text`, unless that extends another file. */
 export interface LoadedScenario extends NamedScenario {
@@ -73,9 +73,7 @@ async function readStdin(stdin: Readable, signal: AbortSignal | undefined): Prom
 function readScenarioFile(file: string, given: string, folder: string): string {
   try {
     const stats = statSync(file);
-    // Reading a pipe would wait for its writer and block signals.
-    if (stats.isFIFO()) throw new Error("it is a pipe; use - for a scenario from stdin");
-    if (!stats.isFile() && !stats.isDirectory()) throw new Error("it is not a regular file");
+    requireFile(stats, "; use - for a scenario from stdin");
     const max = scenarioLimits.bytes + 1;
     return textOfBytes(readStart(file, Math.min(max, stats.size || max)));
   } catch (error) {

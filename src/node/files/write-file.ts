@@ -8,16 +8,18 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { quote } from "../../rules/schema/words.js";
 
 // O_NONBLOCK does not wait for the reader of a pipe.
 const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NONBLOCK = 0 } = constants;
 
 /** The end of a draft's name. A draft that a killed process has left may contain keys. */
-export const draftSuffix = ".svc-sandbox-draft";
+const draftSuffix = ".svc-sandbox-draft";
 
 /** Keeps links, and writes into devices, pipes and files with several links. A failure leaves nothing behind. */
 export function writeFileAtomically(file: string, text: string | Uint8Array, mode: number): void {
@@ -27,12 +29,27 @@ export function writeFileAtomically(file: string, text: string | Uint8Array, mod
     return;
   }
   const target = targetOf(file);
+  const draft = writeDraft(target, text, mode);
+  try {
+    renameSync(draft, target);
+  } catch (error) {
+    removeIfPossible(draft);
+    throw error;
+  }
+}
+
+/** Writes the draft of a file into its folder, and returns the draft's name. */
+export function writeDraft(target: string, text: string | Uint8Array, mode: number): string {
   const draft = `${target}${draftSuffix}`;
   try {
     rmSync(draft, { force: true });
+  } catch (error) {
+    throw new Error(`its draft ${quote(draft)} cannot be removed: ${fileFailure(error)}`);
+  }
+  try {
     // `wx` rejects an existing file, which is not ours.
     writeFileSync(draft, text, { mode, flag: "wx" });
-    renameSync(draft, target);
+    return draft;
   } catch (error) {
     removeIfPossible(draft);
     throw error;
@@ -84,6 +101,12 @@ export function fileFailure(error: unknown): string {
   return fileErrorWords[code ?? ""] ?? code ?? message;
 }
 
+/** Throws unless a read ends: it would wait for a pipe's writer, and no signal could end the process. */
+export function requireFile(stats: Stats, whatToDo = ""): void {
+  if (stats.isFIFO()) throw new Error(`it is a pipe${whatToDo}`);
+  if (!stats.isFile() && !stats.isDirectory()) throw new Error("it is not a regular file");
+}
+
 /** Why a file of the user cannot be read, whose absence is no defect of its folder. */
 export function readFailure(error: unknown): string {
   return (error as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : fileFailure(error);
@@ -104,6 +127,7 @@ const fileErrorWords: Readonly<Record<string, string>> = {
   EPERM: "permission denied",
   EROFS: "the disk is read-only",
   EISDIR: "it is a directory",
+  ERR_FS_EISDIR: "it is a directory",
   ENOSPC: "the disk is full",
   EDQUOT: "the disk quota is used up",
   EMFILE: "too many files are open",

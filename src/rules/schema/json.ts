@@ -28,15 +28,12 @@ export function canonicalJson(value: unknown): string {
 
 // Values spell their members in camelCase; YAML, HTTP and JSON use snake_case.
 
-// The names in a record, such as `Content-Type` and `200.getKeyUsage`, are no members: they stay.
+// Other names, such as `Content-Type` and `200.getKeyUsage`, are not members: they stay.
 const isMember = (name: string) => /^[a-z]\w*$/.test(name);
 const snake = (name: string) =>
   isMember(name) ? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : name;
 const camel = (name: string) =>
   isMember(name) ? name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase()) : name;
-
-/** The members of a record, and headers, have the names of a document or client: they stay as well. */
-const namedElsewhere: readonly string[] = ["members", "set", "headers"];
 
 /** Plain data with its members spelled for JSON: `perMinute` as `per_minute`. */
 export function snakeCase(value: unknown): unknown {
@@ -52,7 +49,8 @@ function respelled(value: unknown, spell: (name: string) => string): unknown {
   if (value === null || typeof value !== "object") return value;
   const members = Object.entries(value).map(([name, member]) => [
     spell(name),
-    namedElsewhere.includes(name) ? member : respelled(member, spell),
+    // Headers have the names of a client or the API.
+    name === "headers" ? member : respelled(member, spell),
   ]);
   return Object.fromEntries(members);
 }

@@ -4,7 +4,6 @@ import { endpointsWritten } from "../endpoints.js";
 import type { ScenarioRule } from "./facts.js";
 
 const maxEndpoints = 100;
-const longestBody = 64 * 1024;
 
 export const endpointsFit: ScenarioRule = ({ scenario, wrong }) => {
   const written = endpointsWritten(scenario);
@@ -24,8 +23,7 @@ export const endpointsFit: ScenarioRule = ({ scenario, wrong }) => {
     );
   }
   const names = new Map<string, string>();
-  for (const [name, { method = "GET", path, status, body }] of written) {
-    const at = ["endpoints", name];
+  for (const [name, { method = "GET", path }] of written) {
     const target = `${method} ${formOfPath(path)}`;
     const first = names.get(target);
     names.set(target, first ?? name);
@@ -33,27 +31,10 @@ export const endpointsFit: ScenarioRule = ({ scenario, wrong }) => {
       const message = `${quote(first)} already responds to ${method} ${path}`;
       wrong(
         "endpoint_contradiction",
-        [...at, "path"],
+        ["endpoints", name, "path"],
         message,
         "write another path or method, or remove one",
       );
     }
-    const problem = body === undefined ? undefined : bodyProblem(body, status);
-    if (problem !== undefined) wrong("endpoint_contradiction", [...at, "body"], ...problem);
   }
 };
-
-function bodyProblem(body: unknown, status: number | undefined): [message: string, hint: string] | undefined {
-  if (status === 204) return ["a 204 has no body", "remove the body, or write status: 200"];
-  let length = 0;
-  let isJson = true;
-  // Aliases can repeat a long text a thousand times: what is too long is not written out.
-  const text = JSON.stringify(body, (name, part) => {
-    length += name.length + (typeof part === "string" ? part.length : 1);
-    isJson &&= typeof part !== "number" || Number.isFinite(part);
-    return length > longestBody ? undefined : part;
-  });
-  if (!isJson) return ["the body has a number that JSON does not have", "write another number, or null"];
-  if (length <= longestBody && new TextEncoder().encode(text).length <= longestBody) return undefined;
-  return [`the body is longer than ${longestBody / 1024} KiB as JSON`, "shorten it; aliases (*) repeat"];
-}

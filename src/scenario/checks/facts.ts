@@ -1,5 +1,6 @@
 import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
 import { maximumProblems } from "../../rules/schema/check.js";
+import type { Spelling } from "../../rules/schema/messages.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
 import { type KnownRefs, nearest, quote } from "../../rules/schema/words.js";
 import { endpointsWritten } from "../endpoints.js";
@@ -27,6 +28,7 @@ export interface Facts {
   /** The clock's start (epoch milliseconds); `undefined` if it starts at the real time. */
   readonly start: number | undefined;
   readonly fromStart: (text: string | undefined) => number | undefined;
+  readonly spelling: Spelling;
   readonly wrong: Wrong;
 }
 
@@ -59,7 +61,7 @@ function keysWritten({ organizations = {} }: Scenario): KeyFacts[] {
   );
 }
 
-export function factsOf(scenario: Scenario, problems: ScenarioMistake[]): Facts {
+export function factsOf(scenario: Scenario, spelling: Spelling, problems: ScenarioMistake[]): Facts {
   const { population, clock } = scenario;
   const organizations = new Map(Object.entries(scenario.organizations ?? {}));
   const keys = keysWritten(scenario);
@@ -80,6 +82,7 @@ export function factsOf(scenario: Scenario, problems: ScenarioMistake[]): Facts 
     refs: { key: knownIn(keyOf, true), organization: knownIn(organizations, false) },
     start,
     fromStart: (text) => timeSince(start, text),
+    spelling,
     wrong: wrongInto(problems),
   };
 

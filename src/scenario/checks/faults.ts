@@ -22,7 +22,7 @@ export const faultsFit: ScenarioRule = (facts) => {
   const { timeline = [], story = [] } = scenario;
   const sandbox = { refs, scenario, now: start, wrong };
   checkFaults(scenario.faults, [], sandbox);
-  // `read.ts` checks the keys, because steps may create them.
+  // `checks/steps.ts` checks the keys, because steps may create them.
   const inSteps = { ...sandbox, refs: { ...refs, key: { ...refs.key, has: () => true } } };
   for (const [index, { faults }] of timeline.entries()) checkFaults(faults, ["timeline", index], inSteps);
   for (const [index, { faults }] of story.entries()) checkFaults(faults, ["story", index], inSteps);

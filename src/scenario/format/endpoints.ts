@@ -1,58 +1,52 @@
-import { mePath, successStatuses } from "../../rules/outcomes.js";
+import { apiOutcomes, isSuccess, mePath, successStatuses } from "../../rules/outcomes.js";
 import * as s from "../../rules/schema/shape.js";
 import { scope } from "./fields.js";
-import { headerName, headerValue } from "./steps.js";
 
-/** The operation id of `/me`. */
-const meOperation = "getRelyingPartyContext";
-const operationIdPattern = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+/** The operation id of `/me`, and the names of its successes: another endpoint would cover them. */
+const namesOfMe = ["getRelyingPartyContext", ...apiOutcomes.filter(isSuccess).map((id) => id.slice(4))];
 
 const operationId = s.text({
   noun: "the operation id of an endpoint",
   example: "listConsents",
-  pattern: operationIdPattern,
-  isAllowed: (name) => name !== meOperation,
+  pattern: new RegExp(`^(?!(?:${namesOfMe.join("|")})$)[A-Za-z][A-Za-z0-9_-]{0,63}$`),
   hint: (name) =>
-    name === meOperation
-      ? `${meOperation} is built in: choose another name`
+    namesOfMe.includes(name)
+      ? `${name} belongs to ${mePath}: choose another name`
       : "start with a letter, then write at most 63 letters, digits, _ and -",
 });
 
+// What clients send unchanged (RFC 3986), without the parameters of other tools.
+const fixedSegment = String.raw`(?!:|(?:\.|%2[eE]){1,2}(?:/|$))(?:[\w.~!&'+,;=@:-]|%[\dA-Fa-f]{2})+`;
+const taken = `(?:/__sandbox(?:/|$)|${mePath}$)`;
+const pathPattern = new RegExp(String.raw`^(?!${taken})(?=/)(?:/(?:\{[\w-]+\}|${fixedSegment}))*/?$`);
+
 /** What is wrong with the path of an endpoint, and what to write; the first that applies. */
-const pathMistakes: readonly (readonly [isWrong: (path: string) => boolean, hint: string])[] = [
-  [(path) => !path.startsWith("/"), "start it with /, without the address of the service"],
-  [(path) => /[?#]/.test(path), "remove ? or # and what follows: an endpoint responds with any query"],
-  [(path) => path.includes("//"), "write each / once"],
-  [(path) => path.includes(".."), "write the path without .."],
-  [(path) => /[^!-~]/.test(path), "encode a space as %20, and any other character too"],
-  [
-    (path) => /[{}]/.test(path.replace(/\/\{[\w-]+\}(?=\/|$)/g, "")),
-    "a parameter is a whole segment, such as /consents/{id}",
-  ],
-  [(path) => path.length > 1000, "write at most 1,000 characters"],
-  [(path) => path === mePath, `${mePath} is built in and cannot be replaced`],
-  [(path) => /^\/__sandbox(?:\/|$)/.test(path), "the control plane has /__sandbox"],
+const pathMistakes: readonly (readonly [wrong: RegExp, hint: string])[] = [
+  [/^(?!\/)/, "start it with /, without the address of the service"],
+  [/[?#]/, "remove ? or # and what follows: an endpoint responds with any query"],
+  [/\/\//, "write each / once"],
+  [/\/(?:\.|%2e){1,2}(?:\/|$)/i, "write the path without . and .."],
+  [/^\/__sandbox(?:\/|$)/, "the control plane has /__sandbox"],
+  [new RegExp(`^${mePath}$`), `${mePath} is built in and cannot be replaced`],
+  [/[{}*$()]|\/:/, "a parameter is a whole segment, such as /consents/{id}"],
+  [/.{1001}/, "write at most 1,000 characters"],
 ];
 
-const hintFor = (path: string) => pathMistakes.find(([isWrong]) => isWrong(path))?.[1];
+/** The parameters of other tools, such as `:id` and `<int:id>`, as ours. */
+const withParameters = (path: string) =>
+  path.replace(/(?<=\/)[:<[$](?:\w+:)?([\w-]+)[>\]]?(?=\/|$)/g, "{$1}");
 
 const endpointPath = s.text({
   noun: "the path of an endpoint",
   example: "/v1/relying-party/consents/{id}",
-  pattern: /^\/[!-~]*$/,
-  isAllowed: (given) => hintFor(given) === undefined,
-  hint: hintFor,
-});
-
-/** The headers of a connection, and those that the sandbox sends itself. */
-const ownHeader =
-  /^(?:connection|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade|content-type|content-length|date|retry-after|x-request-id|x-sandbox-.*|(?:x-)?ratelimit.*)$/i;
-
-const responseHeaderName = s.text({
-  ...headerName,
-  noun: "the name of a header to set here",
-  isAllowed: (name) => !ownHeader.test(name),
-  hint: (name) => (ownHeader.test(name) ? `remove it: the sandbox sends ${name} itself` : undefined),
+  pattern: pathPattern,
+  max: 1000,
+  hint(path) {
+    const meant = withParameters(path);
+    if (meant !== path && pathPattern.test(meant)) return `write ${meant}`;
+    const [, hint] = pathMistakes.find(([wrong]) => wrong.test(path)) ?? [];
+    return hint ?? "encode a space as %20, a % as %25, and any other character too";
+  },
 });
 
 const endpointFields = s.mapping({
@@ -60,7 +54,6 @@ const endpointFields = s.mapping({
   path: endpointPath,
   scope: s.optional(s.orNull(scope())),
   status: s.optional(s.choice(successStatuses)),
-  headers: s.optional(s.record(headerValue, responseHeaderName)),
   body: s.optional(s.anything()),
 });
 

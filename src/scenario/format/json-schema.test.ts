@@ -64,6 +64,43 @@ test("the JSON Schema accepts exactly the scenarios whose fields the validator a
   );
 });
 
+test("the JSON Schema accepts exactly the names and paths of endpoints that the validator accepts", () => {
+  const signs = [
+    "a",
+    "test",
+    "/",
+    "//",
+    ".",
+    "%2e",
+    "{id}",
+    "{",
+    ":",
+    "$",
+    "*",
+    "é",
+    "%",
+    "me",
+    "__sandbox",
+    "-",
+    " ",
+  ];
+  const word = fc.array(fc.constantFrom(...signs), { maxLength: 5 }).map((parts) => parts.join(""));
+  const path = fc
+    .oneof(word, fc.constant("/v1/relying-party/me"))
+    .map((end) => (end[0] === "/" ? end : `/${end}`));
+  fc.assert(
+    fc.property(word, fc.oneof(word, path), (name, path) => {
+      const scenario = { ...bundledScenarios.active, endpoints: { [name]: { path } } };
+      expect([name, path, valid(scenario)]).toEqual([
+        name,
+        path,
+        shapeProblems(scenarioSchema, scenario).length === 0,
+      ]);
+    }),
+    { ...runs(500), examples: ["test", "live", "retiring"].map((name): [string, string] => [name, "/a"]) },
+  );
+});
+
 /** The value with one part replaced, the part that a walk with this number reaches. */
 function changedAt(value: unknown, walk: number, part: unknown): unknown {
   if (typeof value !== "object" || value === null || walk === 0) return part;

@@ -124,7 +124,7 @@ export const replacementRef = s.optional(ref());
 
 const actor = s.optional(s.choice(["administrator", "member"]));
 
-// The same in a timeline and a story. `read.ts` checks the refs in a step.
+// The same in a timeline and a story. `checks/steps.ts` checks the refs in a step.
 const actionFields = {
   create_key: s.optional(s.mapping({ ...keyCreationFields, actor })),
   rotate: s.optional(s.mapping({ key: ref(), as: replacementRef, overlap: s.optional(duration()), actor })),
@@ -161,7 +161,7 @@ const requestPath = s.text({
   },
 });
 
-export const headerName = s.text({
+const headerName = s.text({
   noun: "the name of a header",
   example: "X-Trace",
   pattern: /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/,
@@ -174,7 +174,7 @@ const sentHeaderName = s.text({
   hint: (name) => (isKeyHeader(name) ? "use key: a ref, none, malformed or unknown" : undefined),
 });
 // One line of Latin-1: what Node and browsers send.
-export const headerValue = s.text({
+const headerValue = s.text({
   noun: "one line of ASCII or Latin-1",
   example: "X-Trace: abc",
   pattern: /^[\t\x20-\x7e\x80-\xff]*$/,

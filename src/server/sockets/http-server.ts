@@ -3,12 +3,9 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TlsOptions } from "node:tls";
 import { handle } from "../../api/handle.js";
-import { errorBody } from "../../api/messages.js";
-import { responseOf } from "../../api/response.js";
 import { controlPath } from "../../node/addresses.js";
-import { outcomeOf } from "../../rules/outcomes.js";
-import { type ApiRequest, receivedRequest } from "../../rules/request.js";
-import type { ApiResponse, Delivery, Exchange } from "../../sandbox/journal/exchange.js";
+import { type Received, receivedRequest } from "../../rules/request.js";
+import type { Delivery, Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { type AnyServer, followConnections, longestHalfOpen, rejectInTurn, Turns } from "./connections.js";
 import { keepAliveTimeout, reject, sendFaulty, sendResponse } from "./responses.js";
@@ -74,17 +71,19 @@ function attempt(state: Server, response: ServerResponse, act: () => void) {
 function respond(state: Server, response: ServerResponse) {
   const { control, sandbox } = state;
   const { req: request } = response;
-  const apiRequest = readRequest(request, response);
-  if (apiRequest === undefined) return reject(response, 400);
-  if (control !== undefined && isControlPath(apiRequest.path)) return control(request, response);
-  sendExchange(state, handle(sandbox, apiRequest), response);
+  const received = readRequest(request, response);
+  if (received === undefined) return reject(response, 400);
+  if (control !== undefined && isControlPath(received.path)) return control(request, response);
+  const dashboard =
+    control !== undefined && isFirstPage(received, response)
+      ? `${state.baseUrlFor(request) + controlPath}/`
+      : undefined;
+  sendExchange(state, handle(sandbox, receivedRequest({ ...received, dashboard })), response);
 }
 
 function sendExchange(state: Server, exchange: Exchange, response: ServerResponse) {
-  const { explain, sandbox, control } = state;
-  const { outcome, delivery, at, date = at } = exchange;
-  const isLost = control !== undefined && outcome === "404.unknown_path" && isFirstPage(exchange, response);
-  const message = isLost ? toDashboard(state.baseUrlFor(response.req)) : exchange.response;
+  const { explain, sandbox } = state;
+  const { outcome, delivery, at, date = at, response: message } = exchange;
   const dated = dateOf(date);
   const more = explain ? [...dated, "X-Sandbox-Outcome", outcome] : dated;
   if (delivery === undefined) return sendResponse(message, more, response);
@@ -125,17 +124,8 @@ const serverOptions: ServerOptions = {
 const tlsOptions: TlsOptions = { ALPNProtocols: ["http/1.1"], handshakeTimeout: longestHalfOpen };
 
 // People open the printed base URL; clients of the API do not request HTML.
-function isFirstPage({ path, method }: Exchange, { req }: ServerResponse): boolean {
+function isFirstPage({ path, method }: Received, { req }: ServerResponse): boolean {
   return path === "/" && method === "GET" && req.headers.accept?.includes("text/html") === true;
-}
-
-function toDashboard(baseUrl: string): ApiResponse {
-  const { status, code, message } = outcomeOf("404.unknown_path");
-  return responseOf(
-    status,
-    errorBody(`${code}`, `${message}`, { dashboard: `${baseUrl + controlPath}/` }),
-    [],
-  );
 }
 
 function onlyWaits({ kind, cutAfter }: Delivery): boolean {
@@ -159,7 +149,7 @@ function queryOf(target: string): string {
   return start === -1 ? "" : target.slice(start);
 }
 
-function readRequest(request: IncomingMessage, response: ServerResponse): ApiRequest | undefined {
+function readRequest(request: IncomingMessage, response: ServerResponse): Received | undefined {
   let hosts = 0;
   const target = request.url ?? "/";
   // Raw headers, because Node's header object costs as much as the rest of the response.
@@ -173,5 +163,5 @@ function readRequest(request: IncomingMessage, response: ServerResponse): ApiReq
   // HTTP/1.1 requires exactly one Host (RFC 9112 §3.2).
   if (hosts > 1 || (hosts === 0 && request.httpVersionMinor === 1)) return undefined;
   const { method = "GET" } = request;
-  return receivedRequest({ method, path: pathOf(target), query: queryOf(target), headers });
+  return { method, path: pathOf(target), query: queryOf(target), headers };
 }

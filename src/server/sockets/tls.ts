@@ -1,11 +1,11 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { isIP } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 import { resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import { isWildcard } from "../../node/addresses.js";
-import { readFailure } from "../../node/files/write-file.js";
+import { readFailure, requireFile } from "../../node/files/write-file.js";
 import { nodeCrypto, nodePlatform } from "../../node/platform.js";
 import { day } from "../../rules/api-key.js";
 import { SandboxError } from "../../rules/errors.js";
@@ -28,7 +28,9 @@ export async function readPair(files: CertificatePair, cwd: string): Promise<Cer
   const names = { cert: `--cert ${JSON.stringify(files.cert)}`, key: `--key ${JSON.stringify(files.key)}` };
   const readPart = async (which: keyof CertificatePair) => {
     try {
-      return await readFile(resolve(cwd, files[which]), "utf8");
+      const file = resolve(cwd, files[which]);
+      requireFile(await stat(file));
+      return await readFile(file, "utf8");
     } catch (error) {
       const message = `Failed to read ${names[which]}: ${readFailure(error)}.`;
       throw new SandboxError("file_unreadable", message);

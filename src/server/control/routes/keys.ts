@@ -1,8 +1,10 @@
+import { endpointNamed } from "../../../api/endpoints.js";
 import { nextRequest } from "../../../api/predict.js";
 import { fingerprintOf, keyStateAt } from "../../../rules/api-key.js";
 import { SandboxError } from "../../../rules/errors.js";
 import type { ValueOf } from "../../../rules/schema/shape.js";
 import * as s from "../../../rules/schema/shape.js";
+import type { Endpoint } from "../../../sandbox/endpoint.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import type { KeyEntry, OrganizationEntry } from "../../../sandbox/registry.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
@@ -71,8 +73,17 @@ export const keyRoutes: readonly Route[] = [
   }),
   controlRoute("GET /keys/{ref}", {
     summary: "One key, with the result of its next request",
-    run: ({ sandbox, params: { ref = "" } }) =>
-      withNextRequest(viewKey(sandbox.registry.key(ref), sandbox), sandbox),
+    query: s.mapping({
+      endpoint: s.optional(
+        s.described(s.text(), "The operation id of that request's endpoint. Default: that of `/me`."),
+      ),
+    }),
+    run: ({ sandbox, params: { ref = "" }, query }) =>
+      withNextRequest(
+        viewKey(sandbox.registry.key(ref), sandbox),
+        sandbox,
+        endpointNamed(sandbox, query.endpoint),
+      ),
   }),
   controlRoute("POST /keys/{ref}/rotate", {
     summary: "Replaces an active key; the old one works until its overlap ends",
@@ -131,8 +142,8 @@ function describedCount(scenario: Scenario): number {
   return count;
 }
 
-function withNextRequest(key: KeyView, sandbox: SandboxState) {
-  return { ...key, nextRequest: nextRequest(sandbox, key.ref) };
+function withNextRequest(key: KeyView, sandbox: SandboxState, endpoint?: Endpoint) {
+  return { ...key, nextRequest: nextRequest(sandbox, key.ref, endpoint) };
 }
 
 /** Lists organizations with their keys, up to a number of keys. Without a filter, also organizations that have none. */

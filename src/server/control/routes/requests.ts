@@ -115,8 +115,8 @@ function sendable(sandbox: SandboxState, given: ControlBody<"sending">) {
     }
     if (error.code !== "unknown_ref") throw error;
     // An unknown ref is not found in a path, but invalid in a body.
-    const { message, details } = error;
-    const fields = { [details?.placeholder === undefined ? "key" : "path"]: message };
+    const { message } = error;
+    const fields = { key: message };
     throw new SandboxError("validation_failed", `Failed to send the request: ${message}`, { fields });
   }
 }

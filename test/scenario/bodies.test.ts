@@ -1,0 +1,126 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createSandbox, parseScenario, type Scenario, ScenarioError } from "../../src/index.js";
+import { runs } from "../support/property-seed.js";
+
+const start = "version: 1\norganizations: { bank: { type: bank, keys: { main: { environment: test } } } }\n";
+
+function problemsOf(read: () => unknown) {
+  try {
+    read();
+    return [];
+  } catch (error) {
+    if (!(error instanceof ScenarioError)) throw error;
+    return error.problems.map(({ code, path, line, column }) => [code, path, line, column]);
+  }
+}
+
+const inEndpoint = (body: string) => `${start}endpoints: { a: { path: /a, body: ${body} } }\n`;
+
+test.each([
+  ["an endpoint", "endpoints: { a: { path: /a, body: { x: ^ } } }", "endpoints.a.body.x"],
+  ["a request", "story: [{ request: { key: main, body: [1, ^] } }]", "story[0].request.body[1]"],
+  ["an expectation", "story: [{ request: { key: main }, expect: { body: ^ } }]", "story[0].expect.body"],
+])("a number that JSON would change is refused at its place: in the body of %s", (_where, text, path) => {
+  for (const number of ["9007199254740993", "1e-400", ".nan"])
+    expect(problemsOf(() => parseScenario(start + text.replace("^", number)))).toEqual([
+      ["out_of_range", path, 3, text.indexOf("^") + 1],
+    ]);
+  expect(problemsOf(() => parseScenario(start + text.replace("^", '"9007199254740993"')))).toEqual([]);
+});
+
+test.each(["256935335202652164", "0.10000000000000000001", `1.${"0".repeat(200)}1`, '!!float "1e-400"'])(
+  "a number is refused by its text, also behind an alias: %s",
+  (number) => {
+    const text = `x-id: &id ${number}\n${inEndpoint("{ id: *id }")}`;
+    expect(problemsOf(() => parseScenario(text))).toEqual([["out_of_range", "endpoints.a.body.id", 4, 41]]);
+  },
+);
+
+test("given as JavaScript, an integer is safe, and a number finite", () => {
+  const problems = (body: unknown) =>
+    problemsOf(() =>
+      createSandbox({
+        scenario: { ...parseScenario(start), endpoints: { a: { path: "/a", body } } } as Scenario,
+      }),
+    ).map(([code, path]) => [code, path]);
+  expect(problems([2 ** 53])).toEqual([["out_of_range", "endpoints.a.body[0]"]]);
+  expect(problems(Number.POSITIVE_INFINITY)).toEqual([["out_of_range", "endpoints.a.body"]]);
+  expect(problems([2 ** 53 - 1, 0.1, 5e-324, -0])).toEqual([]);
+});
+
+const tagged = [
+  "!!set { a }",
+  "!!timestamp 2026-03-02",
+  "!!omap [a: 1]",
+  "!!binary SGk=",
+  "!!pairs [a: 1]",
+  "!own 1",
+];
+const places = [
+  "endpoints: { a: { path: /a, body: ^ } }",
+  "endpoints: { a: { path: /a, body: [{ x: ^ }] } }",
+  "story: [{ request: { key: main, body: ^ } }]",
+  "story: [{ request: { key: main }, expect: { body: { x: ^ } } }]",
+  "x-any: ^",
+];
+test.each(tagged)("a tag that is not plain data is refused at its place: %s", (value) => {
+  for (const text of places)
+    expect(problemsOf(() => parseScenario(start + text.replace("^", value)))).toEqual([
+      ["not_plain_data", "", 3, text.indexOf("^") + 1],
+    ]);
+});
+
+test("the tags of plain data are fine", () => {
+  const text =
+    "{ s: !!str 5, i: !!int 5, f: !!float 5, m: !!map { !!merge <<: { a: 1 } }, l: !!seq [!!null null] }";
+  const body = { s: "5", i: 5, f: 5, m: { a: 1 }, l: [null] };
+  expect(parseScenario(inEndpoint(text)).endpoints?.a?.body).toEqual(body);
+});
+
+/** The value of a decimal number, times 10^1000. */
+function scaled(text: string): bigint {
+  const [, sign, whole = "", fraction = "", exponent = 0] =
+    /^([+-]?)(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text) ?? [];
+  return (
+    BigInt(`${sign === "-" ? "-" : ""}0${whole}${fraction}`) *
+    10n ** BigInt(1000 - fraction.length + Number(exponent))
+  );
+}
+
+test("a number is sent with the value that it has in the text, or refused", async () => {
+  const digits = (maxLength: number) =>
+    fc.array(fc.constantFrom(..."0123456789"), { minLength: 1, maxLength }).map((all) => all.join(""));
+  const number = fc
+    .tuple(
+      fc.constantFrom("", "-", "+"),
+      digits(20),
+      fc.option(digits(20)),
+      fc.option(fc.integer({ min: -340, max: 30 })),
+    )
+    .map(([sign, whole, fraction, exponent]) =>
+      [sign, whole, fraction === null ? "" : `.${fraction}`, exponent === null ? "" : `e${exponent}`].join(
+        "",
+      ),
+    );
+  let sent = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(number, fc.double({ noNaN: true }).map(String)), async (text) => {
+      fc.pre(!text.includes("Infinity"));
+      const read = () => parseScenario(inEndpoint(text));
+      const isInteger = scaled(text) % 10n ** 1000n === 0n;
+      const isUnsafe = isInteger && scaled(text.replace("-", "")) >= 2n ** 53n * 10n ** 1000n;
+      if (isUnsafe || scaled(String(Number(text))) !== scaled(text)) {
+        expect(problemsOf(read).map(([code]) => code)).toEqual(["out_of_range"]);
+        return;
+      }
+      const sandbox = createSandbox({ scenario: read() });
+      const headers = { "x-api-key": sandbox.secret("main" as never) };
+      const body = await (await sandbox.fetch("https://any.example/a", { headers })).text();
+      expect(scaled(body)).toBe(scaled(text));
+      sent += 1;
+    }),
+    runs(500),
+  );
+  expect(sent).toBeGreaterThan(10);
+});
