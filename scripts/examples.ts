@@ -28,12 +28,14 @@ interface Example {
 }
 
 /**
- * Starts the package of npm, an image, and a named program; misses a minimum; and runs in parallel, also under `exec`, whose
- * report must count each request of the tests, over HTTPS as well: `trusting` makes the client trust its certificate.
+ * Starts the package of npm, an image, and a named program; misses a minimum, also without a test that uses the sandbox (`unused`);
+ * and runs in parallel, also under `exec`, whose report must count each request of the tests, over HTTPS as well: `trusting` makes
+ * the client trust its certificate.
  */
 const inEachWay = (
   command: Command,
   parallel: Command,
+  unused: Command,
   before: readonly Command[],
   trusting: Command = command,
 ): readonly Command[] => [
@@ -53,6 +55,15 @@ const inEachWay = (
     "-c",
     `! SVC_SANDBOX_MIN_COVERAGE=101 ${command.join(" ")} > output && grep 101 output && grep 'promised outcomes covered. No advice' output`,
   ],
+  [
+    "sh",
+    "-c",
+    `${unused.join(" ")} && ! SVC_SANDBOX_MIN_COVERAGE=0.5 ${unused.join(" ")} > output 2>&1 && grep 'nothing is covered' output`,
+  ],
+  ...["5O", "nan"].map((wrong): Command => {
+    const failing = `! SVC_SANDBOX_MIN_COVERAGE=${wrong} ${command.join(" ")} > output 2>&1`;
+    return ["sh", "-c", `${failing} && grep 'SVC_SANDBOX_MIN_COVERAGE.* not a percentage' output`];
+  }),
   parallel,
   ...[command, parallel].map((one): Command => {
     const exec = `npx svc-sandbox exec --min-coverage 100 -- ${one.join(" ")}`;
@@ -92,6 +103,18 @@ exec ../node_modules/.bin/svc-sandbox "$@"
 
 // Debian's, by its own name: another Python may come first on the PATH.
 const pytest = ["env", "PYTHONPATH=site", "pytest-3", "-q", "-p", "no:cacheprovider"] as const;
+const stoppedTests = `cat > stopped.py << 'END'
+import os, signal
+def test_fails(svc_sandbox):
+    assert svc_sandbox.key("none") == "a key"
+def test_ends(svc_sandbox):
+    os.kill(svc_sandbox._process._process.pid, signal.SIGKILL)
+    svc_sandbox.advance(1)
+def test_is_stopped(svc_sandbox):
+    os.kill(os.getpid(), signal.SIGINT)
+END
+`;
+const stoppedShows = `grep 'a key' output && grep 'svc-sandbox ended with code -9' output && grep '^2 failed' output && ! grep URLError output`;
 const pip = ["python3", "-m", "pip"] as const;
 const classes = ["--class-path", `classes:../${jar}`, "--scan-classpath=classes"] as const;
 const junit5 = ["java", "-jar", junit, ...classes] as const;
@@ -124,8 +147,18 @@ const examples: readonly Example[] = [
       ...inEachWay(
         pytest,
         [...pytest, "-n", "4"],
-        [[...pip, "install", "--no-index", "--target", "site", `../${wheel}`]],
+        [...pytest, "unused.py"],
+        [
+          ["sh", "-c", "echo 'def test_nothing(): pass' > unused.py"],
+          [...pip, "install", "--no-index", "--target", "site", `../${wheel}`],
+        ],
       ),
+      // Ctrl-C in a test that uses the sandbox, and a sandbox that dies.
+      [
+        "sh",
+        "-c",
+        `${stoppedTests}${pytest.join(" ")} stopped.py > output 2>&1; test $? = 2 && ${stoppedShows}`,
+      ],
       ["npx", "svc-sandbox", "certify", "--only", "answers", "--", ...pytest],
     ],
     needs: ["sh", "-c", `pytest-3 -p xdist --version && ${pip.join(" ")} --version`],
@@ -137,6 +170,7 @@ const examples: readonly Example[] = [
     commands: inEachWay(
       junit5,
       [...junit5, ...inThreads],
+      [...junit5, "--include-classname=Nothing"],
       [["javac", "-cp", `${junit}:../${jar}`, "-d", "classes", "WhoamiTest.java"]],
       trustingJava,
     ),
@@ -150,6 +184,7 @@ const examples: readonly Example[] = [
       // Go repeats no cached result, because the package reads what a result depends on.
       ["go", "test", "./..."],
       ["go", "test", "-parallel", "4", "./..."],
+      ["go", "test", "-run", "Nothing", "./..."],
       [["go", "mod", "edit", `-replace=${await goModule()}=../node_modules/svc-sandbox/packaging/go`]],
     ),
     needs: ["go", "version"],

@@ -41,6 +41,7 @@ export async function buildJar(into: string): Promise<void> {
     const sources = await mustRun("find", [java, "-name", "*.java"]);
     const options = ["--release", "11", "-Xlint:all", "-Werror", "-cp", junit, "-d", folder];
     await mustRun("javac", [...options, ...sources.split("\n")]);
+    await cp(join(java, "src/main/resources"), folder, { recursive: true });
     const inside = join(folder, "META-INF/maven/io.github.svc-sandbox/svc-sandbox-junit5");
     await mkdir(inside, { recursive: true });
     await cp(join(java, "pom.xml"), join(inside, "pom.xml"));

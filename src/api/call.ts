@@ -50,7 +50,7 @@ export function startCall(sandbox: SandboxState, request: ApiRequest): ApiCall {
 }
 
 /** The kind of the presented key (R9, R10). An empty header is malformed, not missing. */
-export function presentedAs(apiKey: string | undefined): Presented {
+function presentedAs(apiKey: string | undefined): Presented {
   if (apiKey === undefined) return "missing";
   return isWellFormedKey(apiKey) ? "well_formed" : "malformed";
 }

@@ -1,9 +1,9 @@
+import { cachedBy } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
 import { isSuccess, type Outcome, type OutcomeId, outcomes, successRow } from "../rules/outcomes.js";
 import { didYouMean, listed, quote } from "../rules/schema/words.js";
 import { type Endpoint, type ReleasedEndpoint, successOutcomeOf } from "../sandbox/endpoint.js";
 import type { Counters } from "../sandbox/journal/counts.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
 import { endpointsWritten, type WrittenEndpoint } from "../scenario/endpoints.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { me } from "./endpoints/me.js";
@@ -12,26 +12,22 @@ import { jsonBody, textBody } from "./messages.js";
 /** The endpoints of the API: a new one is a file and its row here. */
 export const builtIn: readonly ReleasedEndpoint[] = [me];
 
-const lists = new WeakMap<object, readonly Endpoint[]>();
-
 /** The endpoints of a scenario's sandbox, released ones first: the same list for the same scenario. */
-export function endpointsIn(scenario: Pick<Scenario, "endpoints">): readonly Endpoint[] {
-  const { endpoints } = scenario;
-  if (endpoints === undefined) return builtIn;
-  const list = lists.get(endpoints) ?? [...builtIn, ...endpointsWritten(scenario).map(announced)];
-  lists.set(endpoints, list);
-  return list;
+export function endpointsIn({ endpoints }: Pick<Scenario, "endpoints">): readonly Endpoint[] {
+  return endpoints === undefined ? builtIn : withAnnounced(endpoints);
 }
+
+const withAnnounced = /* @__PURE__ */ cachedBy(
+  (endpoints: NonNullable<Scenario["endpoints"]>): readonly Endpoint[] => [
+    ...builtIn,
+    ...endpointsWritten({ endpoints }).map(announced),
+  ],
+);
 
 function announced([operationId, written]: readonly [name: string, written: WrittenEndpoint]): Endpoint {
   const { method = "GET", path, scope = null, status = 200, body } = written;
   const success = body === undefined ? textBody("") : jsonBody(body);
   return { method, path, operationId, scope, status, summary: operationId, respond: () => success };
-}
-
-/** The endpoint that tools show unless they are given another one: the first released one. */
-export function firstEndpoint(sandbox: Pick<SandboxState, "endpoints">): Endpoint {
-  return sandbox.endpoints[0] ?? me;
 }
 
 /** Of a sandbox, or of the report of a running one. */

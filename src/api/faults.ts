@@ -8,29 +8,25 @@ import {
   faultEffects,
   mainEffectOf,
 } from "../rules/fault-effects.js";
-import { type ApiOutcomeId, isSuccess, type OutcomeId } from "../rules/outcomes.js";
+import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
 import { randomStream } from "../rules/seed.js";
-import type { Endpoint } from "../sandbox/endpoint.js";
-import { type FaultFacts, fireFault } from "../sandbox/faults.js";
+import { type Fault, fireFault } from "../sandbox/faults.js";
 import type { ApiResponse, CallResult, Delivery } from "../sandbox/journal/exchange.js";
-import type { ConditionedRun, SandboxState } from "../sandbox/sandbox.js";
-import type { Scenario } from "../scenario/scenario.generated.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
 import type { ApiCall } from "./call.js";
 import { retryAfterHeader } from "./limits.js";
 import { errorBody, textBody, utf8Length } from "./messages.js";
-import { predict, predictOutcome, respondToCall, responseOf, withVariation } from "./response.js";
+import { faultFacts, predict } from "./predict.js";
+import { respondToCall, responseOf, withVariation } from "./response.js";
 
 /** Applies the first fault that fires, before authorization. A call that it only delays is authorized and counted, any other is not (R24). */
-export function applyFault(
-  sandbox: SandboxState,
-  call: ApiCall,
-  conditions: ConditionedRun | undefined,
-): CallResult | undefined {
+export function applyFault(sandbox: SandboxState, call: ApiCall): CallResult | undefined {
+  const { conditions } = sandbox;
   let expected: ApiOutcomeId | undefined;
   const facts = faultFacts(
     call,
     () => {
-      expected ??= predictOutcome(sandbox, call);
+      expected ??= predict(sandbox, call).outcome;
       return expected;
     },
     call.request.method,
@@ -58,23 +54,6 @@ export function applyFault(
     bytesPerSecond: slow !== undefined && ofRun !== undefined ? bytes : slow,
   };
   return { requestId: chosen.id, ...result, fault, delivery };
-}
-
-/** What faults see of a call that would have this outcome. */
-export function faultFacts(
-  { entry, endpoint, now }: Pick<ApiCall, "entry" | "now"> & { readonly endpoint?: Endpoint | undefined },
-  expectedOutcome: () => ApiOutcomeId,
-  method = endpoint?.method,
-): FaultFacts {
-  // Each rejection has a body.
-  const isEmpty = () => endpoint?.respond(undefined).text === "" && isSuccess(expectedOutcome());
-  return {
-    key: entry?.key.ref,
-    organization: entry?.key.organization,
-    now,
-    expectedOutcome,
-    hasBody: (status) => method !== "HEAD" && (status !== undefined || !isEmpty()),
-  };
 }
 
 /** The result of a call while the service is not available, with the seconds of its `Retry-After`. Default: none. */
@@ -171,15 +150,16 @@ function sendsPage(outcome: OutcomeId): boolean {
   return randomStream(0, "fault.page", outcome)() % 2 === 1;
 }
 
-/** Returns a fault of one kind for the first request that would end on each outcome. */
-export function faultsOn(
-  outcomes: readonly OutcomeId[],
-  fault: FaultOutcomeId,
-): NonNullable<Scenario["faults"]> {
+/** The effect of a fault, as its example has it. A status comes with a gateway's page if that is wanted. */
+export function exampleOf(fault: FaultOutcomeId, hasPage: boolean): Fault["then"] {
   const { example } = effectAt(fault);
+  return fault === "fault.status" && hasPage ? { ...example, body: "html" } : example;
+}
+
+/** Returns a fault of one kind for the first request that would end on each outcome. */
+export function faultsOn(outcomes: readonly OutcomeId[], fault: FaultOutcomeId): Fault[] {
   return outcomes.map((outcome) => {
-    const then =
-      fault === "fault.status" && sendsPage(outcome) ? { ...example, body: "html" as const } : example;
+    const then = exampleOf(fault, sendsPage(outcome));
     return { when: { outcome: outcome as ApiOutcomeId, requests: [1] }, then };
   });
 }

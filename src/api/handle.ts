@@ -24,9 +24,7 @@ export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
   const call = startCall(sandbox, request);
   const { conditions } = sandbox;
   const faultResult =
-    conditions === undefined && sandbox.faults.length === 0
-      ? undefined
-      : applyFault(sandbox, call, conditions);
+    conditions === undefined && sandbox.faults.length === 0 ? undefined : applyFault(sandbox, call);
   const result = faultResult ?? respondToCall(sandbox, call);
   const signs = signsOf(sandbox, call);
   const exchange = exchangeOf(

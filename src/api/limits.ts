@@ -1,5 +1,6 @@
-import { day, type KeyRecord, minute } from "../rules/api-key.js";
+import type { KeyRecord } from "../rules/api-key.js";
 import type { Assumptions } from "../rules/assumptions.js";
+import { day, minute } from "../rules/time.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { type Usage, usageAt, type Windows } from "../sandbox/usage.js";

@@ -1,8 +1,6 @@
 import type { Assumptions } from "../rules/assumptions.js";
 import { type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import type { TextBody } from "../sandbox/endpoint.js";
-import { profileOf } from "../sandbox/profile.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
 
 export const reasonPhrases: Readonly<Record<number, string>> = {
   401: "Unauthorized",
@@ -54,10 +52,4 @@ export function errorBody(
 export function codeOf(outcome: OutcomeId, assumptions: Assumptions): string | null {
   const { status, code } = outcomeOf(outcome);
   return status === 429 ? assumptions.rate_limit_code : code;
-}
-
-/** The code of the next response with this outcome; `null` on success, and if it varies between responses. */
-export function expectedCode(sandbox: SandboxState, outcome: OutcomeId): string | null {
-  const varies = profileOf(sandbox) === "varied" && sandbox.givenAssumptions.rate_limit_code === undefined;
-  return varies && outcomeOf(outcome).status === 429 ? null : codeOf(outcome, sandbox.assumptions);
 }

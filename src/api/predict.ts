@@ -1,96 +1,131 @@
 import { keyStateAt, keyStateTable } from "../rules/api-key.js";
 import { publicCause } from "../rules/authorize.js";
 import { faultOutcomeOf } from "../rules/fault-effects.js";
-import { type ApiOutcomeId, outcomeOf } from "../rules/outcomes.js";
-import { isoOf } from "../sandbox/clock.js";
+import { type ApiOutcomeId, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
+import { isoOf } from "../rules/time.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
-import { effectOn } from "../sandbox/faults.js";
+import { effectOn, type FaultFacts } from "../sandbox/faults.js";
+import type { CallResult } from "../sandbox/journal/exchange.js";
+import { profileOf } from "../sandbox/profile.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { type ApiCall, presentedAs } from "./call.js";
-import { firstEndpoint } from "./endpoints.js";
-import { faultFacts } from "./faults.js";
+import { isReserved } from "../scenario/format/fields.js";
+import type { ApiCall } from "./call.js";
+import { me } from "./endpoints/me.js";
 import { readLimits } from "./limits.js";
-import { expectedCode } from "./messages.js";
-import { authorizationFacts, predictOutcome, scopeOf } from "./response.js";
+import { codeOf } from "./messages.js";
+import { authorizationFacts, decide, resultWithVariation, scopeOf } from "./response.js";
 
-/** Where a request with this header `x-api-key` would end, and the faults that may hit it; `undefined` without the header. */
-export function predictHeader(
-  sandbox: SandboxState,
-  apiKey: string | undefined,
-  endpoint: Endpoint = firstEndpoint(sandbox),
-) {
-  const entry = sandbox.registry.find(sandbox.platform.sha256(apiKey ?? ""));
-  return predictCall(sandbox, { presented: presentedAs(apiKey), entry, endpoint });
+/** What a call would get: counts and changes nothing. */
+export function predict(sandbox: SandboxState, call: ApiCall): CallResult<ApiOutcomeId> {
+  const copy = withOwnUsage(call);
+  return resultWithVariation(sandbox, copy, decide(sandbox, copy));
 }
 
-/** The same for a key of the sandbox. */
-export function predictKey(sandbox: SandboxState, ref: string, endpoint: Endpoint = firstEndpoint(sandbox)) {
-  return predictCall(sandbox, { presented: "well_formed", entry: sandbox.registry.key(ref), endpoint });
+/** Counted in a copy of the key's usage, so that a success shows the usage after the call. */
+function withOwnUsage<Call extends Pick<ApiCall, "entry">>(call: Call): Call {
+  const { entry } = call;
+  return { ...call, entry: entry && { ...entry, usage: structuredClone(entry.usage) } };
 }
 
-function predictCall(sandbox: SandboxState, call: Pick<ApiCall, "presented" | "entry" | "endpoint">) {
-  const timed = { ...call, now: sandbox.clock.now() };
-  const outcome = predictOutcome(sandbox, timed);
-  const facts = faultFacts(timed, () => outcome);
-  const effects = sandbox.faults.flatMap((fault) => effectOn(fault, facts) ?? []);
-  // Each fault that may hit it is listed once; only a real request shows whether one fires.
-  return { outcome, faultOutcomes: [...new Set(effects.map(faultOutcomeOf))] };
-}
+type NextCall = Pick<ApiCall, "presented" | "entry" | "now"> & { readonly endpoint: Endpoint };
 
-/** The result of the next request with a key; counts nothing. */
-export function nextRequest(sandbox: SandboxState, ref: string, endpoint?: Endpoint) {
-  const { outcome, faultOutcomes } = predictKey(sandbox, ref, endpoint);
+/**
+ * What the next request with a key would get, and the faults that may hit it: counts and changes nothing.
+ * Its ref may also be `none`, `malformed` or `unknown`. Throws `unknown_ref`.
+ */
+export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoint = me) {
+  const entry = isReserved(ref) ? undefined : sandbox.registry.key(ref);
+  const presented = ref === "none" ? "missing" : ref === "malformed" ? ref : "well_formed";
+  const call: NextCall = { presented, entry, endpoint, now: sandbox.clock.now() };
+  const { outcome } = decide(sandbox, withOwnUsage(call));
   const { status } = outcomeOf(outcome);
   const code = expectedCode(sandbox, outcome);
-  const why = causeOf(sandbox, outcome, sandbox.registry.key(ref), endpoint);
+  const why = entry === undefined ? null : causeOf(sandbox, outcome, { ...call, entry });
+  const faultOutcomes = matchingFaults(sandbox, outcome, call);
   // Every 401 and 429 has the same code, so the reason is enough.
   const codeText = status === 403 ? ` ${code}:` : "";
   const fault = faultOutcomes.length === 0 ? "" : ", or a fault";
   const sentence = `${status}${codeText}${why === null ? "" : ` ${why}`}${fault}`;
-  const isLimited = outcome === "429.per_minute" || outcome === "429.per_day";
-  const until = isLimited ? limitOf(sandbox, outcome, sandbox.registry.key(ref)).until : undefined;
-  const untilText = until === undefined ? null : isoOf(until);
-  return { status, code, outcome, why, faultOutcomes, sentence, until: untilText };
+  const until = entry && limitOf(sandbox, outcome, entry)?.until;
+  return {
+    status,
+    code,
+    outcome,
+    why,
+    faultOutcomes,
+    sentence,
+    until: until === undefined ? null : isoOf(until),
+  };
 }
 
-/** When the limit of a 429 resets; `undefined` if it allows no requests. */
-function limitOf(sandbox: SandboxState, outcome: "429.per_minute" | "429.per_day", entry: KeyEntry) {
+/** The code of the next response with this outcome; `null` on success, and if it varies between responses. */
+function expectedCode(sandbox: SandboxState, outcome: OutcomeId): string | null {
+  const varies = profileOf(sandbox) === "varied" && sandbox.givenAssumptions.rate_limit_code === undefined;
+  return varies && outcomeOf(outcome).status === 429 ? null : codeOf(outcome, sandbox.assumptions);
+}
+
+// Each fault that may hit it is listed once; only a real request shows whether one fires.
+function matchingFaults({ faults }: SandboxState, outcome: ApiOutcomeId, call: NextCall) {
+  const facts = faultFacts(call, () => outcome);
+  return [...new Set(faults.flatMap((fault) => effectOn(fault, facts) ?? []).map(faultOutcomeOf))];
+}
+
+/** What faults see of a call that would have this outcome. */
+export function faultFacts(
+  { entry, endpoint, now }: Pick<ApiCall, "entry" | "now"> & { readonly endpoint?: Endpoint | undefined },
+  expectedOutcome: () => ApiOutcomeId,
+  method = endpoint?.method,
+): FaultFacts {
+  // Each rejection has a body.
+  const isEmpty = () => endpoint?.respond(undefined).text === "" && isSuccess(expectedOutcome());
+  return {
+    key: entry?.key.ref,
+    organization: entry?.key.organization,
+    now,
+    expectedOutcome,
+    hasBody: (status) => method !== "HEAD" && (status !== undefined || !isEmpty()),
+  };
+}
+
+/** When the limit of a 429 resets, or why waiting does not help. */
+function limitOf(sandbox: SandboxState, outcome: ApiOutcomeId, entry: KeyEntry) {
+  if (outcome !== "429.per_minute" && outcome !== "429.per_day") return undefined;
   const [ofMinute, ofDay] = readLimits(entry, sandbox, sandbox.clock.now());
   const { name, quota, resetsAt } = outcome === "429.per_day" ? ofDay : ofMinute;
-  return { name, until: quota === 0 ? undefined : resetsAt };
+  if (quota === 0) return { never: `always: allows 0 requests a ${name}` };
+  const state = keyStateAt(entry.key, resetsAt);
+  if (keyStateTable[state].isOver)
+    return { never: state === "rotated" ? "the key's overlap ends first" : "the key expires first" };
+  return { until: resetsAt };
+}
+
+/** What to do about an outcome that the next request would get as well. */
+export function whatToDoAbout(outcome: OutcomeId, next?: Record<"why" | "until", string | null>): string {
+  const { status, whatToDo } = outcomeOf(outcome);
+  const isInVain = status === 429 && next !== undefined && next.until === null;
+  return isInVain ? `Create a new key: waiting does not help (${next.why}).` : whatToDo;
 }
 
 /** The cause of this outcome, with facts of the key, such as `expired since …`; `null` on success. */
-export function causeOf(
+function causeOf(
   sandbox: SandboxState,
   outcome: ApiOutcomeId,
-  entry: KeyEntry,
-  endpoint: Endpoint = firstEndpoint(sandbox),
+  call: NextCall & { readonly entry: KeyEntry },
 ): string | null {
-  const { key } = entry;
-  const now = sandbox.clock.now();
-  const state = keyStateAt(key, now);
+  const { entry, endpoint, now } = call;
+  const state = keyStateAt(entry.key, now);
   const { rejection, since } = keyStateTable[state];
-  if (since !== null && rejection === outcome) return `${state} since ${shortIso(key[since] ?? now)}`;
-  switch (outcome) {
-    case "429.per_minute":
-    case "429.per_day": {
-      const limit = limitOf(sandbox, outcome, entry);
-      if (limit.until === undefined) return `always: allows 0 requests a ${limit.name}`;
-      const until = shortIso(limit.until);
-      const [today] = shortIso(now).split("T");
-      return `until ${until.startsWith(`${today}T`) ? until.slice(11, 19) : until}`;
-    }
-    default: {
-      const facts = authorizationFacts(
-        sandbox,
-        { presented: "well_formed", entry, now },
-        scopeOf(endpoint, sandbox),
-      );
-      return publicCause(outcome, facts)?.why ?? null;
-    }
+  if (since !== null && rejection === outcome) return `${state} since ${shortIso(entry.key[since] ?? now)}`;
+  const limit = limitOf(sandbox, outcome, entry);
+  if (limit === undefined) {
+    const facts = authorizationFacts(sandbox, call, scopeOf(endpoint, sandbox));
+    return publicCause(outcome, facts)?.why ?? null;
   }
+  if (limit.until === undefined) return limit.never;
+  const until = shortIso(limit.until);
+  const [today] = shortIso(now).split("T");
+  return `until ${until.startsWith(`${today}T`) ? until.slice(11, 19) : until}`;
 }
 
 function shortIso(instant: number): string {

@@ -5,31 +5,25 @@ import { effectAt, isIdempotent, whatToDoAfter } from "../rules/fault-effects.js
 import { isFault, isSuccess, type OutcomeId, outcomeOf, outcomeShape } from "../rules/outcomes.js";
 import type { ValueOf } from "../rules/schema/shape.js";
 import * as s from "../rules/schema/shape.js";
-import { isoOf } from "../sandbox/clock.js";
+import { isoOf } from "../rules/time.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
-import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { requestShape } from "../sandbox/view-shapes.js";
 import { viewRequest } from "../sandbox/views.js";
 import { controlBodies } from "../scenario/format/inputs.js";
 import { withNames } from "./endpoints.js";
 import { headerPairs } from "./messages.js";
-import { causeOf, predictKey } from "./predict.js";
+import { nextRequest, whatToDoAbout } from "./predict.js";
 import { scopeOf } from "./response.js";
 import { routeOf } from "./routes.js";
-import { sentResponse } from "./story-sender.js";
+import { sentResponse } from "./story/send-request.js";
 
-// The state of a key may have changed since its request.
-function whyNow(
-  sandbox: SandboxState,
-  { key, outcome }: Exchange,
-  endpoint: Endpoint | undefined,
-): string | null {
-  const entry = sandbox.registry.keys.get(key ?? "");
-  if (entry === undefined || endpoint === undefined) return null;
-  const now = predictKey(sandbox, entry.key.ref, endpoint).outcome;
-  return now === outcome ? causeOf(sandbox, now, entry, endpoint) : null;
+/** What the next request would get; `undefined` if the state of its key has changed since this one. */
+function sameAgain(sandbox: SandboxState, { key, outcome }: Exchange, endpoint: Endpoint | undefined) {
+  if (key === null || endpoint === undefined || !sandbox.registry.keys.has(key)) return undefined;
+  const next = nextRequest(sandbox, key, endpoint);
+  return next.outcome === outcome ? next : undefined;
 }
 
 const targetChecks: readonly RequestCheck[] = [
@@ -102,22 +96,13 @@ export function requireRequest({ history }: SandboxState, id: string): Exchange 
   throw new SandboxError("not_found", message);
 }
 
-// Waiting does not help.
-function endlessLimit({ outcome }: Exchange, entry: KeyEntry | undefined): string | undefined {
-  const { perMinute, perDay } = entry?.key.limits ?? { perMinute: 1, perDay: 1 };
-  const never = { "429.per_minute": perMinute === 0 && "minute", "429.per_day": perDay === 0 && "day" };
-  const window = outcome in never && never[outcome as keyof typeof never];
-  return window ? `The key allows 0 requests a ${window}. Create a key with a limit.` : undefined;
-}
-
-function whatToDoAbout(exchange: Exchange, entry: KeyEntry | undefined) {
+function whatToDoAfterRequest(exchange: Exchange, next: ReturnType<typeof sameAgain>): string {
   const { outcome, response } = exchange;
   if (!isFault(outcome)) {
-    const usual = endlessLimit(exchange, entry) ?? outcomeOf(outcome).whatToDo;
     // A client with a short timeout has given up, although the request succeeded.
     return exchange.fault && effectAt(exchange.fault).onlyDelays && isSuccess(outcome)
       ? `The request succeeded, but late. ${effectAt(exchange.fault).whatToDo}`
-      : usual;
+      : whatToDoAbout(outcome, next);
   }
   const [, retryAfter] = headerPairs(response.headers).find(([name]) => name === "Retry-After") ?? [];
   return whatToDoAfter(outcome, { isRepeatable: isIdempotent(exchange.method), retryAfter });
@@ -137,6 +122,7 @@ export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestD
   const { outcome, advice, response, delivery } = exchange;
   const { when } = outcomeOf(outcome);
   const endpoint = routeOf(sandbox, exchange.path)?.methods.get(exchange.method);
+  const next = sameAgain(sandbox, exchange, endpoint);
   return {
     ...viewRequest(exchange),
     requiredScope: endpoint === undefined ? null : scopeOf(endpoint, sandbox),
@@ -144,13 +130,13 @@ export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestD
     checks: checkResults(requestChecks, outcome),
     response: response.status !== 0 ? sentResponse(response, delivery) : null,
     when,
-    why: whyNow(sandbox, exchange, endpoint),
+    why: next?.why ?? null,
     sent: {
       headers: Object.fromEntries(headerPairs(exchange.client)),
       keyForm: exchange.keyForm ?? null,
     },
     around: requestsAround(sandbox, exchange),
-    whatToDo: whatToDoAbout(exchange, registry.keys.get(exchange.key ?? "")),
+    whatToDo: whatToDoAfterRequest(exchange, next),
     adviceDetails: adviceTable
       .filter((row) => advice.includes(row.id))
       .map(({ whatToDo, ...row }) => ({

@@ -1,9 +1,11 @@
 import type { Assumptions } from "../rules/assumptions.js";
 import { type AuthorizationFacts, authorize, publicCause } from "../rules/authorize.js";
+import { cachedBy } from "../rules/cached-by.js";
 import { type ApiOutcomeId, isSuccess, type OutcomeId, outcomeOf, outcomes } from "../rules/outcomes.js";
 import { type Endpoint, successOutcomeOf, type TextBody } from "../sandbox/endpoint.js";
 import type { ApiResponse, CallResult } from "../sandbox/journal/exchange.js";
 import { profileOf } from "../sandbox/profile.js";
+import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { usageAt } from "../sandbox/usage.js";
 import type { ApiCall } from "./call.js";
@@ -31,23 +33,6 @@ export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult 
   return resultWithVariation(sandbox, call, decide(sandbox, call));
 }
 
-/** What a call would get: counts and changes nothing. */
-export function predict(sandbox: SandboxState, call: ApiCall): CallResult {
-  const copy = withOwnUsage(call);
-  return resultWithVariation(sandbox, copy, decide(sandbox, copy));
-}
-
-/** Where a call would end: counts and changes nothing. */
-export function predictOutcome(sandbox: SandboxState, call: DecidedCall): ApiOutcomeId {
-  return decide(sandbox, withOwnUsage(call)).outcome;
-}
-
-/** Counted in a copy of the key's usage, so that a success shows the usage after the call. */
-function withOwnUsage<Call extends Caller>(call: Call): Call {
-  const { entry } = call;
-  return { ...call, entry: entry && { ...entry, usage: structuredClone(entry.usage) } };
-}
-
 /** What the checks and the endpoint decide about a call, without everything that the specification leaves open. */
 type Decision =
   | (Rejection & { readonly kind: "rejected" })
@@ -55,13 +40,14 @@ type Decision =
       readonly kind: "accepted";
       readonly outcome: ApiOutcomeId;
       readonly endpoint: Endpoint;
-      readonly success: TextBody;
+      readonly entry: KeyEntry;
     };
 
 type DecidedCall = Pick<ApiCall, "endpoint" | "presented" | "entry" | "now"> &
   Partial<Pick<ApiCall, "route">>;
 
-function decide(sandbox: SandboxState, call: DecidedCall): Decision {
+/** Decides a call, and counts it (R24). */
+export function decide(sandbox: SandboxState, call: DecidedCall): Decision {
   const { route, endpoint } = call;
   if (endpoint === undefined) {
     if (route === undefined) return { kind: "rejected", outcome: "404.unknown_path" };
@@ -71,12 +57,15 @@ function decide(sandbox: SandboxState, call: DecidedCall): Decision {
   const admitted = admit(sandbox, call, scope);
   const { entry } = call;
   if (entry === undefined || !isSuccess(admitted)) return { kind: "rejected", outcome: admitted, scope };
-  const outcome = successOutcomeOf(endpoint, admitted);
-  return { kind: "accepted", outcome, endpoint, success: endpoint.respond(entry) };
+  return { kind: "accepted", outcome: successOutcomeOf(endpoint, admitted), endpoint, entry };
 }
 
 /** Renders a decision, varied in the profile `varied`. */
-function resultWithVariation(sandbox: SandboxState, call: ApiCall, decision: Decision): CallResult {
+export function resultWithVariation(
+  sandbox: SandboxState,
+  call: ApiCall,
+  decision: Decision,
+): CallResult<ApiOutcomeId> {
   const varied = withVariation(sandbox, call, ...kindOfResponse(decision));
   if (varied === call) return renderDecision(sandbox, call, decision);
   return { ...renderDecision(sandbox, varied, decision), requestId: varied.id };
@@ -88,10 +77,11 @@ function kindOfResponse(decision: Decision): [status: number, isContext: boolean
   return [status, responsesContext === true];
 }
 
-function renderDecision(sandbox: SandboxState, call: ApiCall, decision: Decision): CallResult {
+function renderDecision(sandbox: SandboxState, call: ApiCall, decision: Decision): CallResult<ApiOutcomeId> {
   if (decision.kind === "rejected") return rejectCall(sandbox, call, decision);
-  const { outcome, endpoint, success } = decision;
-  return { outcome, response: successResponse(sandbox, call, endpoint, success), code: null };
+  const { outcome, endpoint, entry } = decision;
+  const response = successResponse(sandbox, call, endpoint, endpoint.respond(entry));
+  return { outcome, response, code: null };
 }
 
 export function scopeOf({ scope }: Endpoint, { assumptions }: SandboxState): string | null {
@@ -174,7 +164,7 @@ export function rejectCall(
   const details = detailsOf(sandbox, call, rejection);
   const isPlain = variation === undefined && details === undefined;
   const rendered = isPlain
-    ? plainRejection(outcome, assumptions)
+    ? (plainRejections(assumptions).get(outcome) as ApiResponse)
     : ownRejection(outcome, assumptions, details);
   const headers = openHeaders(sandbox, call, outcome);
   if (allow !== undefined) headers.unshift("Allow", allow);
@@ -187,18 +177,11 @@ export function rejectCall(
   };
 }
 
-// A rejection without open parts depends only on its outcome and the assumptions, so it is created once.
-const plainRejections = new WeakMap<Assumptions, Map<OutcomeId, ApiResponse>>();
-
-function plainRejection(outcome: OutcomeId, assumptions: Assumptions): ApiResponse {
-  let rejections = plainRejections.get(assumptions);
-  if (rejections === undefined) {
-    const rejected = outcomes.filter(({ code }) => code !== null);
-    rejections = new Map(rejected.map((row) => [row.id, ownRejection(row.id, assumptions)]));
-    plainRejections.set(assumptions, rejections);
-  }
-  return rejections.get(outcome) as ApiResponse;
-}
+// A rejection without open parts depends only on its outcome and the assumptions.
+const plainRejections = /* @__PURE__ */ cachedBy((assumptions: Assumptions) => {
+  const rejected = outcomes.filter(({ code }) => code !== null);
+  return new Map<OutcomeId, ApiResponse>(rejected.map((row) => [row.id, ownRejection(row.id, assumptions)]));
+});
 
 function ownRejection(outcome: OutcomeId, assumptions: Assumptions, details?: Details): ApiResponse {
   const { status, message } = outcomeOf(outcome);

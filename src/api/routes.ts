@@ -1,3 +1,4 @@
+import { cachedBy } from "../rules/cached-by.js";
 import { encodePath, formOfPath } from "../rules/request-path.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
@@ -17,16 +18,9 @@ interface RouteTable {
   readonly patterns: readonly ApiRoute[];
 }
 
-const tables = new WeakMap<readonly Endpoint[], RouteTable>();
-
 /** The route of these endpoints at exactly this path, in any spelling of its characters; `undefined` if there is none (404). */
 export function routeAt(endpoints: readonly Endpoint[], path: string): ApiRoute | undefined {
-  let table = tables.get(endpoints);
-  if (table === undefined) {
-    table = routesOf(endpoints);
-    tables.set(endpoints, table);
-  }
-  const { exact, patterns } = table;
+  const { exact, patterns } = routesOf(endpoints);
   const exactRoute = exact.get(path);
   if (exactRoute !== undefined) return exactRoute;
   // Clients differ in what they encode.
@@ -51,7 +45,7 @@ function isParameter(segment: string): boolean {
   return segment.startsWith("{");
 }
 
-function routesOf(chosen: readonly Endpoint[]): RouteTable {
+const routesOf = /* @__PURE__ */ cachedBy((chosen: readonly Endpoint[]): RouteTable => {
   const shapes = new Map<string, Endpoint[]>();
   for (const endpoint of chosen) {
     const shape = formOfPath(endpoint.path);
@@ -64,7 +58,7 @@ function routesOf(chosen: readonly Endpoint[]): RouteTable {
       .filter(({ isPattern }) => isPattern)
       .sort((one, other) => (kindsIn(one) < kindsIn(other) ? -1 : 1)),
   };
-}
+});
 
 /** Sorts before another path if its first different segment is fixed, and the other's is a parameter. */
 function kindsIn({ segments }: ApiRoute): string {

@@ -1,9 +1,10 @@
+import { exampleOf } from "../api/faults.js";
 import { effectAt, type FaultOutcomeId, whatToDoAfter } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isSuccess, type OutcomeId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import type { Problem } from "./certificate.js";
 import { type Context, check, held, type Judged, open } from "./context.js";
-import { againWith, type CertifyPlan, faultsAsked, faultsOf, longestWait, otherOutcome } from "./plan.js";
+import { againWith, type CertifyPlan, faultsAsked, longestWait, otherOutcome } from "./plan.js";
 import {
   type ClientRun,
   findDependency,
@@ -49,7 +50,8 @@ async function judgeFault(
   context: Context,
 ): Promise<Judged> {
   const { runs, plain } = context;
-  const faults = faultsOf(fault);
+  const then = exampleOf(fault, true);
+  const faults = [{ then }];
   const hit: Hit = (outcome, isAlone = false) =>
     runs.make(
       fault,

@@ -1,8 +1,8 @@
 import type { Report } from "../report/report-shape.js";
 import { variableOf } from "../rules/api-key.js";
-import { effectAt, type FaultOutcomeId } from "../rules/fault-effects.js";
+import type { FaultOutcomeId } from "../rules/fault-effects.js";
 import { faultOutcomes, isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
-import type { RunConditions } from "../runs/conditions.js";
+import { minute } from "../rules/time.js";
 import type { Judgment } from "./certificate.js";
 import type { NamedRun, Reason, SentKey, Timeouts } from "./run.js";
 
@@ -39,13 +39,6 @@ const usualFaults: readonly FaultOutcomeId[] = [
   "fault.truncate",
   "fault.malformed",
 ];
-
-/** A fault of a run: a status comes with a gateway's page. */
-export function faultsOf(fault: FaultOutcomeId): NonNullable<RunConditions["faults"]> {
-  const { example } = effectAt(fault);
-  const then = fault === "fault.status" ? { ...example, body: "html" as const } : example;
-  return [{ then }];
-}
 
 /** How often each half of a resend must pass, if all runs send the key equally often; more often without varied runs, which show it. */
 export const [minPasses, maxPasses] = [4, 8];
@@ -134,7 +127,7 @@ export const longestWait = 30_000;
 /** Returns how long a run may take. `wait`: how long the client may wait before its next request. */
 export function timeoutsFor(timeout: number | undefined, plainMs: number | undefined, wait = 0): Timeouts {
   if (timeout !== undefined) return { total: timeout, silent: timeout };
-  if (plainMs === undefined) return { total: 60_000, silent: 60_000 };
+  if (plainMs === undefined) return { total: minute, silent: minute };
   const total = Math.max(longestWait, 5 * plainMs) + wait;
   return { total, silent: wait === 0 ? total : Math.max(longestWait, wait) + plainMs };
 }

@@ -2,6 +2,7 @@ import type { RawResponse } from "../node/clients/send-once.js";
 import { redactEncoded, redactValue } from "../rules/redact.js";
 import { isTooDeep, memberIn, parsedJson } from "../rules/schema/json.js";
 import { escapeControls } from "../rules/terminal-text.js";
+import { minute } from "../rules/time.js";
 import { keyPrefixOf } from "./contract.js";
 
 /** A response to judge and show, with every key removed. */
@@ -49,7 +50,7 @@ export function headerOf({ headers }: Pick<CheckedResponse, "headers">, name: st
 
 /** Returns the minute of its `Date`; not a number without one. */
 export function minuteOf(response: CheckedResponse): number {
-  return Math.floor(Date.parse(headerOf(response, "date") ?? "") / 60_000);
+  return Math.floor(Date.parse(headerOf(response, "date") ?? "") / minute);
 }
 
 /** Whether the response is an HTML page, for example from a gateway, proxy or captive portal. */

@@ -2,9 +2,10 @@ import { resolve } from "node:path";
 import { readBaseUrl, readHostName } from "../node/addresses.js";
 import { reportFormats } from "../report/render/layout.js";
 import { type AdviceLevel, adviceLevels } from "../rules/advice.js";
+import { lastClockInstant } from "../rules/api-key.js";
 import { profiles } from "../rules/assumptions.js";
 import { listed, quote } from "../rules/schema/words.js";
-import { lastClockInstant, parseDuration, parseTime, timeHint } from "../scenario/format/fields.js";
+import { parseDuration, parseTime, timeHint } from "../rules/time.js";
 import { usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 

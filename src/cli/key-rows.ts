@@ -1,13 +1,11 @@
-import { firstEndpoint } from "../api/endpoints.js";
-import { expectedCode } from "../api/messages.js";
-import { predictHeader, predictKey } from "../api/predict.js";
+import { nextRequest } from "../api/predict.js";
 import { alignColumns } from "../report/plain-text.js";
 import { type Environment, type KeyStateName, keyStateAt } from "../rules/api-key.js";
-import { type OutcomeId, outcomeOf } from "../rules/outcomes.js";
+import type { OutcomeId } from "../rules/outcomes.js";
 import { textWidth } from "../rules/terminal-text.js";
+import type { Endpoint } from "../sandbox/endpoint.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { scenarioSecrets } from "../sandbox/secrets.js";
-import { secretFor } from "../sandbox/story/run-step.js";
+import { scenarioSecrets, secretFor } from "../sandbox/secrets.js";
 import { type Palette, paintStatus, responseText } from "./terminal.js";
 
 /** A row of the table of keys. */
@@ -31,35 +29,27 @@ export interface KeyRow extends ListedKey {
 export function keyRows(
   sandbox: SandboxState,
   secrets = scenarioSecrets(sandbox),
-  endpoint = firstEndpoint(sandbox),
+  endpoint?: Endpoint,
 ): KeyRow[] {
   const now = sandbox.clock.now();
   return Object.entries(secrets).map(([ref, secret]) => {
     const { key } = sandbox.registry.key(ref);
-    const { outcome, faultOutcomes } = predictKey(sandbox, ref, endpoint);
-    return {
-      ref,
-      organization: key.organization,
-      environment: key.environment,
-      state: keyStateAt(key, now),
-      secret,
-      status: outcomeOf(outcome).status,
-      code: expectedCode(sandbox, outcome),
-      outcome,
-      fault_outcomes: faultOutcomes,
-    };
+    const { organization, environment } = key;
+    const state = keyStateAt(key, now);
+    return { ref, organization, environment, state, secret, ...nextResult(sandbox, ref, endpoint) };
   });
 }
 
 /** Rows for the two refs that every scenario has: they are no keys, so `keys` does not list them. */
 export function rejectedRows(sandbox: SandboxState): ListedKey[] {
-  return (["malformed", "unknown"] as const).map((ref) => {
-    const secret = secretFor(sandbox, ref) as string;
-    const { outcome, faultOutcomes } = predictHeader(sandbox, secret);
-    const { status } = outcomeOf(outcome);
-    const code = expectedCode(sandbox, outcome);
-    return { ref, secret, status, code, outcome, fault_outcomes: faultOutcomes };
+  return ["malformed", "unknown"].map((ref) => {
+    return { ref, secret: secretFor(sandbox, ref) as string, ...nextResult(sandbox, ref) };
   });
+}
+
+function nextResult(sandbox: SandboxState, ref: string, endpoint?: Endpoint) {
+  const { status, code, outcome, faultOutcomes } = nextRequest(sandbox, ref, endpoint);
+  return { status, code, outcome, fault_outcomes: faultOutcomes };
 }
 
 const titles = {

@@ -109,8 +109,3 @@ export function responseText({ status, code }: { status: number; code: string | 
   if (status === 0) return "no response";
   return code === null ? String(status) : `${status} ${code}`;
 }
-
-/** Returns a time without its fraction, which times in scenarios do not have: `2026-03-02T10:01:00Z`. */
-export function shortTime(iso: string): string {
-  return iso.replace(".000Z", "Z");
-}

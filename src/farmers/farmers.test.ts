@@ -4,9 +4,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs } from "../../test/support/property-seed.js";
 import { nodePlatform } from "../node/platform.js";
-import { day } from "../rules/api-key.js";
 import { type FarmerLocale, farmerLocaleChoices, farmerLocales } from "../rules/farmer-locales.js";
 import { jsonSchemaDocument, jsonSchemaOf } from "../rules/schema/json-schema.js";
+import { day } from "../rules/time.js";
 import { type Farmer, farmerShape, type Parcel, type Position } from "../sandbox/population/farmer-shape.js";
 import {
   type FarmerSource,

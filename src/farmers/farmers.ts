@@ -1,6 +1,6 @@
-import { day } from "../rules/api-key.js";
 import { type FarmerLocale, farmerLocales } from "../rules/farmer-locales.js";
 import { hexOf, mix32, pick, type RandomStream, randomStream } from "../rules/seed.js";
+import { day } from "../rules/time.js";
 import type { Farmer, LivestockType, Parcel, Position } from "../sandbox/population/farmer-shape.js";
 import type { FarmerSettings, MadeFarmers } from "../sandbox/population/farmers.js";
 import { between, chance, direction, logNormal, normal, rounded, unit, wholeBetween } from "./exact-math.js";

@@ -87,6 +87,7 @@ interface CountryTable extends Omit<Country, "regions"> {
 
 const countryTables = { en_GH, en_IN, en_NG, es_MX, fr_SN, id_ID, pt_BR, tr, uk, vi };
 
+// A sandbox reads few of them, and each for every farmer.
 const countries = new Map<FarmerLocale, Country>();
 
 export function countryOf(locale: FarmerLocale): Country {

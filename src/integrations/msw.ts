@@ -1,8 +1,8 @@
 import type { HttpHandler } from "msw";
-import { createSandbox, sandboxOn, stateOf } from "../library/create-sandbox.js";
-import type { KeyRef, OrganizationRef, Sandbox } from "../library/sandbox.js";
+import { createSandbox, requireSandbox, sandboxOn, stateOf } from "../library/create-sandbox.js";
+import type { OrganizationRef, Sandbox, ScenarioKeyRef } from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
-import { respondToWebRequest } from "../library/web-request.js";
+import { discardBody, respondToWebRequest } from "../library/web-request.js";
 import { SandboxError } from "../rules/errors.js";
 import { requireKnownOptions } from "../rules/schema/check.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
@@ -28,13 +28,14 @@ export interface HandlerOptions {
  * Creates request handlers for `setupServer`, `setupWorker` and other APIs of msw 2 or 3.
  *
  * They respond from the sandbox's current state: the clock, operations and resets take effect immediately. Throws `usage`
- * for an invalid base URL, `validation_failed` for an unknown option.
+ * for no sandbox or an invalid base URL, `validation_failed` for an unknown option.
  *
  * @example
  * const sandbox = createSandbox({ scenario: "key-states" });
  * const server = setupServer(...createHandlers(sandbox, { baseUrl: "https://api.example" }));
  */
 export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): HttpHandler[] {
+  requireSandbox(sandbox);
   requireKnownOptions("make handlers", options, ["baseUrl"]);
   const { baseUrl = "*" } = options;
   const response = (base: string) => resolverOf(() => stateOf(sandbox), base);
@@ -74,6 +75,7 @@ type Resolver = (call: { request: Request }) => Promise<Response>;
 
 function resolverOf(sandbox: () => SandboxState, base: string): Resolver {
   return async ({ request }: { request: Request }) => {
+    discardBody(request);
     try {
       return await respondToWebRequest(sandbox, request, base);
     } catch (error) {
@@ -98,7 +100,10 @@ const readyState = () => {
 };
 
 /** A sandbox of `key-states`, ready to use with {@link handlers}. Its first use starts it. */
-export const sandbox = sandboxOn(readyState) as Sandbox<KeyRef<"key-states">, OrganizationRef<"key-states">>;
+export const sandbox = sandboxOn(readyState) as Sandbox<
+  ScenarioKeyRef<"key-states">,
+  OrganizationRef<"key-states">
+>;
 
 /** The handlers of the ready {@link sandbox}, for any host. */
 export const handlers: HttpHandler[] = [handlerOf(anyHost, resolverOf(readyState, ""))];

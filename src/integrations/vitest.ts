@@ -1,9 +1,9 @@
 import type { ExpectStatic, TestAPI } from "vitest";
 import { createSandbox, type SandboxOptions, stateOf } from "../library/create-sandbox.js";
 import type {
-  KeyRef,
   OrganizationRef,
   Sandbox,
+  ScenarioKeyRef,
   ScenarioSource,
   WithKnownFields,
 } from "../library/sandbox.js";
@@ -43,7 +43,7 @@ export interface SandboxFixtures<Key extends string = string, Organization exten
 }
 
 /** The fixtures of a scenario, with its refs if the type contains them. */
-type FixturesOf<Source> = SandboxFixtures<KeyRef<Source>, OrganizationRef<Source>>;
+type FixturesOf<Source> = SandboxFixtures<ScenarioKeyRef<Source>, OrganizationRef<Source>>;
 
 export interface SharedFixtures {
   /** The sandbox that `sandbox` resets, for hooks that run once. */

@@ -7,15 +7,16 @@ import type { Profile } from "../rules/assumptions.js";
 import { SandboxError } from "../rules/errors.js";
 import { checkValue, requireFields, requireKnownOptions } from "../rules/schema/check.js";
 import { snakeCase } from "../rules/schema/json.js";
+import { quote } from "../rules/schema/words.js";
+import { type Instant, instantOf, isoOf } from "../rules/time.js";
 import { currentRun } from "../runs/run-writer.js";
-import { type Instant, instantOf, isoOf } from "../sandbox/clock.js";
 import { describeFaults, type Fault } from "../sandbox/faults.js";
 import { operations, runDue } from "../sandbox/operations/operations.js";
 import { defaultFarmerPage } from "../sandbox/population/farmers.js";
 import type { Platform, SandboxState } from "../sandbox/sandbox.js";
+import { secretFor } from "../sandbox/secrets.js";
 import { snapshotSandbox } from "../sandbox/snapshot.js";
-import { checkedOptions, resetSandbox, startSandbox } from "../sandbox/start.js";
-import { secretFor } from "../sandbox/story/run-step.js";
+import { checkedOptions, restartSandbox, startSandbox } from "../sandbox/start.js";
 import {
   expectRequests,
   listRequests,
@@ -30,7 +31,7 @@ import {
 import { checkInput, expectationQuery, inputShapes, requestQuery } from "../scenario/format/inputs.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
 import { steadyTime, stopwatch, wallTime } from "./real-time.js";
-import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource, WithKnownFields } from "./sandbox.js";
+import type { OrganizationRef, Sandbox, ScenarioKeyRef, ScenarioSource, WithKnownFields } from "./sandbox.js";
 import { fetchResponse } from "./web-request.js";
 
 /** Options of `createSandbox`. */
@@ -66,11 +67,11 @@ export function createSandbox<const Source extends ScenarioSource>(
   options: Omit<SandboxOptions, "scenario"> & {
     readonly scenario: Source & WithKnownFields<Source, ScenarioSource>;
   },
-): Sandbox<KeyRef<Source>, OrganizationRef<Source>>;
+): Sandbox<ScenarioKeyRef<Source>, OrganizationRef<Source>>;
 // Without `Omit`, editors would suggest String's methods in a scenario; with a default for `Source`, only that name.
 export function createSandbox(
   options?: SandboxOptions<never>,
-): Sandbox<KeyRef<"key-states">, OrganizationRef<"key-states">>;
+): Sandbox<ScenarioKeyRef<"key-states">, OrganizationRef<"key-states">>;
 export function createSandbox<const Options extends SandboxOptions>(
   options: Options & { readonly scenario?: WithKnownFields<Options["scenario"], ScenarioSource> },
 ): Sandbox;
@@ -129,7 +130,7 @@ export function sandboxOn(running: SandboxState | (() => SandboxState)): Sandbox
     },
     report: () => clientReport(current()),
     snapshot: () => snapshotSandbox(state()),
-    reset: () => resetSandbox(current()),
+    reset: () => restartSandbox(current()),
   };
   return Object.defineProperty(sandbox, stateKey, { get: current });
 }
@@ -243,9 +244,24 @@ export function sha256Hex(text: string): string {
 const stateKey = Symbol.for("svc-sandbox.state");
 
 export function stateOf(sandbox: Sandbox): SandboxState {
-  const state = Reflect.get(sandbox, stateKey) as SandboxState | undefined;
-  if (state !== undefined) return state;
-  throw new SandboxError("usage", "This is not a sandbox. Create one with createSandbox or startServer.");
+  requireSandbox(sandbox);
+  return Reflect.get(sandbox, stateKey) as SandboxState;
+}
+
+/** Throws `usage` for anything else: a first request would only get a 500, which looks like the service's. Starts no sandbox. */
+export function requireSandbox(value: unknown): void {
+  const members = Object(value);
+  if (stateKey in members) return;
+  const [what, fix] =
+    "then" in members
+      ? ["a promise", "await it"]
+      : "sandbox" in members
+        ? ["an object with a sandbox", "pass its sandbox"]
+        : [
+            typeof value === "function" ? "a function" : quote(value),
+            "pass what createSandbox returns, no copy",
+          ];
+  throw new SandboxError("usage", `Expected a sandbox, found ${what}: ${fix}.`);
 }
 
 /** An instant as scenarios write it; a text, which may be a duration, is unchanged. */

@@ -3,7 +3,7 @@ import type { Environment, KeyLimits, KeySettings } from "../rules/api-key.js";
 import type { Assumptions, Profile } from "../rules/assumptions.js";
 import type { OrganizationUpdate } from "../rules/organization.js";
 import type { OutcomeId } from "../rules/outcomes.js";
-import type { Duration, Instant } from "../sandbox/clock.js";
+import type { Duration, Instant } from "../rules/time.js";
 import type { Fault } from "../sandbox/faults.js";
 import type { Farmer } from "../sandbox/population/farmer-shape.js";
 import type { Actor } from "../sandbox/steps.js";
@@ -228,8 +228,11 @@ type MadeBy<Step> = Step extends { readonly create_key: { readonly ref: infer Re
     : never;
 type KeysOf<Organization> = Organization extends { readonly keys: infer Keys } ? keyof Keys & string : never;
 
-/** The key refs of a scenario, as far as its type contains them. */
-export type KeyRef<Source> = Source extends ScenarioName ? BundledKeyRefs[Source] : KeysIn<Source>;
+/** The refs of the keys that a scenario has, as far as its type contains them. */
+export type ScenarioKeyRef<Source> = Source extends ScenarioName ? BundledKeyRefs[Source] : KeysIn<Source>;
+
+/** The refs that `secret` accepts for a scenario, as far as its type contains them. */
+export type KeyRef<Source> = ScenarioKeyRef<Source> | Exclude<ReservedKeyRef, "none">;
 
 /** The organization refs of a scenario, as far as its type contains them. */
 export type OrganizationRef<Source> = Source extends ScenarioName

@@ -75,7 +75,8 @@ export function toResponse(
   const headers = headerPairs(response.headers);
   const { status } = response;
   const statusText = statusTexts[status] ?? "";
-  const isEmpty = method === "HEAD" || status === 204;
+  // The platform gives any text a media type, also an empty one.
+  const isEmpty = method === "HEAD" || response.body === "";
   return new Response(isEmpty ? null : (body as BodyInit), { status, statusText, headers });
 }
 
@@ -164,6 +165,11 @@ async function waitForAbort({ signal, headers }: Request): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
+}
+
+/** Reads a body away that no endpoint reads: in the middleware, its connection would wait for that forever. */
+export function discardBody(request: Request): void {
+  if (isInMiddleware(request)) request.body?.pipeTo(new WritableStream()).catch(() => {});
 }
 
 /** A network error would end a user's own server. Only the middleware sends a `Host` and omits credentials. */

@@ -1,7 +1,5 @@
 import type { IncomingMessage } from "node:http";
 
-export const controlPath = "/__sandbox";
-
 export function isWildcard(address: string): boolean {
   return address === "0.0.0.0" || address === "::";
 }

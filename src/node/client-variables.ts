@@ -1,7 +1,6 @@
 import { variableOf } from "../rules/api-key.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { announcedKeys, defaultSecret, scenarioSecrets, secretsOf } from "../sandbox/secrets.js";
-import { secretFor } from "../sandbox/story/run-step.js";
+import { announcedKeys, defaultSecret, scenarioSecrets, secretFor, secretsOf } from "../sandbox/secrets.js";
 
 interface ClientAddresses {
   readonly url: string;

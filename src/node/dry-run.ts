@@ -1,11 +1,10 @@
-import { storySender } from "../api/story-sender.js";
+import { runStory, type StepProblem, stepProblems } from "../api/story/run-story.js";
 import { isMarked, sandboxMark } from "../rules/api-key.js";
 import { type FieldPath, pathText } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { advanceClock } from "../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
-import type { Performed, PlayedStep, TimelineResult } from "../sandbox/steps.js";
-import { type StepProblem, stepProblems, tryNextStep } from "../sandbox/story/run-step.js";
+import type { Performed, PlayedStep, StoryStep, TimelineResult } from "../sandbox/steps.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import type { FoundPlace } from "../scenario/parse-scenario.js";
 import type { ScenarioMistake, ScenarioProblem } from "../scenario/problems.js";
@@ -132,13 +131,12 @@ function timelineResults(sandbox: SandboxState): readonly TimelineResult[] {
 
 function runWholeStory(sandbox: SandboxState): ScenarioMistake[] {
   const failed: ScenarioMistake[] = [];
-  const send = storySender(sandbox);
   let requests = 0;
-  for (;;) {
-    const { request } = sandbox.story.steps[sandbox.story.next] ?? {};
+  const isShort = ({ request }: StoryStep) => {
     requests += request === undefined ? 0 : (request.repeat ?? 1);
-    const result = requests > maxRequests ? undefined : tryNextStep(sandbox, send);
-    if (result === undefined) return failed;
+    return requests <= maxRequests;
+  };
+  for (const result of runStory(sandbox, isShort)) {
     const { response, performed } = result;
     const rejected = rejectionMistake(performed);
     const hint = response === null ? undefined : `the request results in ${response.outcome}`;
@@ -148,6 +146,7 @@ function runWholeStory(sandbox: SandboxState): ScenarioMistake[] {
       failed.push({ code: "step_fails", path: place, message, hint, ...rejected });
     }
   }
+  return failed;
 }
 
 function failureOf({ index, step, performed, differences }: TimelineResult): ScenarioMistake | undefined {

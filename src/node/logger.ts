@@ -1,6 +1,7 @@
+import { rejectionOf } from "../api/story/run-story.js";
 import { redactKeys, redactValue } from "../rules/redact.js";
 import { snakeCase } from "../rules/schema/json.js";
-import { isoOf } from "../sandbox/clock.js";
+import { isoOf } from "../rules/time.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import { actionIn } from "../sandbox/operations/operations.js";
 import {
@@ -11,7 +12,6 @@ import {
   type StepEvent,
   type TimelineResult,
 } from "../sandbox/steps.js";
-import { rejectionOf } from "../sandbox/story/step-view.js";
 import { viewRequest } from "../sandbox/views.js";
 import { nodePlatform } from "./platform.js";
 

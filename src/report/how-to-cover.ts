@@ -1,10 +1,8 @@
-import { firstEndpoint } from "../api/endpoints.js";
-import { faultFacts } from "../api/faults.js";
-import { predictKey } from "../api/predict.js";
+import { faultFacts, nextRequest } from "../api/predict.js";
 import { scopeOf } from "../api/response.js";
 import { variableOf } from "../rules/api-key.js";
 import { effectAt, type FaultEffect, faultEffects, mainEffectOf } from "../rules/fault-effects.js";
-import { type ApiOutcomeId, isSuccess, type OutcomeId } from "../rules/outcomes.js";
+import { type ApiOutcomeId, isSuccess, mePath, type OutcomeId } from "../rules/outcomes.js";
 import { type Endpoint, successOutcomeOf } from "../sandbox/endpoint.js";
 import { effectOn } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
@@ -82,7 +80,7 @@ function withItsScope(sandbox: SandboxState, outcome: OutcomeId): Reproduction |
     const entry = sandbox.registry.key(ref);
     const { scopes, replaces, replacedBy } = entry.key;
     // The keys of a rotation have the same scopes.
-    if ((replaces ?? replacedBy) || predictKey(sandbox, ref, endpoint).outcome !== "403.insufficient_scope")
+    if ((replaces ?? replacedBy) || nextRequest(sandbox, ref, endpoint).outcome !== "403.insufficient_scope")
       continue;
     return {
       ...requestTo(endpoint),
@@ -144,7 +142,6 @@ function reproductionsIn(sandbox: SandboxState): Reproductions {
       if (!byOutcome.has(outcome)) byOutcome.set(outcome, { ...sent, apiOutcome, ...(fault && { fault }) });
     }
   };
-  const { path } = firstEndpoint(sandbox);
   // Only keys in the environment of clients.
   const { keys } = announcedKeys(sandbox);
   for (const endpoint of sandbox.endpoints) {
@@ -152,17 +149,17 @@ function reproductionsIn(sandbox: SandboxState): Reproductions {
     for (const { ref } of keys) {
       const entry = sandbox.registry.key(ref);
       const key = { variable: variableOf(ref), ref };
-      const { outcome } = predictKey(sandbox, ref, endpoint);
+      const { outcome } = nextRequest(sandbox, ref, endpoint);
       const apiOutcome = isSuccess(outcome) ? successOutcomeOf(endpoint, outcome) : outcome;
       add(apiOutcome, { ...key, ...request }, entry, endpoint);
     }
   }
-  add("401.missing", { ref: "none", path });
+  add("401.missing", { ref: "none", path: mePath });
   for (const word of ["malformed", "unknown"] as const) {
-    add(`401.${word}`, { variable: variableOf(word), ref: word, path });
+    add(`401.${word}`, { variable: variableOf(word), ref: word, path: mePath });
   }
   add("404.unknown_path", { ref: "none", path: "/v1/relying-party/nothing" });
-  add("405.method", { ref: "none", method: "DELETE", path });
+  add("405.method", { ref: "none", method: "DELETE", path: mePath });
   return byOutcome;
 }
 

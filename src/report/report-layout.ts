@@ -21,15 +21,17 @@ import type { UnmetThreshold } from "./thresholds.js";
 interface RenderOptions extends TextStyle {
   readonly failures?: readonly UnmetThreshold[];
   /** Why no request may have come, as a sentence. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
+  /** The command of `certify` for a client that covers everything. */
+  readonly next?: string | undefined;
 }
 
 export function renderReport(
   report: Report,
   format: ReportFormat,
-  { failures = [], hint, ...style }: RenderOptions = {},
+  { failures = [], hint, next, ...style }: RenderOptions = {},
 ): string {
-  return render(reportLayout(report, failures, hint), format, style);
+  return render(reportLayout(report, failures, { hint, next }), format, style);
 }
 
 export function conclusion({ requests, coverage, announced, faults, advice }: Report): string {
@@ -58,13 +60,17 @@ function unreadNote({ unread }: Report): string[] {
   ];
 }
 
-function reportLayout(report: Report, unmet: readonly UnmetThreshold[], hint?: string): ReportLayout {
+function reportLayout(
+  report: Report,
+  unmet: readonly UnmetThreshold[],
+  { hint, next }: Pick<RenderOptions, "hint" | "next">,
+): ReportLayout {
   const { scenario, requests, advice, coverage } = report;
   const isWhole = coverage.covered === coverage.promised;
   const isGood = isWhole && !advice.some(isAdvice);
   const notes = [
     ...unreadNote(report),
-    ...(isWhole ? ["Every promised outcome is covered. Next: run your client with certify."] : []),
+    ...(isWhole ? [`Every promised outcome is covered.${next ? ` Next: ${next}` : ""}`] : []),
   ];
   const hints = requests === 0 && hint !== undefined ? [hint] : [];
   const text = conclusion(report);

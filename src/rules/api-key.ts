@@ -1,26 +1,9 @@
+import { day, hour, lastInstant } from "./time.js";
+
 /** The limits of a key; with 0, every request is rejected (R22, R23). */
 export interface KeyLimits {
   readonly perMinute: number;
   readonly perDay: number;
-}
-
-export const minute = 60_000;
-export const day = 24 * 60 * minute;
-
-/** The start of the UTC-aligned minute that contains `now` (epoch milliseconds). */
-export function minuteStart(now: number): number {
-  return now - modulo(now, minute);
-}
-
-/** The start of the day that contains `now`, for a reset `resetsAt` milliseconds after midnight UTC. */
-export function dayStart(now: number, resetsAt: number): number {
-  return now - modulo(now - resetsAt, day);
-}
-
-// Never negative, so that times before 1970 are also in the right window.
-function modulo(value: number, size: number): number {
-  const rest = value % size;
-  return rest < 0 ? rest + size : rest;
 }
 
 export const environments = ["test", "live"] as const;
@@ -206,8 +189,10 @@ export function countsAsActive(
 }
 
 /** The default and the maximum overlap of a rotation, in milliseconds (R39). */
-export const defaultOverlap = 60 * 60_000;
-export const maximumOverlap = 7 * 24 * 60 * 60_000;
+export const defaultOverlap = hour;
+export const maximumOverlap = 7 * day;
+/** The last instant that a clock shows: an overlap that starts then still ends in a four-digit year. */
+export const lastClockInstant = lastInstant - maximumOverlap;
 
 export const defaultScopes: readonly string[] = ["attestations:read"];
 

@@ -47,7 +47,8 @@ export const errorCauses = {
   expectation_failed: "The requests differ from the expected ones. `details.nearest` has up to five.",
   not_found: "The route does not exist.",
   method_not_allowed: "The path accepts only the methods in `Allow`.",
-  unsupported_media_type: "Send `Content-Type: application/json`.",
+  unsupported_media_type:
+    "Send `Content-Type: application/json`, and compress it only with gzip, deflate or br.",
 } satisfies Record<RejectionCode, string> & Record<string, string>;
 
 /** The code of each of this tool's own errors. A closed list, stable for callers. */

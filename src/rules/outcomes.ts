@@ -193,7 +193,7 @@ export const successStatuses = [200, 201, 202, 204] as const;
 export type SuccessStatus = (typeof successStatuses)[number];
 
 /** The id of a success of an endpoint other than `/me`: its status and operation id (`201.createConsentRequest`). */
-export type SuccessOutcomeId = `${SuccessStatus}.${string}`;
+export type SuccessOutcomeId = `${SuccessStatus}.${string}` & Record<never, never>; // or editors would not suggest `200.test`
 
 export type ApiOutcomeId = (typeof apiRows)[number]["id"] | SuccessOutcomeId;
 

@@ -1,6 +1,9 @@
 import { redactKeys } from "./redact.js";
 import { unicodePattern } from "./terminal-text.js";
 
+/** The path of the sandbox's own tools, under any base URL; API clients do not call them. */
+export const controlPath = "/__sandbox";
+
 const longestPath = 500;
 /** A separate segment, so that a truncated path is never the path of an endpoint. */
 const cutEnd = "/…";

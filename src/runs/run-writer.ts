@@ -48,6 +48,7 @@ export const linesOf = (id: string) => `requests-${id}.jsonl`;
 const node = (globalThis as { process?: NodeJS.Process }).process;
 const fs = node?.getBuiltinModule?.("node:fs");
 
+// Each sandbox of a process asks, and its folder may change between tests.
 let latest: { readonly folder: string; readonly run: SandboxRun | undefined } | undefined;
 
 /** Returns the run that this process belongs to; `undefined` outside of `exec` and `certify`. */

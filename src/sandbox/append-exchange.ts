@@ -1,14 +1,11 @@
 import { fingerprintOf, parseApiKey } from "../rules/api-key.js";
 import { findFirstKeys } from "../rules/redact.js";
 import { hasKeyElsewhere, isMeantAsKey } from "../rules/request.js";
-import { redactPath } from "../rules/request-path.js";
+import { controlPath, redactPath } from "../rules/request-path.js";
 import { type ObservedCall, observe } from "./journal/client-behavior.js";
 import type { KeysOfAdvice, ShownKey } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import type { SandboxState } from "./sandbox.js";
-
-// The paths of the sandbox's own tools, under any base URL; API clients do not call them.
-const ownPaths = "/__sandbox/";
 
 /** Appends an exchange to the journal, with advice, and counts it for the report: the journal forgets, the counters do not. */
 export function appendExchange(
@@ -28,7 +25,7 @@ export function appendExchange(
 
 /** Whether the report counts a request: a client sent it to the API. */
 export function isCounted({ fromStory, isProbe, isMisdirected, path }: Exchange): boolean {
-  return !fromStory && !isProbe && !(isMisdirected && path.includes(ownPaths));
+  return !fromStory && !isProbe && !(isMisdirected && path.includes(`${controlPath}/`));
 }
 
 // True for nearly every 200: no advice depends on it.

@@ -13,7 +13,7 @@ export function successOutcomeOf<Admitted>(
   { responsesContext, status, operationId }: Endpoint,
   admitted: Admitted,
 ): Admitted | SuccessOutcomeId {
-  return responsesContext ? admitted : `${status}.${operationId}`;
+  return responsesContext ? admitted : (`${status}.${operationId}` as const);
 }
 
 export function successOutcomesOf(endpoint: Endpoint): readonly OutcomeId[] {

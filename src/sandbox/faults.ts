@@ -1,9 +1,8 @@
 import type { FaultEffect } from "../rules/fault-effects.js";
 import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
 import { mix32, randomStream } from "../rules/seed.js";
-import { parseDuration, timeFrom } from "../scenario/format/fields.js";
+import { isoOf, parseDuration, timeFrom } from "../rules/time.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { isoOf } from "./clock.js";
 
 type AnyFault = NonNullable<Scenario["faults"]>[number];
 type Condition = NonNullable<AnyFault["when"]>;

@@ -1,6 +1,7 @@
 import { type KeyLimits, type KeyRecord, parseApiKey } from "../rules/api-key.js";
 import { type Organization, type OrganizationType, readAccess } from "../rules/organization.js";
 import { pick, type RandomStream, randomStream } from "../rules/seed.js";
+import { instantOf } from "../rules/time.js";
 import {
   endsFrom,
   type GivenEnds,
@@ -19,7 +20,6 @@ import {
   unknownSecret,
 } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { instantOf } from "./clock.js";
 import patterns from "./population/name-patterns.json" with { type: "json" };
 import words from "./population/name-words.generated.json" with { type: "json" };
 import { addedLimitsOf, type Profiled, profileOf, withGrantedScopes } from "./profile.js";

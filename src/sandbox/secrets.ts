@@ -1,3 +1,5 @@
+import { fingerprintOf } from "../rules/api-key.js";
+import { cachedBy } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
 import {
   type DescribedKey,
@@ -5,6 +7,7 @@ import {
   describedKeys,
   populatedNumbers,
   secretOf,
+  unknownSecret,
 } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { SandboxState } from "./sandbox.js";
@@ -29,6 +32,29 @@ export function scenarioSecret(sandbox: SandboxState, ref: string): string {
   throw new SandboxError("secret_not_kept", message, { ref });
 }
 
+/** Sent for the key `malformed`: a text that a client mistook for its key. */
+const malformedKey = "not-an-api-key";
+
+/** Returns the keys by ref, also `unknown` and `malformed`. */
+export function secretsForClients(sandbox: SandboxState): Record<string, string> {
+  return { ...scenarioSecrets(sandbox), unknown: unknownSecret(sandbox.seed), malformed: malformedKey };
+}
+
+/** Returns the key to send for a ref, `none`, `malformed` or `unknown`; throws `unknown_ref` for another ref. */
+export function secretFor(sandbox: SandboxState, key: string): string | undefined {
+  if (key === "none") return undefined;
+  if (key === "malformed") return malformedKey;
+  return key === "unknown" ? unknownSecret(sandbox.seed) : scenarioSecret(sandbox, key);
+}
+
+/** The fingerprint of the key of a ref, of which the sandbox may have only the hash; `null` for `none`. */
+export function fingerprintFor(sandbox: SandboxState, ref: string): string | null {
+  const entry = sandbox.registry.keys.get(ref);
+  if (entry !== undefined) return fingerprintOf(entry.key.sha256);
+  const secret = secretFor(sandbox, ref);
+  return secret === undefined ? null : fingerprintOf(sandbox.platform.sha256(secret));
+}
+
 export function defaultKeyRef(scenario: Scenario): string | undefined {
   return scenario.default_key ?? describedKeys(scenario).next().value?.ref;
 }
@@ -42,9 +68,6 @@ export function defaultSecret({ scenario, seed }: SandboxState): string | undefi
 /** The maximum number of announced keys, unless a scenario lists more. */
 const maxAnnounced = 1000;
 
-// Each report reads them, and a scenario never changes.
-const announcedBefore = new WeakMap<Scenario, ShownKeys>();
-
 interface ShownKeys {
   readonly keys: readonly DescribedKey[];
   /** The number of keys that are left out. */
@@ -53,14 +76,14 @@ interface ShownKeys {
 
 /** Returns every key that the scenario lists, then keys of the population up to 1,000 in total. */
 export function announcedKeys({ scenario }: SandboxState): ShownKeys {
-  const cached = announcedBefore.get(scenario);
-  if (cached !== undefined) return cached;
+  return announcedIn(scenario);
+}
+
+const announcedIn = /* @__PURE__ */ cachedBy((scenario: Scenario): ShownKeys => {
   const { written, populated } = byOrigin(scenario);
   const keys = [...written, ...populated.slice(0, Math.max(0, maxAnnounced - written.length))];
-  const shownKeys = { keys, leftOut: written.length + populated.length - keys.length };
-  announcedBefore.set(scenario, shownKeys);
-  return shownKeys;
-}
+  return { keys, leftOut: written.length + populated.length - keys.length };
+});
 
 /** Returns the first `max` keys that the scenario lists, or a few of the population if it lists none. */
 export function firstKeys({ scenario }: SandboxState, max: number): ShownKeys {

@@ -1,11 +1,17 @@
-import { forEachEnd, type KeyEnds, keyEnds, keyStateAt, keyStateTable } from "../rules/api-key.js";
+import {
+  forEachEnd,
+  type KeyEnds,
+  keyEnds,
+  keyStateAt,
+  keyStateTable,
+  lastClockInstant,
+} from "../rules/api-key.js";
 import type { RejectionCode } from "../rules/errors.js";
 import type { Organization } from "../rules/organization.js";
 import type { OutcomeId } from "../rules/outcomes.js";
-import { lastClockInstant } from "../scenario/format/fields.js";
+import { isoOf } from "../rules/time.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { isoOf } from "./clock.js";
 import { describeFaults } from "./faults.js";
 import type { Counts } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";

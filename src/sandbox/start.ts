@@ -1,13 +1,16 @@
 import { pathText } from "../rules/schema/shape.js";
 import { defaultSeed } from "../rules/seed.js";
+import { type Instant, instantOf, isoOf } from "../rules/time.js";
 import { checkInput, inputShapes } from "../scenario/format/inputs.js";
+import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { sharedValues } from "../scenario/population.js";
 import { ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { type Instant, instantOf, isoOf, requireClockTime, VirtualClock } from "./clock.js";
+import { requireClockTime, VirtualClock } from "./clock.js";
 import { activateFaults } from "./faults.js";
 import { Counters } from "./journal/counts.js";
 import { History } from "./journal/history.js";
+import { runDue } from "./operations/operations.js";
 import { farmersOf } from "./population/farmers.js";
 import { assumptionsIn, withNameSuffix } from "./profile.js";
 import { Registry } from "./registry.js";
@@ -56,19 +59,28 @@ export function startSandbox(
   return { ...state, platform, conditions, given, counters: new Counters(), history: new History() };
 }
 
-/** Starts the running scenario again, with other options if given; throws if it cannot start, and changes nothing then. */
-export function resetSandbox(sandbox: SandboxState, options: GivenOptions = {}): void {
-  const { platform, conditions, scenario, name, text } = sandbox;
-  enter(sandbox, stateAtStart(scenario, { ...options, platform, conditions, name, text }));
-}
-
-/** Continues a sandbox with a scenario's start, and with the next series of request ids. */
-export function enter(sandbox: SandboxState, state: StartState): void {
-  const { seed, scenario, name } = state;
+/**
+ * Starts a sandbox again, with its scenario or another one, and runs what is due then. The sandbox's options also apply
+ * to another scenario, unless the call gives its own. Request ids continue with their next series.
+ *
+ * Throws if it cannot start, and changes nothing then. `onReady` is called once it can.
+ */
+export function restartSandbox(
+  sandbox: SandboxState,
+  options: GivenOptions = {},
+  another?: NamedScenario,
+  onReady: () => void = () => {},
+): void {
+  const { platform, conditions, given, history } = sandbox;
+  const { scenario: written, name, text } = another ?? sandbox;
+  const started = { ...(another && given), ...options, platform, conditions, name, text };
+  const { scenario, seed, ...state } = stateAtStart(written, started);
+  onReady();
   const first = numberInto(sandbox.requestIds.series() + 1, scenario.requests_responded ?? 0);
-  replaceState(sandbox, { ...state, requestIds: new RequestIds(seed, first) });
-  sandbox.history.enter();
-  sandbox.history.emit({ type: "sandbox.started", scenario: name, seed });
+  replaceState(sandbox, { ...state, scenario, seed, requestIds: new RequestIds(seed, first) });
+  history.enter();
+  history.emit({ type: "sandbox.started", scenario: name, seed });
+  runDue(sandbox);
 }
 
 type StartContext = Pick<SandboxState, "platform" | "conditions">;
@@ -81,7 +93,7 @@ function seededIn({ platform, conditions }: StartContext, scenario: Scenario) {
 }
 
 /** Returns the state of a checked scenario at its start. Changes nothing; throws if the options do not fit the scenario. */
-export function stateAtStart(written: Scenario, options: StartOptions & StartContext): StartState {
+function stateAtStart(written: Scenario, options: StartOptions & StartContext): StartState {
   const { platform, conditions, text } = options;
   // Read first, so that the clock never lags behind the real time, however long the rest takes.
   const readAt = platform.steadyTime();

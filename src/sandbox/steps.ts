@@ -2,9 +2,8 @@ import type { RejectionCode, SandboxErrorCode } from "../rules/errors.js";
 import type { FaultOutcomeId } from "../rules/fault-effects.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import { type ActionName, refsIn, stepKinds } from "../rules/steps.js";
-import { timeFrom } from "../scenario/format/fields.js";
+import { isoOf, timeFrom } from "../rules/time.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { isoOf } from "./clock.js";
 import type { RequestEvent } from "./journal/history.js";
 import type { KeyView, OrganizationView } from "./view-shapes.js";
 

@@ -1,8 +1,7 @@
-import { day, dayStart, minute, minuteStart } from "../rules/api-key.js";
+import { lastClockInstant } from "../rules/api-key.js";
 import { faultOutcomeOf } from "../rules/fault-effects.js";
 import { refsIn } from "../rules/steps.js";
-import { lastClockInstant } from "../scenario/format/fields.js";
-import { isoOf } from "./clock.js";
+import { day, dayStart, isoOf, minute, minuteStart } from "../rules/time.js";
 import { actionIn } from "./operations/operations.js";
 import { withoutOver } from "./registry.js";
 import type { SandboxState } from "./sandbox.js";

@@ -1,5 +1,5 @@
-import { day, dayStart, minute, minuteStart } from "../rules/api-key.js";
 import type { Assumptions } from "../rules/assumptions.js";
+import { day, dayStart, minute, minuteStart } from "../rules/time.js";
 
 export interface Windows {
   readonly sliding: boolean;

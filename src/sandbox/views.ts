@@ -2,11 +2,17 @@ import { fingerprintOf, forEachEnd, keyStateAt } from "../rules/api-key.js";
 import { type Assumptions, assumptionsFor, type Profile } from "../rules/assumptions.js";
 import { SandboxError } from "../rules/errors.js";
 import type { Organization } from "../rules/organization.js";
+import { outcomes } from "../rules/outcomes.js";
+import { requireFields } from "../rules/schema/check.js";
 import type { ValueOf } from "../rules/schema/shape.js";
+import { didYouMean, quote } from "../rules/schema/words.js";
+import { isoOf } from "../rules/time.js";
 import { isReserved } from "../scenario/format/fields.js";
 import type { expectationQuery, requestQuery } from "../scenario/format/inputs.js";
-import { isoOf, type VirtualClock } from "./clock.js";
+import type { VirtualClock } from "./clock.js";
+import { successOutcomesOf } from "./endpoint.js";
 import { type Exchange, sourceOf } from "./journal/exchange.js";
+import { hasKey, hasOutcome, type RequestFilter } from "./journal/history.js";
 import type { KeyEntry } from "./registry.js";
 import type { SandboxState } from "./sandbox.js";
 import { usageAt } from "./usage.js";
@@ -71,33 +77,31 @@ export function viewOrganization(organization: Organization): OrganizationView {
   return { ...organization };
 }
 
-// Their requests have no key of the sandbox.
-const pathOfReserved = { none: "401.missing", malformed: "401.malformed", unknown: "401.unknown" } as const;
+/** Throws `unknown_ref` for an unknown key, `validation_failed` for an outcome that the sandbox does not have. */
+function requireKnown({ registry, endpoints }: SandboxState, { outcome, key }: RequestFilter): void {
+  if (key !== undefined && !isReserved(key)) registry.key(key);
+  const known: readonly string[] = [...outcomes.map(({ id }) => id), ...endpoints.flatMap(successOutcomesOf)];
+  if (outcome === undefined || known.includes(outcome)) return;
+  const problem = `${quote(outcome)} does not exist in this sandbox.${didYouMean(outcome, known)}`;
+  requireFields("find requests", { outcome: `${problem} Its report lists all outcomes` });
+}
 
-/** Lists the matching requests of the journal; throws `unknown_ref` for an unknown key. */
-export function listRequests(
-  { history, registry }: SandboxState,
-  { outcome, ...query }: ValueOf<typeof requestQuery>,
-): Exchange[] {
-  const { key, ...others } = query;
-  if (isReserved(key)) {
-    const exchanges = history.requests({ ...others, outcome: pathOfReserved[key] });
-    return outcome === undefined || outcome === pathOfReserved[key] ? exchanges : [];
-  }
-  if (key !== undefined) registry.key(key);
-  return history.requests({ ...query, outcome });
+/** Lists the matching requests of the journal. */
+export function listRequests(sandbox: SandboxState, query: ValueOf<typeof requestQuery>): Exchange[] {
+  requireKnown(sandbox, query);
+  return sandbox.history.requests(query);
 }
 
 /** Throws `expectation_failed` with the five nearest requests unless there are `count`, by default at least one. */
 export function expectRequests(
-  { history, registry }: SandboxState,
-  { outcome, key, count }: ValueOf<typeof expectationQuery>,
+  sandbox: SandboxState,
+  { count, ...filter }: ValueOf<typeof expectationQuery>,
 ): number {
-  if (key !== undefined) registry.key(key);
+  requireKnown(sandbox, filter);
+  const { history } = sandbox;
+  const { outcome, key } = filter;
   const exchanges = history.requests({ source: "client" }).reverse();
-  const closeness = (one: Exchange) =>
-    Number(outcome === undefined || one.outcome === outcome || one.fault === outcome) +
-    Number(key === undefined || one.key === key);
+  const closeness = (one: Exchange) => Number(hasOutcome(one, filter)) + Number(hasKey(one, filter));
   const matching = exchanges.filter((one) => closeness(one) === 2).length;
   if (count === undefined ? matching > 0 : matching === count) return matching;
   const nearest = exchanges

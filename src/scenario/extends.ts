@@ -57,12 +57,13 @@ export function resolveExtends(
     fields: { ...(mergedByName(inherited, fields) as Members), ...mergedEndpoints(inherited, fields) },
     placeOf(path, pointAt) {
       const [mine, inherited] = [own.placeOf(path, pointAt), parent.placeOf(path, pointAt)];
-      return inherited.depth > mine.depth && inherited.place !== undefined ? inherited : mine;
+      if (inherited.depth <= mine.depth || inherited.place === undefined) return mine;
+      return { ...inherited, layer: inherited.layer + 1 };
     },
   };
 }
 
-/** The endpoints of a scenario with those that it extends: by name and field; `null` removes one. */
+/** The endpoints of a scenario with those that it extends: by name and field; `null` removes one, or its body. */
 function mergedEndpoints({ endpoints: inherited }: Members, { endpoints: written }: Members) {
   if (!isMapping(inherited) || !isMapping(written)) return {};
   const endpoints = { ...inherited };
@@ -70,6 +71,8 @@ function mergedEndpoints({ endpoints: inherited }: Members, { endpoints: written
     const under = Object.hasOwn(endpoints, name) ? endpoints[name] : null;
     if (fields === null && under !== null) delete endpoints[name];
     else endpoints[name] = isMapping(under) && isMapping(fields) ? { ...under, ...fields } : fields;
+    if (isMapping(under) && isMapping(fields) && fields.body === null && Object.hasOwn(under, "body"))
+      delete (endpoints[name] as Record<string, unknown>).body;
   }
   return { endpoints };
 }

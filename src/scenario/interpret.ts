@@ -2,7 +2,7 @@ import { maximumProblems, shapeProblems } from "../rules/schema/check.js";
 import { type FieldPath, pathText } from "../rules/schema/shape.js";
 import { bodiesAreExact, longestSpelling } from "./checks/bodies.js";
 import { endpointsFit } from "./checks/endpoints.js";
-import { factsOf, refRules } from "./checks/facts.js";
+import { type Facts, factsOf, refRules, wrongInto } from "./checks/facts.js";
 import { faultsFit } from "./checks/faults.js";
 import { keyRules } from "./checks/keys.js";
 import { stepRules } from "./checks/steps.js";
@@ -29,12 +29,18 @@ export function interpretScenario({ read, file }: ScenarioText, options: Extends
     const { depth, written } = whole.placeOf(path, "value");
     return depth < path.length ? undefined : written?.slice(0, longestSpelling);
   };
+  const layerOf = (path: FieldPath) => {
+    const { depth, layer } = whole.placeOf(path, "value");
+    return depth < path.length ? Number.POSITIVE_INFINITY : layer;
+  };
+  const latest: Facts["latest"] = (...paths) =>
+    paths.reduce((one, other) => (layerOf(other) < layerOf(one) ? other : one));
   const misshapen = shapeProblems(scenarioSchema, whole.fields, isExtension, spelling);
   for (const [members, name] of extensions) delete members[name];
   diagnostics.push(...misshapen);
   const scenario = whole.fields as unknown as Scenario; // the rules see it only if it has its shape
   if (misshapen.length === 0) {
-    const facts = factsOf(scenario, spelling, diagnostics);
+    const facts = factsOf(scenario, { spelling, latest, wrong: wrongInto(diagnostics) });
     for (const rule of rules) rule(facts);
   }
   if (diagnostics.length === 0) return scenario;

@@ -123,7 +123,7 @@ function scenarioValue(value: unknown, maxValues: number = scenarioLimits.parts)
     startsLikeScenario: true,
     read(addProblem) {
       const fields = readPlain(value, addProblem, maxValues);
-      return fields && { fields, placeOf: () => ({ place: undefined, depth: 0 }) };
+      return fields && { fields, placeOf: () => ({ place: undefined, depth: 0, layer: 0 }) };
     },
   };
 }

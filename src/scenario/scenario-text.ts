@@ -13,16 +13,19 @@ export interface ScenarioText {
   readonly read: (addProblem: AddProblem) => ReadScenario | undefined;
 }
 
+interface FieldPlace {
+  readonly place: SourcePlace | undefined;
+  /** The length of the path that was found. */
+  readonly depth: number;
+  /** 0 in the scenario itself, 1 in the one that it extends. */
+  readonly layer: number;
+  /** The text of a scalar. */
+  readonly written?: string | undefined;
+}
+
 /** The fields of a scenario before any check. */
 export interface ReadScenario {
   readonly fields: Members;
-  /** Finds the place of a field, or of the nearest one around it; `depth` is the length of the found path. `written` is the text of a scalar. */
-  readonly placeOf: (
-    path: FieldPath,
-    pointAt: "key" | "value",
-  ) => {
-    readonly place: SourcePlace | undefined;
-    readonly depth: number;
-    readonly written?: string | undefined;
-  };
+  /** Finds the place of a field, or of the nearest one around it. */
+  readonly placeOf: (path: FieldPath, pointAt: "key" | "value") => FieldPlace;
 }

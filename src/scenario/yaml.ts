@@ -337,7 +337,8 @@ function placeIn(tree: Tree, source: SourceText, path: FieldPath, pointAt: "key"
     node = aliasTarget(tree, node);
     depth += 1;
   }
-  return { place: placeAt(source, offset), depth, written: isScalar(node) ? node.source : undefined };
+  const written = isScalar(node) ? node.source : undefined;
+  return { place: placeAt(source, offset), depth, layer: 0, written };
 }
 
 /** YAML without aliases, and with quotes around what YAML 1.1 would read as dates or booleans. */

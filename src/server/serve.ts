@@ -1,6 +1,7 @@
 import type { AddressInfo } from "node:net";
-import { bareName, controlPath, hostToConnectTo, isLoopback } from "../node/addresses.js";
+import { bareName, hostToConnectTo, isLoopback } from "../node/addresses.js";
 import { clearInterval, nextTick, nodeCrypto, setInterval } from "../node/platform.js";
+import { controlPath } from "../rules/request-path.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { closeServer, listenOn } from "./sockets/connections.js";

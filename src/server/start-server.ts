@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { type SandboxOptions, sandboxOn, sandboxOptions } from "../library/create-sandbox.js";
 import type {
-  KeyRef,
   OrganizationRef,
   Sandbox,
+  ScenarioKeyRef,
   ScenarioSource,
   WithKnownFields,
 } from "../library/sandbox.js";
@@ -76,10 +76,10 @@ export function startServer<const Source extends ScenarioSource>(
   options: Omit<ServerOptions, "scenario"> & {
     readonly scenario: Source & WithKnownFields<Source, ScenarioSource>;
   },
-): Promise<SandboxServer<KeyRef<Source>, OrganizationRef<Source>>>;
+): Promise<SandboxServer<ScenarioKeyRef<Source>, OrganizationRef<Source>>>;
 export function startServer(
   options?: ServerOptions<never>,
-): Promise<SandboxServer<KeyRef<"key-states">, OrganizationRef<"key-states">>>;
+): Promise<SandboxServer<ScenarioKeyRef<"key-states">, OrganizationRef<"key-states">>>;
 export function startServer<const Options extends ServerOptions>(
   options: Options & { readonly scenario?: WithKnownFields<Options["scenario"], ScenarioSource> },
 ): Promise<SandboxServer>;

@@ -1,7 +1,7 @@
-import { readFileSync, renameSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { lock } from "../node/files/lock.js";
-import { fileFailure, makeFolder, removeIfPossible, targetOf, writeDraft } from "../node/files/write-file.js";
+import { fileFailure, makeFolder, replaceFile, targetOf } from "../node/files/write-file.js";
 import { clearInterval, nodePlatform, setInterval } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
 import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
@@ -145,17 +145,15 @@ export class StateFile {
   #write(responded: number): void {
     const { file, given } = this.#place;
     const position = this.#positionNow();
-    let draft: string | undefined;
     try {
-      draft = writeDraft(file, stateText(this.sandbox, this.#options.own(), responded), 0o600);
-      const stamp = stampOf(file);
-      if (stamp !== undefined && stamp !== this.#stamp) throw takenOver;
-      renameSync(draft, file);
+      replaceFile(file, stateText(this.sandbox, this.#options.own(), responded), 0o600, () => {
+        const stamp = stampOf(file);
+        if (stamp !== undefined && stamp !== this.#stamp) throw takenOver;
+      });
       [this.#stamp, this.#position, this.#failure] = [stampOf(file), position, undefined];
     } catch (error) {
       const isNew = this.#failure === undefined;
       this.#failure = error;
-      if (draft !== undefined) removeIfPossible(draft);
       const unwritable = unwritableState(given, error);
       if (isNew) this.#options.onProblem(unwritable);
       throw unwritable;

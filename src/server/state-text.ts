@@ -1,11 +1,13 @@
 import { version } from "../node/package-files.js";
 import { nodePlatform } from "../node/platform.js";
+import { cachedBy } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
 import { parsedJson } from "../rules/schema/json.js";
 import { isMapping } from "../rules/schema/shape.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { describeSandbox, type SavedSandbox } from "../sandbox/snapshot.js";
 import { checkScenario, type NamedScenario } from "../scenario/parse-scenario.js";
+import { ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
 /** The number of the text's form. `test/control/state-format.test.ts` fails if the form changes, and this number does not. */
@@ -52,31 +54,35 @@ export function parseState(text: string, own: NamedScenario, given: string): Sav
     throw unreadableState(given, why);
   }
   const isWhole = sum === checksumOf(JSON.stringify({ svc_sandbox_state: format, version: by, ...rest }));
-  if (!isWhole) throw unreadableState(given, "a part of it is missing or damaged");
+  if (!isWhole || !isMapping(rest.started_with) || !isMapping(rest.sandbox))
+    throw unreadableState(given, "a part of it is missing or damaged");
   const { started_with: startedWith, sandbox } = rest as unknown as SavedState; // what has its checksum is ours
   requireSame(startedWith, identityOf(own), given);
   return {
     ...sandbox,
     // A moved scenario file gets its new name; a scenario that was loaded later keeps its own.
     name: sandbox.name === startedWith.name ? own.name : sandbox.name,
-    scenario: checked(sandbox.scenario),
-    snapshot: checked(sandbox.snapshot),
+    scenario: checked(sandbox.scenario, given),
+    snapshot: checked(sandbox.snapshot, given),
   };
 }
 
 /** A sandbox grows with every new key. Every written state must be readable. */
-function checked(scenario: Scenario): Scenario {
-  return checkScenario(scenario, { maxValues: Number.POSITIVE_INFINITY });
+function checked(scenario: Scenario, given: string): Scenario {
+  try {
+    return checkScenario(scenario, { maxValues: Number.POSITIVE_INFINITY });
+  } catch (error) {
+    if (!(error instanceof ScenarioError)) throw error;
+    throw unreadableState(given, `its scenario is not valid: ${error.problems[0]?.message}`);
+  }
 }
 
 const checksumOf = (text: string) => nodePlatform.sha256(text).slice(0, 16);
 
-const hashes = new WeakMap<object, string>();
+const hashOf = cachedBy((scenario: Scenario) => nodePlatform.sha256(JSON.stringify(scenario)));
 
 function identityOf({ name, scenario }: NamedScenario): ScenarioIdentity {
-  const sha256 = hashes.get(scenario) ?? nodePlatform.sha256(JSON.stringify(scenario));
-  hashes.set(scenario, sha256);
-  return { name, sha256 };
+  return { name, sha256: hashOf(scenario) };
 }
 
 function requireSame(saved: ScenarioIdentity, own: ScenarioIdentity, given: string): void {

@@ -59,12 +59,8 @@ type Run = (one: Pick<ConformanceCase, "scenario" | "steps">) => Promise<Seen[]>
 
 function runThrough(door: Door): Run {
   return async ({ scenario, steps }) => {
-    const { sandbox, send, close } = await door.open(scenario);
-    try {
-      return (await runSteps(sandbox, send, steps)).map(comparable);
-    } finally {
-      await close();
-    }
+    const { sandbox, send } = await door.open(scenario);
+    return (await runSteps(sandbox, send, steps)).map(comparable);
   };
 }
 

@@ -6,6 +6,7 @@ import { createSandbox, type Scenario } from "../../src/index.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import { doors, headerOf, type Seen, startFrozen } from "../support/doors.js";
+import { mountInExpress } from "../support/express-door.js";
 import { readResponses } from "../support/raw-socket.js";
 import { consents, withEndpoints } from "../support/scenario-endpoints.js";
 import { asked } from "../support/send.js";
@@ -20,7 +21,7 @@ const bodyOf = ({ body }: Seen) => JSON.parse(body);
 test.each(doors)(
   "endpoints of a scenario have the checks of /me, then their own response: $name",
   async ({ open }) => {
-    const { sandbox, send, me, close } = await open(withEndpoints);
+    const { sandbox, send, me } = await open(withEndpoints);
     const call = (ref: string, method: string, path: string) =>
       send({ method, path, headers: { "x-api-key": sandbox.secret(ref as "main") } });
     const created = await call("main", "POST", consents);
@@ -31,6 +32,12 @@ test.each(doors)(
     expect([one.status, bodyOf(one)]).toEqual([200, { data: { id: "c-1" } }]);
     const ended = await call("main", "DELETE", `${consents}/c-1`);
     expect([ended.status, ended.body, headerOf(ended, "content-type")]).toEqual([204, "", undefined]);
+    const accepted = await call("main", "PUT", `${consents}/c-1`);
+    expect([accepted.status, accepted.body, headerOf(accepted, "content-type")]).toEqual([
+      202,
+      "",
+      undefined,
+    ]);
     expect(await send({ path: consents })).toEqual(await me());
     const lacking = await call("narrow", "POST", consents);
     expect([lacking.status, bodyOf(lacking).error.code]).toEqual([403, "insufficient_scope"]);
@@ -46,11 +53,11 @@ test.each(doors)(
       "200.listConsents",
       "201.createConsent",
       "200.readConsent",
+      "202.acceptConsent",
       "204.endConsent",
     ]);
     expect(sandbox.report().coverage.promised).toBe(17);
     expect(sandbox.report().advice.filter(({ id }) => id === "query-or-body-sent")).toEqual([]);
-    await close();
   },
 );
 
@@ -62,14 +69,13 @@ test.each(doors)("all endpoints share a key's limits, and reject alike: $name", 
       gone: { type: "bank", status: "inactive", keys: { other: { environment: "test" } } },
     },
   };
-  const { sandbox, send, me, close } = await open(limited);
+  const { sandbox, send, me } = await open(limited);
   const read = (ref: string) =>
     send({ path: `${consents}/1`, headers: { "x-api-key": sandbox.secret(ref as "main") } });
   expect((await read("main")).status).toBe(200);
   expect(bodyOf(await me({ ref: "main" })).data.usage.today).toBe(2);
   expect((await read("main")).status).toBe(429);
   expect(await read("other")).toEqual(await me({ ref: "other" }));
-  await close();
 });
 
 const overlapping: Scenario = {
@@ -178,6 +184,20 @@ test.each([
   expect(responses.map(({ status }) => status)).toEqual([201, 200]);
 });
 
+test.each([10, 200_000, 2_000_000])(
+  "in Express, the connection stays open after a body of %i bytes",
+  async (length) => {
+    const sandbox = createSandbox({ scenario: withEndpoints });
+    const port = await mountInExpress(sandbox);
+    const start = `HTTP/1.1\r\nHost: any.example\r\nx-api-key: ${sandbox.secret("main" as never)}\r\n`;
+    const socket = connect(port, "127.0.0.1");
+    socket.write(`POST ${consents} ${start}Content-Length: ${length}\r\n\r\n${"x".repeat(length)}`);
+    socket.write(`GET ${consents} ${start}Connection: close\r\n\r\n`);
+    const responses = readResponses(Buffer.concat(await socket.toArray()));
+    expect(responses.map(({ status }) => status)).toEqual([201, 200]);
+  },
+);
+
 test("the list of endpoints is the same for the same scenario, and names each success", () => {
   expect(endpointsIn(withEndpoints)).toBe(endpointsIn(withEndpoints));
   const added = outcomesOf(endpointsIn(withEndpoints)).filter(
@@ -187,6 +207,7 @@ test("the list of endpoints is the same for the same scenario, and names each su
     "200.listConsents",
     "201.createConsent",
     "200.readConsent",
+    "202.acceptConsent",
     "204.endConsent",
   ]);
 });

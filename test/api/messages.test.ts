@@ -1,9 +1,13 @@
 import { expect, test } from "vitest";
 import { bodyParts } from "../../src/api/faults.js";
+import { handle } from "../../src/api/handle.js";
 import { utf8Length } from "../../src/api/messages.js";
 import { nextRequest } from "../../src/api/predict.js";
+import { requestDetails } from "../../src/api/request-details.js";
 import { startInNode } from "../../src/node/platform.js";
 import { advanceClock } from "../../src/sandbox/operations/operations.js";
+import { scenarioSecret } from "../../src/sandbox/secrets.js";
+import { asked } from "../support/send.js";
 
 test.each([
   "",
@@ -38,7 +42,7 @@ test.each<[string, { readonly cutAfter?: number; readonly bytesPerSecond?: numbe
 
 test("a key that allows no requests never has another next request, and a fault may hit it", () => {
   const keys = {
-    none: { environment: "test", limits: { per_minute: 0, per_day: 9 } },
+    never: { environment: "test", limits: { per_minute: 0, per_day: 9 } },
     used: { environment: "test", usage: { today: 1000 } },
     main: { environment: "test" },
   } as const;
@@ -48,12 +52,38 @@ test("a key that allows no requests never has another next request, and a fault 
     organizations,
     faults: [{ when: { key: "main" }, then: { reset: true } }],
   });
-  expect([nextRequest(sandbox, "none").sentence, nextRequest(sandbox, "none").until]).toEqual([
+  expect([nextRequest(sandbox, "never").sentence, nextRequest(sandbox, "never").until]).toEqual([
     "429 always: allows 0 requests a minute",
     null,
   ]);
   expect(nextRequest(sandbox, "main").sentence).toBe("200, or a fault");
   advanceClock(sandbox, 60_000);
   expect(nextRequest(sandbox, "used").sentence).toMatch(/^429 until \d{4}-\d\d-\d\dT00:00:00Z$/);
-  expect(nextRequest(sandbox, "none").status).toBe(429);
+  expect(nextRequest(sandbox, "never").status).toBe(429);
+});
+
+test("a limit that resets after the end of its key is not worth the wait", () => {
+  const used = { environment: "test", usage: { today: 1000 } } as const;
+  const keys = {
+    expires: { ...used, expires: "1h" },
+    later: { ...used, expires: "2d" },
+    replaced: { ...used, name: "N", state: "retiring", replaced_by: "new", overlap_ends: "1h" },
+    new: { environment: "test", name: "N" },
+  } as const;
+  const organizations = { bank: { type: "bank", keys } } as const;
+  const sandbox = startInNode({
+    version: 1,
+    clock: { now: "2026-03-02T09:00:00Z", frozen: true },
+    organizations,
+  });
+  const expected = (ref: string) => {
+    const { sentence, until } = nextRequest(sandbox, ref);
+    const { id } = handle(sandbox, asked({ apiKey: scenarioSecret(sandbox, ref) }));
+    return [sentence, until, requestDetails(sandbox, id).whatToDo];
+  };
+  const newKey = expect.stringMatching(/^Create a new key: waiting does not help/);
+  expect(expected("expires")).toEqual(["429 the key expires first", null, newKey]);
+  expect(expected("replaced")).toEqual(["429 the key's overlap ends first", null, newKey]);
+  const wait = expect.stringMatching(/^Wait for the next day/);
+  expect(expected("later")).toEqual(["429 until 2026-03-03T00:00:00Z", "2026-03-03T00:00:00.000Z", wait]);
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import type { Resend } from "../../src/runs/conditions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
-import { resetSandbox } from "../../src/sandbox/start.js";
+import { restartSandbox } from "../../src/sandbox/start.js";
 import { startFrozen } from "../support/doors.js";
 import { ask, observe } from "../support/varied.js";
 
@@ -63,7 +63,7 @@ test("a request that comes much later than a lasting rejection meets a new one",
 test("a form that starts later does so in each sandbox if the next request may come too soon", () => {
   const { sandbox, send } = started({ outcome: "429.per_minute", when: "too soon", seconds: 4, after: 1 });
   const before = [send(), send()];
-  resetSandbox(sandbox);
+  restartSandbox(sandbox);
   expect([...before, send(), send()]).toEqual([200, 429, 200, 429]);
 });
 
@@ -76,6 +76,6 @@ test("an outage counts against no limit of the key (R24)", () => {
 test("no reset clears the rejections of a run", () => {
   const { sandbox, send } = started({ outcome: "401.revoked", when: "always" });
   send();
-  resetSandbox(sandbox);
+  restartSandbox(sandbox);
   expect([send(), send()]).toEqual([200, 401]);
 });

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { createSandbox } from "../../src/index.js";
 import { elementsOf } from "../report/xml-elements.js";
 import { coverage, coverageText, promisedCount } from "../support/coverage.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { client, clientFolder, execHere } from "./exec-client.js";
 
 describe("the gate", () => {
@@ -23,6 +24,16 @@ describe("the gate", () => {
     const { code, stderr } = await execHere([...argv, "--", ...client(...words)]);
     expect([code, stderr]).toEqual([expected, expect.stringMatching(/Coverage \d+%/)]);
   });
+});
+
+it("a client that covers everything gets the command of certify, as typed", async () => {
+  const code = `const { SVC_BASE_URL, SVC_API_KEY, ...others } = process.env;
+const keys = Object.keys(others).flatMap((name) => (name.startsWith("SVC_KEY_") ? others[name] : []));
+for (const key of [...keys, "", "malformed", SVC_API_KEY.slice(0, -2) + "00"])
+  await fetch(SVC_BASE_URL + "/v1/relying-party/me", { headers: key ? { "x-api-key": key } : {} });`;
+  const cwd = temporaryFolder({ "all.mjs": code });
+  const { stderr } = await execHere(["key-states", "--", process.execPath, "all.mjs"], { cwd });
+  expect(stderr).toContain(` Next: svc-sandbox certify key-states -- ${process.execPath} all.mjs\n`);
 });
 
 describe("--report", () => {

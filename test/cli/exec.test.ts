@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, test, vi } from "vitest";
+import { describe, expect, it, onTestFinished, test, vi } from "vitest";
 import { createSandbox } from "../../src/index.js";
 import { makeSelfSigned } from "../../src/server/sockets/tls.js";
 import { coverageText } from "../support/coverage.js";
@@ -36,10 +36,10 @@ describe("the command", () => {
   it("leaves no temporary folder and no listener behind, whether it succeeds or fails", async () => {
     const folder = temporaryFolder();
     vi.stubEnv("TMPDIR", folder);
+    onTestFinished(() => void vi.unstubAllEnvs());
     const listeners = process.listenerCount("exit");
     for (const command of ["true", "false", "no-such-command"])
       await runCli(["exec", "--tls", "--min-coverage", "0", "--", command], { cwd: folder });
-    vi.unstubAllEnvs();
     expect([readdirSync(folder), process.listenerCount("exit")]).toEqual([[], listeners]);
   });
 

@@ -5,6 +5,7 @@ import { control } from "../support/call-control.js";
 import { runCli } from "../support/run-cli.js";
 import { mePath } from "../support/send.js";
 import { listening, served } from "../support/servers.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 // `explain` with the id of a request: from a rejection to its cause.
 
@@ -117,6 +118,42 @@ describe("a key", () => {
     expect(await asked(url, "nope")).toEqual([2, ""]);
     const { stderr } = await runCli(["explain", "active", "key-states", "--url", url]);
     expect(stderr).toContain("--url");
+  });
+
+  test("is explained alike by a running sandbox and by its scenario, also if it is no key of it", async () => {
+    const scenario = createSandbox().snapshot();
+    scenario.faults = [
+      { then: { latency: "10ms" } },
+      { when: { outcome: "401.unknown" }, then: { status: 503 } },
+    ];
+    const hashed = { environment: "test", sha256: "0".repeat(64) } as const;
+    Object.assign(scenario.organizations?.["harvest-bank"]?.keys ?? {}, { hashed });
+    const cwd = temporaryFolder({ "own.json": JSON.stringify(scenario) });
+    const { url, sandbox } = await served({ scenario, frozen: true });
+    const unknown = sandbox.secret("unknown");
+    for (const word of [
+      "active",
+      "hashed",
+      "none",
+      "unknown",
+      "malformed",
+      unknown,
+      real,
+      `${secret}x`,
+      '"',
+    ]) {
+      const explained = async (argv: string[]) => {
+        const { stdout } = await runCli(["explain", word, ...argv, "--json"], { cwd });
+        const { url: _, at: __, ...rest } = JSON.parse(stdout);
+        return rest;
+      };
+      const running = await explained(["--url", url]);
+      expect(running).toEqual(await explained(["own.json", "--frozen"]));
+      expect(running).toMatchObject({ key_of_another_sandbox: false });
+      const isUnknown = running.outcome === "401.unknown";
+      expect(running.fault_outcomes).toEqual(["fault.latency", ...(isUnknown ? ["fault.status"] : [])]);
+    }
+    expect(await asked(url, "hashed")).toEqual([0, "200.test"]);
   });
 
   test("R35 R46 never leaves the command: its hash is compared there", async () => {

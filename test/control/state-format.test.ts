@@ -2,14 +2,13 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { storySender } from "../../src/api/story-sender.js";
+import { runStory } from "../../src/api/story/run-story.js";
 import { createSandbox, SandboxError, type Scenario } from "../../src/index.js";
 import { sandboxOn, stateOf } from "../../src/library/create-sandbox.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import { operations, runDue } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { describeSandbox, restoreSandbox, type SavedSandbox } from "../../src/sandbox/snapshot.js";
-import { runStory } from "../../src/sandbox/story/run-step.js";
 import { parseState, stateFormat, stateText } from "../../src/server/state-text.js";
 import { anyScenario, command } from "../model/commands.js";
 import { movedTo, played, roundOfRequests, transcript } from "../model/transcript.js";
@@ -107,7 +106,7 @@ const rich: Scenario = {
 async function wholeText(): Promise<string> {
   const sandbox = createSandbox({ scenario: rich });
   const state = stateOf(sandbox);
-  runStory(state, storySender(state));
+  expect([...runStory(state)].at(-1)?.number).toBe(rich.story?.length);
   for (const key of [sandbox.secret("main"), "SVC_test_sbx00000000000000000000000000000", ""])
     for (const path of [mePath, mePath, "/v1/nothing", `${mePath}?api_key=${sandbox.secret("main")}`])
       await sandbox.fetch(`http://sandbox.test${path}`, { headers: { "x-api-key": key } });

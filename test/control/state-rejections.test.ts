@@ -3,6 +3,7 @@ import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { version } from "../../src/node/package-files.js";
+import { nodePlatform } from "../../src/node/platform.js";
 import { type ServerOptions, startServer } from "../../src/server/index.js";
 import { oneKey } from "../support/api-client.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -21,7 +22,17 @@ async function expectRejected(options: ServerOptions & { state: string }, code: 
   expect(readFileSync(options.state).equals(before)).toBe(true);
 }
 
+/** Changes the content of a state, and its checksum with it. */
+function resummed(text: string, change: (content: { sandbox?: { scenario?: object } }) => void): string {
+  const { sum: _, ...content } = JSON.parse(text);
+  change(content);
+  const sum = nodePlatform.sha256(JSON.stringify(content)).slice(0, 16);
+  return `${JSON.stringify({ ...content, sum })}\n`;
+}
+
 test.each<[string, (text: string) => string]>([
+  ["no scenario", (text) => resummed(text, ({ sandbox }) => delete sandbox?.scenario)],
+  ["no sandbox", (text) => resummed(text, (content) => delete content.sandbox)],
   ["nothing in it", () => ""],
   ["half of a file", (text) => text.slice(0, text.length / 2)],
   ["its last byte missing", (text) => text.slice(0, -2)],

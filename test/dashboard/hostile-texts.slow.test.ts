@@ -43,9 +43,9 @@ const sandbox = {
   ]),
 };
 
-/** As long as a name may be, and never cut within a character. */
+/** As long as a name may be, on one line, and never cut within a character. */
 function cut(text: string): string {
-  return [...text].slice(0, 100).join("");
+  return [...text.replace(/[\r\n]+/g, " ")].slice(0, 100).join("");
 }
 
 /** The text as the path of a request: what HTTP lets through stays as it is. */

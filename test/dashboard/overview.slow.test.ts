@@ -86,6 +86,27 @@ describe.skipIf(noBrowser)("the overview", () => {
     expect(await height()).toBe(before);
   });
 
+  test("a rejection that nothing on the page fixes takes no more room than its text, and a request without a key has none", async () => {
+    const { page, server, send } = await openDashboard({ scenario: "key-states" });
+    await fetch(server.url + mePath);
+    await fetch(server.url + mePath, { headers: { "x-api-key": `SVC_test_${"a".repeat(32)}` } });
+    await send("organization-inactive");
+    const rejections = page.locator('[aria-label="Last rejections"] li');
+    await rejections.nth(2).getByText("with no key:").waitFor();
+    await rejections.nth(1).getByText("with no known key:").waitFor();
+    await rejections.first().getByRole("button", { name: "Activate the organization" }).click();
+    await rejections.first().getByRole("button", { name: "Activate" }).waitFor({ state: "detached" });
+    await rejections.nth(2).getByRole("button", { name: "Send again" }).waitFor();
+    const gaps = await rejections.evaluateAll((all) =>
+      all.map(
+        (row) =>
+          row.getBoundingClientRect().bottom -
+          (row.lastElementChild as Element).getBoundingClientRect().bottom,
+      ),
+    );
+    expect(Math.max(...gaps)).toBeLessThan(10);
+  });
+
   test("after a reset, which says that coverage stays, nothing leads to requests that are gone", async () => {
     const { page, server, go } = await openDashboard({ scenario: "key-states" });
     const headers = { "x-api-key": server.sandbox.secret("active") };

@@ -107,15 +107,40 @@ describe.skipIf(noBrowser)("faults and the profile", () => {
     });
   });
 
-  test("a fault that hits some requests shows live how many matched, and is turned off", async () => {
+  test("a fault that hits some requests shows live how many matched", async () => {
     const { page, server, ask } = await openDashboard({ scenario: "key-states", view });
     const third = { when: { key: "active", every: 3 }, then: { status: 503 } };
     await ask("/faults", { method: "PUT", json: { faults: [{ then: { slow: 100_000 } }, third] } });
     const headers = { "x-api-key": server.sandbox.secret("live") };
     await fetch(server.url + mePath, { headers });
     await page.getByText("0 requests matched.").waitFor();
-    await page.getByRole("button", { name: /the fault: Every 3rd/ }).click();
-    await expect.poll(() => faultsOf(ask)).toMatchObject([{ then: { slow: 100_000 } }]);
+  });
+
+  test("a row turns its fault off: after a question unless the page added it, and an undo brings it back to its place", async () => {
+    const { page, ask } = await openDashboard({ scenario: "key-states", view });
+    const effects = async () =>
+      (await faultsOf(ask)).map(({ then }: { then: object }) => Object.keys(then)[0]);
+    const faults = [{ then: { slow: 100 } }, { then: { latency: "1ms" } }, { then: { reset: true } }];
+    await ask("/faults", { method: "PUT", json: { faults } });
+    const turnOff = (words: RegExp) => page.getByRole("button", { name: words }).click();
+    const confirm = () => page.getByRole("dialog").getByRole("button", { name: "Turn off" }).click();
+    await turnOff(/the fault: .*1ms late/);
+    await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+    expect(await effects()).toEqual(["slow", "latency", "reset"]);
+    await turnOff(/the fault: .*1ms late/);
+    await confirm();
+    await expect.poll(effects).toEqual(["slow", "reset"]);
+    await turnOff(/the fault: .*reset/);
+    await confirm();
+    await page.getByRole("button", { name: "Status 503", exact: true }).click();
+    await expect.poll(effects).toEqual(["slow", "status"]);
+    await page.getByRole("banner").getByRole("button", { name: "Undo" }).click();
+    await expect.poll(effects).toEqual(["slow", "latency", "reset", "status"]);
+    await turnOff(/the fault: .*status 503/);
+    await expect.poll(effects).toEqual(["slow", "latency", "reset"]);
+    // What others change is not undone.
+    await ask("/faults", { method: "PUT", json: { faults: [] } });
+    await page.locator(".active-faults").waitFor({ state: "detached" });
   });
 
   test("a profile is chosen; what the scenario sets apart from it is named", async () => {

@@ -152,7 +152,7 @@ describe.skipIf(noBrowser)("each view", () => {
       await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
       expect(await axeProblems(page, ["color-contrast"])).toEqual([]);
       let everywhere: readonly string[] | undefined;
-      for (const width of [360, 390, 480, 600, 768, 900, 1280, 1440, 1920]) {
+      for (const width of [360, 390, 480, 600, 768, 900, 1150, 1280, 1440, 1920]) {
         await page.setViewportSize({ width, height: 800 });
         expect(await page.evaluate(misplaced), `${width} pixels`).toEqual([]);
         expect(await page.evaluate(narrowTexts), `${width} pixels`).toEqual([]);

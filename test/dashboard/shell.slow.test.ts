@@ -136,6 +136,7 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     await page.locator(".row-detail :focus", { hasText: "Its requests" }).waitFor();
     await go("sandbox");
     await page.getByRole("button", { name: /1ms late/ }).press("Enter");
+    await page.getByRole("dialog").getByRole("button", { name: "Turn off" }).press("Enter");
     await page.locator("#section-faults :focus", { hasText: "2ms late" }).waitFor();
     await page.getByRole("button", { name: "Load expired" }).press("Enter");
     await page.getByRole("dialog").getByRole("button", { name: "Load expired" }).press("Enter");
@@ -152,31 +153,53 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     expect(await page.locator("main").innerText()).not.toMatch(/\d+ keys?/);
   });
 
-  test("a dead server is asked after growing pauses, or when somebody asks for it", async () => {
-    const { page, server } = await openDashboard({ context: {} });
+  test("a server that is back after 20 seconds is shown within three", async () => {
+    const { page } = await openDashboard({ context: {} });
     await page.clock.install();
     await page.reload();
     await settled(page);
-    const asked: string[] = [];
-    page.on("request", (request) => asked.push(request.url()));
-    await page.route("**/revision", (route) => route.abort());
-    await server.close(0);
-    await page.getByText("The sandbox does not respond.").waitFor();
-    const triesIn = async (milliseconds: number) => {
-      const before = asked.length;
-      for (let passed = 0; passed < milliseconds; passed += 500) {
-        await page.clock.runFor(500);
-        // An attempt fails before the next pause starts.
-        await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));
+    const runFor = async (milliseconds: number) => {
+      for (let passed = 0; passed < milliseconds; passed += 1000) {
+        await page.clock.runFor(1000);
+        // A question ends before the next pause starts.
+        await quiet(page);
       }
-      return asked.slice(before).filter((url) => url.endsWith("/revision")).length;
     };
-    const [first, later] = [await triesIn(10_000), await triesIn(10_000)];
-    expect(first).toBeGreaterThan(1);
-    expect(later).toBeLessThan(first);
-    const before = asked.length;
-    await page.getByRole("button", { name: "Try now" }).click();
-    await expect.poll(() => asked.slice(before).filter((url) => url.endsWith("/revision")).length).toBe(1);
+    await page.route("**/__sandbox/**", (route) => route.abort());
+    await runFor(20_000);
+    const connection = page.locator(".connection");
+    expect(await connection.innerText()).toBe("not connected");
+    await page.unroute("**/__sandbox/**");
+    await runFor(3000);
+    expect(await connection.innerText()).toBe("live");
+  });
+
+  test.each(["Story", "Requests"])(
+    "without a server, %s reads nothing, and shows that it is not connected",
+    async (title) => {
+      const { page, server } = await openDashboard({ scenario: "rotation" });
+      await server.close(0);
+      await page.locator(".connection", { hasText: "not connected" }).waitFor();
+      await page.getByRole("link", { name: title, exact: true }).click();
+      await page.evaluate(() => location.assign(location.hash.replace("requests", "requests/req_1")));
+      await page.locator("main").getByText("Not connected.").waitFor();
+      expect(await page.getByText("Reading…").count()).toBe(0);
+    },
+  );
+
+  test("readers with their own colors see which view is the current one, and which key is open", async () => {
+    const { page } = await openDashboard({ view: "/keys/active", context: { forcedColors: "active" } });
+    await page.locator(".row-detail").waitFor();
+    const marked = (selector: string) =>
+      page
+        .locator(selector)
+        .evaluateAll((all) =>
+          all
+            .filter((element) => Number.parseFloat(getComputedStyle(element).borderInlineEndWidth) > 1)
+            .map((element) => element.firstChild?.textContent),
+        );
+    expect(await marked(".views a")).toEqual(["Keys"]);
+    expect(await marked("[data-row]")).toEqual(["active"]);
   });
 
   test("every view's header shows active faults, which it turns off after a question and on again, and the settings, with links to them", async () => {
@@ -192,7 +215,7 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     await header.getByRole("link", { name: "2 faults active" }).waitFor();
     const before = (await ask("/faults")).body.data;
     await header.getByRole("button", { name: "Turn off" }).press("Enter");
-    await page.getByRole("button", { name: "Turn them off" }).press("Enter");
+    await page.getByRole("dialog").getByRole("button", { name: "Turn off" }).press("Enter");
     const undo = page.locator(":focus", { hasText: "Undo" });
     await undo.waitFor();
     expect((await ask("/faults")).body.data).toEqual([]);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import project from "../../package.json" with { type: "json" };
 import { builtIn, endpointsIn, withNames } from "../../src/api/endpoints.js";
-import { predictKey } from "../../src/api/predict.js";
+import { nextRequest } from "../../src/api/predict.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import { checkedOutcomes } from "../../src/check/contract.js";
 import { isLimit } from "../../src/check/run.js";
@@ -196,7 +196,7 @@ function effectsPart(): string {
 const responseWords: Readonly<Record<number, string>> = {
   200: "200 with the key's organization, scopes, limits and usage",
   401: "401 `unauthorized`, the same bytes for all",
-  429: "429 `rate_limited`, a code that is not promised",
+  429: "429 `rate_limited` (the specification leaves this code open)",
 };
 const limitWords: Readonly<Record<string, string>> = {
   "429.per_minute": " (until the next minute)",
@@ -206,7 +206,7 @@ const limitWords: Readonly<Record<string, string>> = {
 function keysPart(): string {
   const sandbox = startFrozen("key-states");
   const ends = [...sandbox.registry.keys.keys()].map(
-    (ref) => [ref, predictKey(sandbox, ref).outcome] as const,
+    (ref) => [ref, nextRequest(sandbox, ref).outcome] as const,
   );
   const all = [...ends, ["unknown", "401.unknown"], ["malformed", "401.malformed"]] as const;
   const responses = new Map<string, string[]>();

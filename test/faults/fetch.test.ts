@@ -55,7 +55,6 @@ function ending(
 async function endingOverExpress(sandbox: Sandbox, then: Fault["then"]): Promise<string> {
   vi.spyOn(console, "error").mockImplementation(() => {});
   const door = await expressDoor.open(faultyScenario(then), { frozen: false });
-  onTestFinished(door.close);
   const other = async () => expect((await door.me({ ref: "other" })).status).toBe(200);
   const sent = door.send({ headers: headersOf(sandbox) });
   const ended = await ending(
@@ -102,6 +101,21 @@ test.each<Fault["then"]>([{ hang: true }, { latency: "1h" }, { slow: 10 }])(
     expect((await failure).message).toBe("enough");
   },
 );
+
+test("a slow response without a body has none, and no media type", async () => {
+  const endpoints = {
+    gone: { method: "DELETE", path: "/gone", status: 204 },
+    none: { path: "/none" },
+  } as const;
+  const sandbox = createSandbox({ scenario: { ...faultyScenario({ slow: 10 }), endpoints } });
+  for (const [method, path] of [
+    ["DELETE", "/gone"],
+    ["GET", "/none"],
+  ] as const) {
+    const response = await sandbox.fetch(base + path, { method, headers: headersOf(sandbox) });
+    expect([response.body, response.headers.get("content-type")]).toEqual([null, null]);
+  }
+});
 
 test("sandbox.fetch fails as Node's own fetch does when the connection is reset", async () => {
   const sandbox = createSandbox({ scenario: faultyScenario({ reset: true }) });

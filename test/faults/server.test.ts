@@ -1,15 +1,15 @@
 import { get } from "node:https";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Fault } from "../../src/index.js";
-import { startServer } from "../../src/server/index.js";
 import { mePath } from "../support/doors.js";
 import { scenarioWith } from "../support/faulty.js";
 import { requested } from "../support/requested.js";
+import { served } from "../support/servers.js";
 
 test.each<Fault["then"]>([{ hang: true }, { latency: "1m" }, { slow: 1 }])(
   "a server with requests that meet %j stops within the grace",
   async (then) => {
-    const server = await startServer({ scenario: scenarioWith([{ then }]) });
+    const server = await served({ scenario: scenarioWith([{ then }]) });
     const headers = { "x-api-key": server.sandbox.secret("main") };
     const open = Array.from({ length: 20 }, () =>
       fetch(server.url + mePath, { headers }).then((response) => response.text()),
@@ -22,7 +22,7 @@ test.each<Fault["then"]>([{ hang: true }, { latency: "1m" }, { slow: 1 }])(
 );
 
 const server = () =>
-  startServer({
+  served({
     tls: true,
     // Written out here, so that its types are checked as a user's are.
     scenario: {
@@ -44,8 +44,7 @@ const server = () =>
   });
 
 test("faults under TLS: a connection that ends, a body that breaks off, and the rest as without", async () => {
-  const { url, certificate, sandbox, close } = await server();
-  onTestFinished(() => close(0));
+  const { url, certificate, sandbox } = await server();
   const call = (ref: "main" | "other", number: number) =>
     new Promise<string>((resolve) => {
       const headers = { "x-api-key": sandbox.secret(ref) };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSandbox } from "../../src/index.js";
+import { createSandbox, type Scenario } from "../../src/index.js";
 import { serveControl } from "../control/client.js";
 import { mePath } from "../support/send.js";
 
@@ -37,6 +37,52 @@ test.each([
   const [code, details] = failureOf(() => sandbox.expect(expectation));
   const outcomes = details.nearest.map(({ outcome }: { outcome: string }) => outcome);
   expect([code, details.found, outcomes]).toEqual(["expectation_failed", found, nearest]);
+});
+
+test("a request without a key of the sandbox is found by the word for it, also under a fault", async () => {
+  const sandbox = createSandbox({ frozen: true });
+  const send = (init?: RequestInit) =>
+    sandbox.fetch(`https://api.example${mePath}`, init).catch(() => undefined);
+  await send();
+  await send(headers(sandbox.secret("malformed")));
+  await send(headers(sandbox.secret("unknown")));
+  sandbox.faults.set([{ then: { reset: true } }]);
+  await send();
+  for (const [key, count] of [
+    ["none", 2],
+    ["malformed", 1],
+    ["unknown", 1],
+  ] as const) {
+    expect(sandbox.expect({ key, count })).toBe(count);
+    expect(sandbox.requests.list({ key })).toHaveLength(count);
+  }
+  expect(sandbox.expect({ key: "none", outcome: "fault.reset", count: 1 })).toBe(1);
+});
+
+test("an outcome that the sandbox does not have is refused with its hint", async () => {
+  const endpoints = { listConsents: { path: "/consents" } };
+  const sandbox = createSandbox({ scenario: { version: 1, extends: "active", endpoints } as Scenario });
+  expect(sandbox.expect({ outcome: "200.listConsents", count: 0 })).toBe(0);
+  for (const [outcome, meant] of [
+    ["200.tset", "200.test"],
+    ["200.listConsent", "200.listConsents"],
+  ] as const)
+    for (const ask of [() => sandbox.expect({ outcome, count: 0 }), () => sandbox.requests.list({ outcome })])
+      expect(ask).toThrow(
+        expect.objectContaining({
+          code: "validation_failed",
+          message: expect.stringContaining(`Did you mean "${meant}"`),
+        }),
+      );
+  const { ask } = await serveControl();
+  for (const path of [
+    "/expect?outcome=200.nosuch&count=0",
+    "/requests?outcome=200.nosuch",
+    "/expect?key=nosuch",
+  ])
+    expect([path, (await ask(path)).status]).toEqual([path, path.includes("key") ? 404 : 422]);
+  for (const path of ["/expect?key=none&count=0", "/expect?key=unknown&count=0", "/requests?key=malformed"])
+    expect([path, (await ask(path)).status]).toEqual([path, 200]);
 });
 
 test("expect checks its input, and shows at most five requests", async () => {

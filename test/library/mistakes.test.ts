@@ -20,6 +20,21 @@ test("unknown options are rejected by name", async () => {
   await expect(startServer({ prot: 1 } as object)).rejects.toThrow(unknownOption("prot"));
 });
 
+test.each<[what: string, value: unknown, fix: RegExp]>([
+  ["nothing", undefined, /found nothing: pass what createSandbox returns/],
+  ["null", null, /found nothing/],
+  ["a name", "key-states", /found "key-states"/],
+  ["options", { scenario: "key-states" }, /found a mapping/],
+  ["a promise", Promise.resolve(createSandbox()), /found a promise: await it/],
+  ["a server", { url: "http://127.0.0.1:1", sandbox: createSandbox() }, /pass its sandbox/],
+  ["a function", createSandbox, /found a function/],
+  ["a spread sandbox", { ...createSandbox() }, /found a mapping: .* no copy/],
+  ["a snapshot", createSandbox().snapshot(), /found a mapping/],
+])("handlers are not made of what is no sandbox: %s", (_what, value, fix) => {
+  const make = () => createHandlers(value as ReturnType<typeof createSandbox>);
+  expect(make).toThrow(expect.objectContaining({ code: "usage", message: expect.stringMatching(fix) }));
+});
+
 test.each([99_999, -1, 1.5, "http"])("a server on the port %j is rejected", async (port) => {
   await expect(startServer({ port } as object)).rejects.toThrow(unknownOption("port"));
 });

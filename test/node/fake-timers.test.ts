@@ -1,9 +1,9 @@
-import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Scenario } from "../../src/index.js";
-import { startServer } from "../../src/server/index.js";
 import { control } from "../support/call-control.js";
 import { type Door, doors, mePath } from "../support/doors.js";
 import { expressDoor } from "../support/express-door.js";
+import { served } from "../support/servers.js";
 
 // Whatever a test runner replaces of the globals: the sandbox's clock moves with it, and nothing waits for it.
 
@@ -42,8 +42,7 @@ const fakes: readonly (readonly [title: string, fakes: Fakes])[] = [
 /** Meets each kind of response while fake timers are there, and lets a week pass. */
 async function meetAll(open: Door["open"], config: Fakes): Promise<void> {
   vi.useFakeTimers(config);
-  const { sandbox, me, close } = await open(scenario, { frozen: false });
-  onTestFinished(close);
+  const { sandbox, me } = await open(scenario, { frozen: false });
   const ask = async (ref: string) => (await me({ ref })).status;
   for (let i = 0; i < 2; i++) {
     const responses = [await ask("main"), await ask("revoked"), await ask("limited"), await ask("slow")];
@@ -64,7 +63,7 @@ describe.each(fakes)("while fake timers replace %s", (_title, config) => {
 
   test("the control plane is loaded and responds, and the server closes", async () => {
     vi.useFakeTimers(config);
-    const server = await startServer({ scenario });
+    const server = await served({ scenario });
     expect((await control(server.controlUrl, "GET /nothing")).status).toBe(404);
     expect((await control(server.controlUrl, "POST /reset", {})).status).toBe(200);
     await fetch(server.url + mePath);
@@ -77,7 +76,7 @@ describe.each(fakes)("while fake timers replace %s", (_title, config) => {
   test("a stop cuts off what is still open after its grace", async () => {
     vi.useFakeTimers(config);
     const faults = [{ then: { hang: true as const } }];
-    const server = await startServer({ scenario: { ...scenario, faults } });
+    const server = await served({ scenario: { ...scenario, faults } });
     const response = fetch(server.url + mePath).then(
       () => "responded",
       () => "cut off",

@@ -98,9 +98,9 @@ describe.each([
     };
     const end = await run(code, { takeSignals, onOutput, ...(isLate && { isLate }) });
     const kill = vi.spyOn(process, "kill");
+    onTestFinished(() => kill.mockRestore());
     for (const signal of ["SIGTERM", "SIGTERM", "SIGTERM"] as const) send(signal);
     expect(kill).not.toHaveBeenCalled();
-    kill.mockRestore();
     return [end, output];
   };
   const onSignals = "trap 'exit 5' INT; trap 'exit 6' TERM";

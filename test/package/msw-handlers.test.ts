@@ -1,4 +1,8 @@
+import { once } from "node:events";
+import { get } from "node:https";
+import { syncBuiltinESMExports } from "node:module";
 import { getResponse } from "msw";
+import { setupServer } from "msw/node";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createSandbox } from "../../src/index.js";
 import { createHandlers, handlers, sandbox as readySandbox } from "../../src/integrations/msw.js";
@@ -75,4 +79,16 @@ test("the ready handlers respond from the ready sandbox", async () => {
   });
   expect((await getResponse(handlers, request))?.status).toBe(401);
   expect(readySandbox.requests.list().map(({ outcome }) => outcome)).toEqual(["401.revoked"]);
+});
+
+test("functions of node:https that are imported by name reach the sandbox after syncBuiltinESMExports", async () => {
+  const server = setupServer(...createHandlers(sandbox));
+  server.listen({ onUnhandledRequest: "error" });
+  onTestFinished(() => {
+    server.close();
+    syncBuiltinESMExports();
+  });
+  syncBuiltinESMExports();
+  const [response] = await once(get("https://api.example/v1/relying-party/me", { headers }), "response");
+  expect(response.resume().statusCode).toBe(200);
 });

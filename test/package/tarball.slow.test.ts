@@ -71,7 +71,7 @@ describe("the tarball", () => {
       /^examples\/(?:[a-z0-9-]+\/){0,2}[\w.-]+\.(?:md|[cm]?js|json|py|java|go|mod|xml|ya?ml|cfg)$/,
       /^examples\/deploy\/(?:nginx\.conf|svc-sandbox@\.service)$/,
       /^fixtures\/(?:README\.md|farmers\.(?:csv|geojson)|(?:farmers|organizations)\.(?:json|d\.cts))$/,
-      /^packaging\/(?:go|java|python)\/(?:[\w/]+\/)?(?:go\.mod|pom\.xml|pyproject\.toml|\w+\.(?:go|java|py))$/,
+      /^packaging\/(?:go|java|python)\/(?:[\w/-]+\/)?(?:go\.mod|pom\.xml|pyproject\.toml|\w+\.(?:go|java|py)|org\.junit\.platform\.launcher\.\w+)$/,
       /^dist\/(?:(?:scenario|certificate)\.schema\.json|openapi\.json|sbom\.cdx\.json|THIRD-PARTY-NOTICES\.txt|cjs\/package\.json)$/,
       /^dist\/(?:esm|cjs|browser)\/[\w.-]+\.js$/,
       /^dist\/(?:esm|cjs)\/[\w-]+\.d\.ts$/,

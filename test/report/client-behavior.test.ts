@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { parse } from "yaml";
 import { createSandbox, type Duration, type Sandbox, type Scenario } from "../../src/index.js";
 import { type AdviceId, adviceIds } from "../../src/rules/advice.js";
+import { parseDuration } from "../../src/rules/time.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { parseDuration } from "../../src/scenario/format/fields.js";
 import { coverage, ofFirst } from "../support/coverage.js";
 import { type Door, doors, type Sent } from "../support/doors.js";
 import { sendOnSocket } from "../support/exchange.js";
@@ -61,16 +61,10 @@ function scenarioOf({ faults = [], assumptions, limits, pinned }: ClientCase): S
 
 /** Opens a door; connections to a socket stay open unless a request is to be `fresh`. */
 async function openDoor(door: Door, scenario: Scenario) {
-  const { sandbox, send: sendNew, close, port } = await door.open(scenario, { now: "2026-03-02T09:00:20Z" });
-  if (port === undefined) {
-    onTestFinished(close);
-    return { sandbox, send: sendNew, sendNew };
-  }
+  const { sandbox, send: sendNew, port } = await door.open(scenario, { now: "2026-03-02T09:00:20Z" });
+  if (port === undefined) return { sandbox, send: sendNew, sendNew };
   const agent = new Agent({ keepAlive: true, scheduling: "fifo" });
-  onTestFinished(async () => {
-    agent.destroy();
-    await close();
-  });
+  onTestFinished(() => agent.destroy());
   return { sandbox, send: sendOnSocket(port, agent), sendNew };
 }
 

@@ -12,8 +12,9 @@ import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import { advanceClock, clearRequests } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecrets } from "../../src/sandbox/secrets.js";
-import { enter, resetSandbox, stateAtStart } from "../../src/sandbox/start.js";
+import { restartSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
+import { resolveSource } from "../../src/scenario/parse-scenario.js";
 import { coverage, coverageText } from "../support/coverage.js";
 import { runs } from "../support/property-seed.js";
 import { asked, mePath } from "../support/send.js";
@@ -89,16 +90,10 @@ function play(happenings: readonly Happening[]): number {
   let max = 0;
   for (const one of happenings) {
     if (one.what === "ask") ask(sandbox, one);
-    else if (one.what === "reset") resetSandbox(sandbox);
+    else if (one.what === "reset") restartSandbox(sandbox);
     else if (one.what === "advance") advanceClock(sandbox, one.times * 60_000);
     else if (one.what === "exchange")
-      enter(
-        sandbox,
-        stateAtStart(bundledScenarios[one.odd < 5 ? "rotation" : "bad-day"], {
-          platform: sandbox.platform,
-          conditions: undefined,
-        }),
-      );
+      restartSandbox(sandbox, {}, resolveSource(one.odd < 5 ? "rotation" : "bad-day"));
     else {
       clearRequests(sandbox);
       heard = [];

@@ -7,7 +7,6 @@ import { parseReport } from "../../src/report/report-shape.js";
 import { unmetThresholds } from "../../src/report/thresholds.js";
 import { faultKinds } from "../../src/rules/fault-effects.js";
 import { escapeControls } from "../../src/rules/terminal-text.js";
-import { startServer } from "../../src/server/index.js";
 import { coverageText, promisedCount } from "../support/coverage.js";
 import { type Misbehave, probeKeys, serveProbed } from "../support/probed-server.js";
 import { converse } from "../support/raw-socket.js";
@@ -58,7 +57,7 @@ async function makeHostileReport() {
     revoked: { environment: "test", state: "revoked" },
     pinned: { environment: "live", secret: "SVC_live_PinnedPinnedPinned" },
   } as const;
-  const server = await startServer({
+  const server = await served({
     scenario: { version: 1, name, organizations: { bank: { type: "bank", keys } } },
   });
   const { sandbox } = server;
@@ -80,7 +79,6 @@ async function makeHostileReport() {
     await send(`GET ${mePath}/${key}/${encoded}/<b>|x|@you\u009b31m\`c\`_e_`, `x-api-key: ${key}`);
     await send(`DELETE /${key}?${key}`, `x-api-key: ${key}`, `Authorization: Basic ${btoa(key)}`);
   }
-  await server.close(0);
   return { report: sandbox.report(), keys: secrets };
 }
 
@@ -245,7 +243,7 @@ test("a client that covers every promised outcome has no advice, and is pointed 
   const report = sandbox.report();
   const text = renderReport(report, "text");
   expect(text).toMatch(new RegExp(`\n${coverageText(promisedCount)}\\. No advice; \\d notes\\.\n$`));
-  expect(text).toMatch(/^Every promised outcome is covered\. Next: /m);
+  expect(text).toMatch(/^Every promised outcome is covered\.$/m);
   expect(unmetThresholds(report, { minCoverage: 100, failOn: "warning" })).toEqual([]);
   sandbox.faults.set([{ then: { status: 503 } }]);
   await sandbox.fetch(`https://any.example${mePath}`);

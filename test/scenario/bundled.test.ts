@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
-import { predictKey } from "../../src/api/predict.js";
+import { nextRequest } from "../../src/api/predict.js";
 import { faultOutcomes, type OutcomeId, outcomes } from "../../src/rules/outcomes.js";
 import { defaultKeyRef, scenarioSecret } from "../../src/sandbox/secrets.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
@@ -44,12 +44,12 @@ test("the bundled scenarios are the files in scenarios/, each with a first comme
 
 test.each(names)("the default key of %s is in the state that its name promises", (name) => {
   const ref = defaultKeyRef(bundledScenarios[name]);
-  expect(ref && [ref, predictKey(startFrozen(name), ref).outcome]).toEqual(defaultKeys[name]);
+  expect(ref && [ref, nextRequest(startFrozen(name), ref).outcome]).toEqual(defaultKeys[name]);
 });
 
 test("key-states has a key for every promised outcome that a key can lead to", () => {
   const sandbox = startFrozen("key-states");
-  const covered = [...sandbox.registry.keys.keys()].map((ref) => predictKey(sandbox, ref).outcome);
+  const covered = [...sandbox.registry.keys.keys()].map((ref) => nextRequest(sandbox, ref).outcome);
   const withoutKey = ["401.missing", "401.malformed", "401.unknown"];
   const owed = outcomes.filter(({ id, promised }) => promised && !withoutKey.includes(id));
   expect([...new Set(covered)].sort()).toEqual(owed.map(({ id }) => id).sort());

@@ -121,3 +121,71 @@ test("extends merges endpoints by name and field, bodies as a whole; null remove
   const [problem] = problemsOf("d: null", "version: 1\nextends: base.yaml\n", { load });
   expect(problem?.slice(0, 3)).toEqual(["endpoint_contradiction", "endpoints.d", 5]);
 });
+
+/** The places of the problems when these texts extend each other, the first one the last. */
+function placesIn(...texts: readonly string[]) {
+  const load = (name: string) => ({ text: texts[Number(name)] ?? "", file: name });
+  try {
+    return parseScenario(texts[0] ?? "", { file: "0", load }) && [];
+  } catch (error) {
+    if (!(error instanceof ScenarioError)) throw error;
+    return error.problems.map(({ path, file, line }) => [path, file, line]);
+  }
+}
+
+const file = (members: string, extended?: number) =>
+  `version: 1\n${extended === undefined ? "" : `extends: "${extended}"\n`}${members}\n`;
+const keysOf = (keys: string) => `organizations: { bank: { type: bank, keys: { ${keys} } } }`;
+const withBody = file(`${rest}endpoints: { a: { path: /a, body: 1 }, b: { path: /b } }`);
+
+test.each<[what: string, texts: readonly string[], places: unknown]>([
+  [
+    "a status over a body",
+    [file("endpoints: { a: { status: 204 } }", 1), withBody],
+    ["endpoints.a.status", "0", 3],
+  ],
+  [
+    "a body over a status",
+    [file("endpoints: { b: { body: 1 } }", 1), file(`${rest}endpoints: { b: { path: /b, status: 204 } }`)],
+    ["endpoints.b.body", "0", 3],
+  ],
+  [
+    "a status in the middle of three",
+    [file("description: Third.", 1), file("endpoints: { a: { status: 204 } }", 2), withBody],
+    ["endpoints.a.status", "1", 3],
+  ],
+  ["a path", [file("endpoints: { a: { path: /b } }", 1), withBody], ["endpoints.a.path", "0", 3]],
+  [
+    "a state over a replacement",
+    [
+      file(keysOf("old: { state: active }"), 1),
+      file(
+        keysOf("old: { environment: test, state: retiring, replaced_by: new }, new: { environment: test }"),
+      ),
+    ],
+    ["organizations.bank.keys.old.state", "0", 3],
+  ],
+  [
+    "an environment over a secret",
+    [
+      file(keysOf("main: { environment: live }"), 1),
+      file(keysOf("main: { environment: test, secret: SVC_test_sbx1234567890 }")),
+    ],
+    ["organizations.bank.keys.main.environment", "0", 3],
+  ],
+])("a contradiction is shown where it was written last: %s", (_what, texts, place) => {
+  expect(placesIn(...texts)).toEqual([place]);
+});
+
+test("below extends, body: null removes a body, and is JSON's null if there is none", () => {
+  const load = () => ({ text: withBody, file: "1" });
+  const own = file(
+    "endpoints: { a: { status: 204, body: null }, b: { body: null }, c: { path: /c, body: null } }",
+    1,
+  );
+  expect(parseScenario(own, { load }).endpoints).toEqual({
+    a: { path: "/a", status: 204 },
+    b: { path: "/b", body: null },
+    c: { path: "/c", body: null },
+  });
+});

@@ -52,6 +52,23 @@ test("everything that is wrong with the shape is reported at once, from top to e
   ]);
 });
 
+test.each([
+  ["name", "name: >\n  Village Bank\n"],
+  ["default_key", "default_key: |\n  main\n"],
+  ["organizations.bank.name", "organizations:\n  bank:\n    name: >\n      Village Bank\n    type: bank\n"],
+  [
+    "organizations.bank.keys.a.secret",
+    "organizations:\n  bank:\n    type: bank\n    keys:\n      a:\n        environment: test\n        secret: |\n          SVC_test_sbx1234\n",
+  ],
+  ["clock.now", "clock:\n  now: >\n    2026-03-02T09:00:00Z\n"],
+])("%s is one line, and the hint for a line end is the block without it", (path, members) => {
+  const text = `version: 1\n${members}`;
+  const problem = problemsOf(text).find((one) => one.path === path);
+  expect(problem).toMatchObject({ hint: expect.stringContaining(">- or |-") });
+  const corrected = problemsOf(text.replace(/([>|])\n/, "$1-\n"));
+  expect(corrected.filter((one) => one.path === path && one.code !== "unknown_key_ref")).toEqual([]);
+});
+
 test("no hint offers a field that only snapshots write", () => {
   const schema = scenarioJsonSchema([]);
   const written = membersIn(withoutSnapshots(schema));

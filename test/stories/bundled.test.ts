@@ -1,12 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { storySender } from "../../src/api/story-sender.js";
+import { tryNextStep } from "../../src/api/story/run-story.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import type { Profile } from "../../src/rules/assumptions.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecrets } from "../../src/sandbox/secrets.js";
 import { startSandbox } from "../../src/sandbox/start.js";
 import type { PlayedStep, StoryStep } from "../../src/sandbox/steps.js";
-import { tryNextStep } from "../../src/sandbox/story/run-step.js";
 import { type ScenarioName, scenarioNames } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { withStory } from "../../src/scenario/stories.js";
@@ -29,7 +28,7 @@ function tellInCore(scenario: Scenario, options = {}): Told {
   const sandbox = openStory(scenario, options);
   const steps: PlayedStep[] = [];
   for (;;) {
-    const told = tryNextStep(sandbox, storySender(sandbox));
+    const told = tryNextStep(sandbox);
     if (told === undefined) return { sandbox, steps };
     steps.push(told);
   }
@@ -62,7 +61,7 @@ describe.each(scenarioNames)("the story of %s", (name) => {
     const steps: PlayedStep[] = [];
     for (;;) {
       time += 20_000;
-      const told = tryNextStep(state, storySender(state));
+      const told = tryNextStep(state);
       if (told === undefined) break;
       steps.push(told);
     }

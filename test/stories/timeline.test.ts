@@ -29,7 +29,7 @@ const codeOf = (body: string): string | undefined => JSON.parse(body).error?.cod
 
 describe.each(doors)("a timeline ($name)", ({ open }) => {
   test("things happen as the clock passes them, each at its own instant", async () => {
-    const { me, sandbox, send, close } = await open(scenario);
+    const { me, sandbox, send } = await open(scenario);
     const state = stateOf(sandbox);
     runDue(state);
     expect((await me({ ref: "main" })).status).toBe(200);
@@ -54,7 +54,6 @@ describe.each(doors)("a timeline ($name)", ({ open }) => {
     state.clock.set(Date.parse("2026-03-02T11:30:00Z"));
     expect((await send({})).status).toBe(401);
     expect(state.registry.key("next").key.revokedAt).toBe(Date.parse("2026-03-02T11:00:00Z"));
-    await close();
   });
 });
 

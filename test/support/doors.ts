@@ -1,13 +1,14 @@
 import { setupServer } from "msw/node";
+import { onTestFinished } from "vitest";
 import type { Sandbox, SandboxOptions, Scenario, ScenarioName } from "../../src/index.js";
 import { createSandbox } from "../../src/index.js";
 import { createHandlers } from "../../src/integrations/msw.js";
 import { type NodeSandboxOptions, startInNode } from "../../src/node/platform.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { startServer } from "../../src/server/index.js";
 import { sendOnSocket } from "./exchange.js";
 import { type Seen, type Send, sendWithFetch } from "./send.js";
+import { served } from "./servers.js";
 
 export { headerOf, mePath, type Seen, type Sent } from "./send.js";
 
@@ -18,11 +19,10 @@ export interface Client {
   readonly send: Send;
   /** `GET /v1/relying-party/me` with the key of a ref, with a header as given, or without a key. */
   readonly me: (key?: { ref: string } | { header: string }) => Promise<Seen>;
-  readonly close: () => Promise<void>;
   readonly port?: number;
 }
 
-/** An entry point through which a client of this process reaches a sandbox. */
+/** An entry point through which a client of this process reaches a sandbox until the test is over. */
 export interface Door {
   readonly name: string;
   readonly open: (scenario: ScenarioName | Scenario, options?: OpenOptions) => Promise<Client>;
@@ -33,11 +33,10 @@ export function openSandbox(scenario: ScenarioName | Scenario, options: OpenOpti
   return createSandbox({ scenario, frozen: true, ...options });
 }
 
-export function clientOf(sandbox: Sandbox, send: Send, close: () => Promise<void> = async () => {}): Client {
+export function clientOf(sandbox: Sandbox, send: Send): Client {
   return {
     sandbox,
     send,
-    close,
     me(key) {
       if (key === undefined) return send({});
       return send({ headers: { "x-api-key": "ref" in key ? sandbox.secret(key.ref) : key.header } });
@@ -59,16 +58,17 @@ const msw: Door = {
     const baseUrl = "https://api.example";
     const server = setupServer(...createHandlers(sandbox, { baseUrl }));
     server.listen({ onUnhandledRequest: "error" });
-    return clientOf(sandbox, sendWithFetch(fetch, baseUrl), async () => server.close());
+    onTestFinished(() => server.close());
+    return clientOf(sandbox, sendWithFetch(fetch, baseUrl));
   },
 };
 
 const socket: Door = {
   name: "socket",
   async open(scenario, options) {
-    const { sandbox, url, close } = await startServer({ scenario, frozen: true, ...options });
+    const { sandbox, url } = await served({ scenario, frozen: true, ...options });
     const port = Number(new URL(url).port);
-    return { ...clientOf(sandbox, sendOnSocket(port), () => close()), port };
+    return { ...clientOf(sandbox, sendOnSocket(port)), port };
   },
 };
 

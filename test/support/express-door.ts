@@ -2,6 +2,8 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createMiddleware } from "@mswjs/http-middleware";
 import express from "express";
+import { onTestFinished } from "vitest";
+import type { Sandbox } from "../../src/index.js";
 import { createHandlers } from "../../src/integrations/msw.js";
 import { clientOf, type Door, openSandbox } from "./doors.js";
 import { sendOnSocket } from "./exchange.js";
@@ -11,16 +13,21 @@ export const expressDoor: Door = {
   name: "express",
   async open(scenario, options) {
     const sandbox = openSandbox(scenario, options);
-    const app = express();
-    app.disable("x-powered-by");
-    // Its types mean msw's CommonJS half, ours the other one; the handlers are the same.
-    app.use(createMiddleware(...(createHandlers(sandbox) as never[])));
-    const server = app.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const { port } = server.address() as AddressInfo;
-    return clientOf(sandbox, sendOnSocket(port), async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    });
+    return clientOf(sandbox, sendOnSocket(await mountInExpress(sandbox)));
   },
 };
+
+/** Starts an Express app with the sandbox in it, for this test, and returns its port. */
+export async function mountInExpress(sandbox: Sandbox): Promise<number> {
+  const app = express();
+  app.disable("x-powered-by");
+  // Its types mean msw's CommonJS half, ours the other one; the handlers are the same.
+  app.use(createMiddleware(...(createHandlers(sandbox) as never[])));
+  const server = app.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return (server.address() as AddressInfo).port;
+}

@@ -16,6 +16,7 @@ export const withEndpoints = {
       path: "/v1/relying-party/consents/{id}",
       body: { data: { id: "c-1" } },
     },
+    acceptConsent: { method: "PUT", path: "/v1/relying-party/consents/{id}", status: 202 },
     endConsent: { method: "DELETE", path: "/v1/relying-party/consents/{id}", status: 204 },
   },
   organizations: {

@@ -75,6 +75,19 @@ test("the refs of keys that a timeline makes are known to the compiler", () => {
   expectTypeOf(sandbox.secret).parameter(0).toEqualTypeOf<"main" | "next" | "ci" | "malformed" | "unknown">();
 });
 
+test("KeyRef has what secret accepts, and calls that need a key of the scenario take no other word", () => {
+  const sandbox = createSandbox({ scenario: "rotation" });
+  expectTypeOf<KeyRef<"rotation">>().toEqualTypeOf<Parameters<typeof sandbox.secret>[0]>();
+  // @ts-expect-error no key has this ref
+  sandbox.keys.revoke("unknown");
+});
+
+test("an editor suggests the successes of /me among outcomes", () => {
+  expectTypeOf<"200.test">().toEqualTypeOf<Extract<OutcomeId, "200.test">>();
+  expectTypeOf<"201.createConsent">().toExtend<OutcomeId>();
+  expectTypeOf<"203.any">().not.toExtend<OutcomeId>();
+});
+
 test("any sandbox takes any ref, and can be one whose refs are known", () => {
   const sandbox: Sandbox = createSandbox({ scenario: "rotation" });
   sandbox.keys.revoke("nope");

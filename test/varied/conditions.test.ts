@@ -7,7 +7,7 @@ import type { Profile } from "../../src/rules/assumptions.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import type { RunConditions } from "../../src/runs/conditions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
-import { resetSandbox } from "../../src/sandbox/start.js";
+import { restartSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { serve } from "../../src/server/serve.js";
 import { control as callControl } from "../support/call-control.js";
@@ -147,6 +147,6 @@ test("a fault of a run comes before the scenario's, which counts its requests as
   expect(seen.map(({ hit }) => hit)).toEqual(["200.test", undefined, undefined]);
   operations.faults(sandbox, []);
   expect(statuses()).toEqual([200, 200, 200]);
-  resetSandbox(sandbox);
+  restartSandbox(sandbox);
   expect(statuses()).toEqual([503, 500, 200]);
 });

@@ -1,5 +1,6 @@
 """Gives each test its own svc-sandbox: pytest's fixture `svc_sandbox`, or `Server` for other runners. Python 3.8 or later."""
 
+import http.client
 import json
 import os
 import pathlib
@@ -121,9 +122,21 @@ class _Process:
         """Waits until it has ended, and returns what it wrote on stderr."""
         self._process.wait()
         self._process.stdout.close()
-        with self._errors as errors:
-            errors.seek(0)
-            return errors.read()
+        with self._errors:
+            return self._written()
+
+    def _written(self):
+        self._errors.seek(0)
+        return self._errors.read()
+
+    def _why_ended(self):
+        """Why it did not respond, if it has ended; None if it runs."""
+        try:
+            code = self._process.wait(timeout=1)
+        except subprocess.TimeoutExpired:
+            return None
+        last = "".join(f"\n{line}" for line in self._written().splitlines()[-20:])
+        return f"svc-sandbox ended with code {code}{last}"
 
     def send(self, method, path, body=None):
         headers = {"Content-Type": "application/json"}
@@ -136,6 +149,8 @@ class _Process:
                 text, kind = response.read().decode(), response.headers.get_content_type()
         except urllib.error.HTTPError as error:
             raise RuntimeError(f"{method} {path}: {error.read().decode()}") from None
+        except (OSError, http.client.HTTPException) as error:
+            raise RuntimeError(self._why_ended() or f"{method} {path}: {error}") from None
         if kind != "application/json":
             return text or None
         value = json.loads(text)

@@ -1,6 +1,8 @@
 """The fixture `svc_sandbox`, also for pytest-xdist, and the option --min-coverage."""
 
+import argparse
 import os
+import re
 
 import pytest
 
@@ -14,8 +16,14 @@ _lines = []
 
 def pytest_addoption(parser):
     words = "fail if the tests that use svc_sandbox cover fewer of the outcomes that the API promises"
-    default = os.environ.get("SVC_SANDBOX_MIN_COVERAGE")
-    parser.getgroup("svc-sandbox").addoption("--min-coverage", type=float, default=default, metavar="PERCENT", help=words)
+    default = os.environ.get("SVC_SANDBOX_MIN_COVERAGE") or None
+    parser.getgroup("svc-sandbox").addoption("--min-coverage", type=_percent, default=default, metavar="PERCENT", help=words)
+
+
+def _percent(text):
+    if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
+        return float(text)
+    raise argparse.ArgumentTypeError(f"{text!r}, or the value of SVC_SANDBOX_MIN_COVERAGE, is not a percentage such as 80 or 80.5")
 
 
 def pytest_configure(config):
@@ -47,8 +55,12 @@ def svc_sandbox(request, monkeypatch):
     sandbox = _started().sandbox(**(marker.kwargs if marker else {}))
     monkeypatch.setenv("SVC_BASE_URL", sandbox.base_url)
     yield sandbox
+    try:
+        requests = sandbox.control("GET", "/requests")
+    except RuntimeError as error:
+        raise pytest.fail.Exception(str(error), pytrace=False) from None
     # pytest shows this if the test fails.
-    for sent in sandbox.control("GET", "/requests"):
+    for sent in requests:
         print(f"{sent['method']} {sent['path']} {sent['key'] or 'no known key'}: {sent['outcome']}")
     sandbox.close()
 
@@ -59,7 +71,8 @@ def pytest_testnodedown(node):
     _reports.extend(getattr(node, "workeroutput", {}).get("svc_sandbox", ()))
 
 
-@pytest.hookimpl(tryfirst=True)
+# After pytest has ended the fixtures, also of a session that Ctrl-C stopped.
+@pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session, exitstatus):
     config, minimum = session.config, session.config.getoption("--min-coverage")
     # Under exec, the report is that of exec.

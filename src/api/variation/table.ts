@@ -277,6 +277,7 @@ export const variationTable: readonly VariationRow[] = [
   ...headerRows,
 ];
 
+// Of the digits of a request id, which it keeps.
 function uuidOf(digits: string): string {
   const padded = digits + digits.slice(0, 6);
   return `${padded.slice(0, 8)}-${padded.slice(8, 12)}-4${padded.slice(12, 15)}-a${padded.slice(15, 18)}-${padded.slice(18, 30)}`;

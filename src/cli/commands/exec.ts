@@ -107,7 +107,7 @@ export const execCommand = declareCommand({
     const sandbox = startNamed(loaded, flags, conditions && conditionedRun(conditions, folder.claim));
     // A test may clear the requests to count its own; the report covers all tests.
     const counters = new Counters();
-    counters.rerun = { certify: [io.program, "certify", ...words].join(" "), command: commandLine(rest) };
+    counters.rerun = rerunOf(call);
     const triedPaths = new Set<string>();
     sandbox.counters.passOnTo({
       countUnread: () => counters.countUnread(),
@@ -143,6 +143,10 @@ export const execCommand = declareCommand({
   },
 });
 
+function rerunOf({ words, rest, io }: Pick<ExecCall, "words" | "rest" | "io">): Counters["rerun"] {
+  return { certify: [io.program, "certify", ...words].join(" "), command: commandLine(rest) };
+}
+
 /** How many different requests the message shows if none reached an endpoint. */
 const maxTried = 5;
 
@@ -158,15 +162,18 @@ async function deliverReport(
   report: Report,
   unmet: readonly UnmetThreshold[],
   targets: readonly ReportTarget[],
-  { flags, io }: ExecCall,
+  call: ExecCall,
   problems: string,
 ): Promise<boolean> {
+  const { flags, io } = call;
   const { quiet = false, format = "text" } = flags;
+  const { certify, command } = rerunOf(call);
   const style = io.stderr.style();
   const print = (text: string) => io.stderr.write(redactKeys(text));
   const say = (text: string) => io.stderr.say(redactKeys(text));
   const why = problems || whyNoRequest(io, flags);
-  const how = { failures: unmet, hint: `The command has sent no request. ${why}` };
+  const hint = `The command has sent no request. ${why}`;
+  const how = { failures: unmet, hint, next: `${certify} -- ${command}` };
   const inFormat = (as: ReportFormat) => renderReport(report, as, how);
   const failures = await writeTargets(targets, inFormat, execReportFiles, io);
   const isInFull = failures.length > 0 || (targets.length === 0 && !quiet);

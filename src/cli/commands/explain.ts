@@ -1,9 +1,8 @@
-import { presentedAs } from "../../api/call.js";
+import { me } from "../../api/endpoints/me.js";
 import { endpointNamed } from "../../api/endpoints.js";
-import { expectedCode } from "../../api/messages.js";
-import { causeOf, predictHeader } from "../../api/predict.js";
+import { nextRequest, whatToDoAbout } from "../../api/predict.js";
 import { checkResults } from "../../api/request-details.js";
-import { ControlClient, findSandbox, type RunningKey } from "../../node/clients/control-client.js";
+import { ControlClient, findSandbox } from "../../node/clients/control-client.js";
 import { nodePlatform } from "../../node/platform.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { type CheckResult, checkLines, responseFacts } from "../../report/request-text.js";
@@ -13,18 +12,17 @@ import {
   formOfKey,
   isMarked,
   isSandboxKey,
+  isWellFormedKey,
   keyPrefixes,
   parseApiKey,
 } from "../../rules/api-key.js";
 import { authorizationChecks } from "../../rules/authorize.js";
 import { SandboxError } from "../../rules/errors.js";
-import { mePath, type OutcomeId, outcomeOf } from "../../rules/outcomes.js";
+import { type OutcomeId, outcomeOf } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { didYouMean, listed, quote } from "../../rules/schema/words.js";
-import { isoOf } from "../../sandbox/clock.js";
-import type { Endpoint } from "../../sandbox/endpoint.js";
-import type { SandboxState } from "../../sandbox/sandbox.js";
-import { secretFor } from "../../sandbox/story/run-step.js";
+import { isoOf } from "../../rules/time.js";
+import { fingerprintFor } from "../../sandbox/secrets.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import { isReserved, reservedKeyRefs } from "../../scenario/format/fields.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
@@ -79,8 +77,8 @@ export const explainCommand = declareCommand({
       io.stdout.say(redactKeys(`${text}\n`));
       return;
     }
-    const keys = client ? await askedKeys(client, word, endpoint) : await ownKeys(scenario, flags, io);
-    const explained = explainKey(word, keys, io.program);
+    const keys = await (client ? runningKeys(client, endpoint) : ownKeys(scenario, flags, io));
+    const explained = await explainKey(word, keys, io.program);
     const { text, notes } = explanationText(explained, keys, io.program);
     const shown = [painted(text, explained.status, style), ...notes.map(style.palette.yellow)].join("\n\n");
     if (flags.json) io.stdout.write(`${JSON.stringify(explained, null, 2)}\n`);
@@ -91,7 +89,36 @@ export const explainCommand = declareCommand({
 async function ownKeys(scenario: string | undefined, flags: OwnFlags, io: Io): Promise<KeySource> {
   const loaded = await loadNamed(scenario, io);
   const sandbox = startNamed(loaded, flags);
-  return sandboxKeys(sandbox, endpointNamed(sandbox, flags.endpoint), loaded.name);
+  const endpoint = endpointNamed(sandbox, flags.endpoint);
+  return {
+    scenario: loaded.name,
+    url: null,
+    at: isoOf(sandbox.clock.now()),
+    method: endpoint.method,
+    path: endpoint.path,
+    refs: [...sandbox.registry.keys.keys()],
+    refOf: (sha256) => sandbox.registry.find(sha256)?.key.ref,
+    next: (ref) => ({ fingerprint: fingerprintFor(sandbox, ref), ...nextRequest(sandbox, ref, endpoint) }),
+  };
+}
+
+async function runningKeys(client: ControlClient, operationId: string | undefined): Promise<KeySource> {
+  const { url, scenario, now, keys } = await client.keys();
+  const endpoints = async () => ({ name: scenario, endpoints: (await client.report()).endpoints });
+  const { method, path } = operationId === undefined ? me : endpointNamed(await endpoints(), operationId);
+  return {
+    scenario,
+    url,
+    at: now,
+    method,
+    path,
+    refs: keys.map(({ ref }) => ref),
+    refOf: (sha256) => keys.find(({ fingerprint }) => fingerprint === fingerprintOf(sha256))?.ref,
+    async next(ref) {
+      const { fingerprint, next_request: next } = await client.key(ref, operationId);
+      return { fingerprint, ...next, faultOutcomes: next.fault_outcomes };
+    },
+  };
 }
 
 /** The form of a request id, in every profile. */
@@ -126,94 +153,21 @@ interface KeySource {
   readonly method: string;
   readonly path: string;
   readonly refs: readonly string[];
-  /** For a ref of a key, or a reserved one. */
-  readonly ofRef: (ref: string) => KeyPrediction;
-  /** For a header that a client sends. */
-  readonly ofHeader: (apiKey: string) => KeyPrediction;
+  /** The ref of the key with this SHA-256. */
+  readonly refOf: (sha256: string) => string | undefined;
+  /** For the ref of a key, or a reserved one. */
+  readonly next: (ref: string) => NextOfKey | Promise<NextOfKey>;
 }
 
 /** What the next request with a key gets. */
-interface KeyPrediction {
-  /** `null` for a key that the sandbox does not have. */
-  readonly key: string | null;
+interface NextOfKey {
+  /** `null` for `none`. */
   readonly fingerprint: string | null;
   readonly outcome: OutcomeId;
   readonly code: string | null;
   readonly why: string | null;
+  readonly until: string | null;
   readonly faultOutcomes: readonly OutcomeId[];
-}
-
-function sandboxKeys(sandbox: SandboxState, endpoint: Endpoint, scenario: string): KeySource {
-  const predict = (apiKey: string | undefined): KeyPrediction => {
-    const sha256 = apiKey === undefined ? undefined : nodePlatform.sha256(apiKey);
-    const entry = sha256 === undefined ? undefined : sandbox.registry.find(sha256);
-    const { outcome, faultOutcomes } = predictHeader(sandbox, apiKey, endpoint);
-    return {
-      key: entry?.key.ref ?? null,
-      fingerprint: sha256 === undefined ? null : fingerprintOf(sha256),
-      outcome,
-      code: expectedCode(sandbox, outcome),
-      why: entry === undefined ? null : causeOf(sandbox, outcome, entry, endpoint),
-      faultOutcomes,
-    };
-  };
-  return {
-    scenario,
-    url: null,
-    at: isoOf(sandbox.clock.now()),
-    method: endpoint.method,
-    path: endpoint.path,
-    refs: [...sandbox.registry.keys.keys()],
-    ofRef: (ref) => predict(secretFor(sandbox, ref)),
-    ofHeader: predict,
-  };
-}
-
-type RunningKeys = Awaited<ReturnType<ControlClient["keys"]>>;
-
-/** With an endpoint, only the key of the word is known there. */
-async function askedKeys(client: ControlClient, word: string, endpoint: string | undefined) {
-  const running = await client.keys();
-  if (endpoint === undefined) return runningKeys(running);
-  const { endpoints } = await client.report();
-  const { method, path } = endpointNamed({ name: running.scenario, endpoints }, endpoint);
-  const fingerprint = fingerprintOf(nodePlatform.sha256(word.trim()));
-  const isNamed = (key: RunningKey) => key.ref === word || key.fingerprint === fingerprint;
-  const keys = running.keys.map((key) => (isNamed(key) ? client.key(key.ref, endpoint) : key));
-  return { ...runningKeys({ ...running, keys: await Promise.all(keys) }), method, path };
-}
-
-function runningKeys({ url, scenario, now, keys }: RunningKeys): KeySource {
-  const predictionOf = ({ ref, fingerprint, next_request: next }: RunningKey): KeyPrediction => {
-    const { outcome, fault_outcomes: faultOutcomes, code, why } = next;
-    return { key: ref, fingerprint, outcome, code, why, faultOutcomes };
-  };
-  const rejected = (outcome: OutcomeId, fingerprint: string | null): KeyPrediction => {
-    const { code } = outcomeOf(outcome);
-    return { key: null, fingerprint, outcome, code, why: null, faultOutcomes: [] };
-  };
-  return {
-    scenario,
-    url,
-    at: now,
-    method: "GET",
-    path: mePath,
-    refs: keys.map(({ ref }) => ref),
-    ofRef(ref) {
-      const key = keys.find((one) => one.ref === ref);
-      if (key !== undefined) return predictionOf(key);
-      return rejected(
-        ref === "none" ? "401.missing" : ref === "unknown" ? "401.unknown" : "401.malformed",
-        null,
-      );
-    },
-    ofHeader(apiKey) {
-      const fingerprint = fingerprintOf(nodePlatform.sha256(apiKey));
-      const key = keys.find((one) => one.fingerprint === fingerprint);
-      if (key !== undefined) return predictionOf(key);
-      return rejected(presentedAs(apiKey) === "malformed" ? "401.malformed" : "401.unknown", fingerprint);
-    },
-  };
 }
 
 function explanationText(explained: KeyExplanation, { scenario, url }: KeySource, program: string) {
@@ -290,16 +244,21 @@ interface KeyExplanation {
 type ExplainedCheck = CheckResult & { readonly outcome: OutcomeId | null };
 
 /** Throws `unknown_ref`. */
-function explainKey(word: string, keys: KeySource, program: string): KeyExplanation {
-  const isRef = keys.refs.includes(word) || isReserved(word);
+async function explainKey(word: string, keys: KeySource, program: string): Promise<KeyExplanation> {
+  const isKey = keys.refs.includes(word);
+  const isRef = isKey || isReserved(word);
   if (!isRef && looksLikeRef(word)) throw unknownKey(word, keys, program);
   const apiKey = word.trim();
-  const prediction = isRef ? keys.ofRef(word) : keys.ofHeader(apiKey);
-  const { key, fingerprint, outcome, code, why, faultOutcomes } = prediction;
-  const isUnknown = fingerprint === keys.ofRef("unknown").fingerprint;
-  const stray = isRef || key !== null || isUnknown ? undefined : apiKey;
+  const sha256 = nodePlatform.sha256(apiKey);
+  const key = (isKey ? word : keys.refOf(sha256)) ?? null;
+  const otherRef = isWellFormedKey(apiKey) ? "unknown" : "malformed";
+  const next = await keys.next(isRef ? word : (key ?? otherRef));
+  const { outcome, code, why, faultOutcomes } = next;
+  const fingerprint = isRef ? next.fingerprint : fingerprintOf(sha256);
+  // Not the key that stands for `unknown`, either.
+  const stray = fingerprint === next.fingerprint ? undefined : apiKey;
   const otherPrefixOf = refWithOtherPrefix(stray, keys);
-  const { status, when, whatToDo } = outcomeOf(outcome);
+  const { status, when } = outcomeOf(outcome);
   return {
     url: keys.url,
     key,
@@ -317,7 +276,7 @@ function explainKey(word: string, keys: KeySource, program: string): KeyExplanat
     fault_outcomes: faultOutcomes,
     when,
     why,
-    what_to_do: whatToDo,
+    what_to_do: whatToDoAbout(outcome, next),
     real_key_suspected: parseApiKey(stray ?? "")?.marked === false,
     key_of_another_sandbox: isSandboxKey(stray ?? "") && otherPrefixOf === null,
     other_prefix_of: otherPrefixOf,
@@ -345,5 +304,5 @@ function refWithOtherPrefix(text = "", keys: KeySource): string | null {
   const prefixRow = keyPrefixes.find(({ prefix }) => text.startsWith(prefix));
   if (prefixRow === undefined) return null;
   const others = keyPrefixes.map(({ prefix }) => prefix + text.slice(prefixRow.prefix.length));
-  return others.flatMap((other) => keys.ofHeader(other).key ?? [])[0] ?? null;
+  return others.flatMap((other) => keys.refOf(nodePlatform.sha256(other)) ?? [])[0] ?? null;
 }

@@ -3,13 +3,14 @@ import { clientEnvironment } from "../../node/client-variables.js";
 import { dryRunScenario } from "../../node/dry-run.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { refsIn } from "../../rules/steps.js";
+import { shortTime } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
 import { declareCommand } from "../command.js";
 import * as flag from "../flags.js";
 import { type KeyRow, keyRows, keyTable } from "../key-rows.js";
 import { loadNamed, startNamed } from "../open-scenario.js";
-import { type Style, shortTime } from "../terminal.js";
+import type { Style } from "../terminal.js";
 
 export const keysCommand = declareCommand({
   summary: "list a scenario's keys and what each one gets",

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from "node:http";
-import { storySender } from "../../api/story-sender.js";
+import { runStory, stepJson } from "../../api/story/run-story.js";
+import { actionSentences, clockSentence, timeInWords } from "../../api/story/step-text.js";
 import { type PlacedProblem, placeProblems } from "../../node/dry-run.js";
 import { pluralize, shellWord } from "../../report/plain-text.js";
 import { parseApiKey, prefixOf, sandboxMark } from "../../rules/api-key.js";
@@ -19,9 +20,6 @@ import {
   type StepAction,
   type StoryResponse,
 } from "../../sandbox/steps.js";
-import { tryNextStep } from "../../sandbox/story/run-step.js";
-import { actionSentences, clockSentence, timeInWords } from "../../sandbox/story/step-text.js";
-import { stepJson } from "../../sandbox/story/step-view.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
@@ -88,9 +86,7 @@ async function playAll(sandbox: SandboxState, name: string, pauses: Pauses, call
   let unexpected = 0;
   let steps = 0;
   let earlier: PlayedStep | undefined;
-  for (;;) {
-    const result = tryNextStep(sandbox, storySender(sandbox));
-    if (result === undefined) break;
+  for (const result of runStory(sandbox)) {
     if (!isAsExpected(result)) unexpected += 1;
     const problems = await placeProblems(result, name, io.cwd);
     const prose = stepProse(result, problems, sandbox, io.stdout.style(), earlier);

@@ -53,7 +53,7 @@ export const reportCommand = declareCommand({
         ? await readReports(words, io)
         : await new ControlClient(flag.controlAddress(words[0], flags, io)).report();
     const unmet = unmetThresholds(report, flags);
-    const style = { ...io.stdout.style(), failures: unmet };
+    const style = { ...io.stdout.style(), failures: unmet, next: `${io.program} certify -- npm test` };
     io.stdout.write(redactKeys(renderReport(report, format, style)));
     if (runsOnGithub(io)) io.stderr.write(redactKeys(githubAnnotations(report, unmet)));
     return unmet.length === 0 ? exitCode.fine : exitCode.threshold;

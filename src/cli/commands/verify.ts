@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { storySender } from "../../api/story-sender.js";
+import { runStory, stepJson } from "../../api/story/run-story.js";
 import { type PlacedProblem, placeProblems } from "../../node/dry-run.js";
 import { type LoadedScenario, loadScenario } from "../../node/files/load-scenario.js";
 import { nodePlatform } from "../../node/platform.js";
@@ -9,9 +9,8 @@ import { redactKeys } from "../../rules/redact.js";
 import { snakeCase } from "../../rules/schema/json.js";
 import { pathText } from "../../rules/schema/shape.js";
 import { escapeControls, printable } from "../../rules/terminal-text.js";
+import { shortTime } from "../../rules/time.js";
 import { isAsExpected, type PlayedStep } from "../../sandbox/steps.js";
-import { runStory } from "../../sandbox/story/run-step.js";
-import { stepJson } from "../../sandbox/story/step-view.js";
 import { viewClock } from "../../sandbox/views.js";
 import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { formatProblem, ScenarioError } from "../../scenario/problems.js";
@@ -21,7 +20,7 @@ import * as flag from "../flags.js";
 import { aborted } from "../io.js";
 import { namedOrOwn, problemsJson, startNamed } from "../open-scenario.js";
 import { actionLine, createLog, stepLine } from "../serve/log.js";
-import { type Palette, type Style, shortTime } from "../terminal.js";
+import type { Palette, Style } from "../terminal.js";
 
 const flags = {
   all: flag.plainToggle("--all", "every bundled scenario"),
@@ -188,7 +187,12 @@ async function verifyStory(
   const stepCount = story.steps.length;
   const started = platform.stopwatch();
   const startedAt = viewClock(clock).now;
-  const results = runStory(sandbox, storySender(sandbox));
+  const results: PlayedStep[] = [];
+  for (const result of runStory(sandbox)) {
+    results.push(result);
+    // Later steps depend on it.
+    if (!isAsExpected(result)) break;
+  }
   const last = results.at(-1);
   const problems = last === undefined ? [] : await placeProblems(last, name, cwd);
   return {

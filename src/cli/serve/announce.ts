@@ -1,10 +1,11 @@
-import { firstEndpoint } from "../../api/endpoints.js";
-import { controlPath, isLoopbackHost, isWildcard } from "../../node/addresses.js";
+import { isLoopbackHost, isWildcard } from "../../node/addresses.js";
 import type { Logger } from "../../node/logger.js";
 import { nodeCrypto } from "../../node/platform.js";
 import { alignColumns, shellWord } from "../../report/plain-text.js";
 import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
+import { mePath } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
+import { controlPath } from "../../rules/request-path.js";
 import { listed } from "../../rules/schema/words.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { announcedKeys, defaultSecret, firstKeys, secretsOf } from "../../sandbox/secrets.js";
@@ -149,7 +150,7 @@ function describeCertificate(certificate: string): string {
 function curlWithKey(sandbox: SandboxState, { url, certificate }: RunningServer): string {
   const secret = defaultSecret(sandbox);
   const header = secret === undefined ? "" : `-H "x-api-key: ${secret}" `;
-  const target = shellWord(url + firstEndpoint(sandbox).path);
+  const target = shellWord(url + mePath);
   // Without -g, curl reads the brackets of an IPv6 address as a pattern.
   const literal = /[[{]/.test(target) ? "-g " : "";
   // Works with any certificate; a client that checks it needs the certificate.

@@ -1,16 +1,17 @@
+import { errorCodeOf } from "../../api/story/run-story.js";
+import { actionIntent, requestIntent, stepIntent } from "../../api/story/step-text.js";
 import type { Logger } from "../../node/logger.js";
 import { pluralize } from "../../report/plain-text.js";
 import { adviceOf } from "../../rules/advice.js";
 import { outcomes } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { escapeCommands, escapeControls, printable } from "../../rules/terminal-text.js";
+import { shortTime } from "../../rules/time.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import type { PlayedStep, StepEvent, StoryResponse } from "../../sandbox/steps.js";
-import { errorCodeOf } from "../../sandbox/story/run-step.js";
-import { actionIntent, requestIntent, stepIntent } from "../../sandbox/story/step-text.js";
 import type { Io } from "../io.js";
-import { type Palette, paintStatus, responseText, type Style, shortTime } from "../terminal.js";
+import { type Palette, paintStatus, responseText, type Style } from "../terminal.js";
 
 export interface LogFlags {
   readonly log?: "pretty" | "json" | "off";

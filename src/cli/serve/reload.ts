@@ -2,7 +2,7 @@ import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
 import { SandboxError } from "../../rules/errors.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
-import { enter, givenOptions, stateAtStart } from "../../sandbox/start.js";
+import { restartSandbox } from "../../sandbox/start.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import type * as flag from "../flags.js";
@@ -71,7 +71,7 @@ class Reloads {
     this.#loaded = fresh;
     this.#isBroken = false;
     if (isChanged) {
-      serveFresh(fresh, this.#flags, this.#served);
+      serveFresh(fresh, this.#served);
       await onReload();
       log.note(`Loaded ${fresh.name} again, in a new sandbox.`);
     } else if (wasBroken) {
@@ -80,13 +80,9 @@ class Reloads {
   }
 }
 
-function serveFresh(fresh: LoadedScenario, flags: flag.SandboxFlags, { sandbox, onLoad, log }: Served): void {
+function serveFresh(fresh: LoadedScenario, { sandbox, onLoad, log }: Served): void {
   try {
-    const { scenario, name, text } = fresh;
-    const { platform, conditions } = sandbox;
-    const state = stateAtStart(scenario, { name, text, platform, conditions, ...givenOptions(flags) });
-    onLoad(fresh);
-    enter(sandbox, state);
+    restartSandbox(sandbox, {}, fresh, () => onLoad(fresh));
   } catch (error) {
     // The new sandbox is served even if one of our files cannot be written.
     if (!(error instanceof SandboxError && error.code === "state_unwritable")) throw error;

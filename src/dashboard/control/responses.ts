@@ -1,8 +1,10 @@
 import type { RequestDetails as DetailsView } from "../../api/request-details.js";
+import type { stepView } from "../../api/story/run-story.js";
 import type { ReportedAdvice, ReportedOutcome, Report as ReportView } from "../../report/report-shape.js";
+import type { keyStateTable } from "../../rules/api-key.js";
 import type { InJson } from "../../rules/schema/json.js";
+import type { ActionName, actions } from "../../rules/steps.js";
 import type { Fault as FaultView } from "../../sandbox/faults.js";
-import type { stepView } from "../../sandbox/story/step-view.js";
 import type {
   ClockView,
   KeyView,
@@ -14,7 +16,6 @@ import type {
 // What the page reads of the control plane's responses: views of the core as JSON, and what only its routes have.
 
 export type Key = InJson<KeyView>;
-export type ShownOrganization = InJson<OrganizationView>;
 export type Clock = InJson<ClockView>;
 export type Request = InJson<RequestView>;
 export type ShownRequestDetails = InJson<DetailsView>;
@@ -38,13 +39,22 @@ export type ListedKey = Key & {
     readonly until: string | null;
   };
 };
+/** The states of a key, each with whether it is over for good. */
+export type IsOver = {
+  readonly [State in Key["state"]]: (typeof keyStateTable)[State]["isOver"];
+};
+/** The actions that change a key. */
+export type KeyAction = {
+  [Name in ActionName]: (typeof actions)[Name] extends { readonly done: string } ? Name : never;
+}[ActionName];
 export type IssuedKey = { readonly key: Key; readonly secret: string };
+export type DirectoryPart = {
+  readonly organization: InJson<OrganizationView>;
+  readonly active: { readonly test: number; readonly live: number };
+  readonly keys: readonly ListedKey[];
+};
 export type Directory = {
-  readonly sections: readonly {
-    readonly organization: ShownOrganization;
-    readonly active: { readonly test: number; readonly live: number };
-    readonly keys: readonly ListedKey[];
-  }[];
+  readonly sections: readonly DirectoryPart[];
   readonly matching: number;
   readonly total: number;
 };

@@ -7,29 +7,25 @@ export const revision = new Shared<string | undefined>(undefined);
 /** Why the page is not up to date, as a sentence. */
 export const whyOffline = new Shared<string | undefined>(undefined);
 
-/** The milliseconds between two questions. Each pause after a failure is twice as long as the one before. */
-const [pause, longestPause] = [1000, 30_000];
+/** The milliseconds between two questions. */
+const pause = 1000;
 
 /** After this many milliseconds, a server without a response hangs or is unreachable. */
 const longestSilence = 10_000;
 
 let wake = () => {};
 
-/** Ends the pause before the next question. */
-export const tryNow = () => wake();
-
 /** Keeps `revision` up to date while the page is visible. */
 export function followRevision(): void {
-  for (const event of ["focus", "online"]) addEventListener(event, tryNow);
-  document.addEventListener("visibilitychange", tryNow);
-  ownChanges.subscribe(tryNow);
+  document.addEventListener("visibilitychange", () => wake());
+  ownChanges.subscribe(() => wake());
   // Starts again when a token is entered.
   needsToken.subscribe(keepAsking);
   void keepAsking();
 }
 
 async function keepAsking(): Promise<void> {
-  for (let wait = pause; !needsToken.value; ) {
+  while (!needsToken.value) {
     while (document.hidden) await sleep();
     const changes = ownChanges.value;
     const late = new AbortController();
@@ -37,19 +33,17 @@ async function keepAsking(): Promise<void> {
     try {
       revision.value = await call<string>("/revision", { signal: late.signal });
       whyOffline.value = undefined;
-      wait = pause;
     } catch (error) {
       // The same revision is news after a failure, because a reading may have failed as well.
       revision.value = undefined;
       whyOffline.value = needsToken.value ? undefined : (error as ControlError).message;
-      wait = Math.min(longestPause, wait * 2);
     }
     clearTimeout(timer);
-    if (changes === ownChanges.value && !needsToken.value) await sleep(wait);
+    if (changes === ownChanges.value && !needsToken.value) await sleep(pause);
   }
 }
 
-/** Ends early when somebody comes back to the page or changes something there, or asks for it by `tryNow`. */
+/** Ends early when somebody comes back to the page or changes something there. */
 function sleep(milliseconds?: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = milliseconds && setTimeout(resolve, milliseconds);

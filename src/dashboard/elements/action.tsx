@@ -10,7 +10,7 @@ import { DocsLink, Sentence } from "./words.js";
 
 /** Actions that run in sequence, so that fast clicks and keys are not lost, with the rejection of the last one. */
 export function useActions() {
-  const [problem, setProblem] = useState<ControlError | undefined>(undefined);
+  const [problem, setProblem] = useState<ControlError>();
   const [running, setRunning] = useState(0);
   const last = useRef(Promise.resolve());
   const add = (work: () => unknown) => {
@@ -50,10 +50,13 @@ interface ReadProps<Path extends keyof ControlData> {
 /** The last response to a path, up to date. Every view shows that the sandbox does not respond, so content stays without that. */
 export function Read<Path extends keyof ControlData>({ path, children }: ReadProps<Path>) {
   const { data, problem } = useData(path);
+  const isOffline = useOffline();
   return (
     <>
       {(data === undefined || problem?.code !== "unreachable") && <RejectionText problem={problem} />}
-      {data === undefined ? problem === undefined && <p class="muted">Reading…</p> : children(data)}
+      {data === undefined
+        ? problem === undefined && <p class="muted">{isOffline ? "Not connected." : "Reading…"}</p>
+        : children(data)}
     </>
   );
 }

@@ -11,7 +11,7 @@ interface CopyProps {
 /** A button that copies a text. If the browser forbids that, as over plain HTTP from another machine, it shows the text to copy manually. */
 export function CopyButton({ text, class: name = "quiet", children }: CopyProps) {
   const [isCopied, setCopied] = useState(false);
-  const [manual, setManual] = useState<string | undefined>(undefined);
+  const [manual, setManual] = useState<string>();
   const copy = async () => {
     const copied = typeof text === "string" ? text : await text();
     try {

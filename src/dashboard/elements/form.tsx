@@ -1,4 +1,4 @@
-import { type ComponentChildren, createContext } from "preact";
+import { type ComponentChildren, type ComponentProps, createContext } from "preact";
 import { useContext, useEffect, useRef } from "preact/hooks";
 import { RejectionText, useActions, useOffline } from "./action.js";
 
@@ -40,15 +40,8 @@ export function Form({ class: layout, send, children }: FormProps) {
   );
 }
 
-interface SubmitProps {
-  readonly class?: string;
-  readonly name?: string;
-  readonly value?: string;
-  readonly children: ComponentChildren;
-}
-
 /** A button that sends its form. */
-export function Submit(props: SubmitProps) {
+export function Submit(props: ComponentProps<"button">) {
   return <button type="submit" aria-disabled={useOffline()} {...props} />;
 }
 

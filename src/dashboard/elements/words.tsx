@@ -87,12 +87,8 @@ export function Until({ at, hasHappened = false }: { readonly at: string; readon
   const until = Date.parse(at) - useShared(now);
   const left = hasHappened ? Math.min(0, until) : until;
   if (Number.isNaN(left)) return null;
-  const text =
-    left > 0
-      ? `in ${durationText(Math.max(left, 1000))}`
-      : left === 0
-        ? "just now"
-        : `${durationText(Math.max(-left, 1000))} ago`;
+  const duration = durationText(Math.max(Math.abs(left), 1000));
+  const text = left === 0 ? "just now" : left > 0 ? `in ${duration}` : `${duration} ago`;
   return <span title={at}>{text}</span>;
 }
 

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
@@ -14,17 +15,18 @@ type Faults = readonly ShownFault[];
 /** Those that this page added, as texts: any other one may be the scenario's. */
 const added = new Set<string>();
 
-const textOf = ({ when, then }: ShownFault) => JSON.stringify([when, then]);
+const textOf = (...faults: Faults) => JSON.stringify(faults.map(({ when, then }) => [when, then]));
 
-/** What was active before the last fault was turned off. */
-const turnedOff = new Shared<Faults>([]);
+/** What was active before this page turned faults off, and what is since. */
+const turnedOff = new Shared<readonly [before: Faults, since: Faults]>([[], []]);
 
-/** Replaces the active faults with the result of a function. Another page may have changed them in between. */
-async function replaceFaults(next: (active: Faults) => Faults): Promise<void> {
+/** Replaces the active faults, and what an undo turns on. Another page may have changed them in between. */
+async function replaceFaults(next: (active: Faults) => Faults, nextBefore = next): Promise<void> {
   const active = await call<Faults>("/faults");
   const faults = next(active);
   await call("/faults", { method: "PUT", body: { faults } });
-  turnedOff.value = faults.length === 0 ? active : [];
+  const [before, since] = turnedOff.value;
+  turnedOff.value = [nextBefore(textOf(...since) === textOf(...active) ? before : active), faults];
 }
 
 /** Faults change responses, so every view shows them and turns them off, or on again. */
@@ -32,38 +34,47 @@ export function ActiveFaults() {
   const name = useName();
   // Another scenario has other keys.
   useEffect(() => {
-    turnedOff.value = [];
+    turnedOff.value = [[], []];
   }, [name]);
-  const off = useShared(turnedOff);
+  const [before, since] = useShared(turnedOff);
   const active = useData("/faults").data ?? [];
   const isOn = active.length > 0;
-  if (!isOn && off.length === 0) return null;
-  const ask = {
-    title: `Turn off ${counted(active.length, "fault")}?`,
-    text: "The scenario may have them. Undo turns them on again.",
-    action: "Turn them off",
-  };
+  const hasUndo = before.length > since.length && textOf(...since) === textOf(...active);
+  if (!isOn && !hasUndo) return null;
   return (
     <span class="bar active-faults">
       <a href={linkTo("sandbox", ["faults"])}>
         {isOn ? `${counted(active.length, "fault")} active` : "Faults are off"}
       </a>
-      <Button
-        class="quiet small"
-        ask={active.every((fault) => added.has(textOf(fault))) ? undefined : ask}
-        run={() => replaceFaults(() => (isOn ? [] : off))}
-      >
-        {isOn ? "Turn off" : "Undo"}
-      </Button>
+      {isOn && <TurnOff faults={active} />}
+      {hasUndo && (
+        <Button class="quiet small" run={() => replaceFaults(() => before)}>
+          Undo
+        </Button>
+      )}
     </span>
   );
 }
 
-const turnOff = (fault: ShownFault) =>
-  replaceFaults((active) => {
-    const index = active.findIndex((other) => textOf(other) === textOf(fault));
-    return active.filter((_, at) => at !== index);
-  });
+/** Turns faults off. It asks first, unless this page added them. */
+function TurnOff({ faults, children }: Readonly<{ faults: Faults; children?: ComponentChildren }>) {
+  const texts = faults.map((fault) => textOf(fault));
+  const ask = {
+    title: `Turn off ${counted(texts.length, "fault")}?`,
+    text: "The scenario may require this. Undo reverts it.",
+    action: "Turn off",
+  };
+  const turnOff = () =>
+    replaceFaults(
+      (active) => active.filter((fault) => !texts.includes(textOf(fault))),
+      (before) => before,
+    );
+  return (
+    <Button class="quiet small" ask={texts.every((text) => added.has(text)) ? undefined : ask} run={turnOff}>
+      Turn off{children}
+    </Button>
+  );
+}
 
 export function FaultPanel() {
   return (
@@ -80,7 +91,7 @@ export function FaultPanel() {
                 <ul class="list">
                   {active.length === 0 && <li>No faults.</li>}
                   {active.map((fault, index) => (
-                    <FaultRow key={index} fault={fault} effects={effects} />
+                    <FaultRow key={`${index} ${textOf(fault)}`} fault={fault} effects={effects} />
                   ))}
                 </ul>
               )}
@@ -108,9 +119,9 @@ function FaultRow({ fault, effects }: Readonly<{ fault: ShownFault; effects: Eff
         <bdi>{words}.</bdi>{" "}
         <span class="muted">{matched !== undefined && `${counted(matched, "request")} matched.`}</span>
       </p>
-      <Button class="quiet small" run={() => turnOff(fault)}>
-        Turn off<span class="visually-hidden"> the fault: {words}</span>
-      </Button>
+      <TurnOff faults={[fault]}>
+        <span class="visually-hidden"> the fault: {words}</span>
+      </TurnOff>
     </li>
   );
 }
@@ -120,11 +131,10 @@ const every: readonly Option[] = [
   ...[2, 3, 4, 5, 10].map((nth) => [`${nth}`, `every ${ordinal(nth)} request`] as const),
 ];
 
-/** `second`, `3rd`, `21st`. */
+/** `2nd`, `3rd`, `21st`. */
 function ordinal(nth: number): string {
   const ends: Readonly<Record<string, string>> = { one: "st", two: "nd", few: "rd" };
-  const end = ends[new Intl.PluralRules("en", { type: "ordinal" }).select(nth)] ?? "th";
-  return nth === 2 ? "second" : `${nth}${end}`;
+  return `${nth}${ends[new Intl.PluralRules("en", { type: "ordinal" }).select(nth)] ?? "th"}`;
 }
 
 function NewFault({ effects }: Readonly<{ effects: Effects }>) {

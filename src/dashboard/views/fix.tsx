@@ -88,7 +88,8 @@ interface FixProps {
 export function FixAndSend({ request, onSent, isQuiet = false }: FixProps) {
   const panel = useRef<HTMLDivElement>(null);
   const [issued, setIssued] = useIssued();
-  const key = useData(request.key === null ? undefined : `/keys/${encodeURIComponent(request.key)}`).data;
+  const path = request.key === null ? undefined : (`/keys/${encodeURIComponent(request.key)}` as const);
+  const { data: key, problem } = useData(path);
   const fix =
     key !== undefined && key.ref === request.key && issued === undefined ? fixOf(request, key) : undefined;
   const send = async () => {
@@ -100,6 +101,8 @@ export function FixAndSend({ request, onSent, isQuiet = false }: FixProps) {
     // The button of the fix disappears.
     panel.current?.querySelector<HTMLElement>(".send-again")?.focus();
   };
+  // All buttons come together.
+  if (path !== undefined && key === undefined && problem === undefined) return null;
   return (
     <div class="stack" ref={panel}>
       {issued && <Secret issued={issued} key={issued.key.ref} />}

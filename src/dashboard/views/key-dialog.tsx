@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useContext, useEffect } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
-import type { IssuedKey } from "../control/responses.js";
+import type { IssuedKey, KeyAction } from "../control/responses.js";
 import { Shared, useShared } from "../control/shared.js";
 import { Ask, Button } from "../elements/action.js";
 import { Dialog } from "../elements/dialog.js";
@@ -12,13 +12,15 @@ import { Secret, useIssued } from "./secret.js";
 /** The open dialog: what is done with a key, or the organizations that a new one may have. */
 type Doing =
   | { readonly kind: "create"; readonly organizations: readonly string[] }
-  | { readonly kind: "rotate" | "expire" | "revoke"; readonly ref: string };
+  | { readonly kind: KeyAction; readonly ref: string };
 
-export const doing = new Shared<Doing | undefined>(undefined);
+const doing = new Shared<Doing | undefined>(undefined);
 
-const close = () => {
-  doing.value = undefined;
+export const openDialog = (next?: Doing) => {
+  doing.value = next;
 };
+
+const close = () => openDialog();
 
 /** The dialog of the view: a question, a form, or the secret of the key that the form created. */
 export function KeyDialog() {
@@ -57,15 +59,17 @@ export function KeyDialog() {
         <Field name="expires" label="Ends" required hint={endHint} />
       </KeyForm>
     );
-  return (
-    <Ask
-      title={`Revoke ${ref}?`}
-      text={`The next request with ${ref} gets 401. This cannot be undone.`}
-      action="Revoke the key"
-      run={() => call(path, { method: "POST" })}
-      onClose={close}
-    />
-  );
+  if (kind === "revoke")
+    return (
+      <Ask
+        title={`Revoke ${ref}?`}
+        text={`The next request with ${ref} gets 401. This cannot be undone.`}
+        action="Revoke the key"
+        run={() => call(path, { method: "POST" })}
+        onClose={close}
+      />
+    );
+  return kind satisfies never;
 }
 
 interface KeyFormProps {

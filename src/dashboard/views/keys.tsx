@@ -1,14 +1,14 @@
 import { useState } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
-import type { Directory, ListedKey, ShownOrganization, ShownSentRequest } from "../control/responses.js";
+import type { DirectoryPart, IsOver, KeyAction, ListedKey, ShownSentRequest } from "../control/responses.js";
 import { Button, RejectionText, useActions, useOffline } from "../elements/action.js";
-import { type Option, Options } from "../elements/form.js";
+import { Options } from "../elements/form.js";
 import { filterInAddress, ListHead, limitInAddress, MoreRows } from "../elements/list.js";
 import { SentResponse, toneOf } from "../elements/traffic.js";
 import { counted, FactList, InstantText, Sentence, Until } from "../elements/words.js";
 import { linkTo, route } from "../route.js";
-import { doing, KeyDialog } from "./key-dialog.js";
+import { KeyDialog, openDialog } from "./key-dialog.js";
 import { CopyKey } from "./secret.js";
 
 export function KeysView() {
@@ -16,9 +16,8 @@ export function KeysView() {
   const { data, problem } = useData(`/directory?${query}`);
   const { sections = [], matching = 0, total = 0 } = data ?? {};
   const shown = sections.reduce((sum, { keys }) => sum + keys.length, 0);
-  const create = () => {
-    doing.value = { kind: "create", organizations: sections.map(({ organization }) => organization.ref) };
-  };
+  const create = () =>
+    openDialog({ kind: "create", organizations: sections.map(({ organization }) => organization.ref) });
   return (
     <>
       <ListHead
@@ -35,7 +34,7 @@ export function KeysView() {
         <p class="panel muted">No keys match the filter.</p>
       )}
       {sections.map((section) => (
-        <OrganizationPanel key={section.organization.ref} section={section} />
+        <OrganizationPanel key={section.organization.ref} {...section} />
       ))}
       <MoreRows left={matching - shown} />
       <KeyDialog />
@@ -43,9 +42,7 @@ export function KeysView() {
   );
 }
 
-function OrganizationPanel({
-  section: { organization, keys, active },
-}: Readonly<{ section: Directory["sections"][number] }>) {
+function OrganizationPanel({ organization, keys, active }: DirectoryPart) {
   const { ref, name, type } = organization;
   return (
     <section class="panel stack" aria-label={ref}>
@@ -75,25 +72,18 @@ function OrganizationPanel({
   );
 }
 
-/** What an organization may do, to change: a label, a value, the values to choose from, and the change to one of them. */
-type Permission = readonly [
-  label: string,
-  value: string,
-  of: readonly Option[],
-  changeTo: (value: string) => object,
-];
-
-function Access({ organization }: Readonly<{ organization: ShownOrganization }>) {
+/** What an organization may do, to change. */
+function Access({ organization }: Pick<DirectoryPart, "organization">) {
   const { add, problem } = useActions();
   const isOffline = useOffline();
   const { ref, status, sandbox_access, live_access } = organization;
   const sandbox = sandbox_access ? "on" : "off";
-  const live: readonly Option[] = [["not_approved", "not approved"], "approved", "suspended"];
-  const permissions: readonly Permission[] = [
-    ["Status", status, ["active", "inactive"], (to) => ({ status: to })],
-    ["Sandbox access", sandbox, ["on", "off"], (to) => ({ sandbox_access: to === "on" })],
-    ["Live access", live_access, live, (to) => ({ live_access: to })],
-  ];
+  const live = [["not_approved", "not approved"], "approved", "suspended"] as const;
+  const permissions = [
+    ["Status", status, ["active", "inactive"], (to: string) => ({ status: to })],
+    ["Sandbox access", sandbox, ["on", "off"], (to: string) => ({ sandbox_access: to === "on" })],
+    ["Live access", live_access, live, (to: string) => ({ live_access: to })],
+  ] as const;
   const change = (body: object) =>
     add(() => call(`/organizations/${encodeURIComponent(ref)}`, { method: "PATCH", body }));
   return (
@@ -115,8 +105,8 @@ function Access({ organization }: Readonly<{ organization: ShownOrganization }>)
   );
 }
 
-/** Whether a key is over for good. A retiring key works until its overlap ends. */
-const hasEnded = ({ state }: ListedKey) => state !== "active" && state !== "retiring";
+/** A retiring key works until its overlap ends. */
+const isOver: IsOver = { active: false, retiring: false, revoked: true, expired: true, rotated: true };
 
 /** When a key is over for good, or has been since; `null` for a key without an end. */
 function endOf({ revoked_at, expires_at, overlap_ends_at }: ListedKey): string | null {
@@ -124,21 +114,26 @@ function endOf({ revoked_at, expires_at, overlap_ends_at }: ListedKey): string |
   return revoked_at ?? ends.sort((a, b) => Date.parse(a) - Date.parse(b))[0] ?? null;
 }
 
+/** `1 of 60 a minute`, on one line. */
+const usageText = (used: number, limit: number, unit: string) =>
+  `${used.toLocaleString("en")} of ${limit.toLocaleString("en")} a ${unit}`.replaceAll(" ", "\u00A0");
+
 function KeyRow({ of: key }: Readonly<{ of: ListedKey }>) {
   const { ref, environment, legacy, usage, limits, state, next_request: next } = key;
   const isOpen = route.value.parts[0] === ref;
   const end = endOf(key);
+  const hasEnded = isOver[state];
   const query = Object.fromEntries(route.value.query);
   return (
     <li data-row={ref}>
       <a href={linkTo("keys", isOpen ? [] : [ref], query)} aria-current={isOpen}>
         {ref}
       </a>
+      <CopyKey of={ref} />
       <span class="marks">
         <span class={`badge ${environment === "live" ? "toned tone-access" : ""}`}>{environment}</span>
         {legacy && <span class="badge">legacy</span>}
       </span>
-      <CopyKey of={ref}>Copy</CopyKey>
       <span class="muted">
         gets{" "}
         <strong class={`toned tone-${toneOf(next.outcome)}`}>
@@ -146,14 +141,14 @@ function KeyRow({ of: key }: Readonly<{ of: ListedKey }>) {
         </strong>
         {end && (
           <>
-            , {hasEnded(key) ? state : state === "retiring" ? "retiring, ends" : "ends"}{" "}
-            <Until at={end} hasHappened={hasEnded(key)} />
+            , {hasEnded ? state : state === "retiring" ? "retiring, ends" : "ends"}{" "}
+            <Until at={end} hasHappened={hasEnded} />
           </>
         )}
       </span>
       <span class="muted">
-        {usage.this_minute.toLocaleString("en")} of {limits.per_minute.toLocaleString("en")} a minute,{" "}
-        {usage.today.toLocaleString("en")} of {limits.per_day.toLocaleString("en")} a day
+        {usageText(usage.this_minute, limits.per_minute, "minute")},{" "}
+        {usageText(usage.today, limits.per_day, "day")}
       </span>
       {isOpen && <OpenKey of={key} />}
     </li>
@@ -163,15 +158,11 @@ function KeyRow({ of: key }: Readonly<{ of: ListedKey }>) {
 /** The rest of a key, and what can be done with it (R42). */
 function OpenKey({ of: key }: Readonly<{ of: ListedKey }>) {
   const { ref, state, name, scopes, fingerprint, replaced_by, replaces } = key;
-  const [sent, setSent] = useState<ShownSentRequest | undefined>(undefined);
+  const [sent, setSent] = useState<ShownSentRequest>();
   const end = endOf(key);
-  const button = (kind: "rotate" | "expire" | "revoke", words: string) => (
-    <Button
-      class={`${kind === "revoke" ? "danger" : "quiet"} small`}
-      run={() => {
-        doing.value = { kind, ref };
-      }}
-    >
+  const hasEnded = isOver[state];
+  const button = (kind: KeyAction, words: string) => (
+    <Button class={`${kind === "revoke" ? "danger" : "quiet"} small`} run={() => openDialog({ kind, ref })}>
       {words}
     </Button>
   );
@@ -185,13 +176,12 @@ function OpenKey({ of: key }: Readonly<{ of: ListedKey }>) {
           ["State", state],
           ["Scopes", <code>{scopes.join(" ")}</code>],
           ["Fingerprint", <code>{fingerprint}</code>],
-          [hasEnded(key) ? "Ended" : "Ends", end && <InstantText at={end} />],
+          [hasEnded ? "Ended" : "Ends", end && <InstantText at={end} />],
           ["Replaced by", other(replaced_by)],
           ["Replaces", other(replaces)],
         ]}
       />
       <div class="bar">
-        <CopyKey of={ref}>Copy the key</CopyKey>
         <Button
           class="quiet small"
           run={async () => {
@@ -201,8 +191,8 @@ function OpenKey({ of: key }: Readonly<{ of: ListedKey }>) {
           Send a request
         </Button>
         {state === "active" && button("rotate", "Rotate…")}
-        {hasEnded(key) ? null : button("expire", "Set its end…")}
-        {hasEnded(key) ? null : button("revoke", "Revoke…")}
+        {hasEnded ? null : button("expire", "Set its end…")}
+        {hasEnded ? null : button("revoke", "Revoke…")}
         <a href={linkTo("requests", [], { filter: ref })}>Its requests</a>
       </div>
       <output class="stack">{sent && <SentResponse sent={sent} />}</output>

@@ -131,9 +131,7 @@ export function SendNow({
   isQuiet,
 }: Readonly<{ row: ReportOutcome; isQuiet: boolean }>) {
   // Stays when the report has another request, because this one has covered its outcome.
-  const [sent, setSent] = useState<readonly [outcome: string, result: ShownSentRequest] | undefined>(
-    undefined,
-  );
+  const [sent, setSent] = useState<readonly [outcome: string, result: ShownSentRequest]>();
   // With other scopes, the scenario must change first.
   if (how === null || how.scopes !== undefined) return null;
   const { ref, request, scenario, reset, curl } = how;

@@ -57,7 +57,8 @@ function useRejections(): readonly Request[] {
 
 /** Why a client was rejected, with the buttons that fix it; these have their place before they are read. */
 function Rejection({ request, isFirst }: { readonly request: Request; readonly isFirst: boolean }) {
-  const { id, key, outcome } = request;
+  const { id, key, fingerprint, outcome } = request;
+  const name = key ?? (fingerprint === null ? "no key" : "no known key");
   const details = useData(`/requests/${encodeURIComponent(id)}`).data;
   return (
     <li class="stack last-rejection">
@@ -66,8 +67,7 @@ function Rejection({ request, isFirst }: { readonly request: Request; readonly i
         <a href={linkTo("requests", [id])}>
           <Target request={request} max={80} />
         </a>{" "}
-        with <strong>{key === null ? "no known key" : <bdi>{key}</bdi>}</strong>:{" "}
-        {details && <Sentence>{causeText(details)}</Sentence>}
+        with <strong>{name}</strong>: {details && <Sentence>{causeText(details)}</Sentence>}
       </p>
       {details && (
         <FixAndSend

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { useData } from "../control/data.js";
 import type { ShownRequestDetails } from "../control/responses.js";
-import { RejectionText } from "../elements/action.js";
+import { Read } from "../elements/action.js";
 import { CopyButton } from "../elements/copy.js";
 import { AdviceList, BodyText, CheckStrip, OutcomeText, Target } from "../elements/traffic.js";
 import { FactList, InstantText, millisecondsText, Sentence } from "../elements/words.js";
@@ -15,7 +15,8 @@ interface Sections {
 
 /** One request: next to the list, or in its place. It gets the focus; Escape closes it. A request that it sends again takes its place. */
 export function RequestDetail({ id }: Readonly<{ id: string }>) {
-  const { data: shown, problem } = useData(`/requests/${encodeURIComponent(id)}`);
+  const path = `/requests/${encodeURIComponent(id)}` as const;
+  const shown = useData(path).data;
   const panel = useRef<HTMLElement>(null);
   const again = useRef<{ readonly of: string; readonly id: string } | undefined>(undefined);
   const opened = again.current?.id === id ? again.current.of : id;
@@ -39,16 +40,15 @@ export function RequestDetail({ id }: Readonly<{ id: string }>) {
           Close
         </a>
       </header>
-      <RejectionText problem={problem} />
-      {shown === undefined ? (
-        problem === undefined && <p class="muted">Reading…</p>
-      ) : (
-        <>
-          <Cause request={shown} />
-          <FixAndSend key={opened} request={shown} onSent={onSent} />
-          <Way request={shown} isSentAgain={shown.id === id && id !== opened} />
-        </>
-      )}
+      <Read path={path}>
+        {(request) => (
+          <>
+            <Cause request={request} />
+            <FixAndSend key={opened} request={request} onSent={onSent} />
+            <Way request={request} isSentAgain={request.id === id && id !== opened} />
+          </>
+        )}
+      </Read>
     </section>
   );
 }
@@ -111,7 +111,7 @@ function Way({ request, isSentAgain }: Sections & Readonly<{ isSentAgain: boolea
   );
 }
 
-function KeyText({ request: { id, key, fingerprint, sent, around } }: Sections) {
+function KeyText({ request: { id, key, fingerprint, sent } }: Sections) {
   const name = key ?? fingerprint ?? "none";
   return (
     <>
@@ -127,11 +127,7 @@ function KeyText({ request: { id, key, fingerprint, sent, around } }: Sections) 
           , fingerprint <code>{fingerprint}</code>
         </>
       )}
-      {around.length < 2 ? null : (
-        <>
-          , <a href={linkTo("requests", [id], { filter: name })}>Requests with this key</a>
-        </>
-      )}
+      , <a href={linkTo("requests", [id], { filter: name })}>Requests with this key</a>
     </>
   );
 }

@@ -9,7 +9,7 @@ const secrets = new Map<string, string>();
 
 /** A key that a component issues, until it no longer exists: another scenario or a reset may have started. */
 export function useIssued() {
-  const state = useState<IssuedKey | undefined>(undefined);
+  const state = useState<IssuedKey>();
   const [issued, setIssued] = state;
   const { data, problem } = useData(issued && `/keys/${encodeURIComponent(issued.key.ref)}`);
   const isReplaced = data?.ref === issued?.key.ref && data?.fingerprint !== issued?.key.fingerprint;
@@ -64,11 +64,10 @@ export function CopyCurl({ keyRef, curl }: Readonly<{ keyRef: string; curl: stri
 }
 
 /** Copies a key. One that the seed did not make is known only to whoever created it or wrote the scenario. */
-export function CopyKey({ of: ref, children }: Readonly<{ of: string; children: string }>) {
+export function CopyKey({ of: ref }: Readonly<{ of: string }>) {
   return (
     <CopyButton class="quiet small" text={() => secretOf(ref)}>
-      {children}
-      <span class="visually-hidden"> of {ref}</span>
+      Copy<span class="visually-hidden"> of {ref}</span>
     </CopyButton>
   );
 }

@@ -3,9 +3,8 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { baseUrl, hasToken, needsToken, useToken } from "../control/call.js";
 import { useData } from "../control/data.js";
 import { now } from "../control/now.js";
-import { revision, tryNow, whyOffline } from "../control/revision.js";
+import { revision, whyOffline } from "../control/revision.js";
 import { useShared } from "../control/shared.js";
-import { Button } from "../elements/action.js";
 import { CopyButton } from "../elements/copy.js";
 import { DocsLink, InstantText } from "../elements/words.js";
 import { linkTo, route } from "../route.js";
@@ -50,7 +49,7 @@ function Header() {
   const isOpen = useShared(revision) !== undefined;
   return (
     <header class="bar page-header">
-      <a class="skip-link" href={`${location.hash || "#/"}`} onClick={focusMain}>
+      <a class="skip-link" href={location.hash || "#/"} onClick={focusMain}>
         Skip to content
       </a>
       <a class="brand" href={linkTo("overview")}>
@@ -119,12 +118,9 @@ function Main({ title, children }: { readonly title: string; readonly children: 
   return (
     <main ref={main} tabIndex={-1} class="view">
       {offline && (
-        <div class="notice bar" role="status">
-          <p class="wide">{offline} This page reconnects when that changes.</p>
-          <Button isLocal run={tryNow}>
-            Try now
-          </Button>
-        </div>
+        <p class="notice" role="status">
+          {offline} This page reconnects when that changes.
+        </p>
       )}
       {children}
     </main>

@@ -37,7 +37,7 @@ function NoStory() {
 function useSteps() {
   const { add, problem } = useActions();
   // How many steps run after a question, because a reset discards something.
-  const [asked, setAsked] = useState<number | undefined>(undefined);
+  const [asked, setAsked] = useState<number>();
   const read = () => call<Story>("/story");
   const run = () => call("/story/next", { method: "POST" });
   const replay = async (count: number) => {

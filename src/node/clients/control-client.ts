@@ -5,6 +5,7 @@ import { parseReport, type Report } from "../../report/report-shape.js";
 import { SandboxError } from "../../rules/errors.js";
 import { outcomeShape } from "../../rules/outcomes.js";
 import { redactEncoded, redactValue } from "../../rules/redact.js";
+import { controlPath } from "../../rules/request-path.js";
 import { mistakesIn } from "../../rules/schema/check.js";
 import { type InJson, inJsonOfAnyVersion, isTooDeep, parsedJson } from "../../rules/schema/json.js";
 import type { Shape, ValueOf } from "../../rules/schema/shape.js";
@@ -12,7 +13,7 @@ import * as s from "../../rules/schema/shape.js";
 import { quote } from "../../rules/schema/words.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
-import { controlPath, isLoopbackHost, readHttpUrl } from "../addresses.js";
+import { isLoopbackHost, readHttpUrl } from "../addresses.js";
 import { readFailure, requireFile } from "../files/write-file.js";
 import { isNoResponse, type NoResponse, type RawResponse, type SendOptions, sendOnce } from "./send-once.js";
 
@@ -47,7 +48,8 @@ const controlErrorShape = s.openMapping({
 
 const keyShape = s.openMapping({
   ref: s.text(),
-  fingerprint: s.text(),
+  /** `null` for `none`. */
+  fingerprint: s.nullable(s.text()),
   next_request: s.openMapping({
     outcome: outcomeShape(),
     code: s.nullable(s.text()),
@@ -56,7 +58,7 @@ const keyShape = s.openMapping({
   }),
 });
 const keysShape = s.list(keyShape);
-export type RunningKey = ValueOf<typeof keyShape>;
+type RunningKey = ValueOf<typeof keyShape>;
 
 const maxResponse = 16 * 1024 * 1024;
 
@@ -123,9 +125,10 @@ export class ControlClient {
     return { url: health.url, scenario: line(scenario), now, keys };
   }
 
-  /** A key, with what its next request to an endpoint gets. */
-  async key(ref: string, endpoint: string): Promise<RunningKey> {
-    const path = `/keys/${ref}?endpoint=${encodeURIComponent(endpoint)}`;
+  /** A key, or a reserved ref, with what its next request to an endpoint gets. Default: to `/me`. */
+  async key(ref: string, endpoint?: string): Promise<RunningKey> {
+    const query = endpoint === undefined ? "" : `?endpoint=${encodeURIComponent(endpoint)}`;
+    const path = `/keys/${encodeURIComponent(ref)}${query}`;
     const { status, data, failed } = await this.#ask("get the key from", "GET", path);
     const key = readAs(keyShape, data);
     if (key === undefined) throw failed(isNot(status, "the key"));

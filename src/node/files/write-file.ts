@@ -28,18 +28,16 @@ export function writeFileAtomically(file: string, text: string | Uint8Array, mod
     writeInto(file, text, stats.isFile() ? O_TRUNC : 0);
     return;
   }
-  const target = targetOf(file);
-  const draft = writeDraft(target, text, mode);
-  try {
-    renameSync(draft, target);
-  } catch (error) {
-    removeIfPossible(draft);
-    throw error;
-  }
+  replaceFile(targetOf(file), text, mode);
 }
 
-/** Writes the draft of a file into its folder, and returns the draft's name. */
-export function writeDraft(target: string, text: string | Uint8Array, mode: number): string {
+/** Replaces a whole file through a draft in its folder. `check` may throw until then; a failure leaves nothing behind. */
+export function replaceFile(
+  target: string,
+  text: string | Uint8Array,
+  mode: number,
+  check: () => void = () => {},
+): void {
   const draft = `${target}${draftSuffix}`;
   try {
     rmSync(draft, { force: true });
@@ -49,14 +47,15 @@ export function writeDraft(target: string, text: string | Uint8Array, mode: numb
   try {
     // `wx` rejects an existing file, which is not ours.
     writeFileSync(draft, text, { mode, flag: "wx" });
-    return draft;
+    check();
+    renameSync(draft, target);
   } catch (error) {
     removeIfPossible(draft);
     throw error;
   }
 }
 
-export function removeIfPossible(file: string): void {
+function removeIfPossible(file: string): void {
   try {
     rmSync(file, { force: true });
   } catch {

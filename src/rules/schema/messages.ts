@@ -198,10 +198,12 @@ function wrongText(
   others: Members = {},
 ): Explanation {
   const { noun, example, hint, max } = shape;
+  const isBlock = /[\r\n]/.test(value) && shape.pattern !== undefined;
   return {
     code: shape.code ?? (noun === undefined && max !== undefined ? "out_of_range" : "bad_format"),
     problem: `${is} ${nounOf(shape)}${is === "must be" ? `, not ${quote(value)}` : ""}`,
     hint:
+      (isBlock ? "write one line; a block starts with >- or |-, which leave out the line end" : undefined) ??
       hint?.(value, others) ??
       `write ${example === undefined ? nounOf(shape) : `a value such as ${example}`}`,
   };

@@ -88,6 +88,13 @@ export interface Exchange {
   isResent: true | undefined;
 }
 
+const wordsFor = { missing: "none", malformed: "malformed", well_formed: "unknown" } as const;
+
+/** The ref of the key that sent it, or the word for a request without a key of the sandbox. */
+export function senderOf({ key, presented }: Exchange): string {
+  return key ?? wordsFor[presented];
+}
+
 export function sourceOf({ fromStory }: Exchange): RequestSource {
   return fromStory ? "story" : "client";
 }

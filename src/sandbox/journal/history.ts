@@ -1,5 +1,5 @@
 import type { RequestSource } from "../../rules/request.js";
-import { type Exchange, sourceOf } from "./exchange.js";
+import { type Exchange, senderOf, sourceOf } from "./exchange.js";
 
 export interface RequestEvent {
   readonly type: "request";
@@ -9,11 +9,15 @@ export interface RequestEvent {
 /** Receives events. An error is thrown to the caller after all listeners ran; the event has already happened. */
 type Listener<Event> = (event: Event | RequestEvent) => void;
 
-interface JournalQuery {
-  readonly limit?: number | undefined;
+export interface RequestFilter {
   /** The outcome of the response, or of the fault that affected the request. */
   readonly outcome?: string | undefined;
+  /** A ref; `none`, `malformed` or `unknown` for requests without a key of the sandbox. */
   readonly key?: string | undefined;
+}
+
+interface JournalQuery extends RequestFilter {
+  readonly limit?: number | undefined;
   /** Whether to include probes of any web server. Default: false. */
   readonly probes?: boolean | undefined;
   /** Who sent them: clients, or the story and `POST /send`. Default: both. */
@@ -98,16 +102,24 @@ function notifyAll<Event>(listeners: Iterable<Listener<Event>>, event: Event | R
 
 function matchingRequests(
   all: readonly Exchange[],
-  { limit, outcome, key, source, probes = false, faults = true }: JournalQuery,
+  { limit, source, probes = false, faults = true, ...filter }: JournalQuery,
 ): Exchange[] {
   const matching = (faults ? all : withoutFaults(all)).filter(
     (one) =>
       (probes || !one.isProbe) &&
-      (outcome === undefined || one.outcome === outcome || one.fault === outcome) &&
-      (key === undefined || one.key === key) &&
+      hasOutcome(one, filter) &&
+      hasKey(one, filter) &&
       (source === undefined || sourceOf(one) === source),
   );
   return limit === undefined ? matching : matching.slice(Math.max(0, matching.length - limit));
+}
+
+export function hasOutcome({ outcome, fault }: Exchange, { outcome: wanted }: RequestFilter): boolean {
+  return wanted === undefined || outcome === wanted || fault === wanted;
+}
+
+export function hasKey(exchange: Exchange, { key }: RequestFilter): boolean {
+  return key === undefined || senderOf(exchange) === key;
 }
 
 /** Leaves out requests that a fault hit and that their client sent again. */

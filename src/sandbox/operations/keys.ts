@@ -14,19 +14,11 @@ import type { Organization } from "../../rules/organization.js";
 import { requireFields } from "../../rules/schema/check.js";
 import { didYouMean, listed } from "../../rules/schema/words.js";
 import { actions } from "../../rules/steps.js";
-import {
-  freeRefIn,
-  isInstant,
-  isRef,
-  isReserved,
-  parseDuration,
-  refOfName,
-  reservedKeyRefs,
-} from "../../scenario/format/fields.js";
+import { durationOf, instantOf, isInstant, parseDuration, scenarioDuration } from "../../rules/time.js";
+import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { readSettings } from "../../scenario/format/key-settings.js";
 import { deriveSecret, secretFrom } from "../../scenario/population.js";
-import { durationOf, instantOf, scenarioDuration } from "../clock.js";
 import { withGrantedScopes } from "../profile.js";
 import { type KeyEntry, type OrganizationEntry, withoutOver } from "../registry.js";
 import type { SandboxState } from "../sandbox.js";

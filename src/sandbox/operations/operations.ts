@@ -4,9 +4,9 @@ import { type RejectionCode, rejectionCodes, SandboxError } from "../../rules/er
 import { readAccess } from "../../rules/organization.js";
 import { requireFields, validationError } from "../../rules/schema/check.js";
 import { type ActionName, actionNames, actionRow } from "../../rules/steps.js";
+import { durationOf, type Instant, instantOf, isoOf } from "../../rules/time.js";
 import { faultProblems } from "../../scenario/checks/faults.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
-import { durationOf, type Instant, instantOf, isoOf } from "../clock.js";
 import { activateFaults, type Fault } from "../faults.js";
 import {
   assumptionsIn,
@@ -44,13 +44,12 @@ export const operations = {
   clear_requests: clearRequests,
 };
 
-/** Runs an action now, after everything that is due before it, or when its step of the timeline is due. */
+/** Runs an action now, or when its step of the timeline is due. The caller has run what is due before it. */
 function actionOf<Input, Result>(
   name: ActionName,
   run: (sandbox: SandboxState, input: Input, now: number, by: Initiator) => Result,
 ): (sandbox: SandboxState, input: Input, by?: Initiator) => Result {
   return (sandbox, input, by = {}) => {
-    if (by.dueAt === undefined) runDue(sandbox);
     if (actionRow(name).isForAdministrators) requireAdministrator(by);
     const result = run(sandbox, input, by.dueAt ?? sandbox.clock.now(), by);
     if (by.isScripted !== true) replaceState(sandbox, { changed: true });

@@ -1,6 +1,6 @@
 import { SandboxError } from "../../rules/errors.js";
+import { instantOf } from "../../rules/time.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import { instantOf } from "../clock.js";
 import type { Farmer } from "./farmer-shape.js";
 
 export const defaultFarmerPage = 20;

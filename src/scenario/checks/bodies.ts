@@ -7,7 +7,7 @@ const longestBody = 64 * 1024;
 export const longestSpelling = 100;
 
 /** The bodies of a scenario are sent, or compared with responses, exactly as they are written. */
-export const bodiesAreExact: ScenarioRule = ({ scenario, spelling, wrong }) => {
+export const bodiesAreExact: ScenarioRule = ({ scenario, spelling, latest, wrong }) => {
   const checkNumbers = (part: unknown, path: FieldPath): void => {
     if (typeof part === "number" && !isExact(part, spelling(path))) {
       const message = `JSON has no exact number ${spelling(path) ?? part}`;
@@ -22,8 +22,9 @@ export const bodiesAreExact: ScenarioRule = ({ scenario, spelling, wrong }) => {
     const path = ["endpoints", name, "body"];
     checkNumbers(body, path);
     if (body !== undefined && status === 204) {
-      const hint = "remove the body, or write status: 200";
-      wrong("endpoint_contradiction", path, "a 204 has no body", hint);
+      const at = latest(path, ["endpoints", name, "status"]);
+      const hint = "remove the body (below extends, with body: null), or write status: 200";
+      wrong("endpoint_contradiction", at, "a 204 has no body", hint);
     } else if (body !== undefined && isTooLong(body)) {
       const message = `the body is longer than ${longestBody / 1024} KiB as JSON`;
       wrong("endpoint_contradiction", path, message, "shorten it; aliases (*) repeat");

@@ -5,7 +5,7 @@ import type { ScenarioRule } from "./facts.js";
 
 const maxEndpoints = 100;
 
-export const endpointsFit: ScenarioRule = ({ scenario, wrong }) => {
+export const endpointsFit: ScenarioRule = ({ scenario, latest, wrong }) => {
   const written = endpointsWritten(scenario);
   if (written.length > maxEndpoints) {
     const message = `the scenario has ${written.length} endpoints, and at most ${maxEndpoints} are allowed`;
@@ -28,13 +28,14 @@ export const endpointsFit: ScenarioRule = ({ scenario, wrong }) => {
     const first = names.get(target);
     names.set(target, first ?? name);
     if (first !== undefined) {
-      const message = `${quote(first)} already responds to ${method} ${path}`;
-      wrong(
-        "endpoint_contradiction",
-        ["endpoints", name, "path"],
-        message,
-        "write another path or method, or remove one",
-      );
+      const fieldsOf = (one: string) =>
+        [
+          ["endpoints", one, "path"],
+          ["endpoints", one, "method"],
+        ] as const;
+      const at = latest(...fieldsOf(name), ...fieldsOf(first));
+      const message = `${quote(at[1] === name ? first : name)} already responds to ${method} ${path}`;
+      wrong("endpoint_contradiction", at, message, "write another path or method, or remove one");
     }
   }
 };

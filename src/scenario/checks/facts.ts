@@ -1,10 +1,12 @@
+import { lastClockInstant } from "../../rules/api-key.js";
 import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
 import { maximumProblems } from "../../rules/schema/check.js";
 import type { Spelling } from "../../rules/schema/messages.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
 import { type KnownRefs, nearest, quote } from "../../rules/schema/words.js";
+import { parseTime, parseWhen } from "../../rules/time.js";
 import { endpointsWritten } from "../endpoints.js";
-import { isReserved, lastClockInstant, parseTime, parseWhen } from "../format/fields.js";
+import { isReserved } from "../format/fields.js";
 import { isPopulated, type ScenarioKey, type ScenarioOrganization } from "../population.js";
 import type { ScenarioMistake, ScenarioProblemCode } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
@@ -28,8 +30,10 @@ export interface Facts {
   /** The clock's start (epoch milliseconds); `undefined` if it starts at the real time. */
   readonly start: number | undefined;
   readonly fromStart: (text: string | undefined) => number | undefined;
-  readonly spelling: Spelling;
   readonly wrong: Wrong;
+  readonly spelling: Spelling;
+  /** Of the paths that contradict each other, the first that was written last: by the scenario itself, before those that it extends. */
+  readonly latest: (...paths: readonly [FieldPath, ...FieldPath[]]) => FieldPath;
 }
 
 type RefKind = "key" | "organization";
@@ -61,7 +65,7 @@ function keysWritten({ organizations = {} }: Scenario): KeyFacts[] {
   );
 }
 
-export function factsOf(scenario: Scenario, spelling: Spelling, problems: ScenarioMistake[]): Facts {
+export function factsOf(scenario: Scenario, text: Pick<Facts, "spelling" | "latest" | "wrong">): Facts {
   const { population, clock } = scenario;
   const organizations = new Map(Object.entries(scenario.organizations ?? {}));
   const keys = keysWritten(scenario);
@@ -82,8 +86,7 @@ export function factsOf(scenario: Scenario, spelling: Spelling, problems: Scenar
     refs: { key: knownIn(keyOf, true), organization: knownIn(organizations, false) },
     start,
     fromStart: (text) => timeSince(start, text),
-    spelling,
-    wrong: wrongInto(problems),
+    ...text,
   };
 
   function knownIn(map: ReadonlyMap<string, unknown>, areKeys: boolean): KnownRefs {

@@ -2,8 +2,8 @@ import { effectsByRank, type FaultKind, faultEffects } from "../../rules/fault-e
 import { type OutcomeId, outcomes } from "../../rules/outcomes.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
 import { nearest, quote } from "../../rules/schema/words.js";
+import { parseDuration } from "../../rules/time.js";
 import { endpointsWritten } from "../endpoints.js";
-import { parseDuration } from "../format/fields.js";
 import type { ScenarioMistake } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { checkRef, type Facts, type ScenarioRule, timeSince, wrongInto } from "./facts.js";

@@ -38,20 +38,21 @@ const scopesFit: ScenarioRule = ({ scenario, keys, assumptions, wrong }) => {
   }
 };
 
-const usageAddsUp: ScenarioRule = ({ keys, wrong }) => {
+const usageAddsUp: ScenarioRule = ({ keys, latest, wrong }) => {
   for (const { path, fields } of keys) {
     const { this_minute: minute = 0, today = minute, counted_at: countedAt } = fields.usage ?? {};
     // In a snapshot, some requests of a sliding minute may belong to the day before.
     if (today >= minute || countedAt !== undefined) continue;
     const message = `today is ${today}, less than this_minute, which is ${minute}`;
     const hint = "the requests of this minute also count for today (R24)";
-    wrong("usage_contradiction", [...path, "usage", "today"], message, hint);
+    const at = latest([...path, "usage", "today"], [...path, "usage", "this_minute"]);
+    wrong("usage_contradiction", at, message, hint);
   }
 };
 
 /** A key's times agree with its state, and an overlap lasts at most seven days (R38, R39, R43). */
 const timesFitState: ScenarioRule = (facts) => {
-  const { keys, fromStart, wrong } = facts;
+  const { keys, fromStart, latest, wrong } = facts;
   for (const key of keys) {
     const { path, fields } = key;
     const { state, overlap_ends: overlap } = fields;
@@ -63,7 +64,8 @@ const timesFitState: ScenarioRule = (facts) => {
     if (actual === undefined || actual === state) continue;
     const field = actual === "expired" || overlap === undefined ? "expires" : "overlap_ends";
     const hint = `write state: ${actual}, or another time (R38, R43)`;
-    wrong("state_contradiction", [...path, field], `the key is ${state}, but with its times ${actual}`, hint);
+    const at = latest([...path, field], [...path, "state"]);
+    wrong("state_contradiction", at, `the key is ${state}, but with its times ${actual}`, hint);
   }
 };
 
@@ -119,7 +121,7 @@ function mayCountAsActive(key: KeyFacts, facts: Facts): boolean {
 
 /** A pinned secret or id is unique; a secret is well-formed and agrees with the key's fields (R3, R10, R16). */
 const secretsFit: ScenarioRule = (facts) => {
-  const { scenario, keys, wrong } = facts;
+  const { scenario, keys, latest, wrong } = facts;
   const shared = countKeys(facts).count > scenarioLimits.keys ? [] : sharedValues(scenario);
   for (const { code, path, message, hint } of shared) wrong(code, path, message, hint, "key");
   for (const { path, fields } of keys) {
@@ -133,7 +135,8 @@ const secretsFit: ScenarioRule = (facts) => {
     } else if (parsed.prefix !== prefix) {
       const message = `the secret starts with ${parsed.prefix}, but environment and legacy require ${prefix}`;
       const hint = `start it with ${prefix} (R3, R16), or change the other fields`;
-      wrong("secret_mismatch", [...path, "secret"], message, hint);
+      const at = latest([...path, "secret"], [...path, "environment"], [...path, "legacy"]);
+      wrong("secret_mismatch", at, message, hint);
     }
   }
 };
@@ -176,7 +179,7 @@ const replacementsEnd: ScenarioRule = (facts) => {
   }
 };
 
-function replacementIsExpected({ path, fields }: KeyFacts, { wrong }: Facts): void {
+function replacementIsExpected({ path, fields }: KeyFacts, { latest, wrong }: Facts): void {
   const { state = "active", replaced_by: replacement } = fields;
   if (state === "retiring" && replacement === undefined) {
     const hint = "add replaced_by with the ref of the key that replaced it (R37)";
@@ -190,7 +193,8 @@ function replacementIsExpected({ path, fields }: KeyFacts, { wrong }: Facts): vo
     if (fields[field] === undefined) continue;
     const hint = "add state: retiring or state: rotated, or remove the field";
     const message = `${field} is for replaced keys, but the key is ${state}`;
-    wrong("replacement_not_expected", [...path, field], message, hint, "key");
+    const at = latest([...path, field], [...path, "state"]);
+    wrong("replacement_not_expected", at, message, hint, "key");
   }
 }
 
@@ -200,7 +204,7 @@ function isReplaced(state: KeyFacts["fields"]["state"]): boolean {
 
 const settingNames = ["name", "scopes", "limits"] as const satisfies (keyof KeySettings)[];
 
-function replacementIsAlike(old: KeyFacts, replacement: KeyFacts, { wrong }: Facts): void {
+function replacementIsAlike(old: KeyFacts, replacement: KeyFacts, { latest, wrong }: Facts): void {
   const path = [...old.path, "replaced_by"];
   const { ref, organization, fields } = replacement;
   if (organization !== old.organization || fields.environment !== old.fields.environment) {
@@ -214,9 +218,10 @@ function replacementIsAlike(old: KeyFacts, replacement: KeyFacts, { wrong }: Fac
   for (const field of settingNames) {
     const [one, other] = [old.fields[field], fields[field]];
     if (one === undefined || other === undefined || canonicalJson(one) === canonicalJson(other)) continue;
-    const message = `${field} differs from ${quote(old.ref)}, which this key replaces`;
+    const message = `${field} of ${quote(ref)} differs from ${quote(old.ref)}, which it replaces`;
     const hint = `a replacement has the ${listed(settingNames, "and")} of the old key (R26, R37); remove ${field} from one of them`;
-    wrong("replacement_differs", [...replacement.path, field], message, hint);
+    const at = latest([...replacement.path, field], [...old.path, field]);
+    wrong("replacement_differs", at, message, hint);
   }
 }
 

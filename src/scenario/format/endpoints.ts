@@ -1,4 +1,5 @@
 import { apiOutcomes, isSuccess, mePath, successStatuses } from "../../rules/outcomes.js";
+import { controlPath } from "../../rules/request-path.js";
 import * as s from "../../rules/schema/shape.js";
 import { scope } from "./fields.js";
 
@@ -17,7 +18,7 @@ const operationId = s.text({
 
 // What clients send unchanged (RFC 3986), without the parameters of other tools.
 const fixedSegment = String.raw`(?!:|(?:\.|%2[eE]){1,2}(?:/|$))(?:[\w.~!&'+,;=@:-]|%[\dA-Fa-f]{2})+`;
-const taken = `(?:/__sandbox(?:/|$)|${mePath}$)`;
+const taken = `(?:${controlPath}(?:/|$)|${mePath}$)`;
 const pathPattern = new RegExp(String.raw`^(?!${taken})(?=/)(?:/(?:\{[\w-]+\}|${fixedSegment}))*/?$`);
 
 /** What is wrong with the path of an endpoint, and what to write; the first that applies. */
@@ -26,7 +27,7 @@ const pathMistakes: readonly (readonly [wrong: RegExp, hint: string])[] = [
   [/[?#]/, "remove ? or # and what follows: an endpoint responds with any query"],
   [/\/\//, "write each / once"],
   [/\/(?:\.|%2e){1,2}(?:\/|$)/i, "write the path without . and .."],
-  [/^\/__sandbox(?:\/|$)/, "the control plane has /__sandbox"],
+  [new RegExp(`^${controlPath}(?:/|$)`), `the control plane has ${controlPath}`],
   [new RegExp(`^${mePath}$`), `${mePath} is built in and cannot be replaced`],
   [/[{}*$()]|\/:/, "a parameter is a whole segment, such as /consents/{id}"],
   [/.{1001}/, "write at most 1,000 characters"],

@@ -44,7 +44,22 @@ test("an editor is offered the bundled names, and no field that snapshots write"
 const valid = new Ajv2020({ strict: false }).compile(scenarioJsonSchema(scenarioNames));
 
 // Texts that no check beyond the pattern concerns.
-const replacements = [1e16, -1, 0, 1.5, true, false, null, "", "ok-ref", "A".repeat(300), [], {}, undefined];
+const replacements = [
+  "one\nline\n",
+  1e16,
+  -1,
+  0,
+  1.5,
+  true,
+  false,
+  null,
+  "",
+  "ok-ref",
+  "A".repeat(300),
+  [],
+  {},
+  undefined,
+];
 const steps = [{}, { after: "1m" }, { at: "1h" }, { say: "Hi." }, { organization: { ref: "bank" } }];
 const faults = JSON.parse('[{ "then": {} }, { "then": { "reset": false } }, { "then": { "body": "html" } }]');
 

@@ -8,8 +8,8 @@ import {
   type KeyStateName,
   keyEnds,
 } from "../../rules/api-key.js";
+import { parseWhen, timeFrom, type When } from "../../rules/time.js";
 import type { ScenarioKey } from "../population.js";
-import { parseWhen, timeFrom, type When } from "./fields.js";
 
 export interface WrittenSettings {
   readonly name?: string | undefined;

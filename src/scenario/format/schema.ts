@@ -18,6 +18,7 @@ import { assumptionsSchema, faultsSchema, storySchema, timelineSchema } from "./
 
 // The only source of the scenario format. `descriptions.json` has its texts, which a page that checks scenarios does not load.
 
+// In lower case, as the API writes ids; `s.uuid` reads those of any service.
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 const usage = s.mapping({

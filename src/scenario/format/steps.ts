@@ -219,7 +219,7 @@ export const storySchema = s.list(
     stepKinds,
     s.mapping({
       after: s.optional(positiveDuration()),
-      say: s.optional(shortText(longestNarration)),
+      say: s.optional(s.text({ min: 1, max: longestNarration })),
       request: s.optional(storyRequestFields),
       ...actionFields,
       advance: s.optional(positiveDuration()),

@@ -2,11 +2,10 @@ import { extname } from "node:path";
 import { promisify } from "node:util";
 import { brotliDecompress, gzip } from "node:zlib";
 import type { Request, RequestHandler, Response } from "express";
-import { controlPath } from "../../node/addresses.js";
 import { isOfMachine } from "../../node/files/write-file.js";
 import { packageFile } from "../../node/package-files.js";
 import { SandboxError } from "../../rules/errors.js";
-import { redactPath } from "../../rules/request-path.js";
+import { controlPath, redactPath } from "../../rules/request-path.js";
 import { controlRoute, type Route } from "./route.js";
 
 const assets = "dist/dashboard/assets/";

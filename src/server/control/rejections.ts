@@ -8,7 +8,7 @@ import { ScenarioError, type ScenarioProblem } from "../../scenario/problems.js"
 
 /** The errors that only HTTP calls can get, by code: status and cause. */
 export const httpRejections = {
-  bad_request: [400, "The body is not valid JSON, too long or too deep, or has an unsupported compression."],
+  bad_request: [400, "The body is not valid JSON, or too deep; with 413, it is longer than 256 kB."],
   control_token_required: [401, "Send the token that the sandbox printed at startup."],
   foreign_host: [403, "The `Host` is not a name of this machine. Allow it with `--allow-host`."],
   foreign_origin: [403, "A page of another origin sent the request."],

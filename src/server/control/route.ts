@@ -2,7 +2,6 @@ import type { Request, Response } from "express";
 import type { ValueOf } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
-import type { Actor } from "../../sandbox/steps.js";
 import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/inputs.js";
 import type { ScenarioText } from "../../scenario/scenario-text.js";
 import type { Server } from "../sockets/server-state.js";
@@ -10,7 +9,6 @@ import type { Server } from "../sockets/server-state.js";
 /** The sandbox, and what a client sent, checked by the shapes of its route. */
 interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unknown>>> {
   readonly sandbox: SandboxState;
-  readonly actor: Actor;
   /** The named parts of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: Parameters;

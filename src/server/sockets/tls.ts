@@ -7,8 +7,8 @@ import { createSecureContext } from "node:tls";
 import { isWildcard } from "../../node/addresses.js";
 import { readFailure, requireFile } from "../../node/files/write-file.js";
 import { nodeCrypto, nodePlatform } from "../../node/platform.js";
-import { day } from "../../rules/api-key.js";
 import { SandboxError } from "../../rules/errors.js";
+import { day } from "../../rules/time.js";
 
 /** A certificate and its private key, both PEM. The certificate may be a chain that starts with the server's own. */
 export interface CertificatePair {

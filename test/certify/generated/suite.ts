@@ -2,8 +2,8 @@ import type { Assumptions, Profile } from "../../../src/rules/assumptions.js";
 import { pick, type RandomStream } from "../../../src/rules/seed.js";
 import { operations } from "../../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../../src/sandbox/sandbox.js";
-import { resetSandbox } from "../../../src/sandbox/start.js";
-import { secretFor } from "../../../src/sandbox/story/run-step.js";
+import { secretFor } from "../../../src/sandbox/secrets.js";
+import { restartSandbox } from "../../../src/sandbox/start.js";
 import { type Client, type Connection, goodClient, type Result, Unexpected, whoami } from "./client.js";
 import type { VirtualTime } from "./virtual-time.js";
 
@@ -282,7 +282,7 @@ async function beat({ extras }: Suite, connection: Connection, isOver: () => boo
 }
 
 function prepare({ resets, faults, sets }: Suite, sandbox: SandboxState, { key }: Test): void {
-  if (resets) resetSandbox(sandbox);
+  if (resets) restartSandbox(sandbox);
   if (sets !== undefined) operations.assumptions(sandbox, sets);
   if (faults === "clears them") operations.faults(sandbox, []);
   const isKnown = !["none", "malformed", "unknown"].includes(key);

@@ -1,16 +1,18 @@
 import { endpointNamed } from "../../../api/endpoints.js";
 import { nextRequest } from "../../../api/predict.js";
 import { fingerprintOf, keyStateAt } from "../../../rules/api-key.js";
+import { cachedBy } from "../../../rules/cached-by.js";
 import { SandboxError } from "../../../rules/errors.js";
 import type { ValueOf } from "../../../rules/schema/shape.js";
 import * as s from "../../../rules/schema/shape.js";
+import { minute } from "../../../rules/time.js";
 import type { Endpoint } from "../../../sandbox/endpoint.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import type { KeyEntry, OrganizationEntry } from "../../../sandbox/registry.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
-import { secretFor } from "../../../sandbox/story/run-step.js";
-import type { KeyView } from "../../../sandbox/view-shapes.js";
+import { fingerprintFor, secretFor } from "../../../sandbox/secrets.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
+import { isReserved } from "../../../scenario/format/fields.js";
 import { describedKeys } from "../../../scenario/population.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { controlRoute, pageFields, type Route } from "../route.js";
@@ -43,8 +45,8 @@ export const keyRoutes: readonly Route[] = [
   controlRoute("PATCH /organizations/{ref}", {
     summary: "Changes an organization's status, sandbox access or live access",
     body: "organization_update",
-    run: ({ sandbox, actor, params: { ref = "" }, body }) =>
-      operations.organization(sandbox, { ...body, ref }, { actor }).organization,
+    run: ({ sandbox, params: { ref = "" }, body }) =>
+      operations.organization(sandbox, { ...body, ref }).organization,
   }),
   controlRoute("GET /keys", {
     summary:
@@ -68,37 +70,37 @@ export const keyRoutes: readonly Route[] = [
     summary: "Creates a key; only this response has its secret",
     status: 201,
     body: "key_creation",
-    run: ({ sandbox, actor, body }) =>
-      refInBody("organization", () => operations.create_key(sandbox, body, { actor })),
+    run: ({ sandbox, body }) => refInBody("organization", () => operations.create_key(sandbox, body)),
   }),
   controlRoute("GET /keys/{ref}", {
-    summary: "One key, with the result of its next request",
+    summary:
+      "One key, with the result of its next request; `ref` may also be `none`, `malformed` or `unknown`",
     query: s.mapping({
       endpoint: s.optional(
         s.described(s.text(), "The operation id of that request's endpoint. Default: that of `/me`."),
       ),
     }),
-    run: ({ sandbox, params: { ref = "" }, query }) =>
-      withNextRequest(
-        viewKey(sandbox.registry.key(ref), sandbox),
-        sandbox,
-        endpointNamed(sandbox, query.endpoint),
-      ),
+    run({ sandbox, params: { ref = "" }, query }) {
+      const key = isReserved(ref)
+        ? { ref, fingerprint: fingerprintFor(sandbox, ref) }
+        : viewKey(sandbox.registry.key(ref), sandbox);
+      return withNextRequest(key, sandbox, endpointNamed(sandbox, query.endpoint));
+    },
   }),
   controlRoute("POST /keys/{ref}/rotate", {
     summary: "Replaces an active key; the old one works until its overlap ends",
     status: 201,
     body: "key_rotation",
-    run({ sandbox, actor, params: { ref: key = "" }, body: { overlap_minutes: minutes, as } }) {
+    run({ sandbox, params: { ref: key = "" }, body: { overlap_minutes: minutes, as } }) {
       // Minutes may have fractions, milliseconds must not.
-      const overlap = minutes && Math.round(minutes * 60_000);
-      const { replacement, secret } = operations.rotate(sandbox, { key, overlap, as }, { actor });
+      const overlap = minutes && Math.round(minutes * minute);
+      const { replacement, secret } = operations.rotate(sandbox, { key, overlap, as });
       return { key: replacement, secret };
     },
   }),
   controlRoute("POST /keys/{ref}/revoke", {
     summary: "Revokes a key immediately: an active one, or a replaced one in its overlap",
-    run: ({ sandbox, actor, params: { ref: key = "" } }) => operations.revoke(sandbox, { key }, { actor }),
+    run: ({ sandbox, params: { ref: key = "" } }) => operations.revoke(sandbox, { key }),
   }),
   controlRoute("POST /keys/{ref}/secret", {
     summary: "The secret of a key that the seed made; `ref` may also be `unknown` or `malformed`",
@@ -108,8 +110,7 @@ export const keyRoutes: readonly Route[] = [
   controlRoute("POST /keys/{ref}/expire", {
     summary: "Sets when a key expires: an active one, or a replaced one in its overlap",
     body: "key_expiry",
-    run: ({ sandbox, actor, params: { ref: key = "" }, body }) =>
-      operations.expire(sandbox, { ...body, key }, { actor }),
+    run: ({ sandbox, params: { ref: key = "" }, body }) => operations.expire(sandbox, { ...body, key }),
   }),
 ];
 
@@ -133,16 +134,14 @@ function seededSecret(sandbox: SandboxState, ref: string): string {
   throw new SandboxError("secret_not_kept", message, { ref });
 }
 
-const describedCounts = new WeakMap<Scenario, number>();
+// The dashboard asks each second.
+const describedCount = cachedBy((scenario: Scenario) => [...describedKeys(scenario)].length);
 
-// The dashboard asks each second, and a scenario never changes.
-function describedCount(scenario: Scenario): number {
-  const count = describedCounts.get(scenario) ?? [...describedKeys(scenario)].length;
-  describedCounts.set(scenario, count);
-  return count;
-}
-
-function withNextRequest(key: KeyView, sandbox: SandboxState, endpoint?: Endpoint) {
+function withNextRequest<Key extends { readonly ref: string }>(
+  key: Key,
+  sandbox: SandboxState,
+  endpoint?: Endpoint,
+) {
   return { ...key, nextRequest: nextRequest(sandbox, key.ref, endpoint) };
 }
 

@@ -1,6 +1,7 @@
 import { outcomesOf } from "../../../api/endpoints.js";
 import { requestChecks, requestDetails, requireRequest } from "../../../api/request-details.js";
-import { storySender } from "../../../api/story-sender.js";
+import { storyRequest } from "../../../api/story/run-story.js";
+import { sendRequest } from "../../../api/story/send-request.js";
 import { curlLine } from "../../../report/how-to-cover.js";
 import { formats, reportFormats } from "../../../report/render/layout.js";
 import { clientReport } from "../../../report/report.js";
@@ -11,11 +12,10 @@ import { SandboxError } from "../../../rules/errors.js";
 import { faultEffects, faultKinds } from "../../../rules/fault-effects.js";
 import { faultOutcomes, isSuccess, mePath, type OutcomeId } from "../../../rules/outcomes.js";
 import * as s from "../../../rules/schema/shape.js";
-import type { Exchange } from "../../../sandbox/journal/exchange.js";
+import { type Exchange, senderOf } from "../../../sandbox/journal/exchange.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
 import type { StoryStep } from "../../../sandbox/steps.js";
-import { storyRequest } from "../../../sandbox/story/run-step.js";
 import { expectRequests, listRequests, viewRequest } from "../../../sandbox/views.js";
 import { type ControlBody, expectationQuery, requestQuery } from "../../../scenario/format/inputs.js";
 import { controlRoute, type Route, textResponse } from "../route.js";
@@ -79,7 +79,7 @@ export const requestRoutes: readonly Route[] = [
     summary: "Sends a request to the API; it is in the journal, not in the report",
     body: "sending",
     run({ sandbox, body }) {
-      const { status, headers, body: text } = storySender(sandbox)(sendable(sandbox, body));
+      const { status, headers, body: text } = sendRequest(sandbox, sendable(sandbox, body));
       const [exchange] = sandbox.history.requests({ limit: 1 });
       return {
         request: viewRequest(exchange as Exchange),
@@ -124,11 +124,10 @@ function sendable(sandbox: SandboxState, given: ControlBody<"sending">) {
 type RepeatableRequest = NonNullable<StoryStep["request"]>;
 
 function repeatedRequest(exchange: Exchange): RepeatableRequest {
-  const { key, presented, method } = exchange;
-  const withoutRef = { missing: "none", malformed: "malformed", well_formed: "unknown" }[presented];
+  const { method } = exchange;
   const path = repeatablePath(exchange);
   return {
-    key: key ?? withoutRef,
+    key: senderOf(exchange),
     ...(method !== "GET" && { method: /^[A-Z]{1,20}$/.test(method) ? method : "OTHER" }),
     ...(path !== mePath && { path }),
   };

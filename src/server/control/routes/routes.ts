@@ -1,5 +1,5 @@
 import { openApiDocument } from "../../../api/openapi.js";
-import { isoOf } from "../../../sandbox/clock.js";
+import { isoOf } from "../../../rules/time.js";
 import { pageRoute } from "../page.js";
 import { controlRoute, jsonResponse, type Route } from "../route.js";
 import { farmerRoutes } from "./farmers.js";

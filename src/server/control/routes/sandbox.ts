@@ -7,7 +7,7 @@ import {
   profileWords,
 } from "../../../rules/assumptions.js";
 import words from "../../../rules/assumptions.json" with { type: "json" };
-import { isoOf } from "../../../sandbox/clock.js";
+import { isoOf } from "../../../rules/time.js";
 import { describeFaults, type Fault } from "../../../sandbox/faults.js";
 import { type AssumptionsInput, operations } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";

@@ -6,17 +6,17 @@ import { SandboxError } from "../../../rules/errors.js";
 import { redactKeys } from "../../../rules/redact.js";
 import type { Members } from "../../../rules/schema/messages.js";
 import { isMapping } from "../../../rules/schema/shape.js";
-import { runDue } from "../../../sandbox/operations/operations.js";
+import { parseTime } from "../../../rules/time.js";
 import type { GivenOptions, SandboxState } from "../../../sandbox/sandbox.js";
-import { enter, resetSandbox, stateAtStart } from "../../../sandbox/start.js";
-import { secretsForClients } from "../../../sandbox/story/run-step.js";
+import { secretsForClients } from "../../../sandbox/secrets.js";
+import { restartSandbox } from "../../../sandbox/start.js";
 import {
   bundledScenarios,
   isScenarioName,
   scenarioNames,
   scenarioNotFound,
 } from "../../../scenario/bundled.js";
-import { parseTime, scenarioLimits } from "../../../scenario/format/fields.js";
+import { scenarioLimits } from "../../../scenario/format/fields.js";
 import { scenarioJsonSchema } from "../../../scenario/format/json-schema.js";
 import { checkText, type NamedScenario, placesIn, resolveSource } from "../../../scenario/parse-scenario.js";
 import { populationOf } from "../../../scenario/population.js";
@@ -56,12 +56,14 @@ export const scenarioRoutes: readonly Route[] = [
       "Starts a bundled scenario by name, the one that the sandbox was started with, or one sent as application/yaml",
     body: "scenario_choice",
     run({ sandbox, body: { name } }, { server }) {
-      return startScenario(sandbox, scenarioToStart(name, server.own()));
+      restartSandbox(sandbox, {}, scenarioToStart(name, server.own()));
+      return running(sandbox);
     },
     async runYaml({ sandbox, body }) {
       const { text } = body;
       const scenario = checkSent(body);
-      const started = startScenario(sandbox, { scenario, name: scenario.name ?? "unnamed", text });
+      restartSandbox(sandbox, {}, { scenario, name: scenario.name ?? "unnamed", text });
+      const started = running(sandbox);
       const problems = await dryRunProblems({ scenario, name: file }, placesIn(body), sandbox.given);
       return { ...started, warnings: Object.values(scenarioFields(problems)) };
     },
@@ -75,10 +77,9 @@ export const scenarioRoutes: readonly Route[] = [
       if (scenario !== undefined) {
         const source = scenarioToStart(scenario, server.own());
         if (typeof scenario !== "string") requireFewKeys(source.scenario);
-        startScenario(sandbox, source, options);
+        restartSandbox(sandbox, options, source);
       } else {
-        resetSandbox(sandbox, options);
-        runDue(sandbox);
+        restartSandbox(sandbox, options);
       }
       const hasOtherKeys = scenario !== undefined || options.seed !== undefined;
       return { ...running(sandbox), ...(hasOtherKeys && { keys: secretsForClients(sandbox) }) };
@@ -138,18 +139,6 @@ function scenarioToStart(
   if (typeof sent !== "string") return resolveSource(sent as unknown as Scenario); // it checks a value
   if (!isScenarioName(sent)) throw scenarioNotFound(sent, "it is not a bundled one");
   return { scenario: withStory(sent), name: sent };
-}
-
-// The options of the server's start also apply to this scenario, unless the call gives its own.
-function startScenario(
-  sandbox: SandboxState,
-  { scenario, name, text }: NamedScenario,
-  options: GivenOptions = {},
-) {
-  const { platform, conditions, given } = sandbox;
-  enter(sandbox, stateAtStart(scenario, { ...given, ...options, platform, conditions, name, text }));
-  runDue(sandbox);
-  return running(sandbox);
 }
 
 interface TextProblem {

@@ -1,11 +1,9 @@
 import { checkResults, requestChecks } from "../../../api/request-details.js";
-import { storySender } from "../../../api/story-sender.js";
+import { stepView, tryNextStep } from "../../../api/story/run-story.js";
+import { stepIntent } from "../../../api/story/step-text.js";
 import { SandboxError } from "../../../rules/errors.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
 import { kindOf, type PlayedStep, type StoryStep } from "../../../sandbox/steps.js";
-import { tryNextStep } from "../../../sandbox/story/run-step.js";
-import { stepIntent } from "../../../sandbox/story/step-text.js";
-import { stepView } from "../../../sandbox/story/step-view.js";
 import { controlRoute, type Route } from "../route.js";
 
 export const storyRoutes: readonly Route[] = [
@@ -29,7 +27,7 @@ export const storyRoutes: readonly Route[] = [
         const message = `The scenario ${JSON.stringify(sandbox.name)} has no story. Add one under story in its file, or start a bundled scenario.`;
         throw new SandboxError("not_found", message);
       }
-      const step = tryNextStep(sandbox, storySender(sandbox));
+      const step = tryNextStep(sandbox);
       const { next: _, ...progress } = storyView(sandbox);
       return { step: step === undefined ? null : stepView(step), ...progress };
     },

@@ -28,8 +28,9 @@ public class SvcSandboxExtension implements ParameterResolver {
     Store store = test.getRoot().getStore(HERE);
     String message = "svc-sandbox did not start: the first failure shows why.";
     try {
+      double minimum = MinimumCoverage.of(test.getConfigurationParameter("svc-sandbox.min-coverage"));
       if (store.get("failed") == null)
-        return store.getOrComputeIfAbsent(Server.class, key -> new Server(minimum(test)), Server.class);
+        return store.getOrComputeIfAbsent(Server.class, key -> new Server(minimum), Server.class);
     } catch (RuntimeException failure) {
       store.put("failed", true);
       message = failure.getMessage();
@@ -37,12 +38,6 @@ public class SvcSandboxExtension implements ParameterResolver {
     ParameterResolutionException failure = new ParameterResolutionException(message);
     failure.setStackTrace(new StackTraceElement[0]);
     throw failure;
-  }
-
-  private static int minimum(ExtensionContext test) {
-    String given = System.getenv("SVC_SANDBOX_MIN_COVERAGE");
-    return test.getConfigurationParameter("svc-sandbox.min-coverage", Integer::valueOf)
-        .orElseGet(() -> given == null ? 0 : Integer.parseInt(given));
   }
 
   private static String options(ExtensionContext test) {

@@ -1,13 +1,11 @@
 import { SandboxError } from "../../rules/errors.js";
 import { mePath } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
-import { parsedJson } from "../../rules/schema/json.js";
+import { parsedJson, snakeCase } from "../../rules/schema/json.js";
 import { type FieldPath, isMapping } from "../../rules/schema/shape.js";
-import type { ControlBody } from "../../scenario/format/inputs.js";
-import { unknownSecret } from "../../scenario/population.js";
-import { advanceClock, performAction, runDue } from "../operations/operations.js";
-import type { SandboxState } from "../sandbox.js";
-import { defaultKeyRef, scenarioSecret, scenarioSecrets } from "../secrets.js";
+import { advanceClock, performAction, runDue } from "../../sandbox/operations/operations.js";
+import type { SandboxState } from "../../sandbox/sandbox.js";
+import { defaultKeyRef, secretFor } from "../../sandbox/secrets.js";
 import {
   actionDifferences,
   isAsExpected,
@@ -22,10 +20,11 @@ import {
   type StoryStep,
   shownValue,
   type TimelineResult,
-} from "../steps.js";
-import { viewClock } from "../views.js";
-
-type SendStoryRequest = (request: StoryRequest) => StoryResponse;
+} from "../../sandbox/steps.js";
+import { viewClock } from "../../sandbox/views.js";
+import type { ControlBody } from "../../scenario/format/inputs.js";
+import { sendRequest } from "./send-request.js";
+import { actionSentences, clockSentence } from "./step-text.js";
 
 type StepExpectation = NonNullable<StoryStep["expect"]>;
 
@@ -126,22 +125,21 @@ function errorCodeIn(body: unknown): unknown {
   return isMapping(body) && isMapping(body.error) ? body.error.code : null;
 }
 
-/** Sent for the key `malformed`: a text that a client mistook for its key. */
-const malformedKey = "not-an-api-key";
-
-/** Runs the whole story as a test. Stops at the first unexpected result, because later steps depend on it. */
-export function runStory(sandbox: SandboxState, send: SendStoryRequest): PlayedStep[] {
-  const results: PlayedStep[] = [];
+/** Runs the steps that are left, one for each result that is read. Ends before a step that is not wanted. */
+export function* runStory(
+  sandbox: SandboxState,
+  isWanted: (step: StoryStep) => boolean = () => true,
+): Generator<PlayedStep> {
   for (;;) {
-    const result = tryNextStep(sandbox, send);
-    if (result === undefined) return results;
-    results.push(result);
-    if (!isAsExpected(result)) return results;
+    const step = sandbox.story.steps[sandbox.story.next];
+    const result = step === undefined || isWanted(step) ? tryNextStep(sandbox) : undefined;
+    if (result === undefined) return;
+    yield result;
   }
 }
 
 /** Compares the result with the expectations; `undefined` at the end of the story. */
-export function tryNextStep(sandbox: SandboxState, send: SendStoryRequest): PlayedStep | undefined {
+export function tryNextStep(sandbox: SandboxState): PlayedStep | undefined {
   const { story, history } = sandbox;
   const timeline: TimelineResult[] = [];
   const unsubscribe = history.subscribe((event) => {
@@ -172,7 +170,7 @@ export function tryNextStep(sandbox: SandboxState, send: SendStoryRequest): Play
     const step = story.steps[story.next];
     if (step === undefined) return undefined;
     story.next += 1;
-    const result = resultOf(step, runAction(sandbox, step, send));
+    const result = resultOf(step, runAction(sandbox, step));
     history.emit({ type: "story.step", result: remember(story, result) });
     return result;
   } finally {
@@ -190,21 +188,21 @@ function remember(story: StoryProgress, result: PlayedStep): PlayedStep {
 
 type StepResult = Partial<PlayedStep>;
 
-function runAction(sandbox: SandboxState, step: StoryStep, send: SendStoryRequest): StepResult {
+function runAction(sandbox: SandboxState, step: StoryStep): StepResult {
   try {
-    return runStep(sandbox, step, send);
+    return runStep(sandbox, step);
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
     return { failure: { code: error.code, message: error.message } };
   }
 }
 
-function runStep(sandbox: SandboxState, step: StoryStep, send: SendStoryRequest): StepResult {
+function runStep(sandbox: SandboxState, step: StoryStep): StepResult {
   if (step.after !== undefined) advanceClock(sandbox, step.after);
   if (step.request !== undefined) {
     const { request, shown } = storyRequest(sandbox, step.request);
-    let response = send(request);
-    for (let count = 1; count < shown.times; count += 1) response = send(request);
+    let response = sendRequest(sandbox, request);
+    for (let count = 1; count < shown.times; count += 1) response = sendRequest(sandbox, request);
     const differences = step.expect === undefined ? [] : responseDifferences(step.expect, response);
     return { request: shown, response, differences };
   }
@@ -251,14 +249,35 @@ export function storyRequest(
 /** A request of a story, or of the control plane. */
 type StepRequest = Partial<ControlBody<"sending">> & { readonly repeat?: number };
 
-/** Returns the keys by ref, also `unknown` and `malformed`. */
-export function secretsForClients(sandbox: SandboxState): Record<string, string> {
-  return { ...scenarioSecrets(sandbox), unknown: unknownSecret(sandbox.seed), malformed: malformedKey };
+/** Contains the key that the step made. */
+export function stepJson(result: PlayedStep) {
+  return snakeCase(stepView(result)) as Record<string, unknown>;
 }
 
-/** Returns the key to send for a ref, `none`, `malformed` or `unknown`; throws `unknown_ref` for another ref. */
-export function secretFor(sandbox: SandboxState, key: string): string | undefined {
-  if (key === "none") return undefined;
-  if (key === "malformed") return malformedKey;
-  return key === "unknown" ? unknownSecret(sandbox.seed) : scenarioSecret(sandbox, key);
+export function stepView(result: PlayedStep) {
+  const { step: _, response, timeline, ...shown } = result;
+  const meanwhile = timeline.map(({ index, at, step, performed }) => ({
+    timelineStep: index + 1,
+    at,
+    text: actionSentences(step, performed),
+    ...rejectionOf(performed),
+  }));
+  const text = stepText(result);
+  return {
+    ...shown,
+    text,
+    response: response && { ...response, code: errorCodeOf(response) },
+    meanwhile,
+  };
+}
+
+export function rejectionOf(performed: PlayedStep["performed"]) {
+  const { code = null, message = null } = performed?.rejection ?? {};
+  return { rejection: code, message };
+}
+
+/** Describes a step in sentences; `null` for narration, a request, and a step that could not run. */
+function stepText({ step, performed, failure, now }: PlayedStep): string | null {
+  if (performed !== null) return actionSentences(step, performed);
+  return step.advance === undefined || failure !== null ? null : clockSentence(step.advance, now);
 }

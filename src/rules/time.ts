@@ -1,0 +1,184 @@
+import { SandboxError } from "./errors.js";
+
+// Durations and instants: their units, and how they are read and written. All are in milliseconds, instants since 1970.
+
+export const minute = 60_000;
+export const hour = 60 * minute;
+export const day = 24 * hour;
+
+const lengths = { ms: 1, s: 1000, m: minute, h: hour, d: day, w: 7 * day };
+
+/** `90s`, `10m`, `2h`, `7d`, optionally with a sign: minus for the past. */
+export const durationPattern = /^[+-]?\d+[smhd]$/;
+
+/** The same without a sign, and `250ms`. */
+export const waitPattern = /^\d+(?:ms|[smhd])$/;
+
+/** An ISO 8601 time with a zone: without a zone, it would be another instant on each machine. */
+export const timePattern = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
+
+const maximumDuration = 100 * 365 * day;
+
+export const firstInstant = Date.parse("0000-01-01T00:00:00Z");
+export const lastInstant = Date.parse("9999-12-31T23:59:59.999Z");
+
+/** The start of the UTC-aligned minute that contains `now` (epoch milliseconds). */
+export function minuteStart(now: number): number {
+  return now - modulo(now, minute);
+}
+
+/** The start of the day that contains `now`, for a reset `resetsAt` milliseconds after midnight UTC. */
+export function dayStart(now: number, resetsAt: number): number {
+  return now - modulo(now - resetsAt, day);
+}
+
+// Never negative, so that times before 1970 are also in the right window.
+function modulo(value: number, size: number): number {
+  const rest = value % size;
+  return rest < 0 ? rest + size : rest;
+}
+
+/** A duration as callers write it: `90s`, `61m`, `2h`, `7d`, or whole milliseconds. */
+export type Duration = `${number}${"ms" | "s" | "m" | "h" | "d"}` | number;
+
+/** A point in time: ISO 8601 with a zone, epoch milliseconds, or a `Date`. */
+export type Instant = string | number | Date;
+
+export function isInstant(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= firstInstant && (value as number) <= lastInstant;
+}
+
+/** The milliseconds of a duration, such as `61m`, `-1d` or `250ms`; `undefined` for any other text. */
+export function parseDuration(text: string): number | undefined {
+  const [, sign, count, unit] = /^([+-]?)(\d+)(ms|[smhd])$/.exec(text) ?? [];
+  // Without a match, NaN. Not `-length` for 0, which would be -0.
+  const length = Number(count) * lengths[unit as keyof typeof lengths];
+  if (!Number.isSafeInteger(length)) return undefined;
+  return sign === "-" && length > 0 ? -length : length;
+}
+
+/**
+ * Epoch milliseconds of an ISO 8601 time with a zone; `undefined` if the text is not a time, has a day or an hour that
+ * does not exist, or is outside of the years 0000 to 9999 in UTC. Digits after the milliseconds are cut.
+ *
+ * @example
+ * parseTime("2026-03-02T09:00:00Z"); // 1_772_442_000_000
+ * parseTime("2026-02-30T09:00:00Z"); // undefined
+ */
+export function parseTime(text: string): number | undefined {
+  // `Date` accepts 24:00.
+  if (!timePattern.test(text) || !hasDay(text) || text.startsWith("24", 11)) return undefined;
+  const time = Date.parse(text.toUpperCase().replace(/(\.\d{3})\d+/, "$1"));
+  return isInstant(time) ? time : undefined;
+}
+
+/** Whether the day of a time exists: `Date` turns February 30 into March 2. */
+function hasDay(text: string): boolean {
+  const date = text.slice(0, 10);
+  const midnight = Date.parse(`${date}T00:00:00Z`);
+  return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(date);
+}
+
+/** A time (epoch milliseconds), or a duration from a start, in milliseconds. */
+export type When = { readonly at: number } | { readonly after: number };
+
+/** `undefined` for a text that is neither a time nor a duration of at most a hundred years. */
+export function parseWhen(text: string): When | undefined {
+  const after = parseDuration(text);
+  if (after !== undefined) return Math.abs(after) > maximumDuration ? undefined : { after };
+  const at = parseTime(text);
+  return at === undefined ? undefined : { at };
+}
+
+/** Epoch milliseconds of a time or a duration from `start`; a text must be checked. */
+export function timeFrom(start: number, given: When | string): number {
+  const when = typeof given === "string" ? (parseWhen(given) ?? { after: 0 }) : given;
+  return "at" in when ? when.at : start + when.after;
+}
+
+/** The hint for seconds or milliseconds since 1970, which other programs write. */
+function epochHint(text: string): string | undefined {
+  if (!/^\d{9,10}$|^\d{12,13}$/.test(text)) return undefined;
+  const time = new Date(Number(text) * (text.length > 10 ? 1 : 1000));
+  return `write ${shortTime(time.toISOString())}`;
+}
+
+/** What is wrong with a text that is no time, and what to write. */
+export function timeHint(text: string): string {
+  const epoch = epochHint(text);
+  if (epoch !== undefined) return epoch;
+  const plain = text.replace(" ", "T").replace(/(?<=T.*[+-]\d\d)(?=\d\d$)/, ":");
+  const missing = ["", "T00:00:00Z", "Z"].find((end) => parseTime(plain + end) !== undefined);
+  if (missing !== undefined) return `write ${plain}${missing}`;
+  if (/^\d{4}-\d{2}-\d{2}/.test(text) && !hasDay(text)) return `there is no day ${text.slice(0, 10)}`;
+  if (timePattern.test(text) && text.startsWith("24", 11))
+    return "there is no such hour: a day ends with 23:59:59.999";
+  return "write an ISO 8601 time with a zone, in the years 0000 to 9999, such as 2026-03-02T09:00:00Z";
+}
+
+const compound = /^([+-]?)(P?)(?:(\d{1,6})D)?(T?)(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?$/i;
+const spelled = /^([+-]?)(\d{1,6}(?:\.\d{1,3})?) ?(ms|milli|m(?!o)|[wdhs])[a-z]*$/i;
+
+/** Returns the durations that a text probably means: without a unit, in other or several units, in ISO 8601, with a wrong sign. */
+function meantDurations(text: string, units: readonly string[]): string[] {
+  if (/^[+-]?\d+$/.test(text)) return units.map((unit) => text + unit);
+  const [, sign = "", iso, days = 0, t, hours = 0, minutes = 0, seconds = 0] = compound.exec(text) ?? [];
+  // In ISO 8601, an M before the T is a month.
+  const isMonths = iso !== "" ? t === "" : text.endsWith("M");
+  if (minutes !== 0 && isMonths)
+    return [`${sign}${minutes}m`, `${sign}${Number(minutes) * 30}d`].slice(iso ? 1 : 0);
+  const [, plus = sign, count = 0, name = "s"] = spelled.exec(text) ?? [];
+  const sum = ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60 + Number(seconds);
+  const each = lengths[name.toLowerCase().replace("milli", "ms") as keyof typeof lengths];
+  const length = sum * 1000 || Math.round(Number(count) * each);
+  const plain = scenarioDuration(length);
+  return length > 0 ? [plus + plain, plain] : [];
+}
+
+/** What to write in place of a text that is no allowed duration, if it can be told. */
+export function durationHint(
+  text: string,
+  isAllowed: (text: string) => boolean,
+  units = ["s", "m"],
+): string | undefined {
+  const [first, second] = [...new Set(meantDurations(text, units))].filter(isAllowed);
+  if (first === undefined) return undefined;
+  const isMinutes = text.endsWith("M") && first.endsWith("m") ? " (minutes)" : "";
+  return `write ${first}${isMinutes}${second === undefined || first.endsWith(second) ? "" : ` or ${second}`}`;
+}
+
+/** Formats an instant as ISO 8601, limited to the years 0000 to 9999, which no clock leaves. */
+export function isoOf(instant: number): string {
+  return new Date(Math.max(firstInstant, Math.min(instant, lastInstant))).toISOString();
+}
+
+/** Returns a time without its fraction, which times in scenarios do not have: `2026-03-02T10:01:00Z`. */
+export function shortTime(iso: string): string {
+  return iso.replace(".000Z", "Z");
+}
+
+export function durationOf(duration: string | number): number {
+  const length = typeof duration === "number" ? duration : parseDuration(duration);
+  if (length !== undefined && Number.isSafeInteger(length)) return length;
+  throw invalid("duration", duration, "write it as 90s, 10m, 2h or 7d, or as whole milliseconds");
+}
+
+/** A duration as scenarios write it, in the largest unit without a fraction. */
+export function scenarioDuration(milliseconds: number) {
+  const units = ["d", "h", "m", "s"] as const;
+  const unit = units.find((one) => milliseconds !== 0 && milliseconds % lengths[one] === 0) ?? "ms";
+  return `${milliseconds / lengths[unit]}${unit}` as const;
+}
+
+export function instantOf(instant: Instant): number {
+  // A text without a zone would mean different instants on different machines.
+  const isEpoch = typeof instant === "number" || instant instanceof Date;
+  const time = isEpoch ? Number(instant) : parseTime(instant);
+  if (isInstant(time)) return time;
+  throw invalid("time", instant, timeHint(String(instant)));
+}
+
+function invalid(kind: string, given: unknown, hint: string): SandboxError {
+  const message = `Invalid ${kind} ${JSON.stringify(given)}: ${hint}.`;
+  return new SandboxError("validation_failed", message, { given });
+}
