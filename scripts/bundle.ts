@@ -47,7 +47,10 @@ const commonJsChunks = inOrder([
   { name: "checks", test: /\/src\/scenario\/(?:format\/inputs|parse-scenario)\.ts$/ },
   { name: "report", test: /\/src\/report\/report\.ts$/ },
   { name: "library", test: /\/src\/index\.ts$/ },
-  { name: "server", test: /\/src\/(?:server\/serve|node\/(?:files\/load-scenario|package-files))\.ts$/ },
+  {
+    name: "server",
+    test: /\/src\/(?:server\/serve|node\/(?:files\/(?:load-scenario|lock)|package-files))\.ts$/,
+  },
   { name: "start", test: /\/src\/cli\/(?:cli|commands\/start)\.ts$/ },
 ]);
 

@@ -59,14 +59,13 @@ test("few exports have one reader: the others are what their room is for, or not
 });
 
 const mostTwice = 7;
-const mostSingle = 368;
+const mostSingle = 375;
 
 /** The files whose names may end in `Path` or `Paths`, each with the kind of its paths. */
 const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/api/openapi.ts": "HTTP",
   "src/cli/commands/exec.ts": "HTTP",
   "src/dashboard/control/data.ts": "HTTP",
-  "src/node/addresses.ts": "HTTP",
   "src/report/report.ts": "HTTP",
   "src/rules/outcomes.ts": "HTTP",
   "src/rules/request-path.ts": "HTTP",

@@ -107,7 +107,7 @@ export const execCommand = declareCommand({
     const sandbox = startNamed(loaded, flags, conditions && conditionedRun(conditions, folder.claim));
     // A test may clear the requests to count its own; the report covers all tests.
     const counters = new Counters();
-    counters.rerun = rerunOf(call);
+    counters.rerun = { certify: [io.program, "certify", ...words].join(" "), command: commandLine(rest) };
     const triedPaths = new Set<string>();
     sandbox.counters.passOnTo({
       countUnread: () => counters.countUnread(),
@@ -143,10 +143,6 @@ export const execCommand = declareCommand({
   },
 });
 
-function rerunOf({ words, rest, io }: Pick<ExecCall, "words" | "rest" | "io">): Counters["rerun"] {
-  return { certify: [io.program, "certify", ...words].join(" "), command: commandLine(rest) };
-}
-
 /** How many different requests the message shows if none reached an endpoint. */
 const maxTried = 5;
 
@@ -162,18 +158,17 @@ async function deliverReport(
   report: Report,
   unmet: readonly UnmetThreshold[],
   targets: readonly ReportTarget[],
-  call: ExecCall,
+  { words, rest, flags, io }: ExecCall,
   problems: string,
 ): Promise<boolean> {
-  const { flags, io } = call;
   const { quiet = false, format = "text" } = flags;
-  const { certify, command } = rerunOf(call);
   const style = io.stderr.style();
   const print = (text: string) => io.stderr.write(redactKeys(text));
   const say = (text: string) => io.stderr.say(redactKeys(text));
   const why = problems || whyNoRequest(io, flags);
+  const next = [io.program, "certify", ...words, "--", commandLine(rest)].join(" ");
   const hint = `The command has sent no request. ${why}`;
-  const how = { failures: unmet, hint, next: `${certify} -- ${command}` };
+  const how = { failures: unmet, hint, next };
   const inFormat = (as: ReportFormat) => renderReport(report, as, how);
   const failures = await writeTargets(targets, inFormat, execReportFiles, io);
   const isInFull = failures.length > 0 || (targets.length === 0 && !quiet);

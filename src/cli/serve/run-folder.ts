@@ -27,13 +27,13 @@ import { claimOnce, linesOf, type RunFile, type RunLine, runFile } from "../../r
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { unwritable, usageError } from "../exit-codes.js";
 
-const prefix = "svc-sandbox-run-";
+const folderPrefix = "svc-sandbox-run-";
 
 /** Makes the folder of a run, for the sandboxes in processes of its command. Only its owner can read it. */
 export async function openRunFolder(run: Omit<RunFile, "version">): Promise<RunFolder> {
   await removeLeftFolders();
   const path = await promises
-    .mkdtemp(join(tmpdir(), prefix))
+    .mkdtemp(join(tmpdir(), folderPrefix))
     .catch(unwritable(`a folder for the command into ${quote(tmpdir())}`, "Name another folder in TMPDIR."));
   const folder = new RunFolder(path, await lock(path));
   const { name, scenario } = run.scenario;
@@ -45,7 +45,7 @@ export async function openRunFolder(run: Omit<RunFile, "version">): Promise<RunF
 async function removeLeftFolders(): Promise<void> {
   const names = await promises.readdir(tmpdir()).catch(() => []);
   // One that cannot be removed is in nobody's way.
-  for (const name of names.filter((one) => one.startsWith(prefix)))
+  for (const name of names.filter((one) => one.startsWith(folderPrefix)))
     await removeIfLeft(join(tmpdir(), name)).catch(() => {});
 }
 
@@ -161,7 +161,7 @@ function addLine({ counters, history }: SandboxState, line: RunLine): void {
 const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants;
 const longestFile = 256 * 1024 * 1024;
 /** No request has one: bodies have at most 64 KiB, and headers as much. */
-const longestLine = 1024 * 1024;
+const longestRunLine = 1024 * 1024;
 
 /** Opens a file that any program may have put there: reading a pipe would wait, and a device has no end. */
 function openRegular(file: string): number {
@@ -205,8 +205,8 @@ class GrowingFile {
     this.#rest = bytes.subarray(end);
     // The others are shorter than a part.
     const longest = end === 0 ? bytes.length : bytes.indexOf("\n");
-    if (longest > longestLine)
-      throw new Error(`${basename(this.#path)} has a line of more than ${longestLine / 2 ** 20} MB`);
+    if (longest > longestRunLine)
+      throw new Error(`${basename(this.#path)} has a line of more than ${longestRunLine / 2 ** 20} MB`);
     return bytes.toString("utf8", 0, end).split("\n").slice(0, -1);
   }
 }

@@ -46,7 +46,7 @@ const controlErrorShape = s.openMapping({
   details: s.optional(s.openMapping({ request: s.optional(s.text()), ref: s.optional(s.text()) })),
 });
 
-const keyShape = s.openMapping({
+const runningKeyShape = s.openMapping({
   ref: s.text(),
   /** `null` for `none`. */
   fingerprint: s.nullable(s.text()),
@@ -54,11 +54,12 @@ const keyShape = s.openMapping({
     outcome: outcomeShape(),
     code: s.nullable(s.text()),
     why: s.nullable(s.text()),
+    until: s.nullable(s.text()),
     fault_outcomes: s.list(outcomeShape()),
   }),
 });
-const keysShape = s.list(keyShape);
-type RunningKey = ValueOf<typeof keyShape>;
+const keysShape = s.list(runningKeyShape);
+type RunningKey = ValueOf<typeof runningKeyShape>;
 
 const maxResponse = 16 * 1024 * 1024;
 
@@ -130,7 +131,7 @@ export class ControlClient {
     const query = endpoint === undefined ? "" : `?endpoint=${encodeURIComponent(endpoint)}`;
     const path = `/keys/${encodeURIComponent(ref)}${query}`;
     const { status, data, failed } = await this.#ask("get the key from", "GET", path);
-    const key = readAs(keyShape, data);
+    const key = readAs(runningKeyShape, data);
     if (key === undefined) throw failed(isNot(status, "the key"));
     return key;
   }
