@@ -88,7 +88,7 @@ export function faultFacts(
   };
 }
 
-/** When the limit of a 429 resets, or why waiting does not help. */
+/** When the limit of a 429 resets, or why waiting does not help; `undefined` for another outcome. */
 function limitOf(sandbox: SandboxState, outcome: ApiOutcomeId, entry: KeyEntry) {
   if (outcome !== "429.per_minute" && outcome !== "429.per_day") return undefined;
   const [ofMinute, ofDay] = readLimits(entry, sandbox, sandbox.clock.now());
