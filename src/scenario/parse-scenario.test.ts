@@ -31,8 +31,8 @@ test.each([
   ["after: 0s, say: Wait.", ["story[0].after"]],
   ["after: 1s, say: Wait.", []],
   ["advance: 0s", ["story[0].advance"]],
-])("a step of a story waits or advances, or is wrong: %s", (step, paths) => {
-  expect(problemsOf(`${base}story: [{ ${step} }]\n`).map(({ path }) => path)).toEqual(paths);
+])("a step of a story waits or advances, or is wrong: %s", (step, fields) => {
+  expect(problemsOf(`${base}story: [{ ${step} }]\n`).map(({ field }) => field)).toEqual(fields);
 });
 
 describe("a text", () => {
@@ -288,7 +288,7 @@ test.each([
 test("a fault ends after it starts, a wait is an hour at most, and a body goes with a status and what fits it", () => {
   const codes = (fault: string) =>
     problemsOf(`version: 1\norganizations: { bank: { type: bank } }\nfaults: [{ ${fault} }]\n`).map(
-      ({ code, path }) => `${path}: ${code}`,
+      ({ code, field }) => `${field}: ${code}`,
     );
   expect(codes("when: { after: 1m, until: 2m }, then: { latency: 60m }")).toEqual([]);
   expect(codes("when: { after: 1m, until: 1m }, then: { latency: 60m }")).toEqual([
