@@ -224,8 +224,8 @@ describe("a scenario given as an object", () => {
       checkScenario({ version: 1, organizations: { bank: { type: "banc", colour: 1 } } }),
     );
     expect(error).toMatchObject([
-      { path: "organizations.bank.type", code: "bad_choice" },
-      { path: "organizations.bank.colour", code: "unknown_field" },
+      { field: "organizations.bank.type", code: "bad_choice" },
+      { field: "organizations.bank.colour", code: "unknown_field" },
     ]);
     expect(error[0]).not.toHaveProperty("line");
   });
@@ -246,7 +246,7 @@ describe("a scenario given as an object", () => {
     expect(problemsIn(() => checkScenario(inside)).map(({ code }) => code)).toContain("too_deep");
     const date = { version: 1, clock: { now: new Date() }, organizations: { bank: { type: "bank" } } };
     expect(problemsIn(() => checkScenario(date))).toMatchObject([
-      { code: "not_plain_data", path: "clock.now" },
+      { code: "not_plain_data", field: "clock.now" },
     ]);
     const proto = JSON.parse(
       '{ "version": 1, "__proto__": { "seed": 1 }, "organizations": { "bank": { "type": "bank" } } }',
@@ -299,7 +299,7 @@ test("a fault ends after it starts, a wait is an hour at most, and a body goes w
   // biome-ignore lint/suspicious/noThenProperty: a fault of the scenario format
   const later = { when: { after: "1m", until: "1m" }, then: { hang: true } } as const;
   expect(faultProblems([later], { refs: {} as never, scenario: {}, now: 0 })).toMatchObject([
-    { code: "fault_contradiction", path: ["faults", 0, "when", "until"] },
+    { code: "fault_contradiction", field: ["faults", 0, "when", "until"] },
   ]);
 });
 
