@@ -14,6 +14,7 @@ import {
   shown,
   withoutFailures,
 } from "./context.js";
+import { contradicted } from "./contradictions.js";
 import { judgeFaults } from "./faults.js";
 import {
   againOf,
@@ -25,7 +26,7 @@ import {
   whyNothingTried,
   whyTooLittle,
 } from "./plan.js";
-import { contradicted, judgeAllResends, runsOfResends } from "./resends.js";
+import { judgeAllResends, runsOfResends } from "./resends.js";
 import { type ClientRun, findDependency, type Reason, type Tools, whyUnstable } from "./run.js";
 import { judgeVaried, runVaried } from "./varied.js";
 
