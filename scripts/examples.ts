@@ -135,7 +135,7 @@ const certify = ["npx", ..."svc-sandbox certify --faults --".split(" ")] as cons
 
 const exec = ["npx", ..."svc-sandbox exec --min-coverage 100 --fail-on warning --".split(" ")] as const;
 
-const retries = ["npx", ..."svc-sandbox certify --only resends --".split(" ")] as const;
+const retries = ["npx", ..."svc-sandbox certify --only resend --".split(" ")] as const;
 const jest = ["npx", "jest", "--testMatch", "**/whoami.jest.cjs"] as const;
 const nodeTest = ["node", "--test", "whoami.node.mjs"] as const;
 
@@ -159,7 +159,7 @@ const examples: readonly Example[] = [
         "-c",
         `${stoppedTests}${pytest.join(" ")} stopped.py > output 2>&1; test $? = 2 && ${stoppedShows}`,
       ],
-      ["npx", "svc-sandbox", "certify", "--only", "answers", "--", ...pytest],
+      ["npx", "svc-sandbox", "certify", "--only", "answer", "--", ...pytest],
     ],
     needs: ["sh", "-c", `pytest-3 -p xdist --version && ${pip.join(" ")} --version`],
     build: buildWheel,

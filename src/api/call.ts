@@ -7,7 +7,7 @@ import type { ObservedCall } from "../sandbox/journal/client-behavior.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { type ApiRoute, routeOf } from "./routes.js";
-import type { Variation } from "./variation/vary.js";
+import { unvariedAssumptions, type Variation } from "./variation/vary.js";
 
 /** A request with everything that its checks and its response need; read once, so that they agree. */
 export interface ApiCall extends ObservedCall {
@@ -46,6 +46,11 @@ export function startCall(sandbox: SandboxState, request: ApiRequest): ApiCall {
     id,
     assumptions: sandbox.assumptions,
     variation: undefined,
+    observed: sandbox.conditions && {
+      points: [],
+      scenario: sandbox.name,
+      unvaried: unvariedAssumptions(sandbox),
+    },
   };
 }
 

@@ -35,7 +35,7 @@ export function applyFault(sandbox: SandboxState, call: ApiCall): CallResult | u
   // The scenario's faults count their requests in any case.
   const ofScenario = fireFault(sandbox.faults, call.number, facts);
   const fired = ofRun ?? ofScenario;
-  if (fired === undefined) return conditions?.failInstead?.(sandbox, call, predict(sandbox, call));
+  if (fired === undefined) return conditions?.replaceUncounted?.(sandbox, call, predict(sandbox, call));
   const kind = mainEffectOf(fired.effect);
   const fault = `fault.${kind}` as const;
   const { onlyDelays, ends } = faultEffects[kind];

@@ -24,7 +24,7 @@ export function withVariation(
   isContext = false,
 ): ApiCall {
   if (profileOf(sandbox) !== "varied") return call;
-  const variation = variationOf(sandbox, call.number, { status, isContext });
+  const variation = variationOf(sandbox, call, { status, isContext });
   return { ...call, id: variation.requestId, assumptions: variation.assumptions, variation };
 }
 

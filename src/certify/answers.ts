@@ -1,6 +1,16 @@
 import { isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
-import type { Problem } from "./certificate.js";
-import { type Answer, type Context, check, held, type Judged, open, type Runs } from "./context.js";
+import type { Finding } from "./certificate.js";
+import {
+  type Answer,
+  type Context,
+  checkOf,
+  failed,
+  held,
+  type Judged,
+  open,
+  type Runs,
+  shown,
+} from "./context.js";
 import { againWith, type CertifyPlan, isWanted, minPasses } from "./plan.js";
 import { type ClientRun, notMade, type Reason, tooLate, whyNotJudged } from "./run.js";
 
@@ -9,15 +19,11 @@ export function createAnswers(
   plan: CertifyPlan,
   runs: Runs,
   plain: ClientRun,
-): Pick<Context, "wrongOnce" | "answerOn" | "whyRepeated"> {
-  const wrongOnce = keptByOutcome(async (outcome) =>
-    plan.allow.includes(outcome)
-      ? undefined
-      : runs.make(`answer.${outcome}`, { answer: { outcome, once: true } }),
-  );
+): Pick<Context, "answerOn" | "whyRepeated"> {
   const answerOn = keptByOutcome(async (outcome): Promise<Answer> => {
     const name = `answer.${outcome}`;
-    const once = await wrongOnce(outcome);
+    const isAllowed = plan.allow.includes(outcome);
+    const once = isAllowed ? undefined : await runs.make(name, { answer: { outcome, once: true } });
     if (once?.result === "failed" && once.hits > 0) return { kind: "noticed once" };
     const run = await runs.make(name, { answer: { outcome } });
     if (run === undefined) return { kind: "not judged", reason: notMade };
@@ -33,13 +39,13 @@ export function createAnswers(
       });
       if (run?.result === "failed") continue;
       return {
-        why: `the command also passes when ${outcomeOf(outcome).when} gets a 404 once`,
+        why: `the command also passes when it gets 404 once in place of ${outcomeOf(outcome).status} for ${outcomeOf(outcome).when}`,
         whatToDo: noRepeats,
       };
     }
     return undefined;
   });
-  return { wrongOnce, answerOn, whyRepeated };
+  return { answerOn, whyRepeated };
 }
 
 /** Makes the runs of each outcome once. */
@@ -59,21 +65,22 @@ export async function judgeAnswers({ plan, covered, answerOn }: Context): Promis
   const judge = async (outcome: OutcomeId): Promise<Judged> => {
     const name = `answer.${outcome}`;
     const answer = await answerOn(outcome);
+    const isNoticed = answer.kind === "noticed" || answer.kind === "noticed once";
+    if (!isNoticed && plan.allow.includes(outcome)) return shown([checkOf(name, { is: "allowed" })]);
     if (answer.kind === "not judged") return open(name, answer.reason);
-    if (answer.kind !== "unnoticed") return held(name);
-    if (plan.allow.includes(outcome)) return { checks: [check(name, "allowed")], problems: [] };
-    return { checks: [check(name, "failed")], problems: [unnoticed(outcome, plan)] };
+    if (isNoticed) return held(name);
+    return failed(name, unnoticed(outcome, plan));
   };
   return Promise.all(covered.filter((outcome) => isWanted(plan, `answer.${outcome}`)).map(judge));
 }
 
-function unnoticed(outcome: OutcomeId, plan: CertifyPlan): Problem {
+function unnoticed(outcome: OutcomeId, plan: CertifyPlan): Finding {
   const { status, when } = outcomeOf(outcome);
   const name = `answer.${outcome}`;
   const instead = isSuccess(outcome) ? "401" : "200";
   return {
     name,
-    sentence: `Passes with the wrong answer: ${when} got ${instead} in place of ${status}`,
+    sentence: `Passes with the wrong answer: ${instead} in place of ${status} for ${when}`,
     whatToDo: `Make a test fail on it. If your client survives it on purpose, add --allow ${outcome}.`,
     again: againWith(plan, "certify", "--only", name),
     runs: [name],
@@ -92,7 +99,7 @@ export async function whyUnnoticed(
     const { kind } = await answerOn(outcome);
     if (kind === "noticed")
       return {
-        why: `the command also passes when ${outcomeOf(outcome).when} is accepted once`,
+        why: `the command also passes when it gets 200 once in place of ${outcomeOf(outcome).status} for ${outcomeOf(outcome).when}`,
         whatToDo: noRepeats,
       };
     count += kind === "noticed once" ? 1 : 0;

@@ -3,61 +3,30 @@ import { pluralize } from "../report/plain-text.js";
 import { listed } from "../rules/schema/words.js";
 import type { RowChoice } from "../runs/conditions.js";
 import type { VariedPoint } from "../sandbox/journal/counts.js";
-import { type ClientRun, findDependency, idOfPoint, remedyOf, requestsIn, wordsOf } from "./run.js";
-
-/** A varied run that failed. */
-export interface FailedRun {
-  readonly seed: number;
-  readonly run: ClientRun;
-}
-
-/** Runs the client again with this seed, where only these rows vary. Default: all. */
-type Repeat = (
-  seed: number,
-  rows?: readonly RowChoice[],
-  isAlone?: boolean,
-) => Promise<ClientRun | undefined>;
+import type { Finding } from "./certificate.js";
+import type { Runs } from "./context.js";
+import { type ClientRun, hasFailed, idOfPoint, remedyOf, wordsOf } from "./run.js";
 
 /** Why varied runs fail: one row, or nothing that certify can tell. */
-interface Cause {
-  /** `undefined`: no row brings the failure back alone. */
-  readonly row?: string;
-  /** The variants of the row that failed. */
-  readonly points: readonly VariedPoint[];
-  readonly sentence: string;
-  readonly whatToDo: string;
+export interface Cause extends Pick<Finding, "sentence" | "whatToDo" | "row" | "points"> {
   /** The runs that fail for it, the first first. */
-  readonly failed: readonly FailedRun[];
+  readonly failed: readonly ClientRun[];
+  /** The run that shows it: only its row varied there, if it has one. */
+  readonly shownBy: ClientRun;
 }
 
-export interface Causes {
-  readonly causes: readonly Cause[];
-  /** A run that failed next to another run, and passed alone. */
-  readonly disturbed?: FailedRun;
-}
-
-interface RowCause {
-  readonly row: string;
-  readonly points: VariedPoint[];
-  readonly failed: FailedRun[];
-}
-
-/** Finds the rows of the variation table that each bring a failure back alone. */
+/** Finds the rows of the variation table that each bring a failure back alone. `passed`: what varied in runs that passed. */
 export async function findCauses(
-  failing: readonly FailedRun[],
+  failing: readonly ClientRun[],
   passed: readonly VariedPoint[],
-  repeat: Repeat,
-): Promise<Causes> {
-  const search = new Search(failing, passed, repeat);
-  for (let next = search.next(); next !== undefined; next = search.next()) {
-    if (await search.isDisturbed(next)) return { causes: [], disturbed: next };
-    if (await search.findRows(next)) await search.explainOthers();
-  }
-  return { causes: search.causes() };
+  runs: Runs,
+): Promise<Cause[]> {
+  await runs.failAgain(failing);
+  return new Search(failing, passed, runs).causes();
 }
 
-/** The most runs of a search, and the most seeds that it searches in vain. */
-const [maxRuns, maxVain] = [60, 2];
+/** The most runs of a search, about as many as most take, and the most seeds that it searches in vain. */
+const [maxRuns, usualRuns, maxVain] = [100, 8, 2];
 
 const longBody = "body_length";
 
@@ -67,31 +36,62 @@ function coveredBy(row: string): readonly string[] {
 }
 const longerBy = [...lengtheningRows.map(({ id }) => id), "organization.name_ending", "key.granted_scopes"];
 
-const rowsOf = ({ run }: FailedRun) => [...new Set(run.points.map(({ row }) => row))];
+const rowsOf = ({ points }: ClientRun) => [...new Set(points.map(({ row }) => row))];
+const idsOf = ({ points }: ClientRun) => points.map(idOfPoint);
+const pointsOf = ({ points }: ClientRun, row: string) => points.filter((point) => point.row === row);
+
+/** A row that has failed alone, twice. */
+interface RowCause {
+  readonly row: string;
+  /** Its variants that failed alone. */
+  readonly points: readonly VariedPoint[];
+  /** Whether other statuses were not tried alone. */
+  readonly isMore: boolean;
+  readonly shownBy: ClientRun;
+  /** The run that it was found in, and all that fail for it. */
+  readonly run: ClientRun;
+  readonly failed: readonly ClientRun[];
+  /** How many runs have passed without it: 2 confirm it. */
+  readonly passes: number;
+}
 
 class Search {
-  readonly #passed: ReadonlySet<string>;
-  readonly #repeat: Repeat;
-  readonly #failing: readonly FailedRun[];
-  #open: readonly FailedRun[];
-  readonly #results = new Map<string, Promise<boolean>>();
+  readonly #client: Runs;
+  readonly #failing: readonly ClientRun[];
+  /** What varied in runs that passed: it breaks nothing alone. */
+  readonly #passed: Set<string>;
+  readonly #runs = new Map<string, Promise<ClientRun | undefined>[]>();
+  readonly #rowsThatPassed: Set<string>;
   /** The rows that a seed has passed with: none of them breaks it alone. */
   readonly #cleared = new Map<number, Set<string>>();
   #left = maxRuns;
+  #open: readonly ClientRun[];
   #rowCauses: readonly RowCause[] = [];
-  readonly #bySeed: FailedRun[] = [];
-  readonly #unknown: FailedRun[] = [];
-  readonly #flaky: { readonly failedRun: FailedRun; readonly again: ClientRun }[] = [];
+  readonly #bySeed: ClientRun[] = [];
+  readonly #unknown: ClientRun[] = [];
 
-  constructor(failing: readonly FailedRun[], passed: readonly VariedPoint[], repeat: Repeat) {
+  constructor(failing: readonly ClientRun[], passed: readonly VariedPoint[], runs: Runs) {
     this.#failing = failing;
     this.#open = failing;
     this.#passed = new Set(passed.map(idOfPoint));
-    this.#repeat = repeat;
+    this.#rowsThatPassed = new Set(passed.map(({ row }) => row));
+    this.#client = runs;
+  }
+
+  async causes(): Promise<Cause[]> {
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      this.#client.expectMore(usualRuns);
+      if (await this.#findRows(next)) await this.#explainOthers();
+    }
+    await this.#confirm();
+    const bySeed = this.#bySeed.length > 0 ? [seedCause(this.#bySeed)] : [];
+    const unknown = this.#unknown.length > 0 ? [unknownCause(this.#unknown)] : [];
+    return [...this.#rowCauses.map(rowCause), ...bySeed, ...unknown];
   }
 
   /** The next failing run without a cause. */
-  next(): FailedRun | undefined {
+  #next(): ClientRun | undefined {
+    if (this.#client.contradiction !== undefined) return undefined;
     if (this.#unknown.length >= maxVain) {
       this.#unknown.push(...this.#open);
       this.#open = [];
@@ -101,187 +101,218 @@ class Search {
     return next;
   }
 
-  async isDisturbed({ seed, run }: FailedRun): Promise<boolean> {
-    return run.isShared === true && (await this.#repeat(seed, undefined, true))?.result === "passed";
-  }
-
-  /** Finds the rows that each break one seed; `false` if there is none. */
-  async findRows(failedRun: FailedRun): Promise<boolean> {
-    const explained = this.#rowCauses.flatMap(({ row }) => coveredBy(row));
-    let rest = rowsOf(failedRun).filter((row) => !explained.includes(row));
-    let isFound = false;
+  /** Finds the rows that each break a run; `false` if there is none. */
+  async #findRows(run: ClientRun): Promise<boolean> {
+    const before = this.#rowCauses;
+    let rest = this.#unexplainedRows(run);
     // The other seeds often depend on the same.
     const isSuspect = rest.length === 0 || this.#bySeed.length > 0;
-    let isBySeed = isSuspect && (await this.#isBySeed(failedRun.seed));
-    while (rest.length > 0 && !isBySeed) {
-      const cleared = this.#cleared.get(failedRun.seed);
-      const suspects = rest.filter((row) => !cleared?.has(row));
-      const halved = await this.#halve(failedRun.seed, suspects.length === 0 ? rest : suspects);
-      const long = await this.#withLongBody(halved);
-      const row = long === undefined ? halved : longBody;
-      const others = rest.filter((other) => !coveredBy(row).includes(other));
-      const [isAlone, hasOthers] = await Promise.all([
-        long !== undefined || this.#fails(failedRun.seed, [row]),
-        others.length > 0 && this.#fails(failedRun.seed, others),
-      ]);
-      isBySeed = !isFound && (await this.#isBySeed(failedRun.seed));
-      if (isBySeed || !isAlone) break;
-      isFound = true;
-      await this.#addRow(row, long ?? failedRun, failedRun);
-      rest = hasOthers ? others : [];
+    let isBySeed = isSuspect && (await this.#isBySeed(run));
+    while (!isBySeed && rest.length > 0) {
+      const cause = await this.#findRow(run, rest);
+      if (cause === undefined) break;
+      this.#add(cause);
+      rest = rest.filter((row) => !coveredBy(cause.row).includes(row));
+      if (await this.#passes(run, rest)) return true;
+      isBySeed = await this.#isBySeed(run);
     }
-    if (isFound) return true;
-    if (isBySeed) this.#bySeed.push(failedRun);
-    else await this.#addUnknown(failedRun);
+    isBySeed ||= this.#rowCauses === before && (await this.#isBySeed(run));
+    if (!isBySeed && this.#rowCauses !== before) return true;
+    this.#rowCauses = before;
+    if (isBySeed) this.#bySeed.push(run);
+    else await this.#addUnknown(run);
     return false;
   }
 
-  /** Runs each other seed without the rows that were found: one that passes then has no other cause. */
-  async explainOthers(): Promise<void> {
+  #unexplainedRows(run: ClientRun): string[] {
     const explained = this.#rowCauses.flatMap(({ row }) => coveredBy(row));
-    if (explained.length === 0) return;
-    const explain = async (failedRun: FailedRun) => {
-      const rows = rowsOf(failedRun).filter((row) => !explained.includes(row));
-      const isFree = rows.length === rowsOf(failedRun).length;
-      if (isFree || (await this.#fails(failedRun.seed, rows))) return failedRun;
-      this.#addRun(failedRun);
-      return [];
-    };
-    const others = [...this.#open, ...this.#unknown.splice(0)];
-    const left = await Promise.all(others.map(explain));
-    const isOpen = (one: FailedRun) => this.#open.includes(one);
-    this.#unknown.push(...left.flat().filter((one) => !isOpen(one)));
-    this.#open = left.flat().filter(isOpen);
+    return rowsOf(run).filter((row) => !explained.includes(row));
   }
 
-  causes(): Cause[] {
-    const bySeed = this.#bySeed.length > 0 ? [seedCause(this.#bySeed)] : [];
-    const unknown = this.#unknown.length > 0 ? [unknownCause(this.#unknown)] : [];
-    const flaky = this.#flaky.map(({ failedRun, again }) => flakyCause(failedRun, again));
-    return [...this.#rowCauses.map(rowCause), ...bySeed, ...unknown, ...flaky];
+  /** Finds one row that breaks a run alone, the likely ones first: what varied in no run that passed, and in each that is open. */
+  async #findRow(run: ClientRun, rest: readonly string[]): Promise<RowCause | undefined> {
+    const isNew = (row: string) => (other: ClientRun) =>
+      pointsOf(other, row).some((point) => !this.#passed.has(idOfPoint(point)));
+    const all = [run, ...this.#open];
+    const inEach = rest.filter((row) => all.every(isNew(row)));
+    const neverPassed = inEach.filter((row) => !this.#rowsThatPassed.has(row));
+    const inThis = rest.filter((row) => isNew(row)(run));
+    const left = rest.filter((row) => !this.#cleared.get(run.seed)?.has(row));
+    for (const rows of [neverPassed, inEach, inThis, left]) {
+      if (rows.length === 0 || (rows !== neverPassed && !(await this.#fails(run, rows)))) continue;
+      const cause = await this.#breaksBy(run, await this.#halve(run, rows));
+      if (cause !== undefined) return cause;
+    }
+    return undefined;
   }
 
   /** Halves the rows until one is left. If the first half passes, the second one is trusted to fail. */
-  async #halve(seed: number, rows: readonly string[]): Promise<string> {
+  async #halve(run: ClientRun, rows: readonly string[]): Promise<string> {
     if (rows.length === 1) return rows[0] as string;
-    const { points = [] } = this.#failing.find((one) => one.seed === seed)?.run ?? {};
-    const isNew = (row: string) =>
-      points.some((point) => point.row === row && !this.#passed.has(idOfPoint(point)));
-    // What varied in no run that passed is more likely.
-    const suspects = rows.filter(isNew);
-    const others = rows.filter((row) => !suspects.includes(row));
     const middle = Math.ceil(rows.length / 2);
-    const isSplit = suspects.length === 0 || others.length === 0;
-    const [first, second] = isSplit ? [rows.slice(0, middle), rows.slice(middle)] : [suspects, others];
-    return this.#halve(seed, (await this.#fails(seed, first)) ? first : second);
+    const first = rows.slice(0, middle);
+    return this.#halve(run, (await this.#fails(run, first)) ? first : rows.slice(middle));
   }
 
-  /** A run that fails by its long body only, if this row makes bodies longer. */
-  async #withLongBody(row: string): Promise<FailedRun | undefined> {
-    if (!longerBy.includes(row)) return undefined;
-    const long = this.#failing.find((one) => rowsOf(one).includes(longBody));
-    return long && (await this.#fails(long.seed, [longBody])) ? long : undefined;
+  /** Whether only this row breaks a run, or a long body, if the row makes bodies longer. */
+  async #breaksBy(run: ClientRun, row: string): Promise<RowCause | undefined> {
+    const long = longerBy.includes(row)
+      ? this.#failing.find((other) => rowsOf(other).includes(longBody))
+      : undefined;
+    const isLong = long !== undefined && (await this.#fails(long, [longBody]));
+    const cause = isLong ? await this.#failsTwice(long, longBody) : undefined;
+    return cause === undefined ? this.#failsTwice(run, row) : { ...cause, failed: [run, ...cause.failed] };
   }
 
-  /** Adds a row, with the statuses of one run where it breaks the client alone. */
-  async #addRow(row: string, { seed, run }: FailedRun, failedRun: FailedRun): Promise<void> {
-    const points = run.points.filter((point) => point.row === row);
-    const broken = await this.#brokenAmong(seed, points);
-    const failed = [...new Set([failedRun, ...this.#failing.filter((one) => one.seed === seed)])];
-    const covered = this.#rowCauses.filter((cause) => coveredBy(row).includes(cause.row));
-    this.#rowCauses = [
-      ...this.#rowCauses.filter((cause) => !covered.includes(cause)),
-      {
-        row,
-        points: broken,
-        failed: [...new Set([...failed, ...covered.flatMap((cause) => cause.failed)])],
-      },
-    ];
-  }
-
-  /** The points of a row that break the client alone. The last one is trusted to if no other does. */
-  async #brokenAmong(seed: number, points: VariedPoint[]): Promise<VariedPoint[]> {
-    const isBroken = ({ row, status }: VariedPoint) => this.#fails(seed, [{ row, status }]);
-    const isWhole = points.length <= maxStatuses;
-    const last = isWhole ? points.slice(-1) : [];
-    const others = isWhole ? points.slice(0, -1) : points.slice(0, maxStatuses);
-    const areBroken = await Promise.all(others.map(isBroken));
-    const broken = others.filter((_, at) => areBroken[at]);
-    if (broken.length === 0) return isWhole ? last : points;
-    const isLastBroken = await Promise.all(last.map(isBroken));
-    return [...broken, ...last.filter((_, at) => isLastBroken[at])];
-  }
-
-  /** Adds a failing run to the causes that it has, with the variant that no other run has passed with. */
-  #addRun(failedRun: FailedRun): void {
-    for (const { row, points, failed } of this.#rowCauses) {
-      const ofRow = failedRun.run.points.filter((point) => coveredBy(row).includes(point.row));
-      if (ofRow.length === 0) continue;
-      if (!failed.includes(failedRun)) failed.push(failedRun);
-      const statuses = points.map(({ status }) => status);
-      const isAdded = (point: VariedPoint) =>
-        point.row === row && statuses.includes(point.status) && !this.#passed.has(idOfPoint(point));
-      points.push(...ofRow.filter(isAdded));
+  /** Makes runs where only this row varies, until two have failed: on one status after the other, or with another seed. */
+  async #failsTwice(run: ClientRun, row: string): Promise<RowCause | undefined> {
+    const points = pointsOf(run, row);
+    const [failed, broken]: [ClientRun[], VariedPoint[]] = [[], []];
+    const attempt = async (made: Promise<ClientRun | undefined>, ...tried: readonly VariedPoint[]) => {
+      const again = await made;
+      if (!hasFailed(again)) return;
+      failed.push(again);
+      broken.push(...tried);
+    };
+    const isSingle = points.length === 1;
+    if (isSingle) await attempt(this.#make(run, [{ row }]), ...points);
+    let untried = isSingle ? [] : points;
+    for (let next = untried[0]; next !== undefined && broken.length < 2; next = untried[0]) {
+      untried = untried.slice(1);
+      await attempt(this.#make(run, [{ row, status: next.status }]), next);
+      if (broken.length === 0 && !(await this.#fails(run, [row]))) return undefined;
     }
+    const other = this.#open.find((one) => pointsOf(one, row).length === 1);
+    if (isSingle && broken.length > 0 && other !== undefined)
+      await attempt(this.#make(other, [{ row }]), ...pointsOf(other, row));
+    for (let time = isSingle ? 2 : 1; time <= 2 && failed.length === 1; time++)
+      await attempt(this.#make(run, [{ row }], time));
+    const [shownBy, second] = failed;
+    if (shownBy === undefined || second === undefined) return undefined;
+    const isMore = untried.length > 0;
+    return { row, points: broken, isMore, shownBy, run, failed: [run], passes: 0 };
   }
 
-  /** A seed without a row: it fails again, or depends on something else. */
-  async #addUnknown(failedRun: FailedRun): Promise<void> {
-    const again = failedRun.run.isShared ? undefined : await this.#repeat(failedRun.seed, undefined, true);
-    if (again?.result === "passed") this.#flaky.push({ failedRun, again });
-    else this.#unknown.push(failedRun);
+  /** Adds a cause. A long body takes the place of rows that lengthen one. */
+  #add(cause: RowCause): void {
+    const isCovered = ({ row }: RowCause) => coveredBy(cause.row).includes(row);
+    const covered = this.#rowCauses.filter(isCovered);
+    const failed = [...new Set([...cause.failed, ...covered.flatMap((one) => one.failed)])];
+    this.#rowCauses = [...this.#rowCauses.filter((one) => !isCovered(one)), { ...cause, failed }];
   }
 
-  /** Whether a seed fails without any row: not if it has passed with some. */
-  async #isBySeed(seed: number): Promise<boolean> {
-    return !this.#cleared.has(seed) && this.#fails(seed, []);
+  /** Runs each other seed without the rows that were found: one that passes then has no other cause. */
+  async #explainOthers(): Promise<void> {
+    const explain = async (run: ClientRun) => {
+      const rest = this.#unexplainedRows(run);
+      return rest.length < rowsOf(run).length && (await this.#passes(run, rest)) ? [] : [run];
+    };
+    const others = [...this.#open, ...this.#unknown.splice(0)];
+    const left = (await Promise.all(others.map(explain))).flat();
+    this.#unknown.push(...left.filter((run) => !this.#open.includes(run)));
+    this.#open = left.filter((run) => this.#open.includes(run));
   }
 
-  /** Each run is made once. */
-  #fails(seed: number, rows: readonly (string | RowChoice)[]): Promise<boolean> {
-    const choices = rows.map((row) => (typeof row === "string" ? { row } : row));
-    const id = JSON.stringify([seed, choices]);
-    const fails = this.#results.get(id) ?? this.#failsNow(seed, choices);
-    this.#results.set(id, fails);
-    return fails;
+  /** Keeps the rows without which two runs have passed. */
+  async #confirm(): Promise<void> {
+    for (const { run, passes } of this.#rowCauses)
+      if (passes < 2) await this.#passes(run, this.#unexplainedRows(run), passes + 1);
+    const unconfirmed = this.#rowCauses.filter(({ passes }) => passes < 2);
+    this.#rowCauses = this.#rowCauses.filter(({ passes }) => passes >= 2);
+    const named = this.#rowCauses.flatMap(({ failed }) => failed);
+    const left = new Set(unconfirmed.flatMap(({ failed }) => failed).filter((run) => !named.includes(run)));
+    this.#unknown.push(...left);
   }
 
-  async #failsNow(seed: number, rows: readonly RowChoice[]): Promise<boolean> {
-    if (this.#left === 0) return false;
-    this.#left -= 1;
-    const run = await this.#repeat(seed, rows);
-    if (run?.result === "passed") {
+  /** A seed without a row fails a third time, or shows nothing. */
+  async #addUnknown(run: ClientRun): Promise<void> {
+    const again = await this.#client.again(run, { isAlone: true });
+    if (again?.result === "passed") this.#client.contradict(run, again);
+    this.#unknown.push(run);
+  }
+
+  /** Whether a seed fails without any row, twice: not if it has passed with some. */
+  async #isBySeed(run: ClientRun): Promise<boolean> {
+    if (this.#cleared.has(run.seed)) return false;
+    return (await this.#fails(run, [])) && hasFailed(await this.#make(run, [], 2));
+  }
+
+  async #fails(run: ClientRun, rows: readonly string[]): Promise<boolean> {
+    return hasFailed(
+      await this.#make(
+        run,
+        rows.map((row) => ({ row })),
+      ),
+    );
+  }
+
+  /** Whether a run passes without rows that were found; it is then one of theirs. */
+  async #passes(run: ClientRun, rest: readonly string[], time = 1): Promise<boolean> {
+    const again = await this.#make(
+      run,
+      rest.map((row) => ({ row })),
+      time,
+    );
+    if (again?.result !== "passed") return false;
+    const isIn = ({ row }: RowCause) => rowsOf(run).some((other) => coveredBy(row).includes(other));
+    const hasVariant = ({ points }: RowCause) =>
+      points.some((point) => idsOf(run).includes(idOfPoint(point)));
+    // Of several rows, those whose variants have failed alone.
+    const isShown = this.#rowCauses.filter(isIn).some(hasVariant);
+    this.#rowCauses = this.#rowCauses.map((cause) => {
+      if (!isIn(cause)) return cause;
+      const isItsOwn = !isShown || hasVariant(cause);
+      const failed = isItsOwn ? [...new Set([...cause.failed, run])] : cause.failed;
+      return { ...cause, failed, passes: cause.passes + 1 };
+    });
+    return true;
+  }
+
+  /** Makes a run where only these rows vary, once for each `time`. */
+  async #make(run: ClientRun, rows: readonly RowChoice[], time = 1): Promise<ClientRun | undefined> {
+    const id = JSON.stringify([run.seed, rows]);
+    const runs = this.#runs.get(id) ?? [];
+    this.#runs.set(id, runs);
+    while (runs.length < time && this.#left > 0 && this.#client.contradiction === undefined) {
+      this.#left -= 1;
+      runs.push(this.#client.again(run, { rows }));
+    }
+    const made = await Promise.all(runs.slice(0, time));
+    const passed = made.find((one) => one?.result === "passed");
+    const failed = made.find(hasFailed);
+    if (passed !== undefined && failed !== undefined) this.#client.contradict(failed, passed);
+    if (passed !== undefined) {
       const cleared = rows.flatMap(({ row, status }) => (status === undefined ? row : []));
-      this.#cleared.set(seed, new Set([...(this.#cleared.get(seed) ?? []), ...cleared]));
+      this.#cleared.set(run.seed, new Set([...(this.#cleared.get(run.seed) ?? []), ...cleared]));
+      for (const point of passed.points) this.#passed.add(idOfPoint(point));
     }
-    return run !== undefined && run.result !== "passed";
+    return made[time - 1];
   }
 }
 
-const maxStatuses = 4;
-
-function rowCause({ row, points, failed }: RowCause): Cause {
-  const failingPoints = [...new Map(points.map((point) => [idOfPoint(point), point])).values()];
-  const variants = [...new Set(failingPoints.map(({ variant }) => variant))];
-  const statuses = [...new Set(failingPoints.map(({ status }) => `a ${status}`))].sort();
+function rowCause({ row, points, isMore, shownBy, failed }: RowCause): Cause {
+  const named = [...new Map(points.map((point) => [idOfPoint(point), point])).values()];
+  const variants = [...new Set(named.map(({ variant }) => variant))];
+  const statuses = [...new Set(named.map(({ status }) => `a ${status}`))].sort();
   const words = variants.flatMap((variant) => wordsOf(row, variant) ?? []);
-  const isLate = failed[0]?.run.result === "timed_out";
-  const sentence = `${isLate ? "Does not end in time" : "Breaks"} when ${listed(statuses, "or")} ${listed(words, "or")}`;
+  const isLate = shownBy.result === "timed_out";
+  const responses = isMore ? `a response, such as ${listed(statuses, "or")},` : listed(statuses, "or");
+  const sentence = `${isLate ? "Does not end in time" : "Breaks"} when ${responses} ${listed(words, "or")}`;
   const late = isLate
     ? " Limit how long your client waits. If it may wait that long, set a longer --timeout."
     : "";
-  return { row, points: failingPoints, sentence, whatToDo: remedyOf(row) + late, failed };
+  return { row, points: named, sentence, whatToDo: remedyOf(row) + late, failed, shownBy };
 }
 
-const seedsIn = (failed: readonly FailedRun[]) =>
+const seedsIn = (failed: readonly ClientRun[]) =>
   `${failed.length === 1 ? "seed" : "seeds"} ${listed(
     failed.map(({ seed }) => String(seed)),
     "and",
   )}`;
 
-function seedCause(failed: readonly FailedRun[]): Cause {
+function seedCause(failed: readonly ClientRun[]): Cause {
   return {
-    points: [],
+    shownBy: failed[0] as ClientRun,
     sentence: `Fails with ${seedsIn(failed)} even when nothing is varied`,
     whatToDo:
       "Do not rely on names, ids or keys that depend on the seed: read keys from `SVC_KEY_…`, and set the others in the scenario.",
@@ -292,8 +323,9 @@ function seedCause(failed: readonly FailedRun[]): Cause {
 /** The most variations that a sentence lists. */
 const maxWords = 3;
 
-function unknownCause(failed: readonly FailedRun[]): Cause {
-  const { last, result, code } = (failed[0] as FailedRun).run;
+function unknownCause(failed: readonly ClientRun[]): Cause {
+  const shownBy = failed[0] as ClientRun;
+  const { last, result, code } = shownBy;
   const words = (last?.points ?? []).flatMap(({ row, variant }) => wordsOf(row, variant) ?? []);
   const more = words.length > maxWords ? [pluralize(words.length - maxWords, "other variation")] : [];
   const how = result === "timed_out" ? "does not end in time" : `fails with exit code ${code}`;
@@ -301,21 +333,9 @@ function unknownCause(failed: readonly FailedRun[]): Cause {
     last &&
     `Look at what the command prints, and at the last response (${last.outcome}, ${last.id}): it ${listed([...words.slice(0, maxWords), ...more], "and")}.`;
   return {
-    points: [],
+    shownBy,
     sentence: `The command ${how} with ${seedsIn(failed)}: no single row of varied responses brings it back`,
     whatToDo: response ?? "The command got no response.",
     failed,
-  };
-}
-
-function flakyCause(failedRun: FailedRun, again: ClientRun): Cause {
-  const [first, second] = [requestsIn(failedRun.run), requestsIn(again)];
-  const what = first === second ? "although the sandbox behaved the same" : "with different requests";
-  const numbers = first === second ? "" : `: ${first} when it failed, and ${second} when it passed`;
-  return {
-    points: [],
-    sentence: `Failed once and passed once with seed ${failedRun.seed}, ${what}${numbers}`,
-    whatToDo: first === second ? findDependency : "Send the same requests in each run.",
-    failed: [failedRun],
   };
 }

@@ -9,32 +9,63 @@ import type { Shape, ValueOf } from "../rules/schema/shape.js";
 import * as s from "../rules/schema/shape.js";
 import { sha256, time } from "../scenario/format/fields.js";
 import { descriptionOf } from "../scenario/format/json-schema.js";
-import type { ClientRun, Reason } from "./run.js";
+import { type ClientRun, notMade, type Reason } from "./run.js";
 
 const version = () => s.text({ example: "1.0.0", pattern: /^[\w.+-]{1,100}$/ });
 const growingOutcome = () => ({ ...outcomeShape(), isGrowing: true }) as Shape<OutcomeId>;
-const resultOfCheck = s.choice(["held", "failed", "not_judged", "allowed"]);
 
+/** Whether a client does what it should. */
+export interface Check {
+  readonly group: "varied" | "answer" | "resend" | "fault" | "advice";
+  /** As in `--only`, with its group. */
+  readonly name: string;
+  readonly result: CheckResult;
+}
+
+/** The key of a resend, and which of its requests were rejected. */
+interface Rejected {
+  readonly key?: string;
+  readonly requests?: readonly number[];
+  readonly of?: number;
+}
+
+export type CheckResult =
+  | { readonly is: "failed" | "allowed" }
+  | ({ readonly is: "held" } & Rejected)
+  | ({ readonly is: "not judged" } & Reason);
+
+/** A check in JSON. */
 const checkShape = s.mapping({
   name: s.described(s.text(), "What was tried, by its name in --only."),
   result: s.described(
-    resultOfCheck,
+    s.choice(["held", "failed", "not_judged", "allowed"]),
     "held: the client does what it should. not_judged: what was seen shows nothing. allowed: --allow names it.",
   ),
+  key: s.optional(s.described(s.text(), "The key whose requests were rejected.")),
+  requests: s.optional(s.described(s.list(s.count()), "Which of its requests were rejected. Default: all.")),
+  of: s.optional(s.described(s.count(), "How many requests with the key there were.")),
   why: s.optional(s.described(s.text(), "Why it is not judged.")),
   whatToDo: s.optional(s.described(s.text(), "What to change so that it is judged.")),
 });
-export interface Judgment extends ValueOf<typeof checkShape> {}
+
+const noteShape = s.mapping({
+  what: s.described(s.text(), "What no check could show."),
+  why: s.described(s.text(), "Why not."),
+  whatToDo: s.described(s.text(), "What to change so that it is shown."),
+});
+/** What is no check, and limits what the checks show. */
+export interface Note extends ValueOf<typeof noteShape> {}
 
 /** What certify has found out about a client. */
 export interface Certification {
-  readonly checks: readonly Judgment[];
-  /** Causes first. */
-  readonly problems: readonly Problem[];
+  readonly checks: readonly Check[];
+  /** The most serious ones first. */
+  readonly problems: readonly Finding[];
+  readonly notes: readonly Note[];
   readonly runs: number;
   /** `undefined` if not even the plain run ended. */
   readonly plain: ClientRun | undefined;
-  /** Why nothing can be judged. Default: it can. */
+  /** Why it cannot be judged, or not wholly. Default: it can. */
   readonly unusable?: Reason;
   /** The scenarios of the client's sandboxes. */
   readonly scenarios: readonly string[];
@@ -46,7 +77,7 @@ const point = s.mapping({
   status: s.described(s.count(), "The status of the varied responses."),
 });
 
-const problemShape = s.mapping({
+const findingShape = s.mapping({
   name: s.described(s.text(), "The first run that shows it, by its name in --only."),
   sentence: s.described(s.text(), "What was seen."),
   whatToDo: s.described(s.text(), "How to fix the client or its tests."),
@@ -58,16 +89,17 @@ const problemShape = s.mapping({
     s.described(s.text(), "The last line of the command that shows an error, without keys."),
   ),
 });
-export interface Problem extends ValueOf<typeof problemShape> {}
+/** A problem of a client, or of its tests. */
+export interface Finding extends ValueOf<typeof findingShape> {}
 
 const verdicts = ["passed", "failed", "not_judged", "no_request"] as const;
 
 const result = {
   verdict: s.described(
     s.choice(verdicts),
-    "not_judged: the plain run fails or covers too little, or a part of the runs shows nothing.",
+    "failed: there is a problem, whatever else is not judged. not_judged: the plain run fails or covers too little, or a part of the runs shows nothing.",
   ),
-  why: s.optional(s.described(s.text(), "Why nothing can be judged.")),
+  why: s.optional(s.described(s.text(), "Why it cannot be judged, or not wholly.")),
   whatToDo: s.optional(s.described(s.text(), "What to change so that it can.")),
   scenario: s.described(s.text(), "The name of the scenario, or its given file."),
   otherScenarios: s.optional(
@@ -85,13 +117,16 @@ const result = {
   startedAt: s.described(time(), "The real time when the first run started."),
   durationMs: s.described(s.count(), "The real duration of all runs, in milliseconds."),
   runs: s.described(s.count(), "How often the command ran."),
-  problems: s.described(s.list(problemShape), "What breaks the client, causes first."),
+  problems: s.described(s.list(findingShape), "What breaks the client, the most serious first."),
   checks: s.described(s.list(checkShape), "Everything that was tried."),
+  notes: s.described(s.list(noteShape), "What limits the checks."),
   report: s.described(reportShape, "Coverage and advice of the plain run."),
 };
 const resultShape = s.mapping(result);
 /** The result of certifying a client. Plain data; its texts may contain the caller's input, so renderers redact and escape. */
-export interface CertifyResult extends ValueOf<typeof resultShape> {}
+export interface CertifyResult extends Omit<ValueOf<typeof resultShape>, "checks"> {
+  readonly checks: readonly Check[];
+}
 
 /** The version of the certificate's format. It changes if a reader of this version could misread a new one. */
 const certificateFormat = 1;
@@ -110,7 +145,7 @@ export function certificateJsonSchema(): JsonSchema {
 
 /** Returns the result of a certification, with what else its certificate states; `undefined` if not even the plain run ended. */
 export function resultOf(
-  { checks, problems, runs, plain, unusable, scenarios }: Certification,
+  certification: Certification,
   about: Pick<
     CertifyResult,
     | "scenario"
@@ -123,12 +158,11 @@ export function resultOf(
     | "durationMs"
   > & { readonly allow: readonly string[] },
 ): CertifyResult | undefined {
+  const { checks, problems, notes, runs, plain, unusable, scenarios } = certification;
   if (plain === undefined) return undefined;
   const others = scenarios.filter((name) => name !== about.scenario);
   const verdict =
-    plain.report.requests === 0 && plain.result === "passed"
-      ? "no_request"
-      : verdictOf(checks, problems, unusable !== undefined);
+    plain.report.requests === 0 && plain.result === "passed" ? "no_request" : verdictOf(certification);
   const facts = {
     ...about,
     verdict,
@@ -137,59 +171,60 @@ export function resultOf(
     runs,
     problems,
     checks,
+    notes,
     report: plain.report,
   };
   return redactValue(facts as CertifyResult, redactEncoded);
 }
 
-/** The check that is not judged if a failure that comes only once does not show. */
+/** The subject of the note if a failure that comes only once does not show. */
 export const onlyOnce = "what fails only once";
 
-/** The group of a check, as in `--only`. */
-export const groupOf = (name: string) => name.split(/[. ]/)[0] ?? "";
-
-function verdictOf(
-  checks: readonly Judgment[],
-  problems: readonly Problem[],
-  isUnusable: boolean,
-): CertifyResult["verdict"] {
-  if (isUnusable) return "not_judged";
+function verdictOf({ checks, problems, notes, unusable }: Certification): CertifyResult["verdict"] {
   if (problems.length > 0) return "failed";
-  const isJudged = (group: string) => {
-    const ofGroup = checks.filter(({ name }) => groupOf(name) === group && !/ /.test(name));
-    return ofGroup.length === 0 || ofGroup.some(({ result }) => result !== "not_judged");
+  const isJudged = (group: Check["group"]) => {
+    const ofGroup = checks.filter((check) => check.group === group);
+    return ofGroup.length === 0 || ofGroup.some(({ result }) => result.is !== "not judged");
   };
-  const isWhole = checks.every(({ why }) => why !== "the run was not made");
+  const isWhole = checks.every(({ result }) => result.is !== "not judged" || result.why !== notMade.why);
   // A runner that repeats failing tests hides faults and resends, which is listed.
-  const groups = checks.some(({ name }) => name === onlyOnce)
-    ? ["varied", "answer"]
-    : ["varied", "answer", "fault"];
-  return isWhole && groups.every(isJudged) ? "passed" : "not_judged";
+  const isHidden = notes.some(({ what }) => what === onlyOnce);
+  const areJudged = isJudged("varied") && isJudged("answer") && (isHidden || isJudged("fault"));
+  return unusable === undefined && isWhole && areJudged ? "passed" : "not_judged";
 }
 
 /** The certificate as JSON, with members in snake_case. */
 export function certificateJson(certified: CertifyResult): object {
-  const facts = { svc_sandbox_certificate: certificateFormat, ...(snakeCase(certified) as object) };
+  const checks = certified.checks.map(({ name, result: { is, ...more } }) => ({
+    name,
+    result: is.replace(" ", "_"),
+    ...more,
+  }));
+  const result = snakeCase({ ...certified, checks }) as object;
+  const facts = { svc_sandbox_certificate: certificateFormat, ...result };
   // Removes members that are `undefined`.
   return JSON.parse(JSON.stringify(facts));
 }
 
-const resultTones: Readonly<Record<Judgment["result"], Tone>> = {
+const resultTones: Readonly<Record<CheckResult["is"], Tone>> = {
   held: "good",
   failed: "bad",
-  not_judged: "quiet",
+  "not judged": "quiet",
   allowed: "quiet",
 };
+
+const reasonOf = (result: CheckResult) =>
+  result.is === "not judged" ? [`${result.why} ${result.whatToDo}`] : [];
 
 /** The certificate's layout, for its formats. */
 export function certificateLayout(certified: CertifyResult): ReportLayout {
   const { verdict, problems, checks, scenario, why = "" } = certified;
-  const rows = checks.map(({ name, result, why = "", whatToDo = "" }) => {
+  const rows = checks.map(({ name, result }) => {
     const ofCheck = problems.filter(({ runs, ...problem }) => problem.name === name || runs.includes(name));
     const texts = ofCheck.map((problem) => `${problem.sentence}. ${problem.whatToDo}`);
-    const details = texts.length > 0 ? texts : [`${why} ${whatToDo}`.trim()].filter(Boolean);
+    const details = texts.length > 0 ? texts : reasonOf(result);
     return {
-      cells: [name, { text: result.replace("_", " "), tone: resultTones[result] }],
+      cells: [name, { text: result.is, tone: resultTones[result.is] }],
       details: [details],
     };
   });

@@ -1,18 +1,24 @@
 import type { OutcomeId } from "../rules/outcomes.js";
 import type { RunConditions } from "../runs/conditions.js";
-import type { Judgment, Problem } from "./certificate.js";
+import type { Check, CheckResult, Finding, Note } from "./certificate.js";
 import { type CertifyPlan, timeoutsFor } from "./plan.js";
-import type { ClientRun, NamedRun, Reason, Tools } from "./run.js";
+import type { ClientRun, Reason, RunRequest, Tools } from "./run.js";
 
 /** What a part of the runs has shown. */
-export type Judged = { readonly checks: readonly Judgment[]; readonly problems: readonly Problem[] };
+export interface Judged {
+  readonly checks: readonly Check[];
+  readonly problems: readonly Finding[];
+  readonly notes: readonly Note[];
+}
 
 /** The runs of one client. */
 export class Runs {
   readonly #plan: CertifyPlan;
   readonly #tools: Tools;
-  readonly all: NamedRun[] = [];
+  readonly all: ClientRun[] = [];
   readonly scenarios = new Set<string>();
+  /** Two runs under the same conditions, of which the second passed: no failure shows anything then. */
+  contradiction: readonly [ClientRun, ClientRun] | undefined;
   #begun = 0;
   #expected = 0;
   #plainMs: number | undefined;
@@ -34,24 +40,57 @@ export class Runs {
   }
 
   /** `wait`: how long the client may wait before its next request, in milliseconds. */
-  async make(
+  make(
     name: string,
     { profile = "minimal", ...conditions }: RunConditions,
-    options: { readonly seed?: number; readonly wait?: number; readonly isAlone?: boolean } = {},
+    options: { readonly seed?: number; readonly wait?: number } = {},
   ): Promise<ClientRun | undefined> {
-    const { seed = this.#plan.seed, wait = 0, isAlone = false } = options;
-    this.#begun += 1;
+    const { seed = this.#plan.seed, wait = 0 } = options;
     const timeouts = timeoutsFor(this.#plan.timeout, this.#plainMs, wait);
-    const request = { name, seed, conditions: { profile, ...conditions }, timeouts, isAlone };
-    const run = await this.#tools.runClient(request);
-    if (run === undefined) return undefined;
-    this.all.push({ name, result: run.result, report: run.report });
+    return this.#run({ name, seed, conditions: { profile, ...conditions }, timeouts });
+  }
+
+  /** Makes a run again. `rows`: the only ones that vary. */
+  again(
+    { name, seed, conditions, timeouts }: ClientRun,
+    { isAlone, rows }: { readonly isAlone?: boolean; readonly rows?: RunConditions["rows"] } = {},
+  ): Promise<ClientRun | undefined> {
+    const changed = { ...conditions, ...(rows && { rows }) };
+    return this.#run({ name, seed, conditions: changed, timeouts, isAlone: isAlone === true });
+  }
+
+  /** Makes runs that failed again: each once, and so many in all that a suite which fails at random passes one. */
+  async failAgain(failed: readonly ClientRun[]): Promise<void> {
+    // A command that does not end takes long, and does so by no chance.
+    const more = failed.filter(({ result }) => result === "failed");
+    const left = more.length === 0 ? 0 : Math.max(0, minRepeats - failed.length);
+    const extra = Array.from({ length: left }, (_, at) => more[at % more.length] as ClientRun);
+    this.expectMore(failed.length + left);
+    const repeat = async (run: ClientRun) => {
+      const again = await this.again(run, { isAlone: run.isShared === true });
+      if (again?.result === "passed") this.contradict(run, again);
+    };
+    await Promise.all([...failed, ...extra].map(repeat));
+  }
+
+  contradict(failed: ClientRun, passed: ClientRun): void {
+    this.contradiction ??= [failed, passed];
+  }
+
+  async #run(request: RunRequest): Promise<ClientRun | undefined> {
+    this.#begun += 1;
+    const end = await this.#tools.runClient(request);
+    if (end === undefined) return undefined;
+    const run = { ...request, ...end, number: this.all.length + 1 };
+    this.all.push(run);
     for (const scenario of run.scenarios) this.scenarios.add(scenario);
-    const expected = Math.max(this.#begun, this.#expected);
-    this.#tools.ended(name, run, { number: this.all.length, expected });
+    this.#tools.ended(run, Math.max(this.#begun, this.#expected));
     return run;
   }
 }
+
+/** With five, one of 30 suites that fail in half of their runs gets to the search for causes. */
+const minRepeats = 5;
 
 /** What every part of a certification reads. */
 export interface Context {
@@ -60,8 +99,6 @@ export interface Context {
   readonly plain: ClientRun;
   readonly covered: readonly OutcomeId[];
   readonly varied: Promise<Variations>;
-  /** The run whose first request on an outcome gets the wrong answer; `undefined` if `--allow` names the outcome. */
-  readonly wrongOnce: (outcome: OutcomeId) => Promise<ClientRun | undefined>;
   readonly answerOn: (outcome: OutcomeId) => Promise<Answer>;
   /** Why a client that keeps accepted responses may hide a runner that repeats tests; it keeps no 404. */
   readonly whyRepeated: (outcome: OutcomeId) => Promise<Reason | undefined>;
@@ -69,22 +106,46 @@ export interface Context {
   readonly whyHidden: () => Promise<Reason | undefined>;
 }
 
-export const check = (name: string, result: Judgment["result"], reason?: Reason): Judgment => ({
-  name,
-  result,
-  ...reason,
-});
-export const held = (name: string): Judged => ({ checks: [check(name, "held")], problems: [] });
-export const open = (name: string, reason: Reason): Judged => ({
-  checks: [check(name, "not_judged", reason)],
-  problems: [],
-});
+export function checkOf(name: string, result: CheckResult): Check {
+  const [group = ""] = name.split(".");
+  return { group: group as Check["group"], name, result };
+}
+
+export const held = (name: string): Judged => shown([checkOf(name, { is: "held" })]);
+export const open = (name: string, reason: Reason): Judged =>
+  shown([checkOf(name, { is: "not judged", ...reason })]);
+export const failed = (name: string, ...problems: readonly Finding[]): Judged =>
+  shown([checkOf(name, { is: "failed" })], problems);
+export const noted = (what: string, reason: Reason): Judged => shown([], [], [{ what, ...reason }]);
+
+export function shown(
+  checks: Judged["checks"],
+  problems: Judged["problems"] = [],
+  notes: Judged["notes"] = [],
+): Judged {
+  return { checks, problems, notes };
+}
+
+export function joined(parts: readonly Judged[]): Judged {
+  return {
+    checks: parts.flatMap(({ checks }) => checks),
+    problems: parts.flatMap(({ problems }) => problems),
+    notes: parts.flatMap(({ notes }) => notes),
+  };
+}
+
+/** What is left if a failure shows nothing: checks that failed are not judged, for this reason. */
+export function withoutFailures({ checks, notes }: Judged, reason: Reason): Judged {
+  const left = checks.map((check) =>
+    check.result.is === "failed" ? checkOf(check.name, { is: "not judged", ...reason }) : check,
+  );
+  return shown(left, [], notes);
+}
 
 /** How the varied runs ended. */
-export interface Variations {
+export interface Variations extends Pick<Judged, "checks"> {
   readonly passed: readonly ClientRun[];
-  readonly failed: readonly { readonly seed: number; readonly run: ClientRun }[];
-  readonly checks: readonly Judgment[];
+  readonly failed: readonly ClientRun[];
 }
 
 /** Whether the command fails when an outcome has the wrong answer: already once, or only always. */

@@ -1,13 +1,12 @@
 import { exampleOf } from "../api/faults.js";
 import { effectAt, type FaultOutcomeId, whatToDoAfter } from "../rules/fault-effects.js";
-import { type ApiOutcomeId, isSuccess, type OutcomeId } from "../rules/outcomes.js";
-import { listed } from "../rules/schema/words.js";
-import type { Problem } from "./certificate.js";
-import { type Context, check, held, type Judged, open } from "./context.js";
-import { againWith, type CertifyPlan, faultsAsked, longestWait, otherOutcome } from "./plan.js";
+import { type ApiOutcomeId, isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
+import type { Finding } from "./certificate.js";
+import { type Context, failed, held, type Judged, open, shown } from "./context.js";
+import { againWith, type CertifyPlan, faultsAsked, longestWait } from "./plan.js";
 import {
   type ClientRun,
-  findDependency,
+  hasFailed,
   lastLineOf,
   notMade,
   type Reason,
@@ -17,62 +16,93 @@ import {
 
 /** Hits one request with each kind of fault, which the client must survive. */
 export async function judgeFaults(context: Context): Promise<Judged[]> {
-  const { plan } = context;
+  const { plan, runs } = context;
   const wanted = faultsAsked(plan);
-  const subject = wanted.length === 0 ? undefined : await faultSubject(context);
-  return Promise.all(wanted.map((fault) => judgeFault(fault, subject, context)));
+  const target = wanted.length === 0 ? undefined : await faultTarget(context);
+  if (target === undefined) return wanted.map((fault) => open(fault, notHit));
+  const once = { outcome: target.outcome };
+  const hits = await Promise.all(
+    wanted.map((fault) => {
+      const then = exampleOf(fault, true);
+      return runs.make(fault, { faults: [{ then }], once }, { wait: longestWait });
+    }),
+  );
+  const failures = hits.filter(hasFailed).filter((run) => run.hits > 0 && !isSecondFailure(run));
+  await runs.failAgain(failures);
+  const judged = await Promise.all(
+    hits.map(async (run, at) => {
+      const fault = wanted[at] as FaultOutcomeId;
+      if (run === undefined) return open(fault, notMade);
+      if (hasFailed(run) && isSecondFailure(run)) return open(fault, secondFailure);
+      return failures.includes(run) ? failed(fault) : judgeSurvival(fault, run, target, context);
+    }),
+  );
+  // What one flaw breaks is one problem. A client without a timeout is another one.
+  const late = failures.filter(({ result }) => result === "timed_out");
+  const together = failures.filter((run) => !late.includes(run));
+  const groups = [together, ...late.map((run) => [run])].filter((group) => group.length > 0);
+  return [
+    ...judged,
+    shown(
+      [],
+      groups.map((group) => faultFinding(group, plan)),
+    ),
+  ];
 }
 
-/** An outcome whose first request a test uses. `isSteady`: each run sends equally many requests there. */
+/** Whether a test's own fault, or a limit, came right before the request that was hit: a client may give up then. */
+function isSecondFailure({ sent }: ClientRun): boolean {
+  return sent.some(({ requests }) => {
+    const before = requests[requests.findIndex(({ isHit }) => isHit) - 1];
+    return before !== undefined && (isFault(before.outcome) || outcomeOf(before.outcome).status === 429);
+  });
+}
+
+const secondFailure: Reason = {
+  why: "the command fails, and the request that was hit follows a failure of your own tests",
+  whatToDo: "Send a key that works in a test without a fault or a limit.",
+};
+
+/** Where a fault hits the first request that is idempotent, whose response has a body, and which a test uses. */
 interface FaultTarget {
   readonly outcome: OutcomeId;
+  /** Whether each run sends equally many requests there. */
   readonly isSteady: boolean;
+  /** Whether a test fails if this request gets the wrong response. */
+  readonly isUsed: boolean;
 }
 
-async function faultSubject({ plain, varied, answerOn }: Context): Promise<FaultTarget | undefined> {
+async function faultTarget({ plain, varied, answerOn }: Context): Promise<FaultTarget | undefined> {
   const { passed } = await varied;
   const isSteady = (outcome: OutcomeId) =>
     passed.every((run) => requestsIn(run, outcome) === requestsIn(plain, outcome));
-  const subjects = [...new Set(plain.sent.flatMap(({ requests }) => requests.map(({ outcome }) => outcome)))]
-    .filter((outcome) => isSuccess(outcome))
+  const requests = plain.sent.flatMap((sent) => sent.requests);
+  const fitting = requests.filter(({ outcome, canFail }) => canFail && isSuccess(outcome));
+  const targets = [...new Set(fitting.map(({ outcome }) => outcome))]
     .map((outcome) => ({ outcome, isSteady: isSteady(outcome) }))
     .toSorted((one, other) => Number(other.isSteady) - Number(one.isSteady));
-  for (const subject of subjects)
-    if ((await answerOn(subject.outcome)).kind === "noticed once") return subject;
-  return undefined;
+  for (const target of targets)
+    if ((await answerOn(target.outcome)).kind === "noticed once") return { ...target, isUsed: true };
+  return targets[0] && { ...targets[0], isUsed: false };
 }
 
-type Hit = (outcome?: OutcomeId, isAlone?: boolean) => Promise<ClientRun | undefined>;
-
-async function judgeFault(
+async function judgeSurvival(
   fault: FaultOutcomeId,
-  subject: FaultTarget | undefined,
+  first: ClientRun,
+  { outcome, isSteady, isUsed }: FaultTarget,
   context: Context,
 ): Promise<Judged> {
   const { runs, plain } = context;
-  const then = exampleOf(fault, true);
-  const faults = [{ then }];
-  const hit: Hit = (outcome, isAlone = false) =>
-    runs.make(
-      fault,
-      { faults, once: outcome === undefined ? {} : { outcome } },
-      { wait: longestWait, isAlone },
-    );
-  const first = await hit(subject?.outcome);
-  if (first === undefined) return open(fault, notMade);
-  const outcome = first.hitOutcome;
-  if (outcome === undefined) return open(fault, notHit);
-  if (first.result !== "passed") return judgeFailure(fault, first, outcome, context, hit);
   const reason =
-    whyNotJudged(plain, first, "hit") ??
-    (subject === undefined ? await whyUnseen(outcome, context) : undefined);
+    whyNotJudged(plain, first, "hit") ?? (isUsed ? undefined : await whyUnseen(outcome, context));
   if (reason !== undefined) return open(fault, reason);
-  if (subject?.isSteady) {
+  if (isUsed && isSteady) {
     const isFollowed = requestsIn(first, outcome) > requestsIn(plain, outcome);
     return isFollowed || effectAt(fault).onlyDelays ? held(fault) : open(fault, notFollowed);
   }
   // A response that nobody uses may have been hit, but not all of each second ones are such.
-  const each = faults.map(({ then }) => ({ when: { outcome: outcome as ApiOutcomeId, every: 2 }, then }));
+  const then = exampleOf(fault, true);
+  const each = [{ when: { outcome: outcome as ApiOutcomeId, every: 2 }, then }];
   const second = await runs.make(fault, { faults: each }, { wait: longestWait });
   return second?.result === "passed" && second.hits > 0 ? held(fault) : open(fault, differing);
 }
@@ -82,68 +112,56 @@ async function whyUnseen(outcome: OutcomeId, context: Context): Promise<Reason |
   return (await context.whyHidden()) ?? (isOnce ? context.whyRepeated(outcome) : undefined);
 }
 
-/** Another outcome shows where the command fails; the same one, whether it does so again. */
-async function judgeFailure(
-  fault: FaultOutcomeId,
-  first: ClientRun,
-  outcome: OutcomeId,
-  { plan, covered }: Context,
-  hit: Hit,
-): Promise<Judged> {
-  if (fault === "fault.hang" && first.result === "timed_out")
-    return faultFailed(fault, first, [outcome], plan);
-  const secondOutcome = otherOutcome(covered, outcome) ?? outcome;
-  const second = await hit(secondOutcome);
-  if (second !== undefined && second.result !== "passed" && second.hits > 0)
-    return faultFailed(fault, first, [...new Set([outcome, secondOutcome])], plan);
-  const again = await hit(outcome, true);
-  return again?.result === "passed" ? open(fault, onceFailed) : faultFailed(fault, first, [outcome], plan);
-}
-
-const faultFailed = (
-  fault: FaultOutcomeId,
-  run: ClientRun,
-  outcomes: readonly OutcomeId[],
-  plan: CertifyPlan,
-): Judged => ({
-  checks: [check(fault, "failed")],
-  problems: [{ ...faultProblem(fault, run, outcomes), again: againWith(plan, "certify", "--only", fault) }],
-});
-
 const notFollowed: Reason = {
   why: "the command passed, and no request followed the one that was hit",
   whatToDo: "Make a test fail when the response of a key that works does not come.",
 };
 const notHit: Reason = {
-  why: "no request with a key that works was hit",
-  whatToDo: "Send a GET with a key that works in each run.",
+  why: "the plain run sent no request with a key that works which may be sent again, and whose response has a body",
+  whatToDo: "Send a GET with a key that works.",
 };
 const differing: Reason = {
   why: "the command passes when the first request is hit, and not when each second one is; the runs send different numbers of requests",
   whatToDo: "Send a key that works equally often in each run.",
 };
-const onceFailed: Reason = {
-  why: "the command failed once, and passed when it ran again",
-  whatToDo: findDependency,
+
+/** What the client gets, in a list of failures. */
+const words: Readonly<Record<FaultOutcomeId, string>> = {
+  "fault.latency": "a late response",
+  "fault.status": "503",
+  "fault.reset": "a reset connection",
+  "fault.hang": "no response",
+  "fault.truncate": "a truncated body",
+  "fault.malformed": "broken JSON",
+  "fault.slow": "a response in many parts",
 };
 
-function faultProblem(
-  fault: FaultOutcomeId,
-  { result, output }: ClientRun,
-  outcomes: readonly OutcomeId[],
-): Omit<Problem, "again"> {
-  const page = fault === "fault.status" ? " with an HTML page" : "";
-  const happens = `the first request that would end on ${listed(outcomes, "or")} ${effectAt(fault).happens}${page}`;
-  const isLate = result === "timed_out";
-  const pageFix = page && " Read the status before the body: the error page of a gateway is HTML.";
+const sendAgain =
+  "After a failure, send the request again if it may be sent twice: with growing pauses, and a few times at most.";
+
+function faultFinding(failures: readonly ClientRun[], plan: CertifyPlan): Finding {
+  const [first] = failures as [ClientRun, ...ClientRun[]];
+  const names = failures.map(({ name }) => name as FaultOutcomeId);
+  const isLate = first.result === "timed_out";
+  const isPage = names.includes("fault.status");
+  const page = isPage ? " Read the status before the body: the error page of a gateway is HTML." : "";
   const longer = isLate
     ? " If your client has a longer timeout, raise --timeout, for example to --timeout 60s."
     : "";
+  const areLate = names.every((name) => effectAt(name).onlyDelays);
+  const fixes = names.map((name) => whatToDoAfter(name, { isRepeatable: true }));
+  const fix = names.length === 1 || areLate ? fixes.join(" ") : sendAgain;
+  const happens = `the first request with a key that works ${effectAt(names[0] as FaultOutcomeId).happens}${isPage ? " with an HTML page" : ""}`;
+  const sentence =
+    names.length > 1
+      ? `Fails at the first failure: ${names.map((name) => words[name]).join(", ")}`
+      : `${isLate ? "Does not end in time" : "Fails"} when ${happens}`;
   return {
-    name: fault,
-    sentence: isLate ? `Does not end in time when ${happens}` : `Fails when ${happens}`,
-    whatToDo: whatToDoAfter(fault, { isRepeatable: true }) + pageFix + longer,
-    ...lastLineOf({ output }),
-    runs: [fault],
+    name: first.name,
+    sentence,
+    whatToDo: fix + page + longer,
+    again: againWith(plan, "certify", ...names.flatMap((name) => ["--only", name])),
+    ...lastLineOf(first),
+    runs: names,
   };
 }

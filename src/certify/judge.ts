@@ -1,8 +1,20 @@
+import { adviceTable } from "../rules/advice.js";
 import type { Profile } from "../rules/assumptions.js";
 import { type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { createAnswers, judgeAnswers, whyUnnoticed } from "./answers.js";
-import { type Certification, onlyOnce, type Problem } from "./certificate.js";
-import { type Context, check, type Judged, open, Runs } from "./context.js";
+import { type Certification, type Finding, onlyOnce } from "./certificate.js";
+import {
+  type Context,
+  checkOf,
+  held,
+  type Judged,
+  joined,
+  noted,
+  Runs,
+  shown,
+  withoutFailures,
+} from "./context.js";
+import { contradicted } from "./contradictions.js";
 import { judgeFaults } from "./faults.js";
 import {
   againOf,
@@ -14,8 +26,8 @@ import {
   whyNothingTried,
   whyTooLittle,
 } from "./plan.js";
-import { judgeAllResends, resendKinds } from "./resends.js";
-import { type ClientRun, findDependency, type Reason, type Tools } from "./run.js";
+import { judgeAllResends, runsOfResends } from "./resends.js";
+import { type ClientRun, findDependency, type Reason, type Tools, whyUnstable } from "./run.js";
 import { judgeVaried, runVaried } from "./varied.js";
 
 /** Certifies a client: one plain run, and then what `only` asks for. */
@@ -23,16 +35,19 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
   const runs = new Runs(plan, tools);
   const plain = await runs.make("plain", {});
   const unusable = plain && (await whyUnusable(plain, runs));
-  const done = (judged: Judged) => ({
-    ...judged,
+  const done = (seen: Judged) => ({
+    ...seen,
     runs: runs.all.length,
     plain,
     scenarios: [...runs.scenarios],
   });
-  if (plain === undefined || unusable !== undefined)
-    return { ...done({ checks: [], problems: [] }), ...(unusable && { unusable }) };
+  if (plain === undefined || unusable !== undefined) {
+    // A key in the output is a problem, whatever else cannot be judged.
+    const advice = judgeAdvice(runs, plan);
+    return { ...done(advice.problems.length > 0 ? advice : shown([])), ...(unusable && { unusable }) };
+  }
   const covered = coveredOutcomes(plain.report);
-  runs.measured(plain, expectedRuns(plan, covered));
+  runs.measured(plain, expectedRuns(plan, plain, covered));
   const varied = runVaried(plan, runs, plain);
   const answers = createAnswers(plan, runs, plain);
   let hidden: Promise<Reason | undefined> | undefined;
@@ -45,29 +60,30 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
     varied,
   ]);
   const caused = await judgeVaried(context);
-  if (caused.disturbed !== undefined) {
-    tools.separate(`varied.${caused.disturbed.seed}`);
+  const { contradiction } = runs;
+  if (contradiction?.[0].isShared) {
+    tools.separate(contradiction[0].name);
     const again = await certify(plan, tools);
     return { ...again, runs: again.runs + runs.all.length };
   }
+  const unstable = contradiction && whyUnstable(...contradiction);
+  const failing = joined([caused, ...faulty]);
+  const failures = unstable === undefined ? failing : withoutFailures(failing, unstable);
   const reason = await hidden;
-  const once = reason === undefined ? [] : [open(onlyOnce, reason)];
-  const parts = [caused, faulty, resent, once, judgeAdvice(runs, plan), answered].flat();
-  const checks = parts.flatMap(({ checks }) => checks);
-  const untried = whyNothingTried(plan, checks, plain.report);
-  const judged = done({ checks, problems: parts.flatMap(({ problems }) => problems) });
-  return { ...judged, ...(untried && { unusable: untried }) };
+  const once = reason === undefined ? [] : [noted(onlyOnce, reason)];
+  const resends = contradicted(resent, plain, runs.all);
+  const seen = joined([judgeAdvice(runs, plan), ...resends, failures, ...once, ...answered]);
+  const why = unstable ?? whyNothingTried(plan, seen.checks, plain.report);
+  return { ...done(seen), ...(why && { unusable: why }) };
 }
 
 /** How many runs a client without a problem takes. */
-function expectedRuns(plan: CertifyPlan, covered: readonly OutcomeId[]): number {
+function expectedRuns(plan: CertifyPlan, plain: ClientRun, covered: readonly OutcomeId[]): number {
   const seeds = seedsOf(plan);
   const answers = covered.filter((outcome) => isWanted(plan, `answer.${outcome}`));
-  const resends = resendKinds(covered).filter(({ name }) => isWanted(plan, name));
-  const isMixed = seeds.length > 1 || plan.only?.includes("varied.mixed");
-  // A 401 takes two forms.
-  const more = (isMixed ? 1 : 0) + (resends.some(({ name }) => name === "resend.401") ? 1 : 0);
-  return 1 + seeds.length + answers.length + resends.length + faultsAsked(plan).length + more;
+  const mixed = seeds.length > 1 || plan.only?.includes("varied.mixed") ? 1 : 0;
+  const resends = runsOfResends(plan, plain, covered);
+  return 1 + seeds.length + mixed + answers.length + resends + faultsAsked(plan).length;
 }
 
 async function whyUnusable(plain: ClientRun, runs: Runs): Promise<Reason | undefined> {
@@ -106,27 +122,20 @@ async function whyUnusable(plain: ClientRun, runs: Runs): Promise<Reason | undef
 }
 
 /** Advice of level error in any run is a problem of its own; if the plain run has it, only that run is named. */
-function judgeAdvice(runs: Runs, plan: CertifyPlan): Judged {
-  const problems = new Map<string, Problem & { readonly runs: string[] }>();
-  for (const run of runs.all) {
-    const { name, report } = run;
-    for (const { id, level, count, meaning, whatToDo } of report.advice) {
-      if (level !== "error" || count === 0) continue;
-      const problem = problems.get(id);
-      if (problem === undefined)
-        problems.set(id, {
-          name: `advice.${id}`,
-          sentence: meaning.replace(/\.$/, ""),
-          whatToDo,
-          again: againOf(run, plan),
-          runs: [name],
-        });
-      else if (!problem.runs.includes("plain") && !problem.runs.includes(name)) problem.runs.push(name);
-    }
-  }
-  const all = [...problems.values()];
-  return {
-    checks: all.length === 0 ? [check("advice", "held")] : all.map(({ name }) => check(name, "failed")),
-    problems: all,
-  };
+function judgeAdvice({ all }: Runs, plan: CertifyPlan): Judged {
+  const problems = adviceTable.flatMap(({ id, level }): Finding[] => {
+    const having = all.flatMap((run) => {
+      const advice = run.report.advice.find((one) => one.id === id && one.count > 0);
+      return level === "error" && advice !== undefined ? [{ run, ...advice }] : [];
+    });
+    const [first] = having;
+    if (first === undefined) return [];
+    const { run, meaning, whatToDo } = first;
+    const sentence = `${meaning.replace(/\.$/, "")} (run ${run.name})`;
+    const names = run.name === "plain" ? [run.name] : [...new Set(having.map((one) => one.run.name))];
+    return [{ name: `advice.${id}`, sentence, whatToDo, again: againOf(run, plan), runs: names }];
+  });
+  if (problems.length === 0) return held("advice");
+  const checks = problems.map(({ name }) => checkOf(name, { is: "failed" }));
+  return shown(checks, problems);
 }

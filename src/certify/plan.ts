@@ -3,8 +3,8 @@ import { variableOf } from "../rules/api-key.js";
 import type { FaultOutcomeId } from "../rules/fault-effects.js";
 import { faultOutcomes, isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { minute } from "../rules/time.js";
-import type { Judgment } from "./certificate.js";
-import type { NamedRun, Reason, SentKey, Timeouts } from "./run.js";
+import type { Check } from "./certificate.js";
+import type { ClientRun, Reason, SentKey, Timeouts } from "./run.js";
 
 /** What a certification is asked for. */
 export interface CertifyPlan {
@@ -40,18 +40,14 @@ const usualFaults: readonly FaultOutcomeId[] = [
   "fault.malformed",
 ];
 
-/** How often each half of a resend must pass, if all runs send the key equally often; more often without varied runs, which show it. */
-export const [minPasses, maxPasses] = [4, 8];
+/** How often a run that proves something is made. */
+export const minPasses = 4;
 
-export const groupNames = ["plain", "varied", "answers", "resends", "faults"] as const;
+export const groupNames = ["plain", "varied", "answer", "resend", "fault"] as const;
 
-/** Whether a run of this name is asked for: by its name, the start of it, or its group. */
+/** Whether a run of this name is asked for: by its name or the start of it. */
 export function isWanted({ only }: Pick<CertifyPlan, "only">, name: string): boolean {
-  const [start = ""] = name.split(".");
-  const group = { answer: "answers", resend: "resends", fault: "faults" }[start] ?? start;
-  return (
-    only === undefined || only.some((one) => one === group || name === one || name.startsWith(`${one}.`))
-  );
+  return only === undefined || only.some((one) => name === one || name.startsWith(`${one}.`));
 }
 
 /** The faults that are tried. */
@@ -83,7 +79,7 @@ export function againWith(
 }
 
 /** The command that shows a run again; `exec` has no limit of time. */
-export function againOf({ name, result }: Pick<NamedRun, "name" | "result">, plan: CertifyPlan): string[] {
+export function againOf({ name, result }: Pick<ClientRun, "name" | "result">, plan: CertifyPlan): string[] {
   const seed = seedIn(name);
   if (result === "timed_out" || (seed === undefined && name !== "plain"))
     return againWith(plan, "certify", "--only", name);
@@ -110,15 +106,6 @@ export function resendKeyOf(
   );
   const judgeable = always.filter(({ requests }) => !requests.some(({ outcome }) => allow.includes(outcome)));
   return judgeable.find(({ key }) => key === defaultKey) ?? judgeable[0] ?? always[0] ?? working[0];
-}
-
-/** An outcome for a second run of a fault: another one, of a key that works if there is one. */
-export function otherOutcome(
-  outcomes: readonly OutcomeId[],
-  first: OutcomeId | undefined,
-): OutcomeId | undefined {
-  const others = outcomes.filter((outcome) => outcome !== first);
-  return others.find(isSuccess) ?? others[0] ?? first;
 }
 
 /** How long a client may wait for a response: longer than the usual timeouts. */
@@ -174,19 +161,16 @@ const keysToSend = (outcomes: Report["outcomes"]) =>
 /** Returns why `--only` has shown nothing, if each check that it names is not judged; `undefined` if one is. */
 export function whyNothingTried(
   { only = [] }: Pick<CertifyPlan, "only">,
-  checks: readonly Judgment[],
+  checks: readonly Check[],
   { outcomes }: Report,
 ): Reason | undefined {
   const name = only.find((one) => {
-    const asked = checks.filter(
-      (check) => !check.name.includes(" ") && isWanted({ only: [one] }, check.name),
-    );
-    return one !== "plain" && asked.every(({ result }) => result === "not_judged");
+    const asked = checks.filter((check) => isWanted({ only: [one] }, check.name));
+    return one !== "plain" && asked.every(({ result }) => result.is === "not judged");
   });
   if (name === undefined) return undefined;
-  const reason = checks.find((check) => isWanted({ only: [name] }, check.name));
-  const { why, whatToDo } = reason ?? {};
-  if (why !== undefined && whatToDo !== undefined) return { why: `${name}: ${why}`, whatToDo };
+  const { result } = checks.find((check) => isWanted({ only: [name] }, check.name)) ?? {};
+  if (result?.is === "not judged") return { why: `${name}: ${result.why}`, whatToDo: result.whatToDo };
   const [, path = ""] = /^answer\.(.+)/.exec(name) ?? [];
   const ofName = outcomes.filter(({ outcome }) =>
     path === "" ? name.endsWith(`.${outcomeOf(outcome).code}`) : outcome.startsWith(path),

@@ -1,361 +1,452 @@
-import { type AdviceId, adviceTable } from "../rules/advice.js";
+import { pluralize } from "../report/plain-text.js";
 import { variableOf } from "../rules/api-key.js";
-import { type ApiOutcomeId, isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
+import { isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import type { Resend } from "../runs/conditions.js";
-import type { Problem } from "./certificate.js";
-import { type Context, check, held, type Judged, open } from "./context.js";
-import {
-  againWith,
-  type CertifyPlan,
-  isWanted,
-  longestWait,
-  maxPasses,
-  minPasses,
-  resendKeyOf,
-} from "./plan.js";
+import { outageDelayMs } from "../runs/rejections.js";
+import type { CheckResult, Finding } from "./certificate.js";
+import { type Context, checkOf, failed, type Judged, noted, open, shown } from "./context.js";
+import { againWith, type CertifyPlan, isWanted, longestWait, minPasses, resendKeyOf } from "./plan.js";
+import { nameOfKey, positionsIn, type ResendKind, resendKinds, whatToDoAfter } from "./resend-kinds.js";
 import {
   type ClientRun,
   type KeyRequest,
   notMade,
   type Reason,
-  requestsIn,
   type SentKey,
   tooLate,
   whyNotJudged,
 } from "./run.js";
 
-/** One kind of rejection, after which a client must not send the key again, or not at once. */
-export interface ResendKind extends Pick<Resend, "outcome" | "when" | "seconds" | "asDate"> {
-  /** Its name in `--only`. */
-  readonly name: string;
-  readonly after: string;
-  readonly advice: AdviceId;
+type Held = CheckResult & { readonly is: "held" };
+type NotJudged = CheckResult & { readonly is: "not judged" };
+
+/** What was seen of a kind whose problem is proven. */
+interface Proven {
+  readonly is: "proven";
+  readonly kind: ResendKind;
+  /** Whether the client sends a key again after any status but 200. */
+  readonly isOfAny?: boolean;
+  readonly outage?: string;
 }
 
-const [seconds, lastingSeconds] = [4, 10];
+type Seen = Held | NotJudged | Proven;
 
-/** The kinds of rejections for a client that covers these outcomes. */
-export function resendKinds(covered: readonly OutcomeId[]): ResendKind[] {
-  const pathOf = (status: number, usual: ApiOutcomeId) =>
-    (covered.find((outcome) => outcomeOf(outcome).status === status) ?? usual) as ApiOutcomeId;
-  const codes = new Map<string, ApiOutcomeId>();
-  for (const outcome of covered.filter((one) => outcomeOf(one).status === 403)) {
-    const code = String(outcomeOf(outcome).code);
-    if (!codes.has(code)) codes.set(code, outcome as ApiOutcomeId);
-  }
-  const soon = {
-    outcome: pathOf(429, "429.per_minute"),
-    when: "too soon",
-    advice: "too-soon-after-429",
-  } as const;
-  const failing = { outcome: "fault.status", when: "too soon", advice: "too-soon-after-503" } as const;
-  return [
-    { name: "resend.429.without", ...soon, after: "a 429 without `Retry-After`" },
-    { name: "resend.429.seconds", ...soon, after: `a 429 with \`Retry-After: ${seconds}\``, seconds },
-    { name: "resend.429.date", ...soon, after: "a 429 with a date in `Retry-After`", seconds, asDate: true },
-    {
-      name: "resend.503.date",
-      ...failing,
-      after: "a 503 with a date in `Retry-After`",
-      seconds,
-      asDate: true,
-    },
-    {
-      name: "resend.outage",
-      outcome: "fault.status",
-      when: "hasty",
-      after: "a 503",
-      advice: "no-pause-after-failure",
-    },
-    {
-      ...{ name: "resend.401", outcome: pathOf(401, "401.revoked"), when: "always" },
-      ...{ after: "a 401", advice: "same-key-after-401" },
-    },
-    ...[...codes].map(([code, outcome]): ResendKind => {
-      const after = `a 403 with \`${code}\``;
-      return { name: `resend.403.${code}`, outcome, when: "always", after, advice: "same-key-after-403" };
-    }),
-  ];
-}
+const leave = (reason: Reason): NotJudged => ({ is: "not judged", ...reason });
 
-/** What the kinds of one key share. */
-interface KeyRuns {
-  readonly plain: ClientRun;
-  readonly key: string;
-  readonly passes: number;
-  readonly run: (kind: ResendKind, resend: Resend) => Promise<ClientRun | undefined>;
-  readonly whyHidden: Context["whyHidden"];
-  readonly expectMore: (count: number) => void;
-}
+const isEnded = (run: ClientRun | undefined): run is ClientRun =>
+  run !== undefined && run.result !== "timed_out";
+const unended = (run: ClientRun | undefined) => leave(run === undefined ? notMade : tooLate);
 
+/** Finds out of each kind of rejection whether the client sends the key again: in runs that reject one request. */
 export async function judgeAllResends(context: Context): Promise<Judged[]> {
-  const { plan, runs, plain, covered, varied, whyHidden } = context;
-  const kinds = resendKinds(covered).filter(({ name }) => isWanted(plan, name));
+  const { plan, plain, covered, varied } = context;
+  const kinds = kindsAsked(plan, covered);
   if (kinds.length === 0) return [];
   const subject = resendKeyOf(plain.sent, plan);
-  if (subject === undefined) return [open("resends", noKey)];
-  const { key, requests } = subject;
-  const accepted = requests.filter(({ outcome }) => isSuccess(outcome));
-  const { outcome } = accepted[0] as KeyRequest;
-  const { passed, checks } = await varied;
-  const counts = [plain, ...passed].map((run) => sendsOf(run, key));
-  const [least, most] = [Math.min(...counts), Math.max(...counts)];
-  if (least < most) return kinds.map(({ name }) => open(name, unsteady(key, least, most)));
-  let background: Promise<Reason | undefined> | undefined;
-  const whyBackground = () => (background ??= whyInBackground(subject, context));
-  const tools: KeyRuns = {
-    plain,
-    key,
-    expectMore: (count) => runs.expectMore(count),
-    // Of a key that is accepted once, the client may keep the response.
-    whyHidden: async () =>
-      (await whyHidden()) ??
-      (await whyBackground()) ??
-      (accepted.length === 1 ? context.whyRepeated(outcome) : undefined),
-    passes: checks.length > 1 ? minPasses : maxPasses,
-    run: (kind, resend) => runs.make(kind.name, { resend }, { wait: waitFor(kind, requests.length) }),
-  };
+  if (subject === undefined) return kinds.map(({ name }) => open(name, noKey));
+  const key = new ResentKey(subject, context);
+  const reason = key.whyUnequal((await varied).passed);
+  if (reason !== undefined) return kinds.map(({ name }) => open(name, reason));
   const judged = await Promise.all(
-    kinds.map(async (kind) => ({ kind, seen: await judgeKind(kind, tools, context) })),
+    kinds.map(async (kind) => {
+      const seen = await (kind.when === "hasty" ? judgeOutage(kind, key) : new Trials(kind, key).judge());
+      return { kind, seen };
+    }),
   );
-  const found = judged.flatMap(({ kind, seen }) => (seen.kind === "problem" ? kind : []));
-  const problems = [found.filter(isTimed), found.filter((kind) => !isTimed(kind))].flatMap((group) =>
-    group.length === 0 ? [] : problemOf(group, key, plan),
+  const checks = judged.map(({ kind: { name }, seen }) =>
+    seen.is === "proven" ? failed(name) : shown([checkOf(name, seen)]),
   );
-  const ofKinds = judged.map(({ kind: { name }, seen }): Judged => {
-    if (seen.kind === "held") return held(name);
-    if (seen.kind === "not judged") return open(name, seen.reason);
-    return { checks: [check(name, "failed")], problems: [] };
+  const proven = judged.flatMap(({ seen }) => (seen.is === "proven" ? seen : []));
+  const problems = (["too soon", "hasty", "always"] as const).flatMap((when) => {
+    const some = proven.filter(({ kind }) => kind.when === when);
+    return some.length === 0 ? [] : problemOf(some, when, key.ref, plan);
   });
-  const isOnce = requests.length === 1 && kinds.some((kind) => !isTimed(kind));
-  const once = isOnce ? [open("resends of a key that has worked", sentOnce(key))] : [];
-  return [...ofKinds, { checks: [], problems }, ...once];
+  const isOnce = key.accepted === 1 && kinds.some(({ when }) => when === "always");
+  const once = isOnce ? [noted("resends of a key that has worked", key.sentOnce)] : [];
+  return [...checks, shown([], problems), ...once];
 }
 
-/** How often a run has sent a key. */
-const sendsOf = ({ sent }: ClientRun, key: string) =>
-  sent.find((one) => one.key === key)?.requests.length ?? 0;
+const kindsAsked = (plan: CertifyPlan, covered: readonly OutcomeId[]) =>
+  resendKinds(covered).filter(({ name }) => isWanted(plan, name));
 
-const isTimed = ({ when }: ResendKind) => when !== "always";
+/** How many runs a client without a problem takes. */
+export function runsOfResends(plan: CertifyPlan, { sent }: ClientRun, covered: readonly OutcomeId[]): number {
+  const { requests = [] } = resendKeyOf(sent, plan) ?? {};
+  return kindsAsked(plan, covered).reduce((sum, kind) => {
+    const [each] = positionsIn(kind, acceptedOf(requests));
+    return sum + each.length + (kind.when === "too soon" ? 0 : 1);
+  }, 0);
+}
+
+const acceptedOf = (requests: readonly KeyRequest[]) =>
+  requests.filter(({ outcome }) => isSuccess(outcome)).length;
 
 const noKey: Reason = {
   why: "the plain run sent no key that works",
   whatToDo: "Send a key that works, such as SVC_KEY_ACTIVE.",
 };
 
-const sentOnce = (key: string): Reason => ({
-  why: `the plain run sent ${variableOf(key)} once`,
-  whatToDo: "Send it twice, in two tests.",
-});
+const notFound = { as: "404.unknown_path" } as const;
 
-/** Something sends a key on its own if a late response to another key lets it come more often. */
-async function whyInBackground(subject: SentKey, { runs, plain }: Context): Promise<Reason | undefined> {
-  const ofKey = subject.requests.map(({ outcome }) => outcome);
-  const outcomes = plain.sent.flatMap(({ requests }) => requests.map(({ outcome }) => outcome));
-  const outcome = outcomes.find((one) => !isFault(one) && !ofKey.includes(one));
-  if (outcome === undefined) return undefined;
-  const then = { latency: "2s" } as const;
-  const run = await runs.make("resends", { faults: [{ then }], once: { outcome } }, { wait: longestWait });
-  if (run === undefined) return notMade;
-  const [usual, more] = [sendsOf(plain, subject.key), sendsOf(run, subject.key)];
-  return more > usual ? unsteady(subject.key, usual, more) : undefined;
-}
+/** More outages in a row would take minutes. */
+const maxWaits = 6;
 
-const unsteady = (key: string, least: number, most: number): Reason => ({
-  why: `the runs sent ${variableOf(key)} ${least} to ${most} times, although nothing was rejected`,
-  whatToDo: "Send it equally often in each run, without what sends it in the background.",
-});
+/** The key whose requests are rejected, and the runs that its kinds share. */
+class ResentKey {
+  readonly context: Context;
+  readonly ref: string;
+  /** How often the plain run sent it. */
+  readonly count: number;
+  readonly accepted: number;
+  readonly sentOnce: Reason;
+  #steady: Promise<Reason | undefined> | undefined;
+  #alwaysNotFound: Promise<ClientRun | undefined> | undefined;
 
-/** How long a client may wait: until the minute ends, or in each of its outages. */
-function waitFor({ when, seconds }: ResendKind, requests: number): number {
-  if (when === "hasty") return longestWait * Math.min(requests, maxOutages);
-  return when === "too soon" && seconds === undefined ? 61_000 : longestWait;
-}
-
-/** More of them would take minutes. */
-const maxOutages = 6;
-
-type Seen =
-  | { readonly kind: "problem" }
-  | { readonly kind: "held" }
-  | { readonly kind: "not judged"; readonly reason: Reason };
-
-const hold: Seen = { kind: "held" };
-const leave = (reason: Reason): Seen => ({ kind: "not judged", reason });
-
-/** Finds out by reward whether a client sends a key again; a kind holds only if no run contradicts it. */
-async function judgeKind(kind: ResendKind, tools: KeyRuns, context: Context): Promise<Seen> {
-  const isTwice = kind.when === "always" && sendsOf(tools.plain, tools.key) > 1;
-  // A client that resends only a key that has worked passes only the second form, which finds any other as well.
-  const forms = isTwice && kind.name !== "resend.401" ? [1, 0] : isTwice ? [0, 1] : [0];
-  let [isHeld, reason] = [false, undefined as Reason | undefined];
-  for (const after of forms) {
-    const seen = await new Form(kind, after, tools).judge();
-    if (seen?.kind === "problem") return seen;
-    if (seen?.kind === "not judged") reason ??= seen.reason;
-    isHeld ||= seen?.kind === "held";
-    if (isHeld && kind.name !== "resend.401") break;
-  }
-  reason ??= isHeld ? await whyContradicted(kind, context) : nothingRejected;
-  return reason === undefined ? hold : leave(reason);
-}
-
-const nothingRejected: Reason = {
-  why: "no request was rejected that another one followed",
-  whatToDo: "Send the key in each run, and check the response.",
-};
-
-/** A client that sends more after a rejection than after a response that accepts it may have sent the key again. */
-async function whyContradicted(
-  { when, outcome, name }: ResendKind,
-  { covered, wrongOnce, plain }: Context,
-): Promise<Reason | undefined> {
-  if (when !== "always") return undefined;
-  const { status, code } = outcomeOf(outcome);
-  const isOfKind = (one: OutcomeId) =>
-    outcomeOf(one).status === status && (name === "resend.401" || outcomeOf(one).code === code);
-  for (const one of covered.filter(isOfKind)) {
-    const accepted = await wrongOnce(one);
-    const fewer = accepted === undefined ? 0 : requestsIn(plain, one) - requestsIn(accepted, one);
-    if (fewer <= 0) continue;
-    const ids = plain.sent.flatMap(({ requests }) =>
-      requests.flatMap(({ id, outcome }) => (outcome === one ? id : [])),
-    );
-    return {
-      why: `with the first request on ${one} accepted, the command sent ${fewer === 1 ? "1 request" : `${fewer} requests`} fewer there than in the plain run (${ids.slice(0, 4).join(", ")})`,
-      whatToDo: `Do not send a key again after a ${status}. If your tests send each of these, turn off what ends them at the first failure, such as \`-x\`, \`--bail\` or \`-failfast\`, and send one in each test.`,
+  constructor({ key, requests }: SentKey, context: Context) {
+    this.context = context;
+    this.ref = key;
+    this.count = requests.length;
+    this.accepted = acceptedOf(requests);
+    this.sentOnce = {
+      why: `the plain run sent ${variableOf(key)} once`,
+      whatToDo: "Send it twice, in two tests.",
     };
   }
-  return undefined;
+
+  requestsIn({ sent }: ClientRun): readonly KeyRequest[] {
+    return sent.find(({ key }) => key === this.ref)?.requests ?? [];
+  }
+
+  /** How often more than in the plain run it was sent. */
+  more(run: ClientRun): number {
+    return this.requestsIn(run).length - this.count;
+  }
+
+  whyNotJudged(run: ClientRun): Reason | undefined {
+    return whyNotJudged(this.context.plain, run, "hit");
+  }
+
+  reject(
+    { name, when, ...kind }: ResendKind,
+    { as = kind.as, ...change }: Partial<Resend> = {},
+  ): Promise<ClientRun | undefined> {
+    const { seconds, asDate } = kind;
+    const timed = as === kind.as && { ...(seconds !== undefined && { seconds }), ...(asDate && { asDate }) };
+    const waits = when === "hasty" || change.rejectsInTime ? Math.min(this.count, maxWaits) : 1;
+    const wait = (when === "too soon" && seconds === undefined ? 61_000 : longestWait) * waits;
+    return this.context.runs.make(name, { resend: { key: this.ref, as, ...timed, ...change } }, { wait });
+  }
+
+  /** The run in which each request gets a 404. */
+  alwaysNotFound(kind: ResendKind): Promise<ClientRun | undefined> {
+    this.#alwaysNotFound ??= this.reject(kind, notFound);
+    return this.#alwaysNotFound;
+  }
+
+  whyUnequal(runs: readonly ClientRun[]): Reason | undefined {
+    const counts = [0, ...runs.map((run) => this.more(run))];
+    const [least, most] = [this.count + Math.min(...counts), this.count + Math.max(...counts)];
+    if (least === most) return undefined;
+    return {
+      why: `the runs sent ${variableOf(this.ref)} ${least} to ${most} times, although nothing was rejected`,
+      whatToDo: "Send it equally often in each run, without what sends it in the background.",
+    };
+  }
+
+  /** Why the key may come more often by itself. A proof begins, which takes more runs. */
+  whyUnsteady(): Promise<Reason | undefined> {
+    this.context.runs.expectMore(2 * minPasses);
+    this.#steady ??= this.#whyUnsteady();
+    return this.#steady;
+  }
+
+  async #whyUnsteady(): Promise<Reason | undefined> {
+    const { plain, runs, varied } = this.context;
+    const { checks } = await varied;
+    const usual = checks.length > 1 ? [] : Array.from({ length: minPasses }, () => runs.make("plain", {}));
+    const ofKey = this.requestsIn(plain).map(({ outcome }) => outcome);
+    const outcomes = plain.sent.flatMap(({ requests }) => requests.map(({ outcome }) => outcome));
+    const other = outcomes.find((one) => !isFault(one) && !ofKey.includes(one));
+    // What comes while a response to another key is late comes by itself.
+    const then = { latency: "2s" } as const;
+    const late = (outcome: OutcomeId) =>
+      runs.make("resend", { faults: [{ then }], once: { outcome } }, { wait: longestWait });
+    const made = await Promise.all([...usual, ...(other === undefined ? [] : [late(other)])]);
+    const all = made.flatMap((run) => run ?? []);
+    return all.length < made.length ? notMade : this.whyUnequal(all);
+  }
 }
 
-/** A form of a kind: rejects requests from the first one on, or from the second one. */
-class Form {
+/** What a run shows in which one request was rejected: whether the command failed, used no such response, or the key came again. */
+type Trial =
+  | { readonly is: "failed" | "unused" }
+  | { readonly is: "again"; readonly run: ClientRun }
+  | NotJudged;
+
+/** After a lasting rejection with more requests, each of the first ones is tried. */
+const [maxPositions, maxRecovered] = [8, 4];
+
+/** The runs of one kind, each with one request that is rejected. */
+class Trials {
   readonly #kind: ResendKind;
-  readonly #after: number;
-  readonly #tools: KeyRuns;
+  readonly #key: ResentKey;
+  readonly #trials = new Map<number, Trial>();
 
-  constructor(kind: ResendKind, after: number, tools: KeyRuns) {
+  constructor(kind: ResendKind, key: ResentKey) {
     this.#kind = kind;
-    this.#after = after;
-    this.#tools = tools;
+    this.#key = key;
   }
 
-  /** `undefined` if nothing was rejected that another request followed. */
-  async judge(): Promise<Seen | undefined> {
-    const first = await this.#reject(this.#after);
-    if (first?.result !== "passed") return this.#withoutPass(first);
-    const whyNot = whyNotJudged(this.#tools.plain, first, "hit");
-    if (whyNot !== undefined) return first.hits === 0 ? undefined : leave(whyNot);
-    if (first.rewards.length === 0) return this.#kind.when === "too soon" ? hold : undefined;
-    if (!this.#isResent(first)) return this.#kind.when === "too soon" ? hold : leave(this.#notMore());
-    return (await this.#whyNotProven(first)) ?? { kind: "problem" };
-  }
-
-  /** Why a run that passed with a request that must not follow is no problem; `undefined` if it is one. */
-  async #whyNotProven(first: ClientRun): Promise<Seen | undefined> {
-    const always = await this.#rejectAlways();
-    if (always === undefined) return leave(notMade);
-    if (always.result === "passed") return leave(this.#early(first));
-    this.#tools.expectMore(2 * this.#tools.passes);
-    const hidden = await this.#tools.whyHidden();
-    if (hidden !== undefined) return leave(hidden);
-    return (await this.#repeat(first)) ?? (await this.#rejectOthers(first));
-  }
-
-  #rejectAlways(): Promise<ClientRun | undefined> {
-    const longer = this.#kind.seconds !== undefined && { seconds: lastingSeconds };
-    return this.#reject(this.#after, { lasts: true, ...longer });
-  }
-
-  /** Repeats the run until it has passed often enough. */
-  async #repeat(first: ClientRun): Promise<Seen | undefined> {
-    let count = 1;
-    for (let left = 2 * this.#tools.passes; left > 0 && count < this.#tools.passes; left--) {
-      const run = await this.#reject(this.#after);
-      if (run?.result !== "passed") return this.#withoutPass(run, first);
-      if (this.#isResent(run) && whyNotJudged(this.#tools.plain, run, "hit") === undefined) count += 1;
+  async judge(): Promise<Seen> {
+    const { when } = this.#kind;
+    const [each, others] = positionsIn(this.#kind, this.#key.accepted);
+    const lasting = when === "always" ? this.#key.reject(this.#kind) : undefined;
+    await this.#tryEach(each);
+    for (const at of others) {
+      if (this.#held() !== undefined || this.#requests("again").length > 0) break;
+      await this.#tryEach([at]);
     }
-    return count < this.#tools.passes ? leave(this.#early(first)) : undefined;
+    const found = (await this.#prove()) ?? (await this.#whyLasting(await lasting));
+    if (found !== undefined) return found;
+    const [reason] = [...this.#trials.values()].filter((trial) => trial.is === "not judged");
+    return reason ?? this.#held() ?? leave(unused);
   }
 
-  /** Rejects each other request as well: a response that nobody uses may be among one half of them, but not all are. */
-  async #rejectOthers(first: ClientRun): Promise<Seen | undefined> {
-    const { passes } = this.#tools;
-    for (let left = passes; left > 0; left--) {
-      const run = await this.#reject(this.#after + 1);
-      if (run?.result !== "passed") return this.#withoutPass(run, first);
-      // Deterministic tests send nothing there.
-      if (run.hits === 0 && passes === minPasses) return undefined;
+  /** The requests whose rejection made the command fail: for a key that was sent twice, not the first one alone. */
+  #held(): Held | undefined {
+    const { accepted, ref } = this.#key;
+    const requests = this.#requests("failed");
+    const isEnough = this.#kind.when === "too soon" || accepted === 1 || requests.some((at) => at > 1);
+    if (requests.length === 0 || !isEnough) return undefined;
+    return { is: "held", key: ref, requests, of: accepted };
+  }
+
+  readonly #requests = (is: Trial["is"]) =>
+    [...this.#trials].flatMap(([at, trial]) => (trial.is === is ? at : [])).sort((one, other) => one - other);
+
+  #firstOf(most: number): number[] {
+    return Array.from({ length: Math.min(this.#key.accepted, most) }, (_, index) => index + 1);
+  }
+
+  async #tryEach(positions: readonly number[]): Promise<void> {
+    const untried = positions.filter((at) => !this.#trials.has(at));
+    const trials = await Promise.all(untried.map((at) => this.#try(at)));
+    for (const [index, at] of untried.entries()) this.#trials.set(at, trials[index] as Trial);
+  }
+
+  async #try(at: number): Promise<Trial> {
+    const run = await this.#reject(at);
+    if (!isEnded(run)) return unended(run);
+    if (run.result === "failed") return { is: run.hits > 0 ? "failed" : "unused" };
+    const reason = this.#key.whyNotJudged(run);
+    if (reason !== undefined) return leave(reason);
+    if (this.#key.more(run) <= 0) return { is: "unused" };
+    if (this.#kind.when === "always") return { is: "again", run };
+    if (this.#arrivals(run, "early").length === 0) return { is: "failed" };
+    // Who waits is rejected again each time, and gives up, or sends more only in time.
+    const again = await this.#rejectAgain(at);
+    if (!isEnded(again)) return unended(again);
+    const waits =
+      again.result === "failed" || this.#key.more(again) <= this.#arrivals(again, "in time").length;
+    return waits ? { is: "failed" } : { is: "again", run };
+  }
+
+  #reject(at: number, change: Partial<Resend> = {}): Promise<ClientRun | undefined> {
+    return this.#key.reject(this.#kind, { only: [at, at], ...change });
+  }
+
+  #arrivals(run: ClientRun, when: "early" | "in time"): readonly KeyRequest[] {
+    return this.#key.requestsIn(run).filter(({ arrival }) => arrival?.when === when);
+  }
+
+  /** The same request rejected, and with a time each later one that comes in time. */
+  #rejectAgain(at: number): Promise<ClientRun | undefined> {
+    return this.#reject(at, this.#kind.when === "too soon" ? { rejectsInTime: true } : {});
+  }
+
+  /** Whether a command passes with more requests than these rejections and their times explain. */
+  #isRecovered(run: ClientRun | undefined): run is ClientRun {
+    if (run?.result !== "passed" || this.#key.whyNotJudged(run) !== undefined) return false;
+    const inTime = this.#kind.when === "too soon" ? this.#arrivals(run, "in time").length : 0;
+    return this.#key.more(run) > inTime;
+  }
+
+  /** Proves a request that was sent again; others are left as what their runs show. */
+  async #prove(): Promise<Proven | undefined> {
+    for (const [at, trial] of this.#trials) {
+      if (trial.is !== "again") continue;
+      const seen = await this.#proveAt(at, trial.run);
+      if (seen.is === "proven") return seen;
+      this.#trials.set(at, seen);
     }
     return undefined;
   }
 
-  #reject(after: number, more: Pick<Resend, "lasts" | "seconds"> = {}): Promise<ClientRun | undefined> {
-    const { outcome, when, seconds, asDate } = this.#kind;
-    const timed = { ...(seconds !== undefined && { seconds }), ...(asDate && { asDate }) };
-    return this.#tools.run(this.#kind, { key: this.#tools.key, outcome, when, ...timed, after, ...more });
+  async #proveAt(at: number, first: ClientRun): Promise<NotJudged | Proven> {
+    const reason = await this.#key.whyUnsteady();
+    if (reason !== undefined) return leave(reason);
+    let isOfAny = false;
+    for (let left = minPasses; left > 0 && !isOfAny; left--) {
+      const control = await this.#reject(at, notFound);
+      if (!isEnded(control)) return unended(control);
+      isOfAny = this.#isSentAgain(control);
+    }
+    const why = isOfAny ? await this.#whyNotOfAny(at, first) : undefined;
+    if (why !== undefined) return leave(why);
+    for (let left = minPasses - 1; left > 0; left--)
+      if (!this.#isRecovered(await this.#rejectAgain(at))) return leave(this.#notProven(first));
+    return { is: "proven", kind: this.#kind, isOfAny };
   }
 
-  /** A command that fails has sent nothing again, unless a request that must not follow was accepted. One that does not end may still do so. */
-  #withoutPass(run: ClientRun | undefined, first?: ClientRun): Seen {
+  #isSentAgain = (run: ClientRun) => run.result === "passed" && this.#key.more(run) > 0;
+
+  /** Why a client that sends a 404 again as well may not do so on its own; `undefined` if it sends each status but 200 again. */
+  async #whyNotOfAny(at: number, run: ClientRun): Promise<Reason | undefined> {
+    const { accepted, ref } = this.#key;
+    const why = `after ${this.#kind.after} and a 404 alike, ${variableOf(ref)} was sent again (${idOfHit(run)})`;
+    if (accepted === 1) return { ...this.#key.sentOnce, why };
+    const { whyHidden, plain } = this.#key.context;
+    const hidden = await whyHidden();
+    if (hidden !== undefined) return hidden;
+    if (!isEachRepeated(plain)) return { why, whatToDo: noPolling };
+    for (const position of this.#firstOf(maxRecovered).filter((one) => one !== at))
+      if (!this.#isRecovered(await this.#rejectAgain(position))) return { why, whatToDo: noPolling };
+    const empty = await this.#reject(at, { as: "empty" });
+    if (isEnded(empty) && !this.#isSentAgain(empty)) return undefined;
+    return { why: `${why}, and after a 200 without data`, whatToDo: noPolling };
+  }
+
+  /** A lasting rejection: more requests than in the plain run are some that were sent again, or what follows a failure. */
+  async #whyLasting(run: ClientRun | undefined): Promise<Seen | undefined> {
+    if (this.#kind.when !== "always") return undefined;
     if (run === undefined) return leave(notMade);
-    if (run.result !== "failed") return leave(tooLate);
-    const resent = [run, first].find((one) => one !== undefined && this.#isResent(one));
-    return resent === undefined ? hold : leave(this.#early(resent));
+    if (this.#key.more(run) <= 0) return undefined;
+    await this.#tryEach(this.#firstOf(maxPositions));
+    const proven = await this.#prove();
+    if (proven !== undefined) return proven;
+    const other = await this.#key.alwaysNotFound(this.#kind);
+    if (other === undefined) return leave(notMade);
+    const [lasting, usual] = [this.#key.requestsIn(run).length, this.#key.requestsIn(other).length];
+    if (lasting <= usual) return undefined;
+    return leave({
+      why: `with ${this.#kind.after} each time, the command sent ${variableOf(this.#key.ref)} ${lasting} times, with a 404 ${usual} times, and in the plain run ${this.#key.count} times`,
+      whatToDo: whatToDoAfter(this.#kind),
+    });
   }
 
-  /** Whether a request was accepted that must not follow, and the key was sent more often than without a rejection. */
-  #isResent(run: ClientRun): boolean {
-    const { key, plain } = this.#tools;
-    return run.rewards.length > 0 && sendsOf(run, key) > sendsOf(plain, key);
-  }
-
-  #early({ rewards }: ClientRun): Reason {
-    const [reward] = rewards;
-    const { after, when } = this.#kind;
-    const time = when === "always" ? "after" : `${reward?.afterMs} ms after`;
+  #notProven(run: ClientRun): Reason {
+    const [early] = this.#arrivals(run, "early");
+    const isTimed = this.#kind.when === "too soon" && early !== undefined;
+    const time = isTimed ? `${early.arrival?.afterMs} ms after` : "after";
     return {
-      why: `${time} ${after}, the key was sent again (${reward?.id}), and the runs do not show whether a test uses the response`,
-      whatToDo: `${whatToDoOf(this.#kind)} If it is another test's request, send the key in one test at a time, and make a test fail when it is rejected.`,
-    };
-  }
-
-  #notMore(): Reason {
-    return {
-      why: "the command passed, and sent the key no more often than without a rejection",
-      whatToDo: "Use each response of a key that works in a test.",
+      why: `${time} ${this.#kind.after}, ${variableOf(this.#key.ref)} was sent again (${isTimed ? early.id : idOfHit(run)}), and the runs do not show whether a test uses the response`,
+      whatToDo: `${whatToDoAfter(this.#kind)} If it is another test's request, send the key in one test at a time, and make a test fail when it is rejected.`,
     };
   }
 }
 
-const nameOf = (key: string) => variableOf(key).replace("SVC_KEY_", "");
+const unused: Reason = {
+  why: "the command passed, and sent the key no more often than without a rejection",
+  whatToDo: "Use each response of a key that works in a test.",
+};
 
-const whatToDoOf = ({ advice }: ResendKind) =>
-  (adviceTable.find(({ id }) => id === advice) as { readonly whatToDo: string }).whatToDo;
+const noPolling = "Turn off what repeats requests in your tests, such as polling until a 200.";
 
-/** Kinds with the same form are one problem. */
+/** Whether each key with its own 401 or 403 comes more than once, as a client sends it that sends each of these again. */
+function isEachRepeated({ sent }: ClientRun): boolean {
+  const rejected = sent.filter(({ requests }) =>
+    requests.some(({ outcome }) => [401, 403].includes(outcomeOf(outcome).status)),
+  );
+  return rejected.length > 0 && rejected.every(({ requests }) => requests.length > 1);
+}
+
+const idOfHit = ({ sent }: ClientRun) =>
+  sent.flatMap(({ requests }) => requests).find(({ isHit }) => isHit)?.id ?? "";
+
+/** The most requests for each call in an outage: with short pauses, and with any. */
+const [maxHasty, maxRequests, shortPauseMs, longestRow] = [6, 20, 1000, 6];
+const outageRuns = 3;
+
+/** Rejects the key always, and compares the requests with the calls of the client: what it sends when each gets a 404. */
+async function judgeOutage(kind: ResendKind, key: ResentKey): Promise<Seen> {
+  const first = await outage(kind, key, 1);
+  if (first === undefined) return leave(notMade);
+  const reason = first.hits === 0 ? key.whyNotJudged(first) : undefined;
+  if (reason !== undefined) return leave(reason);
+  if (excessOf(first, 1) <= 0) return explained(first, key);
+  const unsteady = await key.whyUnsteady();
+  return unsteady === undefined ? proveOutage(kind, key, first) : leave(unsteady);
+}
+
+const outage = (kind: ResendKind, key: ResentKey, calls: number) =>
+  key.reject(kind, { only: [1, maxRequests * calls + key.count] });
+
+/** An outage whose requests the calls explain. */
+const explained = (run: ClientRun, { ref }: ResentKey): Seen =>
+  run.result === "timed_out" ? leave(tooLate) : { is: "held", key: ref };
+
+async function proveOutage(kind: ResendKind, key: ResentKey, first: ClientRun): Promise<Seen> {
+  const runs: ClientRun[] = [];
+  let calls = 1;
+  for (let number = 1; number <= outageRuns; number++) {
+    const other = await (number === 1 ? key.alwaysNotFound(kind) : key.reject(kind, notFound));
+    if (!isEnded(other)) return unended(other);
+    calls = Math.max(calls, other.result === "passed" ? key.count : other.hits);
+    // A run whose requests were accepted too soon for so many calls shows too few.
+    const isWhole = calls === 1 || first.hits < maxRequests + key.count;
+    const run = number === 1 && isWhole ? first : await outage(kind, key, calls);
+    if (run === undefined) return leave(notMade);
+    runs.push(run);
+    const excess = Math.min(...runs.map((one) => excessOf(one, calls)));
+    if (excess <= 0 && number === 1) return explained(run, key);
+    if (excess > key.count - calls) continue;
+    return leave({
+      why: `while each request got a 503, the command sent ${variableOf(key.ref)} ${run.hits} times, and ${calls} times while each got a 404`,
+      whatToDo: whatToDoAfter(kind),
+    });
+  }
+  return { is: "proven", kind, outage: `${runs[0]?.hits} requests for ${pluralize(calls, "call")}` };
+}
+
+/** How many more requests were rejected than so many calls explain; none if it is not positive. */
+function excessOf({ hits, sent }: ClientRun, calls: number): number {
+  let [row, longest] = [0, 0];
+  for (const { arrival } of sent.flatMap(({ requests }) => requests.filter(({ isHit }) => isHit))) {
+    if (arrival === undefined || arrival.afterMs >= shortPauseMs) row = 0;
+    // One that came before the last response has no pause of its own.
+    else if (arrival.afterMs >= outageDelayMs) row += 1;
+    longest = Math.max(longest, row);
+  }
+  return Math.max(hits - maxRequests * calls, longest >= longestRow ? hits - maxHasty * calls : 0);
+}
+
+/** Kinds after which the same must not follow are one problem. */
 function problemOf(
-  kinds: readonly [ResendKind, ...ResendKind[]] | ResendKind[],
-  key: string,
+  proven: readonly Proven[],
+  when: ResendKind["when"],
+  ref: string,
   plan: CertifyPlan,
-): Problem {
+): Finding {
+  const kinds = proven.map(({ kind }) => kind);
   const names = kinds.map(({ name }) => name);
   const after = listed(
     kinds.map((kind) => kind.after),
     "and",
   );
-  const hasTime = kinds.some(({ when }) => when === "too soon");
-  const sentence = kinds.every((kind) => !isTimed(kind))
-    ? `Sends again after ${after}: the command passed although each second request with ${nameOf(key)} was rejected`
-    : hasTime
-      ? `${seconds} s did not pass on any clock that the sandbox sees: if your tests replace the pause, move the sandbox's clock by it. Otherwise your client sends again too soon after ${after}: the command passed although only requests before their time were accepted`
-      : `Does not pause or give up after ${after}: the command passed although ${nameOf(key)} got 503 until seven requests came with pauses below a second, or 21 in all`;
+  const [seconds] = kinds.flatMap((kind) => kind.seconds ?? []);
+  const time = seconds === undefined ? "The minute did not end" : `${seconds} s did not pass`;
+  const isOfAny = proven.every((one) => one.isOfAny);
+  const control = isOfAny ? "it also sends a 404 again" : "with a 404 in its place, it did not";
+  const sentences = {
+    always: `Sends ${nameOfKey(ref)} again after ${after}: one request was rejected, another one came, and the command passed; ${control}`,
+    "too soon": `${time} on any clock that the sandbox sees: if your tests replace the pause, move the sandbox's clock by it. Otherwise your client sends again too soon after ${after}: the command passed with a request with ${nameOfKey(ref)} before its time`,
+    hasty: `Does not pause or give up after ${after}: ${proven[0]?.outage} with ${nameOfKey(ref)}`,
+  };
   return {
     name: names[0] as string,
-    sentence,
-    whatToDo: [...new Set(kinds.map(whatToDoOf))].join(" "),
+    sentence: sentences[when],
+    whatToDo: [...new Set(kinds.map(whatToDoAfter))].join(" "),
     again: againWith(plan, "certify", ...names.flatMap((name) => ["--only", name])),
     runs: names,
   };

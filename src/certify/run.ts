@@ -3,7 +3,7 @@ import type { Report } from "../report/report-shape.js";
 import { isFault, type OutcomeId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import type { RunConditions } from "../runs/conditions.js";
-import type { VariedPoint } from "../sandbox/journal/counts.js";
+import type { Arrival, VariedPoint } from "../sandbox/journal/counts.js";
 
 /** The requests with one key in a run. */
 export interface SentKey {
@@ -17,56 +17,11 @@ export interface KeyRequest {
   readonly id: string;
   /** Where it ended, or would have ended without the conditions of the run. */
   readonly outcome: OutcomeId;
-}
-
-/** The last response of a run, and how it varied. */
-export interface LastResponse {
-  readonly id: string;
-  readonly outcome: OutcomeId;
-  readonly status: number;
-  readonly points: readonly VariedPoint[];
-}
-
-/** What the requests of a run show, over all its sandboxes. */
-export interface RunFacts {
-  readonly sent: readonly SentKey[];
-  /** What differed from `minimal`. */
-  readonly points: readonly VariedPoint[];
-  /** The requests that the conditions of the run hit, and where the first would have ended. */
-  readonly hits: number;
-  readonly hitOutcome: OutcomeId | undefined;
-  /** The requests that were accepted although they must not follow. */
-  readonly rewards: readonly Reward[];
-  readonly last: LastResponse | undefined;
-  /** Where the client's tests set the seed of a sandbox to another one than the run's, as a sentence. */
-  readonly pinned: string | undefined;
-  /** The assumptions that its sandboxes set, and that the run would vary. */
-  readonly unvaried: readonly string[];
-  readonly scenarios: readonly string[];
-}
-
-export interface Reward {
-  readonly id: string;
-  /** The time since the last rejection. */
-  readonly afterMs: number;
-}
-
-export interface ClientRun extends RunFacts {
-  readonly result: "passed" | "failed" | "timed_out";
-  readonly code: number | null;
-  readonly durationMs: number;
-  readonly report: Report;
-  /** Whether another run was under way at the same time. */
-  readonly isShared?: boolean;
-  /** The last lines of its output, without keys and colors. */
-  readonly output: readonly string[];
-  /** Why the command could not be started. */
-  readonly failure?: Error & { readonly code?: string | undefined };
-}
-
-/** A run, by its name in `--only`. */
-export interface NamedRun extends Pick<ClientRun, "result" | "report"> {
-  readonly name: string;
+  /** Whether a fault may hit it: it may be sent again, and its response has a body. */
+  readonly canFail: boolean;
+  readonly isHit?: boolean;
+  /** How it came after the last rejection of its key by a resend. */
+  readonly arrival?: Arrival | undefined;
 }
 
 /** When a run is ended, in milliseconds. */
@@ -86,15 +41,43 @@ export interface RunRequest {
   readonly isAlone?: boolean;
 }
 
+/** How a run ended, and what its requests show, over all its sandboxes. */
+export interface RunEnd {
+  readonly result: "passed" | "failed" | "timed_out";
+  readonly code: number | null;
+  readonly durationMs: number;
+  readonly report: Report;
+  /** Whether another run was under way at the same time. */
+  readonly isShared?: boolean;
+  /** The last lines of its output, without keys and colors. */
+  readonly output: readonly string[];
+  /** Why the command could not be started. */
+  readonly failure?: Error & { readonly code?: string | undefined };
+  readonly sent: readonly SentKey[];
+  /** What differed from `minimal`. */
+  readonly points: readonly VariedPoint[];
+  /** The requests that the conditions of the run hit. */
+  readonly hits: number;
+  /** The last response, and how it varied. */
+  readonly last: (KeyRequest & Pick<RunEnd, "points">) | undefined;
+  /** Where the client's tests set the seed of a sandbox to another one than the run's, as a sentence. */
+  readonly pinned: string | undefined;
+  /** The assumptions that its sandboxes set, and that the run would vary. */
+  readonly unvaried: readonly string[];
+  readonly scenarios: readonly string[];
+}
+
+/** A run of the client's command. */
+export interface ClientRun extends RunRequest, RunEnd {
+  /** Its place in the order in which the runs ended, from 1. */
+  readonly number: number;
+}
+
 export interface Tools {
   /** Runs the client once it is its turn; `undefined` if the run was stopped. */
-  readonly runClient: (request: RunRequest) => Promise<ClientRun | undefined>;
-  /** Shows that a run has ended. */
-  readonly ended: (
-    name: string,
-    run: ClientRun,
-    progress: { readonly number: number; readonly expected: number },
-  ) => void;
+  readonly runClient: (request: RunRequest) => Promise<RunEnd | undefined>;
+  /** Shows that a run has ended; `expected`: how many runs there will be. */
+  readonly ended: (run: ClientRun, expected: number) => void;
   /** Makes all later runs one at a time, because this run failed next to another and passed alone. */
   readonly separate: (name: string) => void;
   /** Real time in milliseconds. */
@@ -120,13 +103,22 @@ export const wordsOf = (row: string, variant: string) => rows[row]?.variants[var
 
 export const remedyOf = (row: string) => rows[row]?.remedy ?? "";
 
+export const hasFailed = (run: ClientRun | undefined): run is ClientRun =>
+  run !== undefined && run.result !== "passed";
+
 /** For a run that ended differently although the sandbox behaved the same. */
 export const findDependency = "Find out what else the command depends on: time, order, other tests.";
+
+/** Why a failure shows nothing: the same conditions have given two results. */
+export const whyUnstable = (one: ClientRun, other: ClientRun): Reason => ({
+  why: `the command passes and fails under the same conditions (${one.name}, runs ${one.number} and ${other.number})`,
+  whatToDo: findDependency,
+});
 
 export const idOfPoint = ({ row, status, variant }: VariedPoint) => `${row} ${status} ${variant}`;
 
 /** The number of a run's requests: all, or those of one outcome. */
-export const requestsIn = ({ sent }: Pick<RunFacts, "sent">, outcome?: OutcomeId) =>
+export const requestsIn = ({ sent }: Pick<RunEnd, "sent">, outcome?: OutcomeId) =>
   sent.flatMap(({ requests }) => requests).filter((one) => outcome === undefined || one.outcome === outcome)
     .length;
 
@@ -135,8 +127,8 @@ const rerun =
 
 /** Returns why a run that passed shows nothing, such as one without its subject; `undefined` if it does. */
 export function whyNotJudged(
-  plain: Pick<RunFacts, "sent">,
-  run: Pick<RunFacts, "sent" | "pinned" | "points" | "hits">,
+  plain: Pick<RunEnd, "sent">,
+  run: Pick<RunEnd, "sent" | "pinned" | "points" | "hits">,
   subject: "varied" | "hit",
 ): Reason | undefined {
   const missing = missingIn(plain, run);
@@ -160,10 +152,13 @@ export function whyNotJudged(
   return { why, whatToDo: `Send the same keys to the same endpoints in each run. ${rerun}` };
 }
 
-/** What the plain run sent and the run did not, as in "`active` (200.test)". */
-function missingIn(plain: Pick<RunFacts, "sent">, run: Pick<RunFacts, "sent">): string[] {
+/** What the plain run sent and the run did not, as in "`active` (200.test)". What follows a request that was hit may change with it. */
+function missingIn(plain: Pick<RunEnd, "sent">, run: Pick<RunEnd, "sent">): string[] {
   const inRun = new Set(run.sent.flatMap(requestsOf));
-  return [...new Set(plain.sent.flatMap(requestsOf))].filter((request) => !inRun.has(request));
+  const isHit = (key: string) =>
+    run.sent.some((one) => one.key === key && one.requests.some((request) => request.isHit));
+  const others = plain.sent.filter(({ key }) => !isHit(key));
+  return [...new Set(others.flatMap(requestsOf))].filter((request) => !inRun.has(request));
 }
 
 function requestsOf({ key, isUnknown, requests }: SentKey): string[] {

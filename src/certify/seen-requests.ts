@@ -1,4 +1,4 @@
-import type { OutcomeId } from "../rules/outcomes.js";
+import { isIdempotent } from "../rules/fault-effects.js";
 import {
   Counters,
   type Counting,
@@ -7,15 +7,7 @@ import {
   type VariedPoint,
 } from "../sandbox/journal/counts.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
-import {
-  idOfPoint,
-  type KeyRequest,
-  type LastResponse,
-  type Reward,
-  type RunFacts,
-  type SentKey,
-  wordsOf,
-} from "./run.js";
+import { idOfPoint, type KeyRequest, type RunEnd, type SentKey, wordsOf } from "./run.js";
 
 /** What the requests of a run show. */
 export class SeenRequests implements Counting {
@@ -25,11 +17,9 @@ export class SeenRequests implements Counting {
   readonly #points = new Map<string, VariedPoint>();
   readonly #scenarios = new Set<string>();
   readonly #unvaried = new Set<string>();
-  readonly #rewards: Reward[] = [];
   #hits = 0;
-  #hitOutcome: OutcomeId | undefined;
   #pinned: Observation["pinned"];
-  #last: LastResponse | undefined;
+  #last: RunEnd["last"];
   #latest: number;
 
   /** `time`: milliseconds that only grow. */
@@ -53,14 +43,12 @@ export class SeenRequests implements Counting {
     this.counters.countUnread();
   }
 
-  facts(): RunFacts {
+  facts() {
     const pinned = this.#pinned;
     return {
       sent: [...this.#sent.values()],
       points: [...this.#points.values()],
       hits: this.#hits,
-      hitOutcome: this.#hitOutcome,
-      rewards: this.#rewards,
       last: this.#last,
       pinned: pinned && `${pinned.place ?? "the client's code"} sets the seed ${pinned.seed}`,
       unvaried: [...this.#unvaried],
@@ -68,17 +56,18 @@ export class SeenRequests implements Counting {
     };
   }
 
-  #observe({ id, outcome, status, key: ref, fingerprint }: Exchange, seen: Observation): void {
+  #observe(exchange: Exchange, seen: Observation): void {
+    const { id, outcome, key: ref, fingerprint, method, response } = exchange;
     const key = ref ?? fingerprint ?? "";
     const sent = this.#sent.get(key) ?? { key, isUnknown: ref === null, requests: [] };
     this.#sent.set(key, sent);
-    sent.requests.push({ id, outcome: seen.hit ?? outcome });
+    const { hit, arrival } = seen;
+    const canFail = isIdempotent(method) && response.body !== "";
+    sent.requests.push({ id, outcome: hit ?? outcome, canFail, isHit: hit !== undefined, arrival });
     const points = seen.points.filter(({ row, variant }) => wordsOf(row, variant) !== undefined);
     for (const point of points) this.#points.set(idOfPoint(point), point);
-    this.#last = { id, outcome, status, points };
-    this.#hitOutcome ??= seen.hit;
-    this.#hits += seen.hit === undefined ? 0 : 1;
-    if (seen.rewardedAfterMs !== undefined) this.#rewards.push({ id, afterMs: seen.rewardedAfterMs });
+    this.#last = { id, outcome, canFail, points };
+    this.#hits += hit === undefined ? 0 : 1;
     this.#pinned ??= seen.pinned;
     this.#scenarios.add(seen.scenario);
     for (const name of seen.unvaried) this.#unvaried.add(name);

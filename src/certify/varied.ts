@@ -1,8 +1,19 @@
 import { outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
-import { type Causes, type FailedRun, findCauses } from "./causes.js";
-import type { Judgment, Problem } from "./certificate.js";
-import { type Context, check, held, type Judged, open, type Runs, type Variations } from "./context.js";
+import { type Cause, findCauses } from "./causes.js";
+import type { Finding, Note } from "./certificate.js";
+import {
+  type Context,
+  checkOf,
+  failed as failedOn,
+  held,
+  type Judged,
+  joined,
+  open,
+  type Runs,
+  shown,
+  type Variations,
+} from "./context.js";
 import {
   againOf,
   againWith,
@@ -12,7 +23,7 @@ import {
   seedCount,
   seedsOf,
 } from "./plan.js";
-import { type ClientRun, findDependency, lastLineOf, notMade, whyNotJudged } from "./run.js";
+import { type ClientRun, hasFailed, lastLineOf, notMade, whyNotJudged } from "./run.js";
 
 /** Runs the client with each seed of varied responses. */
 export async function runVaried(plan: CertifyPlan, runs: Runs, plain: ClientRun): Promise<Variations> {
@@ -23,91 +34,75 @@ export async function runVaried(plan: CertifyPlan, runs: Runs, plain: ClientRun)
       return { seed, run, reason };
     }),
   );
-  const failed = attempts.flatMap(({ seed, run }) =>
-    run !== undefined && run.result !== "passed" ? [{ seed, run }] : [],
-  );
+  const failed = attempts.flatMap(({ run }) => (hasFailed(run) ? [run] : []));
   const passed = attempts.flatMap(({ run, reason }) =>
     run?.result === "passed" && reason === undefined ? [run] : [],
   );
   const checks = attempts.map(({ seed, run, reason }) => {
-    if (run !== undefined && run.result !== "passed") return check(`varied.${seed}`, "failed");
-    return check(`varied.${seed}`, reason ? "not_judged" : "held", reason);
+    if (hasFailed(run)) return checkOf(`varied.${seed}`, { is: "failed" });
+    return checkOf(`varied.${seed}`, reason ? { is: "not judged", ...reason } : { is: "held" });
   });
   return { passed, failed, checks };
 }
 
-export async function judgeVaried(context: Context): Promise<Judged & Pick<Causes, "disturbed">> {
+export async function judgeVaried(context: Context): Promise<Judged> {
   const { plan, runs, plain } = context;
   const { passed, failed, checks } = await context.varied;
-  if (failed.length > 0) runs.expectMore(runsOfSearch);
-  const { causes, disturbed } = await findCauses(
-    failed,
-    passed.flatMap(({ points }) => points),
-    (seed, rows, isAlone = false) =>
-      runs.make(`varied.${seed}`, { profile: "varied", ...(rows && { rows }) }, { seed, isAlone }),
-  );
-  const problems = causes.map(({ failed, sentence, whatToDo, row, points }): Problem => {
-    const names = failed.map(({ seed }) => `varied.${seed}`);
-    const first = failed[0] as FailedRun;
-    return {
-      name: names[0] as string,
-      sentence,
-      whatToDo,
-      again: againOf({ name: names[0] as string, result: first.run.result }, plan),
-      ...lastLineOf(first.run),
-      runs: names,
-      ...(row && { row, points }),
-    };
-  });
+  const points = passed.flatMap((run) => run.points);
+  const causes = await findCauses(failed, points, runs);
   const isWhole = checks.length >= seedCount;
-  const unshown = isWhole ? whatIsNotShown(plain, [...passed, ...failed.map(({ run }) => run)]) : [];
+  const notes = isWhole ? whatIsNotShown(plain, [...passed, ...failed]) : [];
   const isAsked = plan.only?.includes(mixedName) || (isWhole && passed.length === checks.length);
-  const mixed = isAsked ? await judgeMixed(context) : { checks: [], problems: [] };
+  const mixed = isAsked ? [await judgeMixed(context)] : [];
+  return joined([
+    shown(
+      checks,
+      causes.map((cause) => findingOf(cause, plan)),
+      notes,
+    ),
+    ...mixed,
+  ]);
+}
+
+function findingOf({ failed, shownBy, ...cause }: Cause, plan: CertifyPlan): Finding {
+  const [{ name, result }] = failed as [ClientRun, ...ClientRun[]];
   return {
-    checks: [...checks, ...mixed.checks, ...unshown],
-    problems: [...problems, ...mixed.problems],
-    ...(disturbed && { disturbed }),
+    ...cause,
+    name,
+    again: againOf({ name, result }, plan),
+    ...lastLineOf(shownBy),
+    runs: failed.map((run) => run.name),
   };
 }
 
-/** As many as most searches take. */
-const runsOfSearch = 10;
-
 /** One more run, whose responses differ from each other. */
 async function judgeMixed({ plan, runs, plain }: Context): Promise<Judged> {
-  const mix = (isAlone: boolean) =>
-    runs.make(mixedName, { profile: "varied", mixed: true }, { seed: plan.firstSeed, isAlone });
-  const run = await mix(false);
+  const run = await runs.make(mixedName, { profile: "varied", mixed: true }, { seed: plan.firstSeed });
   if (run === undefined) return open(mixedName, notMade);
   if (run.result === "passed") {
     const reason = whyNotJudged(plain, run, "varied");
     return reason === undefined ? held(mixedName) : open(mixedName, reason);
   }
-  const again = await mix(true);
-  if (again === undefined || again.result === "passed")
-    return open(mixedName, {
-      why: "the command failed once, and passed when it ran again",
-      whatToDo: findDependency,
-    });
-  const problem: Problem = {
+  await runs.failAgain([run]);
+  return failedOn(mixedName, {
     name: mixedName,
     sentence: "Breaks when the responses of one run differ in what the specification leaves open",
     whatToDo: "Do not expect a response to have the form of an earlier one, such as its headers.",
     again: againWith(plan, "certify", "--only", mixedName, "--seed", String(plan.firstSeed)),
     ...lastLineOf(run),
     runs: [mixedName],
-  };
-  return { checks: [check(mixedName, "failed")], problems: [problem] };
+  });
 }
 
 /** What too few requests, or the client's own settings, kept from varying. */
-function whatIsNotShown({ report }: ClientRun, all: readonly ClientRun[]): Judgment[] {
+function whatIsNotShown({ report }: ClientRun, all: readonly ClientRun[]): Note[] {
   const covered = coveredOutcomes(report).map((outcome) => outcomeOf(outcome).status);
   const missing = [401, 403, 429].filter((status) => !covered.includes(status));
   const varied = new Set(all.flatMap(({ points }) => points.map(({ row }) => row)));
   const unvaried = [...new Set(all.flatMap((run) => run.unvaried))].filter((name) => !varied.has(name));
-  const statuses = missing.map((status) =>
-    check(`varied ${status}`, "not_judged", {
+  const statuses = missing.map(
+    (status): Note => ({
+      what: `varied ${status}`,
       why: `no request got a ${status}`,
       whatToDo: `Send a key that gets a ${status}.`,
     }),
@@ -115,5 +110,5 @@ function whatIsNotShown({ report }: ClientRun, all: readonly ClientRun[]): Judgm
   if (unvaried.length === 0) return statuses;
   const names = unvaried.map((name) => `\`${name}\``);
   const reason = { why: `your tests set ${listed(names, "and")}`, whatToDo: "Leave them out of your tests." };
-  return [...statuses, check("varied assumptions", "not_judged", reason)];
+  return [...statuses, { what: "varied assumptions", ...reason }];
 }

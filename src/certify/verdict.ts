@@ -1,7 +1,8 @@
 import { commandLine, pluralize, runAgainWith } from "../report/plain-text.js";
 import { listed } from "../rules/schema/words.js";
 import { escapeControls } from "../rules/terminal-text.js";
-import { type CertifyResult, groupOf, type Judgment, type Problem } from "./certificate.js";
+import type { CertifyResult, Check, Finding } from "./certificate.js";
+import { nameOfKey } from "./resend-kinds.js";
 
 /** How the user starts svc-sandbox, with the scenario if it was given. */
 export interface Program {
@@ -11,8 +12,10 @@ export interface Program {
 
 const width = 100;
 const maxOutputLines = 20;
+/** The problems that are shown whole; each other one is its sentence and its command. */
+const wholeProblems = 4;
 
-/** Renders a result on one screen: causes first, then what held and what was not judged. */
+/** Renders a result: problems first, then what held and what was not judged. */
 export function certificateText(
   certified: CertifyResult,
   program: Program = {},
@@ -28,39 +31,21 @@ export function certificateText(
   }[verdict];
   const lines = [
     `${verdict === "failed" ? bad(conclusion) : conclusion}  ${count}`,
-    ...(whatToDo === undefined ? [] : [`Fix: ${whatToDo}`]),
-    ...problemsText(certified, program),
+    ...(whatToDo === undefined || verdict === "failed" ? [] : [`Fix: ${whatToDo}`]),
+    ...problems.flatMap((problem, at) => problemLines(problem, at + 1, certified, program)),
+    ...(why === undefined || verdict !== "failed" ? [] : [`Not judged: ${why}. ${whatToDo}`]),
     ...listLine("Held", heldWords(checks)),
     ...listLine(
       "Allowed",
       allow.map((outcome) => `wrong answers on ${outcome}`),
     ),
-    ...notJudgedLines(checks),
+    ...notJudgedLines(certified),
   ];
   return `${lines.map(escapeControls).join("\n")}\n`;
 }
 
-/** The most lines of problems on a screen; the file of `--report` has all. */
-const maxLines = 30;
-
-function problemsText(certified: CertifyResult, program: Program): string[] {
-  const { problems } = certified;
-  const lines: string[] = [];
-  let count = 0;
-  for (const [at, problem] of problems.entries()) {
-    const own = problemLines(problem, at + 1, certified, program);
-    count += own.reduce((sum, line) => sum + Math.ceil(line.length / width), 0);
-    if (at > 0 && count > maxLines) {
-      const left = pluralize(problems.length - at, "other problem");
-      return [...lines, `… and ${left}: --report client.json writes all of them into a file.`];
-    }
-    lines.push(...own);
-  }
-  return lines;
-}
-
 function problemLines(
-  { sentence, whatToDo, again, lastLine }: Problem,
+  { sentence, whatToDo, again, lastLine }: Finding,
   number: number,
   { command }: CertifyResult,
   program: Program,
@@ -69,6 +54,7 @@ function problemLines(
   const [by = "exec", ...flags] = again;
   const words = program.scenario === undefined ? flags : [program.scenario, ...flags];
   const rerun = `Again: ${runAgainWith(by as "exec", words, { command, ...(program.program && { program: program.program }) })}`;
+  if (number > wholeProblems) return [`${number}. ${sentence}`, `   ${rerun}`];
   const isShort = fix.length + rerun.length + 6 <= width;
   return [
     `${number}. ${sentence}`,
@@ -86,51 +72,63 @@ const listLine = (title: string, words: readonly string[]) =>
   words.length === 0 ? [] : [`${title}: ${words.join(", ")}`];
 
 /** What held: each group with its count, and each kind of resend. */
-function heldWords(checks: readonly Judgment[]): string[] {
-  const countOf = (group: string, words: string) => {
-    const ofGroup = checks.filter(
-      ({ name, result }) => groupOf(name) === group && !/ /.test(name) && result !== "allowed",
-    );
-    const held = ofGroup.filter(({ result }) => result === "held").length;
+function heldWords(checks: readonly Check[]): string[] {
+  const countOf = (group: Check["group"], words: string) => {
+    const ofGroup = checks.filter((check) => check.group === group && check.result.is !== "allowed");
+    const held = ofGroup.filter(({ result }) => result.is === "held").length;
     return held === 0 ? [] : [`${words} (${held} of ${ofGroup.length})`];
   };
-  const resends = checks.filter(({ name }) => groupOf(name) === "resend");
-  const isWhole = (status: string) =>
-    resends.every(({ name, result }) => name.split(".")[1] !== status || result === "held");
-  const statuses = [...new Set(resends.map(({ name }) => name.split(".")[1] as string))].sort();
-  const kinds = statuses.flatMap((status) => {
-    if (isWhole(status) && (status === "401" || status === "429")) return [status];
-    return resends.flatMap(({ name, result }) =>
-      result === "held" && name.split(".")[1] === status ? [checkWords(name)] : [],
-    );
-  });
   return [
     ...countOf("varied", "varied responses"),
     ...countOf("answer", "wrong answers noticed"),
-    ...kinds,
+    ...heldResends(checks.filter(({ group }) => group === "resend")),
     ...countOf("fault", "faults"),
-    ...(checks.some(({ name, result }) => name === "advice" && result === "held")
+    ...(checks.some(({ group, result }) => group === "advice" && result.is === "held")
       ? ["no key in output or URL"]
       : []),
   ];
+}
+
+/** The kinds of resends that held, with their key and the requests that were rejected. All of a 429 are one. */
+function heldResends(checks: readonly Check[]): string[] {
+  const limited = checks.filter(({ name }) => name.startsWith("resend.429."));
+  const isWhole = limited.length > 1 && limited.every(({ result }) => result.is === "held");
+  const wordOf = (check: Check) => (isWhole && limited.includes(check) ? "429" : checkWords(check.name));
+  const words = [...new Set(checks.map(wordOf))];
+  return words.flatMap((word) =>
+    heldWord(
+      word,
+      checks.filter((check) => wordOf(check) === word),
+    ),
+  );
+}
+
+function heldWord(word: string, checks: readonly Check[]): string[] {
+  const held = checks.flatMap(({ result }) => (result.is === "held" ? result : []));
+  const [{ key = "", of = 0 } = {}] = held;
+  const requests = [...new Set(held.flatMap((one) => one.requests ?? []))].sort((one, other) => one - other);
+  const numbers = `: ${requests.length === 1 ? "request" : "requests"} ${listed(requests.map(String), "and")} of ${of}`;
+  return held.length === 0 ? [] : [`${word} of ${nameOfKey(key)}${requests.length === 0 ? "" : numbers}`];
 }
 
 const resendWords: Readonly<Record<string, string>> = {
   "resend.429.without": "429 without Retry-After",
   "resend.429.seconds": "429 with Retry-After",
   "resend.429.date": "429 with a date",
-  "resend.503.date": "503 with a date",
+  "resend.503.seconds": "503 with Retry-After",
 };
 const checkWords = (name: string) =>
   resendWords[name] ?? name.replace(/^resend\.(?:(403)\.)?/, (_, status) => (status ? `${status} ` : ""));
 
 /** What was not judged, with the reason: the same one once. */
-function notJudgedLines(checks: readonly Judgment[]): string[] {
+function notJudgedLines({ checks, notes }: Pick<CertifyResult, "checks" | "notes">): string[] {
+  const ofChecks = checks.flatMap(({ name, result }) =>
+    result.is === "not judged" ? [{ ...result, what: checkWords(name) }] : [],
+  );
   const byReason = new Map<string, string[]>();
-  for (const { name, result, why, whatToDo } of checks) {
-    if (result !== "not_judged") continue;
+  for (const { what, why, whatToDo } of [...ofChecks, ...notes]) {
     const reason = `${why}. ${whatToDo}`;
-    byReason.set(reason, [...(byReason.get(reason) ?? []), checkWords(name)]);
+    byReason.set(reason, [...(byReason.get(reason) ?? []), what]);
   }
   return [...byReason].map(([reason, names]) => `Not judged: ${listed(names, "and")}: ${reason}`);
 }

@@ -119,7 +119,7 @@ export const adviceTable = [
     rule: "R11–R14, R18–R24",
     meaning:
       "Your client resent a key after a 401, 403 or 429: a retry, a burst, or several tests that use the same key.",
-    whatToDo: "To find out: `{certify} --only resends -- {command}`.",
+    whatToDo: "To find out: `{certify} --only resend -- {command}`.",
   },
   {
     id: "old-key-after-replacement-seen",

@@ -127,10 +127,37 @@ const encodedPrefixes = plainPrefixes.flatMap((prefix) => {
   return [hex, hex.toUpperCase(), ...[0, 1, 2].map((offset) => base64At(offset, prefix))];
 });
 
+/** A prefix in Base64, and the letters of its group before it. */
+const base64Prefixes = keyPrefixes.flatMap(({ prefix }) =>
+  [0, 1, 2].map((offset) => ({ prefix: base64At(offset, prefix), before: Math.ceil((offset * 8) / 6) })),
+);
+
 // Three bytes are four letters: a letter is constant if all its bits are from the prefix.
 function base64At(offset: number, prefix: string): string {
   const letters = btoa("\0".repeat(offset) + prefix);
   return letters.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + prefix.length) * 8) / 6));
+}
+
+/** Keys in Base64, also in its alphabet for URLs, alone or after other text such as `user:`. */
+export function findBase64Keys(text: string): string[] {
+  // Not a regular expression, as in `findKeys`.
+  const plain = text.replaceAll("-", "+").replaceAll("_", "/");
+  const keys: string[] = [];
+  for (const { prefix, before } of base64Prefixes)
+    for (let at = plain.indexOf(prefix); at !== -1; at = plain.indexOf(prefix, at + 1)) {
+      let [start, end] = [at, at];
+      while (isBase64(plain.charCodeAt(end))) end += 1;
+      while (at - start < before && isBase64(plain.charCodeAt(start - 1))) start -= 1;
+      // Four letters are three bytes; one letter is no end.
+      const length = end - start - ((end - start) % 4 === 1 ? 1 : 0);
+      if (at - start === before) keys.push(...findKeys(atob(plain.slice(start, start + length))));
+    }
+  return keys;
+}
+
+function isBase64(code: number): boolean {
+  const isLetter = (code | 32) >= 97 && (code | 32) <= 122;
+  return isLetter || (code >= 48 && code <= 57) || code === 43 || code === 47;
 }
 
 // To the end: an encoded text may be split into lines or pieces.

@@ -1,9 +1,8 @@
 import { variationTable } from "../api/variation/table.js";
-import { unvariedAssumptions } from "../api/variation/vary.js";
 import { isIdempotent } from "../rules/fault-effects.js";
-import { isSuccess, type OutcomeId } from "../rules/outcomes.js";
+import type { OutcomeId } from "../rules/outcomes.js";
 import { type ActiveFault, activateFaults, fireFault } from "../sandbox/faults.js";
-import type { VariedPoint } from "../sandbox/journal/counts.js";
+import type { ObservedCall } from "../sandbox/journal/client-behavior.js";
 import type { ChooseVariant } from "../sandbox/profile.js";
 import type { Registry } from "../sandbox/registry.js";
 import type { ConditionedRun, SandboxState } from "../sandbox/sandbox.js";
@@ -20,75 +19,77 @@ function claimHere(): ClaimOnce {
   return (name) => !claimed.has(name) && claimed.add(name).size > 0;
 }
 
-/** Starts to apply the conditions of a run, and to describe what its sandboxes show. */
+/** Starts to apply the conditions of a run. */
 export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = claimHere()): ConditionedRun {
-  const { rows, answer, resend } = conditions;
-  const { choose, next } = chooser(conditions);
+  const { answer, resend } = conditions;
+  const variants = new Variants(conditions);
   const fire = startFaults(conditions, claim);
-  let points: VariedPoint[] = [];
-  let hit: OutcomeId | undefined;
-  let rewardedAfterMs: number | undefined;
-  const rejections =
-    resend &&
-    new Rejections(resend, (afterMs) => {
-      rewardedAfterMs = afterMs;
-    });
-  const reject: ReplaceResult | undefined = rejections && ((...call) => rejections.replace(...call));
-  /** What a hook returns of a client's call, whose own path is kept as the one that was hit. */
-  const replacing =
-    (replace: ReplaceResult): ReplaceResult =>
-    (sandbox, call, result) => {
-      const replacement = call.request.fromStory ? undefined : replace(sandbox, call, result);
-      if (replacement !== undefined) hit = result.outcome;
-      return replacement;
-    };
-  const isOutage = resend?.outcome === "fault.status";
+  const rejections = resend && new Rejections(resend, claim);
   return {
     profile: conditions.profile,
     hidesCauses: (answer ?? resend) !== undefined,
-    choose(row, usual, status) {
-      const variant = choose(row, usual, status);
-      points.push({ row, variant, status });
-      return variant;
-    },
+    choose: (row, usual, status) => variants.choose(row, usual, status),
+    chooserOf: (call) => variants.chooserOf(call),
     fireFault(sandbox, call, facts) {
-      const fired = fire(sandbox, call, facts);
-      hit = fired && facts.expectedOutcome();
+      const fired = call.request.fromStory ? undefined : fire(sandbox, call, facts);
+      if (fired !== undefined) markHit(call, facts.expectedOutcome());
       return fired;
     },
-    ...(reject && isOutage && { failInstead: replacing(reject) }),
-    ...(((reject && !isOutage) || answer) && {
-      replaceResult: replacing(reject ?? startAnswering(answer, claim)),
-    }),
-    observe(sandbox) {
-      const unvaried = rows === undefined ? unvariedAssumptions(sandbox) : [];
-      const reward = rewardedAfterMs !== undefined && { rewardedAfterMs };
-      const observation = { points, scenario: sandbox.name, hit, unvaried, ...reward };
-      next();
-      [points, hit, rewardedAfterMs] = [[], undefined, undefined];
-      return observation;
-    },
+    ...(rejections && { replaceUncounted: replacing((...call) => rejections.replace(...call)) }),
+    ...(answer && { replaceResult: replacing(startAnswering(answer, claim)) }),
   };
 }
 
-/** Chooses the variant of a row for each response. `next`: called after each response. */
-function chooser({ rows, mixed }: RunConditions): {
-  readonly choose: ChooseVariant;
-  readonly next: () => void;
-} {
-  const responses = new Map<number, number>();
-  let current = 0;
-  const choose: ChooseVariant = (row, usual, status) => {
-    current = status;
-    const isWanted = (one: RowChoice) => one.row === row && (one.status ?? status) === status;
-    if (rows?.some(isWanted) === false) return "";
-    // A 401 must not depend on the requests before it (R14).
-    if (!mixed || status === 401) return usual;
-    const variants = variationTable.find(({ id }) => id === row)?.variants.map(({ id }) => id) ?? [usual];
-    const at = variants.indexOf(usual) + (responses.get(status) ?? 0);
-    return variants[at % variants.length] as string;
+function markHit({ observed }: ObservedCall, outcome: OutcomeId): void {
+  if (observed !== undefined) observed.hit = outcome;
+}
+
+/** Replaces results of a client's calls, whose own outcomes are kept as the ones that were hit. */
+function replacing(replace: ReplaceResult): ReplaceResult {
+  return (sandbox, call, result) => {
+    const replacement = call.request.fromStory ? undefined : replace(sandbox, call, result);
+    if (replacement !== undefined) markHit(call, result.outcome);
+    return replacement;
   };
-  return { choose, next: () => void responses.set(current, (responses.get(current) ?? 0) + 1) };
+}
+
+/** Chooses the variant of a row for each response. */
+class Variants {
+  readonly #conditions: RunConditions;
+  /** How many responses with each status there were. */
+  readonly #responses = new Map<number, number>();
+
+  constructor(conditions: RunConditions) {
+    this.#conditions = conditions;
+  }
+
+  choose(row: string, usual: string, status: number): string {
+    const isWanted = (one: RowChoice) => one.row === row && (one.status ?? status) === status;
+    return this.#conditions.rows?.some(isWanted) === false ? "" : usual;
+  }
+
+  chooserOf({ request }: ObservedCall): ChooseVariant {
+    let nth: number | undefined;
+    return (row, usual, status) => {
+      const variant = this.choose(row, usual, status);
+      // A 401 must not depend on the requests before it (R14).
+      if (!this.#conditions.mixed || status === 401) return variant;
+      nth ??= this.#count(status, request.fromStory);
+      return variant && variantAfter(row, variant, nth);
+    };
+  }
+
+  /** The number of the responses with this status before; one to a story's request does not count. */
+  #count(status: number, isOfStory: boolean): number {
+    const count = this.#responses.get(status) ?? 0;
+    if (!isOfStory) this.#responses.set(status, count + 1);
+    return count;
+  }
+}
+
+function variantAfter(row: string, usual: string, count: number): string {
+  const variants = variationTable.find(({ id }) => id === row)?.variants.map(({ id }) => id) ?? [usual];
+  return variants[(variants.indexOf(usual) + count) % variants.length] as string;
 }
 
 /** Starts the faults of a run, which count their requests again with each start of a scenario. */
@@ -102,9 +103,10 @@ function startFaults({ faults = [], once }: RunConditions, claim: ClaimOnce): Co
   return (sandbox, call, facts) => {
     const isWanted = () => {
       if (once === undefined) return true;
-      const outcome = facts.expectedOutcome();
-      const isMeant = once.outcome === undefined ? isSuccess(outcome) : outcome === once.outcome;
-      return isMeant && isIdempotent(call.request.method) && claim("fault");
+      const { method } = call.request;
+      // A response to HEAD has no body that could break.
+      const fits = isIdempotent(method) && method !== "HEAD";
+      return fits && facts.expectedOutcome() === once.outcome && claim("fault");
     };
     return faults.length > 0 && isWanted() ? fireFault(faultsIn(sandbox), call.number, facts) : undefined;
   };

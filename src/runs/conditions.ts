@@ -10,8 +10,8 @@ export interface RunConditions {
   readonly profile?: Profile;
   /** Faults that come before the sandbox's own; each start of a scenario counts its requests again. */
   readonly faults?: NonNullable<Scenario["faults"]>;
-  /** Whether these faults hit one request of the run: the first that ends on this path. Default: with a key that works. */
-  readonly once?: { readonly outcome?: OutcomeId };
+  /** The outcome whose first request that may be sent again is the only one that these faults hit. Default: all are hit. */
+  readonly once?: { readonly outcome: OutcomeId };
   /** The only rows that vary. Default: all. */
   readonly rows?: readonly RowChoice[];
   /** Whether each response has the next variants, except a 401 (R14) and what records have. Default: all have the same ones. */
@@ -21,21 +21,19 @@ export interface RunConditions {
   readonly resend?: Resend;
 }
 
-/** What happens to the requests with one key: some are rejected, and the request that must not follow then is accepted. */
+/** Rejects requests with one key that its sandboxes would accept. */
 export interface Resend {
   /** The ref of the key. */
   readonly key: string;
-  /** Where a rejected request ends. */
-  readonly outcome: ApiOutcomeId | "fault.status";
-  /** When no other request must follow a rejected one. */
-  readonly when: "always" | "too soon" | "hasty";
+  /** What a rejected request gets: the response of another outcome, a 503, or a 200 without data. */
+  readonly as: ApiOutcomeId | "fault.status" | "empty";
+  /** The first and the last request that is rejected, of those that are accepted otherwise in all processes. Default: all. */
+  readonly only?: readonly [first: number, last: number];
   /** The seconds of its `Retry-After`. Default: none; a 429 then lasts until the minute ends. */
   readonly seconds?: number;
   readonly asDate?: boolean;
-  /** The number of requests with the key that come before; of each sandbox if the next request may come too soon. */
-  readonly after: number;
-  /** Whether each request is rejected, until the time in `Retry-After` or of the minute. */
-  readonly lasts?: true;
+  /** Whether a request that comes in time after a rejection is rejected as well, up to five times. */
+  readonly rejectsInTime?: true;
 }
 
 /** A row of the variation table, on the responses of one status or of all. */

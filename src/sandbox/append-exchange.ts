@@ -18,7 +18,7 @@ export function appendExchange(
     const { conditions } = sandbox;
     // No advice if the response hides what was wrong with the request.
     if (!conditions?.hidesCauses && !isUnremarkable(sandbox, exchange)) observe(sandbox, call, exchange);
-    sandbox.counters.count(exchange, keys, conditions?.observe(sandbox));
+    sandbox.counters.count(exchange, keys, call.observed);
   }
   sandbox.history.record(exchange);
 }

@@ -3,6 +3,7 @@ import { type Assumptions, assumptionsFor, type Profile } from "../rules/assumpt
 import type { Organization } from "../rules/organization.js";
 import { saltOf, variantAt } from "../rules/seed.js";
 import type { Endpoint } from "./endpoint.js";
+import type { VariedPoint } from "./journal/counts.js";
 
 /** The part of a sandbox that decides its profile and its assumptions. */
 export interface Profiled {
@@ -37,10 +38,15 @@ const unneededScopes: RecordRow<readonly string[]> = {
 };
 const allUnneeded = new Set(Object.values(unneededScopes).flat());
 
-function chosen<Value>({ seed, conditions }: Profiled, id: string, row: RecordRow<Value>): Value {
+function chosen<Value>(profiled: Profiled, id: string, row: RecordRow<Value>): Value {
+  return row[variantOf(profiled, id, row)] as Value;
+}
+
+function variantOf({ seed, conditions }: Profiled, id: string, row: RecordRow<unknown>): string {
   const variants = Object.keys(row);
   const usual = variants[variantAt(seed, saltOf(id), variants.length)] as string;
-  return (row[conditions?.choose(id, usual, 200) ?? usual] ?? Object.values(row)[0]) as Value;
+  const variant = conditions?.choose(id, usual, 200) ?? usual;
+  return variant in row ? variant : (variants[0] as string);
 }
 
 /** Adds the scopes that the profile grants to a key. */
@@ -96,4 +102,18 @@ export function withNameSuffix(profiled: Profiled, organization: Organization): 
 /** Returns the profile's suffix for the names of organizations; empty in most profiles. */
 export function nameSuffixOf(profiled: Profiled): string {
   return profileOf(profiled) === "varied" ? chosen(profiled, "organization.name_ending", nameSuffixes) : "";
+}
+
+/** What varies in the records of a sandbox with the profile `varied`, which its 200s show. */
+export function variedRecords(profiled: Profiled): VariedPoint[] {
+  const rows = {
+    "key.limits": addedLimits,
+    "organization.name_ending": nameSuffixes,
+    ...(grantsScopes(profiled) && { "key.granted_scopes": unneededScopes }),
+  };
+  return Object.entries(rows).map(([id, row]) => ({
+    row: id,
+    variant: variantOf(profiled, id, row),
+    status: 200,
+  }));
 }

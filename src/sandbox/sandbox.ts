@@ -4,7 +4,7 @@ import type { VirtualClock } from "./clock.js";
 import type { Endpoint } from "./endpoint.js";
 import type { ActiveFault, FaultFacts, FiredFault } from "./faults.js";
 import type { ClientBehavior, ObservedCall } from "./journal/client-behavior.js";
-import type { Counters, Observation } from "./journal/counts.js";
+import type { Counters } from "./journal/counts.js";
 import type { CallResult } from "./journal/exchange.js";
 import type { History } from "./journal/history.js";
 import type { FarmerMaker, Farmers } from "./population/farmers.js";
@@ -95,14 +95,16 @@ export interface StartOptions {
   readonly profile?: Profile | undefined;
 }
 
-/** The conditions of a run at work in its sandboxes. */
+/** The conditions of a run at work in its sandboxes. What they do to a call is its observation, which they fill. */
 export interface ConditionedRun {
   /** The profile of all sandboxes. Default: each one's own. */
   readonly profile?: Profile | undefined;
   /** The start of clocks that neither their options nor their scenario set (epoch milliseconds). Default: the wall clock. */
   readonly start?: number | undefined;
-  /** A text that is not a variant's id selects what `minimal` does. */
+  /** For what records have. A text that is not a variant's id selects what `minimal` does. */
   readonly choose: ChooseVariant;
+  /** The same for a response. */
+  readonly chooserOf: (call: ObservedCall) => ChooseVariant;
   /** Returns the fault of the run that hits a request. */
   readonly fireFault: (
     sandbox: SandboxState,
@@ -111,10 +113,8 @@ export interface ConditionedRun {
   ) => FiredFault | undefined;
   /** Whether its responses hide what was wrong with a request. */
   readonly hidesCauses: boolean;
-  /** Returns the result of a call that the service fails before it counts the request (R24). */
-  failInstead?(sandbox: SandboxState, call: ObservedCall, result: CallResult): CallResult | undefined;
+  /** Returns the result of a call that is replaced before the service counts the request (R24). */
+  replaceUncounted?(sandbox: SandboxState, call: ObservedCall, result: CallResult): CallResult | undefined;
   /** Returns the result of a call in place of its own. */
   replaceResult?(sandbox: SandboxState, call: ObservedCall, result: CallResult): CallResult | undefined;
-  /** Called once with each request of a client. */
-  readonly observe: (sandbox: SandboxState) => Observation;
 }

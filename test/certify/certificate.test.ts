@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { certificateJson, certificateJsonSchema, certificateLayout } from "../../src/certify/certificate.js";
+import {
+  certificateJson,
+  certificateJsonSchema,
+  certificateLayout,
+  resultOf,
+} from "../../src/certify/certificate.js";
+import type { ClientRun } from "../../src/certify/run.js";
 import { certificateText } from "../../src/certify/verdict.js";
 import { render } from "../../src/report/render/render.js";
 import { failed } from "./certified.js";
@@ -12,9 +18,10 @@ test("a certificate is one screen: causes first, then what held and what was not
       "   Its last line: Error: unexpected Content-Type",
       "   Fix: Compare only the media type.",
       "   Again: svc-sandbox exec --profile varied --seed 3 -- npm run test:api -- --grep 'it'\\''s a key'",
-      "Held: varied responses (1 of 2), wrong answers noticed (1 of 1), 401, 403 access_denied, faults (1 of 1), no key in output or URL",
+      "Held: varied responses (1 of 2), wrong answers noticed (1 of 1), 401 of ACTIVE: requests 1, 2 and 7 of 7, 403 access_denied of ACTIVE: request 7 of 7, faults (1 of 1), no key in output or URL",
       "Allowed: wrong answers on 200.retiring",
       "Not judged: 429 without Retry-After: no request was rejected. Send the key.",
+      "Not judged: varied 403: no request got a 403. Send a key that gets a 403.",
       "",
     ].join("\n"),
   );
@@ -28,11 +35,22 @@ test("its JSON has the members of its schema, and JUnit a test for each check", 
   expect(junit).toContain("Breaks when a 401 has a charset");
 });
 
-test("problems take at most 30 lines, and the last one names the file that has all of them", () => {
+test("every problem is shown: the first four whole, each other one by its sentence and its command", () => {
   const [problem] = failed.problems;
   if (problem === undefined) throw new Error("it has no problem");
-  const text = certificateText({ ...failed, problems: Array.from({ length: 20 }, () => problem) });
+  const text = certificateText({ ...failed, problems: Array.from({ length: 6 }, () => problem) });
   const lines = text.slice(0, text.indexOf("Held: ")).split("\n");
-  expect(lines.length).toBeLessThan(34);
-  expect(lines.at(-2)).toMatch(/^… and \d+ other problems: --report /);
+  const countOf = (part: string) => lines.filter((line) => line.includes(part)).length;
+  expect([problem.sentence, "Again: ", "Fix: ", "Its last line: "].map(countOf)).toEqual([6, 6, 4, 4]);
+});
+
+test("a problem comes before what is not judged, and both are shown", () => {
+  const reason = { why: "the client covers 1 of 16 promised outcomes", whatToDo: "Send more." };
+  const { checks, problems, notes, report, ...about } = failed;
+  const plain = { report: { ...report, requests: 1 }, result: "passed" } as ClientRun;
+  const seen = { checks, problems, notes, runs: 1, plain, scenarios: [] };
+  const verdictOf = (more: object) => resultOf({ ...seen, ...more }, about)?.verdict;
+  expect(verdictOf({ unusable: reason })).toBe("failed");
+  expect(verdictOf({ unusable: reason, problems: [] })).toBe("not_judged");
+  expect(certificateText({ ...failed, ...reason })).toContain(`Not judged: ${reason.why}. Send more.`);
 });

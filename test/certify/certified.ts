@@ -1,4 +1,5 @@
 import type { CertifyResult } from "../../src/certify/certificate.js";
+import { checkOf } from "../../src/certify/context.js";
 import { clientReport } from "../../src/report/report.js";
 import { startFrozen } from "../support/doors.js";
 
@@ -29,20 +30,20 @@ export const failed: CertifyResult = {
     },
   ],
   checks: [
-    { name: "varied.1", result: "held" },
-    { name: "varied.3", result: "failed" },
-    { name: "answer.200.test", result: "held" },
-    { name: "answer.200.retiring", result: "allowed" },
-    { name: "resend.401", result: "held" },
-    { name: "resend.403.access_denied", result: "held" },
-    {
-      name: "resend.429.without",
-      result: "not_judged",
+    checkOf("varied.1", { is: "held" }),
+    checkOf("varied.3", { is: "failed" }),
+    checkOf("answer.200.test", { is: "held" }),
+    checkOf("answer.200.retiring", { is: "allowed" }),
+    checkOf("resend.401", { is: "held", key: "active", requests: [1, 2, 7], of: 7 }),
+    checkOf("resend.403.access_denied", { is: "held", key: "active", requests: [7], of: 7 }),
+    checkOf("resend.429.without", {
+      is: "not judged",
       why: "no request was rejected",
       whatToDo: "Send the key.",
-    },
-    { name: "fault.hang", result: "held" },
-    { name: "advice", result: "held" },
+    }),
+    checkOf("fault.hang", { is: "held" }),
+    checkOf("advice", { is: "held" }),
   ],
+  notes: [{ what: "varied 403", why: "no request got a 403", whatToDo: "Send a key that gets a 403." }],
   report: clientReport(startFrozen("key-states")),
 };

@@ -54,7 +54,7 @@ test.each([
 });
 
 test("a client that gives up when a connection is reset breaks in that run only", async () => {
-  const { code, problems } = await certify(planted("fault.reset"), "--only", "faults", "--faults");
+  const { code, problems } = await certify(planted("fault.reset"), "--only", "fault", "--faults");
   expect([code, problems.map(({ name }) => name)]).toEqual([1, ["fault.reset"]]);
 });
 
@@ -77,11 +77,11 @@ describe("a command that cannot be judged", () => {
 });
 
 test("progress shows what was noticed, its number and the expected total", async () => {
-  const { stderr } = await runCli(["certify", "--only", "answers", "--", ...planted("none")]);
+  const { stderr } = await runCli(["certify", "--only", "answer", "--", ...planted("none")]);
   const [, plain, ...lines] = stderr.trimEnd().split("\n");
   expect(plain).toMatch(/^plain {2}\d+ requests$/);
   expect(lines.length).toBeGreaterThan(0);
-  for (const line of lines) expect(line).toMatch(/^noticed {4}answer\.\d+\.\w+ +\d+ of about \d+$/);
+  for (const line of lines) expect(line).toMatch(/^ok {7}noticed {4}answer\.\d+\.\w+ +\d+ of about \d+$/);
 });
 
 test("the command that shows a problem again has the flags of the call", async () => {
@@ -111,9 +111,9 @@ test("for a run that ends late, the command that shows it again is certify with 
 
 test("resends that nothing is judged of do not pass", async () => {
   const script = sending("ROTATED", "WRONG_SCOPE", "REVOKED", "EXPIRED", "RATE_LIMITED");
-  const { code, verdict, why } = await certify([process.execPath, "-e", script], "--only", "resends");
+  const { code, verdict, why } = await certify([process.execPath, "-e", script], "--only", "resend");
   expect([code, verdict]).toEqual([5, "not_judged"]);
-  expect(why).toBe("resends: the plain run sent no key that works");
+  expect(why).toBe("resend: the plain run sent no key that works");
 });
 
 test("a plain run without a request is one line, and not a pass", async () => {

@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from "vitest";
 import { randomStream } from "../../src/rules/seed.js";
 import { isNightly, propertySeed } from "../support/property-seed.js";
-import { certifySuite } from "./generated/certify-suite.js";
-import { type Flaw, flaws, withFlaw } from "./generated/flaws.js";
-import { findingsIn, type Judgment, judge } from "./generated/judge.js";
+import { certifySuite, pointsThatPass } from "./generated/certify-suite.js";
+import { type Flaw, flaws, ofReading, withFlaw, withFlaws } from "./generated/flaws.js";
+import { falseIn, findingsIn, type Judgment, judge } from "./generated/judge.js";
 import { drawSuite, isSteady } from "./generated/suite.js";
 
 // The honesty of `certify`: it certifies clients that are known to be right, or to have exactly one flaw.
@@ -22,6 +22,8 @@ interface Judged {
   readonly isSteady: boolean;
   readonly judgment: Judgment;
   readonly findings: readonly string[];
+  /** The kinds of resends that are not judged. */
+  readonly openResends: readonly string[];
   readonly runs: number;
 }
 
@@ -47,6 +49,9 @@ async function certified(number: number): Promise<Judged> {
     isSteady: isSteady(subject),
     judgment: judge(certificate, flaw),
     findings: [...new Set(findingsIn(certificate))],
+    openResends: certificate.checks.flatMap(({ group, name, result }) =>
+      group === "resend" && result.is === "not judged" ? name : [],
+    ),
     runs: certificate.runs,
   };
 }
@@ -74,6 +79,39 @@ test("at least 95% of the flaws of steady suites are named, and at most 2% of th
     0.95,
   );
   expect(having("not judged").filter(isCorrect).length / (count - flawed.length)).toBeLessThanOrEqual(0.02);
+});
+
+test.each(Array.from({ length: count / 10 }, (_, number) => number))(
+  "each sentence on two flaws at once is true: client %i",
+  async (number) => {
+    const draw = randomStream(seed, "two flaws", String(number));
+    const reading = ofReading[number % ofReading.length] as Flaw;
+    const other = flaws[draw() % flaws.length] as Flaw;
+    const suite = withFlaws(drawSuite(draw), reading, other);
+    const certificate = await certifySuite(suite, { label: `two ${seed} ${number}`, hasAllFaults: true });
+    expect(falseIn(certificate, reading, other)).toEqual([]);
+    for (const problem of certificate.problems) expect(await pointsThatPass(suite, problem)).toEqual([]);
+  },
+);
+
+test.each([10, 30, 50].flatMap((percent) => Array.from({ length: count / 60 }, (_, at) => [percent, at])))(
+  "a suite that fails in %i of 100 runs gets no cause: client %i",
+  async (flakiness, number) => {
+    const draw = randomStream(seed, "flaky", String(number));
+    const suite = { ...drawSuite(draw), flakiness };
+    const certificate = await certifySuite(suite, { label: `flaky ${seed} ${flakiness} ${number}` });
+    expect(certificate.problems).toEqual([]);
+  },
+);
+test("of the correct clients with steady suites, few have a kind of resend that is not judged", () => {
+  const steady = judged.filter((one) => isCorrect(one) && one.isSteady);
+  const kinds = new Set(steady.flatMap(({ openResends }) => openResends));
+  for (const kind of kinds) {
+    const open = steady.filter(({ openResends }) => openResends.includes(kind));
+    const isTimed = kind.startsWith("resend.429") || kind.startsWith("resend.503");
+    const most = Math.ceil(steady.length * (isTimed ? 0.03 : 0.08));
+    expect(open.length, kind).toBeLessThanOrEqual(most);
+  }
 });
 
 afterAll(() => {

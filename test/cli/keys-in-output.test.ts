@@ -35,6 +35,10 @@ describe("R46 a full key in the output", () => {
     ["of another sandbox", createSandbox({ seed: 7 }).secret("active")],
     ["that looks real", real],
     ["of the sandbox, with a word after it", `${key}-cached`],
+    ["of the sandbox, in Base64", Buffer.from(key).toString("base64")],
+    ["of the sandbox, in Base64 of Basic access", `"Basic ${Buffer.from(`user:${key}`).toString("base64")}"`],
+    ["of the sandbox, in Base64 for URLs", Buffer.from(`é?>:${key}`).toString("base64url")],
+    ["of the sandbox, in Base64 after two characters", Buffer.from(`a:${key}`).toString("base64")],
   ])("%s is found, by its line", (_what, text) => {
     expect(placesIn(`one\ntwo ${text} end\nthree\n`)).toEqual(["stdout, line 2"]);
   });
@@ -57,6 +61,10 @@ describe("R46 a full key in the output", () => {
     ["the unknown key", unknownSecret(sandbox.seed)],
     ["a redacted key", "SVC_test_…"],
     ["a placeholder", "SVC_live_your-key"],
+    [
+      "the start of a key in Base64, alone and after a quote",
+      `"${btoa("a:SVC_test_").slice(2)}" ${btoa("SVC_test_")}`,
+    ],
     ["a name of a variable", "SVC_KEY_RATE_LIMITED_MINUTE=x"],
     ["the malformed key", "not-an-api-key"],
   ])("is not %s", (_what, text) => {

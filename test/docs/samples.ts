@@ -134,7 +134,7 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
     }),
   },
   "docs/certify.md": {
-    causes: printed("certify --only varied --only answers -- npm-test", { client: naive }),
+    causes: printed("certify --only varied --only answer -- npm-test", { client: naive }),
   },
   "docs/report.md": {
     report: reportOfServer,

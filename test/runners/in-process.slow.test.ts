@@ -180,7 +180,7 @@ interface Listed {
 
 describe("certify varies a suite with msw", () => {
   test("a clean client passes, and notices the wrong answers", async () => {
-    const { code, verdict, problems } = await certify({}, "--only answers --only varied.1 --only resend.401");
+    const { code, verdict, problems } = await certify({}, "--only answer --only varied.1 --only resend.401");
     expect([code, verdict, problems]).toEqual([0, "passed", []]);
   });
 

@@ -97,7 +97,7 @@ const runners: readonly Runner[] = [
 
 interface Certificate {
   readonly problems: readonly { readonly name: string; readonly row?: string }[];
-  readonly checks: readonly { readonly name: string; readonly outcome: string }[];
+  readonly checks: readonly { readonly name: string; readonly result: string }[];
 }
 
 async function certify({ files, command }: Runner, isFlawed: boolean): Promise<Certificate> {
@@ -112,7 +112,7 @@ describe.each(runners.filter(({ isThere }) => isThere))("$name", (runner) => {
   test("a correct suite has no problem, and its resends are not held", async () => {
     const { problems, checks } = await certify(runner, false);
     expect(problems).toEqual([]);
-    expect(checks.find(({ name }) => name === "resend.401")?.outcome).toBe("not_judged");
+    expect(checks.find(({ name }) => name === "resend.401")?.result).toBe("not_judged");
   });
 
   test("a suite that compares a whole Content-Type is named", async () => {

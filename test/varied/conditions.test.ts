@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { faultsOn } from "../../src/api/faults.js";
+import { handle } from "../../src/api/handle.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import words from "../../src/api/variation/words.json" with { type: "json" };
 import { startInNode } from "../../src/node/platform.js";
@@ -7,12 +8,14 @@ import type { Profile } from "../../src/rules/assumptions.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import type { RunConditions } from "../../src/runs/conditions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
+import type { SandboxState } from "../../src/sandbox/sandbox.js";
+import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import { restartSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { serve } from "../../src/server/serve.js";
 import { control as callControl } from "../support/call-control.js";
 import { headerOf, startFrozen } from "../support/doors.js";
-import { mePath } from "../support/send.js";
+import { asked, mePath } from "../support/send.js";
 import { ask, everyQuestion, observe } from "../support/varied.js";
 
 const now = Date.parse("2026-03-02T09:00:00Z");
@@ -149,4 +152,25 @@ test("a fault of a run comes before the scenario's, which counts its requests as
   expect(statuses()).toEqual([200, 200, 200]);
   restartSandbox(sandbox);
   expect(statuses()).toEqual([503, 500, 200]);
+});
+
+test("what a story's request gets is not counted for the client's next request", () => {
+  const [sandbox, other] = [1, 2].map(() => {
+    const conditions = conditionedRun({ profile: "varied", mixed: true });
+    return startFrozen("key-states", { seed: 3, now, conditions });
+  }) as [SandboxState, SandboxState];
+  const seen = observe(sandbox);
+  handle(sandbox, asked({ apiKey: scenarioSecret(sandbox, "revoked"), fromStory: true }));
+  handle(sandbox, asked({ apiKey: scenarioSecret(sandbox, "active"), fromStory: true }));
+  const typeIn = (one: SandboxState) => headerOf(ask(one, { key: "active" }), "content-type");
+  expect(typeIn(sandbox)).toBe(typeIn(other));
+  expect(seen).toHaveLength(1);
+  expect(new Set(seen.flatMap(({ points }) => points.map(({ status }) => status)))).toEqual(new Set([200]));
+});
+
+test("a fault of a run leaves a story's request alone", () => {
+  const conditions = conditionedRun({ faults: [{ then: { status: 503 } }], once: { outcome: "200.test" } });
+  const sandbox = startFrozen("key-states", { now, conditions });
+  const story = handle(sandbox, asked({ apiKey: scenarioSecret(sandbox, "active"), fromStory: true }));
+  expect([story.status, ask(sandbox, { key: "active" }).status]).toEqual([200, 503]);
 });

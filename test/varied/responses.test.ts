@@ -213,7 +213,7 @@ function responsesOf(profile: Profile, choose: Selector): ApiResponse[] {
     const sandbox = startFrozen(scenario, { profile });
     const begun = startCall(sandbox, asked({ apiKey: scenarioSecret(sandbox, "key") }));
     const kind = { status: outcomeOf(outcome).status, isContext: outcome === "200.test" };
-    const variation = profile === "varied" ? variationOf(sandbox, begun.number, kind, choose) : undefined;
+    const variation = profile === "varied" ? variationOf(sandbox, begun, kind, choose) : undefined;
     const { requestId: id = begun.id, assumptions = begun.assumptions } = variation ?? {};
     const call = { ...begun, variation, id, assumptions };
     if (call.entry !== undefined && outcome === "200.test")
@@ -265,7 +265,7 @@ test.each(givable)("%s does not vary when its assumption is given", (id, given) 
   const sandbox = startFrozen({ ...scenario, assumptions: { profile: "varied", ...given } });
   const call = startCall(sandbox, asked({}));
   const kind = { status: 429, isContext: false, isDocumented: false };
-  const { selected, assumptions } = variationOf(sandbox, call.number, kind);
+  const { selected, assumptions } = variationOf(sandbox, call, kind);
   expect(selected.map(({ row }) => row.id)).not.toContain(id);
   expect(assumptions).toMatchObject(given);
 });

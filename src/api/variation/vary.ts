@@ -1,7 +1,8 @@
 import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
 import { mix32, type RandomStream, randomStream, variantAt } from "../../rules/seed.js";
+import type { ObservedCall } from "../../sandbox/journal/client-behavior.js";
 import type { ApiResponse } from "../../sandbox/journal/exchange.js";
-import { profileOf } from "../../sandbox/profile.js";
+import { profileOf, variedRecords } from "../../sandbox/profile.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { headerPairs, utf8Length } from "../messages.js";
 import { contextRows, type Draft, type RowVariant, type VariationRow, variationTable } from "./table.js";
@@ -16,6 +17,8 @@ interface ResponseKind {
   readonly status: number;
   readonly isContext: boolean;
 }
+
+type VariedCall = ObservedCall & { readonly number: number };
 
 export type Selector = (row: VariationRow) => Selected;
 
@@ -41,20 +44,21 @@ export interface Variation {
 /** The variation of responses of this kind. It never depends on the request, or on why its key is rejected (R14). */
 export function variationOf(
   sandbox: SandboxState,
-  number: number,
+  call: VariedCall,
   kind: ResponseKind,
   select: Selector = selector(sandbox.seed),
 ): Variation {
   const fixed = sandbox.givenAssumptions;
-  const { conditions } = sandbox;
+  const { number, observed } = call;
+  const choose = sandbox.conditions?.chooserOf(call);
+  if (kind.isContext) observed?.points.push(...variedRecords(sandbox));
   const selected = variationTable
     .filter(({ fixedBy }) => fixedBy === undefined || fixed[fixedBy] === undefined)
     .map((row) => {
       const { variant, random } = select(row);
-      const id =
-        conditions !== undefined && applies(row, variant, kind)
-          ? conditions.choose(row.id, variant.id, kind.status)
-          : variant.id;
+      if (choose === undefined || !applies(row, variant, kind)) return { row, random, variant };
+      const id = choose(row.id, variant.id, kind.status);
+      observed?.points.push({ row: row.id, variant: id, status: kind.status });
       return { row, random, variant: row.variants.find((other) => other.id === id) ?? row.variants[0] };
     });
   const usual = sandbox.requestIds.idOf(number);

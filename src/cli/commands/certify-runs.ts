@@ -1,11 +1,11 @@
 import { stripVTControlCharacters } from "node:util";
-import type { ClientRun, RunRequest } from "../../certify/run.js";
+import type { RunEnd, RunRequest } from "../../certify/run.js";
 import { SeenRequests } from "../../certify/seen-requests.js";
 import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { CommandEnd } from "../../node/run-command.js";
 import { clientReport } from "../../report/report.js";
-import { redactKeys } from "../../rules/redact.js";
+import { redactEncoded } from "../../rules/redact.js";
 import { minuteStart } from "../../rules/time.js";
 import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { GivenOptions } from "../../sandbox/sandbox.js";
@@ -47,7 +47,7 @@ export class ClientRuns {
   }
 
   /** Runs the client in its own sandbox once a job is free; `undefined` if it was stopped. */
-  async runInTurn(request: RunRequest): Promise<ClientRun | undefined> {
+  async runInTurn(request: RunRequest): Promise<RunEnd | undefined> {
     const { result, isShared } = await this.#queue.take(
       () => this.#runUnlessStopped(request),
       request.isAlone === true,
@@ -59,7 +59,7 @@ export class ClientRuns {
     this.#queue.separate();
   }
 
-  async #runUnlessStopped(request: RunRequest): Promise<ClientRun | undefined> {
+  async #runUnlessStopped(request: RunRequest): Promise<RunEnd | undefined> {
     if (this.#stopped !== undefined) return undefined;
     let pass: ((signal: NodeJS.Signals) => void) | undefined;
     const run = await runInOwnSandbox(this.#command, request, (listener) => {
@@ -75,7 +75,7 @@ async function runInOwnSandbox(
   { loaded, call, given: { seed: _, ...given } }: ClientCommand,
   { seed, conditions, timeouts: { total, silent } }: RunRequest,
   takeSignals: (listener: (signal: NodeJS.Signals) => void) => void,
-): Promise<ClientRun> {
+): Promise<RunEnd> {
   // A limit of the minute then ends at the same time in each run.
   const start = minuteStart(wallTime());
   const options = { ...given, seed };
@@ -101,7 +101,7 @@ async function runInOwnSandbox(
   return { ...howEnded(end), durationMs, report, output: output.lines(), ...collected.facts() };
 }
 
-function howEnded(end: CommandEnd): Pick<ClientRun, "result" | "code" | "failure"> {
+function howEnded(end: CommandEnd): Pick<RunEnd, "result" | "code" | "failure"> {
   if ("failure" in end) return { result: "failed", code: null, failure: end.failure };
   if (end.isTimedOut === true) return { result: "timed_out", code: null };
   return { result: end.code === 0 ? "passed" : "failed", code: end.code };
@@ -124,8 +124,8 @@ class OutputTail {
 
   lines(): string[] {
     const text = Buffer.concat(this.#chunks).subarray(-maxTail).toString("utf8");
-    const lines = redactKeys(stripVTControlCharacters(text)).trimEnd().split(/\r?\n/);
-    return lines.map((line) => line.slice(0, 500));
+    const lines = stripVTControlCharacters(text).trimEnd().split(/\r?\n/);
+    return lines.map((line) => redactEncoded(line).slice(0, 500));
   }
 }
 

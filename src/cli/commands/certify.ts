@@ -5,11 +5,12 @@ import {
   type CertifyResult,
   certificateJson,
   certificateLayout,
+  type Note,
   resultOf,
 } from "../../certify/certificate.js";
 import { certify } from "../../certify/judge.js";
 import { type CertifyPlan, groupNames, mixedName, seedIn, seedsOf } from "../../certify/plan.js";
-import { resendKinds } from "../../certify/resends.js";
+import { resendKinds } from "../../certify/resend-kinds.js";
 import type { ClientRun, Tools } from "../../certify/run.js";
 import { certificateText, lastOutput } from "../../certify/verdict.js";
 import { stopwatch, wallTime } from "../../library/real-time.js";
@@ -32,12 +33,13 @@ import * as flag from "../flags.js";
 import { loadNamed } from "../open-scenario.js";
 import { sayWhyNotRun, whyNoRequest } from "../serve/run-served.js";
 import { ClientRuns } from "./certify-runs.js";
+import { untouchedTests } from "./init.js";
 
 const { tls, cert, key } = flag.ofServer;
 const flags = {
   only: flag.option(
     "--only <name>",
-    "make only these runs besides the plain one: varied, answers, resends, faults, or one of them such as varied.3, answer.401.revoked, resend.403 or fault.hang; repeatable",
+    "make only these runs besides the plain one: varied, answer, resend, fault, or one of them such as varied.3, answer.401.revoked, resend.403 or fault.hang; repeatable",
     (text) => [text],
   ),
   faults: flag.toggle("--faults", "try every kind of fault (default: the four that break most clients)"),
@@ -81,7 +83,7 @@ const reportFile = { name: "--report", what: "the certificate" };
 export const certifyCommand = declareCommand({
   summary: "run a client many times, each time against another kind of service, and show what breaks it",
   description:
-    "Runs the command like exec, each time against a fresh sandbox, in parallel: once plain, which must pass and cover five outcomes; eight times with varied responses, which show every variant, and once with all of them mixed; once or twice with a wrong response for each covered outcome, which the command must notice; with rejections of a key that works, to find out whether the client sends it again; and with four faults. It shows each cause first, with its fix, and what held. It lists as not judged the checks that the runs cannot decide. Exits with 0 if the client passed, with 1 if it failed, with 4 if no request reached an endpoint, and with 5 if it cannot be judged.",
+    "Runs the command like exec, each time against a fresh sandbox, in parallel: once plain, which must pass and cover five outcomes; eight times with varied responses, which show every variant, and once with all of them mixed; once or twice with a wrong response for each covered outcome, which the command must notice; with rejections of a key that works, to find out whether the client sends it again; and with four faults. It shows every problem with the command that shows it again, and what held. It lists as not judged the checks that the runs cannot decide. Exits with 0 if the client passed, with 1 if it has a problem, with 4 if no request reached an endpoint, and with 5 if it cannot be judged.",
   words: flag.scenarioWord,
   rest: "[command...]",
   flags,
@@ -89,7 +91,7 @@ export const certifyCommand = declareCommand({
   examples: {
     "svc-sandbox certify -- npm test": "a test suite that reads SVC_BASE_URL",
     "svc-sandbox certify --faults -- python3 -m pytest": "with every fault",
-    "svc-sandbox certify --only resends -- npm test": "only whether it sends a rejected key again",
+    "svc-sandbox certify --only resend -- npm test": "only whether it sends a rejected key again",
     "svc-sandbox certify --report client.json -- npm test": "with a certificate",
   },
   async run(call) {
@@ -108,8 +110,8 @@ export const certifyCommand = declareCommand({
       const [started, startedAt] = [stopwatch(), new Date(wallTime()).toISOString()];
       const say = (text: string) => void (flags.quiet || io.stderr.write(redactKeys(`${text}\n`)));
       say(`Running ${commandLine(rest)}, up to ${pluralize(jobs, "run")} in parallel`);
-      const ended: Tools["ended"] = (...run) => {
-        const line = progressLine(...run);
+      const ended: Tools["ended"] = (run, expected) => {
+        const line = progressLine(run, expected);
         if (line !== undefined) say(line);
       };
       const separate = (name: string) => {
@@ -126,7 +128,8 @@ export const certifyCommand = declareCommand({
       if (plain?.failure !== undefined) return sayWhyNotRun(rest[0] as string, plain.failure, call);
       const durationMs = Math.round(stopwatch() - started);
       const about = { ...(await aboutClient(loaded, call, plan)), startedAt, durationMs };
-      const result = resultOf(certification, about);
+      const notes = [...certification.notes, ...(await notesOnTests(io.cwd))];
+      const result = resultOf({ ...certification, notes }, about);
       const stopped = client.stopped;
       const cutShort = stopped && 128 + constants.signals[stopped];
       if (result === undefined) {
@@ -145,17 +148,21 @@ export const certifyCommand = declareCommand({
 });
 
 /** The line of a run that has ended; `undefined` if it could not start. The plain one shows what the command sends. */
-function progressLine(
-  name: string,
-  { result, report, failure }: ClientRun,
-  { number, expected }: Parameters<Tools["ended"]>[2],
-): string | undefined {
+function progressLine(run: ClientRun, expected: number): string | undefined {
+  const { name, result, report, failure, number, conditions } = run;
   if (failure !== undefined) return undefined;
   if (name === "plain") return `${name}  ${pluralize(report.requests, "request")}`;
-  // A command must notice these.
-  const isNoticed = result === "failed" && /^(?:answer|resend)\./.test(name);
-  const what = isNoticed ? "noticed" : result.replace("_", " ");
-  return `${what.padEnd(9)}  ${name.padEnd(30)}  ${number} of about ${expected}`;
+  const isNoticed = result === "failed" && (conditions.answer ?? conditions.resend) !== undefined;
+  const word = isNoticed ? "noticed" : result.replace("_", " ");
+  return `${markOf(run).padEnd(7)}  ${word.padEnd(9)}  ${name.padEnd(30)}  ${number} of about ${expected}`;
+}
+
+/** Whether a run is good; empty if only others can show that, as in a search. */
+function markOf({ result, conditions: { rows, answer, resend } }: ClientRun): "ok" | "problem" | "" {
+  if (rows !== undefined) return "";
+  if (answer === undefined && resend === undefined) return result === "passed" ? "ok" : "problem";
+  if (result === "failed") return "ok";
+  return resend !== undefined || answer?.once ? "" : "problem";
 }
 
 const codes: Readonly<Record<CertifyResult["verdict"], number>> = {
@@ -244,6 +251,14 @@ function checkChoice(
   throw usageError(
     `Invalid ${flagName}: there is no ${quote(text)}.${didYouMean(text, names) || ` Give one such as ${some}.`}`,
   );
+}
+
+/** What limits a certificate, if the tests call no client of the user's. */
+async function notesOnTests(cwd: string): Promise<Note[]> {
+  const files = await untouchedTests(cwd);
+  if (files.length === 0) return [];
+  const why = `the tests are those that init wrote (${files.join(", ")})`;
+  return [{ what: "your client", why, whatToDo: "Call your client in them." }];
 }
 
 /** What a certificate states about the client and the sandbox. */

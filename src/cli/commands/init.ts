@@ -177,6 +177,19 @@ async function writeClientFiles(
   ];
 }
 
+/** The tests of `init` in a folder that nobody has changed since. */
+export async function untouchedTests(cwd: string): Promise<string[]> {
+  const files = await Promise.all(
+    Object.values(clients).map(async ({ example, test, to }) => {
+      const file = join(cwd, to);
+      const isThere =
+        existsSync(file) && (await packageFile(`examples/${example}/${test}`)).equals(await readFile(file));
+      return isThere ? [to] : [];
+    }),
+  );
+  return files.flat();
+}
+
 async function checkNeeds(kind: ClientKind, { cwd, env, program }: Io): Promise<void> {
   const { needs, files, install } = clients[kind];
   const existing = files.filter((name) => existsSync(join(cwd, name)));

@@ -4,7 +4,7 @@ import { clientEnvironment } from "../../node/client-variables.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "../../node/run-command.js";
 import { parseApiKey, randomLength, sandboxMark } from "../../rules/api-key.js";
 import { SandboxError } from "../../rules/errors.js";
-import { findKeys } from "../../rules/redact.js";
+import { findBase64Keys, findKeys } from "../../rules/redact.js";
 import { quote } from "../../rules/schema/words.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
@@ -131,7 +131,8 @@ export class KeyFinder {
 
   #search(name: OutputName, text: string): void {
     const isFullKey = (key: string) => isFullKeyOf(this.#sandbox, key);
-    if (findKeys(text).some(isFullKey)) this.#places.add(`${name}, line ${this.#streams[name].line}`);
+    if ([...findKeys(text), ...findBase64Keys(text)].some(isFullKey))
+      this.#places.add(`${name}, line ${this.#streams[name].line}`);
   }
 }
 

@@ -4,6 +4,7 @@ import { type Presented, successOutcome } from "../../rules/authorize.js";
 import { isFault, isSuccess, type OutcomeId, outcomeOf } from "../../rules/outcomes.js";
 import { type ApiRequest, hasKeyElsewhere } from "../../rules/request.js";
 import type { KeyEntry } from "../registry.js";
+import type { Observation } from "./counts.js";
 import type { Exchange } from "./exchange.js";
 
 export interface ClientBehavior {
@@ -28,6 +29,8 @@ export interface ObservedCall {
   readonly presented: Presented;
   readonly sha256: string;
   readonly entry: KeyEntry | undefined;
+  /** What the conditions of a run do to it; `undefined` without them. */
+  readonly observed: Observation | undefined;
 }
 
 export const noAdvice: readonly AdviceId[] = Object.freeze([]);

@@ -56,14 +56,20 @@ export interface VariedPoint {
   readonly status: number;
 }
 
-/** What the conditions of a run show with one request of a client. */
+/** How a request came after the last rejection of the run, and whether it waited as the rejection asked for. */
+export interface Arrival {
+  readonly afterMs: number;
+  readonly when: "early" | "in time" | "late";
+}
+
+/** What the conditions of a run show with one request. */
 export interface Observation {
   /** What varied in its response. */
-  readonly points: readonly VariedPoint[];
+  readonly points: VariedPoint[];
   /** Where the request would have ended without the fault, wrong answer or rejection of the run that hit it. */
-  readonly hit?: OutcomeId | undefined;
-  /** The milliseconds since a rejection, if it was accepted although it must not follow. */
-  readonly rewardedAfterMs?: number;
+  hit?: OutcomeId | undefined;
+  /** Of a request with the key of a resend. */
+  arrival?: Arrival | undefined;
   /** The seed that the client's own code sets in place of the run's, and where. */
   readonly pinned?: { readonly seed: number; readonly place?: string | undefined } | undefined;
   /** The name of its sandbox's scenario. */

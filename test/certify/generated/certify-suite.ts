@@ -1,13 +1,14 @@
-import { type CertifyResult, resultOf } from "../../../src/certify/certificate.js";
+import { type CertifyResult, type Finding, resultOf } from "../../../src/certify/certificate.js";
 import { certify } from "../../../src/certify/judge.js";
 import type { CertifyPlan } from "../../../src/certify/plan.js";
-import type { ClientRun, Timeouts, Tools } from "../../../src/certify/run.js";
+import type { RunEnd, Timeouts, Tools } from "../../../src/certify/run.js";
 import { SeenRequests } from "../../../src/certify/seen-requests.js";
 import { nodePlatform } from "../../../src/node/platform.js";
 import { clientReport } from "../../../src/report/report.js";
 import { type RandomStream, randomStream } from "../../../src/rules/seed.js";
 import { conditionedRun } from "../../../src/runs/conditioned-run.js";
 import type { RunConditions } from "../../../src/runs/conditions.js";
+import type { VariedPoint } from "../../../src/sandbox/journal/counts.js";
 import type { SandboxState } from "../../../src/sandbox/sandbox.js";
 import { startSandbox } from "../../../src/sandbox/start.js";
 import { bundledScenarios } from "../../../src/scenario/bundled.js";
@@ -68,6 +69,26 @@ export async function certifySuite(
   return result;
 }
 
+/** The points of a problem that do not break the suite alone: each is tried again with a seed that has it. */
+export async function pointsThatPass(suite: Suite, { points = [], runs }: Finding): Promise<VariedPoint[]> {
+  const passed = await Promise.all(
+    points.map(async (point) => {
+      const { row, status } = point;
+      for (const name of runs) {
+        const conditions = { profile: "varied", rows: [{ row, status }] } as const;
+        const [seed, random] = [Number(name.split(".")[1]), randomStream(1, "again", name)];
+        const run = await runOnce(suite, conditions, { seed, random, number: 2, timeouts: usualTimeouts });
+        const isShown = run.points.some(({ variant }) => variant === point.variant);
+        if (isShown && run.result !== "passed") return [];
+      }
+      return [point];
+    }),
+  );
+  return passed.flat();
+}
+
+const usualTimeouts = { total: 600_000, silent: 600_000 };
+
 interface RunOptions {
   readonly seed: number;
   readonly random: RandomStream;
@@ -79,7 +100,7 @@ async function runOnce(
   suite: Suite,
   conditions: RunConditions,
   { seed, random, number, timeouts: { total, silent } }: RunOptions,
-): Promise<ClientRun> {
+): Promise<RunEnd> {
   const time = createVirtualTime(start);
   const { stopwatch, wall } = time;
   const hook = conditionedRun(conditions);

@@ -36,14 +36,15 @@ export interface Client {
   readonly tries: number;
   /** How often it sends a request while the key is at its limit. */
   readonly limitTries: number;
-  /** Its first pause after a failure; the next ones double. */
+  /** Its first pause after a failure; the next ones double, up to the longest one. */
   readonly pauseMs: number;
+  readonly longestPauseMs: number;
   /** When it stops waiting for a response. */
   readonly timeoutMs: number;
   /** The longest wait that it accepts. */
   readonly longestWaitMs: number;
-  /** How often it sends a request if its key is rejected with this status and code; `hasWorked`: after a response with 200. */
-  readonly triesAfter: (status: 401 | 403, code: string | undefined, hasWorked: boolean) => number;
+  /** How often it sends a request that gets neither a success nor a 429; `hasWorked`: after a response with 200. */
+  readonly triesAfter: (reply: Reply, code: string | undefined, hasWorked: boolean) => number;
   /** After how many milliseconds without a response it sends the request a second time; 0: both at once, and the first success wins. Default: never. */
   readonly hedgeMs?: number;
   /** The only key that is sent again after a rejection. Default: each one. */
@@ -197,7 +198,8 @@ async function tryOnce(
 ): Promise<Step> {
   const orGiveUp = (error: Error, asks?: number): Step => {
     counts.failures += 1;
-    const pauseMs = asks ?? client.pauseMs * 2 ** (counts.failures - 1);
+    const backoffMs = Math.min(client.pauseMs * 2 ** (counts.failures - 1), client.longestPauseMs);
+    const pauseMs = asks ?? backoffMs;
     if (counts.failures >= client.tries || pauseMs > client.longestWaitMs) throw error;
     return { pauseMs };
   };
@@ -216,16 +218,16 @@ async function tryOnce(
   }
 }
 
-const isRejection = (status: number): status is 401 | 403 => status === 401 || status === 403;
+const isRejection = (status: number) => status === 401 || status === 403;
 
 function stepAfter(client: Client, reply: Reply, counts: Counts, hasWorked: boolean): Step {
   const { status } = reply;
   const body = client.parse(reply);
   client.look(reply, body);
   const result = { status, code: body.error?.code, body, waits: counts.limits };
-  if (isRejection(status)) {
+  if (status >= 400 && status !== 429) {
     counts.rejections += 1;
-    return counts.rejections >= client.triesAfter(status, body.error?.code, hasWorked)
+    return counts.rejections >= client.triesAfter(reply, body.error?.code, hasWorked)
       ? { result }
       : { pauseMs: client.pauseMs };
   }
@@ -251,6 +253,7 @@ export function untilNextMinute({ header }: Reply): number {
 
 /** A client without a flaw. */
 export const goodClient: Omit<Client, "tries" | "limitTries" | "pauseMs" | "timeoutMs"> = {
+  longestPauseMs: 4000,
   longestWaitMs: 120_000,
   triesAfter: () => 1,
   secondKeys: {},

@@ -1,4 +1,4 @@
-import type { CertifyResult, Problem } from "../../../src/certify/certificate.js";
+import type { CertifyResult, Finding } from "../../../src/certify/certificate.js";
 import type { Cause, Flaw } from "./flaws.js";
 
 /**
@@ -8,7 +8,7 @@ import type { Cause, Flaw } from "./flaws.js";
 export type Judgment = "passed" | "accused" | "named" | "not judged" | "misnamed" | "silent";
 
 export function judge(certified: CertifyResult, flaw: Flaw | undefined): Judgment {
-  const { verdict, problems, why = "", checks } = certified;
+  const { verdict, problems, why = "", checks, notes } = certified;
   const [first] = problems;
   const isPlain = verdict === "not_judged" && why.includes("in the plain run");
   if (flaw === undefined) return first ? "accused" : verdict === "passed" ? "passed" : "not judged";
@@ -16,14 +16,17 @@ export function judge(certified: CertifyResult, flaw: Flaw | undefined): Judgmen
   if (first?.name.startsWith("varied.") && first.row === undefined) return "not judged";
   if (first !== undefined) return isCauseOf(flaw, causeIn(first)) ? "named" : "misnamed";
   if (isPlain) return flaw.causes.includes("plain") ? "named" : "misnamed";
+  const areOpen = [
+    ...checks.flatMap(({ name, result }) => (result.is === "not judged" ? name : [])),
+    ...notes.map(({ what }) => what),
+  ];
   const isOpen = (cause: Cause) =>
-    checks.some(
-      ({ name, result }) =>
-        result === "not_judged" &&
-        (name.startsWith(cause) ||
-          name.includes("only once") ||
-          (name.startsWith("resends of") && cause.startsWith("resend")) ||
-          (name.startsWith("varied") && cause.startsWith("row"))),
+    areOpen.some(
+      (name) =>
+        name.startsWith(cause) ||
+        name.includes("only once") ||
+        (name.startsWith("resends of") && cause.startsWith("resend")) ||
+        (name.startsWith("varied") && cause.startsWith("row")),
     );
   const isListed = verdict === "not_judged" || flaw.causes.some(isOpen);
   if (!isListed) return "silent";
@@ -35,9 +38,13 @@ export function findingsIn({ problems, verdict, why = "" }: CertifyResult): stri
   return [...problems.map(causeIn), ...(verdict === "not_judged" ? [`not judged: ${why}`] : [])];
 }
 
+/** The problems that neither flaw causes. */
+export const falseIn = ({ problems }: CertifyResult, ...right: readonly Flaw[]): Finding[] =>
+  problems.filter((problem) => !right.some((flaw) => isCauseOf(flaw, causeIn(problem))));
+
 const isCauseOf = ({ causes }: Flaw, cause: string) =>
   causes.some((right) => cause === right || cause.startsWith(`${right}.`));
 
-function causeIn({ row, name }: Problem): string {
+function causeIn({ row, name }: Finding): string {
   return row === undefined ? name : `row ${row}`;
 }

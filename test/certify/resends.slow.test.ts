@@ -1,0 +1,123 @@
+import { expect, test } from "vitest";
+import { certifySuite } from "./generated/certify-suite.js";
+import type { Client } from "./generated/client.js";
+import { goodSuite, type KeyRef, type Suite, type Test } from "./generated/suite.js";
+
+// Which clients send a rejected key again, and which only look like it.
+
+const testOf = (key: KeyRef, more: Partial<Test> = {}): Test => ({
+  key,
+  times: 1,
+  isParallel: false,
+  ...more,
+});
+const others = (["live", "revoked", "wrong-scope", "unknown", "rate-limited"] as const).map((key) =>
+  testOf(key),
+);
+
+/** Certifies the resends of a client whose tests send the default key like this. */
+async function resendsOf(ofKey: readonly Test[], client: Partial<Client> = {}, change: Partial<Suite> = {}) {
+  const suite = { ...goodSuite, tests: [...ofKey, ...others], ...change };
+  const certified = await certifySuite(
+    { ...suite, client: { ...suite.client, ...client } },
+    { label: "resends", only: ["varied", "resend"] },
+  );
+  const results = new Map(certified.checks.map(({ name, result }) => [name, result]));
+  return { ...certified, resultOf: (name: string) => results.get(name) };
+}
+
+const warmUp = { when: "warm-up", key: "active", count: "fixed", max: 1 } as const;
+const times = (count: number, more: Partial<Test> = {}) =>
+  Array.from({ length: count }, () => testOf("active", more));
+const resendsA403: Partial<Client> = { triesAfter: ({ status }) => (status === 403 ? 2 : 1) };
+
+test("what holds names its key and the requests that were rejected", async () => {
+  const { problems, resultOf } = await resendsOf(times(7));
+  expect(problems).toEqual([]);
+  expect(resultOf("resend.401")).toEqual({ is: "held", key: "active", requests: [1, 2, 7], of: 7 });
+  expect(resultOf("resend.403.insufficient_scope")).toMatchObject({ requests: [7], of: 7 });
+  expect(resultOf("resend.429.seconds")).toMatchObject({ requests: [1], of: 7 });
+});
+
+test("a client that sends a 403 again in one of two functions is named, whichever comes last", async () => {
+  const [right, wrong] = [testOf("active"), testOf("active", { client: resendsA403 })];
+  for (const tests of [
+    [right, wrong, right, wrong],
+    [wrong, right, wrong, right],
+  ]) {
+    const { problems } = await resendsOf(tests);
+    expect(problems.map(({ name }) => name)).toEqual(["resend.403.insufficient_scope"]);
+  }
+});
+
+test.each([2, 3, 5])("a correct client that waits as asked, with %i tries, holds", async (limitTries) => {
+  const { resultOf } = await resendsOf(times(2), { limitTries, tries: limitTries });
+  const timed = ["429.seconds", "429.date", "429.without", "503.seconds"];
+  expect(timed.map((name) => resultOf(`resend.${name}`)?.is)).toEqual(timed.map(() => "held"));
+});
+
+test("a client that waits while its tests send the key at the same time holds", async () => {
+  const { problems, resultOf } = await resendsOf([testOf("active", { times: 3, isParallel: true })], {
+    limitTries: 3,
+  });
+  expect(problems).toEqual([]);
+  expect(resultOf("resend.429.seconds")?.is).toBe("held");
+});
+
+test("a client that sends any status but 200 again is named if it sends the key in two tests", async () => {
+  const client: Partial<Client> = { triesAfter: () => 3 };
+  const twice = await resendsOf(times(2), client);
+  expect(twice.problems.map(({ runs }) => runs)).toEqual([["resend.401", "resend.403.insufficient_scope"]]);
+  expect(twice.problems[0]?.sentence).toMatch(/it also sends a 404 again$/);
+  const once = await resendsOf(times(1), client);
+  expect(once.problems).toEqual([]);
+  expect(once.resultOf("resend.401")).toMatchObject({
+    is: "not judged",
+    why: expect.stringMatching(/^after a 401 and a 404 alike, SVC_KEY_ACTIVE was sent again \(req_\w+\)$/),
+  });
+});
+
+test.each<[string, readonly Test[], Partial<Client>, Partial<Suite>]>([
+  ["tests that all wait for a 200", times(2, { polls: true }), {}, {}],
+  ["tests that wait for a 200", [testOf("active", { polls: true }), ...times(2)], {}, {}],
+  ["a warm-up whose response is kept", times(2), { caches: true }, { extras: [warmUp] }],
+  ["a warm-up that is not used", times(2), { limitTries: 3 }, { extras: [{ ...warmUp, max: 2 }] }],
+  ["a runner that repeats tests", times(2), {}, { repeats: 2 }],
+])("%s are no resends", async (_, tests, client, change) => {
+  const { problems } = await resendsOf(tests, client, change);
+  expect(problems).toEqual([]);
+});
+
+test("eight tries with longer and longer pauses are no haste, and eight at once are", async () => {
+  const patient = await resendsOf(times(3), { tries: 8 });
+  expect(patient.resultOf("resend.outage")).toEqual({ is: "held", key: "active" });
+  const hasty = await resendsOf(times(3), { tries: 8, pauseMs: 0 });
+  expect(hasty.problems.map(({ sentence }) => sentence)).toEqual([
+    "Does not pause or give up after a 503: 24 requests for 3 calls with ACTIVE",
+  ]);
+});
+
+test("nothing holds that a run contradicts: a 401 that is sent again if it has a challenge", async () => {
+  const hasChallenge: Client["triesAfter"] = ({ status, header }) =>
+    status === 401 && header("www-authenticate") !== undefined ? 2 : 1;
+  const { problems, resultOf } = await resendsOf(times(2), { triesAfter: hasChallenge });
+  expect(problems).toEqual([]);
+  expect(resultOf("resend.401")).toMatchObject({
+    is: "not judged",
+    why: expect.stringMatching(
+      /^varied\.\d sent SVC_KEY_REVOKED more often than the plain run \([^)]+\), where a 401 .*`WWW-Authenticate`/,
+    ),
+  });
+  expect(resultOf("resend.403.insufficient_scope")?.is).toBe("held");
+});
+
+test("a client that waits out a 429 is not missing its requests when the 429 is replaced, and --allow comes first", async () => {
+  const tests = [...others, testOf("active"), testOf("rate-limited-minute", { client: { limitTries: 2 } })];
+  const ofAnswer = async (allow: readonly string[]) => {
+    const checks = (key: KeyRef) => key !== "rate-limited-minute";
+    const suite = { ...goodSuite, tests, allow, checks, timers: "moves the clock" } as const;
+    const certified = await certifySuite(suite, { label: "answers", only: ["answer.429.per_minute"] });
+    return certified.checks.find(({ name }) => name === "answer.429.per_minute")?.result.is;
+  };
+  expect([await ofAnswer([]), await ofAnswer(["429.per_minute"])]).toEqual(["failed", "allowed"]);
+});
