@@ -1,6 +1,6 @@
 import { exampleOf } from "../api/faults.js";
 import { effectAt, type FaultOutcomeId, whatToDoAfter } from "../rules/fault-effects.js";
-import { type ApiOutcomeId, isSuccess, type OutcomeId } from "../rules/outcomes.js";
+import { type ApiOutcomeId, isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import type { Finding } from "./certificate.js";
 import { type Context, failed, held, type Judged, open, shown } from "./context.js";
 import { againWith, type CertifyPlan, faultsAsked, longestWait } from "./plan.js";
@@ -27,12 +27,13 @@ export async function judgeFaults(context: Context): Promise<Judged[]> {
       return runs.make(fault, { faults: [{ then }], once }, { wait: longestWait });
     }),
   );
-  const failures = hits.filter(hasFailed).filter((run) => run.hits > 0);
+  const failures = hits.filter(hasFailed).filter((run) => run.hits > 0 && !isSecondFailure(run));
   await runs.failAgain(failures);
   const judged = await Promise.all(
     hits.map(async (run, at) => {
       const fault = wanted[at] as FaultOutcomeId;
       if (run === undefined) return open(fault, notMade);
+      if (hasFailed(run) && isSecondFailure(run)) return open(fault, secondFailure);
       return failures.includes(run) ? failed(fault) : judgeSurvival(fault, run, target, context);
     }),
   );
@@ -48,6 +49,19 @@ export async function judgeFaults(context: Context): Promise<Judged[]> {
     ),
   ];
 }
+
+/** Whether a test's own fault, or a limit, came right before the request that was hit: a client may give up then. */
+function isSecondFailure({ sent }: ClientRun): boolean {
+  return sent.some(({ requests }) => {
+    const before = requests[requests.findIndex(({ isHit }) => isHit) - 1];
+    return before !== undefined && (isFault(before.outcome) || outcomeOf(before.outcome).status === 429);
+  });
+}
+
+const secondFailure: Reason = {
+  why: "the command fails, and the request that was hit follows a failure of your own tests",
+  whatToDo: "Send a key that works in a test without a fault or a limit.",
+};
 
 /** Where a fault hits the first request that is idempotent, whose response has a body, and which a test uses. */
 interface FaultTarget {
@@ -123,7 +137,7 @@ const words: Readonly<Record<FaultOutcomeId, string>> = {
 };
 
 const sendAgain =
-  "Send a request that may be sent twice again after a failure, with growing pauses, and give up after a few tries.";
+  "After a failure, send the request again if it may be sent twice: with growing pauses, and a few times at most.";
 
 function faultFinding(failures: readonly ClientRun[], plan: CertifyPlan): Finding {
   const [first] = failures as [ClientRun, ...ClientRun[]];

@@ -1,5 +1,6 @@
-import { runStory, type StepProblem, stepProblems } from "../api/story/run-story.js";
+import { type Difference, differencesOf, runStory } from "../api/story/run-story.js";
 import { isMarked, sandboxMark } from "../rules/api-key.js";
+import type { Problem } from "../rules/schema/problem.js";
 import { type FieldPath, pathText } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { advanceClock } from "../sandbox/operations/operations.js";
@@ -7,7 +8,8 @@ import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import type { Performed, PlayedStep, StoryStep, TimelineResult } from "../sandbox/steps.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import type { FoundPlace } from "../scenario/parse-scenario.js";
-import type { ScenarioMistake, ScenarioProblem } from "../scenario/problems.js";
+import { writtenKeys } from "../scenario/population.js";
+import type { ScenarioProblem, ScenarioProblemCode } from "../scenario/problems.js";
 import { type LoadedScenario, openScenarioFile } from "./files/load-scenario.js";
 import { readBundledScenario } from "./package-files.js";
 import { startInNode } from "./platform.js";
@@ -26,19 +28,19 @@ export async function dryRunProblems(
   return placed(failed, name, placeOf);
 }
 
-function placed(mistakes: readonly ScenarioMistake[], name: string, placeOf: PlaceOf) {
+function placed(problems: readonly Problem<ScenarioProblemCode>[], name: string, placeOf: PlaceOf) {
   return Promise.all(
-    mistakes.slice(0, maxProblems).map(async (one) => problemAt(one, name, await placeOf(one.path))),
+    problems.slice(0, maxProblems).map(async (one) => problemAt(one, name, await placeOf(one.field))),
   );
 }
 
 function problemAt(
-  { code, path, message, hint }: ScenarioMistake,
+  { code, field, message, hint }: Problem<ScenarioProblemCode>,
   file: string,
   found: FoundPlace | undefined,
 ): ScenarioProblem {
   const { file: from = file, ...place } = found ?? {};
-  return { code, path: pathText(path), message, ...(hint !== undefined && { hint }), file: from, ...place };
+  return { code, field: pathText(field), message, ...(hint !== undefined && { hint }), file: from, ...place };
 }
 
 /** Returns the pinned secrets without the mark of a sandbox: each may be a real key, which must not be in a file. */
@@ -46,14 +48,13 @@ export function unmarkedSecrets(
   { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
   placeOf: PlaceOf,
 ): Promise<ScenarioProblem[]> {
-  const unmarked = Object.entries(scenario.organizations ?? {}).flatMap(([organization, { keys = {} }]) =>
-    Object.entries(keys).flatMap(([ref, { secret }]): ScenarioMistake[] => {
-      if (secret === undefined || isMarked(secret)) return [];
+  const unmarked = [...writtenKeys(scenario)].flatMap(
+    ({ ref, path, fields }): Problem<ScenarioProblemCode>[] => {
+      if (fields.secret === undefined || isMarked(fields.secret)) return [];
       const message = `the secret of ${quote(ref)} has no ${sandboxMark} after its prefix, as every key of a sandbox has`;
       const hint = `if it is a real key, rotate it and remove it here. If not, write ${sandboxMark} there, or leave secret out and the seed makes one`;
-      const path = ["organizations", organization, "keys", ref, "secret"];
-      return [{ code: "secret_unmarked", path, message, hint }];
-    }),
+      return [{ code: "secret_unmarked", field: [...path, "secret"], message, hint }];
+    },
   );
   return placed(unmarked, name, placeOf);
 }
@@ -84,17 +85,21 @@ export async function placeInScenario(
   }
 }
 
-export interface PlacedProblem extends StepProblem {
+export interface PlacedDifference extends Difference {
   /** `undefined` if it is in none of the user's files. */
   readonly place: FoundPlace | undefined;
 }
 
-/** Adds to the problems of a step where they are in its file. */
-export function placeProblems(result: PlayedStep, scenario: string, cwd: string): Promise<PlacedProblem[]> {
+/** Adds to the differences of a step where they are in its file. */
+export function placeDifferences(
+  result: PlayedStep,
+  scenario: string,
+  cwd: string,
+): Promise<PlacedDifference[]> {
   return Promise.all(
-    stepProblems(result).map(async (one) => ({
+    differencesOf(result).map(async (one) => ({
       ...one,
-      place: await placeInScenario(scenario, one.path, cwd),
+      place: await placeInScenario(scenario, one.field, cwd),
     })),
   );
 }
@@ -102,7 +107,7 @@ export function placeProblems(result: PlayedStep, scenario: string, cwd: string)
 const maxRequests = 5_000;
 
 /** `open` starts the scenario with a frozen clock. */
-export function dryRunScenario(open: () => SandboxState): ScenarioMistake[] {
+export function dryRunScenario(open: () => SandboxState): Problem<ScenarioProblemCode>[] {
   const sandbox = open();
   const duringStory = timelineResults(sandbox);
   const story = runWholeStory(sandbox);
@@ -129,8 +134,8 @@ function timelineResults(sandbox: SandboxState): readonly TimelineResult[] {
   return results;
 }
 
-function runWholeStory(sandbox: SandboxState): ScenarioMistake[] {
-  const failed: ScenarioMistake[] = [];
+function runWholeStory(sandbox: SandboxState): Problem<ScenarioProblemCode>[] {
+  const failed: Problem<ScenarioProblemCode>[] = [];
   let requests = 0;
   const isShort = ({ request }: StoryStep) => {
     requests += request === undefined ? 0 : (request.repeat ?? 1);
@@ -138,31 +143,36 @@ function runWholeStory(sandbox: SandboxState): ScenarioMistake[] {
   };
   for (const result of runStory(sandbox, isShort)) {
     const { response, performed } = result;
-    const rejected = rejectionMistake(performed);
+    const rejected = rejectionProblem(performed);
     const hint = response === null ? undefined : `the request results in ${response.outcome}`;
-    for (const { at, path, message } of stepProblems(result)) {
+    for (const { at, field, message } of differencesOf(result)) {
       if (at?.startsWith("timeline")) continue;
-      const place = rejected === undefined ? path : path.slice(0, 2);
-      failed.push({ code: "step_fails", path: place, message, hint, ...rejected });
+      const step = rejected === undefined ? field : field.slice(0, 2);
+      failed.push({ code: "step_fails", field: step, message, hint, ...rejected });
     }
   }
   return failed;
 }
 
-function failureOf({ index, step, performed, differences }: TimelineResult): ScenarioMistake | undefined {
-  const path = ["timeline", index];
-  const rejected = step.expect === undefined ? rejectionMistake(performed) : undefined;
-  if (rejected !== undefined) return { code: "step_fails", path, ...rejected };
+function failureOf({
+  index,
+  step,
+  performed,
+  differences,
+}: TimelineResult): Problem<ScenarioProblemCode> | undefined {
+  const field = ["timeline", index];
+  const rejected = step.expect === undefined ? rejectionProblem(performed) : undefined;
+  if (rejected !== undefined) return { code: "step_fails", field, ...rejected };
   const [difference] = differences;
   if (difference === undefined) return undefined;
   const { expected, found } = difference;
   const message = `error: expected ${expected}, found ${found}`;
-  return { code: "step_fails", path: [...path, "expect", "error"], message };
+  return { code: "step_fails", field: [...field, "expect", "error"], message };
 }
 
-function rejectionMistake(
+function rejectionProblem(
   performed: Performed | null,
-): Pick<ScenarioMistake, "message" | "hint"> | undefined {
+): Pick<Problem<ScenarioProblemCode>, "message" | "hint"> | undefined {
   const rejection = performed?.rejection ?? null;
   if (rejection === null) return undefined;
   const hint = `if this is intended, write expect: { error: ${rejection.code} }`;

@@ -31,7 +31,7 @@ type Hash = (text: string) => string;
 interface ScenarioKeyRecord {
   /** What the scenario sets, except what ends the key. */
   readonly record: KeyRecord;
-  readonly given: ScenarioKey;
+  readonly fields: ScenarioKey;
   readonly ends: GivenEnds | undefined;
   readonly shared: Shared;
 }
@@ -63,8 +63,8 @@ function recordsOf(scenario: Scenario, seed: number, sha256: Hash): ScenarioReco
   return {
     seed,
     population: scenario.population,
-    organizations: Array.from(describedOrganizations(scenario), ([ref, given]) =>
-      buildOrganization(ref, given, seed),
+    organizations: Array.from(describedOrganizations(scenario), ([ref, fields]) =>
+      buildOrganization(ref, fields, seed),
     ),
     keys: buildKeys([...describedKeys(scenario)], seed, sha256),
     unknownKey: sha256(unknownSecret(seed)),
@@ -72,13 +72,13 @@ function recordsOf(scenario: Scenario, seed: number, sha256: Hash): ScenarioReco
 }
 
 /** Creates the record of an organization; members that the scenario omits are derived from the seed and the ref. */
-export function buildOrganization(ref: string, given: ScenarioOrganization, seed: number): Organization {
+export function buildOrganization(ref: string, fields: ScenarioOrganization, seed: number): Organization {
   return {
     ref,
-    id: organizationIdOf(ref, given, seed),
-    name: given.name ?? inventOrganizationName(seed, ref, given.type),
-    type: given.type,
-    ...readAccess(given),
+    id: organizationIdOf(ref, fields, seed),
+    name: fields.name ?? inventOrganizationName(seed, ref, fields.type),
+    type: fields.type,
+    ...readAccess(fields),
   };
 }
 
@@ -91,31 +91,31 @@ function buildKeys(described: readonly DescribedKey[], seed: number, sha256: Has
     }
   }
   return described.map((one) => {
-    const { ref, organization, given } = one;
+    const { ref, organization, fields } = one;
     const { replaces, shared } = rotated.get(ref) ?? { replaces: undefined, shared: sharedBy([one]) };
     const record = {
       ref,
       organization,
       ...readSettings(shared.settings, () => inventKeyName(seed, shared.first)),
-      environment: given.environment,
-      legacy: given.legacy ?? (given.secret !== undefined && parseApiKey(given.secret)?.legacy === true),
+      environment: fields.environment,
+      legacy: fields.legacy ?? (fields.secret !== undefined && parseApiKey(fields.secret)?.legacy === true),
       // A key that was created before a snapshot has only its hash.
-      sha256: given.sha256 ?? sha256(secretOf(one, seed)),
-      ...(given.replaced_by !== undefined && { replacedBy: given.replaced_by }),
+      sha256: fields.sha256 ?? sha256(secretOf(one, seed)),
+      ...(fields.replaced_by !== undefined && { replacedBy: fields.replaced_by }),
       ...(replaces !== undefined && { replaces }),
     };
-    return { record, given, ends: readEnds(given), shared };
+    return { record, fields, ends: readEnds(fields), shared };
   });
 }
 
 /** Returns the state of a scenario's key at the start of the clock (epoch milliseconds), from where its durations count. */
 export function startKey(
-  { record, given, ends, shared }: ScenarioKeyRecord,
+  { record, fields, ends, shared }: ScenarioKeyRecord,
   start: number,
   windows: Windows,
   profiled: Profiled,
 ): UsedKey {
-  const { this_minute: thisMinute, today, counted_at: times } = given.usage ?? {};
+  const { this_minute: thisMinute, today, counted_at: times } = fields.usage ?? {};
   const usage = startUsage(windows, start, { thisMinute, today, countedAt: times?.map(instantOf) });
   const ended = ends === undefined ? record : { ...record, ...endsFrom(start, ends) };
   if (profileOf(profiled) !== "varied") return { key: ended, usage };
@@ -147,20 +147,20 @@ interface Shared {
 }
 
 function sharedBy(chain: readonly [DescribedKey, ...DescribedKey[]]): Shared {
-  const usages = chain.map(({ given }) => given.usage ?? {});
+  const usages = chain.map(({ fields }) => fields.usage ?? {});
   const used = {
     perMinute: Math.max(...usages.map(({ this_minute = 0 }) => this_minute)),
     perDay: Math.max(...usages.map(({ this_minute = 0, today = this_minute }) => today)),
   };
-  return { first: chain[0].ref, settings: sharedSettings(chain.map(({ given }) => given)), used };
+  return { first: chain[0].ref, settings: sharedSettings(chain.map(({ fields }) => fields)), used };
 }
 
 /** Returns the rotations with at least two keys, oldest key first. No key replaces two, so a circle has no first key. */
 function rotationsIn(described: readonly DescribedKey[]): [DescribedKey, ...DescribedKey[]][] {
-  const replaced = described.filter(({ given }) => given.replaced_by !== undefined);
-  const replacedBy = new Map(replaced.map((one) => [one.given.replaced_by, one]));
+  const replaced = described.filter(({ fields }) => fields.replaced_by !== undefined);
+  const replacedBy = new Map(replaced.map((one) => [one.fields.replaced_by, one]));
   return described
-    .filter(({ ref, given }) => given.replaced_by === undefined && replacedBy.has(ref))
+    .filter(({ ref, fields }) => fields.replaced_by === undefined && replacedBy.has(ref))
     .map((last) => {
       const chain: [DescribedKey, ...DescribedKey[]] = [last];
       for (let old = replacedBy.get(last.ref); old !== undefined; old = replacedBy.get(old.ref))

@@ -100,5 +100,5 @@ function byOrigin(scenario: Scenario) {
 }
 
 function keysWithSecrets(scenario: Scenario): DescribedKey[] {
-  return [...describedKeys(scenario)].filter(({ given }) => given.sha256 === undefined);
+  return [...describedKeys(scenario)].filter(({ fields }) => fields.sha256 === undefined);
 }

@@ -134,7 +134,7 @@ export function snapshotSandbox(sandbox: SandboxState, now = sandbox.clock.now()
   const timeline = remainingSteps(sandbox.timeline);
   const faults = describeFaults(sandbox.faults);
   const { organizations: _, keys_per_organization: __, ...farmers } = scenario.population ?? {};
-  const described = new Map(Array.from(describedKeys(sandbox.scenario), (one) => [one.ref, one.given]));
+  const described = new Map(Array.from(describedKeys(sandbox.scenario), (one) => [one.ref, one.fields]));
   const organizations: Record<
     string,
     Required<ScenarioOrganization> & { keys: Record<string, ScenarioKey> }

@@ -101,7 +101,8 @@ function stateAtStart(written: Scenario, options: StartOptions & StartContext): 
   const scenario = withOptions(written, options);
   // Another seed may generate a secret or an id that the scenario pins.
   const shared = options.seed === undefined ? [] : sharedValues(scenario);
-  if (shared.length > 0) throw new ScenarioError(shared.map((one) => ({ ...one, path: pathText(one.path) })));
+  if (shared.length > 0)
+    throw new ScenarioError(shared.map((one) => ({ ...one, field: pathText(one.field) })));
   const { seed, start, farmers } = seededIn(options, scenario);
   const endpoints = platform.endpoints(scenario);
   const { profile = "minimal", ...givenAssumptions } = scenario.assumptions ?? {};

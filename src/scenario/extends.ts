@@ -3,7 +3,7 @@ import { mergedByName } from "../rules/schema/json.js";
 import type { Members } from "../rules/schema/messages.js";
 import { isMapping } from "../rules/schema/shape.js";
 import { nearest, quote } from "../rules/schema/words.js";
-import { ScenarioError, type ScenarioMistake, type ScenarioProblemCode } from "./problems.js";
+import { type LocatedProblem, ScenarioError, type ScenarioProblemCode } from "./problems.js";
 import type { AddProblem, ReadScenario, ScenarioText } from "./scenario-text.js";
 
 export interface ExtendsOptions {
@@ -23,7 +23,7 @@ export function resolveExtends(
   if (name === undefined) return own;
   const { place } = own.placeOf(["extends"], "value");
   const fail = (code: ScenarioProblemCode, message: string, hint: string) => {
-    addProblem({ code, path: ["extends"], place, message, hint });
+    addProblem({ code, field: ["extends"], place, message, hint });
     return undefined;
   };
   if (typeof name !== "string" || name === "") {
@@ -37,7 +37,7 @@ export function resolveExtends(
     const loop = [...chain.slice(chain.indexOf(parentFile)), parentFile].join(" → ");
     return fail("extends_loop", `the scenarios extend each other: ${loop}`, "remove one of these extends");
   }
-  const problems: ScenarioMistake[] = [];
+  const problems: LocatedProblem[] = [];
   const written = extended.read((problem) => problems.push(problem));
   // Shows nothing of another file: it may be any file of this machine.
   if (written === undefined ? !extended.startsLikeScenario : written.fields.version !== 1) {

@@ -8,19 +8,19 @@ import { keyRules } from "./checks/keys.js";
 import { stepRules } from "./checks/steps.js";
 import { type ExtendsOptions, resolveExtends } from "./extends.js";
 import { scenarioSchema } from "./format/schema.js";
-import { ScenarioError, type ScenarioMistake, type ScenarioProblem, type SourcePlace } from "./problems.js";
+import { type LocatedProblem, ScenarioError, type ScenarioProblem, type SourcePlace } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
 import type { ReadScenario, ScenarioText } from "./scenario-text.js";
 
 /** Checks the shape of a scenario's fields, then the fields against each other. Throws a `ScenarioError`. */
 export function interpretScenario({ read, file }: ScenarioText, options: ExtendsOptions): Scenario {
-  const diagnostics: ScenarioMistake[] = [];
-  const addProblem = (mistake: ScenarioMistake) => {
-    if (diagnostics.length < maximumProblems) diagnostics.push(mistake);
+  const problems: LocatedProblem[] = [];
+  const addProblem = (problem: LocatedProblem) => {
+    if (problems.length < maximumProblems) problems.push(problem);
   };
   const written = read(addProblem);
   const whole = written && resolveExtends(written, file, options, addProblem);
-  if (whole === undefined) throw new ScenarioError(problemsOf(diagnostics, written, file));
+  if (whole === undefined) throw new ScenarioError(problemsOf(problems, written, file));
   const extensions: [members: Record<string, unknown>, name: string][] = [];
   // A member such as `x-limits` is a place for anchors.
   const isExtension = (name: string, members: Record<string, unknown>) =>
@@ -37,19 +37,19 @@ export function interpretScenario({ read, file }: ScenarioText, options: Extends
     paths.reduce((one, other) => (layerOf(other) < layerOf(one) ? other : one));
   const misshapen = shapeProblems(scenarioSchema, whole.fields, isExtension, spelling);
   for (const [members, name] of extensions) delete members[name];
-  diagnostics.push(...misshapen);
+  problems.push(...misshapen);
   const scenario = whole.fields as unknown as Scenario; // the rules see it only if it has its shape
   if (misshapen.length === 0) {
-    const facts = factsOf(scenario, { spelling, latest, wrong: wrongInto(diagnostics) });
+    const facts = factsOf(scenario, { spelling, latest, wrong: wrongInto(problems) });
     for (const rule of rules) rule(facts);
   }
-  if (diagnostics.length === 0) return scenario;
-  throw new ScenarioError(problemsOf(diagnostics, whole, file));
+  if (problems.length === 0) return scenario;
+  throw new ScenarioError(problemsOf(problems, whole, file));
 }
 
 /** The first problem of each field, sorted by place: first in the scenario's own text, then in the extended ones. */
 function problemsOf(
-  diagnostics: readonly ScenarioMistake[],
+  problems: readonly LocatedProblem[],
   read: ReadScenario | undefined,
   file: string | undefined,
 ): ScenarioProblem[] {
@@ -59,12 +59,13 @@ function problemsOf(
     return place === undefined ? 0 : place.offset + (isExtended ? source.text.length + 1 : 0);
   };
   const ids = new Set<string>();
-  return diagnostics
-    .map((one) => {
-      const { place, depth } = read?.placeOf(one.path, one.pointAt ?? "value") ?? {};
+  return problems
+    .map((problem) => {
+      const { field, pointAt } = problem;
+      const { place, depth } = read?.placeOf(field, pointAt ?? "value") ?? {};
       // Many fields may share a field of an anchor.
-      const name = depth === one.path.length ? one.path.at(-1) : one.path;
-      return { ...one, place: one.place ?? place, name };
+      const name = depth === field.length ? field.at(-1) : field;
+      return { ...problem, place: problem.place ?? place, name };
     })
     .filter(({ name, place }) => {
       const id = JSON.stringify([name, place?.offset, place?.source.file]);
@@ -72,11 +73,11 @@ function problemsOf(
     })
     .sort((one, other) => order(one.place) - order(other.place))
     .slice(0, maximumProblems)
-    .map(({ code, path, message, hint, place }) => {
+    .map(({ code, field, message, hint, place }) => {
       const name = place === undefined ? file : place.source.file;
       return {
         code,
-        path: pathText(path),
+        field: pathText(field),
         message,
         ...(hint !== undefined && { hint }),
         ...(name !== undefined && { file: name }),

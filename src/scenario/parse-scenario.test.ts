@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { problemsIn, problemsOf } from "../../test/support/problems-of.js";
@@ -30,8 +31,8 @@ test.each([
   ["after: 0s, say: Wait.", ["story[0].after"]],
   ["after: 1s, say: Wait.", []],
   ["advance: 0s", ["story[0].advance"]],
-])("a step of a story waits or advances, or is wrong: %s", (step, paths) => {
-  expect(problemsOf(`${base}story: [{ ${step} }]\n`).map(({ path }) => path)).toEqual(paths);
+])("a step of a story waits or advances, or is wrong: %s", (step, fields) => {
+  expect(problemsOf(`${base}story: [{ ${step} }]\n`).map(({ field }) => field)).toEqual(fields);
 });
 
 describe("a text", () => {
@@ -156,6 +157,21 @@ organizations:
     ]);
   });
 
+  test("takes two files of one name in two folders for two files", () => {
+    const texts: Readonly<Record<string, string>> = {
+      "a/base.yaml": "version: 1\nextends: ../base.yaml\nseed: 6\n",
+      "base.yaml": base,
+    };
+    const scenario = parseScenario("version: 1\nextends: ../base.yaml\n", {
+      file: "a/b/base.yaml",
+      load(name, from = "") {
+        const file = posix.join(posix.dirname(from), name);
+        return { text: texts[file] as string, file };
+      },
+    });
+    expect(scenario).toEqual({ ...parseScenario(base), seed: 6 });
+  });
+
   test("reports what is wrong in the other file there", () => {
     const problems = problemsIn(() =>
       parseScenario("version: 1\nextends: bad\n", {
@@ -208,8 +224,8 @@ describe("a scenario given as an object", () => {
       checkScenario({ version: 1, organizations: { bank: { type: "banc", colour: 1 } } }),
     );
     expect(error).toMatchObject([
-      { path: "organizations.bank.type", code: "bad_choice" },
-      { path: "organizations.bank.colour", code: "unknown_field" },
+      { field: "organizations.bank.type", code: "bad_choice" },
+      { field: "organizations.bank.colour", code: "unknown_field" },
     ]);
     expect(error[0]).not.toHaveProperty("line");
   });
@@ -230,7 +246,7 @@ describe("a scenario given as an object", () => {
     expect(problemsIn(() => checkScenario(inside)).map(({ code }) => code)).toContain("too_deep");
     const date = { version: 1, clock: { now: new Date() }, organizations: { bank: { type: "bank" } } };
     expect(problemsIn(() => checkScenario(date))).toMatchObject([
-      { code: "not_plain_data", path: "clock.now" },
+      { code: "not_plain_data", field: "clock.now" },
     ]);
     const proto = JSON.parse(
       '{ "version": 1, "__proto__": { "seed": 1 }, "organizations": { "bank": { "type": "bank" } } }',
@@ -272,7 +288,7 @@ test.each([
 test("a fault ends after it starts, a wait is an hour at most, and a body goes with a status and what fits it", () => {
   const codes = (fault: string) =>
     problemsOf(`version: 1\norganizations: { bank: { type: bank } }\nfaults: [{ ${fault} }]\n`).map(
-      ({ code, path }) => `${path}: ${code}`,
+      ({ code, field }) => `${field}: ${code}`,
     );
   expect(codes("when: { after: 1m, until: 2m }, then: { latency: 60m }")).toEqual([]);
   expect(codes("when: { after: 1m, until: 1m }, then: { latency: 60m }")).toEqual([
@@ -283,7 +299,7 @@ test("a fault ends after it starts, a wait is an hour at most, and a body goes w
   // biome-ignore lint/suspicious/noThenProperty: a fault of the scenario format
   const later = { when: { after: "1m", until: "1m" }, then: { hang: true } } as const;
   expect(faultProblems([later], { refs: {} as never, scenario: {}, now: 0 })).toMatchObject([
-    { code: "fault_contradiction", path: ["faults", 0, "when", "until"] },
+    { code: "fault_contradiction", field: ["faults", 0, "when", "until"] },
   ]);
 });
 

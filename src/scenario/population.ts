@@ -1,4 +1,5 @@
 import { environments, type KeyRecord, prefixOf, randomLength, sandboxMark } from "../rules/api-key.js";
+import type { FieldPath } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { base62From, defaultSeed, type RandomStream, randomStream, uuidFrom } from "../rules/seed.js";
 import type { Scenario } from "./scenario.generated.js";
@@ -11,13 +12,24 @@ export type ScenarioKey = NonNullable<ScenarioOrganization["keys"]>[string];
 export interface DescribedKey {
   readonly ref: string;
   readonly organization: string;
-  readonly given: ScenarioKey;
+  readonly fields: ScenarioKey;
+}
+
+/** A key that the scenario itself has, with the place of its fields. */
+export interface WrittenKey extends DescribedKey {
+  readonly path: FieldPath;
+}
+
+export function* writtenKeys({ organizations = {} }: Scenario): Generator<WrittenKey> {
+  for (const [organization, { keys = {} }] of Object.entries(organizations))
+    for (const [ref, fields] of Object.entries(keys))
+      yield { ref, organization, path: ["organizations", organization, "keys", ref], fields };
 }
 
 /** The organizations of a scenario by ref, in order; a population's are without their keys. */
 export function* describedOrganizations(
   scenario: Scenario,
-): Generator<readonly [ref: string, given: ScenarioOrganization]> {
+): Generator<readonly [ref: string, fields: ScenarioOrganization]> {
   yield* Object.entries(scenario.organizations ?? {});
   const { organizations, keysEach } = populationOf(scenario);
   for (let number = 1; number <= organizations; number++) {
@@ -25,17 +37,16 @@ export function* describedOrganizations(
   }
 }
 
+/** The keys of a scenario in order, its population's after its own. */
 export function* describedKeys(scenario: Scenario): Generator<DescribedKey> {
-  for (const [organization, { keys = {} }] of Object.entries(scenario.organizations ?? {})) {
-    for (const [ref, given] of Object.entries(keys)) yield { ref, organization, given };
-  }
+  yield* writtenKeys(scenario);
   const { organizations, keysEach } = populationOf(scenario);
   for (let number = 1; number <= organizations; number++) {
     const organization = populatedRef(number);
     for (let key = 1; key <= keysEach; key++) {
       // Test, live, test …: of ten keys, five are active in each environment, the maximum of R32.
       const settings = environmentsInTurn[(key - 1) % environmentsInTurn.length] as ScenarioKey;
-      yield { ref: `${organization}-key-${key}`, organization, given: settings };
+      yield { ref: `${organization}-key-${key}`, organization, fields: settings };
     }
   }
 }
@@ -96,13 +107,13 @@ export function unknownSecret(seed: number): string {
   return deriveSecret(seed, { ref: "no such key", environment: "test", legacy: false });
 }
 
-export function secretOf({ ref, given }: DescribedKey, seed: number): string {
-  if (given.secret !== undefined) return given.secret;
-  return deriveSecret(seed, { ref, environment: given.environment, legacy: given.legacy ?? false });
+export function secretOf({ ref, fields }: DescribedKey, seed: number): string {
+  if (fields.secret !== undefined) return fields.secret;
+  return deriveSecret(seed, { ref, environment: fields.environment, legacy: fields.legacy ?? false });
 }
 
-export function organizationIdOf(ref: string, given: ScenarioOrganization, seed: number): string {
-  return given.id ?? uuidFrom(randomStream(seed, "organization.id", ref));
+export function organizationIdOf(ref: string, fields: ScenarioOrganization, seed: number): string {
+  return fields.id ?? uuidFrom(randomStream(seed, "organization.id", ref));
 }
 
 interface Derivable {
@@ -115,16 +126,18 @@ interface Derivable {
 /** Finds each pinned secret and id that another key or organization has, pinned or derived from the seed (R12). */
 export function sharedValues(scenario: Scenario) {
   const { seed = defaultSeed } = scenario;
-  const written = Object.values(scenario.organizations ?? {});
+  const isPinned =
+    Object.values(scenario.organizations ?? {}).some(({ id }) => id !== undefined) ||
+    [...writtenKeys(scenario)].some(({ fields }) => fields.secret !== undefined);
   // Comparing derives those of the whole population.
-  if (!written.some(({ id, keys = {} }) => id ?? Object.values(keys).some(({ secret }) => secret))) return [];
+  if (!isPinned) return [];
   const keys = Array.from(describedKeys(scenario), (one): Derivable => {
     const path = ["organizations", one.organization, "keys", one.ref];
-    return { ref: one.ref, path, pinned: one.given.secret, value: () => secretOf(one, seed) };
+    return { ref: one.ref, path, pinned: one.fields.secret, value: () => secretOf(one, seed) };
   });
-  const organizations = Array.from(describedOrganizations(scenario), ([ref, given]): Derivable => {
-    const value = () => organizationIdOf(ref, given, seed);
-    return { ref, path: ["organizations", ref], pinned: given.id, value };
+  const organizations = Array.from(describedOrganizations(scenario), ([ref, fields]): Derivable => {
+    const value = () => organizationIdOf(ref, fields, seed);
+    return { ref, path: ["organizations", ref], pinned: fields.id, value };
   });
   keys.push({ ref: "unknown", path: [], pinned: undefined, value: () => unknownSecret(seed) });
   return [
@@ -142,6 +155,6 @@ function sharedIn<const Code>(values: readonly Derivable[], code: Code, inWords:
     const owner = owners.get(value);
     owners.set(value, owner ?? ref);
     const hint = "give each its own, or remove it and the seed generates one";
-    return owner === undefined ? [] : [{ code, path, message: inWords(quote(owner)), hint }];
+    return owner === undefined ? [] : [{ code, field: path, message: inWords(quote(owner)), hint }];
   });
 }

@@ -33,7 +33,7 @@ test("the error is a SandboxError with the code scenario_invalid and the problem
   expect(error.code).toBe("scenario_invalid");
   expect(error.problems[0]).toEqual({
     code: "unknown_field",
-    path: "organizations.bank.keys.main.limits.perMinute",
+    field: "organizations.bank.keys.main.limits.perMinute",
     message: 'unknown field "perMinute" in organizations.bank.keys.main.limits',
     hint: 'did you mean "per_minute"?',
     line: 6,

@@ -1,6 +1,6 @@
 import { isSandboxError, SandboxError } from "../rules/errors.js";
 import { redactKeys, redactValue } from "../rules/redact.js";
-import type { ShapeProblem as Mistake } from "../rules/schema/messages.js";
+import type { Problem } from "../rules/schema/problem.js";
 import { charactersOf, escapeControls, textWidth } from "../rules/terminal-text.js";
 
 /** The code of each problem of a scenario; a closed list, stable for callers. */
@@ -73,7 +73,7 @@ export type ScenarioProblemCode = (typeof problemCodes)[number];
 export interface ScenarioProblem {
   readonly code: ScenarioProblemCode;
   /** The field, as in `organizations.harvest-bank.keys.active.state`; empty for the scenario as a whole. */
-  readonly path: string;
+  readonly field: string;
   readonly message: string;
   readonly hint?: string;
   readonly file?: string;
@@ -87,7 +87,8 @@ export interface ScenarioProblem {
   readonly caret?: string;
 }
 
-export interface ScenarioMistake extends Mistake<ScenarioProblemCode> {
+/** A problem whose place may be known where it was found. */
+export interface LocatedProblem extends Problem<ScenarioProblemCode> {
   readonly place?: SourcePlace | undefined;
 }
 
@@ -115,7 +116,7 @@ export class ScenarioError extends SandboxError {
 export function formatProblem(problem: Omit<ScenarioProblem, "code">): string {
   const { file = unnamedScenario, line, column, source, caret, message, hint } = problem;
   const place = [file, line, column].filter((part) => part !== undefined).join(":");
-  const field = line === undefined && problem.path !== "" ? `${problem.path}: ` : "";
+  const field = line === undefined && problem.field !== "" ? `${problem.field}: ` : "";
   const lines = [`${place}: ${field}${message}`];
   const nothingToSee = source === undefined || source.trim() === "";
   if (!nothingToSee && caret !== undefined) lines.push(`  ${source}`, `  ${caret}`);

@@ -1,8 +1,8 @@
 import type { Members } from "../rules/schema/messages.js";
 import type { FieldPath } from "../rules/schema/shape.js";
-import type { ScenarioMistake, SourcePlace } from "./problems.js";
+import type { LocatedProblem, SourcePlace } from "./problems.js";
 
-export type AddProblem = (mistake: ScenarioMistake) => void;
+export type AddProblem = (mistake: LocatedProblem) => void;
 
 /** A scenario as it is written, in a text or as a value; it is read once. */
 export interface ScenarioText {

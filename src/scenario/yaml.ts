@@ -25,7 +25,7 @@ import { scenarioLimits } from "./format/fields.js";
 import { withMerges } from "./merge-keys.js";
 import { createSource, isOfSecret, placeAt } from "./places.js";
 import { readPlain } from "./plain-data.js";
-import type { ScenarioMistake, ScenarioProblemCode, SourceText, TextRange } from "./problems.js";
+import type { LocatedProblem, ScenarioProblemCode, SourceText, TextRange } from "./problems.js";
 import type { AddProblem, ReadScenario, ScenarioText } from "./scenario-text.js";
 import { syntaxProblem } from "./syntax-problem.js";
 
@@ -53,7 +53,7 @@ const options = {
 export function scenarioText(text: string, file: string | undefined): ScenarioText {
   const source = createSource(text, file);
   const startsLikeScenario = /^(?:\{\s*)?["']?version["']?\s*:\s*1\b/m.test(source.text);
-  const problems: ScenarioMistake[] = [];
+  const problems: LocatedProblem[] = [];
   let scenario: ReadScenario | undefined;
   let isRead = false;
   return {
@@ -77,25 +77,25 @@ function readYaml(source: SourceText, addProblem: AddProblem): ReadScenario | un
   const placeOf: ReadScenario["placeOf"] = (path, pointAt) => placeIn(tree, source, path, pointAt);
   // `readPlain` counts and copies repeated aliases. A text without them has its own limit of parts.
   const repeats = { message: "the aliases (*) repeat too much", hint: repeatLess };
-  const addAtPath: AddProblem = (diagnostic) =>
+  const addAtPath: AddProblem = (problem) =>
     addProblem({
-      ...diagnostic,
-      ...(diagnostic.code === "too_large" && tree.targets.size > 0 && repeats),
-      place: placeOf(diagnostic.path, diagnostic.pointAt ?? "value").place,
+      ...problem,
+      ...(problem.code === "too_large" && tree.targets.size > 0 && repeats),
+      place: placeOf(problem.field, problem.pointAt ?? "value").place,
     });
   const wrong = tree.merges.find(({ value }) => !mergedNodes(tree, value).every(isMap));
   if (wrong !== undefined) {
     const place = placeAt(source, wrong.value?.range?.[0] ?? wrong.key.range?.[0] ?? 0);
     const message = "<< merges only mappings";
     const hint = "write <<: *name, and mark a mapping above with &name";
-    addProblem({ code: "wrong_type", path: [], message, hint, place });
+    addProblem({ code: "wrong_type", field: [], message, hint, place });
     return undefined;
   }
   const maxParts = scenarioLimits.parts;
   const value = withMerges(tree.document.toJS({ maxAliasCount: -1 }), maxParts);
   if (value === undefined) {
     const message = `the merge keys (<<) of the scenario copy more than ${maxParts} fields`;
-    addProblem({ code: "too_large", path: [], message, hint: "merge less", place: placeAt(source, 0) });
+    addProblem({ code: "too_large", field: [], message, hint: "merge less", place: placeAt(source, 0) });
     return undefined;
   }
   const fields = readPlain(value, addAtPath, maxParts);
@@ -117,7 +117,7 @@ function readNodes(source: SourceText, addProblem: AddProblem): Tree | undefined
   const addAt: AddAt = (code, offset, message, hint) => {
     // A text with duplicate fields can still be read and checked.
     isFine &&= code === "duplicate_field";
-    addProblem({ code, path: [], message, hint, place: placeAt(source, offset) });
+    addProblem({ code, field: [], message, hint, place: placeAt(source, offset) });
     return undefined;
   };
   const { text } = source;

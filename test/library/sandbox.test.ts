@@ -74,7 +74,7 @@ describe("the clock", () => {
     const clock = { now: late };
     expect(() => createSandbox({ scenario: { ...scenario, clock } })).toThrow(
       expect.objectContaining({
-        problems: [expect.objectContaining({ code: "out_of_range", path: "clock.now" })],
+        problems: [expect.objectContaining({ code: "out_of_range", field: "clock.now" })],
       }),
     );
     const last = createSandbox({ scenario, now: "9999-12-24T23:59:59.999Z", frozen: true });

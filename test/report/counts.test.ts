@@ -169,6 +169,25 @@ test("merged reports sum all counts, cover what any run covers, and name each sc
   expect(mergeReports([other]).endpoints[0]).toMatchObject({ requests: 1, covered: false });
 });
 
+test("merged reports have only members that they merge, and none that a newer version adds", () => {
+  const sandbox = open("key-states")();
+  const apiKey = scenarioSecrets(sandbox).revoked;
+  for (let sent = 0; sent < 2; sent++) handle(sandbox, asked({ apiKey, traits: ["key in query"] }));
+  const report = clientReport(sandbox);
+  const newer = <Row>(row: Row): Row => ({ ...row, lastAt: "2026-03-02T09:00:00.000Z" });
+  const later = newer({
+    ...report,
+    outcomes: report.outcomes.map(newer),
+    endpoints: report.endpoints.map(newer),
+    advice: report.advice.map(newer),
+    repeats: report.repeats.map(newer),
+  });
+  const merged = mergeReports([later, later]);
+  for (const list of [merged.outcomes, merged.endpoints, merged.advice, merged.repeats])
+    expect(list.length).toBeGreaterThan(0);
+  expect(merged).toEqual(mergeReports([report, report]));
+});
+
 test("a report counts the lines of output with keys, and names the first five", () => {
   const sandbox = open("key-states")();
   const keysInOutput = Array.from({ length: 6 }, (_, index) => `line ${index}`);

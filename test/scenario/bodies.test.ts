@@ -11,7 +11,7 @@ function problemsOf(read: () => unknown) {
     return [];
   } catch (error) {
     if (!(error instanceof ScenarioError)) throw error;
-    return error.problems.map(({ code, path, line, column }) => [code, path, line, column]);
+    return error.problems.map(({ code, field, line, column }) => [code, field, line, column]);
   }
 }
 

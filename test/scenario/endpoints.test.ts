@@ -10,7 +10,7 @@ function problemsOf(endpoints: string, before = "version: 1\n", load?: Parameter
     return [];
   } catch (error) {
     if (!(error instanceof ScenarioError)) throw error;
-    return error.problems.map(({ code, path, line, message, hint }) => [code, path, line, message, hint]);
+    return error.problems.map(({ code, field, line, message, hint }) => [code, field, line, message, hint]);
   }
 }
 
@@ -129,7 +129,7 @@ function placesIn(...texts: readonly string[]) {
     return parseScenario(texts[0] ?? "", { file: "0", load }) && [];
   } catch (error) {
     if (!(error instanceof ScenarioError)) throw error;
-    return error.problems.map(({ path, file, line }) => [path, file, line]);
+    return error.problems.map(({ field, file, line }) => [field, file, line]);
   }
 }
 

@@ -53,7 +53,7 @@ test("a scenario has at most 100,000 keys with its population; keys that a snaps
   expect(problemsOf(100_000, { made: { environment: "test", sha256: "a".repeat(64) } })).toEqual([]);
   expect(problemsOf(100_000, { main: { environment: "test" } })).toMatchObject([
     {
-      ...{ code: "too_many_keys", path: "population" },
+      ...{ code: "too_many_keys", field: "population" },
       message: "the scenario has 100001 keys; the maximum is 100000",
     },
   ]);

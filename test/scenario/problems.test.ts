@@ -61,12 +61,12 @@ test.each([
     "organizations:\n  bank:\n    type: bank\n    keys:\n      a:\n        environment: test\n        secret: |\n          SVC_test_sbx1234\n",
   ],
   ["clock.now", "clock:\n  now: >\n    2026-03-02T09:00:00Z\n"],
-])("%s is one line, and the hint for a line end is the block without it", (path, members) => {
+])("%s is one line, and the hint for a line end is the block without it", (field, members) => {
   const text = `version: 1\n${members}`;
-  const problem = problemsOf(text).find((one) => one.path === path);
+  const problem = problemsOf(text).find((one) => one.field === field);
   expect(problem).toMatchObject({ hint: expect.stringContaining(">- or |-") });
   const corrected = problemsOf(text.replace(/([>|])\n/, "$1-\n"));
-  expect(corrected.filter((one) => one.path === path && one.code !== "unknown_key_ref")).toEqual([]);
+  expect(corrected.filter((one) => one.field === field && one.code !== "unknown_key_ref")).toEqual([]);
 });
 
 test("no hint offers a field that only snapshots write", () => {

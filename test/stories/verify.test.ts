@@ -179,7 +179,7 @@ bad.yaml: step 2 of 3 failed, 1 step not reached (… ms)
     });
     expect(second.steps[1].differences[1]).toEqual({
       ...{ at: "body.error.message", expected: '"Nothing."', found: '"A valid API key is required."' },
-      ...{ path: "story[1].expect.body.error.message", place: { file: "bad.yaml", line: 16, column: 33 } },
+      ...{ field: "story[1].expect.body.error.message", place: { file: "bad.yaml", line: 16, column: 33 } },
     });
     expect(third).toMatchObject({ passed: false, problems: [{ code: "unsupported_version" }], steps: [] });
   });

@@ -64,27 +64,27 @@ export function errorCodeOf(response: StoryResponse): string | null {
   return typeof code === "string" ? code : null;
 }
 
-/** A problem of a step, and the field of the scenario that it contradicts. */
-export interface StepProblem {
+/** How a step differs from its expectation, and the field of the scenario that it contradicts. */
+export interface Difference {
   /** `status`, `body.data.usage.today`, …; `null` if the step could not run. */
   readonly at: string | null;
   readonly expected: string | null;
   readonly found: string | null;
   readonly message: string;
-  readonly path: FieldPath;
+  readonly field: FieldPath;
 }
 
-export function stepProblems({ number, failure, differences }: PlayedStep): StepProblem[] {
+export function differencesOf({ number, failure, differences }: PlayedStep): Difference[] {
   const step = ["story", number - 1];
-  const problems: StepProblem[] = [];
+  const all: Difference[] = [];
   if (failure !== null) {
-    problems.push({ at: null, expected: null, found: null, message: failure.message, path: step });
+    all.push({ at: null, expected: null, found: null, message: failure.message, field: step });
   }
   for (const { at, expected, found } of differences) {
     const message = `${at}: expected ${expected}, found ${found}`;
-    problems.push({ at, expected, found, message, path: requestTarget(at, step) });
+    all.push({ at, expected, found, message, field: requestTarget(at, step) });
   }
-  return problems;
+  return all;
 }
 
 // A member name with a dot cannot be followed; the path then leads to its parent.

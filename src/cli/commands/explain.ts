@@ -25,6 +25,7 @@ import { isoOf } from "../../rules/time.js";
 import { fingerprintFor } from "../../sandbox/secrets.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import { isReserved, reservedKeyRefs } from "../../scenario/format/fields.js";
+import { writtenKeys } from "../../scenario/population.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { declareCommand } from "../command.js";
 import { usageError } from "../exit-codes.js";
@@ -288,9 +289,7 @@ async function explainKey(word: string, keys: KeySource, program: string): Promi
 function unknownKey(word: string, { refs, scenario, url }: KeySource, program: string): SandboxError {
   // Also for the outcome that the key of this name ends on.
   const keyStates: Scenario = bundledScenarios["key-states"];
-  const isBundled = Object.values(keyStates.organizations ?? {}).some(({ keys = {} }) =>
-    Object.hasOwn(keys, word),
-  );
+  const isBundled = [...writtenKeys(keyStates)].some(({ ref }) => ref === word);
   const hint = didYouMean(word.replace(/^\d{3}\./, ""), [...refs, ...reservedKeyRefs]);
   const list = url === null ? `List its keys with \`${program} keys ${scenario}\`` : "Name one of its keys";
   const whatToDo = isBundled

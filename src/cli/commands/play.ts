@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { runStory, stepJson } from "../../api/story/run-story.js";
 import { actionSentences, clockSentence, timeInWords } from "../../api/story/step-text.js";
-import { type PlacedProblem, placeProblems } from "../../node/dry-run.js";
+import { type PlacedDifference, placeDifferences } from "../../node/dry-run.js";
 import { pluralize, shellWord } from "../../report/plain-text.js";
 import { parseApiKey, prefixOf, sandboxMark } from "../../rules/api-key.js";
 import { effectAt } from "../../rules/fault-effects.js";
@@ -88,7 +88,7 @@ async function playAll(sandbox: SandboxState, name: string, pauses: Pauses, call
   let earlier: PlayedStep | undefined;
   for (const result of runStory(sandbox)) {
     if (!isAsExpected(result)) unexpected += 1;
-    const problems = await placeProblems(result, name, io.cwd);
+    const problems = await placeDifferences(result, name, io.cwd);
     const prose = stepProse(result, problems, sandbox, io.stdout.style(), earlier);
     steps = result.number;
     if (result.response !== null) earlier = result;
@@ -179,7 +179,7 @@ function openingProse({ name, scenario, clock }: SandboxState, outline: string, 
 /** Describes a step as a narrator, with what happened in between. `earlier` is the last step before it with a response. */
 function stepProse(
   result: PlayedStep,
-  problems: readonly PlacedProblem[],
+  problems: readonly PlacedDifference[],
   sandbox: SandboxState,
   style: Style,
   earlier?: PlayedStep,
@@ -221,7 +221,7 @@ function actionLines(before: string, action: StepAction, performed: Performed, {
   return [palette.yellow(text), palette.dim(prose(rejection.message))];
 }
 
-function stepProblemLines(problems: readonly PlacedProblem[], { palette, isTerminal }: Style): string[] {
+function stepProblemLines(problems: readonly PlacedDifference[], { palette, isTerminal }: Style): string[] {
   const mark = isTerminal ? "✗ " : "";
   return problems.flatMap(({ at, message, place }) => {
     const what = at === null ? "This step cannot run" : "Unexpected result";

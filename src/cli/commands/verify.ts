@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { runStory, stepJson } from "../../api/story/run-story.js";
-import { type PlacedProblem, placeProblems } from "../../node/dry-run.js";
+import { type PlacedDifference, placeDifferences } from "../../node/dry-run.js";
 import { type LoadedScenario, loadScenario } from "../../node/files/load-scenario.js";
 import { nodePlatform } from "../../node/platform.js";
 import { alignColumns, pluralize } from "../../report/plain-text.js";
@@ -171,7 +171,7 @@ interface VerifiedStory {
   /** The steps that ran; the last one may have failed. */
   readonly results: readonly PlayedStep[];
   readonly stepCount: number;
-  readonly problems: readonly PlacedProblem[];
+  readonly problems: readonly PlacedDifference[];
   readonly durationMs: number;
 }
 
@@ -194,7 +194,7 @@ async function verifyStory(
     if (!isAsExpected(result)) break;
   }
   const last = results.at(-1);
-  const problems = last === undefined ? [] : await placeProblems(last, name, cwd);
+  const problems = last === undefined ? [] : await placeDifferences(last, name, cwd);
   return {
     name,
     // A scenario without a story tests nothing.
@@ -222,10 +222,10 @@ function verifiedJson(story: VerifiedStory): unknown {
   });
 }
 
-function judgedJson(result: PlayedStep, problems: readonly PlacedProblem[]) {
-  const placed = problems.map(({ message: _, path, place, ...difference }) => ({
+function judgedJson(result: PlayedStep, problems: readonly PlacedDifference[]) {
+  const placed = problems.map(({ message: _, field, place, ...difference }) => ({
     ...difference,
-    path: pathText(path),
+    field: pathText(field),
     place: place === undefined ? null : { file: place.file ?? null, line: place.line, column: place.column },
   }));
   return {
@@ -277,12 +277,12 @@ function stepTable({ name, seed, startedAt, results }: VerifiedStory, style: Sty
   ];
 }
 
-function problemText({ message, path, place }: PlacedProblem, { name, results }: VerifiedStory): string {
+function problemText({ message, field, place }: PlacedDifference, { name, results }: VerifiedStory): string {
   // Without a place, the file and the field must do.
   const text = formatProblem({
     ...place,
     file: place?.file ?? name,
-    path: pathText(path),
+    field: pathText(field),
     message: `step ${results.length}: ${message}`,
   });
   return printable(text);

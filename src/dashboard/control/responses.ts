@@ -77,7 +77,7 @@ export type ShownScenario = {
   readonly description: string;
   readonly running: boolean;
 };
-export type TextProblem = {
+export type ShownProblem = {
   readonly line: number | null;
   readonly column: number | null;
   readonly level: "error" | "warning";

@@ -1,6 +1,6 @@
 import { call, fetchControl } from "../control/call.js";
 import { useData } from "../control/data.js";
-import type { TextProblem } from "../control/responses.js";
+import type { ShownProblem } from "../control/responses.js";
 import { Shared, useShared } from "../control/shared.js";
 import { Button, lossOfState, Read, RejectionText, useActions, useOffline } from "../elements/action.js";
 import { saveFile } from "../elements/copy.js";
@@ -10,7 +10,7 @@ interface ChosenFile {
   readonly name: string;
   readonly content: Blob;
   readonly text: string;
-  readonly problems: readonly TextProblem[];
+  readonly problems: readonly ShownProblem[];
 }
 
 /** A checked file from the reader's disk, shown in place of the running scenario until it is loaded or canceled. */

@@ -1,13 +1,7 @@
 import { SandboxError } from "../errors.js";
 import { redactEncoded, redactKeys } from "../redact.js";
-import {
-  expectedOf,
-  inWords,
-  type Members,
-  type Mistake,
-  type ShapeProblem,
-  type Spelling,
-} from "./messages.js";
+import { expectedOf, inWords, type Members, type Mistake, type Spelling } from "./messages.js";
+import type { Problem } from "./problem.js";
 import {
   type FieldPath,
   isMapping,
@@ -16,6 +10,7 @@ import {
   pathText,
   type RecordKind,
   type Shape,
+  type ShapeCode,
   shapeOf,
   type ValueOf,
 } from "./shape.js";
@@ -27,11 +22,11 @@ export function shapeProblems(
   value: unknown,
   isExtra?: IsExtra,
   spelling: Spelling = () => undefined,
-): ShapeProblem[] {
+): Problem<ShapeCode>[] {
   const problems = mistakesIn(shape, value, isExtra).map((one) => inWords(one, shape, spelling));
   // A misspelled field is not also missing.
   const suggested = new Set(problems.map(({ suggestion }) => suggestion && pathText(suggestion)));
-  return problems.filter(({ code, path }) => code !== "missing_field" || !suggested.has(pathText(path)));
+  return problems.filter(({ code, field }) => code !== "missing_field" || !suggested.has(pathText(field)));
 }
 
 /** A copy of a value of this shape; throws `validation_failed` with each mistake in `details.fields`. */
@@ -74,10 +69,10 @@ function shownName(path: FieldPath): string {
 /** The error for an invalid value outside of scenarios, with each field's problem in `details.fields`. */
 export function validationError(
   failure: string,
-  diagnostics: readonly Pick<ShapeProblem, "path" | "message" | "hint">[],
+  wrong: readonly Pick<Problem, "field" | "message" | "hint">[],
 ): SandboxError {
-  const problems = diagnostics.map(({ path, message, hint }) => [
-    redactKeys(path.join(".")) || "body",
+  const problems = wrong.map(({ field, message, hint }) => [
+    redactKeys(field.join(".")) || "body",
     redactKeys(hint === undefined ? message : `${message}: ${hint}`),
   ]);
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";

@@ -1,4 +1,5 @@
 import aliases from "./aliases.json" with { type: "json" };
+import type { Problem } from "./problem.js";
 import {
   type ChoiceKind,
   type FieldPath,
@@ -29,12 +30,8 @@ export interface Mistake {
 
 export type Members = Readonly<Record<string, unknown>>;
 
-export interface ShapeProblem<Code extends string = ShapeCode> {
-  readonly code: Code;
-  readonly path: FieldPath;
-  readonly message: string;
-  readonly hint?: string | undefined;
-  readonly pointAt?: "key" | "value";
+/** A problem of one part; `suggestion` is the field that was probably meant. */
+interface WordedMistake extends Problem<ShapeCode> {
   readonly suggestion?: FieldPath | undefined;
 }
 
@@ -45,7 +42,7 @@ export function inWords(
   { kind, path, shape, value, holder }: Mistake,
   root: Shape,
   spelling: Spelling,
-): ShapeProblem {
+): WordedMistake {
   if (kind === "missing") return missingField(path, shape);
   if (kind === "unknown") return unknownField(path, shape, holder, shapeAt(root, path.slice(0, -2)));
   if (kind === "empty") {
@@ -64,16 +61,16 @@ export function inWords(
   return { ...explained(path, quote(value), wrong), pointAt: "key" };
 }
 
-interface Explanation extends Pick<ShapeProblem, "code"> {
+interface Explanation extends Pick<WordedMistake, "code"> {
   readonly problem: string;
   readonly hint: string;
 }
 
-function explained(path: FieldPath, name: string, { problem, ...wrong }: Explanation): ShapeProblem {
-  return { ...wrong, path, message: `${name} ${problem}` };
+function explained(path: FieldPath, name: string, { problem, ...wrong }: Explanation): WordedMistake {
+  return { ...wrong, field: path, message: `${name} ${problem}` };
 }
 
-function missingField(path: FieldPath, shape: Shape): ShapeProblem {
+function missingField(path: FieldPath, shape: Shape): WordedMistake {
   const name = String(path.at(-1) ?? "");
   const where = path.length < 2 ? "" : ` in ${quote(labelOf(path.slice(0, -1)))}`;
   const choices = shape.kind === "choice" && shape.choices.length <= maxChoicesAdded ? shape.choices : [];
@@ -251,15 +248,15 @@ function unknownField(path: FieldPath, shape: Shape, holder: unknown, around: Sh
   const parent = path.slice(0, -1);
   const name = String(path.at(-1));
   const where = parent.length === 0 ? "at the top level" : `in ${pathText(parent)}`;
-  const diagnostic = {
+  const problem = {
     code: "unknown_field",
-    path,
+    field: path,
     pointAt: "key",
     message: `unknown field ${quote(name)} ${where}`,
   } as const;
   const fields = writtenFields(shape);
   const suggest = (field: string) => ({
-    ...diagnostic,
+    ...problem,
     hint: `did you mean ${quote(field)}?`,
     suggestion: [...parent, field],
   });
@@ -267,7 +264,7 @@ function unknownField(path: FieldPath, shape: Shape, holder: unknown, around: Sh
   const members = (holder ?? {}) as Readonly<Record<string, unknown>>;
   const emptied = fields.find((field) => members[field] === null && isOfRefs(fieldsOf(shape)?.[field]));
   if (emptied !== undefined && isMapping(members[name])) {
-    return { ...diagnostic, hint: `indent ${name} by more spaces than ${emptied}` };
+    return { ...problem, hint: `indent ${name} by more spaces than ${emptied}` };
   }
   const spelled = fieldSpelling(name);
   const isState = ([, field]: [string, MappingField]) => {
@@ -277,13 +274,13 @@ function unknownField(path: FieldPath, shape: Shape, holder: unknown, around: Sh
   const state = Object.entries(fieldsOf(shape) ?? {}).find(isState);
   // `rotated: { to: … }` is about the replacement.
   if (state && (!isMapping(members[name]) || meaningsOf(spelled)[0] === state[0]))
-    return { ...diagnostic, hint: `write ${state[0]}: ${spelled}` };
+    return { ...problem, hint: `write ${state[0]}: ${spelled}` };
   const outer = path.at(-2);
   if (typeof outer === "string" && around !== undefined && writtenFields(around).includes(name)) {
-    return { ...diagnostic, hint: `${name} belongs next to ${outer}, not in it` };
+    return { ...problem, hint: `${name} belongs next to ${outer}, not in it` };
   }
   const inner = fields.filter((field) => writtenFields(shapeAt(shape, [field]) as Shape).includes(name));
-  if (inner.length === 1) return { ...diagnostic, hint: `${name} belongs in ${inner[0]}: { ${name}: … }` };
+  if (inner.length === 1) return { ...problem, hint: `${name} belongs in ${inner[0]}: { ${name}: … }` };
   const words = [spelled, ...meaningsOf(spelled)];
   const isFree = (field: string) => fields.includes(field) && !Object.hasOwn(members, field);
   const free = words.find(isFree);
@@ -292,7 +289,7 @@ function unknownField(path: FieldPath, shape: Shape, holder: unknown, around: Sh
   if (near !== undefined) return suggest(near);
   const hint =
     fields.length === 0 ? "no fields are known here" : `known fields here: ${listed(fields, "and")}`;
-  return { ...diagnostic, hint };
+  return { ...problem, hint };
 }
 
 function isOfRefs(field: MappingField | undefined): boolean {

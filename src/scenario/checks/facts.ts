@@ -2,28 +2,22 @@ import { lastClockInstant } from "../../rules/api-key.js";
 import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
 import { maximumProblems } from "../../rules/schema/check.js";
 import type { Spelling } from "../../rules/schema/messages.js";
+import type { Problem } from "../../rules/schema/problem.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
 import { type KnownRefs, nearest, quote } from "../../rules/schema/words.js";
 import { parseTime, parseWhen } from "../../rules/time.js";
 import { endpointsWritten } from "../endpoints.js";
 import { isReserved } from "../format/fields.js";
-import { isPopulated, type ScenarioKey, type ScenarioOrganization } from "../population.js";
-import type { ScenarioMistake, ScenarioProblemCode } from "../problems.js";
+import { isPopulated, type ScenarioOrganization, type WrittenKey, writtenKeys } from "../population.js";
+import type { ScenarioProblemCode } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
-
-export interface KeyFacts {
-  readonly ref: string;
-  readonly organization: string;
-  readonly path: FieldPath;
-  readonly fields: ScenarioKey;
-}
 
 export interface Facts {
   readonly scenario: Scenario;
   readonly organizations: ReadonlyMap<string, ScenarioOrganization>;
-  readonly keys: readonly KeyFacts[];
+  readonly keys: readonly WrittenKey[];
   /** The first key with each ref. */
-  readonly keyOf: ReadonlyMap<string, KeyFacts>;
+  readonly keyOf: ReadonlyMap<string, WrittenKey>;
   readonly assumptions: Assumptions;
   /** The refs of keys and organizations, including the population's. */
   readonly refs: Readonly<Record<RefKind, KnownRefs>>;
@@ -48,28 +42,20 @@ export type Wrong = (
 ) => void;
 
 /** Adds problems to a list, which never has more than `maximumProblems`. */
-export function wrongInto(problems: ScenarioMistake[]): Wrong {
+export function wrongInto(problems: Problem<ScenarioProblemCode>[]): Wrong {
   return (code, path, message, hint, pointAt = "value") => {
     if (problems.length >= maximumProblems) return;
-    problems.push({ code, path, message, hint: typeof hint === "string" ? hint : hint(), pointAt });
+    problems.push({ code, field: path, message, hint: typeof hint === "string" ? hint : hint(), pointAt });
   };
 }
 
 export type ScenarioRule = (facts: Facts) => void;
 
-function keysWritten({ organizations = {} }: Scenario): KeyFacts[] {
-  return Object.entries(organizations).flatMap(([organization, { keys = {} }]) =>
-    Object.entries(keys).map(([ref, fields]) => {
-      return { ref, organization, path: ["organizations", organization, "keys", ref], fields };
-    }),
-  );
-}
-
 export function factsOf(scenario: Scenario, text: Pick<Facts, "spelling" | "latest" | "wrong">): Facts {
   const { population, clock } = scenario;
   const organizations = new Map(Object.entries(scenario.organizations ?? {}));
-  const keys = keysWritten(scenario);
-  const keyOf = new Map<string, KeyFacts>();
+  const keys = [...writtenKeys(scenario)];
+  const keyOf = new Map<string, WrittenKey>();
   for (const key of keys) if (!keyOf.has(key.ref)) keyOf.set(key.ref, key);
   const { profile = "minimal", ...given } = scenario.assumptions ?? {};
   const start = parseTime(clock?.now ?? "");

@@ -1,10 +1,11 @@
 import { effectsByRank, type FaultKind, faultEffects } from "../../rules/fault-effects.js";
 import { type OutcomeId, outcomes } from "../../rules/outcomes.js";
+import type { Problem } from "../../rules/schema/problem.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
 import { nearest, quote } from "../../rules/schema/words.js";
 import { parseDuration } from "../../rules/time.js";
 import { endpointsWritten } from "../endpoints.js";
-import type { ScenarioMistake } from "../problems.js";
+import type { ScenarioProblemCode } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { checkRef, type Facts, type ScenarioRule, timeSince, wrongInto } from "./facts.js";
 
@@ -28,8 +29,11 @@ export const faultsFit: ScenarioRule = (facts) => {
   for (const [index, { faults }] of story.entries()) checkFaults(faults, ["story", index], inSteps);
 };
 
-export function faultProblems(faults: readonly FaultFields[], sandbox: FaultSandbox): ScenarioMistake[] {
-  const problems: ScenarioMistake[] = [];
+export function faultProblems(
+  faults: readonly FaultFields[],
+  sandbox: FaultSandbox,
+): Problem<ScenarioProblemCode>[] {
+  const problems: Problem<ScenarioProblemCode>[] = [];
   checkFaults(faults, [], { ...sandbox, wrong: wrongInto(problems) });
   return problems;
 }

@@ -13,8 +13,8 @@ import { canonicalJson } from "../../rules/schema/json.js";
 import { listed, quote } from "../../rules/schema/words.js";
 import { scenarioLimits } from "../format/fields.js";
 import { endsFrom, type GivenEnds, readEnds } from "../format/key-settings.js";
-import { populationOf, sharedValues } from "../population.js";
-import type { Facts, KeyFacts, ScenarioRule } from "./facts.js";
+import { populationOf, sharedValues, type WrittenKey } from "../population.js";
+import type { Facts, ScenarioRule } from "./facts.js";
 
 /** The scopes of `/me` and of keys are known, and no key has a scope twice. */
 const scopesFit: ScenarioRule = ({ scenario, keys, assumptions, wrong }) => {
@@ -69,7 +69,7 @@ const timesFitState: ScenarioRule = (facts) => {
   }
 };
 
-function keyStateAtStart({ fields }: KeyFacts, { start }: Facts): KeyStateName | undefined {
+function keyStateAtStart({ fields }: WrittenKey, { start }: Facts): KeyStateName | undefined {
   const ends = readEnds(fields);
   if (ends === undefined) return "active";
   if (start === undefined && hasFixedTime(ends)) return undefined;
@@ -95,7 +95,7 @@ const keysWithinMaximum: ScenarioRule = (facts) => {
 
 /** An organization has at most five active keys in an environment (R32). */
 const activeKeysWithinLimit: ScenarioRule = (facts) => {
-  const groups = new Map<string, KeyFacts[]>();
+  const groups = new Map<string, WrittenKey[]>();
   for (const key of facts.keys.filter((one) => mayCountAsActive(one, facts))) {
     const id = `${key.fields.environment} ${key.organization}`;
     const group = groups.get(id);
@@ -112,7 +112,7 @@ const activeKeysWithinLimit: ScenarioRule = (facts) => {
   }
 };
 
-function mayCountAsActive(key: KeyFacts, facts: Facts): boolean {
+function mayCountAsActive(key: WrittenKey, facts: Facts): boolean {
   const { state = "active" } = key.fields;
   // An expiry that depends on the real time may be in the past, so the key may not count.
   const atStart = keyStateAtStart(key, facts) ?? (state === "active" ? "expired" : state);
@@ -123,7 +123,7 @@ function mayCountAsActive(key: KeyFacts, facts: Facts): boolean {
 const secretsFit: ScenarioRule = (facts) => {
   const { scenario, keys, latest, wrong } = facts;
   const shared = countKeys(facts).count > scenarioLimits.keys ? [] : sharedValues(scenario);
-  for (const { code, path, message, hint } of shared) wrong(code, path, message, hint, "key");
+  for (const { code, field, message, hint } of shared) wrong(code, field, message, hint, "key");
   for (const { path, fields } of keys) {
     const { secret, environment, legacy } = fields;
     if (secret === undefined) continue;
@@ -143,7 +143,7 @@ const secretsFit: ScenarioRule = (facts) => {
 
 /** Only a replaced key has a replacement, and a rotation could have created it (R17, R26, R37). */
 const replacementsFit: ScenarioRule = (facts) => {
-  const oldOf = new Map<KeyFacts, KeyFacts>();
+  const oldOf = new Map<WrittenKey, WrittenKey>();
   for (const old of facts.keys) {
     replacementIsExpected(old, facts);
     const replacement = replacementOf(old, facts);
@@ -161,10 +161,10 @@ const replacementsFit: ScenarioRule = (facts) => {
 
 /** Replacements do not form a circle (R42: a replaced key cannot be rotated again). */
 const replacementsEnd: ScenarioRule = (facts) => {
-  const followed = new Set<KeyFacts>();
+  const followed = new Set<WrittenKey>();
   for (const start of facts.keys) {
-    const chain: KeyFacts[] = [];
-    let next: KeyFacts | undefined = start;
+    const chain: WrittenKey[] = [];
+    let next: WrittenKey | undefined = start;
     for (; next !== undefined && !followed.has(next); next = replacementOf(next, facts)) {
       followed.add(next);
       chain.push(next);
@@ -179,7 +179,7 @@ const replacementsEnd: ScenarioRule = (facts) => {
   }
 };
 
-function replacementIsExpected({ path, fields }: KeyFacts, { latest, wrong }: Facts): void {
+function replacementIsExpected({ path, fields }: WrittenKey, { latest, wrong }: Facts): void {
   const { state = "active", replaced_by: replacement } = fields;
   if (state === "retiring" && replacement === undefined) {
     const hint = "add replaced_by with the ref of the key that replaced it (R37)";
@@ -198,13 +198,13 @@ function replacementIsExpected({ path, fields }: KeyFacts, { latest, wrong }: Fa
   }
 }
 
-function isReplaced(state: KeyFacts["fields"]["state"]): boolean {
+function isReplaced(state: WrittenKey["fields"]["state"]): boolean {
   return state === "retiring" || state === "rotated";
 }
 
 const settingNames = ["name", "scopes", "limits"] as const satisfies (keyof KeySettings)[];
 
-function replacementIsAlike(old: KeyFacts, replacement: KeyFacts, { latest, wrong }: Facts): void {
+function replacementIsAlike(old: WrittenKey, replacement: WrittenKey, { latest, wrong }: Facts): void {
   const path = [...old.path, "replaced_by"];
   const { ref, organization, fields } = replacement;
   if (organization !== old.organization || fields.environment !== old.fields.environment) {
@@ -226,7 +226,7 @@ function replacementIsAlike(old: KeyFacts, replacement: KeyFacts, { latest, wron
 }
 
 // With a duplicate ref, the intended key is unknown.
-function replacementOf({ fields }: KeyFacts, { keyOf, keys }: Facts): KeyFacts | undefined {
+function replacementOf({ fields }: WrittenKey, { keyOf, keys }: Facts): WrittenKey | undefined {
   const { state = "active", replaced_by: ref } = fields;
   return ref === undefined || state === "active" || keys.length > keyOf.size ? undefined : keyOf.get(ref);
 }

@@ -79,15 +79,15 @@ export function checkInput<Of extends Shape>(
   return input as ValueOf<Of>;
 }
 
-function leakedKeys(value: unknown, path: FieldPath): { path: FieldPath; message: string }[] {
+function leakedKeys(value: unknown, field: FieldPath): { field: FieldPath; message: string }[] {
   if (typeof value === "string" && containsKey(value)) {
-    return [{ path, message: `${path.at(-1) ?? "body"} must not contain an API key` }];
+    return [{ field, message: `${field.at(-1) ?? "body"} must not contain an API key` }];
   }
   if (typeof value !== "object" || value === null) return [];
   return (
     Object.entries(value)
       // A scenario may pin its keys, and has its own checks.
-      .filter(([name]) => path.length > 0 || name !== "scenario")
-      .flatMap(([name, member]) => leakedKeys(member, [...path, name]))
+      .filter(([name]) => field.length > 0 || name !== "scenario")
+      .flatMap(([name, member]) => leakedKeys(member, [...field, name]))
   );
 }

@@ -119,10 +119,10 @@ function controlRejection(error: unknown, onDefect: (error: unknown) => void): C
 
 export function scenarioFields(problems: readonly ScenarioProblem[]): Record<string, string> {
   const fields = new Map<string, string>();
-  for (const { path, line, column, message, hint } of problems) {
+  for (const { field: name, line, column, message, hint } of problems) {
     const place = line === undefined ? "" : `line ${line}, column ${column}: `;
     const text = place + message + (hint === undefined ? "" : `: ${hint}`);
-    const field = path || "scenario";
+    const field = name || "scenario";
     const earlier = fields.get(field);
     fields.set(field, earlier === undefined ? text : `${earlier}; ${text}`);
   }

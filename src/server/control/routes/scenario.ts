@@ -19,7 +19,7 @@ import {
 import { scenarioLimits } from "../../../scenario/format/fields.js";
 import { scenarioJsonSchema } from "../../../scenario/format/json-schema.js";
 import { checkText, type NamedScenario, placesIn, resolveSource } from "../../../scenario/parse-scenario.js";
-import { populationOf } from "../../../scenario/population.js";
+import { populationOf, writtenKeys } from "../../../scenario/population.js";
 import { ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import type { ScenarioText } from "../../../scenario/scenario-text.js";
@@ -141,7 +141,7 @@ function scenarioToStart(
   return { scenario: withStory(sent), name: sent };
 }
 
-interface TextProblem {
+interface ShownProblem {
   /** Counted from 1. `null` for a problem of the whole scenario. */
   readonly line: number | null;
   readonly column: number | null;
@@ -153,21 +153,22 @@ interface TextProblem {
 
 type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & { file?: string | undefined };
 
-async function problemsInSent(sent: ScenarioText, given: GivenOptions): Promise<TextProblem[]> {
+async function problemsInSent(sent: ScenarioText, given: GivenOptions): Promise<ShownProblem[]> {
   const placeOf = placesIn(sent);
   try {
     const scenario = checkSent(sent);
     const failed = await dryRunProblems({ scenario, name: file }, placeOf, given);
     const unmarked = await unmarkedSecrets({ scenario, name: file }, placeOf);
-    return [...failed, ...unmarked].map((problem) => textProblem(problem, "warning"));
+    return [...failed, ...unmarked].map((problem) => shownProblem(problem, "warning"));
   } catch (error) {
-    if (error instanceof ScenarioError) return error.problems.map((problem) => textProblem(problem, "error"));
+    if (error instanceof ScenarioError)
+      return error.problems.map((problem) => shownProblem(problem, "error"));
     if (!(error instanceof SandboxError)) throw error;
-    return [textProblem({ message: error.message, ...placeOf(["population"]) }, "error")];
+    return [shownProblem({ message: error.message, ...placeOf(["population"]) }, "error")];
   }
 }
 
-function textProblem({ message, hint, file: found = file, ...place }: Found, level: TextProblem["level"]) {
+function shownProblem({ message, hint, file: found = file, ...place }: Found, level: ShownProblem["level"]) {
   // A problem in an extended scenario has no place here.
   const { line = null, column = null } = found === file ? place : {};
   return { line, column, level, message, hint: hint ?? null };
@@ -176,9 +177,7 @@ function textProblem({ message, hint, file: found = file, ...place }: Found, lev
 /** The original text with its comments if known. Every key in it is cut after its prefix. */
 async function runningText(sandbox: SandboxState, given: GivenOptions): Promise<string> {
   const written = sandbox.text ?? (await bundledText(sandbox, given));
-  const pinned = Object.values(sandbox.scenario.organizations ?? {}).flatMap(({ keys = {} }) =>
-    Object.values(keys).flatMap(({ secret = [] }) => secret),
-  );
+  const pinned = [...writtenKeys(sandbox.scenario)].flatMap(({ fields: { secret = [] } }) => secret);
   // YAML can escape a key so that the text does not contain it.
   const isPlain = written !== undefined && pinned.every((secret) => written.includes(secret));
   return redactKeys(isPlain ? written : yamlText(sandbox.scenario));
@@ -194,8 +193,5 @@ async function bundledText({ name, scenario }: SandboxState, given: GivenOptions
 
 function keysIn(scenario: Scenario): number {
   const { organizations, keysEach } = populationOf(scenario);
-  const written = Object.values(scenario.organizations ?? {}).map(
-    ({ keys = {} }) => Object.keys(keys).length,
-  );
-  return written.reduce((sum, keys) => sum + keys, organizations * Math.max(1, keysEach));
+  return [...writtenKeys(scenario)].length + organizations * Math.max(1, keysEach);
 }
