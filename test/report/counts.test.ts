@@ -84,7 +84,7 @@ function reported(sandbox: SandboxState): Record<string, number> {
 function play(happenings: readonly Happening[]): number {
   const sandbox = open("key-states")();
   let heard: Exchange[] = [];
-  sandbox.history.subscribe((event) => {
+  sandbox.journal.subscribe((event) => {
     if (event.type === "request") heard.push(event.exchange);
   });
   let max = 0;
@@ -120,7 +120,7 @@ test("an advice counts all of its requests, and has the first five as examples, 
   const sandbox = open("key-states")();
   for (let request = 0; request < 8; request++) handle(sandbox, asked({ path: "/v1/relying-party/you" }));
   const report = clientReport(sandbox);
-  const first = sandbox.history.requests().slice(0, 5);
+  const first = sandbox.journal.requests().slice(0, 5);
   for (const [{ advice }, count] of [[report, 8] as const, [mergeReports([report, report]), 16] as const]) {
     const earned = advice.find(({ id }) => id === "wrong-method-or-path");
     expect([earned?.count, earned?.examples.map(({ id }) => id)]).toEqual([count, first.map(({ id }) => id)]);

@@ -145,7 +145,7 @@ test("R7 every response has its own id, and the journal has the response under i
   for (let round = 0; round < 100; round++) {
     for (const question of everyQuestion(sandbox)) {
       const response = ask(sandbox, question);
-      const [entry] = sandbox.history.requests({ limit: 1, probes: true });
+      const [entry] = sandbox.journal.requests({ limit: 1, probes: true });
       const shown = headerOf(response, "x-request-id") ?? entry?.id;
       const code = response.body === "" ? entry?.code : (JSON.parse(response.body).error?.code ?? null);
       if (shown !== entry?.id || code !== entry?.code) wrong.push({ response, entry });
