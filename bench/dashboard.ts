@@ -4,7 +4,7 @@ import { type Figure, figureOf } from "./figure.js";
 import { type Bundle, benchScenario, scenarioFile, startCommand } from "./programs.js";
 import { alternate, amountOf, type BenchArguments } from "./rounds.js";
 
-export async function measureDashboard(args: BenchArguments, bundle: Bundle): Promise<Figure[]> {
+export async function* measureDashboard(args: BenchArguments, bundle: Bundle): AsyncGenerator<Figure> {
   const file = await scenarioFile(bundle, benchScenario(10));
   const [ours, theirs] = [await startCommand(file), await startCommand(file)];
   const browser = await chromium.launch({ executablePath: programPath("chromium"), args: ["--disable-gpu"] });
@@ -14,7 +14,7 @@ export async function measureDashboard(args: BenchArguments, bundle: Bundle): Pr
     await page.locator(".connection.open").waitFor();
     const rounds = await alternate(bundle, { ours, theirs }, amountOf(args));
     const ratios = rounds.map((round) => round.ours.perSecond / round.theirs.perSecond);
-    return [figureOf("requests per second: dashboard open / not open", ratios, { atLeast: 0.9 })];
+    yield figureOf("requests per second: dashboard open / not open", ratios, { atLeast: 0.9 });
   } finally {
     await browser.close();
   }

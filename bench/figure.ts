@@ -15,6 +15,11 @@ export function figureTable(figures: readonly Figure[]): string {
   return alignColumns(rows).join("\n");
 }
 
+/** One figure, for a reader who waits for the others. */
+export function figureLine(figure: Figure): string {
+  return figureRow(figure).filter(Boolean).join("  ");
+}
+
 function figureRow({ name, rounds, target }: Figure): string[] {
   const value = median(rounds);
   const spread = `${Math.min(...rounds).toFixed(2)}–${Math.max(...rounds).toFixed(2)}`;

@@ -23,10 +23,10 @@ interface Start {
 /**
  * Compares starts of the command up to their first 200 or their end, and imports, with an empty program, and in turns with an earlier version.
  */
-export async function measureFirstResponse(
+export async function* measureFirstResponse(
   { quick, against }: BenchArguments,
   bundle: Bundle,
-): Promise<Figure[]> {
+): AsyncGenerator<Figure> {
   const starts = await startsOf(bundle);
   const ours = await projectWith(root, join(bundle.folder, "ours"));
   const theirs = against && (await projectWith(against, join(bundle.folder, "theirs")));
@@ -42,19 +42,14 @@ export async function measureFirstResponse(
       if (earlier !== undefined) toEarlier[index]?.push(time / earlier);
     }
   }
-  return [
-    ...starts.map(({ name, atMost }, index) =>
-      figureOf(
-        `${name} / node -e 0`,
-        toEmpty[index] as number[],
-        atMost === undefined ? undefined : { atMost },
-      ),
-    ),
-    ...starts.flatMap(({ name }, index) => {
-      const ratios = toEarlier[index] as number[];
-      return ratios.length === 0 ? [] : [figureOf(`${name}: this / ${against}`, ratios)];
-    }),
-  ];
+  for (const [index, { name, atMost }] of starts.entries()) {
+    const target = atMost === undefined ? undefined : { atMost };
+    yield figureOf(`${name} / node -e 0`, toEmpty[index] as number[], target);
+  }
+  for (const [index, { name }] of starts.entries()) {
+    const ratios = toEarlier[index] as number[];
+    if (ratios.length > 0) yield figureOf(`${name}: this / ${against}`, ratios);
+  }
 }
 
 async function inTurns(

@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { missing } from "../test/support/programs.js";
 import { measureDashboard } from "./dashboard.js";
 import { earlierVersion } from "./earlier-version.js";
-import { type Figure, figureTable } from "./figure.js";
+import { type Figure, figureLine, figureTable } from "./figure.js";
 import { measureFirstResponse } from "./first-response.js";
 import { measureGrowth } from "./growth.js";
 import { bundlePrograms } from "./programs.js";
@@ -40,7 +40,11 @@ try {
     if (!chosen.includes(name)) continue;
     const why = "needs" in more ? missing(more.needs) : undefined;
     console.error(why === undefined ? `measuring ${name} …` : `leaving out ${name}: ${why}`);
-    if (why === undefined) figures.push(...(await measure(args, bundle)));
+    if (why !== undefined) continue;
+    for await (const figure of measure(args, bundle)) {
+      figures.push(figure);
+      console.error(figureLine(figure));
+    }
   }
 } finally {
   // Also if a measurement fails: the others take minutes.

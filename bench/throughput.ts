@@ -5,40 +5,30 @@ import { benchScenario, scenarioFile, startCommand, startServer } from "./progra
 import { alternate, amountOf, type BenchArguments, type Round } from "./rounds.js";
 
 /** The command, journal on, against a bare `node:http` server that sends the same bytes; and with `--state` against itself. */
-export async function measureThroughput(args: BenchArguments, bundle: Bundle): Promise<Figure[]> {
+export async function* measureThroughput(args: BenchArguments, bundle: Bundle): AsyncGenerator<Figure> {
   const file = await scenarioFile(bundle, benchScenario(10));
   const start = (...flags: readonly string[]) => startCommand(file, flags);
+  const ratios = (all: readonly Round[], member: "perSecond" | "p99") =>
+    all.map(({ ours: one, theirs: other }) => one[member] / other[member]);
   const ours = await start();
   const bare = await startServer(bundle.server, await bytesOf(ours));
   const rounds = await alternate(bundle, { ours, theirs: bare }, amountOf(args));
+  yield figureOf("requests per second: sandbox / bare node:http", ratios(rounds, "perSecond"), {
+    atLeast: 0.8,
+  });
+  const latency = "99th percentile of latency: sandbox / bare node:http";
+  yield figureOf(latency, ratios(rounds, "p99"), { atMost: 2 });
   const kept = { ours: await start("--state", join(bundle.folder, "state.json")), theirs: await start() };
   const keptRounds = await alternate(bundle, kept, amountOf(args));
-  const ratios = (all: readonly Round[], member: "perSecond" | "p99") =>
-    all.map(({ ours: one, theirs: other }) => one[member] / other[member]);
-  const earlier =
-    args.against === undefined
-      ? []
-      : await alternate(
-          bundle,
-          {
-            ours: await start(),
-            theirs: await startCommand(file, [], join(args.against, "bin/svc-sandbox.js")),
-          },
-          amountOf(args),
-        );
-  const latency = "99th percentile of latency: sandbox / bare node:http";
-  return [
-    figureOf("requests per second: sandbox / bare node:http", ratios(rounds, "perSecond"), { atLeast: 0.8 }),
-    figureOf(latency, ratios(rounds, "p99"), { atMost: 2 }),
-    figureOf("requests per second: --state / without", ratios(keptRounds, "perSecond"), { atLeast: 0.9 }),
-    ...(earlier.length === 0
-      ? []
-      : [
-          figureOf(`requests per second: this / ${args.against}`, ratios(earlier, "perSecond"), {
-            atLeast: 0.99,
-          }),
-        ]),
-  ];
+  yield figureOf("requests per second: --state / without", ratios(keptRounds, "perSecond"), {
+    atLeast: 0.9,
+  });
+  if (args.against === undefined) return;
+  const theirs = await startCommand(file, [], join(args.against, "bin/svc-sandbox.js"));
+  const earlier = await alternate(bundle, { ours: await start(), theirs }, amountOf(args));
+  yield figureOf(`requests per second: this / ${args.against}`, ratios(earlier, "perSecond"), {
+    atLeast: 0.99,
+  });
 }
 
 async function bytesOf({ port, keys }: ServerChild): Promise<{ headers: string[]; body: string }> {

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { install } from "./install.js";
 import { packProject } from "./pack.js";
@@ -77,11 +76,11 @@ async function build(platform: string, assets: Readonly<Record<string, string>>)
   if (!platform.startsWith("win")) await strip(file, platform);
   const postject = join(cache, "postject");
   if (!existsSync(postject)) await install(postject, ["postject@1.0.0-alpha.6"]);
-  const { inject } = createRequire(join(postject, "postject.js"))("postject");
-  const blob = await readFile(output);
-  await inject(file, "NODE_SEA_BLOB", blob, { sentinelFuse: fuse, machoSegmentName: "NODE_SEA" });
+  // A program, because its output is warnings that concern nobody unless it fails.
+  const inject = [join(postject, "node_modules/postject/dist/cli.js"), file, "NODE_SEA_BLOB", output];
+  await mustRun(process.execPath, [...inject, "--sentinel-fuse", fuse, "--macho-segment-name", "NODE_SEA"]);
   if (isSigned) await mustRun("codesign", ["--sign", "-", file]);
-  return { file, problem: structureProblem(await readFile(file), platform, blob) };
+  return { file, problem: structureProblem(await readFile(file), platform, await readFile(output)) };
 }
 
 async function check(file: string): Promise<void> {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
-import { refsIn } from "../src/rules/steps.js";
+import { refsIn } from "../src/rules/actions.js";
 import { scenarioSchema } from "../src/scenario/format/schema.js";
 import { interpretScenario } from "../src/scenario/interpret.js";
 import { ScenarioError } from "../src/scenario/problems.js";

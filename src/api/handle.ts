@@ -63,7 +63,7 @@ function exchangeOf(
     traits: traitsOf(call, isNotAlone),
     leaksRealKey,
     presented: call.presented,
-    client: request.client,
+    keptHeaders: request.keptHeaders,
     keyForm: keyFormIn(call),
     key: entry === undefined ? null : entry.key.ref,
     fingerprint: request.apiKey === undefined ? null : fingerprintOf(call.sha256),

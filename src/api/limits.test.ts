@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type LimitReading, rateLimitHeaders, retryAfterHeaders } from "./limits.js";
+import { assumedRetryAfter, type LimitReading, rateLimitHeaders } from "./limits.js";
 
 const minute: LimitReading = {
   ...{ name: "minute", quota: 60, window: 60, remaining: 0 },
@@ -17,7 +17,7 @@ test.each([
   [34_999, "Thu, 01 Jan 1970 00:00:35 GMT"],
 ])("R22 for a reset at %i ms Retry-After is the date %s, the next second", (resetsAt, date) => {
   const limits = [{ ...minute, resetsAt }, day] as const;
-  expect(retryAfterHeaders("date", limits, 250)).toEqual(["Retry-After", date]);
+  expect(assumedRetryAfter("date", limits, 250)).toEqual(["Retry-After", date]);
 });
 
 test.each([

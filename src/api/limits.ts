@@ -84,7 +84,7 @@ export function rateLimitHeaders(
 }
 
 /** `Retry-After` in the assumed form, on the sandbox's clock: the reset of the reached limit in whole seconds, a date after it. */
-export function retryAfterHeaders(
+export function assumedRetryAfter(
   form: Assumptions["retry_after"],
   limits: LimitReadings,
   now: number,

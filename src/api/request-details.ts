@@ -89,8 +89,8 @@ export function checkResults(checks: readonly RequestCheck[], outcome: OutcomeId
   });
 }
 
-export function requireRequest({ history }: SandboxState, id: string): Exchange {
-  const exchange = history.find(id);
+export function requireRequest({ journal }: SandboxState, id: string): Exchange {
+  const exchange = journal.find(id);
   if (exchange !== undefined) return exchange;
   const message = `There is no request ${JSON.stringify(id)}. The journal keeps the last 1,000 requests of the running scenario.`;
   throw new SandboxError("not_found", message);
@@ -108,9 +108,9 @@ function whatToDoAfterRequest(exchange: Exchange, next: ReturnType<typeof sameAg
   return whatToDoAfter(outcome, { isRepeatable: isIdempotent(exchange.method), retryAfter });
 }
 
-function requestsAround({ history }: SandboxState, { id, fingerprint }: Exchange): RequestDetails["around"] {
+function requestsAround({ journal }: SandboxState, { id, fingerprint }: Exchange): RequestDetails["around"] {
   const isAlike = (one: Exchange) => one.fingerprint === fingerprint && !one.fromStory;
-  const same = history.requests({ probes: true }).filter((one) => one.id === id || isAlike(one));
+  const same = journal.requests({ probes: true }).filter((one) => one.id === id || isAlike(one));
   const index = same.findIndex((one) => one.id === id);
   const around = same.slice(Math.max(0, index - 3), index + 6);
   return around.map((one) => ({ id: one.id, at: isoOf(one.at), outcome: one.outcome }));
@@ -132,7 +132,7 @@ export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestD
     when,
     why: next?.why ?? null,
     sent: {
-      headers: Object.fromEntries(headerPairs(exchange.client)),
+      headers: Object.fromEntries(headerPairs(exchange.keptHeaders)),
       keyForm: exchange.keyForm ?? null,
     },
     around: requestsAround(sandbox, exchange),

@@ -9,7 +9,7 @@ import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { usageAt } from "../sandbox/usage.js";
 import type { ApiCall } from "./call.js";
-import { lastToReset, minuteEndOf, rateLimitHeaders, readLimits, retryAfterHeaders } from "./limits.js";
+import { assumedRetryAfter, lastToReset, minuteEndOf, rateLimitHeaders, readLimits } from "./limits.js";
 import { codeOf, errorBody, type FlatHeaders } from "./messages.js";
 import { variationOf, vary } from "./variation/vary.js";
 
@@ -201,7 +201,7 @@ function openHeaders(
   if (status === 429 && entry !== undefined) {
     const limits = readLimits(entry, sandbox, now);
     headers.push(...rateLimitHeaders(assumptions.rate_limit_headers, limits));
-    headers.push(...retryAfterHeaders(assumptions.retry_after, limits, now));
+    headers.push(...assumedRetryAfter(assumptions.retry_after, limits, now));
   }
   return headers;
 }

@@ -27,13 +27,11 @@ export function routeAt(endpoints: readonly Endpoint[], path: string): ApiRoute 
   const encoded = encodePath(path);
   const route = exact.get(encoded);
   if (route !== undefined || patterns.length === 0) return route;
-  const segmentsOf = encoded.split("/");
+  const sent = encoded.split("/");
   return patterns.find(
     ({ segments }) =>
-      segments.length === segmentsOf.length &&
-      segments.every((segment, i) =>
-        isParameter(segment) ? segmentsOf[i] !== "" : segment === segmentsOf[i],
-      ),
+      segments.length === sent.length &&
+      segments.every((segment, i) => (isParameter(segment) ? sent[i] !== "" : segment === sent[i])),
   );
 }
 

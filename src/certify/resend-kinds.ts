@@ -10,7 +10,7 @@ export interface ResendKind extends Pick<Resend, "as" | "seconds" | "asDate"> {
   /** Its name in `--only`. */
   readonly name: string;
   readonly after: string;
-  readonly advice: AdviceId;
+  readonly whatToDo: string;
   /** When no other request must follow: never, before its time, or without a pause while each one is rejected. */
   readonly when: "always" | "too soon" | "hasty";
   /** The requests to reject, each in a run of its own: `least` of them, and the others until a test uses one. */
@@ -19,6 +19,9 @@ export interface ResendKind extends Pick<Resend, "as" | "seconds" | "asDate"> {
 }
 
 const seconds = 4;
+
+const whatToDoOn = (advice: AdviceId) =>
+  (adviceTable.find(({ id }) => id === advice) as { readonly whatToDo: string }).whatToDo;
 
 /** The kinds of rejections for a client that covers these outcomes. */
 export function resendKinds(covered: readonly OutcomeId[]): ResendKind[] {
@@ -30,12 +33,16 @@ export function resendKinds(covered: readonly OutcomeId[]): ResendKind[] {
     if (!codes.has(code)) codes.set(code, outcome as ApiOutcomeId);
   }
   const limited = {
-    ...{ as: outcomeWith(429, "429.per_minute"), when: "too soon", advice: "too-soon-after-429" },
+    ...{
+      as: outcomeWith(429, "429.per_minute"),
+      when: "too soon",
+      whatToDo: whatToDoOn("too-soon-after-429"),
+    },
     ...{ places: ["first", "last", "second", "middle"], least: 1 },
   } satisfies Partial<ResendKind>;
   const places = ["last", "first", "second", "middle"] satisfies Place[];
   const dated = { after: "a 429 with a date in `Retry-After`", seconds, asDate: true, places };
-  const failing = { as: "fault.status", advice: "too-soon-after-503", seconds } as const;
+  const failing = { as: "fault.status", whatToDo: whatToDoOn("too-soon-after-503"), seconds } as const;
   return [
     { ...limited, name: "resend.429.without", after: "a 429 without `Retry-After`" },
     { ...limited, name: "resend.429.seconds", after: `a 429 with \`Retry-After: ${seconds}\``, seconds },
@@ -43,16 +50,24 @@ export function resendKinds(covered: readonly OutcomeId[]): ResendKind[] {
     { ...limited, name: "resend.503.seconds", after: `a 503 with \`Retry-After: ${seconds}\``, ...failing },
     {
       ...{ name: "resend.outage", as: "fault.status", when: "hasty", after: "a 503" },
-      ...{ advice: "no-pause-after-failure", places: [], least: 0 },
+      ...{ whatToDo: whatToDoOn("no-pause-after-failure"), places: [], least: 0 },
     },
     {
       ...{ name: "resend.401", as: outcomeWith(401, "401.revoked"), when: "always", after: "a 401" },
-      ...{ advice: "same-key-after-401", places: ["first", "second", "last", "middle"], least: 3 },
+      ...{
+        whatToDo: whatToDoOn("same-key-after-401"),
+        places: ["first", "second", "last", "middle"],
+        least: 3,
+      },
     },
     ...[...codes].map(
       ([code, as]): ResendKind => ({
         ...{ name: `resend.403.${code}`, as, when: "always", after: `a 403 with \`${code}\`` },
-        ...{ advice: "same-key-after-403", places: ["last", "second", "middle", "first"], least: 1 },
+        ...{
+          whatToDo: whatToDoOn("same-key-after-403"),
+          places: ["last", "second", "middle", "first"],
+          least: 1,
+        },
       }),
     ),
   ];
@@ -65,9 +80,6 @@ export function positionsIn({ places, least }: ResendKind, count: number): [numb
   const each = numbers(places.slice(0, least)).filter((number) => number <= count);
   return [each, numbers(places).filter((number) => number <= count && !each.includes(number))];
 }
-
-export const whatToDoAfter = ({ advice }: ResendKind) =>
-  (adviceTable.find(({ id }) => id === advice) as { readonly whatToDo: string }).whatToDo;
 
 /** The end of the variable that has the key, such as `ACTIVE`. */
 export const nameOfKey = (ref: string) => variableOf(ref).replace("SVC_KEY_", "");

@@ -7,7 +7,7 @@ import { outageDelayMs } from "../runs/rejections.js";
 import type { CheckResult, Finding } from "./certificate.js";
 import { type Context, checkOf, failed, type Judged, noted, open, shown } from "./context.js";
 import { againWith, type CertifyPlan, isWanted, longestWait, minPasses, resendKeyOf } from "./plan.js";
-import { nameOfKey, positionsIn, type ResendKind, resendKinds, whatToDoAfter } from "./resend-kinds.js";
+import { nameOfKey, positionsIn, type ResendKind, resendKinds } from "./resend-kinds.js";
 import {
   type ClientRun,
   type KeyRequest,
@@ -87,7 +87,7 @@ const noKey: Reason = {
   whatToDo: "Send a key that works, such as SVC_KEY_ACTIVE.",
 };
 
-const notFound = { as: "404.unknown_path" } as const;
+const controlled = { as: "404.unknown_path" } as const;
 
 /** More outages in a row would take minutes. */
 const maxWaits = 6;
@@ -101,7 +101,7 @@ class ResentKey {
   readonly accepted: number;
   readonly sentOnce: Reason;
   #steady: Promise<Reason | undefined> | undefined;
-  #alwaysNotFound: Promise<ClientRun | undefined> | undefined;
+  #alwaysControlled: Promise<ClientRun | undefined> | undefined;
 
   constructor({ key, requests }: SentKey, context: Context) {
     this.context = context;
@@ -139,9 +139,9 @@ class ResentKey {
   }
 
   /** The run in which each request gets a 404. */
-  alwaysNotFound(kind: ResendKind): Promise<ClientRun | undefined> {
-    this.#alwaysNotFound ??= this.reject(kind, notFound);
-    return this.#alwaysNotFound;
+  alwaysControlled(kind: ResendKind): Promise<ClientRun | undefined> {
+    this.#alwaysControlled ??= this.reject(kind, controlled);
+    return this.#alwaysControlled;
   }
 
   whyUnequal(runs: readonly ClientRun[]): Reason | undefined {
@@ -288,7 +288,7 @@ class Trials {
     if (reason !== undefined) return leave(reason);
     let isOfAny = false;
     for (let left = minPasses; left > 0 && !isOfAny; left--) {
-      const control = await this.#reject(at, notFound);
+      const control = await this.#reject(at, controlled);
       if (!isEnded(control)) return unended(control);
       isOfAny = this.#isSentAgain(control);
     }
@@ -325,13 +325,13 @@ class Trials {
     await this.#tryEach(this.#firstOf(maxPositions));
     const proven = await this.#prove();
     if (proven !== undefined) return proven;
-    const other = await this.#key.alwaysNotFound(this.#kind);
+    const other = await this.#key.alwaysControlled(this.#kind);
     if (other === undefined) return leave(notMade);
     const [lasting, usual] = [this.#key.requestsIn(run).length, this.#key.requestsIn(other).length];
     if (lasting <= usual) return undefined;
     return leave({
       why: `with ${this.#kind.after} each time, the command sent ${variableOf(this.#key.ref)} ${lasting} times, with a 404 ${usual} times, and in the plain run ${this.#key.count} times`,
-      whatToDo: whatToDoAfter(this.#kind),
+      whatToDo: this.#kind.whatToDo,
     });
   }
 
@@ -341,7 +341,7 @@ class Trials {
     const time = isTimed ? `${early.arrival?.afterMs} ms after` : "after";
     return {
       why: `${time} ${this.#kind.after}, ${variableOf(this.#key.ref)} was sent again (${isTimed ? early.id : idOfHit(run)}), and the runs do not show whether a test uses the response`,
-      whatToDo: `${whatToDoAfter(this.#kind)} If it is another test's request, send the key in one test at a time, and make a test fail when it is rejected.`,
+      whatToDo: `${this.#kind.whatToDo} If it is another test's request, send the key in one test at a time, and make a test fail when it is rejected.`,
     };
   }
 }
@@ -374,7 +374,7 @@ async function judgeOutage(kind: ResendKind, key: ResentKey): Promise<Seen> {
   if (first === undefined) return leave(notMade);
   const reason = first.hits === 0 ? key.whyNotJudged(first) : undefined;
   if (reason !== undefined) return leave(reason);
-  if (excessOf(first, 1) <= 0) return explained(first, key);
+  if (excessOf(first, 1) <= 0) return heldOutage(first, key);
   const unsteady = await key.whyUnsteady();
   return unsteady === undefined ? proveOutage(kind, key, first) : leave(unsteady);
 }
@@ -383,14 +383,14 @@ const outage = (kind: ResendKind, key: ResentKey, calls: number) =>
   key.reject(kind, { only: [1, maxRequests * calls + key.count] });
 
 /** An outage whose requests the calls explain. */
-const explained = (run: ClientRun, { ref }: ResentKey): Seen =>
+const heldOutage = (run: ClientRun, { ref }: ResentKey): Seen =>
   run.result === "timed_out" ? leave(tooLate) : { is: "held", key: ref };
 
 async function proveOutage(kind: ResendKind, key: ResentKey, first: ClientRun): Promise<Seen> {
   const runs: ClientRun[] = [];
   let calls = 1;
   for (let number = 1; number <= outageRuns; number++) {
-    const other = await (number === 1 ? key.alwaysNotFound(kind) : key.reject(kind, notFound));
+    const other = await (number === 1 ? key.alwaysControlled(kind) : key.reject(kind, controlled));
     if (!isEnded(other)) return unended(other);
     calls = Math.max(calls, other.result === "passed" ? key.count : other.hits);
     // A run whose requests were accepted too soon for so many calls shows too few.
@@ -399,11 +399,11 @@ async function proveOutage(kind: ResendKind, key: ResentKey, first: ClientRun): 
     if (run === undefined) return leave(notMade);
     runs.push(run);
     const excess = Math.min(...runs.map((one) => excessOf(one, calls)));
-    if (excess <= 0 && number === 1) return explained(run, key);
+    if (excess <= 0 && number === 1) return heldOutage(run, key);
     if (excess > key.count - calls) continue;
     return leave({
       why: `while each request got a 503, the command sent ${variableOf(key.ref)} ${run.hits} times, and ${calls} times while each got a 404`,
-      whatToDo: whatToDoAfter(kind),
+      whatToDo: kind.whatToDo,
     });
   }
   return { is: "proven", kind, outage: `${runs[0]?.hits} requests for ${pluralize(calls, "call")}` };
@@ -446,7 +446,7 @@ function problemOf(
   return {
     name: names[0] as string,
     sentence: sentences[when],
-    whatToDo: [...new Set(kinds.map(whatToDoAfter))].join(" "),
+    whatToDo: [...new Set(kinds.map(({ whatToDo }) => whatToDo))].join(" "),
     again: againWith(plan, "certify", ...names.flatMap((name) => ["--only", name])),
     runs: names,
   };

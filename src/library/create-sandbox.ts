@@ -215,7 +215,7 @@ function requestsOn(sandbox: () => SandboxState): Sandbox["requests"] {
       const input = checkValue(requestQuery, snakeCase(query), "Failed to list the requests");
       return listRequests(sandbox(), input).map(viewRequest);
     },
-    total: () => sandbox().history.total(),
+    total: () => sandbox().journal.total(),
     clear: () => operations.clear_requests(sandbox()),
   };
 }

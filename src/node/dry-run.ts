@@ -128,7 +128,7 @@ export function dryRunScenario(open: () => SandboxState): Problem<ScenarioProble
 
 function timelineResults(sandbox: SandboxState): readonly TimelineResult[] {
   const results: TimelineResult[] = [];
-  sandbox.history.subscribe((event) => {
+  sandbox.journal.subscribe((event) => {
     if (event.type === "timeline.step") results.push(event.result);
   });
   return results;

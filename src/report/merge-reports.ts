@@ -20,25 +20,34 @@ export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
     reports.flatMap((report) => report.outcomes),
     ({ outcome }) => outcome,
   ).map((rows): ReportedOutcome => {
+    const [{ outcome, promised, when, howToCover }] = rows;
     const covered = rows.some((row) => row.covered);
-    const howToCover = covered ? null : rows[0].howToCover;
-    return { ...rows[0], covered, count: sum(rows, ({ count }) => count), howToCover };
+    const count = sum(rows, (row) => row.count);
+    return { outcome, promised, covered, count, when, howToCover: covered ? null : howToCover };
   });
   const advice = adviceIds.flatMap((id): ReportedAdvice[] => {
     const rows = reports.flatMap((report) => report.advice.filter((one) => one.id === id));
     const examples = rows.flatMap((row) => row.examples).slice(0, maxExamples);
-    return rows.slice(0, 1).map((row) => ({ ...row, count: sum(rows, ({ count }) => count), examples }));
+    const count = sum(rows, (row) => row.count);
+    return rows.slice(0, 1).map(({ level, rule, meaning, whatToDo }) => {
+      return { id, level, rule, count, meaning, whatToDo, examples };
+    });
   });
   const endpoints = groupsOf(
     reports.flatMap((report) => report.endpoints),
     ({ operationId }) => operationId,
   ).map((rows): ReportedEndpoint => {
+    const [{ method, path, operationId, release }] = rows;
     const requests = sum(rows, (row) => row.requests);
-    return { ...rows[0], requests, covered: rows.some(({ covered }) => covered) };
+    const covered = rows.some((row) => row.covered);
+    return { method, path, operationId, release, requests, covered };
   });
-  // Its type requires all members: a missing one would be only the first run's.
-  const merged: Omit<Report, "seed" | "profile" | "pinned"> = {
+  // Each member is listed, here and in its rows: types then require a rule for a new one.
+  return {
     scenario: [...new Set(runs.map(({ scenario }) => scenario))].join(", "),
+    seed: first.seed,
+    profile: first.profile,
+    pinned: first.pinned,
     runs,
     requests: sum(reports, ({ requests }) => requests),
     unread: sum(reports, ({ unread }) => unread),
@@ -48,7 +57,6 @@ export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
     advice,
     repeats: mergeRepeats(reports.flatMap(({ repeats }) => repeats)),
   };
-  return { ...first, ...merged };
 }
 
 /** The rows with the same id, in the order of their first ones. */
@@ -65,9 +73,9 @@ function groupsOf<Row>(rows: readonly Row[], idOf: (row: Row) => string): [Row, 
 // Merged by ref, because each seed has other keys for a ref.
 function mergeRepeats(repeats: readonly ReportedRepeat[]): ReportedRepeat[] {
   const merged = new Map<string, ReportedRepeat>();
-  for (const repeat of repeats) {
-    const id = `${repeat.outcome} ${repeat.key ?? repeat.fingerprint}`;
-    merged.set(id, { ...repeat, count: repeat.count + (merged.get(id)?.count ?? 0) });
+  for (const { outcome, key, fingerprint, count } of repeats) {
+    const id = `${outcome} ${key ?? fingerprint}`;
+    merged.set(id, { outcome, key, fingerprint, count: count + (merged.get(id)?.count ?? 0) });
   }
   return [...merged.values()];
 }

@@ -14,7 +14,7 @@ export interface ApiRequest {
   readonly keyHash: string | undefined;
   readonly traits: RequestTraits;
   /** The headers that the journal keeps: lower-case names and values in turn, without keys. */
-  readonly client: readonly string[];
+  readonly keptHeaders: readonly string[];
   /** Details about its traits; nearly always `undefined`. */
   readonly evidence: RequestEvidence | undefined;
   /** Whether a story or the control plane sends it, so that it causes no advice. */
@@ -47,7 +47,7 @@ export function receivedRequest(received: Received): ApiRequest {
     apiKey: headerFacts.apiKey,
     keyHash: undefined,
     traits: headerFacts.traits,
-    client: headerFacts.client,
+    keptHeaders: headerFacts.keptHeaders,
     evidence: headerFacts.evidence,
     fromStory: false,
     dashboard,
@@ -133,7 +133,7 @@ interface RequestEvidence {
 export function readHeaders(flat: readonly string[], query: string, others: RequestTraits = noTraits) {
   let apiKey: string | undefined;
   let traits = withTraits(traitsOfQuery(query), others);
-  const client: string[] = [];
+  const keptHeaders: string[] = [];
   for (let i = 0; i < flat.length; i += 2) {
     const name = (flat[i] as string).toLowerCase();
     const value = flat[i + 1] as string;
@@ -141,20 +141,20 @@ export function readHeaders(flat: readonly string[], query: string, others: Requ
     else {
       traits = withTraits(traits, traitsOfHeader(name, value));
       if (holdsKey(name, value)) traits = withTraits(traits, ["key in other header"]);
-      if (keptHeaders.includes(name)) client.push(name, keptValue(value));
+      if (keptNames.includes(name)) keptHeaders.push(name, keptValue(value));
     }
   }
   const needsEvidence = hasKeyElsewhere(traits) || traits.includes("browser header");
   return {
     apiKey,
     traits,
-    client,
+    keptHeaders,
     evidence: needsEvidence ? evidenceIn(flat, query) : undefined,
   };
 }
 
 /** The headers that the journal keeps, without keys: who sent a request, and what it accepts. */
-const keptHeaders: readonly string[] = ["user-agent", "accept", "content-type", "traceparent"];
+const keptNames: readonly string[] = ["user-agent", "accept", "content-type", "traceparent"];
 const longestKept = 200;
 
 // The last values without a key: a client repeats them, and to read them again would take 3% to 7% of a request.
@@ -162,7 +162,7 @@ const plainValues: string[] = [];
 function keptValue(value: string): string {
   if (plainValues.includes(value)) return value;
   const excerpt = copyOf(redactEncoded(value).slice(0, longestKept));
-  if (excerpt === value && plainValues.unshift(excerpt) > keptHeaders.length) plainValues.pop();
+  if (excerpt === value && plainValues.unshift(excerpt) > keptNames.length) plainValues.pop();
   return excerpt;
 }
 

@@ -20,7 +20,7 @@ export function appendExchange(
     if (!conditions?.hidesCauses && !isUnremarkable(sandbox, exchange)) observe(sandbox, call, exchange);
     sandbox.counters.count(exchange, keys, call.observed);
   }
-  sandbox.history.record(exchange);
+  sandbox.journal.record(exchange);
 }
 
 /** Whether the report counts a request: a client sent it to the API. */

@@ -6,7 +6,7 @@ import type { ActiveFault, FaultFacts, FiredFault } from "./faults.js";
 import type { ClientBehavior, ObservedCall } from "./journal/client-behavior.js";
 import type { Counters } from "./journal/counts.js";
 import type { CallResult } from "./journal/exchange.js";
-import type { History } from "./journal/history.js";
+import type { Journal } from "./journal/journal.js";
 import type { FarmerMaker, Farmers } from "./population/farmers.js";
 import type { ChooseVariant } from "./profile.js";
 import type { Registry } from "./registry.js";
@@ -77,7 +77,7 @@ export interface SandboxState extends StartState {
   /** The conditions of a client's run, which come before the rest of the state; `handle` applies them. Default: none. */
   readonly conditions: ConditionedRun | undefined;
   readonly given: GivenOptions;
-  readonly history: History<OtherEvent>;
+  readonly journal: Journal<OtherEvent>;
   /** Counts the requests: the client stays the same after a reset. */
   readonly counters: Counters;
 }

@@ -59,7 +59,7 @@ export function describeSandbox(
   sandbox: SandboxState,
   responded = sandbox.requestIds.responded(),
 ): SavedSandbox {
-  const { name, text, scenario, timeline, story, history, behavior, registry } = sandbox;
+  const { name, text, scenario, timeline, story, journal, behavior, registry } = sandbox;
   const refs = (isMeant: (entry: KeyEntry) => boolean) =>
     [...registry.keys.values()].filter(isMeant).map(({ key }) => key.ref);
   // Read before the clock, so that a restored clock is never late.
@@ -75,8 +75,8 @@ export function describeSandbox(
     changed: sandbox.changed,
     results: [...story.results],
     lastStep: story.last,
-    exchanges: history.requests({ probes: true, limit: maxDescribed }),
-    recorded: history.total(),
+    exchanges: journal.requests({ probes: true, limit: maxDescribed }),
+    recorded: journal.total(),
     counts: sandbox.counters.read(),
     keys: [...registry.keys.keys()],
     clients: {
@@ -112,7 +112,7 @@ export function restoreSandbox(
   sandbox.counters.restore(counts);
   const elapsed = Math.min(platform.time() - state.at, lastClockInstant - clock.now());
   if (!clock.isFrozen() && elapsed > 0) clock.advance(elapsed);
-  sandbox.history.enter(state.exchanges, state.recorded);
+  sandbox.journal.enter(state.exchanges, state.recorded);
   return sandbox;
 }
 

@@ -9,7 +9,7 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import { requireClockTime, VirtualClock } from "./clock.js";
 import { activateFaults } from "./faults.js";
 import { Counters } from "./journal/counts.js";
-import { History } from "./journal/history.js";
+import { Journal } from "./journal/journal.js";
 import { runDue } from "./operations/operations.js";
 import { farmersOf } from "./population/farmers.js";
 import { assumptionsIn, withNameSuffix } from "./profile.js";
@@ -56,7 +56,7 @@ export function startSandbox(
   { platform, conditions, given = {}, ...options }: StartOptions & SandboxSettings,
 ): SandboxState {
   const state = stateAtStart(scenario, { ...options, platform, conditions });
-  return { ...state, platform, conditions, given, counters: new Counters(), history: new History() };
+  return { ...state, platform, conditions, given, counters: new Counters(), journal: new Journal() };
 }
 
 /**
@@ -71,15 +71,15 @@ export function restartSandbox(
   another?: NamedScenario,
   onReady: () => void = () => {},
 ): void {
-  const { platform, conditions, given, history } = sandbox;
+  const { platform, conditions, given, journal } = sandbox;
   const { scenario: written, name, text } = another ?? sandbox;
   const started = { ...(another && given), ...options, platform, conditions, name, text };
   const { scenario, seed, ...state } = stateAtStart(written, started);
   onReady();
   const first = numberInto(sandbox.requestIds.series() + 1, scenario.requests_responded ?? 0);
   replaceState(sandbox, { ...state, scenario, seed, requestIds: new RequestIds(seed, first) });
-  history.enter();
-  history.emit({ type: "sandbox.started", scenario: name, seed });
+  journal.enter();
+  journal.emit({ type: "sandbox.started", scenario: name, seed });
   runDue(sandbox);
 }
 

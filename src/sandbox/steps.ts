@@ -1,10 +1,10 @@
+import { type ActionName, refsIn, stepKinds } from "../rules/actions.js";
 import type { RejectionCode, SandboxErrorCode } from "../rules/errors.js";
 import type { FaultOutcomeId } from "../rules/fault-effects.js";
 import type { OutcomeId } from "../rules/outcomes.js";
-import { type ActionName, refsIn, stepKinds } from "../rules/steps.js";
 import { isoOf, timeFrom } from "../rules/time.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { RequestEvent } from "./journal/history.js";
+import type { RequestEvent } from "./journal/journal.js";
 import type { KeyView, OrganizationView } from "./view-shapes.js";
 
 type StepKind = (typeof stepKinds)[number];

@@ -1,6 +1,6 @@
+import { refsIn } from "../rules/actions.js";
 import { lastClockInstant } from "../rules/api-key.js";
 import { faultOutcomeOf } from "../rules/fault-effects.js";
-import { refsIn } from "../rules/steps.js";
 import { day, dayStart, isoOf, minute, minuteStart } from "../rules/time.js";
 import { actionIn } from "./operations/operations.js";
 import { withoutOver } from "./registry.js";

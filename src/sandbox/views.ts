@@ -12,7 +12,7 @@ import type { expectationQuery, requestQuery } from "../scenario/format/inputs.j
 import type { VirtualClock } from "./clock.js";
 import { successOutcomesOf } from "./endpoint.js";
 import { type Exchange, sourceOf } from "./journal/exchange.js";
-import { hasKey, hasOutcome, type RequestFilter } from "./journal/history.js";
+import { hasKey, hasOutcome, type RequestFilter } from "./journal/journal.js";
 import type { KeyEntry } from "./registry.js";
 import type { SandboxState } from "./sandbox.js";
 import { usageAt } from "./usage.js";
@@ -89,7 +89,7 @@ function requireKnown({ registry, endpoints }: SandboxState, { outcome, key }: R
 /** Lists the matching requests of the journal. */
 export function listRequests(sandbox: SandboxState, query: ValueOf<typeof requestQuery>): Exchange[] {
   requireKnown(sandbox, query);
-  return sandbox.history.requests(query);
+  return sandbox.journal.requests(query);
 }
 
 /** Throws `expectation_failed` with the five nearest requests unless there are `count`, by default at least one. */
@@ -98,9 +98,9 @@ export function expectRequests(
   { count, ...filter }: ValueOf<typeof expectationQuery>,
 ): number {
   requireKnown(sandbox, filter);
-  const { history } = sandbox;
+  const { journal } = sandbox;
   const { outcome, key } = filter;
-  const exchanges = history.requests({ source: "client" }).reverse();
+  const exchanges = journal.requests({ source: "client" }).reverse();
   const closeness = (one: Exchange) => Number(hasOutcome(one, filter)) + Number(hasKey(one, filter));
   const matching = exchanges.filter((one) => closeness(one) === 2).length;
   if (count === undefined ? matching > 0 : matching === count) return matching;
@@ -109,8 +109,8 @@ export function expectRequests(
     .slice(0, 5)
     .map(({ id, at, key, status, outcome }) => ({ id, at: isoOf(at), key, status, outcome }));
   const wanted = [outcome, key && `the key ${key}`].filter((one) => one !== undefined).join(" and ");
-  const total = history.total();
-  const inJournal = history.requests().length;
+  const total = journal.total();
+  const inJournal = journal.requests().length;
   const nearestTexts = nearest.map((one) => `${one.outcome} with ${one.key ?? "no known key"} (${one.id})`);
   throw new SandboxError(
     "expectation_failed",

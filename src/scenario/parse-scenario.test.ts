@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { problemsIn, problemsOf } from "../../test/support/problems-of.js";
@@ -154,6 +155,21 @@ organizations:
         message: expect.stringContaining("a.yaml → b.yaml → a.yaml"),
       },
     ]);
+  });
+
+  test("takes two files of one name in two folders for two files", () => {
+    const texts: Readonly<Record<string, string>> = {
+      "a/base.yaml": "version: 1\nextends: ../base.yaml\nseed: 6\n",
+      "base.yaml": base,
+    };
+    const scenario = parseScenario("version: 1\nextends: ../base.yaml\n", {
+      file: "a/b/base.yaml",
+      load(name, from = "") {
+        const file = posix.join(posix.dirname(from), name);
+        return { text: texts[file] as string, file };
+      },
+    });
+    expect(scenario).toEqual({ ...parseScenario(base), seed: 6 });
   });
 
   test("reports what is wrong in the other file there", () => {

@@ -12,7 +12,7 @@ import {
   createServerState,
   type Hosting,
   type ServeOptions,
-  type Server,
+  type ServerState,
 } from "./sockets/server-state.js";
 import type { CertificatePair } from "./sockets/tls.js";
 
@@ -77,7 +77,7 @@ function tryToRunDue(sandbox: SandboxState): void {
 }
 
 async function certificateOf(
-  { sandbox, allowedHosts }: Server,
+  { sandbox, allowedHosts }: ServerState,
   { tls = false, host = "127.0.0.1" }: ServeOptions,
 ): Promise<CertificatePair | undefined> {
   if (tls === false) return undefined;
@@ -88,7 +88,7 @@ async function certificateOf(
 }
 
 /** Loaded by the first call: Express takes longer to load than everything else, and most runs do not need it. */
-function mountControl(state: Server): ControlHandler {
+function mountControl(state: ServerState): ControlHandler {
   let app: ControlHandler | undefined;
   const load = async () => {
     const { createControlApp } = await import("./control/app.js");

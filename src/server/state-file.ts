@@ -93,7 +93,7 @@ export class StateFile {
     );
     this.#saving.unref();
     // The next start must not use the request ids of this one.
-    this.sandbox.history.subscribe((event) => event.type === "sandbox.started" && this.save());
+    this.sandbox.journal.subscribe((event) => event.type === "sandbox.started" && this.save());
     if (this.savedAt === undefined) this.save();
     else this.#tryToSave();
   }
@@ -130,8 +130,8 @@ export class StateFile {
   }
 
   #positionNow(): string {
-    const { history, counters } = this.sandbox;
-    return `${history.latest()} ${counters.unread()}`;
+    const { journal, counters } = this.sandbox;
+    return `${journal.latest()} ${counters.unread()}`;
   }
 
   #tryToSave(): void {

@@ -74,7 +74,7 @@ test.each<[string, (end: string) => Partial<ApiRequest>]>([
   for (const end of lastThousand) ask(end);
   collect();
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(5_000_000);
-  expect(sandbox.history.requests()).toHaveLength(1000);
+  expect(sandbox.journal.requests()).toHaveLength(1000);
 });
 
 function pageOf(referer: string): Partial<ApiRequest> {

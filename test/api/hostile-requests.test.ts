@@ -20,7 +20,7 @@ const journaled: Exchange[] = [];
 
 beforeAll(async () => {
   sandbox = startInNode(bundledScenarios["key-states"]);
-  sandbox.history.subscribe((event) => {
+  sandbox.journal.subscribe((event) => {
     if (event.type === "request") journaled.push(event.exchange);
   });
   server = await serve(sandbox, { port: 0, onDefect: (error) => defects.push(error) });
@@ -53,7 +53,7 @@ test.each(Object.keys(hostileGroups))("R46 a hostile client gets no 5xx and no k
   for (const response of responses)
     expectDecent(response, name === "the control plane" || name === "absolute targets with odd authorities");
   const shown = responses.map(({ head, body }) => head + body);
-  const remembered = [...journaled, ...sandbox.history.requests()].map((entry) => JSON.stringify(entry));
+  const remembered = [...journaled, ...sandbox.journal.requests()].map((entry) => JSON.stringify(entry));
   expect(keysShown(sent, [...shown, ...remembered])).toEqual([]);
   expect(defects).toEqual([]);
   const [next] = readResponses(

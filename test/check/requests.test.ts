@@ -200,6 +200,32 @@ describe("a check", () => {
     expect(ran.code).toBe(1);
   });
 
+  test("sends everything if a request between two without a response has one", async () => {
+    const server = await serveProbed((_reply, { number, response }) => {
+      if (number !== 2 && number !== 4) return;
+      response.destroy();
+      return "handled";
+    });
+    await runCli(["check", server.url], { env: probeKeys });
+    expect(new Set(server.requests().map(({ ref }) => ref)).size).toBe(8);
+  });
+
+  test.each([
+    [11, "is not tried", "not tried", 8],
+    [12, "is found", "agrees", 12],
+  ])("R22 with --max-requests %i, a limit of three a minute %s", async (max, _what, result, sent) => {
+    const server = await serveProbed((reply, { ref, number }) => {
+      // biome-ignore lint/suspicious/noExplicitAny: the body is made another here
+      if (reply.status === 200) (reply.body as any).data.limits.per_minute = 3;
+      if (ref === "active" && number === 12)
+        Object.assign(reply, { status: 429, body: { error: { code: "slow_down", message: "Slow down." } } });
+    });
+    const env = { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE as string };
+    const argv = ["check", server.url, "--probe-limits", "--max-requests", String(max)];
+    expect(outcomes(await runCli(argv, { env }), result)).toContain("429.per_minute");
+    expect(server.requests()).toHaveLength(sent);
+  });
+
   test("sends no text that is not a key, and no key of another kind than its variable names", async () => {
     const server = await serveProbed();
     const env = {

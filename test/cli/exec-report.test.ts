@@ -91,6 +91,19 @@ describe("--report", () => {
     expect(stderr).not.toContain(secret);
   });
 
+  it("R46 contains no key of a scenario's name or of a path, in any file", async () => {
+    const [end, reports] = ["0".repeat(29), ["a.json", "b.md", "c.xml", "d.txt"]];
+    const scenario = `SVC_test_sbx${end}.yaml`;
+    const cwd = clientFolder({ [scenario]: "version: 1\nextends: key-states\n" });
+    const argv = [scenario, ...reports.flatMap((file) => ["--report", file])];
+    const { code, stderr } = await execHere([...argv, "--", ...client(`/SVC_test_sbx${end}/me`)], { cwd });
+    expect([code, stderr]).toEqual([4, expect.stringContaining("GET /SVC_test_…/me")]);
+    for (const text of [stderr, ...reports.map((file) => readFileSync(join(cwd, file), "utf8"))]) {
+      expect(text).toContain("SVC_test");
+      expect(text).not.toContain(end);
+    }
+  });
+
   it("that cannot be written is on stderr, with code 2 unless the command failed", async () => {
     const cwd = clientFolder();
     mkdirSync(join(cwd, "folder.md"));

@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import { describe, expect, test } from "vitest";
 import { createSandbox } from "../../src/index.js";
+import { control } from "../support/call-control.js";
 import { runCli } from "../support/run-cli.js";
 import { mePath } from "../support/send.js";
 import { listening, served } from "../support/servers.js";
@@ -72,6 +73,15 @@ test("explain prints the text of GET /requests/{id}, with the requests around it
   );
   expect(data.around.map((one) => one.id)).toEqual(sandbox.requests.list().map((one) => one.id));
   expect((await runCli(["explain", id, "--url", url])).stdout).toBe(`${data.text}\n`);
+});
+
+test("the last rejection is a client's, and not a later one of the story", async () => {
+  const { url, controlUrl, sandbox } = await served(frozen);
+  await fetch(url + mePath, { headers: { "x-api-key": sandbox.secret("revoked") } });
+  await control(controlUrl, "POST /send", { key: "expired" });
+  const [own, story] = sandbox.requests.list();
+  expect([own?.outcome, story?.outcome]).toEqual(["401.revoked", "401.expired"]);
+  expect((await runCli(["explain", "last", "--url", url])).stdout).toContain(own?.id);
 });
 
 describe("an id", () => {

@@ -3,11 +3,12 @@ import { generateKeyPairSync, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, test } from "vitest";
 import type { CertificatePair } from "../../src/server/index.js";
 import { makeSelfSigned } from "../../src/server/sockets/tls.js";
 import { exchange } from "../support/exchange.js";
 import { runCli, serve } from "../support/run-cli.js";
+import { served } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const run = promisify(execFile);
@@ -87,3 +88,14 @@ function keyOf(encryption: object): string {
     privateKeyEncoding: { type: "pkcs8", format: "pem", ...encryption },
   }).privateKey;
 }
+
+test("--ca names the only authority of a server on this machine: with another's, a command reads nothing", async () => {
+  const { url, certificate = "" } = await served({ tls: true });
+  const cwd = temporaryFolder({ "own.pem": certificate, "other.pem": pair.cert });
+  const report = (file: string) => runCli(["report", url, "--json", "--ca", file], { cwd });
+  expect((await report("own.pem")).code).toBe(0);
+  expect(await report("other.pem")).toMatchObject({
+    ...{ code: 2, stdout: "" },
+    stderr: expect.stringContaining("its certificate is not trusted"),
+  });
+});

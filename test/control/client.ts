@@ -96,7 +96,7 @@ export async function expectUnchanged<Result>(
   const { registry } = sandbox;
   const before = seen();
   const events: string[] = [];
-  const stop = sandbox.history.subscribe(({ type }) => events.push(type));
+  const stop = sandbox.journal.subscribe(({ type }) => events.push(type));
   const result = await act();
   stop();
   expect(events).toEqual([]);

@@ -16,7 +16,7 @@ async function openRecorded(): Promise<{ control: ServedControl; everything: () 
   const control = await serveControl();
   const said: string[] = [];
   const log = createJsonLog((line) => said.push(line));
-  control.sandbox.history.subscribe((event) => {
+  control.sandbox.journal.subscribe((event) => {
     if (event.type === "request") log.event(event);
     else log.note(JSON.stringify(event));
   });

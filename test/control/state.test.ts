@@ -15,6 +15,7 @@ import type { SandboxError, Scenario } from "../../src/index.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import type { SandboxServer, ServerOptions } from "../../src/server/index.js";
 import { control } from "../support/call-control.js";
+import { exchange } from "../support/exchange.js";
 import { mePath } from "../support/send.js";
 import { served } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -119,6 +120,32 @@ test("a rotated key and a repeated rejection cause the same advice after a resta
   const adviceOf = (key: string) => after.sandbox.requests.list({ key }).at(-1)?.advice;
   expect(adviceOf("main")).toEqual(["old-key-after-replacement-seen"]);
   expect(adviceOf("other")).toEqual(["sent-again-after-rejection"]);
+});
+
+test("a page that asked to send a key is still known after a restart", async () => {
+  const file = stateFile();
+  const before = await start(file);
+  const origin = "https://shop.example";
+  const preflight = { "access-control-request-method": "GET", "access-control-request-headers": "x-api-key" };
+  await exchange(before.url + mePath, { method: "OPTIONS", headers: { origin, ...preflight } });
+  await before.close();
+  const after = await restart(file);
+  const headers = { origin, "x-api-key": after.sandbox.secret("main") };
+  await exchange(after.url + mePath, { headers });
+  expect(after.sandbox.requests.list().at(-1)?.advice).toEqual(["key-from-browser"]);
+});
+
+test("a client that gave up is in the file soon", async () => {
+  const file = stateFile();
+  const faults = [{ when: { key: "main" }, then: { latency: "1m" as const } }];
+  const { url, sandbox } = await start(file, { scenario: { ...own, faults } });
+  const giveUp = new AbortController();
+  const headers = { "x-api-key": sandbox.secret("main") };
+  const waiting = fetch(url + mePath, { headers, signal: giveUp.signal });
+  await expect.poll(() => savedIn(file).recorded).toBe(1);
+  giveUp.abort();
+  await expect(waiting).rejects.toThrow();
+  await expect.poll(() => savedIn(file).counts.unread).toBe(1);
 });
 
 test("a start removes the draft of a server that was killed", async () => {

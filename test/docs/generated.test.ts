@@ -19,9 +19,10 @@ import { farmerLocales } from "../../src/rules/farmer-locales.js";
 import { effectWords, faultEffects, faultKinds } from "../../src/rules/fault-effects.js";
 import { mePath, outcomeOf } from "../../src/rules/outcomes.js";
 import { successOutcomesOf } from "../../src/sandbox/endpoint.js";
+import descriptions from "../../src/scenario/format/descriptions.json" with { type: "json" };
 import { controlBodySchema } from "../../src/scenario/format/json-schema.js";
 import { problemCodes } from "../../src/scenario/problems.js";
-import { codeOverHttp, httpRejections, statusOfCode } from "../../src/server/control/rejections.js";
+import { codeOverHttp, httpRejections, statusOfCode } from "../../src/server/control/errors.js";
 import { routes } from "../../src/server/control/routes/routes.js";
 import { startFrozen } from "../support/doors.js";
 import { code, type Part, pageNames, pageOf, root, table, withParts } from "../support/pages.js";
@@ -184,7 +185,12 @@ function effectsPart(): string {
     faultEffects[kind].fits.map(code).join(", "),
     code(`fault.${kind}`),
   ]);
-  return table(["`then`", "effect", "fits", "outcome"], ...rows);
+  const ofStatus = (["body: html", "retry_after: 30s"] as const).map((example) => {
+    const [name] = example.split(": ") as ["body" | "retry_after"];
+    const described = descriptions.scenario[`faults.<item>.then.${name}`];
+    return [code(example), described, code("status"), code("fault.status")];
+  });
+  return table(["`then`", "effect", "fits", "outcome"], ...rows, ...ofStatus);
 }
 
 const responseWords: Readonly<Record<number, string>> = {

@@ -7,9 +7,9 @@ import { anyStatus, rejected, variationTable } from "../../src/api/variation/tab
 import { minOutcomes } from "../../src/certify/plan.js";
 import { exitCode } from "../../src/cli/exit-codes.js";
 import { outcomes, scenarioNames } from "../../src/index.js";
+import { actionNames } from "../../src/rules/actions.js";
 import { keyStates } from "../../src/rules/api-key.js";
 import type { Outcome } from "../../src/rules/outcomes.js";
-import { actionNames } from "../../src/rules/steps.js";
 import { routes } from "../../src/server/control/routes/routes.js";
 import { hostileGroups } from "../support/hostile-requests.js";
 import { wrongScenarios } from "../support/messages.js";

@@ -90,7 +90,7 @@ test("R46 what is rejected changes nothing, and a key in the place of a ref is n
 test("a change of the faults sends an event, a rejected change does not", () => {
   const sandbox = sandboxWith();
   const heard: string[] = [];
-  sandbox.history.subscribe(({ type }) => heard.push(type));
+  sandbox.journal.subscribe(({ type }) => heard.push(type));
   operations.faults(sandbox, [{ then: { hang: true } }]);
   expect(() => operations.faults(sandbox, [{ then: { hang: true, reset: true } }])).toThrow();
   expect(heard).toEqual(["faults.changed"]);

@@ -27,7 +27,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
 
 function nextRequest(): Promise<void> {
   return new Promise((resolve) => {
-    const stop = stateOf(server.sandbox).history.subscribe(() => {
+    const stop = stateOf(server.sandbox).journal.subscribe(() => {
       stop();
       resolve();
     });

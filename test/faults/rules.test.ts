@@ -148,7 +148,7 @@ test.each(drastic)("R24 %j is %s, %i, code %s; only delays count", (then, fault,
   const delays = fault === "fault.latency" || fault === "fault.slow";
   const outcome = delays ? "200.test" : fault;
   expect(send(sandbox)).toMatchObject({ fault, outcome, status, code, key: "main" });
-  expect(sandbox.history.requests({ outcome: fault })).toHaveLength(1);
+  expect(sandbox.journal.requests({ outcome: fault })).toHaveLength(1);
   // R24: a request counts only when its own response comes whole.
   expect([used(sandbox), sandbox.registry.key("main").usage.minuteCount]).toEqual(delays ? [1, 1] : [0, 0]);
 });

@@ -13,6 +13,7 @@ const loans: Scenario = {
     createLoan: { method: "POST", path, body: { id: "1" } },
     readLoan: { path, body: { id: "1" } },
     changeLoan: { method: "PATCH", path, body: { id: "1" } },
+    replaceLoan: { method: "PUT", path, body: { id: "1" } },
     deleteLoan: { method: "DELETE", path, body: { id: "1" } },
   },
   organizations: { bank: { type: "bank", keys: { main: { environment: "test" } } } },
@@ -39,7 +40,7 @@ test.each(faultKinds.filter((kind) => !faultEffects[kind].onlyDelays && kind !==
       expect(whatToDo).toMatch(readFirst);
       expect(whatToDo).not.toMatch(/only reads|and send the request again/);
     }
-    for (const request of ["DELETE", "GET"]) {
+    for (const request of ["PUT", "DELETE", "GET"]) {
       expect((await explained(request, then)).whatToDo).toMatch(/end the request again/);
     }
   },

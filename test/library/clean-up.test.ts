@@ -1,4 +1,6 @@
 import { getEventListeners } from "node:events";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { createSandbox } from "../../src/index.js";
 import { scenarioWith } from "../support/faulty.js";
@@ -29,4 +31,30 @@ test("a late response leaves no listener on the signal of its request", async ()
   const request = new Request(`${url}/me`, { headers: { "x-api-key": sandbox.secret("main") } });
   expect((await sandbox.fetch(request)).status).toBe(200);
   expect(getEventListeners(request.signal, "abort")).toEqual([]);
+});
+
+test("a body that is read after its client has given up ends with the client's reason", async () => {
+  const sandbox = createSandbox({ scenario: scenarioWith([{ then: { slow: 100_000 } }]) });
+  const leaving = new AbortController();
+  const headers = { "x-api-key": sandbox.secret("main") };
+  const response = await sandbox.fetch(`${url}/me`, { headers, signal: leaving.signal });
+  leaving.abort(new Error("enough"));
+  await expect(response.text()).rejects.toThrow("enough");
+});
+
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
+
+test("a sandbox keeps no request after its late response", async () => {
+  const sandbox = createSandbox({ scenario: scenarioWith([{ then: { latency: "1ms" } }]) });
+  const send = async () => {
+    const request = new Request(`${url}/me`, { headers: { "x-api-key": sandbox.secret("main") } });
+    expect((await sandbox.fetch(request)).status).toBe(200);
+    return new WeakRef(request);
+  };
+  const sent = await send();
+  // A reference that was just made keeps its object until this turn ends.
+  await new Promise((resolve) => setImmediate(resolve));
+  collect();
+  expect(sent.deref()).toBeUndefined();
 });

@@ -14,14 +14,20 @@ const named = (kind: "scenario" | "command") =>
   messagePages(kind).map((page) => [basename(page.file), page] as const);
 const timeout = 120_000;
 
+/** A file in the JSON of `validate`. */
+interface Checked {
+  readonly problems: readonly { readonly code: string }[];
+}
+
 test.each(named("scenario"))("each scenario of %s results in its text", { timeout }, async (_file, page) => {
+  const files = page.turns.map(({ name }) => `${name}.yaml`);
+  const inputs = page.turns.map(({ input }, index) => [files[index], input]);
+  const cwd = temporaryFolder(Object.fromEntries(inputs));
+  const { stdout } = await runCli(["validate", ...files, "--json"], { cwd });
+  const codes = (JSON.parse(stdout) as Checked[]).map(({ problems }) => problems.map(({ code }) => code));
+  expect(codes).toEqual(page.turns.map(({ name }) => expect.arrayContaining([codeOf(name)])));
   const texts: string[] = [];
-  for (const { name, input } of page.turns) {
-    const cwd = temporaryFolder({ [`${name}.yaml`]: input });
-    const { stdout } = await runCli(["validate", `${name}.yaml`, "--json"], { cwd });
-    expect(JSON.parse(stdout)[0].problems).toContainEqual(expect.objectContaining({ code: codeOf(name) }));
-    texts.push(shown(await runCli(["validate", `${name}.yaml`], { cwd })));
-  }
+  for (const file of files) texts.push(shown(await runCli(["validate", file], { cwd })));
   await expect(pageWith(page, "yaml", texts)).toMatchFileSnapshot(page.file);
 });
 

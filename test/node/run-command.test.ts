@@ -13,13 +13,16 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 const program = `
 Object.defineProperty(process, "platform", { value: "win32" });
 const { runCommand } = await import(${JSON.stringify(join(root, "src/node/run-command.ts"))});
-const [cwd, ...command] = process.argv.slice(1);
+const [cwd, commands] = process.argv.slice(1);
 const env = { PATH: '"' + cwd + '/quoted folder";' + cwd + '/other', PATHEXT: ".COM;.EXE;.BAT;.CMD" };
-const end = await runCommand(command, { cwd, env, takeSignals() {} });
-console.log(end.failure?.code ?? end.code);
+for (const command of JSON.parse(commands)) {
+  const end = await runCommand(command, { cwd, env, takeSignals() {} });
+  console.log(end.failure?.code ?? end.code);
+}
 `;
 
-async function runOnWindows(...command: readonly string[]): Promise<string[]> {
+/** Runs commands in one process, which takes a second to start; each prints its words and its end. */
+async function runOnWindows(commands: readonly (readonly string[])[]): Promise<string[]> {
   const cwd = temporaryFolder({
     "cmd.sh": '#!/bin/sh\necho "$@"\nexit 1\n',
     gradlew: "#!/bin/sh\n",
@@ -28,19 +31,42 @@ async function runOnWindows(...command: readonly string[]): Promise<string[]> {
   mkdirSync(join(cwd, "quoted folder"));
   for (const name of ["my.tool", "my.tool.CMD"]) writeFileSync(join(cwd, "quoted folder", name), "");
   chmodSync(join(cwd, "cmd.sh"), 0o755);
-  const argv = ["--import", "tsx", "--input-type=module", "--eval", program, "--", cwd, ...command];
+  const argv = [
+    "--import",
+    "tsx",
+    "--input-type=module",
+    "--eval",
+    program,
+    "--",
+    cwd,
+    JSON.stringify(commands),
+  ];
   const env = { ...process.env, comspec: join(cwd, "cmd.sh"), PATHEXT: ".COM;.EXE;.BAT;.CMD" };
   const { stdout } = await promisify(execFile)(process.execPath, argv, { cwd: root, env, timeout: 60_000 });
   return stdout.trimEnd().split("\n");
 }
 
-test.each([
-  ["gradlew of the working folder", ["gradlew", "test"], '/d /s /c "gradlew ^"test^""', "1"],
-  ["its path", ["./gradlew", "test"], '/d /s /c "gradlew ^"test^""', "1"],
-  ["a dotted name in a quoted folder of PATH", ["my.tool", "a b"], '/d /s /c "my.tool ^"a^ b^""', "1"],
-  ["no such command", ["nope"], '/d /s /c "nope"', "ENOENT"],
-])("on Windows a command can be %s", async (_title, command, words, end) => {
-  expect(await runOnWindows(...command)).toEqual([words, end]);
+describe("on Windows a command", () => {
+  const commands = [
+    ["of the working folder", ["gradlew", "test"], '/d /s /c "gradlew ^"test^""', "1"],
+    ["by its path", ["./gradlew", "test"], '/d /s /c "gradlew ^"test^""', "1"],
+    [
+      "with a dotted name, in a quoted folder of PATH",
+      ["my.tool", "a b"],
+      '/d /s /c "my.tool ^"a^ b^""',
+      "1",
+    ],
+    ["that does not exist", ["nope"], '/d /s /c "nope"', "ENOENT"],
+  ] as const;
+  let lines: Promise<string[]> | undefined;
+
+  test.each(commands.map((command, index) => [...command, index] as const))(
+    "%s",
+    async (_title, _command, words, end, index) => {
+      lines ??= runOnWindows(commands.map(([, command]) => command));
+      expect((await lines).slice(2 * index, 2 * index + 2)).toEqual([words, end]);
+    },
+  );
 });
 
 test("a command that cannot start leaves no listeners on the output", async () => {

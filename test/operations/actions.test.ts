@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { actionIntent, actionSentences } from "../../src/api/story/step-text.js";
 import { createSandbox, type Sandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
-import { type ActionName, actionNames } from "../../src/rules/steps.js";
+import { type ActionName, actionNames } from "../../src/rules/actions.js";
 import { performAction } from "../../src/sandbox/operations/operations.js";
 import type { StepAction } from "../../src/sandbox/steps.js";
 import { routes } from "../../src/server/control/routes/routes.js";

@@ -16,7 +16,7 @@ const scenario: Scenario = {
 test("another scenario starts with the sandbox's options unless a call has its own, and runs what is due", () => {
   const sandbox = start();
   const seen: string[] = [];
-  sandbox.history.subscribe(({ type }) => seen.push(type));
+  sandbox.journal.subscribe(({ type }) => seen.push(type));
   restartSandbox(sandbox, {}, { scenario, name: "other" }, () => seen.push("ready"));
   expect(seen).toEqual(["ready", "sandbox.started", "key.revoked", "timeline.step"]);
   expect([sandbox.name, sandbox.seed, sandbox.clock.isFrozen()]).toEqual(["other", 7, true]);
@@ -29,8 +29,8 @@ test("the same scenario starts as it did; one that cannot start leaves everythin
   restartSandbox(sandbox, { seed: 9 });
   restartSandbox(sandbox);
   expect([sandbox.name, sandbox.seed]).toEqual(["rotation", 9]);
-  const before = sandbox.history.latest();
+  const before = sandbox.journal.latest();
   const isReady = () => expect.unreachable();
   expect(() => restartSandbox(sandbox, { now: Number.NaN }, { scenario, name: "other" }, isReady)).toThrow();
-  expect([sandbox.name, sandbox.history.latest()]).toEqual(["rotation", before]);
+  expect([sandbox.name, sandbox.journal.latest()]).toEqual(["rotation", before]);
 });

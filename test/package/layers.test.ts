@@ -48,9 +48,9 @@ const layerOf = (file: string) => file.split("/")[1] as string;
 const rightsOf = (file: string) => (file.slice(4) in leftOf ? file.slice(4) : layerOf(file));
 
 /** The text of each source file. */
-const sourcesIn = (folder: string) =>
+const sourcesIn = (folder: string, isSource = /(?<!\.test)\.tsx?$/) =>
   readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-    .filter((file) => /(?<!\.test)\.tsx?$/.test(file))
+    .filter((file) => isSource.test(file))
     .map((file) => [`${folder}/${file}`, readFileSync(join(root, folder, file), "utf8")] as const);
 
 const sources = new Map<string, string>(sourcesIn("src"));
@@ -202,7 +202,7 @@ test("a file imports only what its layer may", () => {
 
 test("no file imports itself by way of others, types included, in scripts and bench as well", () => {
   const tools = ["scripts", "bench"]
-    .flatMap(sourcesIn)
+    .flatMap((folder) => sourcesIn(folder))
     .map(([file, text]) => [file, importsOf(file, text)] as const);
   expect(tools.length).toBeGreaterThan(20);
   expect(cycles(new Map([...imports, ...tools]))).toEqual([]);
@@ -224,6 +224,21 @@ test("left of node, the code runs unchanged in a browser", () => {
   expect(found).toContain("src/node/platform.ts");
   expect(found.filter((file) => !onlyInNode.includes(rightsOf(file)))).toEqual([]);
 });
+
+test("package.json declares each package that code, tests, bench and scripts import", () => {
+  const { name, devDependencies } = JSON.parse(pageOf("package.json"));
+  const declared = [name, ...Object.keys(devDependencies)];
+  const packages = ["src", "test", "bench", "scripts"]
+    .flatMap((folder) => sourcesIn(folder, /\.tsx?$/))
+    .flatMap(([file, text]) => packagesIn(text).map((imported) => ({ file, imported })));
+  expect(packages).toContainEqual({ file: "src/cli/cli.ts", imported: "commander" });
+  expect(packages.filter(({ imported }) => !declared.some((one) => isOf(one)(imported)))).toEqual([]);
+});
+
+function packagesIn(text: string): string[] {
+  const imported = ts.preProcessFile(text).importedFiles.map(({ fileName }) => fileName);
+  return imported.filter((one) => !one.startsWith(".") && !one.startsWith("node:"));
+}
 
 test.each([
   ["src/rules/authorize.ts", "node:crypto"],

@@ -84,7 +84,7 @@ function reported(sandbox: SandboxState): Record<string, number> {
 function play(happenings: readonly Happening[]): number {
   const sandbox = open("key-states")();
   let heard: Exchange[] = [];
-  sandbox.history.subscribe((event) => {
+  sandbox.journal.subscribe((event) => {
     if (event.type === "request") heard.push(event.exchange);
   });
   let max = 0;
@@ -120,7 +120,7 @@ test("an advice counts all of its requests, and has the first five as examples, 
   const sandbox = open("key-states")();
   for (let request = 0; request < 8; request++) handle(sandbox, asked({ path: "/v1/relying-party/you" }));
   const report = clientReport(sandbox);
-  const first = sandbox.history.requests().slice(0, 5);
+  const first = sandbox.journal.requests().slice(0, 5);
   for (const [{ advice }, count] of [[report, 8] as const, [mergeReports([report, report]), 16] as const]) {
     const earned = advice.find(({ id }) => id === "wrong-method-or-path");
     expect([earned?.count, earned?.examples.map(({ id }) => id)]).toEqual([count, first.map(({ id }) => id)]);
@@ -167,6 +167,25 @@ test("merged reports sum all counts, cover what any run covers, and name each sc
   expect(expired).toMatchObject({ covered: false, count: 0, howToCover: { ref: "expired" } });
   expect(merged.endpoints[0]).toMatchObject({ requests: 3, covered: true });
   expect(mergeReports([other]).endpoints[0]).toMatchObject({ requests: 1, covered: false });
+});
+
+test("merged reports have only members that they merge, and none that a newer version adds", () => {
+  const sandbox = open("key-states")();
+  const apiKey = scenarioSecrets(sandbox).revoked;
+  for (let sent = 0; sent < 2; sent++) handle(sandbox, asked({ apiKey, traits: ["key in query"] }));
+  const report = clientReport(sandbox);
+  const newer = <Row>(row: Row): Row => ({ ...row, lastAt: "2026-03-02T09:00:00.000Z" });
+  const later = newer({
+    ...report,
+    outcomes: report.outcomes.map(newer),
+    endpoints: report.endpoints.map(newer),
+    advice: report.advice.map(newer),
+    repeats: report.repeats.map(newer),
+  });
+  const merged = mergeReports([later, later]);
+  for (const list of [merged.outcomes, merged.endpoints, merged.advice, merged.repeats])
+    expect(list.length).toBeGreaterThan(0);
+  expect(merged).toEqual(mergeReports([report, report]));
 });
 
 test("a report counts the lines of output with keys, and names the first five", () => {

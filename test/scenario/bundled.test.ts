@@ -59,7 +59,7 @@ test("bad-day has a key for every fault, and one key with several faults", () =>
   const sandbox = startFrozen("bad-day");
   const call = (ref: string) => {
     handle(sandbox, asked({ apiKey: scenarioSecret(sandbox, ref) }));
-    return sandbox.history.requests({ limit: 1 })[0]?.fault;
+    return sandbox.journal.requests({ limit: 1 })[0]?.fault;
   };
   const refs = [...sandbox.registry.keys.keys()].filter((ref) => ref !== "flaky" && ref !== "untouched");
   const troubles = refs.map((ref) => {

@@ -61,7 +61,7 @@ function open(steps: readonly TimelineStep[]): { sandbox: Sandbox; told: string[
     },
   });
   const told: string[] = [];
-  stateOf(sandbox).history.subscribe((event) => {
+  stateOf(sandbox).journal.subscribe((event) => {
     if (event.type !== "timeline.step") return;
     const { at, index, performed } = event.result;
     told.push(`${at} ${index} ${performed.rejection?.code}`);

@@ -60,7 +60,7 @@ describe.each(doors)("a timeline ($name)", ({ open }) => {
 test("the timeline's steps are reported once, in order, with rejected ones", () => {
   const sandbox = createSandbox({ scenario });
   const told: HistoryEvent[] = [];
-  stateOf(sandbox).history.subscribe((event) => told.push(event));
+  stateOf(sandbox).journal.subscribe((event) => told.push(event));
   sandbox.clock.advance("3h");
   const steps = told.filter(({ type }) => type === "timeline.step");
   const step = (at: string, action: string, rejection: string | null = null) => ({
@@ -96,7 +96,7 @@ test("a listener to a step sees what the step has changed, at the time of the cl
   const timeline = [{ at: "10m", assumptions: { profile: "typical" as const } }];
   const sandbox = createSandbox({ scenario: { ...scenario, timeline } });
   const seen: string[] = [];
-  stateOf(sandbox).history.subscribe(({ type }) => {
+  stateOf(sandbox).journal.subscribe(({ type }) => {
     if (type === "assumptions.changed") seen.push(`${sandbox.profile} at ${sandbox.clock.now()}`);
   });
   sandbox.clock.advance("15m");
@@ -109,7 +109,7 @@ test("with a running clock, a server reports a step when it happens", async () =
     scenario: { ...scenario, timeline: [{ at: "1s", revoke: { key: "main" } }] },
   });
   const told: string[] = [];
-  sandbox.history.subscribe(({ type }) => told.push(type));
+  sandbox.journal.subscribe(({ type }) => told.push(type));
   await expect.poll(() => told).toContain("key.revoked");
   expect(server.sandbox.keys.get("main").revokedAt).toBe("2026-03-02T09:00:01.000Z");
 });

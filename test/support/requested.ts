@@ -2,14 +2,14 @@ import { stateOf } from "../../src/library/create-sandbox.js";
 
 /** Resolves once a sandbox has got so many requests. */
 export function requested(sandbox: Parameters<typeof stateOf>[0], count = 1): Promise<void> {
-  const { history } = stateOf(sandbox);
+  const { journal } = stateOf(sandbox);
   return new Promise((resolve) => {
     const look = () => {
       if (sandbox.requests.total() < count) return;
       stop();
       resolve();
     };
-    const stop = history.subscribe(look);
+    const stop = journal.subscribe(look);
     look();
   });
 }

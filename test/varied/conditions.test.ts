@@ -29,7 +29,7 @@ function responses(profile: Profile, data?: RunConditions, seed = 3) {
   return {
     given,
     points: seen.flatMap(({ points }) => points),
-    journal: sandbox.history.requests().map(({ id, code, outcome, status }) => [id, code, outcome, status]),
+    journal: sandbox.journal.requests().map(({ id, code, outcome, status }) => [id, code, outcome, status]),
   };
 }
 

@@ -140,9 +140,9 @@ export function* runStory(
 
 /** Compares the result with the expectations; `undefined` at the end of the story. */
 export function tryNextStep(sandbox: SandboxState): PlayedStep | undefined {
-  const { story, history } = sandbox;
+  const { story, journal } = sandbox;
   const timeline: TimelineResult[] = [];
-  const unsubscribe = history.subscribe((event) => {
+  const unsubscribe = journal.subscribe((event) => {
     if (event.type === "timeline.step") timeline.push(event.result);
   });
   const resultOf = (step: StoryStep, { differences = [], ...result }: StepResult): PlayedStep => ({
@@ -170,8 +170,8 @@ export function tryNextStep(sandbox: SandboxState): PlayedStep | undefined {
     const step = story.steps[story.next];
     if (step === undefined) return undefined;
     story.next += 1;
-    const result = resultOf(step, runAction(sandbox, step));
-    history.emit({ type: "story.step", result: remember(story, result) });
+    const result = resultOf(step, playStep(sandbox, step));
+    journal.emit({ type: "story.step", result: remember(story, result) });
     return result;
   } finally {
     unsubscribe();
@@ -188,7 +188,7 @@ function remember(story: StoryProgress, result: PlayedStep): PlayedStep {
 
 type StepResult = Partial<PlayedStep>;
 
-function runAction(sandbox: SandboxState, step: StoryStep): StepResult {
+function playStep(sandbox: SandboxState, step: StoryStep): StepResult {
   try {
     return runStep(sandbox, step);
   } catch (error) {

@@ -113,7 +113,7 @@ export const execCommand = declareCommand({
       countUnread: () => counters.countUnread(),
       count(exchange, keys) {
         counters.count(exchange, keys);
-        if (triedPaths.size < maxTried) triedPaths.add(redactKeys(`${exchange.method} ${exchange.path}`));
+        if (triedPaths.size < maxTried) triedPaths.add(`${exchange.method} ${exchange.path}`);
       },
     });
     let releaseSignals = () => {};

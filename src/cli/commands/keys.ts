@@ -2,7 +2,7 @@ import { endpointNamed } from "../../api/endpoints.js";
 import { clientEnvironment } from "../../node/client-variables.js";
 import { dryRunScenario } from "../../node/dry-run.js";
 import { alignColumns } from "../../report/plain-text.js";
-import { refsIn } from "../../rules/steps.js";
+import { refsIn } from "../../rules/actions.js";
 import { shortTime } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
@@ -72,7 +72,7 @@ function keysToCome(open: () => SandboxState): string[][] {
   const rows = new Map<string, string[]>();
   dryRunScenario(() => {
     const sandbox = open();
-    sandbox.history.subscribe((event) => {
+    sandbox.journal.subscribe((event) => {
       if (event.type !== "timeline.step" && event.type !== "story.step") return;
       const { step, performed } = event.result;
       const newKey = performed?.replacement ?? (refsIn(step).key === undefined ? performed?.key : null);

@@ -146,7 +146,7 @@ async function startServing(serving: Serving): Promise<void> {
   ends.push(() => server.close());
   // Before the first request, because nothing is awaited since the server listens.
   writeVariables(server);
-  sandbox.history.subscribe(({ type }) => {
+  sandbox.journal.subscribe(({ type }) => {
     if (type === "sandbox.started") canWrite(() => writeVariables(server), logger);
   });
   const warn = () => warnOf(serving.loaded, sandbox, call, logger);

@@ -18,7 +18,7 @@ test.each([
 ])("a request with the key %s of bad-day is one line with its outcome", (ref, line) => {
   const sandbox = startInNode(bundledScenarios["bad-day"]);
   handle(sandbox, asked({ apiKey: scenarioSecret(sandbox, ref) }));
-  const [entry] = sandbox.history.requests();
+  const [entry] = sandbox.journal.requests();
   expect(entry && requestLogLine(entry, palette)).toMatch(line);
 });
 

@@ -66,13 +66,13 @@ class LogLines {
 }
 
 export function logEvents(
-  { history }: SandboxState,
+  { journal }: SandboxState,
   { log = "pretty", quiet = false }: LogFlags,
   logger: Logger,
 ): void {
   // Without a subscriber, no event is created.
   if (log === "off" || quiet) return;
-  history.subscribe((event) => {
+  journal.subscribe((event) => {
     if (event.type === "timeline.step" || event.type === "story.step" || event.type === "request")
       logger.event(event);
   });

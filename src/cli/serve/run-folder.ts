@@ -137,7 +137,7 @@ const exchangeShape = s.openMapping({
     fault: s.orNull(s.choice(faultOutcomes)),
     code: s.nullable(s.text()),
   },
-  ...{ client: s.list(s.text()), advice: s.list(s.choice(adviceIds)), durationMs: s.number() },
+  ...{ keptHeaders: s.list(s.text()), advice: s.list(s.choice(adviceIds)), durationMs: s.number() },
   response: s.openMapping({ status: s.number(), headers: s.list(s.text()), body: s.text() }),
 });
 const seenShape = s.openMapping({ points: s.list(s.openMapping({})), scenario: s.text() });
@@ -148,14 +148,14 @@ const lineShape = s.openMapping({
   seen: s.optional(seenShape),
 });
 
-function addLine({ counters, history }: SandboxState, line: RunLine): void {
+function addLine({ counters, journal }: SandboxState, line: RunLine): void {
   const [mistake] = mistakesIn(lineShape, line);
   if (mistake !== undefined) throw new Error(`a line has no valid ${pathText(mistake.path) || "content"}`);
   const { exchange, keys, seen, isUnread } = line;
   if (isUnread) counters.countUnread();
   if (exchange === undefined) return;
   counters.count(exchange, keys, seen);
-  history.record(exchange);
+  journal.record(exchange);
 }
 
 const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants;

@@ -5,9 +5,9 @@ import type { Problem } from "./problem.js";
 import {
   type FieldPath,
   isMapping,
-  type Limits,
   type MappingKind,
   pathText,
+  type Range,
   type RecordKind,
   type Shape,
   type ShapeCode,
@@ -212,6 +212,6 @@ function isAllowed(shape: Shape, value: unknown): boolean {
   return pattern?.test(text) !== false && shape.isAllowed?.(text) !== false;
 }
 
-function isWithin({ min = -Infinity, max = Infinity }: Limits, size: number): boolean {
+function isWithin({ min = -Infinity, max = Infinity }: Range, size: number): boolean {
   return size >= min && size <= max;
 }

@@ -1,4 +1,4 @@
-import { type Limits, type MappingKind, type RecordKind, type Shape, shapeOf } from "./shape.js";
+import { type MappingKind, type Range, type RecordKind, type Shape, shapeOf } from "./shape.js";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -114,6 +114,6 @@ function having(name: string, { isOffByFalse, fields }: MappingKind) {
   return { required: [name], ...(isOn && { properties: { [name]: { const: true } } }) };
 }
 
-function limited({ min, max }: Limits, minName: string, maxName: string) {
+function limited({ min, max }: Range, minName: string, maxName: string) {
   return { ...(min !== undefined && { [minName]: min }), ...(max !== undefined && { [maxName]: max }) };
 }

@@ -35,7 +35,7 @@ interface PlainKind {
   readonly kind: "boolean" | "null" | "anything";
 }
 
-export interface TextKind extends Limits {
+export interface TextKind extends Range {
   readonly kind: "text";
   /** A format of JSON Schema; not checked. */
   readonly format?: string;
@@ -50,7 +50,7 @@ export interface TextKind extends Limits {
   readonly hint?: (text: string, others?: Readonly<Record<string, unknown>>) => string | undefined;
 }
 
-interface NumberKind extends Limits {
+interface NumberKind extends Range {
   readonly kind: "number";
   readonly isWhole: boolean;
 }
@@ -68,7 +68,7 @@ export interface ChoiceKind {
   readonly hint?: (value: unknown) => string | undefined;
 }
 
-export interface ListKind extends Limits {
+export interface ListKind extends Range {
   readonly kind: "list";
   readonly item: Shape;
 }
@@ -96,7 +96,7 @@ interface EitherKind {
 }
 
 /** The minimum and maximum of a number, or of the length of a text or list. */
-export interface Limits {
+export interface Range {
   readonly min?: number;
   readonly max?: number;
 }

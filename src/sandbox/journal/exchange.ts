@@ -60,7 +60,7 @@ export interface Exchange {
   readonly leaksRealKey: boolean;
   readonly presented: Presented;
   /** Lower-case names and values in turn, without keys. */
-  readonly client: readonly string[];
+  readonly keptHeaders: readonly string[];
   /** The form of a presented key that the sandbox does not have; `undefined` for a key of it, or none. */
   readonly keyForm: string | undefined;
   readonly key: string | null;

@@ -1,3 +1,4 @@
+import { actions } from "../../rules/actions.js";
 import {
   countsAsActive,
   defaultOverlap,
@@ -13,7 +14,6 @@ import { SandboxError } from "../../rules/errors.js";
 import type { Organization } from "../../rules/organization.js";
 import { requireFields } from "../../rules/schema/check.js";
 import { didYouMean, listed } from "../../rules/schema/words.js";
-import { actions } from "../../rules/steps.js";
 import { durationOf, instantOf, isInstant, parseDuration, scenarioDuration } from "../../rules/time.js";
 import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
@@ -61,7 +61,7 @@ export function createKey(
     ...ends,
   };
   const { key, secret } = issueKey(sandbox, described, now, by);
-  sandbox.history.emit({ type: "key.created", key });
+  sandbox.journal.emit({ type: "key.created", key });
   return { key, secret };
 }
 
@@ -102,7 +102,7 @@ export function rotateKey(
   sandbox.registry.change(entry, { overlapEndsAt: now + overlap, replacedBy });
   entry.replacement = sandbox.registry.key(replacedBy);
   const key = viewKey(entry, sandbox, now);
-  sandbox.history.emit({ type: "key.rotated", key, replacement });
+  sandbox.journal.emit({ type: "key.rotated", key, replacement });
   return { key, replacement, secret };
 }
 
@@ -115,7 +115,7 @@ export function revokeKey(
   const entry = requireKeyIn(sandbox, input.key, now, "revoke", ["active", "retiring"]);
   sandbox.registry.change(entry, { revokedAt: now });
   const key = viewKey(entry, sandbox, now);
-  sandbox.history.emit({ type: "key.revoked", key });
+  sandbox.journal.emit({ type: "key.revoked", key });
   return { key };
 }
 
@@ -128,7 +128,7 @@ export function expireKey(
   const entry = requireKeyIn(sandbox, input.key, now, "expire", ["active", "retiring"]);
   sandbox.registry.change(entry, { expiresAt: expiryOf(input.expires, now) });
   const key = viewKey(entry, sandbox, now);
-  sandbox.history.emit({ type: "key.updated", key });
+  sandbox.journal.emit({ type: "key.updated", key });
   return { key };
 }
 

@@ -1,9 +1,9 @@
+import { type ActionName, actionNames, actionRow } from "../../rules/actions.js";
 import { environments, maximumActiveKeys } from "../../rules/api-key.js";
 import type { Assumptions, Profile } from "../../rules/assumptions.js";
 import { type RejectionCode, rejectionCodes, SandboxError } from "../../rules/errors.js";
 import { readAccess } from "../../rules/organization.js";
 import { requireFields, validationError } from "../../rules/schema/check.js";
-import { type ActionName, actionNames, actionRow } from "../../rules/steps.js";
 import { durationOf, type Instant, instantOf, isoOf } from "../../rules/time.js";
 import { faultProblems } from "../../scenario/checks/faults.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
@@ -114,14 +114,14 @@ export function advanceClock(sandbox: SandboxState, by: string | number): ClockV
 }
 
 function announceClock(sandbox: SandboxState): ClockView {
-  sandbox.history.emit({ type: "clock.moved", ...viewClock(sandbox.clock) });
+  sandbox.journal.emit({ type: "clock.moved", ...viewClock(sandbox.clock) });
   runDue(sandbox);
   return viewClock(sandbox.clock);
 }
 
 /** Runs the due steps of the timeline. Nothing runs in the background: every read of a sandbox calls this first. */
 export function runDue(sandbox: SandboxState): void {
-  const { timeline, history } = sandbox;
+  const { timeline, journal } = sandbox;
   if (timeline.dueAt === Number.POSITIVE_INFINITY) return;
   const now = sandbox.clock.now();
   // A listener may start another scenario.
@@ -134,7 +134,7 @@ export function runDue(sandbox: SandboxState): void {
     const performed = performAction(sandbox, step, at);
     if (performed.rejection !== null) timeline.rejections.set(index, performed.rejection.code);
     const differences = step.expect === undefined ? [] : actionDifferences(step.expect, performed);
-    history.emit({
+    journal.emit({
       type: "timeline.step",
       result: { index, at: isoOf(at), step, performed: { ...performed, secret: null }, differences },
     });
@@ -151,13 +151,13 @@ function updateOrganization(
   const entry = sandbox.registry.organization(input.ref);
   entry.organization = { ...entry.organization, ...readAccess(input, entry.organization) };
   const organization = viewOrganization(entry.organization);
-  sandbox.history.emit({ type: "organization.updated", organization });
+  sandbox.journal.emit({ type: "organization.updated", organization });
   return { organization };
 }
 
 /** Durations count from now. Throws `validation_failed` with every contradiction, without changes. */
 function changeFaults(sandbox: SandboxState, faults: readonly Fault[], now: number): void {
-  const { registry, seed, history } = sandbox;
+  const { registry, seed, journal } = sandbox;
   const problems = faultProblems(faults, {
     refs: { key: registry.keys, organization: registry.organizations },
     scenario: sandbox.scenario,
@@ -165,13 +165,13 @@ function changeFaults(sandbox: SandboxState, faults: readonly Fault[], now: numb
   });
   if (problems.length > 0) throw validationError("Failed to change the faults", problems);
   sandbox.faults = activateFaults(faults, seed, now);
-  history.emit({ type: "faults.changed" });
+  journal.emit({ type: "faults.changed" });
 }
 
-export function clearRequests({ history, counters }: SandboxState): void {
-  history.enter();
+export function clearRequests({ journal, counters }: SandboxState): void {
+  journal.enter();
   counters.clear();
-  history.emit({ type: "requests.cleared" });
+  journal.emit({ type: "requests.cleared" });
 }
 
 export type AssumptionsInput = Partial<Assumptions> & { readonly profile?: Profile };
@@ -198,7 +198,7 @@ export function changeAssumptions(
   const changes = { ...settings, assumptions: next, windows };
   varyRecords(sandbox, { ...sandbox, ...changes });
   replaceState(sandbox, changes);
-  sandbox.history.emit({ type: "assumptions.changed" });
+  sandbox.journal.emit({ type: "assumptions.changed" });
   return next;
 }
 

@@ -6,10 +6,10 @@ import * as s from "../../rules/schema/shape.js";
 const textField = (description: string, of: Omit<s.TextKind, "kind"> = {}) =>
   s.described(s.text(of), description);
 const numberField = (description: string) => s.described(s.number({ min: 0 }), description);
-const whole = (description: string, of: s.Limits = {}) => s.described(s.count(of), description);
+const whole = (description: string, of: s.Range = {}) => s.described(s.count(of), description);
 const choiceField = <const Value extends string>(description: string, values: readonly Value[]) =>
   s.described(s.choice(values), description);
-const listField = <Item>(description: string, item: Shape<Item>, of: s.Limits = {}) =>
+const listField = <Item>(description: string, item: Shape<Item>, of: s.Range = {}) =>
   s.described(s.list(item, of), description);
 const constantField = <const Value extends string | boolean>(description: string, value: Value) =>
   s.described(s.always(value), description);

@@ -1,6 +1,6 @@
+import { type ActionName, actionNames, actionRow, refsIn, stepKinds } from "../../rules/actions.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
 import { quote } from "../../rules/schema/words.js";
-import { type ActionName, actionNames, actionRow, refsIn, stepKinds } from "../../rules/steps.js";
 import { isReserved } from "../format/fields.js";
 import type { Scenario } from "../scenario.generated.js";
 import { checkRef, type Facts, type ScenarioRule } from "./facts.js";

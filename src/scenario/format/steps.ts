@@ -1,3 +1,4 @@
+import { type ActionName, actionNames, stepKinds } from "../../rules/actions.js";
 import { environments } from "../../rules/api-key.js";
 import { assumptionTable, profiles } from "../../rules/assumptions.js";
 import { rejectionCodes } from "../../rules/errors.js";
@@ -12,7 +13,6 @@ import { organizationChange } from "../../rules/organization.js";
 import { type ApiOutcomeId, apiOutcomes, mePath, outcomeShape } from "../../rules/outcomes.js";
 import type { ChoiceKind, Fields, Shape } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
-import { type ActionName, actionNames, stepKinds } from "../../rules/steps.js";
 import {
   duration,
   durationOrNone,

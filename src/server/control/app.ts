@@ -11,9 +11,9 @@ import { listed } from "../../rules/schema/words.js";
 import { requireAdministrator } from "../../sandbox/operations/keys.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import { checkInput, controlBodies } from "../../scenario/format/inputs.js";
-import type { ControlHandler, Server } from "../sockets/server-state.js";
+import type { ControlHandler, ServerState } from "../sockets/server-state.js";
+import { HttpRejection, sendControlError } from "./errors.js";
 import { sendCompressed, servePageFiles } from "./page.js";
-import { HttpRejection, sendControlError } from "./rejections.js";
 import { isTextResponse, jsonResponse, type Route } from "./route.js";
 import { routes } from "./routes/routes.js";
 import { sentScenario } from "./routes/scenario.js";
@@ -29,7 +29,7 @@ const ofControl = {
 const maxBodyBytes = 256_000;
 
 /** No error ends the process or changes a sandbox. */
-export function createControlApp(server: Server): ControlHandler {
+export function createControlApp(server: ServerState): ControlHandler {
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
@@ -58,7 +58,7 @@ export function createControlApp(server: Server): ControlHandler {
   return app;
 }
 
-async function runRoute(row: Route, server: Server, request: Request, response: Response) {
+async function runRoute(row: Route, server: ServerState, request: Request, response: Response) {
   const { sandbox, stateFile } = server;
   const runYaml = isYamlIn(request) ? row.runYaml : undefined;
   const body = runYaml === undefined ? inputOf(row, request) : sentScenario(bodyText(request));
@@ -82,7 +82,7 @@ async function runRoute(row: Route, server: Server, request: Request, response: 
 }
 
 /** A change that cannot be saved is an error with its result: a new secret exists nowhere else. */
-function saveChange(data: unknown, stateFile: Server["stateFile"]): void {
+function saveChange(data: unknown, stateFile: ServerState["stateFile"]): void {
   try {
     stateFile?.save();
   } catch (error) {
@@ -174,7 +174,7 @@ const isPagePath = (path: string) => pagePath.test(path);
 const probePaths = [`${controlPath}/health`, `${controlPath}/ready`];
 
 /** Logs each change and each rejected token, once its response is known. */
-function logCalls({ onControlCall }: Server): RequestHandler {
+function logCalls({ onControlCall }: ServerState): RequestHandler {
   return (request, response, next) => {
     const isRead = request.method === "GET" || request.method === "HEAD";
     response.once("close", () => {
@@ -188,7 +188,7 @@ function logCalls({ onControlCall }: Server): RequestHandler {
   };
 }
 
-function keepForeignOut({ loopback, allowedHosts }: Server): RequestHandler {
+function keepForeignOut({ loopback, allowedHosts }: ServerState): RequestHandler {
   const allowedNames = allowedHosts.map(nameIn);
   return ({ headers, method, path }, response, next) => {
     // The page shows state: other pages must not frame it, and caches must not keep it.
@@ -221,7 +221,7 @@ function keepForeignOut({ loopback, allowedHosts }: Server): RequestHandler {
 }
 
 /** Rejects calls without the token, except of probes, which get only the status, and of the page. */
-function admitCallers(server: Server): RequestHandler {
+function admitCallers(server: ServerState): RequestHandler {
   return (request, response, next) => {
     response.locals.mayKnowAll = isAdmitted(server, request);
     if (response.locals.mayKnowAll || probePaths.includes(request.path) || isPagePath(request.path))
@@ -235,7 +235,7 @@ function admitCallers(server: Server): RequestHandler {
 }
 
 /** Whether a call may do everything: it has the server's token, or the server needs none. */
-function isAdmitted({ token }: Server, { headers }: Request): boolean {
+function isAdmitted({ token }: ServerState, { headers }: Request): boolean {
   return token === undefined || isSame(/^Bearer (.+)$/i.exec(headers.authorization ?? "")?.[1] ?? "", token);
 }
 

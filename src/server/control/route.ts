@@ -4,7 +4,7 @@ import * as s from "../../rules/schema/shape.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/inputs.js";
 import type { ScenarioText } from "../../scenario/scenario-text.js";
-import type { Server } from "../sockets/server-state.js";
+import type { ServerState } from "../sockets/server-state.js";
 
 /** The sandbox, and what a client sent, checked by the shapes of its route. */
 interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unknown>>> {
@@ -18,7 +18,7 @@ interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unkn
 
 /** The server and the HTTP call, for routes that are about them. */
 interface LocalContext {
-  readonly server: Server;
+  readonly server: ServerState;
   readonly request: Request;
   readonly response: Response;
 }

@@ -9,7 +9,7 @@ import type { Delivery, Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { type AnyServer, followConnections, longestHalfOpen, rejectInTurn, Turns } from "./connections.js";
 import { keepAliveTimeout, reject, sendFaulty, sendResponse } from "./responses.js";
-import type { Server } from "./server-state.js";
+import type { ServerState } from "./server-state.js";
 import type { CertificatePair } from "./tls.js";
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
@@ -24,7 +24,7 @@ interface HttpServer {
 }
 
 /** Every request gets a response, and none ends the process. */
-export function createHttpServer(state: Server, certificate?: ServerCertificate): HttpServer {
+export function createHttpServer(state: ServerState, certificate?: ServerCertificate): HttpServer {
   const turns = new Turns();
   const listener = (_request: IncomingMessage, response: ServerResponse) => receive(state, turns, response);
   const server =
@@ -54,12 +54,12 @@ export function createHttpServer(state: Server, certificate?: ServerCertificate)
   return { server, open: followConnections(server) };
 }
 
-function receive(state: Server, turns: Turns, response: ServerResponse) {
+function receive(state: ServerState, turns: Turns, response: ServerResponse) {
   if (state.stopping.signal.aborted) response.shouldKeepAlive = false;
   turns.start(response, () => attempt(state, response, () => respond(state, response)));
 }
 
-function attempt(state: Server, response: ServerResponse, act: () => void) {
+function attempt(state: ServerState, response: ServerResponse, act: () => void) {
   try {
     act();
   } catch (error) {
@@ -68,7 +68,7 @@ function attempt(state: Server, response: ServerResponse, act: () => void) {
   }
 }
 
-function respond(state: Server, response: ServerResponse) {
+function respond(state: ServerState, response: ServerResponse) {
   const { control, sandbox } = state;
   const { req: request } = response;
   const received = readRequest(request, response);
@@ -81,7 +81,7 @@ function respond(state: Server, response: ServerResponse) {
   sendExchange(state, handle(sandbox, receivedRequest({ ...received, dashboard })), response);
 }
 
-function sendExchange(state: Server, exchange: Exchange, response: ServerResponse) {
+function sendExchange(state: ServerState, exchange: Exchange, response: ServerResponse) {
   const { explain, sandbox } = state;
   const { outcome, delivery, at, date = at, response: message } = exchange;
   const dated = dateOf(date);

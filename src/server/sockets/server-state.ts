@@ -48,7 +48,7 @@ export interface Hosting {
 
 export type ControlHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
-export type Server = ReturnType<typeof createServerState>; // an interface would list the members again
+export type ServerState = ReturnType<typeof createServerState>; // an interface would list the members again
 
 export function createServerState(sandbox: SandboxState, options: Partial<ServeOptions> & Hosting = {}) {
   const { explain = false, controlToken, stateFile } = options;
@@ -62,7 +62,7 @@ export function createServerState(sandbox: SandboxState, options: Partial<ServeO
     ...names,
     startedAt: nodePlatform.time(),
     /** Tells this start of the server from others. */
-    started: nodePlatform.random(),
+    startId: nodePlatform.random(),
     /** Aborted when the server is about to stop: each connection ends after its next response. */
     stopping: new AbortController(),
     /** The base URL for clients on this machine; empty until the server listens. */

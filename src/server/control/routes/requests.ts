@@ -80,7 +80,7 @@ export const requestRoutes: readonly Route[] = [
     body: "sending",
     run({ sandbox, body }) {
       const { status, headers, body: text } = sendRequest(sandbox, sendable(sandbox, body));
-      const [exchange] = sandbox.history.requests({ limit: 1 });
+      const [exchange] = sandbox.journal.requests({ limit: 1 });
       return {
         request: viewRequest(exchange as Exchange),
         response: status === 0 ? null : { status, headers, body: text },
@@ -95,9 +95,9 @@ function countsOf(ids: readonly string[]): Record<string, number> {
   return counts;
 }
 
-function storyAndJournal({ history }: SandboxState) {
-  const fromStory = history.requests({ source: "story" }).map(({ outcome }) => outcome);
-  const inJournal = history
+function storyAndJournal({ journal }: SandboxState) {
+  const fromStory = journal.requests({ source: "story" }).map(({ outcome }) => outcome);
+  const inJournal = journal
     .requests()
     .flatMap(({ outcome, fault, advice }) => [...new Set([outcome, fault ?? outcome, ...advice])]);
   return { fromStory: countsOf(fromStory), inJournal: countsOf(inJournal) };

@@ -14,8 +14,8 @@ import type { SandboxState } from "../../../sandbox/sandbox.js";
 import { listUpcoming, nextChangeAt } from "../../../sandbox/upcoming.js";
 import { viewAssumptions, viewClock, viewKeys, viewOrganizations } from "../../../sandbox/views.js";
 import { controlBodySchema } from "../../../scenario/format/json-schema.js";
-import type { Server } from "../../sockets/server-state.js";
-import { HttpRejection } from "../rejections.js";
+import type { ServerState } from "../../sockets/server-state.js";
+import { HttpRejection } from "../errors.js";
 import { controlRoute, jsonResponse, type Route } from "../route.js";
 
 export const sandboxRoutes: readonly Route[] = [
@@ -109,21 +109,21 @@ export const sandboxRoutes: readonly Route[] = [
   }),
 ];
 
-function requireReady({ stopping }: Server): void {
+function requireReady({ stopping }: ServerState): void {
   if (stopping.signal.aborted) throw new HttpRejection("not_ready", "The sandbox is stopping.");
 }
 
 /** Whether the state file has everything; nothing without such a file. */
-function savedState({ stateFile }: Server): { readonly state?: "saved" | "unwritable" } {
+function savedState({ stateFile }: ServerState): { readonly state?: "saved" | "unwritable" } {
   if (stateFile === undefined) return {};
   return { state: stateFile.problem() === undefined ? "saved" : "unwritable" };
 }
 
-/** Positions of events start again with the process; `started` tells them apart. */
-function revisionOf(sandbox: SandboxState, { started, stateFile }: Server): string {
+/** Positions of events start again with the process; `startId` tells them apart. */
+function revisionOf(sandbox: SandboxState, { startId, stateFile }: ServerState): string {
   return [
-    started,
-    sandbox.history.latest(),
+    startId,
+    sandbox.journal.latest(),
     nextChangeAt(sandbox),
     sandbox.counters.unread(),
     stateFile?.problem() && "unwritable",

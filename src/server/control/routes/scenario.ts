@@ -25,7 +25,7 @@ import type { Scenario } from "../../../scenario/scenario.generated.js";
 import type { ScenarioText } from "../../../scenario/scenario-text.js";
 import { withStory } from "../../../scenario/stories.js";
 import { scenarioText, yamlText } from "../../../scenario/yaml.js";
-import { scenarioFields } from "../rejections.js";
+import { scenarioFields } from "../errors.js";
 import { controlRoute, jsonResponse, type Route, textResponse } from "../route.js";
 import { running } from "./sandbox.js";
 

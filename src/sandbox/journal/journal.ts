@@ -29,7 +29,7 @@ interface JournalQuery extends RequestFilter {
 export const maxKept = 1000;
 
 /** The latest requests, and the number of everything that has happened. */
-export class History<Event> {
+export class Journal<Event> {
   readonly #capacity: number;
   readonly #listeners = new Set<Listener<Event>>();
   #kept: Exchange[] = [];

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { startFrozen } from "../../test/support/doors.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import { listUpcoming, nextChangeAt } from "./upcoming.js";
+
+const start = Date.parse("2026-03-02T09:00:00Z");
+const at = (seconds: number) => start + seconds * 1000;
+const isoAt = (seconds: number) => new Date(at(seconds)).toISOString();
+
+const scenario: Scenario = {
+  version: 1,
+  clock: { now: isoAt(0), frozen: true },
+  assumptions: { minute_window: "sliding" },
+  organizations: {
+    bank: {
+      type: "bank",
+      keys: {
+        main: { environment: "test", usage: { this_minute: 2, counted_at: [isoAt(-50), isoAt(-20)] } },
+      },
+    },
+  },
+  timeline: [{ at: "5m", organization: { ref: "bank", status: "inactive" } }],
+};
+
+test("in a sliding minute, the next change is the millisecond when a request stops counting", () => {
+  const sandbox = startFrozen(scenario);
+  expect(nextChangeAt(sandbox)).toBe(at(10));
+  sandbox.clock.advance(9_999);
+  expect(nextChangeAt(sandbox)).toBe(at(10));
+  sandbox.clock.advance(1);
+  expect(nextChangeAt(sandbox)).toBe(at(40));
+});
+
+test("an event of this very millisecond is not upcoming", () => {
+  const sandbox = startFrozen(scenario);
+  const kinds = () => listUpcoming(sandbox).map(({ kind }) => kind);
+  sandbox.clock.advance(299_999);
+  expect(kinds()).toContain("timeline_step");
+  sandbox.clock.advance(1);
+  expect(kinds()).not.toContain("timeline_step");
+});
