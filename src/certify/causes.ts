@@ -166,31 +166,49 @@ class Search {
 
   /** Makes runs where only this row varies, until two have failed: on one status after the other, or with another seed. */
   async #failsTwice(run: ClientRun, row: string): Promise<RowCause | undefined> {
-    const points = pointsOf(run, row);
-    const [failed, broken]: [ClientRun[], VariedPoint[]] = [[], []];
-    const attempt = async (made: Promise<ClientRun | undefined>, ...tried: readonly VariedPoint[]) => {
+    // A run that stops at its first failure may have varied the row on fewer statuses than the row alone.
+    const whole = pointsOf(run, row).length === 1 ? await this.#make(run, [{ row }]) : run;
+    if (!hasFailed(whole)) return undefined;
+    let points = pointsOf(whole, row);
+    const isSingle = points.length === 1;
+    const [failed, broken]: [ClientRun[], VariedPoint[]] = isSingle ? [[whole], [...points]] : [[], []];
+    const attempt = async (made: Promise<ClientRun | undefined>, tried?: VariedPoint) => {
       const again = await made;
       if (!hasFailed(again)) return;
       failed.push(again);
-      broken.push(...tried);
+      if (tried !== undefined) broken.push(tried);
     };
-    const isSingle = points.length === 1;
-    if (isSingle) await attempt(this.#make(run, [{ row }]), ...points);
     let untried = isSingle ? [] : points;
     for (let next = untried[0]; next !== undefined && broken.length < 2; next = untried[0]) {
       untried = untried.slice(1);
       await attempt(this.#make(run, [{ row, status: next.status }]), next);
-      if (broken.length === 0 && !(await this.#fails(run, [row]))) return undefined;
+      if (broken.length > 0) continue;
+      const all = await this.#make(run, [{ row }]);
+      if (!hasFailed(all)) return undefined;
+      const unseen = pointsOf(all, row).filter((point) => !points.map(idOfPoint).includes(idOfPoint(point)));
+      points = [...points, ...unseen];
+      untried = [...untried, ...unseen];
     }
-    const other = this.#open.find((one) => pointsOf(one, row).length === 1);
-    if (isSingle && broken.length > 0 && other !== undefined)
-      await attempt(this.#make(other, [{ row }]), ...pointsOf(other, row));
-    for (let time = isSingle ? 2 : 1; time <= 2 && failed.length === 1; time++)
+    const other = isSingle ? this.#open.find((one) => pointsOf(one, row).length === 1) : undefined;
+    if (other !== undefined) await this.#attemptElsewhere(other, row, attempt);
+    for (let time = isSingle ? 2 : 1; time <= 2 && failed.length < 2; time++)
       await attempt(this.#make(run, [{ row }], time));
     const [shownBy, second] = failed;
     if (shownBy === undefined || second === undefined) return undefined;
+    if (broken.length === 0) broken.push(...points);
     const isMore = untried.length > 0;
     return { row, points: broken, isMore, shownBy, run, failed: [run], passes: 0 };
+  }
+
+  /** Another seed may show that another variant of a row fails as well. */
+  async #attemptElsewhere(
+    other: ClientRun,
+    row: string,
+    attempt: (made: Promise<ClientRun | undefined>, tried?: VariedPoint) => Promise<void>,
+  ): Promise<void> {
+    const alone = this.#make(other, [{ row }]);
+    const [point, ...more] = pointsOf((await alone) ?? other, row);
+    if (more.length === 0) await attempt(alone, point);
   }
 
   /** Adds a cause. A long body takes the place of rows that lengthen one. */

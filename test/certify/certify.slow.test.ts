@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { root } from "../support/pages.js";
@@ -74,6 +74,42 @@ describe("a command that cannot be judged", () => {
     expect([code, stdout]).toEqual([127, ""]);
     expect(stderr).toContain('Failed to run "no-such-command": there is no such command');
   });
+});
+
+test("faults are judged although the first success of a test is a POST", async () => {
+  const script = `const send = async (ref, path = "me", method = "GET") => {
+    for (let tries = 0; ; tries++) {
+      try {
+        const headers = { "x-api-key": process.env["SVC_KEY_" + ref] };
+        const response = await fetch(process.env.SVC_BASE_URL + "/v1/relying-party/" + path, { method, headers });
+        await response.json();
+        if (response.status < 500) return response.status;
+      } catch (error) {
+        if (tries === 2) throw error;
+      }
+    }
+  };
+  const expected = [["LENDING", 200], ["UNDERWRITING_LIVE", 403], ["UNKNOWN", 401], ["MALFORMED", 401]];
+  if (await send("LENDING", "consent-requests", "POST") !== 201) process.exit(1);
+  if (await send("STATISTICS", "consent-requests", "POST") !== 403) process.exit(1);
+  for (const [ref, status] of expected) if (await send(ref) !== status) process.exit(1);`;
+  const flags = ["--only", "fault.malformed", "--only", "fault.truncate"];
+  const command = [process.execPath, "--input-type=module", "-e", script];
+  const { checks, problems } = await certify(command, ...flags, "announced-endpoints");
+  expect([
+    problems,
+    checks.filter(({ name }) => name.startsWith("fault.")).map(({ result }) => result),
+  ]).toEqual([[], ["held", "held"]]);
+});
+
+test("tests that init wrote and nobody has changed are named", async () => {
+  const cwd = temporaryFolder();
+  writeFileSync(join(cwd, "package.json"), '{"devDependencies":{"vitest":"*"}}');
+  expect((await runCli(["init", "--client", "vitest"], { cwd })).code).toBe(0);
+  const certified = () => runCli(["certify", "--only", "varied.1", "--", ...planted("none")], { cwd });
+  expect((await certified()).stdout).toContain("the tests are those that init wrote (test/whoami.test.js)");
+  appendFileSync(join(cwd, "test/whoami.test.js"), "// changed");
+  expect((await certified()).stdout).not.toContain("init wrote");
 });
 
 test("progress shows what was noticed, its number and the expected total", async () => {

@@ -168,6 +168,14 @@ test("what a story's request gets is not counted for the client's next request",
   expect(new Set(seen.flatMap(({ points }) => points.map(({ status }) => status)))).toEqual(new Set([200]));
 });
 
+test("a fault of a run hits the first request that may be sent twice, and whose response has a body", () => {
+  const conditions = conditionedRun({ faults: [{ then: { status: 503 } }], once: { outcome: "200.test" } });
+  const sandbox = startFrozen("key-states", { now, conditions });
+  const statusOf = (method: string) =>
+    handle(sandbox, { ...asked({ apiKey: scenarioSecret(sandbox, "active") }), method }).status;
+  expect(["HEAD", "GET", "GET"].map(statusOf)).toEqual([200, 503, 200]);
+});
+
 test("a fault of a run leaves a story's request alone", () => {
   const conditions = conditionedRun({ faults: [{ then: { status: 503 } }], once: { outcome: "200.test" } });
   const sandbox = startFrozen("key-states", { now, conditions });
