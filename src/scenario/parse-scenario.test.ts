@@ -280,6 +280,8 @@ test.each([
   [{ state: "expired", expires: "2026-03-02T09:00:01Z" }, ["state_contradiction"]],
   [{ state: "rotated", overlap_ends: "-1d", expires: "-2d" }, ["state_contradiction"]],
   [{ state: "retiring", overlap_ends: "7d", replaced_by: "new" }, []],
+  [{ revoked_at: "2026-03-01T00:00:00Z" }, ["state_contradiction"]],
+  [{ state: "revoked", revoked_at: "2026-03-01T00:00:00Z" }, []],
   [{ state: "revoked", expires: "-2d" }, []],
 ])("%j: %j (R38, R39, R43)", (fields, codes) => {
   expect(codesOf({ main: { ...active, ...fields }, new: active }, { clock })).toEqual(codes);

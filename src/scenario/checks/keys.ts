@@ -56,6 +56,11 @@ const timesFitState: ScenarioRule = (facts) => {
   for (const key of keys) {
     const { path, fields } = key;
     const { state, overlap_ends: overlap } = fields;
+    if (fields.revoked_at !== undefined && state !== "revoked") {
+      const message = `revoked_at is for revoked keys, but the key is ${state ?? "active"}`;
+      const at = latest([...path, "revoked_at"], [...path, "state"]);
+      wrong("state_contradiction", at, message, "add state: revoked, or remove the field (R41)");
+    }
     if (state !== "rotated" && (fromStart(overlap) ?? 0) > maximumOverlap) {
       const hint = "an overlap lasts at most 7 days (R39)";
       wrong("overlap_out_of_range", [...path, "overlap_ends"], "the overlap is too long", hint);
