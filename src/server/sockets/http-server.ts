@@ -74,11 +74,9 @@ function respond(state: ServerState, response: ServerResponse) {
   const received = readRequest(request, response);
   if (received === undefined) return reject(response, 400);
   if (control !== undefined && isControlPath(received.path)) return control(request, response);
-  const dashboard =
-    control !== undefined && isFirstPage(received, response)
-      ? `${state.baseUrlFor(request) + controlPath}/`
-      : undefined;
-  sendExchange(state, handle(sandbox, receivedRequest({ ...received, dashboard })), response);
+  const toDashboard = () => ({ ...received, dashboard: `${state.baseUrlFor(request) + controlPath}/` });
+  const isPage = control !== undefined && isFirstPage(received, response);
+  sendExchange(state, handle(sandbox, receivedRequest(isPage ? toDashboard() : received)), response);
 }
 
 function sendExchange(state: ServerState, exchange: Exchange, response: ServerResponse) {
