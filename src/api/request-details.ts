@@ -105,7 +105,7 @@ function whatToDoAfterRequest(exchange: Exchange, next: ReturnType<typeof sameAg
       : whatToDoAbout(outcome, next);
   }
   const [, retryAfter] = headerPairs(response.headers).find(([name]) => name === "Retry-After") ?? [];
-  return whatToDoAfter(outcome, { isRepeatable: isIdempotent(exchange.method), retryAfter });
+  return whatToDoAfter(outcome, { isIdempotent: isIdempotent(exchange.method), retryAfter });
 }
 
 function requestsAround({ journal }: SandboxState, { id, fingerprint }: Exchange): RequestDetails["around"] {

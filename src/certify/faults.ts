@@ -149,7 +149,7 @@ function faultFinding(failures: readonly ClientRun[], plan: CertifyPlan): Findin
     ? " If your client has a longer timeout, raise --timeout, for example to --timeout 60s."
     : "";
   const areLate = names.every((name) => effectAt(name).onlyDelays);
-  const fixes = names.map((name) => whatToDoAfter(name, { isRepeatable: true }));
+  const fixes = names.map((name) => whatToDoAfter(name, { isIdempotent: true }));
   const fix = names.length === 1 || areLate ? fixes.join(" ") : sendAgain;
   const happens = `the first request with a key that works ${effectAt(names[0] as FaultOutcomeId).happens}${isPage ? " with an HTML page" : ""}`;
   const sentence =

@@ -91,7 +91,7 @@ async function whyUnusable(plain: ClientRun, runs: Runs): Promise<Reason | undef
   if (result === "passed" || failure !== undefined)
     return result === "passed" ? whyTooLittle(report) : undefined;
   if (result === "timed_out") {
-    const [most] = report.repeats.toSorted((one, other) => other.count - one.count);
+    const [most] = report.resends.toSorted((one, other) => other.count - one.count);
     const resent =
       most && most.count > 100
         ? `. It still resends \`${most.key ?? most.fingerprint}\` after ${outcomeOf(most.outcome).status} (${most.count} times)`

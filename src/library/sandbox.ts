@@ -83,7 +83,7 @@ export interface SandboxClock {
   readonly resume: () => void;
 }
 
-/** The role of the user in the dashboard; only administrators manage keys (R33). */
+/** The role of the user on the owner's site; only administrators manage keys (R33). */
 export interface ActingAs {
   /** Default: administrator. */
   readonly actor?: Actor;

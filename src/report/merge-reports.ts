@@ -5,7 +5,7 @@ import type {
   ReportedAdvice,
   ReportedEndpoint,
   ReportedOutcome,
-  ReportedRepeat,
+  ReportedResend,
 } from "./report-shape.js";
 
 const maxExamples = 5;
@@ -55,7 +55,7 @@ export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
     endpoints,
     outcomes,
     advice,
-    repeats: mergeRepeats(reports.flatMap(({ repeats }) => repeats)),
+    resends: mergeResends(reports.flatMap(({ resends }) => resends)),
   };
 }
 
@@ -71,9 +71,9 @@ function groupsOf<Row>(rows: readonly Row[], idOf: (row: Row) => string): [Row, 
 }
 
 // Merged by ref, because each seed has other keys for a ref.
-function mergeRepeats(repeats: readonly ReportedRepeat[]): ReportedRepeat[] {
-  const merged = new Map<string, ReportedRepeat>();
-  for (const { outcome, key, fingerprint, count } of repeats) {
+function mergeResends(resends: readonly ReportedResend[]): ReportedResend[] {
+  const merged = new Map<string, ReportedResend>();
+  for (const { outcome, key, fingerprint, count } of resends) {
     const id = `${outcome} ${key ?? fingerprint}`;
     merged.set(id, { outcome, key, fingerprint, count: count + (merged.get(id)?.count ?? 0) });
   }

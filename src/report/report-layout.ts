@@ -89,7 +89,7 @@ function reportLayout(
 }
 
 function sectionsOf(report: Report): Section[] {
-  const { endpoints, repeats, advice } = report;
+  const { endpoints, resends, advice } = report;
   return [
     outcomesSection(report),
     {
@@ -101,7 +101,7 @@ function sectionsOf(report: Report): Section[] {
     {
       title: "Resent after a rejection",
       columns: ["outcome", "key", "requests"],
-      rows: repeats.map(({ outcome, key, fingerprint, count }) => ({
+      rows: resends.map(({ outcome, key, fingerprint, count }) => ({
         cells: [outcome, key ?? fingerprint ?? "", String(count)],
       })),
     },

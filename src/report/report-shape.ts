@@ -119,14 +119,14 @@ const reportedEndpoint = s.mapping({
 /** An endpoint and the requests to it. */
 export interface ReportedEndpoint extends ValueOf<typeof reportedEndpoint> {}
 
-const repeat = s.mapping({
+const resend = s.mapping({
   outcome: s.described(outcome(), "The outcome of the requests."),
   key: s.described(s.nullable(s.text()), "The ref of the key, if the sandbox has it."),
   fingerprint: s.described(s.nullable(s.text()), "The fingerprint of the key."),
   count: s.described(s.count(), "The number of requests after the first rejection."),
 });
 /** How often a key was resent after its rejection. */
-export interface ReportedRepeat extends ValueOf<typeof repeat> {}
+export interface ReportedResend extends ValueOf<typeof resend> {}
 
 export const reportShape = s.mapping({
   ...sandboxFields,
@@ -143,7 +143,7 @@ export const reportShape = s.mapping({
   outcomes: s.described(s.list(reportedOutcome), "Every outcome."),
   /** The advice, the most serious first. */
   advice: s.described(s.list(advice), "Problems in the client's behavior."),
-  repeats: s.described(s.list(repeat), "The keys that were resent after 401, 403 or 429."),
+  resends: s.described(s.list(resend), "The keys that were resent after 401, 403 or 429."),
 });
 /** The outcomes that a client has covered, and advice on its behavior. Plain data without keys. */
 export interface Report extends ValueOf<typeof reportShape> {}

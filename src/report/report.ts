@@ -48,7 +48,7 @@ export function clientReport(
     endpoints,
     outcomes,
     advice: reportedAdvice(counted, served, counters, keysInOutput),
-    repeats: counted.repeats,
+    resends: counted.resends,
   };
 }
 

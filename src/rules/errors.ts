@@ -1,4 +1,4 @@
-/** The codes of changes that the dashboard rejects. */
+/** The codes of changes that the owner's site rejects. */
 export const rejectionCodes = [
   "validation_failed",
   "unknown_ref",

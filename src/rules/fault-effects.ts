@@ -213,15 +213,15 @@ export function isIdempotent(method: string): boolean {
 }
 
 interface FaultyResponse {
-  readonly isRepeatable: boolean;
+  readonly isIdempotent: boolean;
   /** The value of the header `Retry-After`. */
   readonly retryAfter?: string | undefined;
 }
 
 /** What a client should do after a fault: by the fault's effect, and by whether the request can be repeated. */
-export function whatToDoAfter(fault: FaultOutcomeId, { isRepeatable, retryAfter }: FaultyResponse): string {
+export function whatToDoAfter(fault: FaultOutcomeId, { isIdempotent, retryAfter }: FaultyResponse): string {
   const { whatToDo, whatToDoOnce } = effectAt(fault);
-  const usual = (isRepeatable ? undefined : whatToDoOnce) ?? whatToDo;
+  const usual = (isIdempotent ? undefined : whatToDoOnce) ?? whatToDo;
   if (fault !== "fault.status") return usual;
   return retryAfter === undefined ? usual : `Wait as its Retry-After says (${retryAfter}). ${usual}`;
 }

@@ -36,6 +36,9 @@ test.each([
 });
 
 test("R46 a kept header loses its keys before it is cut: a key across character 200, and the text after it", () => {
-  const { keptHeaders } = readHeaders(["User-Agent", `${"x".repeat(180)} ${key}${"0".repeat(40)} bank/1`], "");
+  const { keptHeaders } = readHeaders(
+    ["User-Agent", `${"x".repeat(180)} ${key}${"0".repeat(40)} bank/1`],
+    "",
+  );
   expect(keptHeaders).toEqual(["user-agent", `${"x".repeat(180)} SVC_test_… bank/1`]);
 });

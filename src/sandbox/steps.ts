@@ -35,7 +35,7 @@ type TimelineStep = NonNullable<Scenario["timeline"]>[number];
 
 export type StepAction = Pick<TimelineStep, ActionName>;
 
-/** Role of the user in the dashboard (R33). */
+/** Role of the user on the owner's site (R33). */
 export type Actor = "administrator" | "member";
 
 export interface Initiator {

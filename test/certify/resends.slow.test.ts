@@ -82,6 +82,12 @@ test.each<[string, readonly Test[], Partial<Client>, Partial<Suite>]>([
   ["tests that wait for a 200", [testOf("active", { polls: true }), ...times(2)], {}, {}],
   ["a warm-up whose response is kept", times(2), { caches: true }, { extras: [warmUp] }],
   ["a warm-up that is not used", times(2), { limitTries: 3 }, { extras: [{ ...warmUp, max: 2 }] }],
+  [
+    "two requests at once, of which a fault of the tests hits one",
+    times(1),
+    { hedgeMs: 0 },
+    { faults: "sets one", resets: true },
+  ],
   ["a runner that repeats tests", times(2), {}, { repeats: 2 }],
 ])("%s are no resends", async (_, tests, client, change) => {
   const { problems } = await resendsOf(tests, client, change);

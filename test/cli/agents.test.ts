@@ -53,7 +53,7 @@ describe("exec --format json", () => {
     const report = reportIn(stderr);
     expect(report).toMatchObject({
       coverage: { percent: coverage(3).percent },
-      repeats: [{ key: "revoked", count: 2 }],
+      resends: [{ key: "revoked", count: 2 }],
       advice: [{ id: "sent-again-after-rejection" }],
       failures: [],
     });

@@ -47,7 +47,7 @@ test.each(faultKinds.filter((kind) => !faultEffects[kind].onlyDelays && kind !==
 );
 
 test("after a hanging request, a client reads first, unless it can repeat the request", () => {
-  const [twice, once] = [true, false].map((isRepeatable) => whatToDoAfter("fault.hang", { isRepeatable }));
+  const [twice, once] = [true, false].map((isIdempotent) => whatToDoAfter("fault.hang", { isIdempotent }));
   expect([twice, once]).toEqual([
     expect.stringMatching(/send the request again\.$/),
     expect.stringMatching(readFirst),

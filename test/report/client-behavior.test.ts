@@ -151,7 +151,7 @@ test("the report has how often a key was resent after each outcome that rejected
   const refs = ["revoked", "wrong-scope", "revoked", "active", "revoked", "wrong-scope", "expired"] as const;
   for (const ref of refs) await sandbox.fetch(url, { headers: { "x-api-key": sandbox.secret(ref) } });
   const fingerprint = expect.stringMatching(/^[0-9a-f]{12}$/);
-  expect(sandbox.report().repeats).toEqual([
+  expect(sandbox.report().resends).toEqual([
     { outcome: "401.revoked", key: "revoked", fingerprint, count: 2 },
     { outcome: "403.insufficient_scope", key: "wrong-scope", fingerprint, count: 1 },
   ]);

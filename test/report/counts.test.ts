@@ -137,7 +137,7 @@ test("merged reports sum how often each key was sent again, by ref or by fingerp
     return sandbox.report();
   };
   const merged = mergeReports([await reportOf(1, 3), await reportOf(2, 4)]);
-  expect(merged.repeats).toMatchObject([
+  expect(merged.resends).toMatchObject([
     { outcome: "401.revoked", key: "revoked", count: 5 },
     { outcome: "401.unknown", key: null, count: 5 },
   ]);
@@ -180,10 +180,10 @@ test("merged reports have only members that they merge, and none that a newer ve
     outcomes: report.outcomes.map(newer),
     endpoints: report.endpoints.map(newer),
     advice: report.advice.map(newer),
-    repeats: report.repeats.map(newer),
+    resends: report.resends.map(newer),
   });
   const merged = mergeReports([later, later]);
-  for (const list of [merged.outcomes, merged.endpoints, merged.advice, merged.repeats])
+  for (const list of [merged.outcomes, merged.endpoints, merged.advice, merged.resends])
     expect(list.length).toBeGreaterThan(0);
   expect(merged).toEqual(mergeReports([report, report]));
 });

@@ -21,7 +21,7 @@ interface OutcomeCount {
 }
 
 /** How often a key was resent after an outcome rejected it, and was rejected there again. */
-interface RepeatCount {
+interface ResendCount {
   key: string | null;
   readonly fingerprint: string | null;
   readonly outcome: OutcomeId;
@@ -37,14 +37,14 @@ export interface Counts {
   readonly endpoints: Record<string, number>;
   readonly advice: Partial<Record<AdviceId, AdviceCount>>;
   /** The first hundred, by outcome and key. */
-  readonly repeats: RepeatCount[];
+  readonly resends: ResendCount[];
 }
 
 const maxExamples = 5;
-const maxRepeats = 100;
+const maxResends = 100;
 
 const noCounts = (): Counts => {
-  return { requests: 0, unread: 0, outcomes: {}, endpoints: {}, advice: {}, repeats: [] };
+  return { requests: 0, unread: 0, outcomes: {}, endpoints: {}, advice: {}, resends: [] };
 };
 
 export type KeysOfAdvice = Readonly<Partial<Record<AdviceId, ShownKey>>>;
@@ -141,7 +141,7 @@ function countExchange(counts: Counts, exchange: Exchange, keys?: KeysOfAdvice):
   if (operation !== null) counts.endpoints[operation] = requestsTo(counts, operation) + 1;
   countOutcome(counts, outcome, !isByMistake(exchange));
   if (fault !== null && fault !== outcome) countOutcome(counts, fault, true);
-  if (exchange.isResent) countRepeat(counts, exchange);
+  if (exchange.isResent) countResend(counts, exchange);
   for (const id of exchange.advice) countAdvice(counts, id, exchange, keys?.[id]);
 }
 
@@ -152,12 +152,12 @@ function countOutcome({ outcomes }: Counts, outcome: OutcomeId, isCovered: boole
   row.isCovered ||= isCovered;
 }
 
-function countRepeat({ repeats }: Counts, { outcome, key, fingerprint }: Exchange): void {
-  const counted = repeats.find((one) => one.outcome === outcome && one.fingerprint === fingerprint);
+function countResend({ resends }: Counts, { outcome, key, fingerprint }: Exchange): void {
+  const counted = resends.find((one) => one.outcome === outcome && one.fingerprint === fingerprint);
   if (counted !== undefined) {
     counted.count += 1;
     counted.key = key;
-  } else if (repeats.length < maxRepeats) repeats.push({ outcome, key, fingerprint, count: 1 });
+  } else if (resends.length < maxResends) resends.push({ outcome, key, fingerprint, count: 1 });
 }
 
 function countAdvice({ advice }: Counts, adviceId: AdviceId, exchange: Exchange, shown?: ShownKey): void {
