@@ -85,7 +85,9 @@ class Search {
     }
     await this.#confirm();
     const bySeed = this.#bySeed.length > 0 ? [seedCause(this.#bySeed)] : [];
-    const unknown = this.#unknown.length > 0 ? [unknownCause(this.#unknown)] : [];
+    // Of a client with many causes, a search that is out of runs shows nothing about the seeds that are left.
+    const isOut = this.#left === 0 && this.#rowCauses.length > 0;
+    const unknown = this.#unknown.length > 0 && !isOut ? [unknownCause(this.#unknown)] : [];
     return [...this.#rowCauses.map(rowCause), ...bySeed, ...unknown];
   }
 
