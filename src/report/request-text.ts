@@ -28,10 +28,10 @@ export function requestText(details: Omit<RequestDetails, RouteMember>): string 
   ].join("\n");
 }
 
-export type CheckResult = Pick<RequestDetails["checks"][number], "name" | "question" | "result">;
+export type RequestCheckResult = Pick<RequestDetails["checks"][number], "name" | "question" | "result">;
 
 /** The results of checks in order, one a line. */
-export function checkLines(checks: readonly CheckResult[]): string[] {
+export function checkLines(checks: readonly RequestCheckResult[]): string[] {
   const rows = checks.map(({ name, question, result }) => [result.replace("_", " "), name, question]);
   return alignColumns(rows).map((line) => `  ${line}`);
 }

@@ -5,7 +5,7 @@ import { checkResults } from "../../api/request-details.js";
 import { ControlClient, findSandbox } from "../../node/clients/control-client.js";
 import { nodePlatform } from "../../node/platform.js";
 import { alignColumns } from "../../report/plain-text.js";
-import { type CheckResult, checkLines, responseFacts } from "../../report/request-text.js";
+import { checkLines, type RequestCheckResult, responseFacts } from "../../report/request-text.js";
 import { type AdviceId, adviceOf } from "../../rules/advice.js";
 import {
   fingerprintOf,
@@ -242,7 +242,7 @@ interface KeyExplanation {
   readonly key_form: string | null;
 }
 
-type ExplainedCheck = CheckResult & { readonly outcome: OutcomeId | null };
+type ExplainedCheck = RequestCheckResult & { readonly outcome: OutcomeId | null };
 
 /** Throws `unknown_ref`. */
 async function explainKey(word: string, keys: KeySource, program: string): Promise<KeyExplanation> {
