@@ -19,7 +19,7 @@ export interface Check {
   readonly group: "varied" | "answer" | "resend" | "fault" | "advice";
   /** As in `--only`, with its group. */
   readonly name: string;
-  readonly result: CheckResult;
+  readonly result: ResultOfCheck;
 }
 
 /** The key of a resend, and which of its requests were rejected. */
@@ -29,7 +29,7 @@ interface Rejected {
   readonly of?: number;
 }
 
-export type CheckResult =
+export type ResultOfCheck =
   | { readonly is: "failed" | "allowed" }
   | ({ readonly is: "held" } & Rejected)
   | ({ readonly is: "not judged" } & Reason);
@@ -206,14 +206,14 @@ export function certificateJson(certified: CertifyResult): object {
   return JSON.parse(JSON.stringify(facts));
 }
 
-const resultTones: Readonly<Record<CheckResult["is"], Tone>> = {
+const resultTones: Readonly<Record<ResultOfCheck["is"], Tone>> = {
   held: "good",
   failed: "bad",
   "not judged": "quiet",
   allowed: "quiet",
 };
 
-const reasonOf = (result: CheckResult) =>
+const reasonOf = (result: ResultOfCheck) =>
   result.is === "not judged" ? [`${result.why} ${result.whatToDo}`] : [];
 
 /** The certificate's layout, for its formats. */

@@ -1,6 +1,6 @@
 import type { OutcomeId } from "../rules/outcomes.js";
 import type { RunConditions } from "../runs/conditions.js";
-import type { Check, CheckResult, Finding, Note } from "./certificate.js";
+import type { Check, Finding, Note, ResultOfCheck } from "./certificate.js";
 import { type CertifyPlan, timeoutsFor } from "./plan.js";
 import type { ClientRun, Reason, RunRequest, Tools } from "./run.js";
 
@@ -106,7 +106,7 @@ export interface Context {
   readonly whyHidden: () => Promise<Reason | undefined>;
 }
 
-export function checkOf(name: string, result: CheckResult): Check {
+export function checkOf(name: string, result: ResultOfCheck): Check {
   const [group = ""] = name.split(".");
   return { group: group as Check["group"], name, result };
 }

@@ -4,7 +4,7 @@ import { isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes
 import { listed } from "../rules/schema/words.js";
 import type { Resend } from "../runs/conditions.js";
 import { outageDelayMs } from "../runs/rejections.js";
-import type { CheckResult, Finding } from "./certificate.js";
+import type { Finding, ResultOfCheck } from "./certificate.js";
 import { type Context, checkOf, failed, type Judged, noted, open, shown } from "./context.js";
 import { againWith, type CertifyPlan, isWanted, longestWait, minPasses, resendKeyOf } from "./plan.js";
 import { nameOfKey, positionsIn, type ResendKind, resendKinds } from "./resend-kinds.js";
@@ -18,8 +18,8 @@ import {
   whyNotJudged,
 } from "./run.js";
 
-type Held = CheckResult & { readonly is: "held" };
-type NotJudged = CheckResult & { readonly is: "not judged" };
+type Held = ResultOfCheck & { readonly is: "held" };
+type NotJudged = ResultOfCheck & { readonly is: "not judged" };
 
 /** What was seen of a kind whose problem is proven. */
 interface Proven {

@@ -28,7 +28,7 @@ export interface RequestCheck {
   readonly exits: readonly ApiOutcomeId[];
 }
 
-interface AuthorizationCheck extends RequestCheck {
+interface CheckRow extends RequestCheck {
   readonly reject: (facts: AuthorizationFacts) => ApiOutcomeId | undefined;
   /** The facts of a key that it rejects: for `error.details`, and in words. */
   readonly tell?: (facts: AuthorizationFacts) => {
@@ -39,14 +39,11 @@ interface AuthorizationCheck extends RequestCheck {
 
 /** Each 403 tells its cause. A 401 never does (R14), and the cause of a 429 is a limit. */
 type CheckWithCause =
-  | (Required<AuthorizationCheck> & { readonly exits: readonly `403.${string}`[] })
-  | (AuthorizationCheck & {
-      readonly exits: readonly (`401.${string}` | `429.${string}`)[];
-      readonly tell?: never;
-    });
+  | (Required<CheckRow> & { readonly exits: readonly `403.${string}`[] })
+  | (CheckRow & { readonly exits: readonly (`401.${string}` | `429.${string}`)[]; readonly tell?: never });
 
 /** The checks of an endpoint, in order; the first one that rejects ends the request. */
-export const authorizationChecks: readonly AuthorizationCheck[] = [
+export const authorizationChecks: readonly CheckRow[] = [
   {
     name: "key",
     question: "Is there exactly one well-formed key, known and still working?",

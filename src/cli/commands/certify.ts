@@ -154,11 +154,11 @@ function progressLine(run: ClientRun, expected: number): string | undefined {
   if (name === "plain") return `${name}  ${pluralize(report.requests, "request")}`;
   const isNoticed = result === "failed" && (conditions.answer ?? conditions.resend) !== undefined;
   const word = isNoticed ? "noticed" : result.replace("_", " ");
-  return `${progressMark(run).padEnd(7)}  ${word.padEnd(9)}  ${name.padEnd(30)}  ${number} of about ${expected}`;
+  return `${verdictOfRun(run).padEnd(7)}  ${word.padEnd(9)}  ${name.padEnd(30)}  ${number} of about ${expected}`;
 }
 
 /** Whether a run is good; empty if only others can show that, as in a search. */
-function progressMark({ result, conditions: { rows, answer, resend } }: ClientRun): "ok" | "problem" | "" {
+function verdictOfRun({ result, conditions: { rows, answer, resend } }: ClientRun): "ok" | "problem" | "" {
   if (rows !== undefined) return "";
   if (answer === undefined && resend === undefined) return result === "passed" ? "ok" : "problem";
   if (result === "failed") return "ok";
