@@ -38,10 +38,10 @@ async function certify(command: readonly string[], ...flags: string[]) {
   return { ...ran, ...certificate, problems: certificate.problems ?? [] };
 }
 
-test("a good client passes in 24 runs with three codes of 403, and one for each covered outcome", async () => {
+test("a good client passes in at most 28 runs with three codes of 403, and one for each covered outcome", async () => {
   const { code, verdict, runs, problems } = await certify(planted("none"));
   expect([code, verdict, problems]).toEqual([0, "passed", []]);
-  expect(runs).toBeLessThanOrEqual(26);
+  expect(runs).toBeLessThanOrEqual(28);
 });
 
 test.each([
