@@ -11,12 +11,13 @@ async function certify(client: string, ...flags: string[]) {
   const command = [process.execPath, join(root, "test/clients/evidence", client)];
   const argv = ["certify", "--format", "json", ...flags, "--", ...command];
   const { code, stdout, stderr } = await runCli(argv, { cwd: temporaryFolder() });
-  const { verdict, problems, checks } = JSON.parse(stdout) as Certificate;
-  return { code, stderr, verdict, problems, checks };
+  const { verdict, problems, checks, notes } = JSON.parse(stdout) as Certificate;
+  return { code, stderr, verdict, problems, checks, notes };
 }
 
 interface Certificate {
   readonly verdict: string;
+  readonly notes: readonly { readonly what: string; readonly why: string }[];
   readonly problems: readonly { readonly name: string; readonly sentence: string }[];
   readonly checks: readonly {
     readonly name: string;
@@ -45,9 +46,10 @@ test.each([
 });
 
 test("assumptions that a suite sets are not judged", async () => {
-  const { checks } = await certify("sets-assumptions.mjs", "--only", "varied");
-  const open = checks.find(({ name }) => name === "varied assumptions");
-  expect(open?.why).toBe("your tests set `rate_limit_code` and `www_authenticate`");
+  const { notes } = await certify("sets-assumptions.mjs", "--only", "varied");
+  expect(notes.find(({ what }) => what === "varied assumptions")?.why).toBe(
+    "your tests set `rate_limit_code` and `www_authenticate`",
+  );
 });
 
 test("R46 a key that is printed only after a fault is a problem of that run", async () => {
