@@ -9,7 +9,7 @@ import { drawSuite, isSteady } from "./generated/suite.js";
 // The honesty of `certify`: it certifies clients that are known to be right, or to have exactly one flaw.
 
 const { seed } = propertySeed;
-const count = Number(process.env.CLIENTS ?? (isNightly ? 2000 : 100));
+const count = Number(process.env.CLIENTS ?? (isNightly ? 2000 : 500));
 // So few that a busy machine certifies them in time.
 const batchSize = 10;
 const batches = Array.from({ length: count / batchSize }, (_, at) => at * batchSize);
