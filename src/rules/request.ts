@@ -108,12 +108,13 @@ function traitsOfHeader(name: string, value: string): RequestTraits {
   }
 }
 
+const noKeys: readonly string[] = [];
+
 // A key is in any scheme or none; with Basic, it is the name or the password.
-function holdsKey(name: string, value: string): boolean {
+function keysIn(name: string, value: string): readonly string[] {
+  if (name === "authorization") return [...findFirstKeys(value), ...findFirstKeys(basicCredentials(value))];
   // Every key is longer and has an underscore, which may be percent-encoded; few other values match.
-  if (value.length > 9 && (value.includes("_") || value.includes("%")) && findKeys(value).length > 0)
-    return true;
-  return name === "authorization" && findKeys(basicCredentials(value)).length > 0;
+  return value.length > 9 && (value.includes("_") || value.includes("%")) ? findFirstKeys(value) : noKeys;
 }
 
 function traitsOfQuery(query: string): RequestTraits {
@@ -129,18 +130,30 @@ interface RequestEvidence {
   readonly page: string | undefined;
 }
 
+type HeaderEvidence = { -readonly [Part in "inHeaders" | "page"]: RequestEvidence[Part] }; // filled header by header
+
+/** The traits of a header, whose values are added to the evidence. */
+function traitsWith(evidence: HeaderEvidence, name: string, value: string): RequestTraits {
+  const traits = traitsOfHeader(name, value);
+  if (traits.length > 0 && (name === "origin" || name === "referer")) evidence.page ??= originOf(value);
+  const keys = keysIn(name, value);
+  if (keys.length === 0) return traits;
+  evidence.inHeaders = [...evidence.inHeaders, ...keys].slice(0, maxFirst);
+  return [...traits, "key in other header"];
+}
+
 /** Reads names and values in turn. The evidence is `undefined` if the traits need none, which is nearly always. */
 export function readHeaders(flat: readonly string[], query: string, others: RequestTraits = noTraits) {
   let apiKey: string | undefined;
   let traits = withTraits(traitsOfQuery(query), others);
+  const evidence: HeaderEvidence = { inHeaders: noKeys, page: undefined };
   const keptHeaders: string[] = [];
   for (let i = 0; i < flat.length; i += 2) {
     const name = (flat[i] as string).toLowerCase();
     const value = flat[i + 1] as string;
     if (name === "x-api-key") apiKey = apiKey === undefined ? value : `${apiKey}, ${value}`;
     else {
-      traits = withTraits(traits, traitsOfHeader(name, value));
-      if (holdsKey(name, value)) traits = withTraits(traits, ["key in other header"]);
+      traits = withTraits(traits, traitsWith(evidence, name, value));
       if (keptNames.includes(name)) keptHeaders.push(name, keptValue(value));
     }
   }
@@ -149,7 +162,7 @@ export function readHeaders(flat: readonly string[], query: string, others: Requ
     apiKey,
     traits,
     keptHeaders,
-    evidence: needsEvidence ? evidenceIn(flat, query) : undefined,
+    evidence: needsEvidence ? { inQuery: findFirstKeys(query), ...evidence } : undefined,
   };
 }
 
@@ -164,20 +177,6 @@ function keptValue(value: string): string {
   const excerpt = copyOf(redactEncoded(value).slice(0, longestKept));
   if (excerpt === value && plainValues.unshift(excerpt) > keptNames.length) plainValues.pop();
   return excerpt;
-}
-
-function evidenceIn(flat: readonly string[], query: string): RequestEvidence {
-  const inHeaders: string[] = [];
-  let page: string | undefined;
-  for (let i = 0; i < flat.length; i += 2) {
-    const name = flat[i] as string;
-    const value = flat[i + 1] as string;
-    if (isNamed(name, "x-api-key")) continue;
-    inHeaders.push(...findFirstKeys(value));
-    if (isNamed(name, "authorization")) inHeaders.push(...findFirstKeys(basicCredentials(value)));
-    if (isNamed(name, "origin") || isNamed(name, "referer")) page ??= originOf(value);
-  }
-  return { inQuery: findFirstKeys(query), inHeaders: inHeaders.slice(0, maxFirst), page };
 }
 
 // A host name has at most 253 characters.
@@ -218,10 +217,6 @@ function isUnexpanded(text: string): boolean {
 const openings: readonly string[] = ["${", "$(", "{{"];
 // How languages print a variable without a value.
 const unset: readonly string[] = ["undefined", "null", "None"];
-
-function isNamed(name: string, lowerCase: string): boolean {
-  return name.toLowerCase() === lowerCase;
-}
 
 function basicCredentials(authorization: string): string {
   if (authorization.slice(0, 6).toLowerCase() !== "basic ") return "";
