@@ -176,11 +176,7 @@ function explanationText(explained: KeyExplanation, { scenario, url }: KeySource
   const stranger =
     fingerprint === null ? "no key" : `a key of fingerprint ${fingerprint}${form ? ` (${form})` : ""}`;
   const fault = `${faults.join(", ")} may replace this response; ${program} show ${scenario}`;
-  const response = responseFacts({
-    ...explained,
-    outcome: explained.outcome,
-    whatToDo: explained.what_to_do,
-  });
+  const response = responseFacts({ ...explained, whatToDo: explained.what_to_do });
   const lines = [
     ...(url === null ? [`This is what ${scenario} would respond.`] : []),
     `${method} ${path} with ${key === null ? stranger : `the key ${key}`}, scenario ${scenario}${url === null ? "" : ` on ${url}`}, at ${at}`,
