@@ -78,10 +78,11 @@ async function openPage(address: string, options?: BrowserContextOptions): Promi
   return page;
 }
 
-/** Waits until the page follows the sandbox and its view is drawn. */
+/** Waits until the page follows the sandbox, its view is drawn and has read all that it shows. */
 export async function settled(page: Page): Promise<void> {
   await page.locator(".connection.open").waitFor();
   await page.locator("main h1").waitFor();
+  await quiet(page);
 }
 
 /** The calls of a page that are under way. */

@@ -29,7 +29,6 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
       bytes = 0;
       await page.goto(`${server.controlUrl}/#/${view}`);
       await settled(page);
-      await quiet(page);
       const asked = [...urls.values()]
         .map((url) => url.slice(server.controlUrl?.length))
         .filter((path) => path !== "/revision");
@@ -92,7 +91,6 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     await page.clock.install();
     await page.reload();
     await settled(page);
-    await quiet(page);
     const move = () => ask("/clock/advance", { method: "POST", json: { by: "1d" } });
     await move();
     await page.clock.runFor(1050);
