@@ -4,7 +4,7 @@ import { isSuccess, type Outcome, type OutcomeId, outcomes, successRow } from ".
 import { didYouMean, listed, quote } from "../rules/schema/words.js";
 import { type Endpoint, type ReleasedEndpoint, successOutcomeOf } from "../sandbox/endpoint.js";
 import type { Counters } from "../sandbox/journal/counts.js";
-import { endpointsWritten, type WrittenEndpoint } from "../scenario/endpoints.js";
+import { type WrittenEndpoint, writtenEndpoints } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { me } from "./endpoints/me.js";
 import { jsonBody, textBody } from "./messages.js";
@@ -20,7 +20,7 @@ export function endpointsIn({ endpoints }: Pick<Scenario, "endpoints">): readonl
 const withAnnounced = /* @__PURE__ */ cachedBy(
   (endpoints: NonNullable<Scenario["endpoints"]>): readonly Endpoint[] => [
     ...builtIn,
-    ...endpointsWritten({ endpoints }).map(announced),
+    ...writtenEndpoints({ endpoints }).map(announced),
   ],
 );
 

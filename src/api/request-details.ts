@@ -17,7 +17,7 @@ import { headerPairs } from "./messages.js";
 import { nextRequest, whatToDoAbout } from "./predict.js";
 import { scopeOf } from "./response.js";
 import { routeOf } from "./routes.js";
-import { sentResponse } from "./story/send-request.js";
+import { sentResponse } from "./story/run-story.js";
 
 /** What the next request would get; `undefined` if the state of its key has changed since this one. */
 function sameAgain(sandbox: SandboxState, { key, outcome }: Exchange, endpoint: Endpoint | undefined) {

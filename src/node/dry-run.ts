@@ -1,6 +1,6 @@
 import { type Difference, differencesOf, runStory } from "../api/story/run-story.js";
 import { isMarked, sandboxMark } from "../rules/api-key.js";
-import type { Problem } from "../rules/schema/problem.js";
+import type { Problem } from "../rules/schema/messages.js";
 import { type FieldPath, pathText } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { advanceClock } from "../sandbox/operations/operations.js";

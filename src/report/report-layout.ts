@@ -1,4 +1,4 @@
-import type { AdviceLevel } from "../rules/advice.js";
+import { type AdviceLevel, adviceLevels } from "../rules/advice.js";
 import { variableOf } from "../rules/api-key.js";
 import { effectAt } from "../rules/fault-effects.js";
 import { isSuccess } from "../rules/outcomes.js";
@@ -16,7 +16,6 @@ import type {
   ReportedOutcome,
   ReportedRequest,
 } from "./report-shape.js";
-import type { UnmetThreshold } from "./thresholds.js";
 
 interface RenderOptions extends TextStyle {
   readonly failures?: readonly UnmetThreshold[];
@@ -228,4 +227,62 @@ function annotationText(plain: string): string {
 /** Returns the number of requests that caused an advice, or of lines of output. */
 export function timesOf({ id, count }: { readonly id: string; readonly count: number }): string {
   return pluralize(count, id === "key-in-output" ? "line" : "request");
+}
+
+interface Thresholds {
+  /** The lowest coverage in percent. Default: none. */
+  readonly minCoverage?: number | undefined;
+  /** The lowest level of advice that fails the run. Default: none. */
+  readonly failOn?: AdviceLevel | undefined;
+  /** Whether a report without a request fails. Default: false. */
+  readonly needsRequests?: boolean | undefined;
+  /** The first requests, by method and path, for the message. */
+  readonly tried?: readonly string[];
+}
+
+export interface UnmetThreshold {
+  readonly gate: "requests" | "coverage" | "advice";
+  /** The flag, for people: `--min-coverage 80`. */
+  readonly threshold: string;
+  /** Why it is not reached. */
+  readonly sentence: string;
+}
+
+/** Whether requests came, and none reached an endpoint. */
+function missedEndpoints({ requests, outcomes }: Pick<Report, "requests" | "outcomes">): boolean {
+  const missed = outcomes.filter(({ outcome }) => outcome === "404.unknown_path" || outcome === "405.method");
+  return requests > 0 && missed.reduce((sum, { count }) => sum + count, 0) === requests;
+}
+
+export function unmetThresholds(
+  report: Report,
+  { minCoverage = 0, failOn, needsRequests, tried = [] }: Thresholds,
+): UnmetThreshold[] {
+  const { requests, coverage, advice } = report;
+  const { percent, covered, promised } = coverage;
+  if (needsRequests && (requests === 0 || missedEndpoints(report))) {
+    const byLevel = failOn === undefined ? "client" : `--fail-on ${failOn}`;
+    const threshold = minCoverage > 0 ? `--min-coverage ${minCoverage}` : byLevel;
+    const reached = requests === 0 ? "the sandbox" : `an endpoint. Your client tried ${tried.join(", ")}`;
+    const sentence = `No request reached ${reached}. If that is right, allow it with --min-coverage 0.`;
+    return [{ gate: "requests", threshold, sentence }];
+  }
+  const unmet: UnmetThreshold[] = [];
+  if (percent < minCoverage) {
+    unmet.push({
+      gate: "coverage",
+      threshold: `--min-coverage ${minCoverage}`,
+      sentence: `The coverage is ${percent}%, below the required ${minCoverage}%: ${promised - covered} of ${promised} promised outcomes are not covered.`,
+    });
+  }
+  const failing = failOn === undefined ? [] : adviceLevels.slice(adviceLevels.indexOf(failOn));
+  const adviceIds = advice.filter(({ level }) => failing.includes(level)).map(({ id }) => id);
+  if (adviceIds.length > 0) {
+    unmet.push({
+      gate: "advice",
+      threshold: `--fail-on ${failOn}`,
+      sentence: `--fail-on ${failOn} does not allow advice of level ${failing.join(" or ")}: ${adviceIds.join(", ")}.`,
+    });
+  }
+  return unmet;
 }

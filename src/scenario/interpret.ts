@@ -1,7 +1,6 @@
 import { maximumProblems, shapeProblems } from "../rules/schema/check.js";
 import { type FieldPath, pathText } from "../rules/schema/shape.js";
-import { bodiesAreExact, longestSpelling } from "./checks/bodies.js";
-import { endpointsFit } from "./checks/endpoints.js";
+import { endpointRules, longestSpelling } from "./checks/endpoints.js";
 import { type Facts, factsOf, refRules, wrongInto } from "./checks/facts.js";
 import { faultsFit } from "./checks/faults.js";
 import { keyRules } from "./checks/keys.js";
@@ -86,4 +85,4 @@ function problemsOf(
     });
 }
 
-const rules = [...refRules, ...keyRules, endpointsFit, bodiesAreExact, faultsFit, ...stepRules];
+const rules = [...refRules, ...keyRules, ...endpointRules, faultsFit, ...stepRules];

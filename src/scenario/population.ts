@@ -26,6 +26,15 @@ export function* writtenKeys({ organizations = {} }: Scenario): Generator<Writte
       yield { ref, organization, path: ["organizations", organization, "keys", ref], fields };
 }
 
+export type WrittenEndpoint = NonNullable<NonNullable<Scenario["endpoints"]>[string]>;
+
+/** The endpoints of a scenario by their operation ids, in the order of the file. */
+export function writtenEndpoints({
+  endpoints = {},
+}: Pick<Scenario, "endpoints">): [name: string, WrittenEndpoint][] {
+  return Object.entries(endpoints).flatMap(([name, written]) => (written === null ? [] : [[name, written]]));
+}
+
 /** The organizations of a scenario by ref, in order; a population's are without their keys. */
 export function* describedOrganizations(
   scenario: Scenario,

@@ -1,6 +1,6 @@
 import { isSandboxError, SandboxError } from "../rules/errors.js";
 import { redactKeys, redactValue } from "../rules/redact.js";
-import type { Problem } from "../rules/schema/problem.js";
+import type { Problem } from "../rules/schema/messages.js";
 import { charactersOf, escapeControls, textWidth } from "../rules/terminal-text.js";
 
 /** The code of each problem of a scenario; a closed list, stable for callers. */

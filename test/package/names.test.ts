@@ -71,7 +71,7 @@ const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/rules/request-path.ts": "HTTP",
   "src/rules/schema/shape.ts": "field",
   "src/sandbox/append-exchange.ts": "HTTP",
-  "src/scenario/format/endpoints.ts": "HTTP",
+  "src/scenario/format/schema.ts": "HTTP",
   "src/scenario/format/steps.ts": "HTTP",
   "src/scenario/yaml.ts": "field",
   "src/server/control/app.ts": "HTTP",

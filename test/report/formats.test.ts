@@ -1,10 +1,14 @@
 import { expect, test } from "vitest";
 import { createSandbox, type Report, type Scenario } from "../../src/index.js";
-import { mergeReports } from "../../src/report/merge-reports.js";
 import { type ReportFormat, reportFormats } from "../../src/report/render/layout.js";
-import { conclusion, githubAnnotations, renderReport } from "../../src/report/report-layout.js";
+import { mergeReports } from "../../src/report/report.js";
+import {
+  conclusion,
+  githubAnnotations,
+  renderReport,
+  unmetThresholds,
+} from "../../src/report/report-layout.js";
 import { parseReport } from "../../src/report/report-shape.js";
-import { unmetThresholds } from "../../src/report/thresholds.js";
 import { faultKinds } from "../../src/rules/fault-effects.js";
 import { escapeControls } from "../../src/rules/terminal-text.js";
 import { coverageText, promisedCount } from "../support/coverage.js";

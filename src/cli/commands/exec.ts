@@ -5,9 +5,14 @@ import type { CommandOptions } from "../../node/run-command.js";
 import { commandLine } from "../../report/plain-text.js";
 import { extensionWords, type ReportFormat } from "../../report/render/layout.js";
 import { clientReport } from "../../report/report.js";
-import { conclusion, githubAnnotations, renderReport } from "../../report/report-layout.js";
+import {
+  conclusion,
+  githubAnnotations,
+  renderReport,
+  type UnmetThreshold,
+  unmetThresholds,
+} from "../../report/report-layout.js";
 import type { Report } from "../../report/report-shape.js";
-import { type UnmetThreshold, unmetThresholds } from "../../report/thresholds.js";
 import type { Profile } from "../../rules/assumptions.js";
 import { faultOutcomes, isSuccess } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";

@@ -1,7 +1,7 @@
 import { SandboxError } from "../errors.js";
 import { redactEncoded, redactKeys } from "../redact.js";
+import type { Problem } from "./messages.js";
 import { expectedOf, inWords, type Members, type Mistake, type Spelling } from "./messages.js";
-import type { Problem } from "./problem.js";
 import {
   type FieldPath,
   isMapping,

@@ -1,5 +1,4 @@
 import aliases from "./aliases.json" with { type: "json" };
-import type { Problem } from "./problem.js";
 import {
   type ChoiceKind,
   type FieldPath,
@@ -17,6 +16,16 @@ import {
   type TextKind,
 } from "./shape.js";
 import { listed, nearest, quote } from "./words.js";
+
+/** A mistake in a value that somebody wrote: what was found, at which field, and how to fix it. Contains no key. */
+export interface Problem<Code extends string = string> {
+  readonly code: Code;
+  readonly field: FieldPath;
+  readonly message: string;
+  readonly hint?: string | undefined;
+  /** Whether the name of the field is wrong, or its value. Default: its value. */
+  readonly pointAt?: "key" | "value";
+}
 
 export interface Mistake {
   readonly path: FieldPath;

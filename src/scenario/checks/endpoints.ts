@@ -1,12 +1,13 @@
 import { formOfPath } from "../../rules/request-path.js";
+import type { FieldPath } from "../../rules/schema/shape.js";
 import { quote } from "../../rules/schema/words.js";
-import { endpointsWritten } from "../endpoints.js";
+import { writtenEndpoints } from "../population.js";
 import type { ScenarioRule } from "./facts.js";
 
 const maxEndpoints = 100;
 
-export const endpointsFit: ScenarioRule = ({ scenario, latest, wrong }) => {
-  const written = endpointsWritten(scenario);
+const endpointsFit: ScenarioRule = ({ scenario, latest, wrong }) => {
+  const written = writtenEndpoints(scenario);
   if (written.length > maxEndpoints) {
     const message = `the scenario has ${written.length} endpoints, and at most ${maxEndpoints} are allowed`;
     wrong("out_of_range", ["endpoints"], message, "remove some", "key");
@@ -39,3 +40,68 @@ export const endpointsFit: ScenarioRule = ({ scenario, latest, wrong }) => {
     }
   }
 };
+
+const longestBody = 64 * 1024;
+/** How much is read of a number's text: an exact one is shorter. */
+export const longestSpelling = 100;
+
+/** The bodies of a scenario are sent, or compared with responses, exactly as they are written. */
+const bodiesAreExact: ScenarioRule = ({ scenario, spelling, latest, wrong }) => {
+  const checkNumbers = (part: unknown, path: FieldPath): void => {
+    if (typeof part === "number" && !isExact(part, spelling(path))) {
+      const message = `JSON has no exact number ${spelling(path) ?? part}`;
+      wrong("out_of_range", path, message, "put it in quotes, or write another number");
+    }
+    if (typeof part !== "object" || part === null) return;
+    const isList = Array.isArray(part);
+    for (const [name, inner] of Object.entries(part))
+      checkNumbers(inner, [...path, isList ? Number(name) : name]);
+  };
+  for (const [name, { body, status }] of writtenEndpoints(scenario)) {
+    const path = ["endpoints", name, "body"];
+    checkNumbers(body, path);
+    if (body !== undefined && status === 204) {
+      const at = latest(path, ["endpoints", name, "status"]);
+      const hint = "remove the body (below extends, with body: null), or write status: 200";
+      wrong("endpoint_contradiction", at, "a 204 has no body", hint);
+    } else if (body !== undefined && isTooLong(body)) {
+      const message = `the body is longer than ${longestBody / 1024} KiB as JSON`;
+      wrong("endpoint_contradiction", path, message, "shorten it; aliases (*) repeat");
+    }
+  }
+  for (const [index, { request, expect }] of (scenario.story ?? []).entries()) {
+    checkNumbers(request?.body, ["story", index, "request", "body"]);
+    checkNumbers(expect?.body, ["story", index, "expect", "body"]);
+  }
+};
+
+export const endpointRules: readonly ScenarioRule[] = [endpointsFit, bodiesAreExact];
+
+/** Whether JSON writes a number with the value that its text has, and each reader of JSON then reads it. */
+function isExact(value: number, text = String(value)): boolean {
+  if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) return false;
+  if (text.length >= longestSpelling) return false;
+  const written = digitsOf(text);
+  // Hexadecimal integers have none.
+  return written === undefined || written === digitsOf(String(value));
+}
+
+/** The digits of a decimal number without zeros around them, and the exponent of the last one. */
+function digitsOf(text: string): string | undefined {
+  const [, whole, fraction = "", exponent = 0] = /^[+-]?(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text) ?? [];
+  if (whole === undefined) return undefined;
+  const all = whole + fraction;
+  const digits = all.replace(/0+$/, "");
+  const last = Number(exponent) - fraction.length + all.length - digits.length;
+  return digits === "" ? "" : `${digits.replace(/^0+/, "")}e${last}`;
+}
+
+function isTooLong(body: unknown): boolean {
+  let length = 0;
+  // Aliases can repeat a long text a thousand times: what is too long is not written out.
+  const text = JSON.stringify(body, (name, part) => {
+    length += name.length + (typeof part === "string" ? part.length : 1);
+    return length > longestBody ? undefined : part;
+  });
+  return length > longestBody || new TextEncoder().encode(text).length > longestBody;
+}

@@ -1,14 +1,18 @@
 import { lastClockInstant } from "../../rules/api-key.js";
 import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
 import { maximumProblems } from "../../rules/schema/check.js";
-import type { Spelling } from "../../rules/schema/messages.js";
-import type { Problem } from "../../rules/schema/problem.js";
+import type { Problem, Spelling } from "../../rules/schema/messages.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
 import { type KnownRefs, nearest, quote } from "../../rules/schema/words.js";
 import { parseTime, parseWhen } from "../../rules/time.js";
-import { endpointsWritten } from "../endpoints.js";
 import { isReserved } from "../format/fields.js";
-import { isPopulated, type ScenarioOrganization, type WrittenKey, writtenKeys } from "../population.js";
+import {
+  isPopulated,
+  type ScenarioOrganization,
+  type WrittenKey,
+  writtenEndpoints,
+  writtenKeys,
+} from "../population.js";
 import type { ScenarioProblemCode } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 
@@ -67,7 +71,7 @@ export function factsOf(scenario: Scenario, text: Pick<Facts, "spelling" | "late
     assumptions: assumptionsFor(
       profile,
       given,
-      endpointsWritten(scenario).map(([, endpoint]) => endpoint),
+      writtenEndpoints(scenario).map(([, endpoint]) => endpoint),
     ),
     refs: { key: knownIn(keyOf, true), organization: knownIn(organizations, false) },
     start,

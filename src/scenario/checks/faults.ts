@@ -1,10 +1,10 @@
 import { effectsByRank, type FaultKind, faultEffects } from "../../rules/fault-effects.js";
 import { type OutcomeId, outcomes } from "../../rules/outcomes.js";
-import type { Problem } from "../../rules/schema/problem.js";
+import type { Problem } from "../../rules/schema/messages.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
 import { nearest, quote } from "../../rules/schema/words.js";
 import { parseDuration } from "../../rules/time.js";
-import { endpointsWritten } from "../endpoints.js";
+import { writtenEndpoints } from "../population.js";
 import type { ScenarioProblemCode } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { checkRef, type Facts, type ScenarioRule, timeSince, wrongInto } from "./facts.js";
@@ -56,7 +56,7 @@ export function checkOutcome(
   { scenario, wrong }: Pick<Checking, "scenario" | "wrong">,
 ): void {
   if (outcome === undefined) return;
-  const successes = endpointsWritten(scenario).map(([name, { status = 200 }]) => `${status}.${name}`);
+  const successes = writtenEndpoints(scenario).map(([name, { status = 200 }]) => `${status}.${name}`);
   const outcomeIds = new Set<string>([...outcomes.map(({ id }) => id), ...successes]);
   if (outcomeIds.has(outcome)) return;
   const near = nearest(outcome, outcomeIds);

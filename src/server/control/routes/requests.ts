@@ -1,7 +1,6 @@
 import { outcomesOf } from "../../../api/endpoints.js";
 import { requestChecks, requestDetails, requireRequest } from "../../../api/request-details.js";
-import { storyRequest } from "../../../api/story/run-story.js";
-import { sendRequest } from "../../../api/story/send-request.js";
+import { sendRequest, storyRequest } from "../../../api/story/run-story.js";
 import { curlLine } from "../../../report/how-to-cover.js";
 import { formats, reportFormats } from "../../../report/render/layout.js";
 import { clientReport } from "../../../report/report.js";
