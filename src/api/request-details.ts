@@ -2,12 +2,12 @@ import { adviceIds, adviceLevels, adviceTable } from "../rules/advice.js";
 import { authorizationChecks, type RequestCheck } from "../rules/authorize.js";
 import { SandboxError } from "../rules/errors.js";
 import { effectAt, isIdempotent, whatToDoAfter } from "../rules/fault-effects.js";
-import { isFault, isSuccess, type OutcomeId, outcomeOf, outcomeShape } from "../rules/outcomes.js";
+import { isFault, isSuccess, mePath, type OutcomeId, outcomeOf, outcomeShape } from "../rules/outcomes.js";
 import type { ValueOf } from "../rules/schema/shape.js";
 import * as s from "../rules/schema/shape.js";
 import { isoOf } from "../rules/time.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
-import type { Exchange } from "../sandbox/journal/exchange.js";
+import { type Exchange, senderOf } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { requestShape } from "../sandbox/view-shapes.js";
 import { viewRequest } from "../sandbox/views.js";
@@ -72,10 +72,7 @@ export const requestDetailsShape = s.mapping({
 
 export interface RequestDetails extends ValueOf<typeof requestDetailsShape> {}
 
-/** What the control plane adds. */
-export type RouteMember = "repeat" | "curl" | "text";
-
-export function checkResults(checks: readonly RequestCheck[], outcome: OutcomeId) {
+export function checkResults(outcome: OutcomeId, checks: readonly RequestCheck[] = requestChecks) {
   let isOver = isFault(outcome);
   return checks.map(({ name, question, rules, exits }) => {
     const isRejected = !isOver && (exits as readonly OutcomeId[]).includes(outcome);
@@ -89,7 +86,7 @@ export function checkResults(checks: readonly RequestCheck[], outcome: OutcomeId
   });
 }
 
-export function requireRequest({ journal }: SandboxState, id: string): Exchange {
+function requireRequest({ journal }: SandboxState, id: string): Exchange {
   const exchange = journal.find(id);
   if (exchange !== undefined) return exchange;
   const message = `There is no request ${JSON.stringify(id)}. The journal keeps the last 1,000 requests of the running scenario.`;
@@ -116,7 +113,27 @@ function requestsAround({ journal }: SandboxState, { id, fingerprint }: Exchange
   return around.map((one) => ({ id: one.id, at: isoOf(one.at), outcome: one.outcome }));
 }
 
-export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestDetails, RouteMember> {
+/** The body for `/send` that repeats a request. */
+function repeatedRequest(exchange: Exchange): RequestDetails["repeat"] {
+  const { method } = exchange;
+  const path = repeatablePath(exchange);
+  return {
+    key: senderOf(exchange),
+    ...(method !== "GET" && { method: /^[A-Z]{1,20}$/.test(method) ? method : "OTHER" }),
+    ...(path !== mePath && { path }),
+  };
+}
+
+// Parts that were cut out of a path, or that stories cannot contain, change no response.
+function repeatablePath({ path: shown }: Exchange): string {
+  const encoded = shown
+    .replaceAll("…", "*")
+    .replace(/[^!-~]/g, (one) => `%${one.charCodeAt(0).toString(16).padStart(2, "0").slice(-2)}`);
+  return (encoded.startsWith("/") ? encoded : `/${encoded}`).slice(0, 1000);
+}
+
+/** Everything about a request of the journal, except the two texts that are for people. */
+export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestDetails, "curl" | "text"> {
   const { registry } = sandbox;
   const exchange = requireRequest(sandbox, id);
   const { outcome, advice, response, delivery } = exchange;
@@ -127,7 +144,7 @@ export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestD
     ...viewRequest(exchange),
     requiredScope: endpoint === undefined ? null : scopeOf(endpoint, sandbox),
     keyScopes: registry.keys.get(exchange.key ?? "")?.key.scopes ?? null,
-    checks: checkResults(requestChecks, outcome),
+    checks: checkResults(outcome),
     response: response.status !== 0 ? sentResponse(response, delivery) : null,
     when,
     why: next?.why ?? null,
@@ -135,6 +152,7 @@ export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestD
       headers: Object.fromEntries(headerPairs(exchange.keptHeaders)),
       keyForm: exchange.keyForm ?? null,
     },
+    repeat: repeatedRequest(exchange),
     around: requestsAround(sandbox, exchange),
     whatToDo: whatToDoAfterRequest(exchange, next),
     adviceDetails: adviceTable

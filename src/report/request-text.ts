@@ -1,10 +1,23 @@
-import type { RequestDetails, RouteMember } from "../api/request-details.js";
+import { type RequestDetails, requestDetails } from "../api/request-details.js";
+import { variableOf } from "../rules/api-key.js";
+import { mePath } from "../rules/outcomes.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
+import { curlLine } from "./how-to-cover.js";
 import { alignColumns } from "./plain-text.js";
 
 type FactRow = readonly [name: string, value: string];
 
-/** A request as text, for a terminal and for support: its checks, the cause and what to do. Contains no secret. */
-export function requestText(details: Omit<RequestDetails, RouteMember>): string {
+/** Everything about a request of the journal, also as text and as a command. Contains no secret. */
+export function explainRequest(sandbox: SandboxState, id: string): RequestDetails {
+  const details = requestDetails(sandbox, id);
+  const { key, method, path = mePath } = details.repeat;
+  const variable = key === "none" ? undefined : variableOf(key);
+  const curl = curlLine({ variable, method, path }, "-i --globoff --path-as-is", details.outcome);
+  return { ...details, curl, text: requestText(details) };
+}
+
+/** A request as text, for a terminal and for support: its checks, the cause and what to do. */
+function requestText(details: ReturnType<typeof requestDetails>): string {
   const { id, method, path, at, key, fingerprint, outcome, fault, sent, adviceDetails, around } = details;
   const { keyForm } = sent;
   const subject = key ?? (fingerprint === null ? "none" : `unknown, fingerprint ${fingerprint}`);

@@ -74,17 +74,6 @@ export interface StoryProgress {
   last: PlayedStep | undefined;
 }
 
-export interface StoryRequest {
-  readonly method: string;
-  /** The path and its query. */
-  readonly path: string;
-  /** Names in lowercase. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
-  /** The SHA-256 of the key that the header `x-api-key` stands for. Default: the hash of the header. */
-  readonly keyHash?: string;
-}
-
 export interface StoryResponse {
   /** 0 without a response. */
   readonly status: number;
@@ -96,10 +85,14 @@ export interface StoryResponse {
 }
 
 /** A request for display: `key` is a ref, `none`, `malformed` or `unknown`. */
-export interface SentRequest extends Omit<StoryRequest, "headers" | "body" | "keyHash"> {
-  readonly body: string | null;
+export interface SentRequest {
+  readonly method: string;
+  /** The path and its query. */
+  readonly path: string;
   readonly key: string;
+  /** Names in lowercase. */
   readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
   readonly times: number;
 }
 
@@ -148,7 +141,7 @@ export function actionDifferences(
 }
 
 /** Stands for a missing value in a difference. */
-export const nothing = "nothing";
+const nothing = "nothing";
 
 const longestShown = 300;
 

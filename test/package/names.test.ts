@@ -64,6 +64,7 @@ const mostSingle = 375;
 /** The files whose names may end in `Path` or `Paths`, each with the kind of its paths. */
 const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/api/openapi.ts": "HTTP",
+  "src/api/request-details.ts": "HTTP",
   "src/cli/commands/exec.ts": "HTTP",
   "src/dashboard/control/data.ts": "HTTP",
   "src/report/report.ts": "HTTP",
@@ -75,7 +76,6 @@ const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/scenario/format/steps.ts": "HTTP",
   "src/scenario/yaml.ts": "field",
   "src/server/control/app.ts": "HTTP",
-  "src/server/control/routes/requests.ts": "HTTP",
   "src/server/sockets/http-server.ts": "HTTP",
 };
 

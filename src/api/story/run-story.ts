@@ -2,7 +2,7 @@ import { SandboxError } from "../../rules/errors.js";
 import { mePath } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { type Received, receivedRequest } from "../../rules/request.js";
-import { parsedJson, snakeCase } from "../../rules/schema/json.js";
+import { parsedJson } from "../../rules/schema/json.js";
 import { type FieldPath, isMapping } from "../../rules/schema/shape.js";
 import type { ApiResponse, Delivery } from "../../sandbox/journal/exchange.js";
 import { advanceClock, performAction, runDue } from "../../sandbox/operations/operations.js";
@@ -12,12 +12,10 @@ import {
   actionDifferences,
   isAsExpected,
   kindOf,
-  nothing,
   type PlayedStep,
   type SentRequest,
   type StepDifference,
   type StoryProgress,
-  type StoryRequest,
   type StoryResponse,
   type StoryStep,
   shownValue,
@@ -55,7 +53,7 @@ export function responseDifferences(expected: StepExpectation, response: StoryRe
     const value = response.headers[name.toLowerCase()];
     if (typeof wanted === "string") compare(`headers.${name}`, wanted, value);
     else if (wanted !== (value !== undefined)) {
-      const expected = wanted ? "a value" : nothing;
+      const expected = wanted ? "a value" : shownValue(undefined);
       differences.push({ at: `headers.${name}`, expected, found: shownValue(value) });
     }
   }
@@ -219,7 +217,7 @@ function runStep(sandbox: SandboxState, step: StoryStep): StepResult {
 }
 
 /** Returns a step's request to send, and for display; throws `unknown_ref` or `secret_not_kept`. */
-export function storyRequest(
+function storyRequest(
   sandbox: SandboxState,
   { key = defaultKeyRef(sandbox.scenario) ?? "none", method = "GET", repeat = 1, ...given }: StepRequest,
 ): { readonly request: StoryRequest; readonly shown: SentRequest } {
@@ -250,8 +248,20 @@ export function storyRequest(
   };
 }
 
+/** Sends a request that is no step, with the key of a ref, of which the sandbox may have only the hash. Throws `unknown_ref`. */
+export function sendByRef(sandbox: SandboxState, given: ControlBody<"sending">): StoryResponse {
+  try {
+    return sendRequest(sandbox, storyRequest(sandbox, given).request);
+  } catch (error) {
+    if (!(error instanceof SandboxError) || error.code !== "secret_not_kept") throw error;
+    // The hash of a key that was created at run time is all that the API compares.
+    const { request } = storyRequest(sandbox, { ...given, key: "unknown" });
+    return sendRequest(sandbox, { ...request, keyHash: sandbox.registry.key(given.key).key.sha256 });
+  }
+}
+
 /** Sends a request of a story to the sandbox's API: in the journal, but not in the report, because no client sent it. */
-export function sendRequest(
+function sendRequest(
   sandbox: SandboxState,
   { method, path: target, headers, body, keyHash }: StoryRequest,
 ): StoryResponse {
@@ -289,14 +299,16 @@ function joinedHeaders(flat: FlatHeaders): Record<string, string> {
   return headers;
 }
 
+interface StoryRequest extends Pick<SentRequest, "method" | "path" | "headers"> {
+  readonly body: string | undefined;
+  /** The SHA-256 of the key that the header `x-api-key` stands for. Default: the hash of the header. */
+  readonly keyHash?: string;
+}
+
 /** A request of a story, or of the control plane. */
 type StepRequest = Partial<ControlBody<"sending">> & { readonly repeat?: number };
 
 /** Contains the key that the step made. */
-export function stepJson(result: PlayedStep) {
-  return snakeCase(stepView(result)) as Record<string, unknown>;
-}
-
 export function stepView(result: PlayedStep) {
   const { step: _, response, timeline, ...shown } = result;
   const meanwhile = timeline.map(({ index, at, step, performed }) => ({

@@ -263,7 +263,7 @@ async function explainKey(word: string, keys: KeySource, program: string): Promi
     method: keys.method,
     path: keys.path,
     at: keys.at,
-    checks: checkResults(authorizationChecks, outcome).map(({ rules: _, ...check }) => ({
+    checks: checkResults(outcome, authorizationChecks).map(({ rules: _, ...check }) => ({
       ...check,
       outcome: check.result === "rejected" ? outcome : null,
     })),

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from "node:http";
-import { runStory, stepJson } from "../../api/story/run-story.js";
+import { runStory, stepView } from "../../api/story/run-story.js";
 import { actionSentences, clockSentence, timeInWords } from "../../api/story/step-text.js";
 import { type PlacedDifference, placeDifferences } from "../../node/dry-run.js";
 import { pluralize, shellWord } from "../../report/plain-text.js";
@@ -7,7 +7,7 @@ import { parseApiKey, prefixOf, sandboxMark } from "../../rules/api-key.js";
 import { effectAt } from "../../rules/fault-effects.js";
 import { outcomeOf } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
-import { parsedJson } from "../../rules/schema/json.js";
+import { parsedJson, snakeCase } from "../../rules/schema/json.js";
 import { quote } from "../../rules/schema/words.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
@@ -92,7 +92,7 @@ async function playAll(sandbox: SandboxState, name: string, pauses: Pauses, call
     const prose = stepProse(result, problems, sandbox, io.stdout.style(), earlier);
     steps = result.number;
     if (result.response !== null) earlier = result;
-    if (flags.json) io.stdout.write(`${redactKeys(JSON.stringify(stepJson(result)))}\n`);
+    if (flags.json) io.stdout.write(`${redactKeys(JSON.stringify(snakeCase(stepView(result))))}\n`);
     else io.stdout.say(prose);
     if (result.number === result.of || (await pauses.after(result, prose))) continue;
     // The echo of Ctrl-C is where the shell would write its prompt.

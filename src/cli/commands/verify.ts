@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { runStory, stepJson } from "../../api/story/run-story.js";
+import { runStory, stepView } from "../../api/story/run-story.js";
 import { type PlacedDifference, placeDifferences } from "../../node/dry-run.js";
 import { type LoadedScenario, loadScenario } from "../../node/files/load-scenario.js";
 import { nodePlatform } from "../../node/platform.js";
@@ -229,7 +229,7 @@ function judgedJson(result: PlayedStep, problems: readonly PlacedDifference[]) {
     place: place === undefined ? null : { file: place.file ?? null, line: place.line, column: place.column },
   }));
   return {
-    ...stepJson(result),
+    ...stepView(result),
     passed: problems.length === 0,
     differences: placed.filter(({ at }) => at !== null),
     place: placed[0]?.place ?? null,

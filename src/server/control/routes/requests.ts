@@ -1,20 +1,17 @@
 import { outcomesOf } from "../../../api/endpoints.js";
-import { requestChecks, requestDetails, requireRequest } from "../../../api/request-details.js";
-import { sendRequest, storyRequest } from "../../../api/story/run-story.js";
-import { curlLine } from "../../../report/how-to-cover.js";
+import { requestChecks } from "../../../api/request-details.js";
+import { sendByRef } from "../../../api/story/run-story.js";
 import { formats, reportFormats } from "../../../report/render/layout.js";
 import { clientReport } from "../../../report/report.js";
 import { renderReport } from "../../../report/report-layout.js";
-import { requestText } from "../../../report/request-text.js";
-import { variableOf } from "../../../rules/api-key.js";
+import { explainRequest } from "../../../report/request-text.js";
 import { SandboxError } from "../../../rules/errors.js";
 import { faultEffects, faultKinds } from "../../../rules/fault-effects.js";
-import { faultOutcomes, isSuccess, mePath, type OutcomeId } from "../../../rules/outcomes.js";
+import { faultOutcomes, isSuccess } from "../../../rules/outcomes.js";
 import * as s from "../../../rules/schema/shape.js";
-import { type Exchange, senderOf } from "../../../sandbox/journal/exchange.js";
+import type { Exchange } from "../../../sandbox/journal/exchange.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
-import type { StoryStep } from "../../../sandbox/steps.js";
 import { expectRequests, listRequests, viewRequest } from "../../../sandbox/views.js";
 import { type ControlBody, expectationQuery, requestQuery } from "../../../scenario/format/inputs.js";
 import { controlRoute, type Route, textResponse } from "../route.js";
@@ -68,17 +65,13 @@ export const requestRoutes: readonly Route[] = [
   controlRoute("GET /requests/{id}", {
     summary:
       "One request: the result of each check, the response, what to do, and the body for /send that repeats it",
-    run({ sandbox, params: { id = "" } }) {
-      const details = requestDetails(sandbox, id);
-      const repeat = repeatedRequest(requireRequest(sandbox, id));
-      return { ...details, repeat, curl: curlOf(details.outcome, repeat), text: requestText(details) };
-    },
+    run: ({ sandbox, params: { id = "" } }) => explainRequest(sandbox, id),
   }),
   controlRoute("POST /send", {
     summary: "Sends a request to the API; it is in the journal, not in the report",
     body: "sending",
     run({ sandbox, body }) {
-      const { status, headers, body: text } = sendRequest(sandbox, sendable(sandbox, body));
+      const { status, headers, body: text } = sendFrom(sandbox, body);
       const [exchange] = sandbox.journal.requests({ limit: 1 });
       return {
         request: viewRequest(exchange as Exchange),
@@ -102,45 +95,14 @@ function storyAndJournal({ journal }: SandboxState) {
   return { fromStory: countsOf(fromStory), inJournal: countsOf(inJournal) };
 }
 
-function sendable(sandbox: SandboxState, given: ControlBody<"sending">) {
+/** An unknown ref is not found in a path, but invalid in a body. */
+function sendFrom(sandbox: SandboxState, body: ControlBody<"sending">) {
   try {
-    return storyRequest(sandbox, given).request;
+    return sendByRef(sandbox, body);
   } catch (error) {
-    if (!(error instanceof SandboxError)) throw error;
-    // The sandbox has only the hash of a key that was created at run time, which is all that the API compares.
-    if (error.code === "secret_not_kept") {
-      const { request } = storyRequest(sandbox, { ...given, key: "unknown" });
-      return { ...request, keyHash: sandbox.registry.key(given.key).key.sha256 };
-    }
-    if (error.code !== "unknown_ref") throw error;
-    // An unknown ref is not found in a path, but invalid in a body.
+    if (!(error instanceof SandboxError) || error.code !== "unknown_ref") throw error;
     const { message } = error;
     const fields = { key: message };
     throw new SandboxError("validation_failed", `Failed to send the request: ${message}`, { fields });
   }
-}
-
-type RepeatableRequest = NonNullable<StoryStep["request"]>;
-
-function repeatedRequest(exchange: Exchange): RepeatableRequest {
-  const { method } = exchange;
-  const path = repeatablePath(exchange);
-  return {
-    key: senderOf(exchange),
-    ...(method !== "GET" && { method: /^[A-Z]{1,20}$/.test(method) ? method : "OTHER" }),
-    ...(path !== mePath && { path }),
-  };
-}
-
-function curlOf(outcome: OutcomeId, { key = "none", method, path = mePath }: RepeatableRequest): string {
-  const variable = key === "none" ? undefined : variableOf(key);
-  return curlLine({ variable, method, path }, "-i --globoff --path-as-is", outcome);
-}
-
-// Parts that were cut out of a path, or that stories cannot contain, change no response.
-function repeatablePath({ path: shown }: Exchange): string {
-  const encoded = shown
-    .replaceAll("…", "*")
-    .replace(/[^!-~]/g, (one) => `%${one.charCodeAt(0).toString(16).padStart(2, "0").slice(-2)}`);
-  return (encoded.startsWith("/") ? encoded : `/${encoded}`).slice(0, 1000);
 }

@@ -1,4 +1,4 @@
-import { checkResults, requestChecks } from "../../../api/request-details.js";
+import { checkResults } from "../../../api/request-details.js";
 import { stepView, tryNextStep } from "../../../api/story/run-story.js";
 import { stepIntent } from "../../../api/story/step-text.js";
 import { SandboxError } from "../../../rules/errors.js";
@@ -35,7 +35,7 @@ export const storyRoutes: readonly Route[] = [
 ];
 
 function checksOf({ response }: PlayedStep) {
-  return response && checkResults(requestChecks, response.outcome);
+  return response && checkResults(response.outcome);
 }
 
 // Its members have the names of `verify --json`.
