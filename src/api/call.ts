@@ -6,7 +6,7 @@ import type { Endpoint } from "../sandbox/endpoint.js";
 import type { ObservedCall } from "../sandbox/journal/client-behavior.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { type ApiRoute, routeOf } from "./routes.js";
+import { type ApiRoute, routeAt } from "./routes.js";
 import { unvariedAssumptions, type Variation } from "./variation/vary.js";
 
 /** A request with everything that its checks and its response need; read once, so that they agree. */
@@ -32,7 +32,7 @@ export function startCall(sandbox: SandboxState, request: ApiRequest): ApiCall {
   const sha256 = apiKey === undefined ? "" : (keyHash ?? sandbox.platform.sha256(apiKey));
   const entry = sandbox.registry.find(sha256);
   const { number, id } = sandbox.requestIds.next();
-  const route = routeOf(sandbox, request.path);
+  const route = routeAt(sandbox.endpoints, request.path);
   return {
     request,
     route,

@@ -1,6 +1,6 @@
 import { cachedBy } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
-import { isSuccess, type Outcome, type OutcomeId, outcomes, successRow } from "../rules/outcomes.js";
+import { isSuccess, outcomeOf, outcomes } from "../rules/outcomes.js";
 import { didYouMean, listed, quote } from "../rules/schema/words.js";
 import { type Endpoint, type ReleasedEndpoint, successOutcomeOf } from "../sandbox/endpoint.js";
 import type { Counters } from "../sandbox/journal/counts.js";
@@ -58,12 +58,10 @@ export function withNames(
 }
 
 /** The outcomes of these endpoints: the closed list, and after the successes of `/me` those of announced endpoints, which nobody promises yet. */
-export function outcomesOf(
-  endpoints: readonly Endpoint[],
-): readonly (Outcome & { readonly id: OutcomeId })[] {
+export function outcomesOf(endpoints: readonly Endpoint[]): readonly ReturnType<typeof outcomeOf>[] {
   const successes = endpoints.flatMap((one) => {
     const outcome = successOutcomeOf(one, undefined);
-    return outcome === undefined ? [] : successRow(outcome);
+    return outcome === undefined ? [] : outcomeOf(outcome);
   });
   const rejections = outcomes.filter(({ id }) => !isSuccess(id));
   return [...outcomes.filter(({ id }) => isSuccess(id)), ...successes, ...rejections];

@@ -16,7 +16,7 @@ import { withNames } from "./endpoints.js";
 import { headerPairs } from "./messages.js";
 import { nextRequest, whatToDoAbout } from "./predict.js";
 import { scopeOf } from "./response.js";
-import { routeOf } from "./routes.js";
+import { routeAt } from "./routes.js";
 import { sentResponse } from "./story/run-story.js";
 
 /** What the next request would get; `undefined` if the state of its key has changed since this one. */
@@ -138,7 +138,7 @@ export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestD
   const exchange = requireRequest(sandbox, id);
   const { outcome, advice, response, delivery } = exchange;
   const { when } = outcomeOf(outcome);
-  const endpoint = routeOf(sandbox, exchange.path)?.methods.get(exchange.method);
+  const endpoint = routeAt(sandbox.endpoints, exchange.path)?.methods.get(exchange.method);
   const next = sameAgain(sandbox, exchange, endpoint);
   return {
     ...viewRequest(exchange),

@@ -1,7 +1,6 @@
 import { cachedBy } from "../rules/cached-by.js";
 import { encodePath, formOfPath } from "../rules/request-path.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
 
 export interface ApiRoute {
   /** A name in braces matches any segment. */
@@ -33,10 +32,6 @@ export function routeAt(endpoints: readonly Endpoint[], path: string): ApiRoute 
       segments.length === sent.length &&
       segments.every((segment, i) => (isParameter(segment) ? sent[i] !== "" : segment === sent[i])),
   );
-}
-
-export function routeOf(sandbox: SandboxState, path: string): ApiRoute | undefined {
-  return routeAt(sandbox.endpoints, path);
 }
 
 function isParameter(segment: string): boolean {

@@ -26,7 +26,6 @@ import {
   viewKeys,
   viewOrganization,
   viewOrganizations,
-  viewRequest,
 } from "../sandbox/views.js";
 import { checkInput, expectationQuery, inputShapes, requestQuery } from "../scenario/format/inputs.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
@@ -213,7 +212,7 @@ function requestsOn(sandbox: () => SandboxState): Sandbox["requests"] {
     list(query = {}) {
       requireKnownOptions("list the requests", query, ["limit", "outcome", "key", "probes", "faults"]);
       const input = checkValue(requestQuery, snakeCase(query), "Failed to list the requests");
-      return listRequests(sandbox(), input).map(viewRequest);
+      return listRequests(sandbox(), input);
     },
     total: () => sandbox().journal.total(),
     clear: () => operations.clear_requests(sandbox()),

@@ -1,9 +1,9 @@
 import { rejectionOf } from "../api/story/run-story.js";
+import { actionIn } from "../rules/actions.js";
 import { redactKeys, redactValue } from "../rules/redact.js";
 import { snakeCase } from "../rules/schema/json.js";
 import { isoOf } from "../rules/time.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
-import { actionIn } from "../sandbox/operations/operations.js";
 import {
   type HistoryEvent,
   isAsExpected,

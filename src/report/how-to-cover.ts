@@ -1,7 +1,7 @@
 import { faultFacts, nextRequest } from "../api/predict.js";
 import { scopeOf } from "../api/response.js";
 import { variableOf } from "../rules/api-key.js";
-import { effectAt, type FaultEffect, faultEffects, mainEffectOf } from "../rules/fault-effects.js";
+import { effectAt, type FaultEffect, faultOutcomeOf } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isSuccess, mePath, type OutcomeId } from "../rules/outcomes.js";
 import { type Endpoint, successOutcomeOf } from "../sandbox/endpoint.js";
 import { effectOn } from "../sandbox/faults.js";
@@ -178,9 +178,9 @@ function outcomesWithFaults(
     if (effect === undefined) continue;
     const isCertain =
       when.every === undefined && when.requests === undefined && when.probability === undefined;
-    const kind = mainEffectOf(effect);
-    const { onlyDelays } = faultEffects[kind];
-    const ends = isFirst ? [{ outcome: `fault.${kind}` as const, fault: effect }] : [];
+    const outcome = faultOutcomeOf(effect);
+    const { onlyDelays } = effectAt(outcome);
+    const ends = isFirst ? [{ outcome, fault: effect }] : [];
     if (isCertain) return onlyDelays ? [{ outcome: apiOutcome }, ...ends] : ends;
     if (!onlyDelays) return [];
     isFirst = false;

@@ -4,6 +4,7 @@ import { pinnedAssumptions } from "../api/variation/vary.js";
 import { adviceIds, adviceTable } from "../rules/advice.js";
 import { isFault, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { listed, nearest } from "../rules/schema/words.js";
+import { isoOf } from "../rules/time.js";
 import { type Endpoint, successOutcomesOf } from "../sandbox/endpoint.js";
 import { type Counters, type Counts, requestsTo } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
@@ -61,8 +62,7 @@ function reportedOutcomes(
   const knownRows = outcomesOf(served);
   // Of an endpoint that an earlier scenario had.
   const others = Object.keys(counted.outcomes).filter((id) => knownRows.every((row) => row.id !== id));
-  return [...knownRows, ...(others as OutcomeId[]).map(outcomeOf)].map(({ id, promised, when }) => {
-    const outcome = id as OutcomeId; // outcomes of this list
+  return [...knownRows, ...(others as OutcomeId[]).map(outcomeOf)].map(({ id: outcome, promised, when }) => {
     const { count, isCovered: covered } = counted.outcomes[outcome] ?? { count: 0, isCovered: false };
     return { outcome, promised, covered, count, when, howToCover: covered ? null : hints(outcome) };
   });
@@ -81,7 +81,7 @@ function reportedAdvice(
     const requests = examples.map((request) => {
       const suggestion =
         id === "wrong-method-or-path" && suggestEndpoint(request.method, request.path, served);
-      return { ...request, at: new Date(request.at).toISOString(), didYouMean: suggestion || null };
+      return { ...request, at: isoOf(request.at), didYouMean: suggestion || null };
     });
     const fix = withNames(whatToDo, served, counters);
     const advice = { id, level, rule, count, meaning, whatToDo: fix, examples: requests };

@@ -47,8 +47,12 @@ export const actionNames = Object.keys(actions) as ActionName[];
 
 export const actionRow = (name: ActionName): ActionRow => actions[name];
 
+export function actionIn(step: Partial<Record<ActionName, unknown>>): ActionName | undefined {
+  return actionNames.find((name) => step[name] !== undefined);
+}
+
 export function refsIn(action: Partial<Record<ActionName, unknown>>) {
-  const name = actionNames.find((one) => action[one] !== undefined);
+  const name = actionIn(action);
   if (name === undefined) return {};
   const fieldsOfAction = action[name] as Readonly<Record<string, string | undefined>>;
   const { key, organization, makes } = actionRow(name);
@@ -57,3 +61,8 @@ export function refsIn(action: Partial<Record<ActionName, unknown>>) {
 }
 
 export const stepKinds = ["say", "request", "advance", ...actionNames] as const;
+export type StepKind = (typeof stepKinds)[number];
+
+export function kindOf(step: Partial<Record<StepKind, unknown>>): StepKind {
+  return stepKinds.find((kind) => step[kind] !== undefined) ?? "say";
+}

@@ -1,3 +1,4 @@
+import { base62From, type RandomStream } from "./seed.js";
 import { day, hour, lastInstant } from "./time.js";
 
 /** The limits of a key; with 0, every request is rejected (R22, R23). */
@@ -95,6 +96,14 @@ const keyCharacters = new Uint8Array(128).map((_zero, code) =>
 export function prefixOf(environment: Environment, legacy: boolean): string {
   const isWanted = (row: KeyPrefix) => row.environment === environment && row.legacy === legacy;
   return (keyPrefixes.find(isWanted) as KeyPrefix).prefix;
+}
+
+/** Creates a full key: prefix, `sbx`, and 29 base62 characters from the stream. */
+export function secretFrom(
+  random: RandomStream,
+  { environment, legacy }: Pick<KeyRecord, "environment" | "legacy">,
+): string {
+  return prefixOf(environment, legacy) + sandboxMark + base62From(random, randomLength);
 }
 
 export function fingerprintOf(sha256: string): string {

@@ -176,8 +176,6 @@ export const failures = {
 /** The status of a service that fails. */
 export type FailureStatus = keyof typeof failures;
 
-export const failureStatuses = Object.keys(failures).map(Number) as FailureStatus[]; // its keys are numbers
-
 export const effectsByRank = [...faultKinds].sort(
   (one, other) => faultEffects[other].rank - faultEffects[one].rank,
 );

@@ -1,4 +1,4 @@
-import type { Fields, ValueOf } from "./schema/shape.js";
+import type { ValueOf } from "./schema/shape.js";
 import * as s from "./schema/shape.js";
 
 /** What an administrator may change of an organization. */
@@ -11,14 +11,12 @@ interface Access {
   readonly liveAccess: "not_approved" | "approved" | "suspended";
 }
 
-export type OrganizationType = "bank" | "insurer";
-
 /** A relying party. Records never change in place: an update is a new record with the same ref. */
 export interface Organization extends Access {
   readonly ref: string;
   readonly id: string;
   readonly name: string;
-  readonly type: OrganizationType;
+  readonly type: "bank" | "insurer";
 }
 
 /** A change to an organization. */
@@ -38,9 +36,6 @@ export const organizationChange = s.mapping({
   sandbox_access: s.optional(organizationViewFields.sandboxAccess),
   live_access: s.optional(organizationViewFields.liveAccess),
 });
-
-/** The members in a scenario. */
-export const organizationFields: Fields = { type: organizationViewFields.type, ...organizationChange.fields };
 
 type WrittenAccess = ValueOf<typeof organizationChange>;
 

@@ -213,18 +213,20 @@ export const faultOutcomes = faultRows.map(({ id }) => id);
 /** Every error code that the API can send, including the assumed code of 429, without the faults' codes. */
 export type ApiErrorCode = Exclude<(typeof apiRows)[number]["code"], null>;
 
-const rowById: ReadonlyMap<string, Outcome> = new Map(outcomes.map((row) => [row.id, row]));
+type OutcomeRow = Outcome & { readonly id: OutcomeId };
+
+const rowById: ReadonlyMap<string, OutcomeRow> = new Map(outcomes.map((row) => [row.id, row]));
 
 export function isFault(outcome: OutcomeId): outcome is FaultOutcomeId {
   return outcome.startsWith("fault.");
 }
 
 /** The row of this outcome; for the success of another endpoint, which the list does not have, it is made from the id. */
-export function outcomeOf(outcome: OutcomeId): Outcome {
-  return rowById.get(outcome) ?? successRow(outcome as SuccessOutcomeId);
+export function outcomeOf(outcome: OutcomeId): OutcomeRow {
+  return rowById.get(outcome) ?? successRow(outcome);
 }
 
-export function successRow(outcome: SuccessOutcomeId): Outcome & { readonly id: SuccessOutcomeId } {
+function successRow(outcome: OutcomeId): OutcomeRow {
   const [status = "", operationId = ""] = outcome.split(/\.(.*)/s);
   return {
     id: outcome,

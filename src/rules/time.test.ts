@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { propertySeed } from "../../test/support/property-seed.js";
-import { day, dayStart, minute, minuteStart, parseDuration, parseTime, timeFrom } from "./time.js";
+import { day, dayEnd, minute, minuteEnd, parseDuration, parseTime, timeFrom } from "./time.js";
 
 test.each([
   ["2026-03-02T09:00:00Z", Date.UTC(2026, 2, 2, 9)],
@@ -55,16 +55,16 @@ test("R22 R23 each instant lies in one minute and one day, before 1970 too", () 
   const instants = fc.integer({ min: -(10 ** 13), max: 10 ** 13 });
   fc.assert(
     fc.property(instants, fc.integer({ min: 0, max: day - 1 }), (now, resetsAt) => {
-      for (const [start, length, offset] of [
-        [minuteStart(now), minute, 0],
-        [dayStart(now, resetsAt), day, resetsAt],
+      for (const [end, length, offset] of [
+        [minuteEnd(now), minute, 0],
+        [dayEnd(now, resetsAt), day, resetsAt],
       ] as const) {
-        expect(now).toBeGreaterThanOrEqual(start);
-        expect(now).toBeLessThan(start + length);
-        expect(Math.abs((start - offset) % length)).toBe(0);
+        expect(now).toBeGreaterThanOrEqual(end - length);
+        expect(now).toBeLessThan(end);
+        expect(Math.abs((end - offset) % length)).toBe(0);
       }
     }),
     propertySeed,
   );
-  expect([minuteStart(-1), dayStart(-1, 0), minuteStart(-minute)]).toEqual([-minute, -day, -minute]);
+  expect([minuteEnd(-1), dayEnd(-1, 0), minuteEnd(-minute)]).toEqual([0, 0, 0]);
 });

@@ -22,14 +22,14 @@ const maximumDuration = 100 * 365 * day;
 export const firstInstant = Date.parse("0000-01-01T00:00:00Z");
 export const lastInstant = Date.parse("9999-12-31T23:59:59.999Z");
 
-/** The start of the UTC-aligned minute that contains `now` (epoch milliseconds). */
-export function minuteStart(now: number): number {
-  return now - modulo(now, minute);
+/** The end of the UTC-aligned minute that contains `now` (epoch milliseconds). */
+export function minuteEnd(now: number): number {
+  return now - modulo(now, minute) + minute;
 }
 
-/** The start of the day that contains `now`, for a reset `resetsAt` milliseconds after midnight UTC. */
-export function dayStart(now: number, resetsAt: number): number {
-  return now - modulo(now - resetsAt, day);
+/** The end of the day that contains `now`, for a reset `resetsAt` milliseconds after midnight UTC. */
+export function dayEnd(now: number, resetsAt: number): number {
+  return now - modulo(now - resetsAt, day) + day;
 }
 
 // Never negative, so that times before 1970 are also in the right window.

@@ -4,7 +4,6 @@ import type { OutcomeId } from "../rules/outcomes.js";
 import { type ActiveFault, activateFaults, fireFault } from "../sandbox/faults.js";
 import type { ObservedCall } from "../sandbox/journal/client-behavior.js";
 import type { ChooseVariant } from "../sandbox/profile.js";
-import type { Registry } from "../sandbox/registry.js";
 import type { ConditionedRun, SandboxState } from "../sandbox/sandbox.js";
 import type { RowChoice, RunConditions } from "./conditions.js";
 import { Rejections } from "./rejections.js";
@@ -94,7 +93,7 @@ function variantAfter(row: string, usual: string, count: number): string {
 
 /** Starts the faults of a run, which count their requests again with each start of a scenario. */
 function startFaults({ faults = [], once }: RunConditions, claim: ClaimOnce): ConditionedRun["fireFault"] {
-  const started = new WeakMap<Registry, ActiveFault[]>();
+  const started = new WeakMap<SandboxState["registry"], ActiveFault[]>();
   const faultsIn = ({ registry, seed, startedAt }: SandboxState): readonly ActiveFault[] => {
     const active = started.get(registry) ?? activateFaults(faults, seed, startedAt);
     started.set(registry, active);

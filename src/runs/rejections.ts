@@ -4,7 +4,7 @@ import { retryAfterHeader } from "../api/limits.js";
 import { headerPairs, textBody } from "../api/messages.js";
 import { rejectCall, responseOf } from "../api/response.js";
 import { isSuccess } from "../rules/outcomes.js";
-import { minute, minuteStart } from "../rules/time.js";
+import { minuteEnd } from "../rules/time.js";
 import type { Arrival } from "../sandbox/journal/counts.js";
 import type { CallResult, Delivery } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
@@ -119,7 +119,7 @@ function arrivalOf(from: Moment, to: Moment, seconds: number | undefined): Arriv
 
 /** How late a request is on the clock that has passed the most; below zero, it is too soon. Without seconds, the minute must end. */
 function pastDue(from: Moment, to: Moment, seconds: number | undefined): number {
-  const untilNextMinute = (time: number) => minuteStart(time) + minute - time;
+  const untilNextMinute = (time: number) => minuteEnd(time) - time;
   const due = seconds === undefined ? untilNextMinute(from.now) : seconds * 1000;
   const dueOnWall = seconds === undefined ? Math.min(due, untilNextMinute(from.wall)) : due;
   return Math.max(

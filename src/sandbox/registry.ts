@@ -1,7 +1,7 @@
 import { type KeyRecord, keyStateAt, keyStateTable } from "../rules/api-key.js";
 import { SandboxError } from "../rules/errors.js";
 import type { Organization } from "../rules/organization.js";
-import { didYouMean, type KnownRefs } from "../rules/schema/words.js";
+import { didYouMean } from "../rules/schema/words.js";
 import type { Usage } from "./usage.js";
 
 /** An organization's entry in the registry. A change replaces its record. */
@@ -109,7 +109,7 @@ export class Registry {
   }
 }
 
-function unknownRef(kind: "key" | "organization", ref: string, known: KnownRefs): never {
+function unknownRef(kind: "key" | "organization", ref: string, known: ReadonlyMap<string, unknown>): never {
   const refs = [...known.keys()];
   const shownRefs = refs.length > 20 ? [...refs.slice(0, 20), `… ${refs.length - 20} more`] : refs;
   // HTTP and JavaScript may pass anything.

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import type { KeyRecord } from "../rules/api-key.js";
-import type { Organization, OrganizationType } from "../rules/organization.js";
+import type { Organization } from "../rules/organization.js";
 import type { ScenarioKey } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { Registry, withoutOver } from "./registry.js";
@@ -77,7 +77,7 @@ test("R26 R37 the keys of a rotation share the settings of one of them, and the 
 });
 
 const organizations = Array.from({ length: 2000 }, (_, i) => {
-  const type: OrganizationType = i % 2 === 0 ? "bank" : "insurer";
+  const type: Organization["type"] = i % 2 === 0 ? "bank" : "insurer";
   return { type, name: inventOrganizationName(1, `organization-${i}`, type) };
 });
 const tradeWord = { bank: /\b(Bank|Credit Union)\b/, insurer: /\b(Insurance|Assurance)\b/ };

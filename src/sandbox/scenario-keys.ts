@@ -1,5 +1,5 @@
 import { type KeyLimits, type KeyRecord, parseApiKey } from "../rules/api-key.js";
-import { type Organization, type OrganizationType, readAccess } from "../rules/organization.js";
+import { type Organization, readAccess } from "../rules/organization.js";
 import { pick, type RandomStream, randomStream } from "../rules/seed.js";
 import { instantOf } from "../rules/time.js";
 import {
@@ -186,7 +186,7 @@ function sharedSettings(written: readonly WrittenSettings[]): WrittenSettings {
 }
 
 /** Towns are also invented, because a bank named after a real town may exist. */
-export function inventOrganizationName(seed: number, ref: string, type: OrganizationType): string {
+export function inventOrganizationName(seed: number, ref: string, type: Organization["type"]): string {
   const draw = randomStream(seed, "organization.name", ref);
   const family = pick(draw, words.familyNames);
   const parts: Record<string, () => string> = {

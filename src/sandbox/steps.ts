@@ -1,4 +1,4 @@
-import { type ActionName, refsIn, stepKinds } from "../rules/actions.js";
+import { type ActionName, refsIn, type StepKind } from "../rules/actions.js";
 import type { RejectionCode, SandboxErrorCode } from "../rules/errors.js";
 import type { FaultOutcomeId } from "../rules/fault-effects.js";
 import type { OutcomeId } from "../rules/outcomes.js";
@@ -6,8 +6,6 @@ import { isoOf, timeFrom } from "../rules/time.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { RequestEvent } from "./journal/journal.js";
 import type { KeyView, OrganizationView } from "./view-shapes.js";
-
-type StepKind = (typeof stepKinds)[number];
 
 /** An event of a sandbox. Contains no keys (R34). */
 export type HistoryEvent = RequestEvent | OtherEvent;
@@ -149,10 +147,6 @@ export function shownValue(value: unknown): string {
   if (value === undefined) return nothing;
   const text = JSON.stringify(value);
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
-}
-
-export function kindOf(step: StoryStep): StepKind {
-  return stepKinds.find((kind) => step[kind] !== undefined) ?? "say";
 }
 
 export function isAsExpected({ failure, differences }: Pick<PlayedStep, "failure" | "differences">): boolean {

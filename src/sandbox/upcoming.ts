@@ -1,8 +1,7 @@
-import { refsIn } from "../rules/actions.js";
+import { actionIn, refsIn } from "../rules/actions.js";
 import { lastClockInstant } from "../rules/api-key.js";
 import { faultOutcomeOf } from "../rules/fault-effects.js";
-import { day, dayStart, isoOf, minute, minuteStart } from "../rules/time.js";
-import { actionIn } from "./operations/operations.js";
+import { dayEnd, isoOf, minute, minuteEnd } from "../rules/time.js";
 import { withoutOver } from "./registry.js";
 import type { SandboxState } from "./sandbox.js";
 import { keyRefsOf } from "./steps.js";
@@ -73,11 +72,11 @@ function resets({ windows: { sliding, dayResetsAt } }: SandboxState, now: number
   return [
     {
       // A sliding minute never resets.
-      at: sliding ? undefined : minuteStart(now) + minute,
+      at: sliding ? undefined : minuteEnd(now),
       kind: "minute_reset",
       text: "The limits per minute reset",
     },
-    { at: dayStart(now, dayResetsAt) + day, kind: "day_reset", text: "The limits per day reset" },
+    { at: dayEnd(now, dayResetsAt), kind: "day_reset", text: "The limits per day reset" },
   ];
 }
 

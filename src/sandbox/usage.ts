@@ -1,5 +1,5 @@
 import type { Assumptions } from "../rules/assumptions.js";
-import { day, dayStart, minute, minuteStart } from "../rules/time.js";
+import { dayEnd, minute, minuteEnd } from "../rules/time.js";
 
 export interface Windows {
   readonly sliding: boolean;
@@ -35,9 +35,9 @@ export function startUsage(windows: Windows, now: number, past: PastUsage = {}):
   const { thisMinute = 0, today = thisMinute, countedAt } = past;
   return {
     minuteCount: thisMinute,
-    minuteEndsAt: minuteStart(now) + minute,
+    minuteEndsAt: minuteEnd(now),
     dayCount: today,
-    dayEndsAt: dayStart(now, windows.dayResetsAt) + day,
+    dayEndsAt: dayEnd(now, windows.dayResetsAt),
     recent: windows.sliding ? [...(countedAt ?? new Array<number>(thisMinute).fill(now))] : [],
   };
 }
@@ -50,9 +50,9 @@ export function usageAt(usage: Usage, windows: Windows, now: number): Usage {
   const left = usage.recent.filter((at) => now - at < minute);
   return {
     minuteCount: windows.sliding ? left.length : isNewMinute ? 0 : usage.minuteCount,
-    minuteEndsAt: isNewMinute ? minuteStart(now) + minute : usage.minuteEndsAt,
+    minuteEndsAt: isNewMinute ? minuteEnd(now) : usage.minuteEndsAt,
     dayCount: isNewDay ? 0 : usage.dayCount,
-    dayEndsAt: isNewDay ? dayStart(now, windows.dayResetsAt) + day : usage.dayEndsAt,
+    dayEndsAt: isNewDay ? dayEnd(now, windows.dayResetsAt) : usage.dayEndsAt,
     recent: left,
   };
 }

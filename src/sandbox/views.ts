@@ -70,7 +70,7 @@ export function viewAssumptions(sandbox: SandboxState): Assumptions & { readonly
 }
 
 export function viewClock(clock: VirtualClock): ClockView {
-  return { now: new Date(clock.now()).toISOString(), frozen: clock.isFrozen() };
+  return { now: isoOf(clock.now()), frozen: clock.isFrozen() };
 }
 
 export function viewOrganization(organization: Organization): OrganizationView {
@@ -87,9 +87,9 @@ function requireKnown({ registry, endpoints }: SandboxState, { outcome, key }: R
 }
 
 /** Lists the matching requests of the journal. */
-export function listRequests(sandbox: SandboxState, query: ValueOf<typeof requestQuery>): Exchange[] {
+export function listRequests(sandbox: SandboxState, query: ValueOf<typeof requestQuery>): RequestView[] {
   requireKnown(sandbox, query);
-  return sandbox.journal.requests(query);
+  return sandbox.journal.requests(query).map(viewRequest);
 }
 
 /** Throws `expectation_failed` with the five nearest requests unless there are `count`, by default at least one. */
@@ -127,7 +127,7 @@ export function viewRequest(exchange: Exchange): RequestView {
   const { id, at, method, path, status, code, outcome, fault, advice, durationMs } = exchange;
   return {
     id,
-    at: new Date(at).toISOString(),
+    at: isoOf(at),
     method,
     path,
     status,

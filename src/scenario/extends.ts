@@ -1,5 +1,4 @@
 import { SandboxError } from "../rules/errors.js";
-import { mergedByName } from "../rules/schema/json.js";
 import type { Members } from "../rules/schema/messages.js";
 import { isMapping } from "../rules/schema/shape.js";
 import { nearest, quote } from "../rules/schema/words.js";
@@ -61,6 +60,15 @@ export function resolveExtends(
       return { ...inherited, layer: inherited.layer + 1 };
     },
   };
+}
+
+/** Merges objects by name; any other value of the second wins. Changes neither. */
+function mergedByName(under: unknown, over: unknown): unknown {
+  if (!isMapping(under) || !isMapping(over)) return over;
+  const merged: Record<string, unknown> = { ...under };
+  for (const [name, member] of Object.entries(over))
+    merged[name] = Object.hasOwn(under, name) ? mergedByName(under[name], member) : member;
+  return merged;
 }
 
 /** The endpoints of a scenario with those that it extends: by name and field; `null` removes one, or its body. */

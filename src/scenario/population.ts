@@ -1,7 +1,7 @@
-import { environments, type KeyRecord, prefixOf, randomLength, sandboxMark } from "../rules/api-key.js";
+import { environments, type KeyRecord, secretFrom } from "../rules/api-key.js";
 import type { FieldPath } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
-import { base62From, defaultSeed, type RandomStream, randomStream, uuidFrom } from "../rules/seed.js";
+import { defaultSeed, randomStream, uuidFrom } from "../rules/seed.js";
 import type { Scenario } from "./scenario.generated.js";
 
 type Population = NonNullable<Scenario["population"]>;
@@ -98,15 +98,8 @@ export function populatedOrganization(
   };
 }
 
-type KeyKind = Pick<KeyRecord, "environment" | "legacy">;
-
-/** Creates a full key: prefix, `sbx`, and 29 base62 characters from the stream. */
-export function secretFrom(random: RandomStream, { environment, legacy }: KeyKind): string {
-  return prefixOf(environment, legacy) + sandboxMark + base62From(random, randomLength);
-}
-
 /** Derives a full key from the seed and its ref on every call, so that it is never stored (R35). */
-export function deriveSecret(seed: number, key: KeyKind & Pick<KeyRecord, "ref">): string {
+export function deriveSecret(seed: number, key: Pick<KeyRecord, "ref" | "environment" | "legacy">): string {
   return secretFrom(randomStream(seed, "key.secret", key.ref), key);
 }
 

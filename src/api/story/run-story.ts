@@ -1,3 +1,4 @@
+import { kindOf } from "../../rules/actions.js";
 import { SandboxError } from "../../rules/errors.js";
 import { mePath } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
@@ -11,7 +12,6 @@ import { defaultKeyRef, secretFor } from "../../sandbox/secrets.js";
 import {
   actionDifferences,
   isAsExpected,
-  kindOf,
   type PlayedStep,
   type SentRequest,
   type StepDifference,

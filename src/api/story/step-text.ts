@@ -1,6 +1,6 @@
+import { actionIn } from "../../rules/actions.js";
 import { defaultOverlap } from "../../rules/api-key.js";
 import { minute } from "../../rules/time.js";
-import { actionIn } from "../../sandbox/operations/operations.js";
 import { keyRefsOf, type Performed, type StepAction, type StoryStep } from "../../sandbox/steps.js";
 
 /** `30 minutes pass: it is 09:30 on 2 March 2026.` */

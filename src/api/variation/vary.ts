@@ -110,11 +110,8 @@ export function vary(
   { isContext = false }: { readonly isContext?: boolean } = {},
 ): ApiResponse {
   const draft: Draft = { status, body: JSON.parse(body), text: "", headers: headerPairs(headers) };
-  for (const { row, variant, random } of selected) {
-    if (!(variant.statuses ?? row.statuses).includes(status) || (!isContext && contextRows.includes(row)))
-      continue;
-    variant.change?.(draft, random);
-  }
+  for (const { row, variant, random } of selected)
+    if (applies(row, variant, { status, isContext })) variant.change?.(draft, random);
   return withBody({ status, headers: draft.headers.flat(), body }, draft.text);
 }
 

@@ -6,7 +6,7 @@ import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { CommandEnd } from "../../node/run-command.js";
 import { clientReport } from "../../report/report.js";
 import { redactEncoded } from "../../rules/redact.js";
-import { minuteStart } from "../../rules/time.js";
+import { minute, minuteEnd } from "../../rules/time.js";
 import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { GivenOptions } from "../../sandbox/sandbox.js";
 import type { CommandCall } from "../command.js";
@@ -77,7 +77,7 @@ async function runInOwnSandbox(
   takeSignals: (listener: (signal: NodeJS.Signals) => void) => void,
 ): Promise<RunEnd> {
   // A limit of the minute then ends at the same time in each run.
-  const start = minuteStart(wallTime());
+  const start = minuteEnd(wallTime()) - minute;
   const options = { ...given, seed };
   const now = given.now ?? (loaded.scenario.clock?.now === undefined ? start : undefined);
   const folder = await openRunFolder({ scenario: loaded, options, start, conditions });

@@ -81,15 +81,6 @@ export function inJsonOfAnyVersion(shape: Shape): Shape {
   return mapFields(shape, inJsonOfAnyVersion, shape.isAsSpelled ? (name) => name : snake);
 }
 
-/** Merges objects by name; any other value of the second wins. Changes neither. */
-export function mergedByName(under: unknown, over: unknown): unknown {
-  if (!isMapping(under) || !isMapping(over)) return over;
-  const merged: Record<string, unknown> = { ...under };
-  for (const [name, member] of Object.entries(over))
-    merged[name] = Object.hasOwn(under, name) ? mergedByName(under[name], member) : member;
-  return merged;
-}
-
 export function memberIn(value: unknown, path: readonly (string | number)[]): unknown {
   let member = value;
   for (const step of path)

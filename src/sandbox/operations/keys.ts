@@ -8,17 +8,18 @@ import {
   keyStateAt,
   maximumActiveKeys,
   maximumOverlap,
+  secretFrom,
 } from "../../rules/api-key.js";
 import type { Assumptions } from "../../rules/assumptions.js";
 import { SandboxError } from "../../rules/errors.js";
 import type { Organization } from "../../rules/organization.js";
 import { requireFields } from "../../rules/schema/check.js";
 import { didYouMean, listed } from "../../rules/schema/words.js";
-import { durationOf, instantOf, isInstant, parseDuration, scenarioDuration } from "../../rules/time.js";
+import { durationOf, isInstant, parseDuration, scenarioDuration, timeFrom } from "../../rules/time.js";
 import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { readSettings } from "../../scenario/format/key-settings.js";
-import { deriveSecret, secretFrom } from "../../scenario/population.js";
+import { deriveSecret } from "../../scenario/population.js";
 import { withGrantedScopes } from "../profile.js";
 import { type KeyEntry, type OrganizationEntry, withoutOver } from "../registry.js";
 import type { SandboxState } from "../sandbox.js";
@@ -133,7 +134,7 @@ export function expireKey(
 }
 
 function expiryOf(expires: string, now: number): number {
-  const expiresAt = instantFrom(now, expires);
+  const expiresAt = timeFrom(now, expires);
   const problem = isInstant(expiresAt) ? undefined : "must be a time before the year 10000";
   requireFields("set the end of a key", { expires: problem });
   return expiresAt;
@@ -249,9 +250,4 @@ function overlapOf(input: string | number = defaultOverlap): number {
   if (Number.isSafeInteger(overlap) && overlap >= 0 && overlap <= maximumOverlap) return overlap;
   const message = `Invalid overlap of ${scenarioDuration(overlap)}: it must be between 0s and 7d.`;
   throw new SandboxError("overlap_out_of_range", message, { overlap, maximum: maximumOverlap });
-}
-
-function instantFrom(now: number, input: string): number {
-  const duration = parseDuration(input);
-  return duration === undefined ? instantOf(input) : now + duration;
 }

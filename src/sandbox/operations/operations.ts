@@ -1,4 +1,4 @@
-import { type ActionName, actionNames, actionRow } from "../../rules/actions.js";
+import { type ActionName, actionIn, actionRow } from "../../rules/actions.js";
 import { environments, maximumActiveKeys } from "../../rules/api-key.js";
 import type { Assumptions, Profile } from "../../rules/assumptions.js";
 import { type RejectionCode, rejectionCodes, SandboxError } from "../../rules/errors.js";
@@ -86,10 +86,6 @@ export function performAction(sandbox: SandboxState, action: StepAction, dueAt?:
     if (!(error instanceof SandboxError) || !isRejection(error.code)) throw error;
     return { ...nothingPerformed, rejection: { code: error.code, message: error.message } };
   }
-}
-
-export function actionIn(step: StepAction): ActionName | undefined {
-  return actionNames.find((name) => step[name] !== undefined);
 }
 
 function isRejection(code: string): code is RejectionCode {

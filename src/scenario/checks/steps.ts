@@ -1,4 +1,4 @@
-import { type ActionName, actionNames, actionRow, refsIn, stepKinds } from "../../rules/actions.js";
+import { type ActionName, actionNames, actionRow, kindOf, refsIn, stepKinds } from "../../rules/actions.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
 import { quote } from "../../rules/schema/words.js";
 import { isReserved } from "../format/fields.js";
@@ -87,7 +87,7 @@ function expectationFits(
 ): void {
   if (expect === undefined) return;
   checkOutcome(expect.outcome, [...path, "expect", "outcome"], { scenario, wrong });
-  const kind = stepKinds.find((name) => Object.hasOwn(step, name)) ?? "say";
+  const kind = kindOf(step);
   const isAction = (actionNames as readonly string[]).includes(kind);
   const ofRequests = ["status", "code", "outcome", "headers", "body"];
   const allowed = kind === "request" ? ofRequests : isAction ? ["error"] : [];

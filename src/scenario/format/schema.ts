@@ -1,6 +1,6 @@
 import { environments, keyStates, maximumActiveKeys } from "../../rules/api-key.js";
 import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
-import { organizationFields } from "../../rules/organization.js";
+import { organizationChange, organizationViewFields } from "../../rules/organization.js";
 import { apiOutcomes, isSuccess, mePath, successStatuses } from "../../rules/outcomes.js";
 import { controlPath } from "../../rules/request-path.js";
 import * as s from "../../rules/schema/shape.js";
@@ -54,7 +54,8 @@ const organization = s.mapping({
       hint: (given) => (uuidPattern.test(given.toLowerCase()) ? `write ${given.toLowerCase()}` : undefined),
     }),
   ),
-  ...organizationFields,
+  type: organizationViewFields.type,
+  ...organizationChange.fields,
   keys: s.optional(s.record(key, ref())),
 });
 

@@ -5,7 +5,7 @@ import { rejectionCodes } from "../../rules/errors.js";
 import {
   type FailureStatus,
   type FaultKind,
-  failureStatuses,
+  failures,
   faultEffects,
   faultKinds,
 } from "../../rules/fault-effects.js";
@@ -71,6 +71,7 @@ const conditionFields = {
   probability: s.optional(s.number({ min: 0, max: 1 })),
 };
 
+const failureStatuses = Object.keys(failures).map(Number) as FailureStatus[]; // its keys are numbers
 const failureStatus: Shape<FailureStatus> = {
   ...(s.choice(failureStatuses) as ChoiceKind), // what it makes
   hint: (value: unknown) =>

@@ -20,7 +20,7 @@ export const requestRoutes: readonly Route[] = [
   controlRoute("GET /requests", {
     summary: "The last 1,000 requests, oldest first",
     query: requestQuery,
-    run: ({ sandbox, query }) => listRequests(sandbox, query).map(viewRequest),
+    run: ({ sandbox, query }) => listRequests(sandbox, query),
   }),
   controlRoute("GET /expect", {
     summary:

@@ -1,9 +1,10 @@
 import { checkResults } from "../../../api/request-details.js";
 import { stepView, tryNextStep } from "../../../api/story/run-story.js";
 import { stepIntent } from "../../../api/story/step-text.js";
+import { kindOf } from "../../../rules/actions.js";
 import { SandboxError } from "../../../rules/errors.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
-import { kindOf, type PlayedStep, type StoryStep } from "../../../sandbox/steps.js";
+import type { PlayedStep, StoryStep } from "../../../sandbox/steps.js";
 import { controlRoute, type Route } from "../route.js";
 
 export const storyRoutes: readonly Route[] = [
