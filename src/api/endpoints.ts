@@ -1,10 +1,10 @@
 import { cachedBy } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
-import { isSuccess, outcomeOf, outcomes } from "../rules/outcomes.js";
+import { isSuccess, type OutcomeId, outcomeOf, outcomes } from "../rules/outcomes.js";
 import { didYouMean, listed, quote } from "../rules/schema/words.js";
-import { type Endpoint, type ReleasedEndpoint, successOutcomeOf } from "../sandbox/endpoint.js";
+import { type Endpoint, type ReleasedEndpoint, successOutcomesOf } from "../sandbox/endpoint.js";
 import type { Counters } from "../sandbox/journal/counts.js";
-import { type WrittenEndpoint, writtenEndpoints } from "../scenario/population.js";
+import { writtenEndpoints } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { me } from "./endpoints/me.js";
 import { jsonBody, textBody } from "./messages.js";
@@ -20,15 +20,13 @@ export function endpointsIn({ endpoints }: Pick<Scenario, "endpoints">): readonl
 const withAnnounced = /* @__PURE__ */ cachedBy(
   (endpoints: NonNullable<Scenario["endpoints"]>): readonly Endpoint[] => [
     ...builtIn,
-    ...writtenEndpoints({ endpoints }).map(announced),
+    ...writtenEndpoints({ endpoints }).map(([operationId, written]): Endpoint => {
+      const { method = "GET", path, scope = null, status = 200, body } = written;
+      const success = body === undefined ? textBody("") : jsonBody(body);
+      return { method, path, operationId, scope, status, summary: operationId, respond: () => success };
+    }),
   ],
 );
-
-function announced([operationId, written]: readonly [name: string, written: WrittenEndpoint]): Endpoint {
-  const { method = "GET", path, scope = null, status = 200, body } = written;
-  const success = body === undefined ? textBody("") : jsonBody(body);
-  return { method, path, operationId, scope, status, summary: operationId, respond: () => success };
-}
 
 /** Of a sandbox, or of the report of a running one. */
 export function endpointNamed<Named extends Pick<Endpoint, "operationId">>(
@@ -41,6 +39,12 @@ export function endpointNamed<Named extends Pick<Endpoint, "operationId">>(
   const hint = didYouMean(operationId, operationIds) || ` The scenario has ${listed(operationIds, "and")}.`;
   const message = `Unknown endpoint ${quote(operationId)} in ${sandbox.name}.${hint}`;
   throw new SandboxError("unknown_ref", message, { endpoint: operationId });
+}
+
+/** The outcomes that a client of a scenario can be expected to cover: the promised ones, and the successes of its endpoints. */
+export function expectedOutcomes(scenario: Pick<Scenario, "endpoints">): OutcomeId[] {
+  const rows = outcomesOf(endpointsIn(scenario));
+  return rows.filter(({ id, promised }) => promised || isSuccess(id)).map(({ id }) => id);
 }
 
 const maxNamed = 3;
@@ -59,10 +63,6 @@ export function withNames(
 
 /** The outcomes of these endpoints: the closed list, and after the successes of `/me` those of announced endpoints, which nobody promises yet. */
 export function outcomesOf(endpoints: readonly Endpoint[]): readonly ReturnType<typeof outcomeOf>[] {
-  const successes = endpoints.flatMap((one) => {
-    const outcome = successOutcomeOf(one, undefined);
-    return outcome === undefined ? [] : outcomeOf(outcome);
-  });
-  const rejections = outcomes.filter(({ id }) => !isSuccess(id));
-  return [...outcomes.filter(({ id }) => isSuccess(id)), ...successes, ...rejections];
+  const successes = endpoints.flatMap(successOutcomesOf).map(outcomeOf);
+  return [...successes, ...outcomes.filter(({ id }) => !isSuccess(id))];
 }

@@ -1,9 +1,8 @@
-import type { KeyRecord } from "../rules/api-key.js";
 import type { Assumptions } from "../rules/assumptions.js";
 import { day, minute } from "../rules/time.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { type Usage, usageAt, type Windows } from "../sandbox/usage.js";
+import { minuteEndOf, usageAt } from "../sandbox/usage.js";
 import type { FlatHeaders } from "./messages.js";
 
 export interface LimitReading {
@@ -26,7 +25,7 @@ export function readLimits(
   now: number,
 ): LimitReadings {
   const usage = usageAt(entry.usage, windows, now);
-  const minuteEnds = minuteEndOf(key, usage, windows, now);
+  const minuteEnds = minuteEndOf(key.limits, usage, windows, now);
   return [
     reading("minute", key.limits.perMinute, minute, usage.minuteCount, minuteEnds),
     reading("day", key.limits.perDay, day, usage.dayCount, usage.dayEndsAt),
@@ -42,16 +41,6 @@ export function readLimits(
     const reset = Math.max(1, Math.ceil((resetsAt - now) / 1000));
     return { name, quota, window: window / 1000, remaining: Math.max(0, quota - used), resetsAt, reset };
   }
-}
-
-/** A sliding minute has more quota as soon as fewer requests than the quota are younger than a minute. */
-export function minuteEndOf(
-  { limits }: KeyRecord,
-  { recent, minuteEndsAt }: Usage,
-  { sliding }: Windows,
-  now: number,
-): number {
-  return sliding ? (recent[Math.max(0, recent.length - limits.perMinute)] ?? now) + minute : minuteEndsAt;
 }
 
 /** The reached limit that ends last, as in the outcome of a 429; the minute's if both end together. */

@@ -3,7 +3,6 @@ import { authorizationChecks, type RequestCheck } from "../rules/authorize.js";
 import { SandboxError } from "../rules/errors.js";
 import { effectAt, isIdempotent, whatToDoAfter } from "../rules/fault-effects.js";
 import { isFault, isSuccess, mePath, type OutcomeId, outcomeOf, outcomeShape } from "../rules/outcomes.js";
-import type { ValueOf } from "../rules/schema/shape.js";
 import * as s from "../rules/schema/shape.js";
 import { isoOf } from "../rules/time.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
@@ -70,7 +69,7 @@ export const requestDetailsShape = s.mapping({
   ),
 });
 
-export interface RequestDetails extends ValueOf<typeof requestDetailsShape> {}
+export interface RequestDetails extends s.ValueOf<typeof requestDetailsShape> {}
 
 export function checkResults(outcome: OutcomeId, checks: readonly RequestCheck[] = requestChecks) {
   let isOver = isFault(outcome);

@@ -7,9 +7,9 @@ import type { ApiResponse, CallResult } from "../sandbox/journal/exchange.js";
 import { profileOf } from "../sandbox/profile.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { usageAt } from "../sandbox/usage.js";
+import { minuteEndOf, usageAt } from "../sandbox/usage.js";
 import type { ApiCall } from "./call.js";
-import { assumedRetryAfter, lastToReset, minuteEndOf, rateLimitHeaders, readLimits } from "./limits.js";
+import { assumedRetryAfter, lastToReset, rateLimitHeaders, readLimits } from "./limits.js";
 import { codeOf, errorBody, type FlatHeaders } from "./messages.js";
 import { variationOf, vary } from "./variation/vary.js";
 
@@ -125,7 +125,7 @@ export function authorizationFacts(
     dayEndsLast:
       entry !== undefined &&
       usage !== undefined &&
-      usage.dayEndsAt > minuteEndOf(entry.key, usage, windows, now),
+      usage.dayEndsAt > minuteEndOf(entry.key.limits, usage, windows, now),
   };
 }
 

@@ -1,8 +1,7 @@
-import { memberIn } from "../rules/schema/json.js";
 import { isMapping } from "../rules/schema/shape.js";
 import type { ContractDifference } from "./contract.js";
 import type { CompletedAttempt } from "./judge.js";
-import { type CheckedResponse, headerOf, minuteOf, quoted, shownText } from "./response.js";
+import { type CheckedResponse, headerOf, memberIn, minuteOf, quoted, shownText } from "./response.js";
 
 // Responses compared with each other: successes by their members, and the 401s of different causes (R14).
 
@@ -33,7 +32,7 @@ function compareRequestIds(successes: readonly CompletedAttempt[]): ContractDiff
 function compareUsage(successes: readonly CompletedAttempt[]): ContractDifference[] {
   const latest = new Map<string, { count: number; minute: number }>();
   return successes.flatMap(({ apiKey = "", outcome, response }): ContractDifference[] => {
-    const count = memberIn(response.json, ["data", "usage", "today"]);
+    const count = memberIn(response, ["data", "usage", "today"]);
     if (typeof count !== "number") return [];
     const before = latest.get(apiKey);
     const minute = minuteOf(response);
@@ -63,7 +62,7 @@ function compareReplacement(successes: readonly CompletedAttempt[]): ContractDif
   if (old === undefined || replacement === undefined) return [];
   return inherited.flatMap(([rule, ...path]): ContractDifference[] => {
     const [before = "", found = ""] = [old, replacement].map(({ response }) => {
-      const value = memberIn(response.json, ["data", ...path]);
+      const value = memberIn(response, ["data", ...path]);
       return shownText(`${JSON.stringify(Array.isArray(value) ? [...value].sort() : value)}`);
     });
     const expected = `${before}, as for 200.retiring`;
@@ -90,7 +89,7 @@ function compareScopes(
 }
 
 function scopesOf(response: CheckedResponse): string[] {
-  const scopes = memberIn(response.json, ["data", "scopes"]);
+  const scopes = memberIn(response, ["data", "scopes"]);
   return Array.isArray(scopes) ? scopes.filter((one) => typeof one === "string") : [];
 }
 

@@ -1,4 +1,4 @@
-import { type KeyPrefix, keyPrefixes, variableOf } from "../rules/api-key.js";
+import { prefixIn, variableOf } from "../rules/api-key.js";
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
 
 /** A rule of the specification, or of HTTP itself. */
@@ -70,7 +70,7 @@ export function findKey({ variables, kind }: CheckedOutcome, env: Variables): Fo
   for (const variable of variables) {
     const apiKey = env[variable]?.trim() ?? "";
     if (apiKey === "") continue;
-    const prefix = keyPrefixOf(apiKey);
+    const prefix = prefixIn(apiKey);
     if (prefix === undefined || !isSendable(apiKey)) {
       misfits.push(
         `${variable} is not a key: it does not start with one of the four prefixes, or has characters that a header cannot contain`,
@@ -100,8 +100,4 @@ export function keysInVariables(env: Variables): [variable: string, apiKey: stri
     const isKey = name === "SVC_API_KEY" || (name.startsWith("SVC_KEY_") && !unheld.includes(name));
     return isKey && apiKey !== "" ? [[name, apiKey]] : [];
   });
-}
-
-export function keyPrefixOf(apiKey: string): KeyPrefix | undefined {
-  return keyPrefixes.find(({ prefix }) => apiKey.startsWith(prefix));
 }

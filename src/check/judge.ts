@@ -1,12 +1,20 @@
 import { me } from "../api/endpoints/me.js";
 import { errorShape } from "../api/openapi.js";
+import { prefixIn } from "../rules/api-key.js";
 import { outcomeOf, outcomes, type PromisedOutcomeId } from "../rules/outcomes.js";
 import { mismatchesIn } from "../rules/schema/check.js";
-import { memberIn } from "../rules/schema/json.js";
 import { isMapping, type Shape, shapeOf } from "../rules/schema/shape.js";
 import { escapeControls } from "../rules/terminal-text.js";
-import { type CheckedRule, type ContractDifference, keyPrefixOf, ruleOf } from "./contract.js";
-import { type CheckedResponse, describeResponse, headerOf, isHtml, quoted, shownText } from "./response.js";
+import { type CheckedRule, type ContractDifference, ruleOf } from "./contract.js";
+import {
+  type CheckedResponse,
+  describeResponse,
+  headerOf,
+  isHtml,
+  memberIn,
+  quoted,
+  shownText,
+} from "./response.js";
 
 export interface Attempt {
   readonly outcome: PromisedOutcomeId;
@@ -56,8 +64,8 @@ export function whyUntried(outcome: PromisedOutcomeId, response: CheckedResponse
   const { status } = response;
   const { status: expected } = outcomeOf(outcome);
   if (outcome === "429.per_day" && status === 200) {
-    const today = Number(memberIn(response.json, ["data", "usage", "today"]));
-    const perDay = Number(memberIn(response.json, ["data", "limits", "per_day"]));
+    const today = Number(memberIn(response, ["data", "usage", "today"]));
+    const perDay = Number(memberIn(response, ["data", "limits", "per_day"]));
     return today <= perDay ? `the key is not at its limit: usage.today is ${today} of ${perDay}` : undefined;
   }
   // An unknown key has no limits, so its 429 is judged.
@@ -123,8 +131,8 @@ function judgeContext(response: CheckedResponse, apiKey: string): AttemptDiffere
     response,
     (path) => rulesOfMembers.find(([start]) => path.startsWith(start))?.[1] ?? "R1",
   );
-  const environment = memberIn(response.json, ["data", "environment"]);
-  const prefix = keyPrefixOf(apiKey)?.environment;
+  const environment = memberIn(response, ["data", "environment"]);
+  const prefix = prefixIn(apiKey)?.environment;
   if ((environment !== "test" && environment !== "live") || environment === prefix) return wrong;
   const expected = `"${prefix}", the environment in the key's prefix`;
   return [...wrong, judgment("R3", "$.data.environment", expected, describeValue(environment))];
@@ -154,7 +162,7 @@ function judgeCode(
   expected: string | null,
 ): AttemptDifference[] {
   const { status } = response;
-  const code = memberIn(response.json, ["error", "code"]);
+  const code = memberIn(response, ["error", "code"]);
   const at = "$.error.code";
   // The shape already rejects a missing code, or one that is not text.
   if (typeof code !== "string") return [];

@@ -1,9 +1,10 @@
 import type { RawResponse } from "../node/clients/send-once.js";
+import { prefixIn } from "../rules/api-key.js";
 import { redactEncoded, redactValue } from "../rules/redact.js";
-import { isTooDeep, memberIn, parsedJson } from "../rules/schema/json.js";
+import { isTooDeep, parsedJson } from "../rules/schema/json.js";
+import { isMapping } from "../rules/schema/shape.js";
 import { escapeControls } from "../rules/terminal-text.js";
 import { minute } from "../rules/time.js";
-import { keyPrefixOf } from "./contract.js";
 
 /** A response to judge and show, with every key removed. */
 export interface CheckedResponse extends Pick<RawResponse, "status" | "reason" | "headers"> {
@@ -53,6 +54,17 @@ export function minuteOf(response: CheckedResponse): number {
   return Math.floor(Date.parse(headerOf(response, "date") ?? "") / minute);
 }
 
+/** Returns a member of the body; `undefined` if it is missing. */
+export function memberIn(
+  { json }: Pick<CheckedResponse, "json">,
+  path: readonly (string | number)[],
+): unknown {
+  let member = json;
+  for (const step of path)
+    member = isMapping(member) && Object.hasOwn(member, step) ? member[step] : undefined;
+  return member;
+}
+
 /** Whether the response is an HTML page, for example from a gateway, proxy or captive portal. */
 export function isHtml(response: CheckedResponse): boolean {
   const type = headerOf(response, "content-type") ?? "";
@@ -61,7 +73,7 @@ export function isHtml(response: CheckedResponse): boolean {
 
 /** Describes a response by its status and error code: `401 unauthorized`. */
 export function describeResponse(response: CheckedResponse): string {
-  const code = memberIn(response.json, ["error", "code"]);
+  const code = memberIn(response, ["error", "code"]);
   return typeof code === "string" ? `${response.status} ${shownText(code)}` : String(response.status);
 }
 
@@ -89,7 +101,7 @@ export interface Redact {
 export function createRedact(secrets: readonly string[]): Redact {
   const needles = secrets
     .flatMap((secret) => {
-      const prefix = keyPrefixOf(secret)?.prefix ?? "";
+      const prefix = prefixIn(secret)?.prefix ?? "";
       const rest = secret.slice(prefix.length);
       const whole = [secret, encodeURIComponent(secret)].map((text) => ({ text, shown: `${prefix}…` }));
       return rest.length < minSecretLength ? whole : [...whole, { text: rest, shown: "…" }];

@@ -1,6 +1,5 @@
 import { isNoResponse, type NoResponse, type Send } from "../node/clients/send-once.js";
 import { outcomeOf } from "../rules/outcomes.js";
-import { memberIn } from "../rules/schema/json.js";
 import { compareRejections, compareSuccesses } from "./comparisons.js";
 import {
   type CheckedOutcome,
@@ -15,6 +14,7 @@ import {
   createRedact,
   headerOf,
   isHtml,
+  memberIn,
   minuteOf,
   type Redact,
   readResponse,
@@ -186,7 +186,7 @@ async function tryLimit(
   // A minute may have passed since its key reached the limit.
   const spare = keyed.apiKey === undefined ? working : keyed;
   if (outcome !== "429.per_minute" || spare?.response?.status !== 200) return keyed;
-  const perMinute = Number(memberIn(spare.response.json, ["data", "limits", "per_minute"]));
+  const perMinute = Number(memberIn(spare.response, ["data", "limits", "per_minute"]));
   const needed = perMinute + 1;
   if (!Number.isInteger(needed))
     return { outcome, reason: "the response to the working key has no per_minute" };

@@ -1,6 +1,6 @@
 import { variableOf } from "../rules/api-key.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { announcedKeys, defaultSecret, scenarioSecrets, secretFor, secretsOf } from "../sandbox/secrets.js";
+import { announcedKeys, defaultSecret, secretsForClients } from "../sandbox/secrets.js";
 
 interface ClientAddresses {
   readonly url: string;
@@ -13,15 +13,13 @@ export function clientEnvironment(
   addresses?: ClientAddresses,
   { all = false } = {},
 ): Record<string, string> {
-  const secrets = all ? scenarioSecrets(sandbox) : secretsOf(announcedKeys(sandbox).keys, sandbox);
+  const secrets = secretsForClients(sandbox, all ? undefined : announcedKeys(sandbox).keys);
   const standard = defaultSecret(sandbox);
   return {
     ...(addresses !== undefined && { SVC_BASE_URL: addresses.url }),
     ...(addresses?.controlUrl !== undefined && { SVC_CONTROL_URL: addresses.controlUrl }),
     ...(standard !== undefined && { SVC_API_KEY: standard }),
     ...Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [variableOf(name), secret])),
-    [variableOf("unknown")]: secretFor(sandbox, "unknown") as string,
-    [variableOf("malformed")]: secretFor(sandbox, "malformed") as string,
   };
 }
 

@@ -1,7 +1,7 @@
 import { faultFacts, nextRequest } from "../api/predict.js";
 import { scopeOf } from "../api/response.js";
 import { variableOf } from "../rules/api-key.js";
-import { effectAt, type FaultEffect, faultOutcomeOf } from "../rules/fault-effects.js";
+import { effectAt, faultOutcomeOf } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isSuccess, mePath, type OutcomeId } from "../rules/outcomes.js";
 import { type Endpoint, successOutcomeOf } from "../sandbox/endpoint.js";
 import { effectOn } from "../sandbox/faults.js";
@@ -21,9 +21,6 @@ interface Reproduction {
   readonly variable?: string | undefined;
   /** The ref of the key; `none`, `malformed` or `unknown` if the sandbox does not have it. */
   readonly ref: string;
-  /** The outcome where it would end without faults. */
-  readonly apiOutcome: ApiOutcomeId;
-  readonly fault?: FaultEffect;
   /** The scopes that the key must have, if it lacks one. Default: it lacks none. */
   readonly scopes?: readonly string[];
 }
@@ -86,7 +83,6 @@ function withItsScope(sandbox: SandboxState, outcome: OutcomeId): Reproduction |
       ...requestTo(endpoint),
       ref,
       variable: variableOf(ref),
-      apiOutcome: outcome as ApiOutcomeId,
       scopes: [...scopes, scope],
     };
   }
@@ -136,11 +132,9 @@ export function curlLine(
 /** Returns a request for each outcome that can be covered now: the first one that always covers it. */
 function reproductionsIn(sandbox: SandboxState): Reproductions {
   const byOutcome = new Map<OutcomeId, Reproduction>();
-  type Sent = Omit<Reproduction, "apiOutcome" | "fault">;
-  const add = (apiOutcome: ApiOutcomeId, sent: Sent, entry?: KeyEntry, endpoint?: Endpoint) => {
-    for (const { outcome, fault } of outcomesWithFaults(sandbox, apiOutcome, entry, endpoint)) {
-      if (!byOutcome.has(outcome)) byOutcome.set(outcome, { ...sent, apiOutcome, ...(fault && { fault }) });
-    }
+  const add = (apiOutcome: ApiOutcomeId, sent: Reproduction, entry?: KeyEntry, endpoint?: Endpoint) => {
+    for (const outcome of outcomesWithFaults(sandbox, apiOutcome, entry, endpoint))
+      if (!byOutcome.has(outcome)) byOutcome.set(outcome, sent);
   };
   // Only keys in the environment of clients.
   const { keys } = announcedKeys(sandbox);
@@ -169,7 +163,7 @@ function outcomesWithFaults(
   apiOutcome: ApiOutcomeId,
   entry: KeyEntry | undefined,
   endpoint: Endpoint | undefined,
-): { outcome: OutcomeId; fault?: FaultEffect }[] {
+): OutcomeId[] {
   const facts = faultFacts({ entry, endpoint, now: sandbox.clock.now() }, () => apiOutcome);
   let isFirst = true;
   for (const fault of sandbox.faults) {
@@ -180,12 +174,12 @@ function outcomesWithFaults(
       when.every === undefined && when.requests === undefined && when.probability === undefined;
     const outcome = faultOutcomeOf(effect);
     const { onlyDelays } = effectAt(outcome);
-    const ends = isFirst ? [{ outcome, fault: effect }] : [];
-    if (isCertain) return onlyDelays ? [{ outcome: apiOutcome }, ...ends] : ends;
+    const ends = isFirst ? [outcome] : [];
+    if (isCertain) return onlyDelays ? [apiOutcome, ...ends] : ends;
     if (!onlyDelays) return [];
     isFirst = false;
   }
-  return [{ outcome: apiOutcome }];
+  return [apiOutcome];
 }
 
 /** Returns the URL of a path for a shell with the environment of clients. */

@@ -39,20 +39,3 @@ export function commandLine(command: readonly string[], longest = 200): string {
   const line = command.map(shellWord).join(" ");
   return line.length > longest ? `${line.slice(0, longest)}…` : line;
 }
-
-/** A client, and how it ran. */
-export interface Subject {
-  readonly scenario: string;
-  readonly command: readonly string[];
-  /** How the user starts svc-sandbox. Default: by its name. */
-  readonly program?: string;
-}
-
-/** Returns the command that runs a client again; `words` are a scenario and flags. */
-export function runAgainWith(
-  by: "exec" | "certify",
-  words: readonly string[],
-  { command, program = "svc-sandbox" }: Omit<Subject, "scenario">,
-): string {
-  return commandLine([...program.split(" "), by, ...words, "--", ...command], 2_000);
-}

@@ -4,7 +4,6 @@ import { type OutcomeId, outcomeShape } from "../rules/outcomes.js";
 import { redactValue } from "../rules/redact.js";
 import { mistakesIn } from "../rules/schema/check.js";
 import { camelCase, inJsonOfAnyVersion } from "../rules/schema/json.js";
-import type { Shape, ValueOf } from "../rules/schema/shape.js";
 import * as s from "../rules/schema/shape.js";
 import { escapeControls } from "../rules/terminal-text.js";
 
@@ -24,7 +23,7 @@ const coverage = s.mapping({
   promised: s.described(s.count(), "The total number."),
 });
 /** The covered share of the promised outcomes. */
-export interface Coverage extends ValueOf<typeof coverage> {}
+export interface Coverage extends s.ValueOf<typeof coverage> {}
 
 const share = s.mapping({
   covered: s.described(s.count(), "The number of covered ones."),
@@ -54,9 +53,9 @@ const coverInstruction = s.mapping({
   curl: s.described(s.text(), "The request as a command for a shell with the environment of clients."),
 });
 /** How to cover an outcome. */
-export interface HowToCover extends ValueOf<typeof coverInstruction> {}
+export interface HowToCover extends s.ValueOf<typeof coverInstruction> {}
 
-const outcome = () => ({ ...outcomeShape(), isGrowing: true }) as Shape<OutcomeId>;
+const outcome = () => ({ ...outcomeShape(), isGrowing: true }) as s.Shape<OutcomeId>;
 
 const reportedOutcome = s.mapping({
   outcome: s.described(
@@ -73,7 +72,7 @@ const reportedOutcome = s.mapping({
   ),
 });
 /** An outcome of requests. */
-export interface ReportedOutcome extends ValueOf<typeof reportedOutcome> {}
+export interface ReportedOutcome extends s.ValueOf<typeof reportedOutcome> {}
 
 const reportedRequest = s.mapping({
   id: s.described(s.text(), "The request id."),
@@ -91,7 +90,7 @@ const reportedRequest = s.mapping({
   ),
 });
 /** A request that caused advice. */
-export interface ReportedRequest extends ValueOf<typeof reportedRequest> {}
+export interface ReportedRequest extends s.ValueOf<typeof reportedRequest> {}
 
 const advice = s.mapping({
   id: s.described(s.growingChoice(adviceIds), "The advice."),
@@ -103,7 +102,7 @@ const advice = s.mapping({
   examples: s.described(s.list(reportedRequest), "The first requests, at most five."),
 });
 /** An advice and the requests that caused it. */
-export interface ReportedAdvice extends ValueOf<typeof advice> {}
+export interface ReportedAdvice extends s.ValueOf<typeof advice> {}
 
 const reportedEndpoint = s.mapping({
   method: s.described(s.text(), "The method."),
@@ -117,7 +116,7 @@ const reportedEndpoint = s.mapping({
   covered: s.described(s.flag(), "Whether some run covered one of its successes."),
 });
 /** An endpoint and the requests to it. */
-export interface ReportedEndpoint extends ValueOf<typeof reportedEndpoint> {}
+export interface ReportedEndpoint extends s.ValueOf<typeof reportedEndpoint> {}
 
 const resend = s.mapping({
   outcome: s.described(outcome(), "The outcome of the requests."),
@@ -126,7 +125,7 @@ const resend = s.mapping({
   count: s.described(s.count(), "The number of requests after the first rejection."),
 });
 /** How often a key was resent after its rejection. */
-export interface ReportedResend extends ValueOf<typeof resend> {}
+export interface ReportedResend extends s.ValueOf<typeof resend> {}
 
 export const reportShape = s.mapping({
   ...sandboxFields,
@@ -146,7 +145,7 @@ export const reportShape = s.mapping({
   resends: s.described(s.list(resend), "The keys that were resent after 401, 403 or 429."),
 });
 /** The outcomes that a client has covered, and advice on its behavior. Plain data without keys. */
-export interface Report extends ValueOf<typeof reportShape> {}
+export interface Report extends s.ValueOf<typeof reportShape> {}
 
 /** Reads a report as JSON; `undefined` for anything else. Keeps unknown members, which a newer sandbox may send. */
 export function parseReport(json: unknown): Report | undefined {

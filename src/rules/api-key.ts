@@ -11,7 +11,7 @@ export const environments = ["test", "live"] as const;
 export type Environment = (typeof environments)[number];
 
 /** The prefix of a key, with its environment and kind (R3, R16). */
-export interface KeyPrefix {
+interface KeyPrefix {
   readonly prefix: string;
   readonly environment: Environment;
   readonly legacy: boolean;
@@ -83,7 +83,7 @@ export function isKeyCharacter(code: number): boolean {
   return keyCharacters[code] === 1;
 }
 
-function prefixIn(presented: string): KeyPrefix | undefined {
+export function prefixIn(presented: string): KeyPrefix | undefined {
   for (const row of keyPrefixes) if (presented.startsWith(row.prefix)) return row;
   return undefined;
 }

@@ -176,13 +176,16 @@ export const failures = {
 /** The status of a service that fails. */
 export type FailureStatus = keyof typeof failures;
 
-export const effectsByRank = [...faultKinds].sort(
-  (one, other) => faultEffects[other].rank - faultEffects[one].rank,
-);
+const effectsByRank = [...faultKinds].sort((one, other) => faultEffects[other].rank - faultEffects[one].rank);
+
+/** The effects of a fault, the most drastic first. */
+export function faultKindsOf(fault: Partial<Record<FaultKind, unknown>>): FaultKind[] {
+  return effectsByRank.filter((kind) => fault[kind] !== undefined && fault[kind] !== false);
+}
 
 /** The most drastic effect of a fault, which makes the response. */
 export function mainEffectOf(effect: FaultEffect): FaultKind {
-  return effectsByRank.find((kind) => effect[kind] !== undefined && effect[kind] !== false) ?? "latency";
+  return faultKindsOf(effect)[0] ?? "latency";
 }
 
 /** The outcome of a fault: its most drastic effect. */

@@ -1,4 +1,3 @@
-import type { ValueOf } from "./schema/shape.js";
 import * as s from "./schema/shape.js";
 
 /** What an administrator may change of an organization. */
@@ -37,7 +36,7 @@ export const organizationChange = s.mapping({
   live_access: s.optional(organizationViewFields.liveAccess),
 });
 
-type WrittenAccess = ValueOf<typeof organizationChange>;
+type WrittenAccess = s.ValueOf<typeof organizationChange>;
 
 const usualAccess: Access = { status: "active", sandboxAccess: true, liveAccess: "not_approved" };
 

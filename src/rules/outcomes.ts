@@ -1,5 +1,4 @@
 import { type FaultOutcomeId, faultEffects, faultKinds } from "./fault-effects.js";
-import type { Shape } from "./schema/shape.js";
 import * as s from "./schema/shape.js";
 
 /** The closed list of outcomes: responses, the OpenAPI document, the docs and the coverage are made from it. */
@@ -205,8 +204,8 @@ export type PromisedOutcomeId = Extract<(typeof apiRows)[number], { readonly pro
 export const apiOutcomes: readonly ApiOutcomeId[] = apiRows.map(({ id }) => id);
 
 /** The id of an outcome: of these, or of the success of another endpoint than `/me`. */
-export const outcomeShape = (ids: readonly OutcomeId[] = outcomes.map(({ id }) => id)): Shape<OutcomeId> =>
-  ({ ...s.choice(ids), besides: /^20[0124]\.[A-Za-z][\w-]*$/ }) as Shape<OutcomeId>;
+export const outcomeShape = (ids: readonly OutcomeId[] = outcomes.map(({ id }) => id)): s.Shape<OutcomeId> =>
+  ({ ...s.choice(ids), besides: /^20[0124]\.[A-Za-z][\w-]*$/ }) as s.Shape<OutcomeId>;
 
 export const faultOutcomes = faultRows.map(({ id }) => id);
 

@@ -24,7 +24,7 @@ export function appendExchange(
 }
 
 /** Whether the report counts a request: a client sent it to the API. */
-export function isCounted({ fromStory, isProbe, isMisdirected, path }: Exchange): boolean {
+function isCounted({ fromStory, isProbe, isMisdirected, path }: Exchange): boolean {
   return !fromStory && !isProbe && !(isMisdirected && path.includes(`${controlPath}/`));
 }
 

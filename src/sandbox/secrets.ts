@@ -12,13 +12,12 @@ import {
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { SandboxState } from "./sandbox.js";
 
-/** Returns the full keys by ref, derived on every call: the sandbox stores only hashes (R35). */
-export function secretsOf(keys: readonly DescribedKey[], { seed }: { seed: number }): Record<string, string> {
+/** Returns the full keys by ref, by default all, derived on every call: the sandbox stores only hashes (R35). */
+export function scenarioSecrets(
+  { scenario, seed }: SandboxState,
+  keys: readonly DescribedKey[] = keysWithSecrets(scenario),
+): Record<string, string> {
   return Object.fromEntries(keys.map((one) => [one.ref, secretOf(one, seed)]));
-}
-
-export function scenarioSecrets(sandbox: SandboxState): Record<string, string> {
-  return secretsOf(keysWithSecrets(sandbox.scenario), sandbox);
 }
 
 /** Throws `unknown_ref`, or `secret_not_kept` for a key that was created at run time (R36). */
@@ -36,8 +35,12 @@ export function scenarioSecret(sandbox: SandboxState, ref: string): string {
 const malformedKey = "not-an-api-key";
 
 /** Returns the keys by ref, also `unknown` and `malformed`. */
-export function secretsForClients(sandbox: SandboxState): Record<string, string> {
-  return { ...scenarioSecrets(sandbox), unknown: unknownSecret(sandbox.seed), malformed: malformedKey };
+export function secretsForClients(
+  sandbox: SandboxState,
+  keys?: readonly DescribedKey[],
+): Record<string, string> {
+  const others = { unknown: unknownSecret(sandbox.seed), malformed: malformedKey };
+  return { ...scenarioSecrets(sandbox, keys), ...others };
 }
 
 /** Returns the key to send for a ref, `none`, `malformed` or `unknown`; throws `unknown_ref` for another ref. */

@@ -1,3 +1,4 @@
+import type { KeyLimits } from "../rules/api-key.js";
 import type { Assumptions } from "../rules/assumptions.js";
 import { dayEnd, minute, minuteEnd } from "../rules/time.js";
 
@@ -55,6 +56,16 @@ export function usageAt(usage: Usage, windows: Windows, now: number): Usage {
     dayEndsAt: isNewDay ? dayEnd(now, windows.dayResetsAt) : usage.dayEndsAt,
     recent: left,
   };
+}
+
+/** A sliding minute has more quota as soon as fewer requests than the quota are younger than a minute. */
+export function minuteEndOf(
+  { perMinute }: KeyLimits,
+  { recent, minuteEndsAt }: Usage,
+  { sliding }: Windows,
+  now: number,
+): number {
+  return sliding ? (recent[Math.max(0, recent.length - perMinute)] ?? now) + minute : minuteEndsAt;
 }
 
 /** Milliseconds after midnight of a `HH:MM` time of day. */

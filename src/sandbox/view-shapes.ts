@@ -3,7 +3,6 @@ import { environments, forEachEnd, keyStates } from "../rules/api-key.js";
 import { organizationViewFields } from "../rules/organization.js";
 import { faultOutcomes, outcomeShape } from "../rules/outcomes.js";
 import { requestSources } from "../rules/request.js";
-import type { Shape, ValueOf } from "../rules/schema/shape.js";
 import * as s from "../rules/schema/shape.js";
 
 // These shapes are not with the views, since pages leave them out.
@@ -11,7 +10,7 @@ import * as s from "../rules/schema/shape.js";
 /** A key's ref from a sandbox, which may be in no scenario: a compiler cannot check it. */
 export type ListedKeyRef = string & { readonly listedKeyRef: true };
 
-const listedRef = () => s.text() as Shape<ListedKeyRef>;
+const listedRef = () => s.text() as s.Shape<ListedKeyRef>;
 
 const keyShape = s.mapping({
   ref: listedRef(),
@@ -30,7 +29,7 @@ const keyShape = s.mapping({
   replaces: s.nullable(listedRef()),
 });
 /** A key in lists; never contains the key itself (R34). Times are ISO 8601. */
-export interface KeyView extends ValueOf<typeof keyShape> {}
+export interface KeyView extends s.ValueOf<typeof keyShape> {}
 
 const organizationShape = s.mapping({
   ref: s.text(),
@@ -40,11 +39,11 @@ const organizationShape = s.mapping({
   ...organizationViewFields,
 });
 /** An organization in lists, with all its members. */
-export interface OrganizationView extends ValueOf<typeof organizationShape> {}
+export interface OrganizationView extends s.ValueOf<typeof organizationShape> {}
 
 const clockShape = s.mapping({ now: s.instant(), frozen: s.flag() });
 /** The clock for display; `now` is ISO 8601. */
-export interface ClockView extends ValueOf<typeof clockShape> {}
+export interface ClockView extends s.ValueOf<typeof clockShape> {}
 
 export const requestShape = s.mapping({
   /** The request id, whether or not the response carried it. */
@@ -75,7 +74,7 @@ export const requestShape = s.mapping({
   source: s.choice(requestSources),
 });
 /** A request in the journal. Contains no key, only its ref and fingerprint (R46). */
-export interface RequestView extends ValueOf<typeof requestShape> {}
+export interface RequestView extends s.ValueOf<typeof requestShape> {}
 
 const upcomingKinds = [
   "overlap_ends",
@@ -96,4 +95,4 @@ const upcomingShape = s.mapping({
   text: s.text(),
 });
 /** An event that happens when the clock reaches it. */
-export interface Upcoming extends ValueOf<typeof upcomingShape> {}
+export interface Upcoming extends s.ValueOf<typeof upcomingShape> {}

@@ -18,7 +18,7 @@ import { scenarioText } from "./yaml.js";
 // Scenarios from a text, from a value or by the name of a bundled one.
 
 /** Finds the scenario that `extends` names in the file `from`; `undefined` if none exists. */
-export type ScenarioLookup = (
+type ScenarioLookup = (
   name: string,
   from: string | undefined,
 ) => { readonly text: string; readonly file: string } | Scenario | undefined;

@@ -26,7 +26,7 @@ export function* writtenKeys({ organizations = {} }: Scenario): Generator<Writte
       yield { ref, organization, path: ["organizations", organization, "keys", ref], fields };
 }
 
-export type WrittenEndpoint = NonNullable<NonNullable<Scenario["endpoints"]>[string]>;
+type WrittenEndpoint = NonNullable<NonNullable<Scenario["endpoints"]>[string]>;
 
 /** The endpoints of a scenario by their operation ids, in the order of the file. */
 export function writtenEndpoints({

@@ -1,4 +1,4 @@
-import { isSandboxError, SandboxError } from "../rules/errors.js";
+import { SandboxError } from "../rules/errors.js";
 import { redactKeys, redactValue } from "../rules/redact.js";
 import type { Problem } from "../rules/schema/messages.js";
 import { charactersOf, escapeControls, textWidth } from "../rules/terminal-text.js";
@@ -108,7 +108,7 @@ export class ScenarioError extends SandboxError {
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {
-    return isSandboxError(value) && "problems" in value;
+    return value instanceof SandboxError && "problems" in value;
   }
 }
 

@@ -15,7 +15,6 @@ import {
   type PlayedStep,
   type SentRequest,
   type StepDifference,
-  type StoryProgress,
   type StoryResponse,
   type StoryStep,
   shownValue,
@@ -181,7 +180,7 @@ export function tryNextStep(sandbox: SandboxState): PlayedStep | undefined {
 }
 
 // Only the returned result contains the secret of a new key, never the stored one.
-function remember(story: StoryProgress, result: PlayedStep): PlayedStep {
+function remember(story: SandboxState["story"], result: PlayedStep): PlayedStep {
   const performed = result.performed && { ...result.performed, secret: null };
   story.last = { ...result, performed };
   story.results.set(result.number - 1, isAsExpected(result));

@@ -1,5 +1,5 @@
 import { availableParallelism, constants } from "node:os";
-import { endpointsIn, outcomesOf } from "../../api/endpoints.js";
+import { expectedOutcomes } from "../../api/endpoints.js";
 import { apiVersion } from "../../api/openapi.js";
 import {
   type CertifyResult,
@@ -19,7 +19,7 @@ import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { commandLine, pluralize } from "../../report/plain-text.js";
 import { render } from "../../report/render/render.js";
-import { faultOutcomes, isSuccess } from "../../rules/outcomes.js";
+import { faultOutcomes } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { canonicalJson } from "../../rules/schema/json.js";
 import { didYouMean, quote } from "../../rules/schema/words.js";
@@ -197,9 +197,7 @@ function planOf(
   { only, faults, allow = [], seed = defaultSeed, timeout, ...flags }: CertifyCall["flags"],
 ): CertifyPlan {
   const { scenario } = loaded;
-  const outcomes = outcomesOf(endpointsIn(scenario))
-    .filter(({ id, promised }) => promised || isSuccess(id))
-    .map(({ id }) => id);
+  const outcomes = expectedOutcomes(scenario);
   const resends = resendKinds(outcomes).map(({ name }) => name);
   const starts = resends.flatMap((name) =>
     name.split(".").map((_, at, parts) => parts.slice(0, at + 1).join(".")),

@@ -1,4 +1,4 @@
-import { endpointsIn, outcomesOf } from "../../api/endpoints.js";
+import { expectedOutcomes } from "../../api/endpoints.js";
 import { faultsOn } from "../../api/faults.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { CommandOptions } from "../../node/run-command.js";
@@ -14,7 +14,7 @@ import {
 } from "../../report/report-layout.js";
 import type { Report } from "../../report/report-shape.js";
 import type { Profile } from "../../rules/assumptions.js";
-import { faultOutcomes, isSuccess } from "../../rules/outcomes.js";
+import { faultOutcomes } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { didYouMean, listed, quote } from "../../rules/schema/words.js";
 import { conditionedRun } from "../../runs/conditioned-run.js";
@@ -45,8 +45,7 @@ function conditionsOf(
 function faultOf(text: string, { scenario }: LoadedScenario): NonNullable<RunConditions["faults"]> {
   const [name, outcome] = text.split("@");
   const fault = faultOutcomes.find((one) => one === name);
-  const rows = outcomesOf(endpointsIn(scenario)).filter(({ id, promised }) => promised || isSuccess(id));
-  const outcomes = rows.map(({ id }) => id);
+  const outcomes = expectedOutcomes(scenario);
   const some = outcome === undefined ? outcomes : outcomes.filter((id) => id === outcome);
   if (fault !== undefined && some.length > 0) return faultsOn(some, fault);
   const what = fault === undefined ? "a fault" : "a promised outcome";

@@ -15,6 +15,7 @@ import {
   isWellFormedKey,
   keyPrefixes,
   parseApiKey,
+  prefixIn,
 } from "../../rules/api-key.js";
 import { authorizationChecks } from "../../rules/authorize.js";
 import { SandboxError } from "../../rules/errors.js";
@@ -296,7 +297,7 @@ function unknownKey(word: string, { refs, scenario, url }: KeySource, program: s
 
 /** Returns the ref of the key that a text is with another prefix; `null` if there is none. */
 function refWithOtherPrefix(text = "", keys: KeySource): string | null {
-  const prefixRow = keyPrefixes.find(({ prefix }) => text.startsWith(prefix));
+  const prefixRow = prefixIn(text);
   if (prefixRow === undefined) return null;
   const others = keyPrefixes.map(({ prefix }) => prefix + text.slice(prefixRow.prefix.length));
   return others.flatMap((other) => keys.refOf(nodePlatform.sha256(other)) ?? [])[0] ?? null;

@@ -3,7 +3,7 @@ import { runStory, stepView } from "../../api/story/run-story.js";
 import { actionSentences, clockSentence, timeInWords } from "../../api/story/step-text.js";
 import { type PlacedDifference, placeDifferences } from "../../node/dry-run.js";
 import { pluralize, shellWord } from "../../report/plain-text.js";
-import { parseApiKey, prefixOf, sandboxMark } from "../../rules/api-key.js";
+import { parseApiKey, sandboxMark } from "../../rules/api-key.js";
 import { effectAt } from "../../rules/fault-effects.js";
 import { outcomeOf } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
@@ -11,7 +11,7 @@ import { parsedJson, snakeCase } from "../../rules/schema/json.js";
 import { quote } from "../../rules/schema/words.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
-import { scenarioSecret } from "../../sandbox/secrets.js";
+import { secretFor } from "../../sandbox/secrets.js";
 import {
   isAsExpected,
   type Performed,
@@ -279,9 +279,8 @@ function changedLines({ status, body }: StoryResponse, palette: Palette, earlier
 function keyHeader(key: string, sandbox: SandboxState): string | undefined {
   if (key === "none") return undefined;
   if (key === "malformed") return "…  (malformed: not a key at all)";
-  if (key === "unknown") return `${prefixOf("test", false)}${sandboxMark}…  (an unknown key)`;
-  const { prefix = "", marked = false } = parseApiKey(scenarioSecret(sandbox, key)) ?? {};
-  return `${prefix}${marked ? sandboxMark : ""}…  (${key})`;
+  const { prefix = "", marked = false } = parseApiKey(secretFor(sandbox, key) ?? "") ?? {};
+  return `${prefix}${marked ? sandboxMark : ""}…  (${key === "unknown" ? "an unknown key" : key})`;
 }
 
 function headerLines(headers: Readonly<Record<string, string>>, palette: Palette): string[] {

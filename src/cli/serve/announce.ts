@@ -8,7 +8,7 @@ import { redactKeys } from "../../rules/redact.js";
 import { controlPath } from "../../rules/request-path.js";
 import { listed } from "../../rules/schema/words.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
-import { announcedKeys, defaultSecret, firstKeys, secretsOf } from "../../sandbox/secrets.js";
+import { announcedKeys, defaultSecret, firstKeys, scenarioSecrets } from "../../sandbox/secrets.js";
 import type { RunningServer } from "../../server/serve.js";
 import type { CommandCall } from "../command.js";
 import type { Io } from "../io.js";
@@ -91,7 +91,7 @@ function banner(
   const { palette, width } = style;
   const { url, localUrl, controlUrl, certificate } = server;
   const { keys, leftOut } = firstKeys(sandbox, shownKeys);
-  const rows = [...keyRows(sandbox, secretsOf(keys, sandbox)), ...rejectedRows(sandbox)];
+  const rows = [...keyRows(sandbox, scenarioSecrets(sandbox, keys)), ...rejectedRows(sandbox)];
   const lines = (facts: Readonly<Record<string, string | undefined>>) => {
     const factRows = Object.entries(facts).flatMap(([name, fact]) => (fact ? [[name, fact]] : []));
     return alignColumns(factRows).map((line) => `  ${line}`);
@@ -134,7 +134,7 @@ function listeningLine(sandbox: SandboxState, server: RunningServer): string {
     control_url: controlUrl ?? null,
     scenario: sandbox.name,
     seed: sandbox.seed,
-    keys: secretsOf(keys, sandbox),
+    keys: scenarioSecrets(sandbox, keys),
     ...(leftOut > 0 && { keys_left_out: leftOut }),
     control_token: controlToken,
     certificate,

@@ -7,7 +7,7 @@ import { quote } from "../../rules/schema/words.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import { scenarioLimits } from "../../scenario/format/fields.js";
-import type { NamedScenario, ScenarioLookup } from "../../scenario/parse-scenario.js";
+import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import { withStory } from "../../scenario/stories.js";
 import { fileFailure, requireFile } from "./write-file.js";
 
@@ -54,7 +54,7 @@ export async function loadScenario(
 export function openScenarioFile(nameOrFile: string, cwd: string, text?: string) {
   const file = resolve(cwd, nameOrFile);
   const files = [file];
-  const load: ScenarioLookup = (name, from = nameOrFile) => {
+  const load = (name: string, from = nameOrFile) => {
     // As in the files and on the command line, because messages show it.
     const base = isAbsolute(name) ? name : join(dirname(from), name);
     const path = resolve(cwd, base);

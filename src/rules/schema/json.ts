@@ -1,4 +1,4 @@
-import { described, isMapping, mapFields, orNull, type Shape, text } from "./shape.js";
+import { described, mapFields, orNull, type Shape, text } from "./shape.js";
 
 /** `undefined` for invalid JSON: the message of `JSON.parse` quotes the text, which may contain a key (R46). */
 export function parsedJson(text: string): unknown {
@@ -79,11 +79,4 @@ export function inJsonOfAnyVersion(shape: Shape): Shape {
   if (isNullable) return withDescription(orNull(inJsonOfAnyVersion(plain as Shape)));
   if (isFree) return withDescription(text());
   return mapFields(shape, inJsonOfAnyVersion, shape.isAsSpelled ? (name) => name : snake);
-}
-
-export function memberIn(value: unknown, path: readonly (string | number)[]): unknown {
-  let member = value;
-  for (const step of path)
-    member = isMapping(member) && Object.hasOwn(member, step) ? member[step] : undefined;
-  return member;
 }

@@ -26,7 +26,7 @@ interface JournalQuery extends RequestFilter {
   readonly faults?: boolean | undefined;
 }
 
-export const maxKept = 1000;
+const maxKept = 1000;
 
 /** The latest requests, and the number of everything that has happened. */
 export class Journal<Event> {

@@ -1,6 +1,6 @@
 import { type ActionName, actionIn, actionRow } from "../../rules/actions.js";
 import { environments, maximumActiveKeys } from "../../rules/api-key.js";
-import type { Assumptions, Profile } from "../../rules/assumptions.js";
+import type { Assumptions } from "../../rules/assumptions.js";
 import { type RejectionCode, rejectionCodes, SandboxError } from "../../rules/errors.js";
 import { readAccess } from "../../rules/organization.js";
 import { requireFields, validationError } from "../../rules/schema/check.js";
@@ -170,12 +170,10 @@ export function clearRequests({ journal, counters }: SandboxState): void {
   journal.emit({ type: "requests.cleared" });
 }
 
-export type AssumptionsInput = Partial<Assumptions> & { readonly profile?: Profile };
-
 /** With a profile, all others become the profile's. Usage in the current minute and day stays counted. */
-export function changeAssumptions(
+function changeAssumptions(
   sandbox: SandboxState,
-  { profile, ...input }: AssumptionsInput,
+  { profile, ...input }: ControlBody<"assumptions_change">,
   now: number,
 ): Assumptions {
   const assumptions = { ...(profile === undefined && sandbox.givenAssumptions), ...input };

@@ -1,4 +1,3 @@
-import type { Shape, ValueOf } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
 
 // Each part of a farmer has a description: these are the only documentation of the fields.
@@ -9,7 +8,7 @@ const numberField = (description: string) => s.described(s.number({ min: 0 }), d
 const whole = (description: string, of: s.Range = {}) => s.described(s.count(of), description);
 const choiceField = <const Value extends string>(description: string, values: readonly Value[]) =>
   s.described(s.choice(values), description);
-const listField = <Item>(description: string, item: Shape<Item>, of: s.Range = {}) =>
+const listField = <Item>(description: string, item: s.Shape<Item>, of: s.Range = {}) =>
   s.described(s.list(item, of), description);
 const constantField = <const Value extends string | boolean>(description: string, value: Value) =>
   s.described(s.always(value), description);
@@ -24,7 +23,7 @@ const irrigations = ["none", "surface", "sprinkler", "drip"] as const;
 const surveyMethods = ["driven", "surveyed", "auto-imagery", "manual"] as const;
 const farmerTypes = ["small", "medium", "large"] as const;
 
-const position = listField("A position.", s.number(), { min: 2, max: 2 }) as Shape<
+const position = listField("A position.", s.number(), { min: 2, max: 2 }) as s.Shape<
   readonly [longitude: number, latitude: number]
 >;
 
@@ -91,8 +90,8 @@ const farmer = objectField("A farmer who does not exist, made from a seed.", {
 export const farmerShape = { ...farmer, title: "Synthetic farmer" };
 
 /** A synthetic farmer: plain JSON data, the same for the same seed, index, locales and start. */
-export type Farmer = ValueOf<typeof farmerShape>;
+export type Farmer = s.ValueOf<typeof farmerShape>;
 /** A field, as a GeoJSON Feature; members with a colon are fiboa's. */
-export type Parcel = ValueOf<typeof parcel>;
+export type Parcel = s.ValueOf<typeof parcel>;
 /** Longitude and latitude, in degrees. */
-export type Position = ValueOf<typeof position>;
+export type Position = s.ValueOf<typeof position>;

@@ -37,7 +37,7 @@ export interface Facts {
 type RefKind = "key" | "organization";
 
 /** Reports a problem of a field; points at its value by default. A hint that takes time is a function. */
-export type Wrong = (
+type Wrong = (
   code: ScenarioProblemCode,
   path: FieldPath,
   message: string,

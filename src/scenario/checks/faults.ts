@@ -1,4 +1,4 @@
-import { effectsByRank, type FaultKind, faultEffects } from "../../rules/fault-effects.js";
+import { type FaultKind, faultEffects, faultKindsOf } from "../../rules/fault-effects.js";
 import { type OutcomeId, outcomes } from "../../rules/outcomes.js";
 import type { Problem } from "../../rules/schema/messages.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
@@ -95,9 +95,8 @@ function checkFault({ when = {}, then = {} }: FaultFields, path: FieldPath, chec
     const message = `${max} is ${high}, less than ${min}, which is ${low}`;
     contradiction(["then", "latency", max], message, "swap the two");
   }
-  const chosen = effectsByRank.filter((name) => then[name] !== undefined && then[name] !== false);
   const parts = partsOfStatus.filter((name) => then[name] !== undefined);
-  const effects: readonly Effect[] = [...chosen, ...parts];
+  const effects: readonly Effect[] = [...faultKindsOf(then), ...parts];
   for (const [index, second] of effects.entries()) {
     const first = effects.slice(0, index).find((one) => !fitTogether(one, second));
     if (first === undefined) continue;

@@ -4,7 +4,6 @@ import { outcomeShape } from "../../rules/outcomes.js";
 import { containsKey } from "../../rules/redact.js";
 import { requestSources } from "../../rules/request.js";
 import { checkValue, validationError } from "../../rules/schema/check.js";
-import type { FieldPath, MappingKind, Shape, ValueOf } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
 import { clockMove, ref, time, timeOrDuration } from "./fields.js";
 import {
@@ -33,8 +32,6 @@ export const inputShapes = {
   faults_change: s.mapping({ faults: faultsSchema }),
   sandbox_options: s.mapping(sandboxOptionFields),
 } as const;
-
-export type Query = MappingKind & Shape<Readonly<Record<string, unknown>>>;
 
 export const requestQuery = s.mapping({
   limit: s.optional(s.count()),
@@ -65,21 +62,21 @@ export const controlBodies = {
 } as const;
 
 export type ControlBodyName = keyof typeof controlBodies;
-export type ControlBody<Name extends ControlBodyName> = ValueOf<(typeof controlBodies)[Name]>;
+export type ControlBody<Name extends ControlBodyName> = s.ValueOf<(typeof controlBodies)[Name]>;
 
 /** Checks an input of an operation. An API key in it is also a mistake, because names and codes are shown (R46). */
-export function checkInput<Of extends Shape>(
+export function checkInput<Of extends s.Shape>(
   shape: Of,
   value: unknown,
   failure = "The body is not valid",
-): ValueOf<Of> {
+): s.ValueOf<Of> {
   const input = checkValue(shape, value, failure);
   const leaks = leakedKeys(value, []);
   if (leaks.length > 0) throw validationError(failure, leaks);
-  return input as ValueOf<Of>;
+  return input as s.ValueOf<Of>;
 }
 
-function leakedKeys(value: unknown, field: FieldPath): { field: FieldPath; message: string }[] {
+function leakedKeys(value: unknown, field: s.FieldPath): { field: s.FieldPath; message: string }[] {
   if (typeof value === "string" && containsKey(value)) {
     return [{ field, message: `${field.at(-1) ?? "body"} must not contain an API key` }];
   }

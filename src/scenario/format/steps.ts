@@ -1,6 +1,6 @@
 import { type ActionName, actionNames, stepKinds } from "../../rules/actions.js";
 import { environments } from "../../rules/api-key.js";
-import { assumptionTable, profiles } from "../../rules/assumptions.js";
+import { type Assumptions, assumptionTable, type Profile, profiles } from "../../rules/assumptions.js";
 import { rejectionCodes } from "../../rules/errors.js";
 import {
   type FailureStatus,
@@ -11,7 +11,6 @@ import {
 } from "../../rules/fault-effects.js";
 import { organizationChange } from "../../rules/organization.js";
 import { type ApiOutcomeId, apiOutcomes, mePath, outcomeShape } from "../../rules/outcomes.js";
-import type { ChoiceKind, Fields, Shape } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
 import {
   duration,
@@ -41,11 +40,13 @@ const assumptionShapes = {
   scopes: () => s.list(scope(), { min: 1, max: maximumScopes }),
 };
 
-const assumptionFields: Record<string, Fields[string]> = { profile: s.optional(s.choice(profiles)) };
+const assumptionFields: Record<string, s.Fields[string]> = { profile: s.optional(s.choice(profiles)) };
 for (const [name, row] of Object.entries(assumptionTable)) {
   assumptionFields[name] = s.optional(assumptionShapes[row.kind](row.choices));
 }
-export const assumptionsSchema: Shape<Record<string, unknown>> = s.mapping(assumptionFields);
+export const assumptionsSchema = s.mapping(assumptionFields) as s.Shape<
+  Partial<Assumptions> & { readonly profile?: Profile }
+>; // a field for each assumption
 
 // Faults. `checks/faults.ts` checks their fields against each other.
 
@@ -63,7 +64,7 @@ const positive = () => s.count({ min: 1 });
 const conditionFields = {
   key: s.optional(ref()),
   organization: s.optional(ref()),
-  outcome: s.optional(outcomeShape(apiOutcomes) as Shape<ApiOutcomeId>),
+  outcome: s.optional(outcomeShape(apiOutcomes) as s.Shape<ApiOutcomeId>),
   after: s.optional(timeOrDuration()),
   until: s.optional(timeOrDuration()),
   every: s.optional(positive()),
@@ -72,8 +73,8 @@ const conditionFields = {
 };
 
 const failureStatuses = Object.keys(failures).map(Number) as FailureStatus[]; // its keys are numbers
-const failureStatus: Shape<FailureStatus> = {
-  ...(s.choice(failureStatuses) as ChoiceKind), // what it makes
+const failureStatus: s.Shape<FailureStatus> = {
+  ...(s.choice(failureStatuses) as s.ChoiceKind), // what it makes
   hint: (value: unknown) =>
     value === 429 ? "a limit causes a 429: give the key limits: { per_minute: 0 }" : undefined,
 };
@@ -86,7 +87,7 @@ type EffectFields = {
 };
 // A description belongs to one shape, so each field has its own.
 const effectFields = Object.fromEntries(
-  faultKinds.map((kind) => [kind, s.optional<Shape>(effectShapes[faultEffects[kind].value]())]),
+  faultKinds.map((kind) => [kind, s.optional<s.Shape>(effectShapes[faultEffects[kind].value]())]),
 ) as EffectFields; // a field for each kind
 // The body and the header of a status have no effect without it.
 const then = s.needing(
@@ -139,7 +140,7 @@ const actionFields = {
   ),
   faults: s.optional(faultsSchema),
   assumptions: s.optional(assumptionsSchema),
-} satisfies Record<ActionName, Fields[string]>;
+} satisfies Record<ActionName, s.Fields[string]>;
 
 const methods = /^[A-Z]{1,20}$/;
 const method = s.text({

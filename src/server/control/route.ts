@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import type { ValueOf } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
-import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/inputs.js";
+import type { ControlBody, ControlBodyName } from "../../scenario/format/inputs.js";
 import type { ScenarioText } from "../../scenario/scenario-text.js";
 import type { ServerState } from "../sockets/server-state.js";
 
@@ -22,6 +22,8 @@ interface LocalContext {
   readonly request: Request;
   readonly response: Response;
 }
+
+type Query = s.MappingKind & s.Shape<Readonly<Record<string, unknown>>>;
 
 export interface Route<Name extends ControlBodyName = ControlBodyName, Parameters extends Query = Query> {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

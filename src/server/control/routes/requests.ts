@@ -1,4 +1,3 @@
-import { outcomesOf } from "../../../api/endpoints.js";
 import { requestChecks } from "../../../api/request-details.js";
 import { sendByRef } from "../../../api/story/run-story.js";
 import { formats, reportFormats } from "../../../report/render/layout.js";
@@ -7,8 +6,9 @@ import { renderReport } from "../../../report/report-layout.js";
 import { explainRequest } from "../../../report/request-text.js";
 import { SandboxError } from "../../../rules/errors.js";
 import { faultEffects, faultKinds } from "../../../rules/fault-effects.js";
-import { faultOutcomes, isSuccess } from "../../../rules/outcomes.js";
+import { faultOutcomes } from "../../../rules/outcomes.js";
 import * as s from "../../../rules/schema/shape.js";
+import { successOutcomesOf } from "../../../sandbox/endpoint.js";
 import type { Exchange } from "../../../sandbox/journal/exchange.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
@@ -54,7 +54,7 @@ export const requestRoutes: readonly Route[] = [
     summary: "The checks of a request in order, with the outcomes of their rejections",
     run: ({ sandbox }) => ({
       checks: requestChecks,
-      successes: outcomesOf(sandbox.endpoints).flatMap(({ id }) => (isSuccess(id) ? id : [])),
+      successes: sandbox.endpoints.flatMap(successOutcomesOf),
       faults: faultOutcomes,
       effects: faultKinds.map((effect) => {
         const { value, label, example, onlyDelays, ends, does } = faultEffects[effect];

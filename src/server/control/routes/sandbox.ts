@@ -9,7 +9,7 @@ import {
 import words from "../../../rules/assumptions.json" with { type: "json" };
 import { isoOf } from "../../../rules/time.js";
 import { describeFaults, type Fault } from "../../../sandbox/faults.js";
-import { type AssumptionsInput, operations } from "../../../sandbox/operations/operations.js";
+import { operations } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
 import { listUpcoming, nextChangeAt } from "../../../sandbox/upcoming.js";
 import { viewAssumptions, viewClock, viewKeys, viewOrganizations } from "../../../sandbox/views.js";
@@ -84,7 +84,7 @@ export const sandboxRoutes: readonly Route[] = [
     summary: "Changes the given assumptions; a profile sets all others",
     body: "assumptions_change",
     run({ sandbox, body }) {
-      operations.assumptions(sandbox, body as AssumptionsInput);
+      operations.assumptions(sandbox, body);
       return viewAssumptions(sandbox);
     },
   }),
