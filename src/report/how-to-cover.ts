@@ -17,8 +17,6 @@ interface Reproduction {
   /** Default: GET. */
   readonly method?: string | undefined;
   readonly path: string;
-  /** The variable with the key to send; `undefined` for no key. */
-  readonly variable?: string | undefined;
   /** The ref of the key; `none`, `malformed` or `unknown` if the sandbox does not have it. */
   readonly ref: string;
   /** The scopes that the key must have, if it lacks one. Default: it lacks none. */
@@ -45,8 +43,8 @@ export function howToCover(
     const name = [undefined, ...fallbackScenarios].find((one) => reproductionIn(one, outcome) !== undefined);
     const reproduction = reproductionIn(name, outcome) ?? withItsScope(sandbox, outcome);
     if (reproduction === undefined) return null;
-    const { ref, variable, method = "GET", path, scopes } = reproduction;
-    const text = variable === undefined ? "send no key" : `send ${variable}`;
+    const { ref, method = "GET", path, scopes } = reproduction;
+    const text = ref === "none" ? "send no key" : `send ${variableOf(ref)}`;
     const reset = name === sandbox.name;
     const before = scopes === undefined ? name && beforeIt(name) : givingScopes(sandbox, ref, scopes);
     return {
@@ -82,7 +80,6 @@ function withItsScope(sandbox: SandboxState, outcome: OutcomeId): Reproduction |
     return {
       ...requestTo(endpoint),
       ref,
-      variable: variableOf(ref),
       scopes: [...scopes, scope],
     };
   }
@@ -113,7 +110,7 @@ function reproductionsOf(name: ScenarioName, platform: SandboxState["platform"])
 
 /** Returns a request that ends on an outcome as a command for a shell with the environment of clients. */
 export function curlLine(
-  { variable, method, path }: Pick<Reproduction, "variable" | "method" | "path">,
+  { ref, method, path }: Omit<Reproduction, "scopes">,
   curlOptions: string,
   outcome: OutcomeId,
 ): string {
@@ -123,7 +120,7 @@ export function curlLine(
     // Without a timeout, curl would wait forever.
     effectAt(outcome)?.ends === "hang" && "-m 5",
     method !== undefined && (method === "HEAD" ? "--head" : `-X ${method}`),
-    variable !== undefined && `-H "x-api-key: $${variable}"`,
+    ref !== "none" && `-H "x-api-key: $${variableOf(ref)}"`,
     shellUrl(path),
   ];
   return words.filter(Boolean).join(" ");
@@ -142,16 +139,13 @@ function reproductionsIn(sandbox: SandboxState): Reproductions {
     const request = requestTo(endpoint);
     for (const { ref } of keys) {
       const entry = sandbox.registry.key(ref);
-      const key = { variable: variableOf(ref), ref };
       const { outcome } = nextRequest(sandbox, ref, endpoint);
       const apiOutcome = isSuccess(outcome) ? successOutcomeOf(endpoint, outcome) : outcome;
-      add(apiOutcome, { ...key, ...request }, entry, endpoint);
+      add(apiOutcome, { ref, ...request }, entry, endpoint);
     }
   }
   add("401.missing", { ref: "none", path: mePath });
-  for (const word of ["malformed", "unknown"] as const) {
-    add(`401.${word}`, { variable: variableOf(word), ref: word, path: mePath });
-  }
+  for (const ref of ["malformed", "unknown"] as const) add(`401.${ref}`, { ref, path: mePath });
   add("404.unknown_path", { ref: "none", path: "/v1/relying-party/nothing" });
   add("405.method", { ref: "none", method: "DELETE", path: mePath });
   return byOutcome;

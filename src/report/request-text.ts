@@ -1,5 +1,4 @@
 import { type RequestDetails, requestDetails } from "../api/request-details.js";
-import { variableOf } from "../rules/api-key.js";
 import { mePath } from "../rules/outcomes.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { curlLine } from "./how-to-cover.js";
@@ -10,9 +9,8 @@ type FactRow = readonly [name: string, value: string];
 /** Everything about a request of the journal, also as text and as a command. Contains no secret. */
 export function explainRequest(sandbox: SandboxState, id: string): RequestDetails {
   const details = requestDetails(sandbox, id);
-  const { key, method, path = mePath } = details.repeat;
-  const variable = key === "none" ? undefined : variableOf(key);
-  const curl = curlLine({ variable, method, path }, "-i --globoff --path-as-is", details.outcome);
+  const { key: ref, method, path = mePath } = details.repeat;
+  const curl = curlLine({ ref, method, path }, "-i --globoff --path-as-is", details.outcome);
   return { ...details, curl, text: requestText(details) };
 }
 

@@ -171,17 +171,12 @@ function rotationsIn(described: readonly DescribedKey[]): [DescribedKey, ...Desc
 
 /** Returns the settings of keys that share them (R37): the first value of each, and of each limit. */
 function sharedSettings(written: readonly WrittenSettings[]): WrittenSettings {
-  const limits = written.flatMap((one) => one.limits ?? []);
+  const limits = written.flatMap(({ limits: ofKey = [] }) => ofKey);
   return {
     name: written.find(({ name }) => name !== undefined)?.name,
     scopes: written.find(({ scopes }) => scopes !== undefined)?.scopes,
-    limits:
-      limits.length === 0
-        ? undefined
-        : {
-            per_minute: limits.find((one) => one.per_minute !== undefined)?.per_minute,
-            per_day: limits.find((one) => one.per_day !== undefined)?.per_day,
-          },
+    // Assigned from the last to the first, which stays.
+    limits: limits.length === 0 ? undefined : Object.assign({}, ...limits.reverse()),
   };
 }
 

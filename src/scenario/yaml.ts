@@ -20,7 +20,7 @@ import {
   type YAMLSeq,
 } from "yaml";
 import type { Members } from "../rules/schema/messages.js";
-import { type FieldPath, isMapping } from "../rules/schema/shape.js";
+import type { FieldPath } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { scenarioLimits } from "./format/fields.js";
 import { createSource, isOfSecret, placeAt } from "./places.js";
@@ -125,11 +125,10 @@ function mergedIn(value: unknown, merged: Map<object, unknown>, room: { left: nu
   const members: Record<string, unknown> = {};
   merged.set(value, members);
   const { "<<": merge, ...written } = value as Record<string, unknown>;
-  const sources = [merge].flat();
-  if (merge !== undefined && !sources.every(isMapping)) written["<<"] = merge;
   for (const [name, member] of Object.entries(written))
     setMember(members, name, mergedIn(member, merged, room));
-  for (const source of sources.filter(isMapping)) {
+  // The nodes of merge keys are mappings, or lists of them.
+  for (const source of [merge ?? []].flat()) {
     const inherited = mergedIn(source, merged, room) as object;
     for (const name in inherited) {
       if (--room.left < 0) return members;

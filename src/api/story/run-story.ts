@@ -201,9 +201,9 @@ function playStep(sandbox: SandboxState, step: StoryStep): StepResult {
 function runStep(sandbox: SandboxState, step: StoryStep): StepResult {
   if (step.after !== undefined) advanceClock(sandbox, step.after);
   if (step.request !== undefined) {
-    const { request, shown } = storyRequest(sandbox, step.request);
-    let response = sendRequest(sandbox, request);
-    for (let count = 1; count < shown.times; count += 1) response = sendRequest(sandbox, request);
+    const { received, shown } = storyRequest(sandbox, step.request);
+    let response = sendRequest(sandbox, received);
+    for (let count = 1; count < shown.times; count += 1) response = sendRequest(sandbox, received);
     const differences = step.expect === undefined ? [] : responseDifferences(step.expect, response);
     return { request: shown, response, differences };
   }
@@ -219,9 +219,10 @@ function runStep(sandbox: SandboxState, step: StoryStep): StepResult {
 function storyRequest(
   sandbox: SandboxState,
   { key = defaultKeyRef(sandbox.scenario) ?? "none", method = "GET", repeat = 1, ...given }: StepRequest,
-): { readonly request: StoryRequest; readonly shown: SentRequest } {
+): { readonly received: Received; readonly shown: SentRequest } {
   const secret = secretFor(sandbox, key);
-  const { path = mePath } = given;
+  const { path: target = mePath } = given;
+  const [path = "/", query] = target.split(/\?(.*)/s);
   const isText = typeof given.body === "string";
   const body = isText ? String(given.body) : JSON.stringify(given.body);
   // Like a client that sets no type: a text is sent as text, no matter its content.
@@ -230,15 +231,16 @@ function storyRequest(
   for (const [name, value] of Object.entries(given.headers ?? {})) headers[name.toLowerCase()] = value;
   const shownHeaders = Object.entries(headers).map(([name, value]) => [name, redactKeys(value)]);
   return {
-    request: {
+    received: {
       method,
       path,
-      body,
-      headers: secret === undefined ? headers : { ...headers, "x-api-key": secret },
+      query: query === undefined ? "" : `?${query}`,
+      headers: Object.entries({ ...headers, ...(secret !== undefined && { "x-api-key": secret }) }).flat(),
+      traits: body === undefined || body === "" ? [] : ["body"],
     },
     shown: {
       method,
-      path: redactKeys(path),
+      path: redactKeys(target),
       body: body === undefined ? null : redactKeys(body),
       key,
       headers: Object.fromEntries(shownHeaders),
@@ -250,28 +252,17 @@ function storyRequest(
 /** Sends a request that is no step, with the key of a ref, of which the sandbox may have only the hash. Throws `unknown_ref`. */
 export function sendByRef(sandbox: SandboxState, given: ControlBody<"sending">): StoryResponse {
   try {
-    return sendRequest(sandbox, storyRequest(sandbox, given).request);
+    return sendRequest(sandbox, storyRequest(sandbox, given).received);
   } catch (error) {
     if (!(error instanceof SandboxError) || error.code !== "secret_not_kept") throw error;
     // The hash of a key that was created at run time is all that the API compares.
-    const { request } = storyRequest(sandbox, { ...given, key: "unknown" });
-    return sendRequest(sandbox, { ...request, keyHash: sandbox.registry.key(given.key).key.sha256 });
+    const { received } = storyRequest(sandbox, { ...given, key: "unknown" });
+    return sendRequest(sandbox, received, sandbox.registry.key(given.key).key.sha256);
   }
 }
 
 /** Sends a request of a story to the sandbox's API: in the journal, but not in the report, because no client sent it. */
-function sendRequest(
-  sandbox: SandboxState,
-  { method, path: target, headers, body, keyHash }: StoryRequest,
-): StoryResponse {
-  const [path = "/", query] = target.split(/\?(.*)/s);
-  const received: Received = {
-    method,
-    path,
-    query: query === undefined ? "" : `?${query}`,
-    headers: Object.entries(headers).flat(),
-    traits: body === undefined || body === "" ? [] : ["body"],
-  };
+function sendRequest(sandbox: SandboxState, received: Received, keyHash?: string): StoryResponse {
   const request = { ...receivedRequest(received), keyHash, fromStory: true };
   const { response, outcome, fault, delivery } = handle(sandbox, request);
   return { ...sentResponse(response, delivery), outcome, fault };
@@ -296,12 +287,6 @@ function joinedHeaders(flat: FlatHeaders): Record<string, string> {
     headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
   }
   return headers;
-}
-
-interface StoryRequest extends Pick<SentRequest, "method" | "path" | "headers"> {
-  readonly body: string | undefined;
-  /** The SHA-256 of the key that the header `x-api-key` stands for. Default: the hash of the header. */
-  readonly keyHash?: string;
 }
 
 /** A request of a story, or of the control plane. */

@@ -52,7 +52,7 @@ function actionOf<Input, Result>(
   return (sandbox, input, by = {}) => {
     if (actionRow(name).isForAdministrators) requireAdministrator(by);
     const result = run(sandbox, input, by.dueAt ?? sandbox.clock.now(), by);
-    if (by.isScripted !== true) replaceState(sandbox, { changed: true });
+    if (by.isScripted !== true) sandbox.changed = true;
     return result;
   };
 }
@@ -61,7 +61,7 @@ function actionOf<Input, Result>(
 function clockChange<Input>(run: (sandbox: SandboxState, input: Input) => ClockView) {
   return (sandbox: SandboxState, input: Input): ClockView => {
     const clock = run(sandbox, input);
-    replaceState(sandbox, { changed: true });
+    sandbox.changed = true;
     return clock;
   };
 }
