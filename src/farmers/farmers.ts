@@ -2,7 +2,7 @@ import { type FarmerLocale, farmerLocales } from "../rules/farmer-locales.js";
 import { hexOf, mix32, pick, type RandomStream, randomStream } from "../rules/seed.js";
 import { day } from "../rules/time.js";
 import type { Farmer, LivestockType, Parcel, Position } from "../sandbox/population/farmer-shape.js";
-import type { FarmerSettings, MadeFarmers } from "../sandbox/population/farmers.js";
+import type { FarmerMaker } from "../sandbox/population/farmers.js";
 import { between, chance, direction, logNormal, normal, rounded, unit, wholeBetween } from "./exact-math.js";
 import {
   type CropName,
@@ -151,7 +151,7 @@ export function farmerAt(source: FarmerSource, index: number): Farmer {
   };
 }
 
-export function makeFarmers({ seed, start, locale }: FarmerSettings): MadeFarmers {
+export const makeFarmers: FarmerMaker = ({ seed, start, locale }) => {
   const locales = locale === undefined ? undefined : resolveLocale(locale);
   const source: FarmerSource = { seed, start, ...(locales !== undefined && { locales }) };
   return {
@@ -159,7 +159,7 @@ export function makeFarmers({ seed, start, locale }: FarmerSettings): MadeFarmer
     idOf: (index: number) => farmerId(seed, index, locales),
     indexOf: (id: string) => indexOfFarmer(source, id),
   };
-}
+};
 
 type ColumnValue = string | number | boolean | null;
 

@@ -2,7 +2,7 @@
 export const adviceLevels = ["note", "warning", "error"] as const;
 export type AdviceLevel = (typeof adviceLevels)[number];
 
-interface Advice {
+export interface Advice {
   readonly id: string;
   readonly level: AdviceLevel;
   readonly rule: string;

@@ -23,9 +23,8 @@ const reasons = {
   files: "the files that flags name",
   "run-command": "starts the user's command",
   "run-folder": "where the processes of the user append their requests",
-  thresholds: "what a report must reach",
   report: "counts and advice",
-  "report-layout": "what every format of a report shows",
+  "report-layout": "what every format of a report shows, and what it must reach",
   render: "the report as text",
   "users-package": "tells which package of the user is missing",
 };
@@ -115,7 +114,6 @@ test.each<[string, readonly Chunk[], () => Promise<string[]> | string[]]>([
       "report-layout",
       "run-command",
       "run-folder",
-      "thresholds",
     ],
     () => startedWith("exec", "--", "true"),
   ],

@@ -53,7 +53,3 @@ export function didYouMean(name: string, candidates: Iterable<string>): string {
   const meant = nearest(name, candidates);
   return meant === undefined ? "" : ` Did you mean ${JSON.stringify(meant)}?`;
 }
-
-export interface KnownRefs extends Pick<ReadonlyMap<string, unknown>, "has" | "size"> {
-  readonly keys: () => Iterable<string>;
-}

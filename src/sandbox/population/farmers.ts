@@ -6,13 +6,13 @@ import type { Farmer } from "./farmer-shape.js";
 export const defaultFarmerPage = 20;
 
 /** The start of a farmer's dates, and which locale or language; default: all locales. */
-export interface FarmerSettings {
+interface FarmerSettings {
   readonly seed: number;
   readonly start: number;
   readonly locale: string | undefined;
 }
 
-export interface MadeFarmers {
+interface MadeFarmers {
   readonly at: (index: number) => Farmer;
   readonly idOf: (index: number) => string;
   readonly indexOf: (id: string) => number | undefined;

@@ -3,7 +3,7 @@ import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
 import { maximumProblems } from "../../rules/schema/check.js";
 import type { Problem, Spelling } from "../../rules/schema/messages.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
-import { type KnownRefs, nearest, quote } from "../../rules/schema/words.js";
+import { nearest, quote } from "../../rules/schema/words.js";
 import { parseTime, parseWhen } from "../../rules/time.js";
 import { isReserved } from "../format/fields.js";
 import {
@@ -32,6 +32,10 @@ export interface Facts {
   readonly spelling: Spelling;
   /** Of the paths that contradict each other, the first that was written last: by the scenario itself, before those that it extends. */
   readonly latest: (...paths: readonly [FieldPath, ...FieldPath[]]) => FieldPath;
+}
+
+interface KnownRefs extends Pick<ReadonlyMap<string, unknown>, "has" | "size"> {
+  readonly keys: () => Iterable<string>;
 }
 
 type RefKind = "key" | "organization";
