@@ -99,8 +99,13 @@ export function withNameSuffix(profiled: Profiled, organization: Organization): 
   return suffix === "" ? organization : { ...organization, name: organization.name + suffix };
 }
 
+export function withoutNameSuffix(profiled: Profiled, organization: Organization): Organization {
+  const { name } = organization;
+  return { ...organization, name: name.slice(0, name.length - nameSuffixOf(profiled).length) };
+}
+
 /** Returns the profile's suffix for the names of organizations; empty in most profiles. */
-export function nameSuffixOf(profiled: Profiled): string {
+function nameSuffixOf(profiled: Profiled): string {
   return profileOf(profiled) === "varied" ? chosen(profiled, "organization.name_ending", nameSuffixes) : "";
 }
 

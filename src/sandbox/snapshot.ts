@@ -7,7 +7,6 @@ import {
   lastClockInstant,
 } from "../rules/api-key.js";
 import type { RejectionCode } from "../rules/errors.js";
-import type { Organization } from "../rules/organization.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import { isoOf } from "../rules/time.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../scenario/population.js";
@@ -15,7 +14,7 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import { describeFaults } from "./faults.js";
 import type { Counts } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
-import { nameSuffixOf, withoutGrantedScopes } from "./profile.js";
+import { withoutGrantedScopes, withoutNameSuffix } from "./profile.js";
 import type { KeyEntry } from "./registry.js";
 import { numberInSeries } from "./request-ids.js";
 import { type Platform, replaceState, type SandboxState } from "./sandbox.js";
@@ -139,10 +138,10 @@ export function snapshotSandbox(sandbox: SandboxState, now = sandbox.clock.now()
     string,
     Required<ScenarioOrganization> & { keys: Record<string, ScenarioKey> }
   > = {};
-  for (const { organization } of registry.organizations.values()) {
-    const { ref, id } = organization;
-    const name = organization.name.slice(0, organization.name.length - nameSuffixOf(sandbox).length);
-    organizations[ref] = { name, id, ...writeMembers(organization), keys: {} };
+  for (const entry of registry.organizations.values()) {
+    const { ref, id, name, type, status, ...access } = withoutNameSuffix(sandbox, entry.organization);
+    const { sandboxAccess: sandbox_access, liveAccess: live_access } = access;
+    organizations[ref] = { name, id, type, status, sandbox_access, live_access, keys: {} };
   }
   for (const entry of registry.keys.values()) {
     const { ref, organization } = entry.key;
@@ -211,9 +210,4 @@ function writtenEnds(key: KeyEnds, now: number): EndsInScenario {
   });
   const named = Object.entries(keyEnds).map(([end, name]) => [name, times[end as keyof KeyEnds]]); // its own names
   return Object.fromEntries(named) as EndsInScenario; // one for each
-}
-
-/** The members as a scenario has them. */
-function writeMembers({ type, status, sandboxAccess, liveAccess }: Organization) {
-  return { type, status, sandbox_access: sandboxAccess, live_access: liveAccess };
 }

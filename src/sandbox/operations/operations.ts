@@ -10,10 +10,11 @@ import type { ControlBody } from "../../scenario/format/inputs.js";
 import { activateFaults, type Fault } from "../faults.js";
 import {
   assumptionsIn,
-  nameSuffixOf,
   profileOf,
   withGrantedScopes,
+  withNameSuffix,
   withoutGrantedScopes,
+  withoutNameSuffix,
 } from "../profile.js";
 import { replaceState, type SandboxState } from "../sandbox.js";
 import {
@@ -199,11 +200,8 @@ function changeAssumptions(
 // The profile `varied` adds parts to records. They appear and disappear with the profile.
 function varyRecords(sandbox: SandboxState, next: SandboxState): void {
   const { organizations, keys } = sandbox.registry;
-  const [old, suffix] = [nameSuffixOf(sandbox), nameSuffixOf(next)];
-  for (const entry of organizations.values()) {
-    const { name } = entry.organization;
-    entry.organization = { ...entry.organization, name: name.slice(0, name.length - old.length) + suffix };
-  }
+  for (const entry of organizations.values())
+    entry.organization = withNameSuffix(next, withoutNameSuffix(sandbox, entry.organization));
   if (profileOf(sandbox) !== "varied" && profileOf(next) !== "varied") return;
   for (const entry of keys.values()) {
     const scopes = withGrantedScopes(next, withoutGrantedScopes(sandbox, entry.key.scopes));
