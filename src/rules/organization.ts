@@ -1,39 +1,36 @@
 import * as s from "./schema/shape.js";
 
-/** What an administrator may change of an organization. */
-interface Access {
+const accessFields = {
   /** Whether the organization as a whole may use the API (R18). */
-  readonly status: "active" | "inactive";
+  status: s.choice(["active", "inactive"]),
   /** Whether test keys can be created (R30). */
-  readonly sandboxAccess: boolean;
+  sandboxAccess: s.flag(),
   /** Whether live keys can be created (R31), and work (R19). */
-  readonly liveAccess: "not_approved" | "approved" | "suspended";
-}
+  liveAccess: s.choice(["not_approved", "approved", "suspended"]),
+};
+const accessShape = s.mapping(accessFields);
+/** What an administrator may change of an organization. */
+type Access = s.ValueOf<typeof accessShape>;
+
+/** The members in a view, besides its ref, id and name. */
+export const organizationViewFields = { type: s.choice(["bank", "insurer"]), ...accessFields };
 
 /** A relying party. Records never change in place: an update is a new record with the same ref. */
 export interface Organization extends Access {
   readonly ref: string;
   readonly id: string;
   readonly name: string;
-  readonly type: "bank" | "insurer";
+  readonly type: s.ValueOf<typeof organizationViewFields.type>;
 }
 
 /** A change to an organization. */
 export interface OrganizationUpdate extends Partial<Access> {}
 
-/** The members in a view, besides its ref, id and name. */
-export const organizationViewFields = {
-  type: s.choice(["bank", "insurer"]),
-  status: s.choice(["active", "inactive"]),
-  sandboxAccess: s.flag(),
-  liveAccess: s.choice(["not_approved", "approved", "suspended"]),
-};
-
 /** The body of a change, and its part of a step: scenarios, bodies and JSON spell names in snake_case. */
 export const organizationChange = s.mapping({
-  status: s.optional(organizationViewFields.status),
-  sandbox_access: s.optional(organizationViewFields.sandboxAccess),
-  live_access: s.optional(organizationViewFields.liveAccess),
+  status: s.optional(accessFields.status),
+  sandbox_access: s.optional(accessFields.sandboxAccess),
+  live_access: s.optional(accessFields.liveAccess),
 });
 
 type WrittenAccess = s.ValueOf<typeof organizationChange>;

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import type { Fault, Scenario } from "../../src/index.js";
+import type { FaultOutcomeId } from "../../src/rules/fault-effects.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import { startFrozen } from "../support/doors.js";
@@ -130,7 +131,7 @@ test("a probability is met about so often; 0 is never and 1 is always", () => {
   }
 });
 
-const drastic: readonly (readonly [Fault["then"], string, number, string | null])[] = [
+const drastic: readonly (readonly [Fault["then"], FaultOutcomeId, number, string | null])[] = [
   [{ latency: "1s" }, "fault.latency", 200, null],
   [{ slow: 100 }, "fault.slow", 200, null],
   [{ status: 503, slow: 10 }, "fault.status", 503, "service_unavailable"],

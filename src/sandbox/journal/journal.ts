@@ -1,4 +1,5 @@
-import type { RequestSource } from "../../rules/request.js";
+import type { ValueOf } from "../../rules/schema/shape.js";
+import type { requestQuery } from "../../scenario/format/inputs.js";
 import { type Exchange, senderOf, sourceOf } from "./exchange.js";
 
 export interface RequestEvent {
@@ -9,22 +10,10 @@ export interface RequestEvent {
 /** Receives events. An error is thrown to the caller after all listeners ran; the event has already happened. */
 type Listener<Event> = (event: Event | RequestEvent) => void;
 
-export interface RequestFilter {
-  /** The outcome of the response, or of the fault that affected the request. */
-  readonly outcome?: string | undefined;
-  /** A ref; `none`, `malformed` or `unknown` for requests without a key of the sandbox. */
-  readonly key?: string | undefined;
-}
+/** A query of the control plane and the library: `descriptions.json` explains its fields. */
+type JournalQuery = ValueOf<typeof requestQuery>;
 
-interface JournalQuery extends RequestFilter {
-  readonly limit?: number | undefined;
-  /** Whether to include probes of any web server. Default: false. */
-  readonly probes?: boolean | undefined;
-  /** Who sent them: clients, or the story and `POST /send`. Default: both. */
-  readonly source?: RequestSource | undefined;
-  /** Whether to include requests that a fault hit and that their client sent again. Default: true. */
-  readonly faults?: boolean | undefined;
-}
+export type RequestFilter = Pick<JournalQuery, "outcome" | "key">;
 
 const maxKept = 1000;
 
