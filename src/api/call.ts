@@ -14,7 +14,6 @@ export interface ApiCall extends ObservedCall {
   readonly route: ApiRoute | undefined;
   readonly endpoint: Endpoint | undefined;
   readonly started: number;
-  readonly number: number;
   /** The request id, even if the response does not have it. */
   readonly id: string;
   readonly assumptions: Assumptions;

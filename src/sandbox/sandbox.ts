@@ -108,7 +108,7 @@ export interface ConditionedRun {
   /** Returns the fault of the run that hits a request. */
   readonly fireFault: (
     sandbox: SandboxState,
-    call: ObservedCall & { readonly number: number },
+    call: ObservedCall,
     facts: FaultFacts,
   ) => FiredFault | undefined;
   /** Whether its responses hide what was wrong with a request. */

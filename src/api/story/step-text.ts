@@ -1,7 +1,13 @@
 import { actionIn } from "../../rules/actions.js";
 import { defaultOverlap } from "../../rules/api-key.js";
 import { minute } from "../../rules/time.js";
-import { keyRefsOf, type Performed, type StepAction, type StoryStep } from "../../sandbox/steps.js";
+import {
+  keyRefsOf,
+  type Performed,
+  type SentRequest,
+  type StepAction,
+  type StoryStep,
+} from "../../sandbox/steps.js";
 
 /** `30 minutes pass: it is 09:30 on 2 March 2026.` */
 export function clockSentence(duration: string, now: string): string {
@@ -108,18 +114,18 @@ function effectsOf(faults: NonNullable<StepAction["faults"]>): string {
   return effects.join(", ");
 }
 
-/** Summarizes a step, whether or not it has run: `request with retiring`, `advance 30m`. */
-export function stepIntent(step: StoryStep): string {
+/** Summarizes a step, whether or not it has sent its request: `request with retiring`, `advance 30m`. */
+export function stepIntent(step: StoryStep, sent: SentRequest | null = null): string {
   const { request, advance } = step;
   if (advance !== undefined) return `advance ${advance}`;
   if (request === undefined) return actionIntent(step);
   const { method = "", path = "", key, repeat: times = 1 } = request;
-  return requestIntent({ method, path, key, times });
+  return requestIntent(sent ?? { method, path, key, times });
 }
 
 type Intended = Record<"method" | "path", string> & { times: number; key: string | undefined };
 
-export function requestIntent({ method, path, key, times }: Intended): string {
+function requestIntent({ method, path, key, times }: Intended): string {
   const start = `${method} ${path}`.trim() || "request";
   const repeated = times === 1 ? "" : `, ${times} times`;
   return `${start}${key === undefined ? "" : ` ${withKey[key] ?? `with ${key}`}`}${repeated}`;

@@ -18,8 +18,6 @@ interface ResponseKind {
   readonly isContext: boolean;
 }
 
-type VariedCall = ObservedCall & { readonly number: number };
-
 export type Selector = (row: VariationRow) => Selected;
 
 /** In a sandbox, each row has one variant for all responses, as one service has: eight seeds in a row show them all. */
@@ -44,7 +42,7 @@ export interface Variation {
 /** The variation of responses of this kind. It never depends on the request, or on why its key is rejected (R14). */
 export function variationOf(
   sandbox: SandboxState,
-  call: VariedCall,
+  call: ObservedCall,
   kind: ResponseKind,
   select: Selector = selector(sandbox.seed),
 ): Variation {

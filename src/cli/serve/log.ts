@@ -1,5 +1,5 @@
 import { errorCodeOf } from "../../api/story/run-story.js";
-import { actionIntent, requestIntent, stepIntent } from "../../api/story/step-text.js";
+import { actionIntent, stepIntent } from "../../api/story/step-text.js";
 import type { Logger } from "../../node/logger.js";
 import { pluralize } from "../../report/plain-text.js";
 import { adviceOf } from "../../rules/advice.js";
@@ -122,10 +122,12 @@ export function requestLogLine(exchange: Exchange, palette: Palette, verbose = f
 
 /** Describes a step of the story on one line: the action and its result. Narration is shortened. */
 export function stepLine(result: PlayedStep, palette: Palette): string {
-  const { say, step, failure, performed, response, now } = result;
+  const { say, step, failure, performed, request, response, now } = result;
   if (say !== null) return palette.dim(onOneLine(say));
-  if (failure !== null) return `${intentionOf(result)} → ${palette.red(failure.code)}`;
-  if (response !== null) return `${intentionOf(result)} → ${responseLine(response, palette)}`;
+  // A step may leave out the method and path of its request.
+  const intent = escapeControls(stepIntent(step, request));
+  if (failure !== null) return `${intent} → ${palette.red(failure.code)}`;
+  if (response !== null) return `${intent} → ${responseLine(response, palette)}`;
   if (step.advance !== undefined) return `advance ${step.advance} → ${shortTime(now)}`;
   return actionLine({ step, performed });
 }
@@ -147,11 +149,6 @@ function stepLogLine({ type, result }: StepEvent, palette: Palette): string {
     palette.red(escapeControls(`unexpected: ${at}: expected ${expected}, found ${found}`)),
   );
   return [palette.dim(`${at.slice(0, 19)}Z`), palette.magenta(whose), text, ...unexpected].join("  ");
-}
-
-// A step may leave out the method and path of its request.
-function intentionOf({ step, request }: PlayedStep): string {
-  return escapeControls(request === null ? stepIntent(step) : requestIntent(request));
 }
 
 function responseLine(response: StoryResponse, palette: Palette): string {

@@ -20,6 +20,8 @@ const pagesCapacity = 100;
 
 /** The parts of a call that show something about its client, and that the journal must not keep. */
 export interface ObservedCall {
+  /** The number of the request in its series of ids. */
+  readonly number: number;
   readonly request: ApiRequest;
   /** `undefined` if the API does not have the path. */
   readonly route: object | undefined;
