@@ -142,7 +142,7 @@ export function successResponse(
       : rateLimitHeaders(form, readLimits(call.entry, sandbox, call.now));
   const response = responseOf(endpoint.status, success, ["X-Request-Id", call.id, ...limits]);
   if (call.variation === undefined || success.text === "") return response;
-  return vary(response, call.variation, { isContext: endpoint.responsesContext === true });
+  return vary(response, call.variation, endpoint.responsesContext);
 }
 
 interface Rejection {

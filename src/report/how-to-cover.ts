@@ -31,7 +31,7 @@ const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-day"];
 /** Shows how to cover an outcome: now, after a reset, or with a bundled scenario. Under `exec`, the sandbox has already stopped. */
 export function howToCover(
   sandbox: SandboxState,
-  { curlOptions = "", underExec = false }: { curlOptions?: string; underExec?: boolean } = {},
+  { curlOptions, underExec }: { curlOptions: string; underExec: boolean },
 ): (outcome: OutcomeId) => HowToCover | null {
   let running: Reproductions | undefined;
   const reproductionIn = (name: ScenarioName | undefined, outcome: OutcomeId) => {

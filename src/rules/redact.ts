@@ -89,9 +89,9 @@ function hexDigit(code: number): number {
 
 const anyKey = /(legacysvc|svc)(_|%5f)(test|live)(_|%5f)[\w%~.-]+/gi;
 
-/** Shortens each key in a text to its prefix and `end`, in any case and with encoded underscores (R46). */
-export function redactKeys(text: string, end = "…"): string {
-  return text.replace(anyKey, (_found, product, a, environment, b) => product + a + environment + b + end);
+/** Shortens each key in a text to its prefix, in any case and with encoded underscores (R46). */
+export function redactKeys(text: string): string {
+  return text.replace(anyKey, (_found, product, a, environment, b) => `${product}${a}${environment}${b}…`);
 }
 
 /** Plain data with every text and member name redacted, except for the values of kept members. */
@@ -111,13 +111,10 @@ export function redactValue<Value>(
 }
 
 /** A text without keys, even if they are encoded repeatedly, and truncated after the prefix of a key in hex or Base64 (R46). */
-export function redactEncoded(text: string, end = "…"): string {
+export function redactEncoded(text: string): string {
   // Only a text with a hidden key is shown decoded; any other is unchanged.
   if (!containsKey(text)) return text;
-  return encodedPrefixes.reduce(
-    (shown, prefix) => cutBehind(shown, prefix, end),
-    redactKeys(decodePrintable(text), end),
-  );
+  return encodedPrefixes.reduce(cutBehind, redactKeys(decodePrintable(text)));
 }
 
 // The prefixes in each encoding, independent of the text around them. A legacy prefix ends with `svc_test_`.
@@ -161,8 +158,8 @@ function isBase64(code: number): boolean {
 }
 
 // To the end: an encoded text may be split into lines or pieces.
-function cutBehind(text: string, prefix: string, mark: string): string {
+function cutBehind(text: string, prefix: string): string {
   const at = text.indexOf(prefix);
   const end = at + prefix.length;
-  return at === -1 || end === text.length ? text : text.slice(0, end) + mark;
+  return at === -1 || end === text.length ? text : `${text.slice(0, end)}…`;
 }

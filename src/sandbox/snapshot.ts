@@ -126,8 +126,9 @@ function restoreClients({ behavior, registry }: SandboxState, clients: SavedSand
 }
 
 /** A sandbox that starts from it behaves the same. It has hashes of run-time keys (R35), and no story. */
-export function snapshotSandbox(sandbox: SandboxState, now = sandbox.clock.now()): Scenario {
+export function snapshotSandbox(sandbox: SandboxState): Scenario {
   const { clock, registry } = sandbox;
+  const now = clock.now();
   // A story starts with its own scenario; the timeline contains only the remaining steps.
   const { story: _story, timeline: _timeline, ...scenario } = sandbox.scenario;
   const timeline = remainingSteps(sandbox.timeline);

@@ -105,7 +105,7 @@ export function unvariedAssumptions(sandbox: SandboxState): (keyof Assumptions)[
 export function vary(
   { status, headers, body }: ApiResponse,
   { selected }: Variation,
-  { isContext = false }: { readonly isContext?: boolean } = {},
+  isContext = false,
 ): ApiResponse {
   const draft: Draft = { status, body: JSON.parse(body), text: "", headers: headerPairs(headers) };
   for (const { row, variant, random } of selected)

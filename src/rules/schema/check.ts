@@ -30,11 +30,7 @@ export function shapeProblems(
 }
 
 /** A copy of a value of this shape; throws `validation_failed` with each mistake in `details.fields`. */
-export function checkValue<Of extends Shape>(
-  shape: Of,
-  value: unknown,
-  failure = "The body is not valid",
-): ValueOf<Of> {
+export function checkValue<Of extends Shape>(shape: Of, value: unknown, failure: string): ValueOf<Of> {
   const problems = shapeProblems(shape, value);
   if (problems.length > 0) throw validationError(failure, problems);
   // A copy, because the caller may change the original, which may be a proxy.

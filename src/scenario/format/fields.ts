@@ -152,7 +152,7 @@ export function refOfName(name: string): string {
 export function freeRefIn(
   isTaken: (ref: string) => boolean,
   ref: string,
-  numbers = new Map<string, number>(),
+  numbers: Map<string, number>,
 ): string {
   let number = numbers.get(ref) ?? 1;
   const numbered = () => {
