@@ -69,7 +69,7 @@ async function bundledScenarios(): Promise<Record<string, Scenario>> {
 function bundledModule(scenarios: Record<string, Scenario>): string {
   const keyRefs = mapValues(scenarios, ({ organizations = {}, timeline = [] }) => [
     ...Object.values(organizations).flatMap(({ keys = {} }) => Object.keys(keys)),
-    ...timeline.flatMap((step) => refsIn(step).made ?? []),
+    ...timeline.flatMap((step) => refsIn(step).newKey ?? []),
   ]);
   const organizationRefs = mapValues(scenarios, ({ organizations = {} }) => Object.keys(organizations));
   return [

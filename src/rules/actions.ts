@@ -8,7 +8,7 @@ interface ActionRow {
   readonly key?: string;
   readonly organization?: string;
   /** The field with the ref of a key that it creates. */
-  readonly makes?: string;
+  readonly newKey?: string;
 }
 
 /** The actions of timelines and stories: by an administrator, the network or the service. */
@@ -16,12 +16,12 @@ export const actions = {
   create_key: {
     isForAdministrators: true,
     organization: "organization",
-    makes: "ref",
+    newKey: "ref",
   },
   rotate: {
     isForAdministrators: true,
     key: "key",
-    makes: "as",
+    newKey: "as",
     done: "rotated",
   },
   revoke: {
@@ -55,9 +55,15 @@ export function refsIn(action: Partial<Record<ActionName, unknown>>) {
   const name = actionIn(action);
   if (name === undefined) return {};
   const fieldsOfAction = action[name] as Readonly<Record<string, string | undefined>>;
-  const { key, organization, makes } = actionRow(name);
+  const { key, organization, newKey } = actionRow(name);
   const at = (field: string | undefined) => (field === undefined ? undefined : fieldsOfAction[field]);
-  return { name, key: at(key), organization: at(organization), made: at(makes), makes };
+  return {
+    name,
+    key: at(key),
+    organization: at(organization),
+    newKey: at(newKey),
+    createsKey: newKey !== undefined,
+  };
 }
 
 export const stepKinds = ["say", "request", "advance", ...actionNames] as const;

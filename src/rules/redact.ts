@@ -40,12 +40,12 @@ function isRedacted(code: number): boolean {
   return isKeyCharacter(code) || "%~.".includes(String.fromCharCode(code));
 }
 
-function findPrefixed(text: string, prefix: string, found: string[]): void {
+function findPrefixed(text: string, prefix: string, keys: string[]): void {
   let end = 0;
   for (let at = text.indexOf(prefix); at !== -1; at = text.indexOf(prefix, end)) {
     end = at + prefix.length;
     while (isKeyCharacter(text.charCodeAt(end))) end += 1;
-    if (end > at + prefix.length) found.push(text.slice(at, end));
+    if (end > at + prefix.length) keys.push(text.slice(at, end));
   }
 }
 
@@ -64,9 +64,9 @@ export function decodePrintable(text: string): string {
 
 const letterU = "u".charCodeAt(0);
 
-function decodeOnce(given: string): string {
+function decodeOnce(encoded: string): string {
   // JSON in JSON has two backslashes.
-  const text = given.replaceAll("\\\\u00", "\\u00").replaceAll("\\u00", "%u00");
+  const text = encoded.replaceAll("\\\\u00", "\\u00").replaceAll("\\u00", "%u00");
   let decoded = "";
   let from = 0;
   for (let at = text.indexOf("%"); at !== -1; at = text.indexOf("%", at + 1)) {
@@ -91,7 +91,7 @@ const anyKey = /(legacysvc|svc)(_|%5f)(test|live)(_|%5f)[\w%~.-]+/gi;
 
 /** Shortens each key in a text to its prefix, in any case and with encoded underscores (R46). */
 export function redactKeys(text: string): string {
-  return text.replace(anyKey, (_found, product, a, environment, b) => `${product}${a}${environment}${b}…`);
+  return text.replace(anyKey, (_key, product, a, environment, b) => `${product}${a}${environment}${b}…`);
 }
 
 /** Plain data with every text and member name redacted, except for the values of kept members. */

@@ -91,8 +91,8 @@ export function parseWhen(text: string): When | undefined {
 }
 
 /** Epoch milliseconds of a time or a duration from `start`; a text must be checked. */
-export function timeFrom(start: number, given: When | string): number {
-  const when = typeof given === "string" ? (parseWhen(given) ?? { after: 0 }) : given;
+export function timeFrom(start: number, written: When | string): number {
+  const when = typeof written === "string" ? (parseWhen(written) ?? { after: 0 }) : written;
   return "at" in when ? when.at : start + when.after;
 }
 

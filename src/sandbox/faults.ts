@@ -64,7 +64,7 @@ function chanceOf(salt: number, requestNumber: number): number {
 }
 
 export interface ActiveFault {
-  readonly given: Fault;
+  readonly written: Fault;
   readonly when: FaultCondition;
   readonly effect: FaultEffect;
   readonly salts: { readonly chance: number; readonly latency: number; readonly tail: number };
@@ -79,14 +79,14 @@ export interface FiredFault {
 }
 
 export function activateFaults(faults: readonly Fault[], seed: number, start: number): ActiveFault[] {
-  return faults.map((given, index) => {
+  return faults.map((written, index) => {
     const random = randomStream(seed, "fault", String(index));
     return {
-      given,
-      when: conditionOf(given.when ?? {}, start),
-      effect: effectOf(given.then),
+      written,
+      when: conditionOf(written.when ?? {}, start),
+      effect: effectOf(written.then),
       salts: { chance: random(), latency: random(), tail: random() },
-      matched: given.requests_matched ?? 0,
+      matched: written.requests_matched ?? 0,
     };
   });
 }
@@ -116,7 +116,7 @@ export function fireFault(
 /** Copies the active faults as scenarios write them, with absolute times. */
 export function describeFaults(active: readonly ActiveFault[]): Fault[] {
   return active.map((fault) => {
-    const { when, then, requests_matched: _, ...rest } = structuredClone(fault.given);
+    const { when, then, requests_matched: _, ...rest } = structuredClone(fault.written);
     const { after, until } = fault.when;
     return {
       ...rest,
@@ -180,7 +180,7 @@ function delayOf(latency: NonNullable<Fault["then"]["latency"]>): NonNullable<Fa
 }
 
 // A header has whole seconds.
-function retryAfterOf(given: NonNullable<Fault["then"]["retry_after"]>) {
-  const asDate = typeof given !== "string";
-  return { seconds: Math.ceil((parseDuration(asDate ? given.date : given) ?? 0) / 1000), asDate };
+function retryAfterOf(wait: NonNullable<Fault["then"]["retry_after"]>) {
+  const asDate = typeof wait !== "string";
+  return { seconds: Math.ceil((parseDuration(asDate ? wait.date : wait) ?? 0) / 1000), asDate };
 }

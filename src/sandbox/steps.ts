@@ -158,11 +158,10 @@ export function keyRefsOf(
   action: StepAction,
   { key, replacement }: Partial<Performed> = {},
 ): { readonly key: string | null; readonly replacement: string | null } {
-  const { key: given, made } = refsIn(action);
-  const replaced = given === undefined ? undefined : made;
+  const { key: changed, newKey } = refsIn(action);
   return {
-    key: key?.ref ?? given ?? made ?? null,
-    replacement: replacement?.ref ?? replaced ?? null,
+    key: key?.ref ?? changed ?? newKey ?? null,
+    replacement: replacement?.ref ?? (changed && newKey) ?? null,
   };
 }
 

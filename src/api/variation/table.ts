@@ -401,7 +401,7 @@ function spaced(body: Body): string {
 }
 
 /** In JSON, only characters in strings have two spellings, so the whole text can change. */
-function respell(which: RegExp, spell: (found: string) => string): Edit {
+function respell(which: RegExp, spell: (characters: string) => string): Edit {
   return (draft) => {
     draft.text = draft.text.replace(which, spell);
   };
@@ -414,8 +414,8 @@ function padded(length: number): Edit {
   };
 }
 
-function unicodeEscapes(found: string): string {
-  return found
+function unicodeEscapes(characters: string): string {
+  return characters
     .split("")
     .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
     .join("");

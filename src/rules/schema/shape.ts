@@ -138,7 +138,7 @@ export const instant = (): TextKind & Traits<string> => text({ format: "date-tim
 export const uuid = (): TextKind & Traits<string> =>
   text({
     format: "uuid",
-    isAllowed: (given) => /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(given),
+    isAllowed: (id) => /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(id),
   });
 export const number = (of: Without<NumberKind, "isWhole"> = {}): Shape<number> => ({
   ...of,

@@ -34,7 +34,7 @@ const timelineIsInOrder: ScenarioRule = ({ scenario, fromStart, wrong }) => {
 const stepsFit: ScenarioRule = (facts) => {
   const { timeline = [], story = [], requests_responded: responded } = facts.scenario;
   const newRefs = new Set(
-    [...timeline, ...story].map(refsIn).flatMap(({ makes, made }) => (makes ? [made] : [])),
+    [...timeline, ...story].map(refsIn).flatMap(({ createsKey, newKey }) => (createsKey ? [newKey] : [])),
   );
   const keyExists: KeyExists = (ref, path) => {
     // A step may create a key without a ref; only a run shows its ref.

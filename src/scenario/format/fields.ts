@@ -35,7 +35,7 @@ export const time = () =>
     noun: "a time",
     code: "bad_time",
     pattern: timePattern,
-    isAllowed: (given) => parseTime(given) !== undefined,
+    isAllowed: (text) => parseTime(text) !== undefined,
     hint: timeHint,
   });
 
@@ -43,33 +43,33 @@ const durationText = (
   noun: string,
   example: string,
   pattern: RegExp,
-  isAllowed: (given: string) => boolean,
+  isAllowed: (text: string) => boolean,
   units?: string[],
 ) => {
-  const hint = (given: string) => durationHint(given, (one) => pattern.test(one) && isAllowed(one), units);
+  const hint = (text: string) => durationHint(text, (one) => pattern.test(one) && isAllowed(one), units);
   return s.text({ noun, example, code: "bad_time", pattern, isAllowed, hint });
 };
-const isPositive = (given: string) => (parseDuration(given) ?? 0) > 0;
+const isPositive = (text: string) => (parseDuration(text) ?? 0) > 0;
 const durations = "90s, 10m, 2h or 7d";
 
 export const duration = () =>
-  durationText("a duration", durations, durationPattern, (given) => parseDuration(given) !== undefined);
+  durationText("a duration", durations, durationPattern, (text) => parseDuration(text) !== undefined);
 /** Also in milliseconds: clients move the clock by the pause that their tests replace. */
 export const clockMove = () => {
   const pattern = new RegExp(`${durationPattern.source}|${waitPattern.source}`);
-  return durationText("a duration", durations, pattern, (given) => parseDuration(given) !== undefined);
+  return durationText("a duration", durations, pattern, (text) => parseDuration(text) !== undefined);
 };
 export const positiveDuration = () => durationText("a duration", durations, waitPattern, isPositive);
 
 export const durationOrNone = () => {
   const pattern = new RegExp(`^none$|${durationPattern.source}`);
-  const isAllowed = (given: string) => given === "none" || isPositive(given);
+  const isAllowed = (text: string) => text === "none" || isPositive(text);
   return durationText("a duration or none", "90d, 12h or none", pattern, isAllowed);
 };
 
 /** A duration of real time. For more than an hour, a fault can hang. */
 export const wait = () => {
-  const isAllowed = (given: string) => (parseDuration(given) ?? Number.POSITIVE_INFINITY) <= hour;
+  const isAllowed = (text: string) => (parseDuration(text) ?? Number.POSITIVE_INFINITY) <= hour;
   const noun = "a duration of at most an hour";
   return durationText(noun, "250ms, 2s or 1m", waitPattern, isAllowed, ["ms", "s"]);
 };
@@ -80,11 +80,11 @@ export const timeOrDuration = () =>
     example: "90m, -1d or 2026-03-02T09:00:00Z",
     code: "bad_time",
     pattern: new RegExp(`${timePattern.source}|${durationPattern.source}`),
-    isAllowed: (given) => parseWhen(given) !== undefined,
-    hint: (given) =>
-      /^\d{4}-\d{2}-|^\d{9}/.test(given)
-        ? timeHint(given)
-        : durationHint(given, (one) => durationPattern.test(one) && parseWhen(one) !== undefined),
+    isAllowed: (text) => parseWhen(text) !== undefined,
+    hint: (text) =>
+      /^\d{4}-\d{2}-|^\d{9}/.test(text)
+        ? timeHint(text)
+        : durationHint(text, (one) => durationPattern.test(one) && parseWhen(one) !== undefined),
   });
 
 export const maximumScopes = 100;
@@ -121,14 +121,14 @@ export function isRef(text: string): boolean {
   return text.length <= maximumRefLength && refPattern.test(text) && !forbiddenNames.has(text);
 }
 
-function refHint(given: string, others: Readonly<Record<string, unknown>> = {}): string {
+function refHint(name: string, others: Readonly<Record<string, unknown>> = {}): string {
   // A key is not shown in any spelling (R46).
-  if (redactKeys(given) !== given) return "write the ref of the key";
-  const plain = withoutAccents(given);
+  if (redactKeys(name) !== name) return "write the ref of the key";
+  const plain = withoutAccents(name);
   const proposal = refOfName(plain.replace(/([a-z0-9])([A-Z])/g, "$1-$2"));
   const isAscii = (text: string) => /^[\x20-\x7E]*$/.test(text);
   const isSure = isAscii(plain) && !Object.hasOwn(others, proposal);
-  const how = isAscii(given) ? "in kebab-case" : "with the letters a to z, digits and hyphens";
+  const how = isAscii(name) ? "in kebab-case" : "with the letters a to z, digits and hyphens";
   return `write it ${how}${isSure ? `: ${proposal}` : ""}`;
 }
 

@@ -51,7 +51,7 @@ const organization = s.mapping({
       noun: "a UUID in lower case",
       example: "3f0e8a52-6c1d-4b7e-9a04-5d2f8c7b1e60",
       pattern: uuidPattern,
-      hint: (given) => (uuidPattern.test(given.toLowerCase()) ? `write ${given.toLowerCase()}` : undefined),
+      hint: (text) => (uuidPattern.test(text.toLowerCase()) ? `write ${text.toLowerCase()}` : undefined),
     }),
   ),
   type: organizationViewFields.type,

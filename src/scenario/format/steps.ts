@@ -147,7 +147,7 @@ const method = s.text({
   noun: "a word in upper case",
   example: "GET",
   pattern: methods,
-  hint: (given) => (methods.test(given.toUpperCase()) ? `write ${given.toUpperCase()}` : undefined),
+  hint: (text) => (methods.test(text.toUpperCase()) ? `write ${text.toUpperCase()}` : undefined),
 });
 
 // As sent: visible ASCII, any other character encoded.
@@ -155,8 +155,8 @@ const requestPath = s.text({
   noun: "an encoded path",
   example: `${mePath}?name=value`,
   pattern: /^\/[!-~]{0,1000}$/,
-  hint(given) {
-    const target = given.replace(/^[A-Z]+ +/, "").replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, "");
+  hint(text) {
+    const target = text.replace(/^[A-Z]+ +/, "").replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, "");
     if (target.length > 200 || /[\uD800-\uDFFF]/u.test(target)) return undefined;
     const encoded = target.replace(/[^!-~]/gu, encodeURIComponent);
     return `a path starts with / and is encoded: ${encoded.startsWith("/") ? encoded : `/${encoded}`}`;
