@@ -110,6 +110,37 @@ function sharesOf(
   };
 }
 
+/**
+ * Suggests a method and path of the API for an unknown one; `undefined` if none of these endpoints is similar.
+ *
+ * @example
+ * suggestEndpoint("GET", "/v1/Relying-Party/me/", endpoints); // "GET /v1/relying-party/me"
+ */
+export function suggestEndpoint(
+  method: string,
+  path: string,
+  endpoints: readonly Endpoint[],
+): string | undefined {
+  const route = routeAt(endpoints, path) ?? routeAt(endpoints, nearestPath(path, endpoints) ?? "");
+  if (route === undefined) return undefined;
+  const methods = [...route.methods.keys()];
+  const suggestion = `${methods.includes(method) ? method : methods[0]} ${route.path}`;
+  // A scenario that started later has this endpoint.
+  return suggestion === `${method} ${path}` ? undefined : suggestion;
+}
+
+function nearestPath(path: string, endpoints: readonly Endpoint[]): string | undefined {
+  const paths = endpoints.map((endpoint) => endpoint.path);
+  const normalized = path.toLowerCase().replace(/\/+/g, "/").replace(/\/$/, "");
+  const nameOf = (one: string) => one.slice(one.lastIndexOf("/") + 1);
+  // The same endpoint under another parent, or with a suffix.
+  const related = (one: string) =>
+    nameOf(normalized) === nameOf(one) ||
+    normalized.startsWith(`${one}/`) ||
+    normalized.startsWith(`${one}.`);
+  return paths.find(related) ?? nearest(normalized, paths);
+}
+
 const maxExamples = 5;
 
 /** Merges the reports of one or more runs: an outcome is covered if any run has covered it. */
@@ -184,35 +215,4 @@ function mergeResends(resends: readonly ReportedResend[]): ReportedResend[] {
 
 function sum<Row>(rows: readonly Row[], numberOf: (row: Row) => number): number {
   return rows.reduce((total, row) => total + numberOf(row), 0);
-}
-
-/**
- * Suggests a method and path of the API for an unknown one; `undefined` if none of these endpoints is similar.
- *
- * @example
- * suggestEndpoint("GET", "/v1/Relying-Party/me/", endpoints); // "GET /v1/relying-party/me"
- */
-export function suggestEndpoint(
-  method: string,
-  path: string,
-  endpoints: readonly Endpoint[],
-): string | undefined {
-  const route = routeAt(endpoints, path) ?? routeAt(endpoints, nearestPath(path, endpoints) ?? "");
-  if (route === undefined) return undefined;
-  const methods = [...route.methods.keys()];
-  const suggestion = `${methods.includes(method) ? method : methods[0]} ${route.path}`;
-  // A scenario that started later has this endpoint.
-  return suggestion === `${method} ${path}` ? undefined : suggestion;
-}
-
-function nearestPath(path: string, endpoints: readonly Endpoint[]): string | undefined {
-  const paths = endpoints.map((endpoint) => endpoint.path);
-  const normalized = path.toLowerCase().replace(/\/+/g, "/").replace(/\/$/, "");
-  const nameOf = (one: string) => one.slice(one.lastIndexOf("/") + 1);
-  // The same endpoint under another parent, or with a suffix.
-  const related = (one: string) =>
-    nameOf(normalized) === nameOf(one) ||
-    normalized.startsWith(`${one}/`) ||
-    normalized.startsWith(`${one}.`);
-  return paths.find(related) ?? nearest(normalized, paths);
 }

@@ -218,17 +218,17 @@ function runStep(sandbox: SandboxState, step: StoryStep): StepResult {
 /** Returns a step's request to send, and for display; throws `unknown_ref` or `secret_not_kept`. */
 function storyRequest(
   sandbox: SandboxState,
-  { key = defaultKeyRef(sandbox.scenario) ?? "none", method = "GET", repeat = 1, ...given }: StepRequest,
+  { key = defaultKeyRef(sandbox.scenario) ?? "none", method = "GET", repeat = 1, ...written }: StepRequest,
 ): { readonly received: Received; readonly shown: SentRequest } {
   const secret = secretFor(sandbox, key);
-  const { path: target = mePath } = given;
+  const { path: target = mePath } = written;
   const [path = "/", query] = target.split(/\?(.*)/s);
-  const isText = typeof given.body === "string";
-  const body = isText ? String(given.body) : JSON.stringify(given.body);
+  const isText = typeof written.body === "string";
+  const body = isText ? String(written.body) : JSON.stringify(written.body);
   // Like a client that sets no type: a text is sent as text, no matter its content.
   const type = isText ? "text/plain" : "application/json";
   const headers: Record<string, string> = body === undefined ? {} : { "content-type": type };
-  for (const [name, value] of Object.entries(given.headers ?? {})) headers[name.toLowerCase()] = value;
+  for (const [name, value] of Object.entries(written.headers ?? {})) headers[name.toLowerCase()] = value;
   const shownHeaders = Object.entries(headers).map(([name, value]) => [name, redactKeys(value)]);
   return {
     received: {
@@ -250,14 +250,14 @@ function storyRequest(
 }
 
 /** Sends a request that is no step, with the key of a ref, of which the sandbox may have only the hash. Throws `unknown_ref`. */
-export function sendByRef(sandbox: SandboxState, given: ControlBody<"sending">): StoryResponse {
+export function sendByRef(sandbox: SandboxState, sending: ControlBody<"sending">): StoryResponse {
   try {
-    return sendRequest(sandbox, storyRequest(sandbox, given).received);
+    return sendRequest(sandbox, storyRequest(sandbox, sending).received);
   } catch (error) {
     if (!(error instanceof SandboxError) || error.code !== "secret_not_kept") throw error;
     // The hash of a key that was created at run time is all that the API compares.
-    const { received } = storyRequest(sandbox, { ...given, key: "unknown" });
-    return sendRequest(sandbox, received, sandbox.registry.key(given.key).key.sha256);
+    const { received } = storyRequest(sandbox, { ...sending, key: "unknown" });
+    return sendRequest(sandbox, received, sandbox.registry.key(sending.key).key.sha256);
   }
 }
 
