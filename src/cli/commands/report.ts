@@ -75,7 +75,7 @@ async function readReports(files: readonly string[], io: Io): Promise<Report> {
 }
 
 async function readReport(file: string, io: Io): Promise<Report> {
-  const text = await readText(resolve(io.cwd, file)).catch((error) => {
+  const text = await readReportText(resolve(io.cwd, file)).catch((error) => {
     throw usageError(`Failed to read the report ${quote(file)}: ${readFailure(error)}.`);
   });
   const json = parsedJson(text);
@@ -87,7 +87,7 @@ async function readReport(file: string, io: Io): Promise<Report> {
   );
 }
 
-async function readText(path: string): Promise<string> {
+async function readReportText(path: string): Promise<string> {
   requireFile(await promises.stat(path));
   return promises.readFile(path, "utf8");
 }
