@@ -13,7 +13,7 @@ export type ReplaceResult = (
   result: CallResult,
 ) => CallResult | undefined;
 
-/** Starts to give the requests of a path, or the first of them, the wrong answer. */
+/** Starts to give the requests with an outcome, or the first of them, the wrong answer. */
 export function startAnswering(
   answer: RunConditions["answer"],
   claim: (name: string) => boolean,
@@ -27,15 +27,16 @@ export function startAnswering(
   };
 }
 
-/** Returns a result with the wrong response: 401, or as on another path, for a key that works, and 200 for any other. It keeps its outcome. */
+/** Returns a result with the response of `as`, or the wrong one: 401 for a key that works, and 200 for any other. It keeps its outcome. */
 function wrongAnswer(
   sandbox: SandboxState,
   call: ApiCall,
   result: CallResult,
-  outcome: ApiOutcomeId = "401.unknown",
+  as: ApiOutcomeId | undefined,
 ): CallResult {
-  if (!isSuccess(result.outcome)) return { ...result, response: acceptance(sandbox, call), code: null };
-  const { response, code } = rejectCall(sandbox, call, { outcome });
+  if (as === undefined && !isSuccess(result.outcome))
+    return { ...result, response: acceptance(sandbox, call), code: null };
+  const { response, code } = rejectCall(sandbox, call, { outcome: as ?? "401.unknown" });
   return { ...result, response, code };
 }
 
