@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { lock } from "../node/files/lock.js";
 import { fileFailure, makeFolder, replaceFile, targetOf } from "../node/files/write-file.js";
-import { clearInterval, nodePlatform, setInterval } from "../node/platform.js";
+import { nodePlatform, timers } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
 import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import { restoreSandbox } from "../sandbox/snapshot.js";
@@ -87,7 +87,7 @@ export class StateFile {
   /** Starts to save. Throws `state_unwritable` if there was no file. */
   begin(): void {
     if (this.savedAt === undefined) this.#makeFolder();
-    this.#saving = setInterval(
+    this.#saving = timers.setInterval(
       () => this.#positionNow() === this.#position || this.#tryToSave(),
       saveIntervalMs,
     );
@@ -112,7 +112,7 @@ export class StateFile {
 
   /** Writes the rest, and nothing after that. Throws `state_unwritable`. */
   close(): void {
-    clearInterval(this.#saving);
+    timers.clearInterval(this.#saving);
     try {
       if (this.#saving !== undefined) this.#write(this.sandbox.requestIds.responded());
     } finally {
