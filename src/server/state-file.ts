@@ -20,7 +20,7 @@ interface StatePlace {
   readonly given: string;
 }
 
-export interface StateOptions {
+interface StateOptions {
   /** The scenario that the server serves. */
   readonly own: () => NamedScenario;
   readonly start: () => SandboxState;

@@ -17,10 +17,10 @@ import type { RunConditions } from "../../runs/conditions.js";
 import { Counters } from "../../sandbox/journal/counts.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
-import { type ReportTarget, reportTargets, writeTargets } from "../files.js";
 import * as flag from "../flags.js";
 import { runsOnGithub } from "../io.js";
 import { loadNamed, startNamed, warnOfDates } from "../open-scenario.js";
+import { type ReportTarget, reportTargets, writeTargets } from "../report-files.js";
 import { openRunFolder } from "../serve/run-folder.js";
 import { KeyFinder, runServed, sayWhyNotRun, whyNoRequest } from "../serve/run-served.js";
 

@@ -10,7 +10,7 @@ import type { SandboxState } from "../../sandbox/sandbox.js";
 import { givenOptions } from "../../sandbox/start.js";
 import { ScenarioError } from "../../scenario/problems.js";
 import { type RunningServer, serve } from "../../server/serve.js";
-import type { StateFile, StateOptions } from "../../server/state-file.js";
+import type { StateFile } from "../../server/state-file.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
@@ -151,7 +151,7 @@ async function startServing(serving: Serving): Promise<void> {
   });
   const warn = () => warnOf(serving.loaded, sandbox, call, logger);
   if (flags.watch) {
-    const { startWatching } = await import("../serve/reload.js");
+    const { startWatching } = await import("../serve/watch.js");
     const onLoad = (fresh: LoadedScenario) => {
       serving.loaded = fresh;
     };
@@ -172,7 +172,7 @@ async function startServing(serving: Serving): Promise<void> {
 /** Starts the sandbox, or continues the one of the file in the flags. */
 async function openSandbox(
   serving: Serving,
-  onProblem: StateOptions["onProblem"] = () => {},
+  onProblem: (error: unknown) => void = () => {},
 ): Promise<{ readonly sandbox: SandboxState; readonly stateFile?: StateFile }> {
   const { call, run, logger, loaded, ends } = serving;
   const { flags, io } = call;
@@ -258,10 +258,7 @@ async function variablesWriter(
   logger: Logger,
 ): Promise<(server: RunningServer) => void> {
   if (file === undefined) return () => {};
-  const [{ EnvFile }, { clientEnvironment }] = await Promise.all([
-    import("../files.js"),
-    import("../../node/client-variables.js"),
-  ]);
+  const { EnvFile, clientEnvironment } = await import("../client-variables.js");
   const envFile = new EnvFile(file, io.cwd);
   return (server) => {
     const { controlToken } = server;

@@ -63,7 +63,7 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
     );
     return (await verifyAll(names, call)).exitCode;
   }
-  const { FileWatch } = await import("../../node/files/watch.js");
+  const { FileWatch } = await import("../serve/watch.js");
   const run = async () => {
     if (stop.aborted) return;
     const readAt = nodePlatform.time();
