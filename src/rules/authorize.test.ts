@@ -63,7 +63,7 @@ test("a request without fault passes", () => {
   expect(authorize(good)).toBe("200.live");
 });
 
-test.each(faults)("the fault %s ends a request on its own path", (outcome, change) => {
+test.each(faults)("the fault %s gives a request its own outcome", (outcome, change) => {
   expect(authorize(change(good))).toBe(outcome);
 });
 
@@ -83,7 +83,7 @@ test.each([
   expect(authorize({ ...good, usedThisMinute: 60, usedToday: 1000, dayEndsLast })).toBe(path);
 });
 
-test("a check rejects on each of its own paths", () => {
+test("a check rejects with each of its own outcomes", () => {
   const neverApproved = { ...good, organization: { ...organization, liveAccess: "not_approved" as const } };
   const all = [...faults.map(([, change]) => change(good)), neverApproved];
   for (const { name, exits, reject } of authorizationChecks) {
@@ -92,7 +92,7 @@ test("a check rejects on each of its own paths", () => {
   }
 });
 
-test("R19 an organization that was never approved is rejected on its own path", () => {
+test("R19 an organization that was never approved is rejected with its own outcome", () => {
   expect(authorize({ ...good, organization: { ...organization, liveAccess: "not_approved" } })).toBe(
     "403.live_not_approved",
   );
