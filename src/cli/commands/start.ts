@@ -152,11 +152,7 @@ async function startServing(serving: Serving): Promise<void> {
   const warn = () => warnOf(serving.loaded, sandbox, call, logger);
   if (flags.watch) {
     const { startWatching } = await import("../serve/watch.js");
-    const onLoad = (fresh: LoadedScenario) => {
-      serving.loaded = fresh;
-    };
-    const { loaded } = serving;
-    ends.push(await startWatching(call, { loaded, sandbox, log: logger, onLoad, onReload: warn }));
+    ends.push(await startWatching(serving, sandbox, warn));
   }
   const announceServer = () => {
     runDue(sandbox);
