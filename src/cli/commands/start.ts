@@ -192,8 +192,8 @@ async function openSandbox(
 
 /** Adds the options of a run, which this command takes part in. */
 function inRun({ optionsFor }: SandboxRun, call: StartCall): StartCall {
-  const { seed, now, frozen, profile } = optionsFor(givenOptions(call.flags));
-  return { ...call, flags: { ...call.flags, seed, now, frozen, profile } as StartCall["flags"] };
+  const flags = { ...call.flags, ...optionsFor(givenOptions(call.flags)) } as StartCall["flags"];
+  return { ...call, flags };
 }
 
 /** Loads the scenario that this command names, or the run's; resolves to `undefined` if stopped before. */

@@ -49,7 +49,7 @@ export const scenarioRoutes: readonly Route[] = [
   }),
   controlRoute("GET /scenario", {
     summary: "The running scenario as YAML, with its pinned keys hidden",
-    run: async ({ sandbox }) => textResponse("application/yaml", await runningText(sandbox, sandbox.given)),
+    run: async ({ sandbox }) => textResponse("application/yaml", await runningText(sandbox)),
   }),
   controlRoute("PUT /scenario", {
     summary:
@@ -175,8 +175,8 @@ function shownProblem({ message, hint, file: found = file, ...place }: Found, le
 }
 
 /** The original text with its comments if known. Every key in it is cut after its prefix. */
-async function runningText(sandbox: SandboxState, given: GivenOptions): Promise<string> {
-  const written = sandbox.text ?? (await bundledText(sandbox, given));
+async function runningText(sandbox: SandboxState): Promise<string> {
+  const written = sandbox.text ?? (await bundledText(sandbox));
   const pinned = [...writtenKeys(sandbox.scenario)].flatMap(({ fields: { secret = [] } }) => secret);
   // YAML can escape a key so that the text does not contain it.
   const isPlain = written !== undefined && pinned.every((secret) => written.includes(secret));
@@ -184,7 +184,7 @@ async function runningText(sandbox: SandboxState, given: GivenOptions): Promise<
 }
 
 // The user's own scenario may have the name of a bundled one.
-async function bundledText({ name, scenario }: SandboxState, given: GivenOptions) {
+async function bundledText({ name, scenario, given }: SandboxState) {
   if (!isScenarioName(name)) return undefined;
   const { story: _, ...bundled } = startInNode(withStory(name), { name, ...given }).scenario;
   const { story: __, ...running } = scenario;
