@@ -10,7 +10,7 @@ import type * as flag from "../flags.js";
 import { loadNamed } from "../open-scenario.js";
 
 /** The part of a running `start` that a reload changes. */
-interface Serving {
+interface Reloadable {
   readonly call: CommandCall<flag.SandboxFlags>;
   readonly logger: Logger;
   loaded: LoadedScenario;
@@ -18,7 +18,7 @@ interface Serving {
 
 /** Reports a broken scenario, and leaves the running sandbox unchanged. Resolves to how to stop that. */
 export async function startWatching(
-  serving: Serving,
+  serving: Reloadable,
   sandbox: SandboxState,
   onReload: () => Promise<void>,
 ): Promise<() => Promise<void>> {
@@ -57,7 +57,7 @@ export async function startWatching(
   return () => watching.close();
 }
 
-function serveFresh(fresh: LoadedScenario, serving: Serving, sandbox: SandboxState): void {
+function serveFresh(fresh: LoadedScenario, serving: Reloadable, sandbox: SandboxState): void {
   try {
     restartSandbox(sandbox, {}, fresh, () => {
       serving.loaded = fresh;
