@@ -10,7 +10,7 @@ import { controlRoute, type Route } from "./route.js";
 
 const pages = "dist/dashboard/";
 const assets = `${pages}assets/`;
-const assetPath = new RegExp(`^${controlPath}/assets/(\\w[\\w-]*(?:\\.[\\w-]+)+)$`);
+const assetPattern = new RegExp(`^${controlPath}/assets/(\\w[\\w-]*(?:\\.[\\w-]+)+)$`);
 
 // Allows only files and requests of the same server, and no framing.
 const policy = [
@@ -34,7 +34,7 @@ export const pageRoute: Route = controlRoute("GET /", {
 
 export const servePageFiles: RequestHandler = (request, response, next) => {
   const { path, method } = request;
-  const [, file] = assetPath.exec(path) ?? [];
+  const [, file] = assetPattern.exec(path) ?? [];
   if (file === undefined || (method !== "GET" && method !== "HEAD")) next();
   else sendAsset(request, response, file).catch(next);
 };
