@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { readBaseUrl, readHostName } from "../node/addresses.js";
+import { nodePlatform } from "../node/platform.js";
 import { reportFormats } from "../report/render/layout.js";
 import { type AdviceLevel, adviceLevels } from "../rules/advice.js";
 import { lastClockInstant } from "../rules/api-key.js";
@@ -114,10 +115,11 @@ const readHostNames = (text: string, from: string) =>
 const largestSeed = Number.MAX_SAFE_INTEGER;
 export const readSeed = wholeNumber(0, largestSeed);
 
-const readSeedOrRandom = reader((text) => {
-  if (text === "random") return crypto.getRandomValues(new Uint32Array(1))[0];
-  return /^\d{1,16}$/.test(text) && Number(text) <= largestSeed ? Number(text) : undefined;
-}, `a whole number from 0 to ${largestSeed}, or random`);
+const readOtherSeed = wholeNumber(0, largestSeed, ", or random");
+
+function readSeedOrRandom(text: string, from: string): number {
+  return text === "random" ? nodePlatform.random() : readOtherSeed(text, from);
+}
 
 export function readTime(text: string, from: string): number {
   const time = parseTime(text);

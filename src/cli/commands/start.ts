@@ -4,6 +4,7 @@ import { type LoadedScenario, stdinName } from "../../node/files/load-scenario.j
 import type { Logger } from "../../node/logger.js";
 import { SandboxError } from "../../rules/errors.js";
 import { listed, quote } from "../../rules/schema/words.js";
+import { isoOf } from "../../rules/time.js";
 import type { SandboxRun } from "../../runs/run-writer.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
@@ -216,7 +217,7 @@ function noteContinued({ savedAt }: StateFile, { flags }: StartCall, log: Logger
   );
   const overrides =
     ignored.length === 0 ? "" : ` It overrides ${listed(ignored, "and")}; remove it to start again.`;
-  log.note(`Continuing from ${quote(flags.state)}, saved ${new Date(savedAt).toISOString()}.${overrides}`);
+  log.note(`Continuing from ${quote(flags.state)}, saved ${isoOf(savedAt)}.${overrides}`);
 }
 
 /** Whether a file could be written; reports the reason if not. */

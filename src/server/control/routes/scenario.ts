@@ -141,19 +141,9 @@ function scenarioToStart(
   return { scenario: withStory(sent), name: sent };
 }
 
-interface ShownProblem {
-  /** Counted from 1. `null` for a problem of the whole scenario. */
-  readonly line: number | null;
-  readonly column: number | null;
-  /** An error keeps the scenario from starting. */
-  readonly level: "error" | "warning";
-  readonly message: string;
-  readonly hint: string | null;
-}
-
 type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & { file?: string | undefined };
 
-async function problemsInSent(sent: ScenarioText, given: GivenOptions): Promise<ShownProblem[]> {
+async function problemsInSent(sent: ScenarioText, given: GivenOptions) {
   const placeOf = placesIn(sent);
   try {
     const scenario = checkSent(sent);
@@ -168,7 +158,8 @@ async function problemsInSent(sent: ScenarioText, given: GivenOptions): Promise<
   }
 }
 
-function shownProblem({ message, hint, file: found = file, ...place }: Found, level: ShownProblem["level"]) {
+/** An error keeps the scenario from starting. The place is counted from 1, and `null` for the whole scenario. */
+function shownProblem({ message, hint, file: found = file, ...place }: Found, level: "error" | "warning") {
   // A problem in an extended scenario has no place here.
   const { line = null, column = null } = found === file ? place : {};
   return { line, column, level, message, hint: hint ?? null };
