@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { lock } from "../node/files/lock.js";
 import { fileFailure, makeFolder, replaceFile, targetOf } from "../node/files/write-file.js";
-import { clearInterval, nodePlatform, setInterval } from "../node/platform.js";
+import { nodePlatform, timers } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
 import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import { restoreSandbox } from "../sandbox/snapshot.js";
@@ -20,7 +20,7 @@ interface StatePlace {
   readonly given: string;
 }
 
-export interface StateOptions {
+interface StateOptions {
   /** The scenario that the server serves. */
   readonly own: () => NamedScenario;
   readonly start: () => SandboxState;
@@ -89,7 +89,7 @@ export class StateFile {
     const isNew = this.savedAt === undefined;
     // One that cannot be written does not start, and is not tried again at its end.
     if (isNew) this.#makeFile();
-    this.#saving = setInterval(
+    this.#saving = timers.setInterval(
       () => this.#positionNow() === this.#position || this.#tryToSave(),
       saveIntervalMs,
     );
@@ -113,7 +113,7 @@ export class StateFile {
 
   /** Writes the rest, and nothing after that. Throws `state_unwritable`. */
   close(): void {
-    clearInterval(this.#saving);
+    timers.clearInterval(this.#saving);
     try {
       if (this.#saving !== undefined) this.#write(this.sandbox.requestIds.responded());
     } finally {

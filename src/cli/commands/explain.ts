@@ -5,7 +5,7 @@ import { checkResults } from "../../api/request-details.js";
 import { ControlClient, findSandbox } from "../../node/clients/control-client.js";
 import { nodePlatform } from "../../node/platform.js";
 import { alignColumns, shellWord } from "../../report/plain-text.js";
-import { checkLines, type RequestCheckResult, responseFacts } from "../../report/request-text.js";
+import { checkLines, responseFacts } from "../../report/request-text.js";
 import { type AdviceId, adviceOf } from "../../rules/advice.js";
 import {
   fingerprintOf,
@@ -211,37 +211,10 @@ function looksLikeRef(word: string): boolean {
 }
 
 /** What an endpoint returns for a key, and why, as JSON. */
-interface KeyExplanation {
-  /** The running sandbox's URL; `null` for what the scenario would respond. */
-  readonly url: string | null;
-  readonly key: string | null;
-  readonly fingerprint: string | null;
-  readonly method: string;
-  readonly path: string;
-  readonly at: string;
-  readonly checks: readonly ExplainedCheck[];
-  readonly status: number;
-  readonly code: string | null;
-  readonly outcome: OutcomeId;
-  readonly fault_outcomes: readonly OutcomeId[];
-  readonly when: string;
-  readonly why: string | null;
-  readonly what_to_do: string;
-  /** Well-formed, but not of this scenario and not of any sandbox. */
-  readonly real_key_suspected: boolean;
-  readonly key_of_another_sandbox: boolean;
-  /** The ref of the key that this one is with another prefix (R15). */
-  readonly other_prefix_of: string | null;
-  /** Whether it has the mark of a sandbox, but not the length of its keys. */
-  readonly key_cut: boolean;
-  /** The form of a key that the sandbox does not have. */
-  readonly key_form: string | null;
-}
-
-type ExplainedCheck = RequestCheckResult & { readonly outcome: OutcomeId | null };
+type KeyExplanation = Awaited<ReturnType<typeof explainKey>>; // an interface would list the members again
 
 /** Throws `unknown_ref`. */
-async function explainKey(word: string, keys: KeySource, program: string): Promise<KeyExplanation> {
+async function explainKey(word: string, keys: KeySource, program: string) {
   const isKey = keys.refs.includes(word);
   const isRef = isKey || isReserved(word);
   if (!isRef && looksLikeRef(word)) throw unknownKey(word, keys, program);
@@ -257,6 +230,7 @@ async function explainKey(word: string, keys: KeySource, program: string): Promi
   const otherPrefixOf = refWithOtherPrefix(stray, keys);
   const { status, when } = outcomeOf(outcome);
   return {
+    /** The running sandbox's URL; `null` for what the scenario would respond. */
     url: keys.url,
     key,
     fingerprint,
@@ -274,10 +248,14 @@ async function explainKey(word: string, keys: KeySource, program: string): Promi
     when,
     why,
     what_to_do: whatToDoAbout(outcome, next),
+    /** Well-formed, but not of this scenario and not of any sandbox. */
     real_key_suspected: parseApiKey(stray ?? "")?.marked === false,
     key_of_another_sandbox: isSandboxKey(stray ?? "") && otherPrefixOf === null,
+    /** The ref of the key that this one is with another prefix (R15). */
     other_prefix_of: otherPrefixOf,
+    /** Whether it has the mark of a sandbox, but not the length of its keys. */
     key_cut: parseApiKey(stray ?? "") !== undefined && isMarked(stray ?? "") && !isSandboxKey(stray ?? ""),
+    /** The form of a key that the sandbox does not have. */
     key_form: stray === undefined ? null : formOfKey(stray),
   };
 }
