@@ -462,8 +462,9 @@ function problemOf(
     kinds.map((kind) => kind.after),
     "and",
   );
-  const [seconds] = kinds.flatMap((kind) => kind.seconds ?? []);
-  const time = seconds === undefined ? "The minute did not end" : `${seconds} s did not pass`;
+  const [seconds, ...others] = new Set(kinds.map((kind) => kind.seconds));
+  const wait = seconds === undefined ? "The minute did not end" : `${seconds} s did not pass`;
+  const time = others.length === 0 ? wait : "The time to wait did not pass";
   const isOfAny = proven.every((one) => one.isOfAny);
   const control = isOfAny ? "it also sends a 404 again" : "with a 404 in its place, it did not";
   const sentences = {

@@ -1,4 +1,4 @@
-import { commandLine, pluralize } from "../report/plain-text.js";
+import { commandLine, pluralize, runAgainWith } from "../report/plain-text.js";
 import { listed } from "../rules/schema/words.js";
 import { escapeControls } from "../rules/terminal-text.js";
 import type { CertifyResult, Check, Finding } from "./certificate.js";
@@ -53,8 +53,7 @@ function problemLines(
   const fix = `   Fix: ${whatToDo}`;
   const [by = "exec", ...flags] = again;
   const words = program.scenario === undefined ? flags : [program.scenario, ...flags];
-  const start = (program.program || "svc-sandbox").split(" ");
-  const rerun = `Again: ${commandLine([...start, by, ...words, "--", ...command], 2_000)}`;
+  const rerun = `Again: ${runAgainWith(by, words, command, program.program)}`;
   if (number > wholeProblems) return [`${number}. ${sentence}`, `   ${rerun}`];
   const isShort = fix.length + rerun.length + 6 <= width;
   return [

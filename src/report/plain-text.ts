@@ -39,3 +39,13 @@ export function commandLine(command: readonly string[], longest = 200): string {
   const line = command.map(shellWord).join(" ");
   return line.length > longest ? `${line.slice(0, longest)}…` : line;
 }
+
+/** Returns the command that runs a client again; `words` are a scenario and flags. */
+export function runAgainWith(
+  by: string,
+  words: readonly string[],
+  command: readonly string[],
+  program = "svc-sandbox",
+): string {
+  return commandLine([...program.split(" "), by, ...words, "--", ...command], 2_000);
+}

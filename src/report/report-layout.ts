@@ -35,20 +35,22 @@ export function renderReport(
 
 export function conclusion({ requests, coverage, announced, faults, advice }: Report): string {
   const { percent, covered, promised } = coverage;
-  if (requests === 0)
-    return `The client never called the API. Coverage 0%: 0 of ${promised} promised outcomes covered.`;
   const count = (level: AdviceLevel) => advice.filter((row) => row.level === level).length;
   const counts = (["error", "warning"] as const)
     .filter((level) => count(level) > 0)
     .map((level) => pluralize(count(level), level));
+  const advised = `Advice: ${counts.join(", ")}`;
+  const share = `Coverage ${percent}%: ${covered} of ${promised} promised outcomes covered`;
+  if (requests === 0)
+    return `The client never called the API. ${[share, ...(counts.length > 0 ? [advised] : [])].join(". ")}.`;
   const notes = count("note") === 0 ? "" : `; ${pluralize(count("note"), "note")}`;
   return [
-    `Coverage ${percent}%: ${covered} of ${promised} promised outcomes covered`,
+    share,
     ...(announced.total === 0
       ? []
       : [`Announced endpoints: ${announced.covered} of ${announced.total} covered`]),
     ...(faults.covered === 0 ? [] : [`Faults: ${faults.covered} of ${faults.total} covered`]),
-    `${counts.length === 0 ? "No advice" : `Advice: ${counts.join(", ")}`}${notes}.`,
+    `${counts.length === 0 ? "No advice" : advised}${notes}.`,
   ].join(". ");
 }
 
@@ -78,8 +80,7 @@ function reportLayout(
     kind: "report",
     subject: scenario,
     title: titleOf(report),
-    // A client that never called needs no table.
-    sections: requests === 0 ? [] : sectionsOf(report),
+    sections: sectionsOf(report),
     notes,
     conclusion: { text, tone: requests === 0 ? "warning" : isGood ? "good" : undefined },
     failures,
@@ -88,8 +89,8 @@ function reportLayout(
 }
 
 function sectionsOf(report: Report): Section[] {
-  const { endpoints, resends, advice } = report;
-  return [
+  const { requests, endpoints, resends, advice } = report;
+  const tables = [
     outcomesSection(report),
     {
       title: "Endpoints",
@@ -104,6 +105,10 @@ function sectionsOf(report: Report): Section[] {
         cells: [outcome, key ?? fingerprint ?? "", String(count)],
       })),
     },
+  ];
+  return [
+    // A client that never called needs no table, but may have printed a key.
+    ...(requests === 0 ? [] : tables),
     adviceSection("Advice", advice.filter(isAdvice)),
     adviceSection(
       "Notes",
@@ -260,15 +265,14 @@ export function unmetThresholds(
 ): UnmetThreshold[] {
   const { requests, coverage, advice } = report;
   const { percent, covered, promised } = coverage;
+  const unmet: UnmetThreshold[] = [];
   if (needsRequests && (requests === 0 || missedEndpoints(report))) {
     const byLevel = failOn === undefined ? "client" : `--fail-on ${failOn}`;
     const threshold = minCoverage > 0 ? `--min-coverage ${minCoverage}` : byLevel;
     const reached = requests === 0 ? "the sandbox" : `an endpoint. Your client tried ${tried.join(", ")}`;
     const sentence = `No request reached ${reached}. If that is right, allow it with --min-coverage 0.`;
-    return [{ gate: "requests", threshold, sentence }];
-  }
-  const unmet: UnmetThreshold[] = [];
-  if (percent < minCoverage) {
+    unmet.push({ gate: "requests", threshold, sentence });
+  } else if (percent < minCoverage) {
     unmet.push({
       gate: "coverage",
       threshold: `--min-coverage ${minCoverage}`,

@@ -39,7 +39,7 @@ function requestText(details: ReturnType<typeof requestDetails>): string {
   ].join("\n");
 }
 
-export type RequestCheckResult = Pick<RequestDetails["checks"][number], "name" | "question" | "result">;
+type RequestCheckResult = Pick<RequestDetails["checks"][number], "name" | "question" | "result">;
 
 /** The results of checks in order, one a line. */
 export function checkLines(checks: readonly RequestCheckResult[]): string[] {

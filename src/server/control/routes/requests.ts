@@ -4,7 +4,6 @@ import { formats, reportFormats } from "../../../report/render/layout.js";
 import { clientReport } from "../../../report/report.js";
 import { renderReport } from "../../../report/report-layout.js";
 import { explainRequest } from "../../../report/request-text.js";
-import { SandboxError } from "../../../rules/errors.js";
 import { faultEffects, faultKinds } from "../../../rules/fault-effects.js";
 import { faultOutcomes } from "../../../rules/outcomes.js";
 import * as s from "../../../rules/schema/shape.js";
@@ -13,8 +12,8 @@ import type { Exchange } from "../../../sandbox/journal/exchange.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
 import { expectRequests, listRequests, viewRequest } from "../../../sandbox/views.js";
-import { type ControlBody, expectationQuery, requestQuery } from "../../../scenario/format/inputs.js";
-import { controlRoute, type Route, textResponse } from "../route.js";
+import { expectationQuery, requestQuery } from "../../../scenario/format/inputs.js";
+import { controlRoute, type Route, refInBody, textResponse } from "../route.js";
 
 export const requestRoutes: readonly Route[] = [
   controlRoute("GET /requests", {
@@ -71,7 +70,7 @@ export const requestRoutes: readonly Route[] = [
     summary: "Sends a request to the API; it is in the journal, not in the report",
     body: "sending",
     run({ sandbox, body }) {
-      const { status, headers, body: text } = sendFrom(sandbox, body);
+      const { status, headers, body: text } = refInBody("key", () => sendByRef(sandbox, body));
       const [exchange] = sandbox.journal.requests({ limit: 1 });
       return {
         request: viewRequest(exchange as Exchange),
@@ -93,16 +92,4 @@ function storyAndJournal({ journal }: SandboxState) {
     .requests()
     .flatMap(({ outcome, fault, advice }) => [...new Set([outcome, fault ?? outcome, ...advice])]);
   return { fromStory: countsOf(fromStory), inJournal: countsOf(inJournal) };
-}
-
-/** An unknown ref is not found in a path, but invalid in a body. */
-function sendFrom(sandbox: SandboxState, body: ControlBody<"sending">) {
-  try {
-    return sendByRef(sandbox, body);
-  } catch (error) {
-    if (!(error instanceof SandboxError) || error.code !== "unknown_ref") throw error;
-    const { message } = error;
-    const fields = { key: message };
-    throw new SandboxError("validation_failed", `Failed to send the request: ${message}`, { fields });
-  }
 }
