@@ -86,7 +86,9 @@ export class StateFile {
 
   /** Starts to save. Throws `state_unwritable` if there was no file. */
   begin(): void {
-    if (this.savedAt === undefined) this.#makeFolder();
+    const isNew = this.savedAt === undefined;
+    // One that cannot be written does not start, and is not tried again at its end.
+    if (isNew) this.#makeFile();
     this.#saving = timers.setInterval(
       () => this.#positionNow() === this.#position || this.#tryToSave(),
       saveIntervalMs,
@@ -94,8 +96,7 @@ export class StateFile {
     this.#saving.unref();
     // The next start must not use the request ids of this one.
     this.sandbox.journal.subscribe((event) => event.type === "sandbox.started" && this.save());
-    if (this.savedAt === undefined) this.save();
-    else this.#tryToSave();
+    if (!isNew) this.#tryToSave();
   }
 
   /** Writes everything. Throws `state_unwritable`; the next save writes it then. */
@@ -121,9 +122,10 @@ export class StateFile {
     }
   }
 
-  #makeFolder(): void {
+  #makeFile(): void {
     try {
       makeFolder(dirname(this.#place.file), 0o700);
+      this.#writeNow(this.sandbox.requestIds.responded() + reserve);
     } catch (error) {
       throw unwritableState(this.#place.given, error);
     }
@@ -143,21 +145,25 @@ export class StateFile {
   }
 
   #write(responded: number): void {
-    const { file, given } = this.#place;
-    const position = this.#positionNow();
     try {
-      replaceFile(file, stateText(this.sandbox, this.#options.own(), responded), 0o600, () => {
-        const stamp = stampOf(file);
-        if (stamp !== undefined && stamp !== this.#stamp) throw takenOver;
-      });
-      [this.#stamp, this.#position, this.#failure] = [stampOf(file), position, undefined];
+      this.#writeNow(responded);
     } catch (error) {
       const isNew = this.#failure === undefined;
       this.#failure = error;
-      const unwritable = unwritableState(given, error);
+      const unwritable = unwritableState(this.#place.given, error, "The file keeps its last saved state. ");
       if (isNew) this.#options.onProblem(unwritable);
       throw unwritable;
     }
+  }
+
+  #writeNow(responded: number): void {
+    const { file } = this.#place;
+    const position = this.#positionNow();
+    replaceFile(file, stateText(this.sandbox, this.#options.own(), responded), 0o600, () => {
+      const stamp = stampOf(file);
+      if (stamp !== undefined && stamp !== this.#stamp) throw takenOver;
+    });
+    [this.#stamp, this.#position, this.#failure] = [stampOf(file), position, undefined];
   }
 }
 
@@ -186,9 +192,9 @@ function orUnreadable<Result>(given: string, read: () => Result): Result {
   }
 }
 
-function unwritableState(given: string, error: unknown): SandboxError {
+function unwritableState(given: string, error: unknown, kept = ""): SandboxError {
   const isFull = /^(?:ENOSPC|EDQUOT)$/.test((error as NodeJS.ErrnoException).code ?? "");
   const fix = isFull ? "Free disk space." : "Check its folder and permissions.";
-  const message = `Failed to write the state to ${JSON.stringify(given)}: ${fileFailure(error)}. The file keeps its last saved state. ${fix}`;
+  const message = `Failed to write the state to ${JSON.stringify(given)}: ${fileFailure(error)}. ${kept}${fix}`;
   return new SandboxError("state_unwritable", message);
 }

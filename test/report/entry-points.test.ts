@@ -1,6 +1,8 @@
+import { execFileSync } from "node:child_process";
 import { createServer } from "node:http";
+import { join } from "node:path";
 import { Readable } from "node:stream";
-import { expect, test } from "vitest";
+import { expect, it, test } from "vitest";
 import { formats, reportFormats } from "../../src/report/render/layout.js";
 import { renderReport } from "../../src/report/report-layout.js";
 import { parseReport } from "../../src/report/report-shape.js";
@@ -170,4 +172,18 @@ test("report exits with 2, and shows what to do, if it can get no report, or an 
     expect([url, code, stdout, stderr]).toEqual([url, 2, "", expect.stringMatching(message)]);
     expect(stderr).not.toMatch(/secret|\n\s+at /);
   }
+});
+
+it.runIf(process.platform !== "win32")("report never waits for the writer of a pipe", async () => {
+  const cwd = temporaryFolder();
+  execFileSync("mkfifo", [join(cwd, "pipe")]);
+  for (const argv of [["pipe"], ["--merge", "pipe"]]) {
+    const { code, stderr } = await runCli(["report", ...argv], { cwd });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('"pipe": it is a pipe.')]);
+  }
+});
+
+test.each(["none.json", "none.txt", "none.XML"])("report names %s, which does not exist", async (name) => {
+  const { code, stderr } = await runCli(["report", name], { cwd: temporaryFolder() });
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`"${name}": there is no such file`)]);
 });

@@ -1,7 +1,7 @@
 import { endpointsIn, outcomesOf } from "../../api/endpoints.js";
 import { faultsOn } from "../../api/faults.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import { commandLine } from "../../report/plain-text.js";
+import { commandLine, runAgainWith, shellWord } from "../../report/plain-text.js";
 import { extensionWords, type ReportFormat } from "../../report/render/layout.js";
 import { clientReport } from "../../report/report.js";
 import { conclusion, githubAnnotations, renderReport } from "../../report/report-layout.js";
@@ -105,7 +105,10 @@ export const execCommand = declareCommand({
     const sandbox = startNamed(loaded, flags, conditions && conditionedRun(conditions, folder.claim));
     // A test may clear the requests to count its own; the report covers all tests.
     const counters = new Counters();
-    counters.rerun = { certify: [io.program, "certify", ...words].join(" "), command: commandLine(rest) };
+    counters.rerun = {
+      certify: [io.program, "certify", ...words.map(shellWord)].join(" "),
+      command: commandLine(rest, 2_000),
+    };
     const triedPaths = new Set<string>();
     sandbox.counters.passOnTo({
       countUnread: () => counters.countUnread(),
@@ -166,7 +169,7 @@ async function deliverReport(
   const print = (text: string) => io.stderr.write(redactKeys(text));
   const say = (text: string) => io.stderr.say(redactKeys(text));
   const why = problems || whyNoRequest(io, flags);
-  const next = [io.program, "certify", ...words, "--", commandLine(rest)].join(" ");
+  const next = runAgainWith("certify", words, { command: rest, program: io.program });
   const hint = `The command has sent no request. ${why}`;
   const how = { failures: unmet, hint, next };
   const inFormat = (as: ReportFormat) => renderReport(report, as, how);

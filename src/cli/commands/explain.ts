@@ -4,7 +4,7 @@ import { nextRequest, whatToDoAbout } from "../../api/predict.js";
 import { checkResults } from "../../api/request-details.js";
 import { ControlClient, findSandbox } from "../../node/clients/control-client.js";
 import { nodePlatform } from "../../node/platform.js";
-import { alignColumns } from "../../report/plain-text.js";
+import { alignColumns, shellWord } from "../../report/plain-text.js";
 import { checkLines, responseFacts } from "../../report/request-text.js";
 import { type AdviceId, adviceOf } from "../../rules/advice.js";
 import {
@@ -175,7 +175,7 @@ function explanationText(explained: KeyExplanation, { scenario, url }: KeySource
   const { method, path, at, key, fingerprint, fault_outcomes: faults, checks, key_form: form } = explained;
   const stranger =
     fingerprint === null ? "no key" : `a key of fingerprint ${fingerprint}${form ? ` (${form})` : ""}`;
-  const fault = `${faults.join(", ")} may replace this response; ${program} show ${scenario}`;
+  const fault = `${faults.join(", ")} may replace this response; ${program} show ${shellWord(scenario)}`;
   const response = responseFacts({ ...explained, whatToDo: explained.what_to_do });
   const lines = [
     ...(url === null ? [`This is what ${scenario} would respond.`] : []),
@@ -265,9 +265,10 @@ function unknownKey(word: string, { refs, scenario, url }: KeySource, program: s
   const keyStates: Scenario = bundledScenarios["key-states"];
   const isBundled = [...writtenKeys(keyStates)].some(({ ref }) => ref === word);
   const hint = didYouMean(word.replace(/^\d{3}\./, ""), [...refs, ...reservedKeyRefs]);
-  const list = url === null ? `List its keys with \`${program} keys ${scenario}\`` : "Name one of its keys";
+  const keys = `${program} keys ${shellWord(scenario)}`;
+  const list = url === null ? `List its keys with \`${keys}\`` : "Name one of its keys";
   const whatToDo = isBundled
-    ? ` It is a key of the bundled key-states: \`${program} explain ${word} key-states\`. List the keys of ${scenario} with \`${program} keys ${scenario}\`.`
+    ? ` It is a key of the bundled key-states: \`${program} explain ${word} key-states\`. List the keys of ${scenario} with \`${keys}\`.`
     : `${hint} ${list}, or use ${listed(reservedKeyRefs, "or")}.`;
   return new SandboxError("unknown_ref", `Unknown key ${quote(word)} in ${scenario}.${whatToDo}`);
 }

@@ -108,7 +108,7 @@ function banner(
     }),
     "",
     ...keyTable(rows, palette, width - 2).map((line) => `  ${line}`),
-    ...(leftOut > 0 ? [`  … and ${leftOut} more: ${program} keys ${sandbox.name}`] : []),
+    ...(leftOut > 0 ? [`  … and ${leftOut} more: ${program} keys ${shellWord(sandbox.name)}`] : []),
     "",
     // In a small window, only the end is visible.
     ...lines({
