@@ -77,11 +77,11 @@ export function createSandbox<const Options extends SandboxOptions>(
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   requireKnownOptions("create the sandbox", options, sandboxOptions);
   const run = currentRun();
-  const { scenario: source, ...given } = options;
+  const { scenario: source, ...others } = options;
   const ofRun = source === undefined ? run?.scenario : undefined;
   const { scenario, name } = ofRun ?? resolveSource(source ?? "key-states");
   const conditions = run?.conditions;
-  const checked = checkedOptions(given);
+  const checked = checkedOptions(others);
   const sandbox = startSandbox(scenario, {
     platform: webPlatform,
     conditions,
