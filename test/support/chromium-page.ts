@@ -63,13 +63,14 @@ export async function openPage(module: string): Promise<ChromiumPage> {
       await readFile(join(root, "node_modules/msw/lib/mockServiceWorker.js"), "utf8"),
     ],
   });
-  const page = await newPage();
+  let page: Page | undefined;
   const close = async () => {
-    await page.context().close();
+    await page?.context().close();
     await site.close();
   };
   try {
-    const broken = new Promise<never>((_resolve, reject) => page.on("pageerror", reject));
+    page = await newPage();
+    const broken = new Promise<never>((_resolve, reject) => page?.on("pageerror", reject));
     await page.goto(site.url);
     await Promise.race([page.waitForFunction("globalThis.ready"), broken]);
     return { page, close };
