@@ -1,9 +1,8 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { type ApiRequest, readHeaders } from "../../src/rules/request.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
+import { collect } from "../support/collect.js";
 import { startFrozen } from "../support/doors.js";
 import { consents, withEndpoints } from "../support/scenario-endpoints.js";
 import { asked } from "../support/send.js";
@@ -53,9 +52,6 @@ test.each<[string, (key: string) => Partial<ApiRequest>]>([
     expect(record).not.toContain(sandbox.platform.sha256(key).slice(0, 20));
   }
 });
-
-setFlagsFromString("--expose-gc");
-const collect = runInNewContext("gc") as () => void;
 
 const ends = Array.from({ length: 300 }, (_, index) => `${index}`);
 

@@ -1,11 +1,7 @@
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../src/index.js";
+import { confirmKey } from "../support/confirm-key.js";
 import { isNightly } from "../support/property-seed.js";
-
-type ConfirmKey = (question: object) => Promise<Record<string, unknown>>;
-const { confirmKey } = (await import(`${"../../examples"}/node-test/confirm-key.js`)) as {
-  confirmKey: ConfirmKey;
-};
 
 /** What the client of the examples, which relies on nothing but promises, makes of the response to a key. */
 async function decide(sandbox: Sandbox, apiKey: string) {
