@@ -4,12 +4,12 @@ import {
   type Answer,
   type Context,
   checkOf,
-  failed,
-  held,
-  type Judged,
-  open,
+  failedCheck,
+  heldCheck,
+  type Judgment,
+  judgment,
+  notJudgedCheck,
   type Runs,
-  shown,
 } from "./context.js";
 import { againWith, type CertifyPlan, isWanted, minPasses } from "./plan.js";
 import { type ClientRun, notMade, type Reason, tooLate, whyNotJudged } from "./run.js";
@@ -61,15 +61,15 @@ function keptByOutcome<Result>(
 }
 
 /** The command must notice a wrong answer on each covered outcome. */
-export async function judgeAnswers({ plan, covered, answerOn }: Context): Promise<Judged[]> {
-  const judge = async (outcome: OutcomeId): Promise<Judged> => {
+export async function judgeAnswers({ plan, covered, answerOn }: Context): Promise<Judgment[]> {
+  const judge = async (outcome: OutcomeId): Promise<Judgment> => {
     const name = `answer.${outcome}`;
     const answer = await answerOn(outcome);
     const isNoticed = answer.kind === "noticed" || answer.kind === "noticed once";
-    if (!isNoticed && plan.allow.includes(outcome)) return shown([checkOf(name, { is: "allowed" })]);
-    if (answer.kind === "not judged") return open(name, answer.reason);
-    if (isNoticed) return held(name);
-    return failed(name, unnoticed(outcome, plan));
+    if (!isNoticed && plan.allow.includes(outcome)) return judgment([checkOf(name, { is: "allowed" })]);
+    if (answer.kind === "not judged") return notJudgedCheck(name, answer.reason);
+    if (isNoticed) return heldCheck(name);
+    return failedCheck(name, unnoticed(outcome, plan));
   };
   return Promise.all(covered.filter((outcome) => isWanted(plan, `answer.${outcome}`)).map(judge));
 }

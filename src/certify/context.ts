@@ -5,7 +5,7 @@ import { type CertifyPlan, timeoutsFor } from "./plan.js";
 import type { ClientRun, Reason, RunRequest, Tools } from "./run.js";
 
 /** What a part of the runs has shown. */
-export interface Judged {
+export interface Judgment {
   readonly checks: readonly Check[];
   readonly problems: readonly Finding[];
   readonly notes: readonly Note[];
@@ -111,22 +111,27 @@ export function checkOf(name: string, result: ResultOfCheck): Check {
   return { group: group as Check["group"], name, result };
 }
 
-export const held = (name: string): Judged => shown([checkOf(name, { is: "held" })]);
-export const open = (name: string, reason: Reason): Judged =>
-  shown([checkOf(name, { is: "not judged", ...reason })]);
-export const failed = (name: string, ...problems: readonly Finding[]): Judged =>
-  shown([checkOf(name, { is: "failed" })], problems);
-export const noted = (what: string, reason: Reason): Judged => shown([], [], [{ what, ...reason }]);
+export type NotJudged = ResultOfCheck & { readonly is: "not judged" };
 
-export function shown(
-  checks: Judged["checks"],
-  problems: Judged["problems"] = [],
-  notes: Judged["notes"] = [],
-): Judged {
+export const notJudged = (reason: Reason): NotJudged => ({ is: "not judged", ...reason });
+
+export const heldCheck = (name: string): Judgment => judgment([checkOf(name, { is: "held" })]);
+export const notJudgedCheck = (name: string, reason: Reason): Judgment =>
+  judgment([checkOf(name, notJudged(reason))]);
+export const failedCheck = (name: string, ...problems: readonly Finding[]): Judgment =>
+  judgment([checkOf(name, { is: "failed" })], problems);
+export const noteJudgment = (what: string, reason: Reason): Judgment =>
+  judgment([], [], [{ what, ...reason }]);
+
+export function judgment(
+  checks: Judgment["checks"],
+  problems: Judgment["problems"] = [],
+  notes: Judgment["notes"] = [],
+): Judgment {
   return { checks, problems, notes };
 }
 
-export function joined(parts: readonly Judged[]): Judged {
+export function joinJudgments(parts: readonly Judgment[]): Judgment {
   return {
     checks: parts.flatMap(({ checks }) => checks),
     problems: parts.flatMap(({ problems }) => problems),
@@ -135,15 +140,15 @@ export function joined(parts: readonly Judged[]): Judged {
 }
 
 /** What is left if a failure shows nothing: checks that failed are not judged, for this reason. */
-export function withoutFailures({ checks, notes }: Judged, reason: Reason): Judged {
+export function withoutFailures({ checks, notes }: Judgment, reason: Reason): Judgment {
   const left = checks.map((check) =>
-    check.result.is === "failed" ? checkOf(check.name, { is: "not judged", ...reason }) : check,
+    check.result.is === "failed" ? checkOf(check.name, notJudged(reason)) : check,
   );
-  return shown(left, [], notes);
+  return judgment(left, [], notes);
 }
 
 /** How the varied runs ended. */
-export interface Variations extends Pick<Judged, "checks"> {
+export interface Variations extends Pick<Judgment, "checks"> {
   readonly passed: readonly ClientRun[];
   readonly failed: readonly ClientRun[];
 }

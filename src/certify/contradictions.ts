@@ -1,21 +1,21 @@
 import { variableOf } from "../rules/api-key.js";
 import { type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
-import { checkOf, type Judged } from "./context.js";
+import { checkOf, type Judgment, notJudged } from "./context.js";
 import { type ClientRun, type Reason, wordsOf } from "./run.js";
 
 /** A kind holds only if no run contradicts it: one that passed, and sent a key with its own 401 or 403 more often than the plain run. */
 export function contradicted(
-  resent: readonly Judged[],
+  resent: readonly Judgment[],
   plain: ClientRun,
   all: readonly ClientRun[],
-): Judged[] {
+): Judgment[] {
   const passed = all.filter(({ result }) => result === "passed");
   return resent.map((judged) => ({
     ...judged,
     checks: judged.checks.map((check) => {
       const reason = check.result.is === "held" ? whyContradicted(check.name, plain, passed) : undefined;
-      return reason === undefined ? check : checkOf(check.name, { is: "not judged", ...reason });
+      return reason === undefined ? check : checkOf(check.name, notJudged(reason));
     }),
   }));
 }

@@ -2,7 +2,7 @@ import { exampleOf } from "../api/faults.js";
 import { effectAt, type FaultOutcomeId, whatToDoAfter } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import type { Finding } from "./certificate.js";
-import { type Context, failed, held, type Judged, open, shown } from "./context.js";
+import { type Context, failedCheck, heldCheck, type Judgment, judgment, notJudgedCheck } from "./context.js";
 import { againWith, type CertifyPlan, faultsAsked, longestWait } from "./plan.js";
 import {
   type ClientRun,
@@ -15,11 +15,11 @@ import {
 } from "./run.js";
 
 /** Hits one request with each kind of fault, which the client must survive. */
-export async function judgeFaults(context: Context): Promise<Judged[]> {
+export async function judgeFaults(context: Context): Promise<Judgment[]> {
   const { plan, runs } = context;
   const wanted = faultsAsked(plan);
   const target = wanted.length === 0 ? undefined : await faultTarget(context);
-  if (target === undefined) return wanted.map((fault) => open(fault, notHit));
+  if (target === undefined) return wanted.map((fault) => notJudgedCheck(fault, notHit));
   const once = { outcome: target.outcome };
   const hits = await Promise.all(
     wanted.map((fault) => {
@@ -32,9 +32,9 @@ export async function judgeFaults(context: Context): Promise<Judged[]> {
   const judged = await Promise.all(
     hits.map(async (run, at) => {
       const fault = wanted[at] as FaultOutcomeId;
-      if (run === undefined) return open(fault, notMade);
-      if (hasFailed(run) && isSecondFailure(run)) return open(fault, secondFailure);
-      return failures.includes(run) ? failed(fault) : judgeSurvival(fault, run, target, context);
+      if (run === undefined) return notJudgedCheck(fault, notMade);
+      if (hasFailed(run) && isSecondFailure(run)) return notJudgedCheck(fault, secondFailure);
+      return failures.includes(run) ? failedCheck(fault) : judgeSurvival(fault, run, target, context);
     }),
   );
   // What one flaw breaks is one problem. A client without a timeout is another one.
@@ -43,7 +43,7 @@ export async function judgeFaults(context: Context): Promise<Judged[]> {
   const groups = [together, ...late.map((run) => [run])].filter((group) => group.length > 0);
   return [
     ...judged,
-    shown(
+    judgment(
       [],
       groups.map((group) => faultFinding(group, plan)),
     ),
@@ -91,20 +91,20 @@ async function judgeSurvival(
   first: ClientRun,
   { outcome, isSteady, isUsed }: FaultTarget,
   context: Context,
-): Promise<Judged> {
+): Promise<Judgment> {
   const { runs, plain } = context;
   const reason =
     whyNotJudged(plain, first, "hit") ?? (isUsed ? undefined : await whyUnseen(outcome, context));
-  if (reason !== undefined) return open(fault, reason);
+  if (reason !== undefined) return notJudgedCheck(fault, reason);
   if (isUsed && isSteady) {
     const isFollowed = requestsIn(first, outcome) > requestsIn(plain, outcome);
-    return isFollowed || effectAt(fault).onlyDelays ? held(fault) : open(fault, notFollowed);
+    return isFollowed || effectAt(fault).onlyDelays ? heldCheck(fault) : notJudgedCheck(fault, notFollowed);
   }
   // A response that nobody uses may have been hit, but not all of each second ones are such.
   const then = exampleOf(fault, true);
   const each = [{ when: { outcome: outcome as ApiOutcomeId, every: 2 }, then }];
   const second = await runs.make(fault, { faults: each }, { wait: longestWait });
-  return second?.result === "passed" && second.hits > 0 ? held(fault) : open(fault, differing);
+  return second?.result === "passed" && second.hits > 0 ? heldCheck(fault) : notJudgedCheck(fault, differing);
 }
 
 async function whyUnseen(outcome: OutcomeId, context: Context): Promise<Reason | undefined> {

@@ -6,12 +6,12 @@ import { type Certification, type Finding, onlyOnce } from "./certificate.js";
 import {
   type Context,
   checkOf,
-  held,
-  type Judged,
-  joined,
-  noted,
+  heldCheck,
+  type Judgment,
+  joinJudgments,
+  judgment,
+  noteJudgment,
   Runs,
-  shown,
   withoutFailures,
 } from "./context.js";
 import { contradicted } from "./contradictions.js";
@@ -35,7 +35,7 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
   const runs = new Runs(plan, tools);
   const plain = await runs.make("plain", {});
   const unusable = plain && (await whyUnusable(plain, runs));
-  const done = (seen: Judged) => ({
+  const done = (seen: Judgment) => ({
     ...seen,
     runs: runs.all.length,
     plain,
@@ -44,7 +44,7 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
   if (plain === undefined || unusable !== undefined) {
     // A key in the output is a problem, whatever else cannot be judged.
     const advice = judgeAdvice(runs, plan);
-    return { ...done(advice.problems.length > 0 ? advice : shown([])), ...(unusable && { unusable }) };
+    return { ...done(advice.problems.length > 0 ? advice : judgment([])), ...(unusable && { unusable }) };
   }
   const covered = coveredOutcomes(plain.report);
   runs.measured(plain, expectedRuns(plan, plain, covered));
@@ -67,12 +67,12 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
     return { ...again, runs: again.runs + runs.all.length };
   }
   const unstable = contradiction && whyUnstable(...contradiction);
-  const failing = joined([caused, ...faulty]);
+  const failing = joinJudgments([caused, ...faulty]);
   const failures = unstable === undefined ? failing : withoutFailures(failing, unstable);
   const reason = await hidden;
-  const once = reason === undefined ? [] : [noted(onlyOnce, reason)];
+  const once = reason === undefined ? [] : [noteJudgment(onlyOnce, reason)];
   const resends = contradicted(resent, plain, runs.all);
-  const seen = joined([judgeAdvice(runs, plan), ...resends, failures, ...once, ...answered]);
+  const seen = joinJudgments([judgeAdvice(runs, plan), ...resends, failures, ...once, ...answered]);
   const why = unstable ?? whyNothingTried(plan, seen.checks, plain.report);
   return { ...done(seen), ...(why && { unusable: why }) };
 }
@@ -122,7 +122,7 @@ async function whyUnusable(plain: ClientRun, runs: Runs): Promise<Reason | undef
 }
 
 /** Advice of level error in any run is a problem of its own; if the plain run has it, only that run is named. */
-function judgeAdvice({ all }: Runs, plan: CertifyPlan): Judged {
+function judgeAdvice({ all }: Runs, plan: CertifyPlan): Judgment {
   const problems = adviceTable.flatMap(({ id, level }): Finding[] => {
     const having = all.flatMap((run) => {
       const advice = run.report.advice.find((one) => one.id === id && one.count > 0);
@@ -135,7 +135,7 @@ function judgeAdvice({ all }: Runs, plan: CertifyPlan): Judged {
     const names = run.name === "plain" ? [run.name] : [...new Set(having.map((one) => one.run.name))];
     return [{ name: `advice.${id}`, sentence, whatToDo, again: againOf(run, plan), runs: names }];
   });
-  if (problems.length === 0) return held("advice");
+  if (problems.length === 0) return heldCheck("advice");
   const checks = problems.map(({ name }) => checkOf(name, { is: "failed" }));
-  return shown(checks, problems);
+  return judgment(checks, problems);
 }

@@ -171,9 +171,9 @@ export function whyNothingTried(
   if (name === undefined) return undefined;
   const { result } = checks.find((check) => isWanted({ only: [name] }, check.name)) ?? {};
   if (result?.is === "not judged") return { why: `${name}: ${result.why}`, whatToDo: result.whatToDo };
-  const [, path = ""] = /^answer\.(.+)/.exec(name) ?? [];
+  const [, ofAnswer = ""] = /^answer\.(.+)/.exec(name) ?? [];
   const ofName = outcomes.filter(({ outcome }) =>
-    path === "" ? name.endsWith(`.${outcomeOf(outcome).code}`) : outcome.startsWith(path),
+    ofAnswer === "" ? name.endsWith(`.${outcomeOf(outcome).code}`) : outcome.startsWith(ofAnswer),
   );
   return {
     why: `the client covers no outcome of ${name}`,

@@ -5,7 +5,17 @@ import { listed } from "../rules/schema/words.js";
 import type { Resend } from "../runs/conditions.js";
 import { outageDelayMs } from "../runs/rejections.js";
 import type { Finding, ResultOfCheck } from "./certificate.js";
-import { type Context, checkOf, failed, type Judged, noted, open, shown } from "./context.js";
+import {
+  type Context,
+  checkOf,
+  failedCheck,
+  type Judgment,
+  judgment,
+  type NotJudged,
+  noteJudgment,
+  notJudged,
+  notJudgedCheck,
+} from "./context.js";
 import { againWith, type CertifyPlan, isWanted, longestWait, minPasses, resendKeyOf } from "./plan.js";
 import { nameOfKey, positionsIn, type ResendKind, resendKinds } from "./resend-kinds.js";
 import {
@@ -19,7 +29,6 @@ import {
 } from "./run.js";
 
 type Held = ResultOfCheck & { readonly is: "held" };
-type NotJudged = ResultOfCheck & { readonly is: "not judged" };
 
 /** What was seen of a kind whose problem is proven. */
 interface Proven {
@@ -32,22 +41,20 @@ interface Proven {
 
 type Seen = Held | NotJudged | Proven;
 
-const leave = (reason: Reason): NotJudged => ({ is: "not judged", ...reason });
-
 const isEnded = (run: ClientRun | undefined): run is ClientRun =>
   run !== undefined && run.result !== "timed_out";
-const unended = (run: ClientRun | undefined) => leave(run === undefined ? notMade : tooLate);
+const unended = (run: ClientRun | undefined) => notJudged(run === undefined ? notMade : tooLate);
 
 /** Finds out of each kind of rejection whether the client sends the key again: in runs that reject one request. */
-export async function judgeAllResends(context: Context): Promise<Judged[]> {
+export async function judgeAllResends(context: Context): Promise<Judgment[]> {
   const { plan, plain, covered, varied } = context;
   const kinds = kindsAsked(plan, covered);
   if (kinds.length === 0) return [];
   const subject = resendKeyOf(plain.sent, plan);
-  if (subject === undefined) return kinds.map(({ name }) => open(name, noKey));
+  if (subject === undefined) return kinds.map(({ name }) => notJudgedCheck(name, noKey));
   const key = new ResentKey(subject, context);
   const reason = key.whyUnequal((await varied).passed);
-  if (reason !== undefined) return kinds.map(({ name }) => open(name, reason));
+  if (reason !== undefined) return kinds.map(({ name }) => notJudgedCheck(name, reason));
   const judged = await Promise.all(
     kinds.map(async (kind) => {
       const seen = await (kind.when === "hasty" ? judgeOutage(kind, key) : new Trials(kind, key).judge());
@@ -55,7 +62,7 @@ export async function judgeAllResends(context: Context): Promise<Judged[]> {
     }),
   );
   const checks = judged.map(({ kind: { name }, seen }) =>
-    seen.is === "proven" ? failed(name) : shown([checkOf(name, seen)]),
+    seen.is === "proven" ? failedCheck(name) : judgment([checkOf(name, seen)]),
   );
   const proven = judged.flatMap(({ seen }) => (seen.is === "proven" ? seen : []));
   const problems = (["too soon", "hasty", "always"] as const).flatMap((when) => {
@@ -63,8 +70,8 @@ export async function judgeAllResends(context: Context): Promise<Judged[]> {
     return some.length === 0 ? [] : problemOf(some, when, key.ref, plan);
   });
   const isOnce = key.accepted === 1 && kinds.some(({ when }) => when === "always");
-  const once = isOnce ? [noted("resends of a key that has worked", key.sentOnce)] : [];
-  return [...checks, shown([], problems), ...once];
+  const once = isOnce ? [noteJudgment("resends of a key that has worked", key.sentOnce)] : [];
+  return [...checks, judgment([], problems), ...once];
 }
 
 const kindsAsked = (plan: CertifyPlan, covered: readonly OutcomeId[]) =>
@@ -213,7 +220,7 @@ class Trials {
     const found = (await this.#prove()) ?? (await this.#whyLasting(await lasting));
     if (found !== undefined) return found;
     const [reason] = [...this.#trials.values()].filter((trial) => trial.is === "not judged");
-    return reason ?? this.#held() ?? leave(unused);
+    return reason ?? this.#held() ?? notJudged(unused);
   }
 
   /** The requests whose rejection made the command fail: for a key that was sent twice, not the first one alone. */
@@ -243,7 +250,7 @@ class Trials {
     if (!isEnded(run)) return unended(run);
     if (run.result === "failed") return { is: run.hits > 0 ? "failed" : "unused" };
     const reason = this.#key.whyNotJudged(run);
-    if (reason !== undefined) return leave(reason);
+    if (reason !== undefined) return notJudged(reason);
     if (this.#key.more(run) <= 0) return { is: "unused" };
     if (this.#kind.when === "always") return { is: "again", run };
     if (this.#arrivals(run, "early").length === 0) return { is: "failed" };
@@ -288,9 +295,9 @@ class Trials {
 
   async #proveAt(at: number, first: ClientRun): Promise<NotJudged | Proven> {
     // A client that sends two requests at once may have read the other 503.
-    if (this.#kind.as === "fault.status" && this.#key.hasFaults) return leave(ownFaults);
+    if (this.#kind.as === "fault.status" && this.#key.hasFaults) return notJudged(ownFaults);
     const reason = await this.#key.whyUnsteady();
-    if (reason !== undefined) return leave(reason);
+    if (reason !== undefined) return notJudged(reason);
     let isOfAny = false;
     for (let left = minPasses; left > 0 && !isOfAny; left--) {
       const control = await this.#reject(at, controlled);
@@ -298,9 +305,9 @@ class Trials {
       isOfAny = this.#isSentAgain(control);
     }
     const why = isOfAny ? await this.#whyNotOfAny(at, first) : undefined;
-    if (why !== undefined) return leave(why);
+    if (why !== undefined) return notJudged(why);
     for (let left = minPasses - 1; left > 0; left--)
-      if (!this.#isRecovered(await this.#rejectAgain(at))) return leave(this.#notProven(first));
+      if (!this.#isRecovered(await this.#rejectAgain(at))) return notJudged(this.#notProven(first));
     return { is: "proven", kind: this.#kind, isOfAny };
   }
 
@@ -325,16 +332,16 @@ class Trials {
   /** A lasting rejection: more requests than in the plain run are some that were sent again, or what follows a failure. */
   async #whyLasting(run: ClientRun | undefined): Promise<Seen | undefined> {
     if (this.#kind.when !== "always") return undefined;
-    if (run === undefined) return leave(notMade);
+    if (run === undefined) return notJudged(notMade);
     if (this.#key.more(run) <= 0) return undefined;
     await this.#tryEach(this.#firstOf(maxPositions));
     const proven = await this.#prove();
     if (proven !== undefined) return proven;
     const other = await this.#key.alwaysControlled(this.#kind);
-    if (other === undefined) return leave(notMade);
+    if (other === undefined) return notJudged(notMade);
     const [lasting, usual] = [this.#key.requestsIn(run).length, this.#key.requestsIn(other).length];
     if (lasting <= usual) return undefined;
-    return leave({
+    return notJudged({
       why: `with ${this.#kind.after} each time, the command sent ${variableOf(this.#key.ref)} ${lasting} times, with a 404 ${usual} times, and in the plain run ${this.#key.count} times`,
       whatToDo: this.#kind.whatToDo,
     });
@@ -381,13 +388,13 @@ const outageRuns = 3;
 /** Rejects the key always, and compares the requests with the calls of the client: what it sends when each gets a 404. */
 async function judgeOutage(kind: ResendKind, key: ResentKey): Promise<Seen> {
   const first = await outage(kind, key, 1);
-  if (first === undefined) return leave(notMade);
+  if (first === undefined) return notJudged(notMade);
   const reason = first.hits === 0 ? key.whyNotJudged(first) : undefined;
-  if (reason !== undefined) return leave(reason);
+  if (reason !== undefined) return notJudged(reason);
   if (excessOf(first, 1) <= 0) return heldOutage(first, key);
   // A runner that repeats failing tests multiplies the calls, and a test that survives a 404 does not show it.
   const unknown = (await key.whyUnsteady()) ?? (await key.context.whyHidden());
-  return unknown === undefined ? proveOutage(kind, key, first) : leave(unknown);
+  return unknown === undefined ? proveOutage(kind, key, first) : notJudged(unknown);
 }
 
 const outage = (kind: ResendKind, key: ResentKey, calls: number) =>
@@ -395,7 +402,7 @@ const outage = (kind: ResendKind, key: ResentKey, calls: number) =>
 
 /** An outage whose requests the calls explain. */
 const heldOutage = (run: ClientRun, { ref }: ResentKey): Seen =>
-  run.result === "timed_out" ? leave(tooLate) : { is: "held", key: ref };
+  run.result === "timed_out" ? notJudged(tooLate) : { is: "held", key: ref };
 
 async function proveOutage(kind: ResendKind, key: ResentKey, first: ClientRun): Promise<Seen> {
   const runs: ClientRun[] = [];
@@ -407,13 +414,13 @@ async function proveOutage(kind: ResendKind, key: ResentKey, first: ClientRun): 
     // A run whose requests were accepted too soon for so many calls shows too few.
     const isWhole = calls === 1 || first.hits < maxRequests + key.count;
     const run = number === 1 && isWhole ? first : await outage(kind, key, calls);
-    if (run === undefined) return leave(notMade);
+    if (run === undefined) return notJudged(notMade);
     runs.push(run);
     const excess = Math.min(...runs.map((one) => excessOf(one, calls)));
     if (excess <= 0 && number === 1) return heldOutage(run, key);
     // A command that survives may call as often as in the plain run.
     if (excess > Math.max(0, key.count - calls)) continue;
-    return leave({
+    return notJudged({
       why: `while each request got a 503, the command sent ${variableOf(key.ref)} ${run.hits} times, and ${calls} times while each got a 404`,
       whatToDo: kind.whatToDo,
     });

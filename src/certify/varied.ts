@@ -5,13 +5,14 @@ import type { Finding, Note } from "./certificate.js";
 import {
   type Context,
   checkOf,
-  failed as failedOn,
-  held,
-  type Judged,
-  joined,
-  open,
+  failedCheck,
+  heldCheck,
+  type Judgment,
+  joinJudgments,
+  judgment,
+  notJudged,
+  notJudgedCheck,
   type Runs,
-  shown,
   type Variations,
 } from "./context.js";
 import {
@@ -40,12 +41,12 @@ export async function runVaried(plan: CertifyPlan, runs: Runs, plain: ClientRun)
   );
   const checks = attempts.map(({ seed, run, reason }) => {
     if (hasFailed(run)) return checkOf(`varied.${seed}`, { is: "failed" });
-    return checkOf(`varied.${seed}`, reason ? { is: "not judged", ...reason } : { is: "held" });
+    return checkOf(`varied.${seed}`, reason ? notJudged(reason) : { is: "held" });
   });
   return { passed, failed, checks };
 }
 
-export async function judgeVaried(context: Context): Promise<Judged> {
+export async function judgeVaried(context: Context): Promise<Judgment> {
   const { plan, runs, plain } = context;
   const { passed, failed, checks } = await context.varied;
   const points = passed.flatMap((run) => run.points);
@@ -54,8 +55,8 @@ export async function judgeVaried(context: Context): Promise<Judged> {
   const notes = isWhole ? whatIsNotShown(plain, [...passed, ...failed]) : [];
   const isAsked = plan.only?.includes(mixedName) || (isWhole && passed.length === checks.length);
   const mixed = isAsked ? [await judgeMixed(context)] : [];
-  return joined([
-    shown(
+  return joinJudgments([
+    judgment(
       checks,
       causes.map((cause) => findingOf(cause, plan)),
       notes,
@@ -76,15 +77,15 @@ function findingOf({ failed, shownBy, ...cause }: Cause, plan: CertifyPlan): Fin
 }
 
 /** One more run, whose responses differ from each other. */
-async function judgeMixed({ plan, runs, plain }: Context): Promise<Judged> {
+async function judgeMixed({ plan, runs, plain }: Context): Promise<Judgment> {
   const run = await runs.make(mixedName, { profile: "varied", mixed: true }, { seed: plan.firstSeed });
-  if (run === undefined) return open(mixedName, notMade);
+  if (run === undefined) return notJudgedCheck(mixedName, notMade);
   if (run.result === "passed") {
     const reason = whyNotJudged(plain, run, "varied");
-    return reason === undefined ? held(mixedName) : open(mixedName, reason);
+    return reason === undefined ? heldCheck(mixedName) : notJudgedCheck(mixedName, reason);
   }
   await runs.failAgain([run]);
-  return failedOn(mixedName, {
+  return failedCheck(mixedName, {
     name: mixedName,
     sentence: "Breaks when the responses of one run differ in what the specification leaves open",
     whatToDo: "Do not expect a response to have the form of an earlier one, such as its headers.",

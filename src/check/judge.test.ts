@@ -82,7 +82,7 @@ test.each([
   [{ SVC_API_KEY: "SVC_test_a" }, "needs a live key in SVC_KEY_LIVE or SVC_API_KEY"],
   [{ SVC_KEY_LIVE: "SVC_live_\u007f" }, expect.stringContaining("is not a key")],
   [{ SVC_KEY_LIVE: "SVC_live_~!" }, "SVC_live_~!"],
-])("of %j a path takes the key, or names the reason", (env, expected) => {
+])("of %j an outcome takes the key, or names the reason", (env, expected) => {
   const path: CheckedOutcome = {
     outcome: "200.live",
     rule: "R1",
@@ -93,7 +93,7 @@ test.each([
   expect("apiKey" in found ? found.apiKey : found.reason).toEqual(expected);
 });
 
-test("a check redacts the key of each variable, and lists the variables that no path uses", () => {
+test("a check redacts the key of each variable, and lists the variables that no outcome uses", () => {
   const env = {
     SVC_API_KEY: " a ",
     SVC_KEY_MAIN: "b",

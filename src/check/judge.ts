@@ -17,7 +17,7 @@ export interface Attempt {
   readonly noResponse?: string;
   /** Why it was not tried, or why its response shows nothing about the outcome. */
   readonly reason?: string | undefined;
-  /** The judgment if it needs several requests. Default: from the response. */
+  /** The difference if it needs several requests. Default: from the response. */
   readonly difference?: ContractDifference;
 }
 
@@ -35,19 +35,24 @@ export function judgeAttempt(attempt: Attempt): ContractDifference[] {
   }
   if (response === undefined || reason !== undefined) return [];
   const requestId = headerOf(response, "x-request-id");
-  const judgments = [
-    ...response.repeatsKeyAt.map((at) => judgment("R34", at, "no key", "the key that was sent")),
+  const differences = [
+    ...response.repeatsKeyAt.map((at) => attemptDifference("R34", at, "no key", "the key that was sent")),
     ...judgeOutcome(attempt, response),
     ...judgeWait(response),
   ];
-  return judgments.map((one) => ({
+  return differences.map((one) => ({
     outcome,
     ...one,
     ...(requestId && { requestId: shownText(requestId) }),
   }));
 }
 
-function judgment(rule: CheckedRule, at: string, expected: string, found: string): AttemptDifference {
+function attemptDifference(
+  rule: CheckedRule,
+  at: string,
+  expected: string,
+  found: string,
+): AttemptDifference {
   return { rules: [rule], at, expected, found };
 }
 
@@ -72,7 +77,7 @@ function judgeOutcome({ outcome, apiKey = "" }: Attempt, response: CheckedRespon
   const { status, code } = outcomeOf(outcome);
   const rule = ruleOf(outcome);
   if (response.status !== status)
-    return [judgment(rule, "status", String(status), describeOutcome(response))];
+    return [attemptDifference(rule, "status", String(status), describeOutcome(response))];
   const form = judgeForm(response, status === 200 ? "R1" : "R27");
   const hasBody = response.json !== undefined;
   if (status === 200)
@@ -101,9 +106,14 @@ function judgeForm(response: CheckedResponse, rule: CheckedRule): AttemptDiffere
   const unasked = "nothing, because the request did not ask for an encoding";
   const wrong = [
     !isTyped &&
-      judgment(rule, "Content-Type", "application/json", type === undefined ? "nothing" : quoted(type)),
-    isPacked && judgment(rule, "Content-Encoding", unasked, quoted(encoding)),
-    response.json === undefined && judgment(rule, "body", "JSON", describeBody(response)),
+      attemptDifference(
+        rule,
+        "Content-Type",
+        "application/json",
+        type === undefined ? "nothing" : quoted(type),
+      ),
+    isPacked && attemptDifference(rule, "Content-Encoding", unasked, quoted(encoding)),
+    response.json === undefined && attemptDifference(rule, "body", "JSON", describeBody(response)),
   ];
   return wrong.filter((one) => one !== false);
 }
@@ -127,7 +137,7 @@ function judgeContext(response: CheckedResponse, apiKey: string): AttemptDiffere
   const prefix = keyPrefixOf(apiKey)?.environment;
   if ((environment !== "test" && environment !== "live") || environment === prefix) return wrong;
   const expected = `"${prefix}", the environment in the key's prefix`;
-  return [...wrong, judgment("R3", "$.data.environment", expected, describeValue(environment))];
+  return [...wrong, attemptDifference("R3", "$.data.environment", expected, describeValue(environment))];
 }
 
 function mismatches(
@@ -137,7 +147,7 @@ function mismatches(
 ): AttemptDifference[] {
   return mismatchesIn(shape, json).map(({ path, expected, value }) => {
     const at = path === "" ? "$" : `$.${escapeControls(path)}`;
-    return judgment(ruleAt(path), at, expected, describeValue(value));
+    return attemptDifference(ruleAt(path), at, expected, describeValue(value));
   });
 }
 
@@ -145,7 +155,7 @@ function judgeRequestId(response: CheckedResponse): AttemptDifference[] {
   const requestId = headerOf(response, "x-request-id");
   if (requestId) return [];
   const value = requestId === undefined ? "nothing" : "an empty header";
-  return [judgment("R7", "X-Request-Id", "a request id", value)];
+  return [attemptDifference("R7", "X-Request-Id", "a request id", value)];
 }
 
 function judgeCode(
@@ -158,12 +168,12 @@ function judgeCode(
   const at = "$.error.code";
   // The shape already rejects a missing code, or one that is not text.
   if (typeof code !== "string") return [];
-  if (status === 429) return code === "" ? [judgment("R28", at, "a code", "an empty string")] : [];
+  if (status === 429) return code === "" ? [attemptDifference("R28", at, "a code", "an empty string")] : [];
   if (code === expected) return [];
   const isListed = outcomes.some((row) => row.status === status && row.code === code);
   const right = `"${expected}"`;
-  if (isListed) return [judgment(rule, at, right, quoted(code))];
-  const unlisted = judgment(rule, at, right, `${quoted(code)}, which is not listed for ${status}`);
+  if (isListed) return [attemptDifference(rule, at, right, quoted(code))];
+  const unlisted = attemptDifference(rule, at, right, `${quoted(code)}, which is not listed for ${status}`);
   return [{ ...unlisted, rules: [rule, "R28"] }];
 }
 
@@ -174,7 +184,7 @@ function judgeWait(response: CheckedResponse): AttemptDifference[] {
   const value = headerOf(response, "retry-after");
   if (value === undefined || response.status < 400) return [];
   if (/^\d+$/.test(value) || (retryDate.test(value) && !Number.isNaN(Date.parse(value)))) return [];
-  return [judgment("RFC 9110", "Retry-After", "seconds or a date", quoted(value))];
+  return [attemptDifference("RFC 9110", "Retry-After", "seconds or a date", quoted(value))];
 }
 
 /** The names that the contract does not have: members, and headers that announce an endpoint's end. */

@@ -59,7 +59,7 @@ const faults: readonly Fault[] = [
   ["429.per_day", (facts) => ({ ...facts, usedToday: 1000 })],
 ];
 
-test.each(faults)("the fault %s ends a request on its own path", (outcome, change) => {
+test.each(faults)("the fault %s gives a request its own outcome", (outcome, change) => {
   expect(authorize(change(good))).toBe(outcome);
 });
 
@@ -72,7 +72,7 @@ test.each(pairs)("of %s and %s the first is noticed", (first, _second, both) => 
   expect(authorize(both(good))).toBe(first);
 });
 
-test("R19 a check rejects on each of its own paths", () => {
+test("R19 a check rejects with each of its own outcomes", () => {
   const neverApproved = { ...good, organization: { ...organization, liveAccess: "not_approved" as const } };
   const all = [...faults.map(([, change]) => change(good)), neverApproved];
   for (const { name, exits, reject } of authorizationChecks) {

@@ -16,7 +16,7 @@ export interface RunConditions {
   readonly rows?: readonly RowChoice[];
   /** Whether each response has the next variants, except a 401 (R14) and what records have. Default: all have the same ones. */
   readonly mixed?: true;
-  /** The path whose requests get the wrong response, as on another path. No request causes advice then, as with a resend. */
+  /** The outcome whose requests get the response of `as`. Default: 401 for a key that works, and 200 for any other. No request causes advice then, as with a resend. */
   readonly answer?: { readonly outcome: OutcomeId; readonly once?: true; readonly as?: ApiOutcomeId };
   readonly resend?: Resend;
 }

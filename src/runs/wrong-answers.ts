@@ -13,7 +13,7 @@ export type ReplaceResult = (
   result: CallResult,
 ) => CallResult | undefined;
 
-/** Starts to give the requests of a path, or the first of them, the wrong answer. */
+/** Starts to give the requests with an outcome, or the first of them, the wrong answer. */
 export function startAnswering(
   answer: RunConditions["answer"],
   claim: (name: string) => boolean,
@@ -27,7 +27,7 @@ export function startAnswering(
   };
 }
 
-/** Returns a result with the wrong response: 401, or as on another path, for a key that works, and 200 for any other. It keeps its outcome. */
+/** Returns a result with the wrong response: 401, or another outcome's response, for a key that works, and 200 for any other. It keeps its outcome. */
 function wrongAnswer(
   sandbox: SandboxState,
   call: ApiCall,

@@ -103,7 +103,7 @@ describe("a check", () => {
       .filter((match) => match[2] === result)
       .map((match) => match[1]);
 
-  test.each([3, 10])("sends no more than %i requests, one for each path", async (max) => {
+  test.each([3, 10])("sends no more than %i requests, one for each outcome", async (max) => {
     const server = await serveProbed();
     const ran = await runCli(["check", server.url, "--max-requests", String(max)], { env: probeKeys });
     const sent = server.requests().map(({ ref }) => ref);

@@ -43,7 +43,7 @@ test("lists are compared whole, and null is not a missing member", () => {
   ]);
 });
 
-test("a response that a fault delayed is on its own path and on the fault's", () => {
+test("a response that a fault delayed has its own outcome and the fault's", () => {
   const late: StoryResponse = { ...response, fault: "fault.latency" };
   for (const outcome of ["200.test", "fault.latency"] as const)
     expect(at({ outcome }, late), outcome).toEqual([]);

@@ -168,7 +168,7 @@ function NewFault({ effects }: Readonly<{ effects: Effects }>) {
 
 /** The requests that match a fault: `every 3rd request with the key flaky`. */
 function conditionWords(when: ShownFault["when"] = {}): string {
-  const { key, organization, outcome: path, every: nth = 1, requests, probability, after, until } = when;
+  const { key, organization, outcome, every: nth = 1, requests, probability, after, until } = when;
   return [
     probability !== undefined && `with a probability of ${Math.round(probability * 1000) / 10}%,`,
     requests === undefined
@@ -176,7 +176,7 @@ function conditionWords(when: ShownFault["when"] = {}): string {
       : `request ${shortened(requests.join(", "), 60)}`,
     key !== undefined && `with the key ${key}`,
     organization !== undefined && `from ${organization}`,
-    path !== undefined && `that would result in ${path}`,
+    outcome !== undefined && `that would result in ${outcome}`,
     after !== undefined && `after ${instantText(after)}`,
     until !== undefined && `until ${instantText(until)}`,
   ]
