@@ -31,14 +31,15 @@ const sh = (script: string): Command => ["sh", "-c", script];
 const npx = (words: string, ...argv: readonly string[]): Command => ["npx", ...words.split(" "), ...argv];
 
 /**
- * Starts the package of npm, an image, and a named program; misses a minimum, also without a test that uses the sandbox (`unused`);
- * and runs in parallel, also under `exec`, whose report must count each request of the tests, over HTTPS as well: `trusting` makes
- * the client trust its certificate.
+ * Starts the package of npm, an image, and a named program; misses a minimum, with `some` of the tests and without one that uses
+ * the sandbox (`unused`); and runs in parallel, also under `exec`, whose report must count each request of the tests, over HTTPS
+ * as well: `trusting` makes the client trust its certificate.
  */
 const inEachWay = (
   command: Command,
   parallel: Command,
   unused: Command,
+  some: string,
   before: readonly Command[],
   trusting: Command = command,
 ): readonly Command[] => [
@@ -52,12 +53,12 @@ const inEachWay = (
   ),
   // With the sentence of exec, for which a note is no advice.
   sh(
-    `! SVC_SANDBOX_MIN_COVERAGE=101 ${command.join(" ")} > output && grep 101 output && grep 'promised outcomes covered. No advice' output`,
+    `! SVC_SANDBOX_MIN_COVERAGE=99.5 ${some} > output && grep 99.5 output && grep 'promised outcomes covered. No advice' output`,
   ),
   sh(
     `${unused.join(" ")} && ! SVC_SANDBOX_MIN_COVERAGE=0.5 ${unused.join(" ")} > output 2>&1 && grep 'nothing is covered' output`,
   ),
-  ...["5O", "nan"].map((wrong): Command => {
+  ...["5O", "nan", "5.", "100.1"].map((wrong): Command => {
     const failing = `! SVC_SANDBOX_MIN_COVERAGE=${wrong} ${command.join(" ")} > output 2>&1`;
     return sh(`${failing} && grep 'SVC_SANDBOX_MIN_COVERAGE.* not a percentage' output`);
   }),
@@ -120,6 +121,29 @@ const javaTrust =
 const javaOptions = "-Djavax.net.ssl.trustStore=sandbox.p12 -Djavax.net.ssl.trustStorePassword=changeit";
 const trustingJava: Command = sh(`${javaTrust} && JAVA_TOOL_OPTIONS="${javaOptions}" ${junit5.join(" ")}`);
 
+// A sandbox that ends while a test runs: the test shows it.
+const stoppedJava = `cat > StoppedTest.java << 'END'
+import io.github.svcsandbox.*;
+class StoppedTest {
+  @org.junit.jupiter.api.Test @SvcSandbox void ends(Sandbox sandbox) {
+    sandbox.control("POST", "/stop", "{}");
+    sandbox.advance(java.time.Duration.ofSeconds(1));
+  }
+}
+END
+javac -cp ${junit}:../${jar} -d stopped StoppedTest.java
+java -jar ${junit} --class-path stopped:../${jar} --scan-classpath=stopped > output 2>&1; grep 'svc-sandbox ended with code 0' output`;
+const stoppedGo = `cat > stopped_test.go << 'END'
+package whoami
+import ("testing"; "time"; svcsandbox "${await goModule()}")
+func TestEnds(t *testing.T) {
+	sandbox := svcsandbox.New(t)
+	sandbox.Control("POST", "/stop", map[string]any{}, nil)
+	sandbox.Advance(time.Second)
+}
+END
+go test -run Ends ./... > output 2>&1; rm stopped_test.go; grep 'svc-sandbox ended (exit status 0)' output`;
+
 const certify = npx("svc-sandbox certify --faults --");
 const exec = npx("svc-sandbox exec --min-coverage 100 --fail-on warning --");
 const retries = npx("svc-sandbox certify --only resend --");
@@ -131,15 +155,10 @@ const examples: readonly Example[] = [
   {
     name: "pytest",
     commands: [
-      ...inEachWay(
-        pytest,
-        [...pytest, "-n", "4"],
-        [...pytest, "unused.py"],
-        [
-          sh("echo 'def test_nothing(): pass' > unused.py"),
-          [...pip, "install", "--no-index", "--target", "site", `../${wheel}`],
-        ],
-      ),
+      ...inEachWay(pytest, [...pytest, "-n", "4"], [...pytest, "unused.py"], `${pytest.join(" ")} -k good`, [
+        sh("echo 'def test_nothing(): pass' > unused.py"),
+        [...pip, "install", "--no-index", "--target", "site", `../${wheel}`],
+      ]),
       // Ctrl-C in a test that uses the sandbox, and a sandbox that dies.
       sh(`${stoppedTests}${pytest.join(" ")} stopped.py > output 2>&1; test $? = 2 && ${stoppedShows}`),
       npx("svc-sandbox certify --only answer --", ...pytest),
@@ -150,26 +169,34 @@ const examples: readonly Example[] = [
   },
   {
     name: "junit5",
-    commands: inEachWay(
-      junit5,
-      [...junit5, ...inThreads],
-      [...junit5, "--include-classname=Nothing"],
-      [["javac", "-cp", `${junit}:../${jar}`, "-d", "classes", "WhoamiTest.java"]],
-      trustingJava,
-    ),
+    commands: [
+      ...inEachWay(
+        junit5,
+        [...junit5, ...inThreads],
+        [...junit5, "--include-classname=Nothing"],
+        `java -jar ${junit} ${classes[0]} ${classes[1]} --select-method='WhoamiTest#aUsedUpDayEndsTheTries(io.github.svcsandbox.Sandbox)'`,
+        [["javac", "-cp", `${junit}:../${jar}`, "-d", "classes", "WhoamiTest.java"]],
+        trustingJava,
+      ),
+      sh(stoppedJava),
+    ],
     needs: ["java", "-jar", junit, "--help"],
     build: buildJar,
     certified: [...junit5, ...inThreads],
   },
   {
     name: "go",
-    commands: inEachWay(
-      // Go repeats no cached result, because the package reads what a result depends on.
-      ["go", "test", "./..."],
-      ["go", "test", "-parallel", "4", "./..."],
-      ["go", "test", "-run", "Nothing", "./..."],
-      [["go", "mod", "edit", `-replace=${await goModule()}=../node_modules/svc-sandbox/packaging/go`]],
-    ),
+    commands: [
+      ...inEachWay(
+        // Go repeats no cached result, because the package reads what a result depends on.
+        ["go", "test", "./..."],
+        ["go", "test", "-parallel", "4", "./..."],
+        ["go", "test", "-run", "Nothing", "./..."],
+        "go test -run Replaced ./...",
+        [["go", "mod", "edit", `-replace=${await goModule()}=../node_modules/svc-sandbox/packaging/go`]],
+      ),
+      sh(stoppedGo),
+    ],
     needs: ["go", "version"],
     certified: ["go", "test", "-count=1", "./..."],
   },

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"sort"
 	"strconv"
 	"strings"
@@ -33,6 +34,7 @@ type Sandbox struct {
 	BaseURL    string
 	ControlURL string
 	Keys       map[string]string // By ref.
+	process    *process
 	t          testing.TB
 }
 
@@ -66,7 +68,7 @@ func New(t testing.TB, chosen ...Option) *Sandbox {
 	for _, choose := range chosen {
 		choose(options)
 	}
-	sandbox := &Sandbox{BaseURL: process.baseURL, ControlURL: process.controlURL, t: t}
+	sandbox := &Sandbox{BaseURL: process.baseURL, ControlURL: process.controlURL, process: process, t: t}
 	sandbox.Control("POST", "/reset", options, sandbox)
 	return sandbox
 }
@@ -114,7 +116,7 @@ func (s *Sandbox) Expect(outcome, ref string, count int) {
 // Control calls the control plane. It stores the `data` of the response in data, unless that is nil.
 func (s *Sandbox) Control(method, path string, body, data any) {
 	s.t.Helper()
-	if err := call(method, s.ControlURL+path, body, data); err != nil {
+	if err := s.process.call(method, path, body, data); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -123,6 +125,8 @@ func (s *Sandbox) Control(method, path string, body, data any) {
 type process struct {
 	baseURL, controlURL, scenario string
 	stdin                         io.Closer
+	command                       *exec.Cmd
+	stderr                        *bytes.Buffer
 	ended                         chan struct{}
 }
 
@@ -230,8 +234,8 @@ func minimumCoverage() (float64, error) {
 		return 0, nil
 	}
 	minimum, err := strconv.ParseFloat(given, 64)
-	if err != nil || strings.Trim(given, "0123456789.") != "" {
-		return 0, fmt.Errorf("SVC_SANDBOX_MIN_COVERAGE=%s is not a percentage such as 80 or 80.5", given)
+	if err != nil || minimum > 100 || !regexp.MustCompile(`^\d+(\.\d+)?$`).MatchString(given) {
+		return 0, fmt.Errorf("SVC_SANDBOX_MIN_COVERAGE=%s is not a percentage from 0 to 100, such as 80 or 80.5", given)
 	}
 	return minimum, nil
 }
@@ -255,7 +259,7 @@ func report(minimum float64) error {
 		var text string
 		if one.hasEnded() {
 			continue
-		} else if err := call("GET", one.controlURL+"/report?format=json", nil, &text); err != nil {
+		} else if err := one.call("GET", "/report?format=json", nil, &text); err != nil {
 			return err
 		}
 		reports = append(reports, text)
@@ -387,7 +391,7 @@ func (p *pool) start() (*process, error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("%s:\n%s", failed, &stderr)
 	}
-	started := &process{line.BaseURL, line.ControlURL, line.Scenario, stdin, make(chan struct{})}
+	started := &process{line.BaseURL, line.ControlURL, line.Scenario, stdin, command, &stderr, make(chan struct{})}
 	go func() {
 		_ = command.Wait()
 		close(started.ended)
@@ -417,7 +421,8 @@ func program() string {
 	return ""
 }
 
-func call(method, url string, body, data any) error {
+// call calls the control plane, as Sandbox.Control does.
+func (p *process) call(method, path string, body, data any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return err
@@ -425,7 +430,7 @@ func call(method, url string, body, data any) error {
 	if body == nil {
 		text = nil
 	}
-	request, err := http.NewRequest(method, url, bytes.NewReader(text))
+	request, err := http.NewRequest(method, p.controlURL+path, bytes.NewReader(text))
 	if err != nil {
 		return err
 	}
@@ -435,12 +440,12 @@ func call(method, url string, body, data any) error {
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return err
+		return p.whyNoResponse(err)
 	}
 	defer response.Body.Close()
 	text, err = io.ReadAll(response.Body)
 	if err == nil && response.StatusCode >= 400 {
-		err = fmt.Errorf("%s %s: %s", method, url, text)
+		err = fmt.Errorf("%s %s: %s", method, request.URL, text)
 	}
 	if plain, isText := data.(*string); isText {
 		*plain = string(text)
@@ -448,4 +453,14 @@ func call(method, url string, body, data any) error {
 		err = json.Unmarshal(text, &struct{ Data any }{data})
 	}
 	return err
+}
+
+// whyNoResponse says how the process has ended, or returns the error of the connection if it runs.
+func (p *process) whyNoResponse(err error) error {
+	select {
+	case <-p.ended:
+		return fmt.Errorf("svc-sandbox ended (%s)\n%s", p.command.ProcessState, p.stderr)
+	case <-time.After(time.Second):
+		return err
+	}
 }

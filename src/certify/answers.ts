@@ -19,7 +19,7 @@ export function createAnswers(
   plan: CertifyPlan,
   runs: Runs,
   plain: ClientRun,
-): Pick<Context, "answerOn" | "whyRepeated"> {
+): Pick<Context, "answerOn" | "survives404"> {
   const answerOn = keptByOutcome(async (outcome): Promise<Answer> => {
     const name = `answer.${outcome}`;
     const isAllowed = plan.allow.includes(outcome);
@@ -32,20 +32,16 @@ export function createAnswers(
     const reason = whyNotJudged(run.hits === 0 ? { sent: [] } : plain, run, "hit");
     return reason === undefined ? { kind: "unnoticed" } : { kind: "not judged", reason };
   });
-  const whyRepeated = keptByOutcome(async (outcome) => {
+  const survives404 = keptByOutcome(async (outcome) => {
     for (let left = minPasses; left > 0; left--) {
       const run = await runs.make(`answer.${outcome}`, {
         answer: { outcome, once: true, as: "404.unknown_path" },
       });
-      if (run?.result === "failed") continue;
-      return {
-        why: `the command also passes when it gets 404 once in place of ${outcomeOf(outcome).status} for ${outcomeOf(outcome).when}`,
-        whatToDo: noRepeats,
-      };
+      if (run?.result !== "failed") return true;
     }
-    return undefined;
+    return false;
   });
-  return { answerOn, whyRepeated };
+  return { answerOn, survives404 };
 }
 
 /** Makes the runs of each outcome once. */
@@ -97,11 +93,7 @@ export async function whyUnnoticed(
   let count = 0;
   for (const outcome of covered.filter((outcome) => [401, 403].includes(outcomeOf(outcome).status))) {
     const { kind } = await answerOn(outcome);
-    if (kind === "noticed")
-      return {
-        why: `the command also passes when it gets 200 once in place of ${outcomeOf(outcome).status} for ${outcomeOf(outcome).when}`,
-        whatToDo: noRepeats,
-      };
+    if (kind === "noticed") return repeats(outcome, 200);
     count += kind === "noticed once" ? 1 : 0;
     if (count === maxNoticed) return undefined;
   }
@@ -112,5 +104,12 @@ export async function whyUnnoticed(
   };
 }
 
-const noRepeats =
-  "Turn off what repeats failing tests, such as `--retry` of vitest, `jest.retryTimes` or `--reruns` of pytest.";
+/** Why a failure that comes once stays unseen: the command has passed with one such response. */
+export function repeats(outcome: OutcomeId, instead: 200 | 404): Reason {
+  const { status, when } = outcomeOf(outcome);
+  return {
+    why: `the command also passes when it gets ${instead} once in place of ${status} for ${when}`,
+    whatToDo:
+      "Turn off what repeats failing tests, such as `--retry` of vitest, `jest.retryTimes` or `--reruns` of pytest.",
+  };
+}

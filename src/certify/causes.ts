@@ -84,6 +84,7 @@ class Search {
       if (await this.#findRows(next)) await this.#explainOthers();
     }
     await this.#confirm();
+    if (this.#unknown.length > 0) await this.#repeatCauses();
     const bySeed = this.#bySeed.length > 0 ? [seedCause(this.#bySeed)] : [];
     // Of a client with many causes, a search that is out of runs shows nothing about the seeds that are left.
     const isOut = this.#left === 0 && this.#rowCauses.length > 0;
@@ -242,6 +243,14 @@ class Search {
     const named = this.#rowCauses.flatMap(({ failed }) => failed);
     const left = new Set(unconfirmed.flatMap(({ failed }) => failed).filter((run) => !named.includes(run)));
     this.#unknown.push(...left);
+  }
+
+  /** Next to a seed that has no cause, the others may be chance: each is tried twice more, as is the rest without its row. */
+  async #repeatCauses(): Promise<void> {
+    for (const { run, shownBy } of this.#rowCauses) {
+      await this.#make(shownBy, shownBy.conditions.rows ?? [], 4);
+      await this.#passes(run, this.#unexplainedRows(run), 4);
+    }
   }
 
   /** A seed without a row fails a third time, or shows nothing. */

@@ -100,8 +100,8 @@ export interface Context {
   readonly covered: readonly OutcomeId[];
   readonly varied: Promise<Variations>;
   readonly answerOn: (outcome: OutcomeId) => Promise<Answer>;
-  /** Why a client that keeps accepted responses may hide a runner that repeats tests; it keeps no 404. */
-  readonly whyRepeated: (outcome: OutcomeId) => Promise<Reason | undefined>;
+  /** Whether the command passes when one request with this outcome gets a 404, which no client keeps as an accepted response. */
+  readonly survives404: (outcome: OutcomeId) => Promise<boolean>;
   /** Why a failure that comes only once may not show, such as a runner that repeats tests; `undefined` if it shows. */
   readonly whyHidden: () => Promise<Reason | undefined>;
 }

@@ -1,6 +1,7 @@
 import { exampleOf } from "../api/faults.js";
 import { effectAt, type FaultOutcomeId, whatToDoAfter } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
+import { repeats } from "./answers.js";
 import type { Finding } from "./certificate.js";
 import { type Context, failedCheck, heldCheck, type Judgment, judgment, notJudgedCheck } from "./context.js";
 import { againWith, type CertifyPlan, faultsAsked, longestWait } from "./plan.js";
@@ -93,8 +94,7 @@ async function judgeSurvival(
   context: Context,
 ): Promise<Judgment> {
   const { runs, plain } = context;
-  const reason =
-    whyNotJudged(plain, first, "hit") ?? (isUsed ? undefined : await whyUnseen(outcome, context));
+  const reason = whyNotJudged(plain, first, "hit") ?? (isUsed ? undefined : await whyUnseen(context));
   if (reason !== undefined) return notJudgedCheck(fault, reason);
   if (isUsed && isSteady) {
     const isFollowed = requestsIn(first, outcome) > requestsIn(plain, outcome);
@@ -107,9 +107,15 @@ async function judgeSurvival(
   return second?.result === "passed" && second.hits > 0 ? heldCheck(fault) : notJudgedCheck(fault, differing);
 }
 
-async function whyUnseen(outcome: OutcomeId, context: Context): Promise<Reason | undefined> {
-  const isOnce = requestsIn(context.plain, outcome) === 1;
-  return (await context.whyHidden()) ?? (isOnce ? context.whyRepeated(outcome) : undefined);
+async function whyUnseen(context: Context): Promise<Reason | undefined> {
+  const { plain, covered, answerOn, survives404 } = context;
+  const reason = await context.whyHidden();
+  if (reason !== undefined) return reason;
+  // Of a single request, only what repeats a test hides that it got a wrong response once.
+  for (const outcome of covered.filter((one) => isSuccess(one) && requestsIn(plain, one) === 1))
+    if ((await answerOn(outcome)).kind === "noticed" && (await survives404(outcome)))
+      return repeats(outcome, 404);
+  return undefined;
 }
 
 const notFollowed: Reason = {

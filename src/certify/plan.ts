@@ -147,16 +147,21 @@ export function whyTooLittle({
   const keys = keysToSend(outcomes.filter(({ promised }) => promised));
   return {
     why,
-    whatToDo: `${fix}Send ${missing} or more of these keys, and check each response: ${keys.join(", ")}`,
+    whatToDo: `${fix}Send ${missing} or more of these keys, and check each response: ${keys}`,
   };
 }
 
-/** The variables of keys that cover what the client does not. */
-const keysToSend = (outcomes: Report["outcomes"]) =>
-  outcomes.flatMap(({ covered, outcome, howToCover }) => {
-    const { ref = "none", scopes } = howToCover ?? {};
-    return !covered && ref !== "none" && scopes === undefined ? [`${variableOf(ref)} (${outcome})`] : [];
-  });
+/** The variables of keys that cover what the client does not; those that its scenario lacks follow with theirs. */
+function keysToSend(outcomes: Report["outcomes"]): string {
+  const groups = new Map([["", [] as string[]]]);
+  for (const { covered, outcome, howToCover } of outcomes) {
+    const { ref = "none", scopes, scenario } = howToCover ?? {};
+    if (covered || ref === "none" || scopes !== undefined) continue;
+    const where = scenario ? `with the scenario ${scenario}: ` : "";
+    groups.set(where, [...(groups.get(where) ?? []), `${variableOf(ref)} (${outcome})`]);
+  }
+  return [...groups].flatMap(([where, keys]) => (keys.length > 0 ? where + keys.join(", ") : [])).join("; ");
+}
 
 /** Returns why `--only` has shown nothing, if each check that it names is not judged; `undefined` if one is. */
 export function whyNothingTried(
@@ -177,6 +182,6 @@ export function whyNothingTried(
   );
   return {
     why: `the client covers no outcome of ${name}`,
-    whatToDo: `Send a key that ends there, and check its response: ${keysToSend(ofName).join(", ")}`,
+    whatToDo: `Send a key that ends there, and check its response: ${keysToSend(ofName)}`,
   };
 }

@@ -164,11 +164,11 @@ class ResentKey {
     };
   }
 
-  /** Why the key may come more often by itself. A proof begins, which takes more runs. */
-  whyUnsteady(): Promise<Reason | undefined> {
+  /** Why the key may come more often by itself, or because a runner repeats failing tests. A proof starts, which takes more runs. */
+  async whyUncertain(): Promise<Reason | undefined> {
     this.context.runs.expectMore(2 * minPasses);
     this.#steady ??= this.#whyUnsteady();
-    return this.#steady;
+    return (await this.#steady) ?? this.context.whyHidden();
   }
 
   async #whyUnsteady(): Promise<Reason | undefined> {
@@ -296,7 +296,7 @@ class Trials {
   async #proveAt(at: number, first: ClientRun): Promise<NotJudged | Proven> {
     // A client that sends two requests at once may have read the other 503.
     if (this.#kind.as === "fault.status" && this.#key.hasFaults) return notJudged(ownFaults);
-    const reason = await this.#key.whyUnsteady();
+    const reason = await this.#key.whyUncertain();
     if (reason !== undefined) return notJudged(reason);
     let isOfAny = false;
     for (let left = minPasses; left > 0 && !isOfAny; left--) {
@@ -318,10 +318,10 @@ class Trials {
     const { accepted, ref } = this.#key;
     const why = `after ${this.#kind.after} and a 404 alike, ${variableOf(ref)} was sent again (${idOfHit(run)})`;
     if (accepted === 1) return { ...this.#key.sentOnce, why };
-    const { whyHidden, plain } = this.#key.context;
-    const hidden = await whyHidden();
-    if (hidden !== undefined) return hidden;
-    if (!isEachRepeated(plain)) return { why, whatToDo: noPolling };
+    const { survives404, plain } = this.#key.context;
+    // A test that polls until a 200 does so for no key with another response.
+    const rejected = rejectedIfRepeated(plain);
+    if (rejected === undefined || !(await survives404(rejected))) return { why, whatToDo: noPolling };
     for (const position of this.#firstOf(maxRecovered).filter((one) => one !== at))
       if (!this.#isRecovered(await this.#rejectAgain(position))) return { why, whatToDo: noPolling };
     const empty = await this.#reject(at, { as: "empty" });
@@ -370,12 +370,12 @@ const ownFaults: Reason = {
 
 const noPolling = "Turn off what repeats requests in your tests, such as polling until a 200.";
 
-/** Whether each key with its own 401 or 403 comes more than once, as a client sends it that sends each of these again. */
-function isEachRepeated({ sent }: ClientRun): boolean {
-  const rejected = sent.filter(({ requests }) =>
-    requests.some(({ outcome }) => [401, 403].includes(outcomeOf(outcome).status)),
-  );
-  return rejected.length > 0 && rejected.every(({ requests }) => requests.length > 1);
+/** The first outcome with 401 or 403, if each key with such an outcome comes more than once, as from a client that sends each status but 200 again. */
+function rejectedIfRepeated({ sent }: ClientRun): OutcomeId | undefined {
+  const isRejection = ({ outcome }: KeyRequest) => [401, 403].includes(outcomeOf(outcome).status);
+  const rejected = sent.filter(({ requests }) => requests.some(isRejection));
+  if (rejected.some(({ requests }) => requests.length < 2)) return undefined;
+  return rejected.flatMap(({ requests }) => requests).find(isRejection)?.outcome;
 }
 
 const idOfHit = ({ sent }: ClientRun) =>
@@ -392,17 +392,25 @@ async function judgeOutage(kind: ResendKind, key: ResentKey): Promise<Seen> {
   const reason = first.hits === 0 ? key.whyNotJudged(first) : undefined;
   if (reason !== undefined) return notJudged(reason);
   if (excessOf(first, 1) <= 0) return heldOutage(first, key);
-  // A runner that repeats failing tests multiplies the calls, and a test that survives a 404 does not show it.
-  const unknown = (await key.whyUnsteady()) ?? (await key.context.whyHidden());
-  return unknown === undefined ? proveOutage(kind, key, first) : notJudged(unknown);
+  const uncertain = await key.whyUncertain();
+  return uncertain === undefined ? proveOutage(kind, key, first) : notJudged(uncertain);
 }
 
 const outage = (kind: ResendKind, key: ResentKey, calls: number) =>
   key.reject(kind, { only: [1, maxRequests * calls + key.count] });
 
+const unlike: Reason = {
+  why: "the command fails when each request gets a 503, and passes when each gets a 404",
+  whatToDo: "Make a test fail when a key that works is rejected.",
+};
+
 /** An outage whose requests the calls explain. */
 const heldOutage = (run: ClientRun, { ref }: ResentKey): Seen =>
   run.result === "timed_out" ? notJudged(tooLate) : { is: "held", key: ref };
+
+/** A run whose requests were accepted too soon for so many calls shows too few. */
+const isLongEnough = ({ hits }: ClientRun, calls: number, { count }: ResentKey) =>
+  calls === 1 || hits < maxRequests + count;
 
 async function proveOutage(kind: ResendKind, key: ResentKey, first: ClientRun): Promise<Seen> {
   const runs: ClientRun[] = [];
@@ -411,13 +419,14 @@ async function proveOutage(kind: ResendKind, key: ResentKey, first: ClientRun): 
     const other = await (number === 1 ? key.alwaysControlled(kind) : key.reject(kind, controlled));
     if (!isEnded(other)) return unended(other);
     calls = Math.max(calls, other.result === "passed" ? key.count : other.hits);
-    // A run whose requests were accepted too soon for so many calls shows too few.
-    const isWhole = calls === 1 || first.hits < maxRequests + key.count;
-    const run = number === 1 && isWhole ? first : await outage(kind, key, calls);
+    const isWhole = number === 1 && isLongEnough(first, calls, key);
+    const run = isWhole ? first : await outage(kind, key, calls);
     if (run === undefined) return notJudged(notMade);
     runs.push(run);
     const excess = Math.min(...runs.map((one) => excessOf(one, calls)));
     if (excess <= 0 && number === 1) return heldOutage(run, key);
+    // What follows a test that failed is not what the calls explain.
+    if (run.result === "failed" && other.result === "passed") return notJudged(unlike);
     // A command that survives may call as often as in the plain run.
     if (excess > Math.max(0, key.count - calls)) continue;
     return notJudged({
@@ -453,8 +462,9 @@ function problemOf(
     kinds.map((kind) => kind.after),
     "and",
   );
-  const [seconds] = kinds.flatMap((kind) => kind.seconds ?? []);
-  const time = seconds === undefined ? "The minute did not end" : `${seconds} s did not pass`;
+  const [seconds, ...others] = new Set(kinds.map((kind) => kind.seconds));
+  const wait = seconds === undefined ? "The minute did not end" : `${seconds} s did not pass`;
+  const time = others.length === 0 ? wait : "The time to wait did not pass";
   const isOfAny = proven.every((one) => one.isOfAny);
   const control = isOfAny ? "it also sends a 404 again" : "with a 404 in its place, it did not";
   const sentences = {

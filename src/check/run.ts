@@ -1,4 +1,4 @@
-import { isNoResponse, type NoResponse, type Send } from "../node/clients/send-once.js";
+import { isNoResponse, type NoResponse, type RawResponse } from "../node/clients/send-once.js";
 import { outcomeOf } from "../rules/outcomes.js";
 import { memberIn } from "../rules/schema/json.js";
 import { compareRejections, compareSuccesses } from "./comparisons.js";
@@ -30,6 +30,9 @@ interface CheckOptions {
   /** Makes well-formed but unknown keys, by number. */
   readonly unknownKey: (index: number) => string;
 }
+
+/** Sends a GET request to `/me` with a key, or without one for `undefined`; never throws. */
+type Send = (apiKey: string | undefined) => Promise<RawResponse | NoResponse>;
 
 /** Requests without a key come first: a host gets a key only if its responses could be the API's. */
 export async function runCheck(send: Send, options: CheckOptions): Promise<Comparison> {

@@ -27,8 +27,6 @@ export interface CliCommand<Flags extends flag.FlagSet = flag.FlagSet> {
   run(call: CallOf<Flags>): Promise<number | void>;
 }
 
-export type Commands = Readonly<Record<string, () => Promise<CliCommand>>>;
-
 export function declareCommand<Flags extends flag.FlagSet>(
   command: CliCommand<Flags> & { readonly usual?: readonly (keyof Flags)[] },
 ): CliCommand<Flags> {

@@ -1,7 +1,7 @@
-import type { Commands } from "./command.js";
+import type { CliCommand } from "./command.js";
 
 /** In the order of the help; the first one is the default. Only the running command is loaded. */
-export const commands: Commands = {
+export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   start: async () => (await import("./commands/start.js")).startCommand,
   exec: async () => (await import("./commands/exec.js")).execCommand,
   certify: async () => (await import("./commands/certify.js")).certifyCommand,

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { readBaseUrl, readHostName } from "../node/addresses.js";
+import { nodePlatform } from "../node/platform.js";
 import { reportFormats } from "../report/render/layout.js";
 import { type AdviceLevel, adviceLevels } from "../rules/advice.js";
 import { lastClockInstant } from "../rules/api-key.js";
@@ -75,6 +76,11 @@ export function wholeNumber(min: number, max: number, meaning = ""): Flag<number
   }, `a whole number from ${min} to ${max}${meaning}`);
 }
 
+const readPercentage = reader((text) => {
+  const percentage = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  return percentage <= 100 ? percentage : undefined;
+}, "a percentage from 0 to 100, such as 80 or 80.5");
+
 export function oneOf<const Choice extends string>(choices: readonly Choice[]): Flag<Choice>["read"] {
   return reader((text) => choices.find((choice) => choice === text), listed(choices, "or"));
 }
@@ -109,10 +115,11 @@ const readHostNames = (text: string, from: string) =>
 const largestSeed = Number.MAX_SAFE_INTEGER;
 export const readSeed = wholeNumber(0, largestSeed);
 
-const readSeedOrRandom = reader((text) => {
-  if (text === "random") return crypto.getRandomValues(new Uint32Array(1))[0];
-  return /^\d{1,16}$/.test(text) && Number(text) <= largestSeed ? Number(text) : undefined;
-}, `a whole number from 0 to ${largestSeed}, or random`);
+const readOtherSeed = wholeNumber(0, largestSeed, ", or random");
+
+function readSeedOrRandom(text: string, from: string): number {
+  return text === "random" ? nodePlatform.random() : readOtherSeed(text, from);
+}
 
 export function readTime(text: string, from: string): number {
   const time = parseTime(text);
@@ -230,7 +237,7 @@ export const thresholds = {
   minCoverage: option(
     "--min-coverage <percent>",
     "exit with 5 if the coverage of promised outcomes is lower, from 0 to 100 (default: 0)",
-    wholeNumber(0, 100),
+    readPercentage,
   ),
   failOn: failOn("none"),
 };

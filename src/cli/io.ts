@@ -10,7 +10,7 @@ import { describeFailure, exitCode, usageError } from "./exit-codes.js";
 import type { Output, Printer } from "./terminal.js";
 
 export interface KeyPresses {
-  /** Resolves to the next key: its character, or a name such as `return`, `space` or `left`; `ctrl-c` for Ctrl-C. */
+  /** Resolves to the character of the next key, or to a name such as `return`, `space`, `left` or `ctrl-c`. */
   readonly next: () => Promise<string>;
   readonly close: () => void;
 }
@@ -23,7 +23,7 @@ export interface Io {
   readonly stdin?: Readable & { unref?(): unknown };
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly program: string;
-  /** The file that starts this program; `undefined` if that cannot be run as it is. */
+  /** The file that starts this program; `undefined` if the system cannot run that file. */
   readonly executable?: string | undefined;
   readonly cwd: string;
   /** Aborted at SIGINT, SIGTERM or SIGHUP. The process ends soon after; with SIGTERM `drain` milliseconds (default 0) later. */
@@ -188,7 +188,7 @@ async function keyPressesOf(input: ReadStream): Promise<KeyPresses | undefined> 
   input.resume();
   return {
     async next() {
-      // There is no value once it is closed.
+      // Once it is closed, the value is missing.
       const { value = [] } = await presses.next();
       const [text = "", key = {}] = value as [string?, { name?: string; ctrl?: boolean }?];
       return key.ctrl === true ? `ctrl-${key.name}` : (key.name ?? text);

@@ -40,7 +40,7 @@ export function keyRows(
   });
 }
 
-/** Rows for the two refs that every scenario has: they are no keys, so `keys` does not list them. */
+/** Rows for the two refs that every scenario has. `keys` lists only keys. */
 export function rejectedRows(sandbox: SandboxState): ListedKey[] {
   return ["malformed", "unknown"].map((ref) => {
     return { ref, secret: secretFor(sandbox, ref) as string, ...nextResult(sandbox, ref) };

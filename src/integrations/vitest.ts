@@ -1,3 +1,4 @@
+import { createRequire } from "node:module";
 import type { ExpectStatic, TestAPI } from "vitest";
 import { createSandbox, type SandboxOptions, stateOf } from "../library/create-sandbox.js";
 import type {
@@ -9,7 +10,6 @@ import type {
 } from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
 import { loadScenario } from "../node/files/load-scenario.js";
-import { olderVersion } from "../node/package-files.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import { type RunningServer, serve } from "../server/serve.js";
 
@@ -17,8 +17,20 @@ const wanted = { entry: "svc-sandbox/vitest", name: "vitest", since: "3.2" };
 const vitest = await usersPackage(
   wanted,
   () => import("vitest"),
-  () => olderVersion(wanted),
+  () => {
+    const version = installedVersion(wanted.name);
+    return version?.localeCompare(wanted.since, "en", { numeric: true }) === -1 ? version : undefined;
+  },
 );
+
+function installedVersion(name: string): string | undefined {
+  try {
+    return createRequire(import.meta.url)(`${name}/package.json`).version;
+  } catch {
+    // A bundle contains the package.
+    return undefined;
+  }
+}
 
 /** A scenario file: a misspelled bundled name is not one. */
 type ScenarioFile = `${string}.${string}` | `${string}/${string}`;

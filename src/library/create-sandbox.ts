@@ -30,7 +30,7 @@ import {
 } from "../sandbox/views.js";
 import { checkInput, expectationQuery, inputShapes, requestQuery } from "../scenario/format/inputs.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
-import { steadyTime, stopwatch, wallTime } from "./real-time.js";
+import { realTime } from "./real-time.js";
 import type { OrganizationRef, Sandbox, ScenarioKeyRef, ScenarioSource, WithKnownFields } from "./sandbox.js";
 import { fetchResponse } from "./web-request.js";
 
@@ -225,10 +225,8 @@ function countProblem(value: unknown): string | undefined {
 }
 
 const webPlatform: Platform = {
+  ...realTime,
   sha256: sha256Hex,
-  time: wallTime,
-  steadyTime,
-  stopwatch,
   // Wrapped, so that CommonJS loads the module with the first call.
   farmers: (settings) => makeFarmers(settings),
   endpoints: endpointsIn,

@@ -17,20 +17,13 @@ import { nodePlatform } from "./platform.js";
 
 type LoggedEvent = StepEvent | Extract<HistoryEvent, { readonly type: "request" }>;
 
-/** A change through the control plane, or a rejected token. */
-export interface ControlCall {
-  /** Method and path: `POST /__sandbox/keys/main/revoke`. */
-  readonly call: string;
-  /** The status of the response, and its code if it is an error: `409 name_taken`. */
-  readonly result: string;
-}
-
 export interface Logger {
   readonly event: (event: LoggedEvent) => void;
   readonly note: (message: string) => void;
   /** Something to look at, although the server continues. */
   readonly warning: (message: string) => void;
-  readonly controlCall: (entry: ControlCall) => void;
+  /** A change through the control plane, or a rejected token: `POST /__sandbox/keys/main/revoke` with `409 name_taken`. */
+  readonly controlCall: (entry: { readonly call: string; readonly result: string }) => void;
   readonly problem: (message: string) => void;
 }
 

@@ -1,5 +1,4 @@
 import { promises } from "node:fs";
-import { createRequire } from "node:module";
 import project from "../../package.json" with { type: "json" };
 import type { ScenarioName } from "../scenario/bundled.js";
 
@@ -29,18 +28,4 @@ export async function packageFile(path: string): Promise<Buffer> {
 
 export async function readBundledScenario(name: ScenarioName): Promise<string> {
   return (await packageFile(`scenarios/${name}.yaml`)).toString();
-}
-
-export function olderVersion({ name, since }: { name: string; since: string }): string | undefined {
-  const version = installedVersion(name);
-  return version?.localeCompare(since, "en", { numeric: true }) === -1 ? version : undefined;
-}
-
-function installedVersion(name: string): string | undefined {
-  try {
-    return createRequire(import.meta.url)(`${name}/package.json`).version;
-  } catch {
-    // A bundle contains the package.
-    return undefined;
-  }
 }

@@ -1,6 +1,6 @@
 import { endpointsIn } from "../api/endpoints.js";
 import { makeFarmers } from "../farmers/farmers.js";
-import { steadyTime, stopwatch, wallTime } from "../library/real-time.js";
+import { realTime } from "../library/real-time.js";
 import type { Platform, SandboxState, StartOptions } from "../sandbox/sandbox.js";
 import { type SandboxSettings, startSandbox } from "../sandbox/start.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -15,18 +15,14 @@ const sha256InNode: Platform["sha256"] =
     ? (hash.bind(undefined, "sha256") as Platform["sha256"])
     : (text) => createHash("sha256").update(text).digest("hex");
 
-/** Saved now, because some fake timers replace it. */
-export const { nextTick } = process;
+const { clearInterval, clearTimeout, setInterval, setTimeout } = process.getBuiltinModule("node:timers");
 
-/** Node's own timers, also saved: in jsdom the global ones have no `unref`, and fake ones would stop. */
-export const { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } =
-  process.getBuiltinModule("node:timers");
+/** Node's own timers, saved now: in jsdom the global ones have no `unref`, and fake ones would stop. */
+export const timers = { clearInterval, clearTimeout, nextTick: process.nextTick, setInterval, setTimeout };
 
 export const nodePlatform: Platform = {
+  ...realTime,
   sha256: sha256InNode,
-  time: wallTime,
-  steadyTime,
-  stopwatch,
   // Wrapped, so that CommonJS loads the module with the first call.
   farmers: (settings) => makeFarmers(settings),
   endpoints: endpointsIn,

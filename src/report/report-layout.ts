@@ -36,20 +36,22 @@ export function renderReport(
 
 export function conclusion({ requests, coverage, announced, faults, advice }: Report): string {
   const { percent, covered, promised } = coverage;
-  if (requests === 0)
-    return `The client never called the API. Coverage 0%: 0 of ${promised} promised outcomes covered.`;
   const count = (level: AdviceLevel) => advice.filter((row) => row.level === level).length;
   const counts = (["error", "warning"] as const)
     .filter((level) => count(level) > 0)
     .map((level) => pluralize(count(level), level));
+  const advised = `Advice: ${counts.join(", ")}`;
+  const share = `Coverage ${percent}%: ${covered} of ${promised} promised outcomes covered`;
+  if (requests === 0)
+    return `The client never called the API. ${[share, ...(counts.length > 0 ? [advised] : [])].join(". ")}.`;
   const notes = count("note") === 0 ? "" : `; ${pluralize(count("note"), "note")}`;
   return [
-    `Coverage ${percent}%: ${covered} of ${promised} promised outcomes covered`,
+    share,
     ...(announced.total === 0
       ? []
       : [`Announced endpoints: ${announced.covered} of ${announced.total} covered`]),
     ...(faults.covered === 0 ? [] : [`Faults: ${faults.covered} of ${faults.total} covered`]),
-    `${counts.length === 0 ? "No advice" : `Advice: ${counts.join(", ")}`}${notes}.`,
+    `${counts.length === 0 ? "No advice" : advised}${notes}.`,
   ].join(". ");
 }
 
@@ -79,8 +81,7 @@ function reportLayout(
     kind: "report",
     subject: scenario,
     title: titleOf(report),
-    // A client that never called needs no table.
-    sections: requests === 0 ? [] : sectionsOf(report),
+    sections: sectionsOf(report),
     notes,
     conclusion: { text, tone: requests === 0 ? "warning" : isGood ? "good" : undefined },
     failures,
@@ -89,8 +90,8 @@ function reportLayout(
 }
 
 function sectionsOf(report: Report): Section[] {
-  const { endpoints, resends, advice } = report;
-  return [
+  const { requests, endpoints, resends, advice } = report;
+  const tables = [
     outcomesSection(report),
     {
       title: "Endpoints",
@@ -105,6 +106,10 @@ function sectionsOf(report: Report): Section[] {
         cells: [outcome, key ?? fingerprint ?? "", String(count)],
       })),
     },
+  ];
+  return [
+    // A client that never called needs no table, but may have printed a key.
+    ...(requests === 0 ? [] : tables),
     adviceSection("Advice", advice.filter(isAdvice)),
     adviceSection(
       "Notes",

@@ -28,7 +28,7 @@ export function requestText(details: Omit<RequestDetails, RouteMember>): string 
   ].join("\n");
 }
 
-export type RequestCheckResult = Pick<RequestDetails["checks"][number], "name" | "question" | "result">;
+type RequestCheckResult = Pick<RequestDetails["checks"][number], "name" | "question" | "result">;
 
 /** The results of checks in order, one a line. */
 export function checkLines(checks: readonly RequestCheckResult[]): string[] {

@@ -32,15 +32,14 @@ export function unmetThresholds(
 ): UnmetThreshold[] {
   const { requests, coverage, advice } = report;
   const { percent, covered, promised } = coverage;
+  const unmet: UnmetThreshold[] = [];
   if (needsRequests && (requests === 0 || missedEndpoints(report))) {
     const byLevel = failOn === undefined ? "client" : `--fail-on ${failOn}`;
     const threshold = minCoverage > 0 ? `--min-coverage ${minCoverage}` : byLevel;
     const reached = requests === 0 ? "the sandbox" : `an endpoint. Your client tried ${tried.join(", ")}`;
     const sentence = `No request reached ${reached}. If that is right, allow it with --min-coverage 0.`;
-    return [{ gate: "requests", threshold, sentence }];
-  }
-  const unmet: UnmetThreshold[] = [];
-  if (percent < minCoverage) {
+    unmet.push({ gate: "requests", threshold, sentence });
+  } else if (percent < minCoverage) {
     unmet.push({
       gate: "coverage",
       threshold: `--min-coverage ${minCoverage}`,

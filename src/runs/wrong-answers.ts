@@ -27,15 +27,16 @@ export function startAnswering(
   };
 }
 
-/** Returns a result with the wrong response: 401, or another outcome's response, for a key that works, and 200 for any other. It keeps its outcome. */
+/** Returns a result with the response of `as`, or the wrong one: 401 for a key that works, and 200 for any other. It keeps its outcome. */
 function wrongAnswer(
   sandbox: SandboxState,
   call: ApiCall,
   result: CallResult,
-  outcome: ApiOutcomeId = "401.unknown",
+  as: ApiOutcomeId | undefined,
 ): CallResult {
-  if (!isSuccess(result.outcome)) return { ...result, response: acceptance(sandbox, call), code: null };
-  const { response, code } = rejectCall(sandbox, call, { outcome });
+  if (as === undefined && !isSuccess(result.outcome))
+    return { ...result, response: acceptance(sandbox, call), code: null };
+  const { response, code } = rejectCall(sandbox, call, { outcome: as ?? "401.unknown" });
   return { ...result, response, code };
 }
 

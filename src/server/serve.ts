@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { bareName, hostToConnectTo, isLoopback } from "../node/addresses.js";
-import { clearInterval, nextTick, nodeCrypto, setInterval } from "../node/platform.js";
+import { nodeCrypto, timers } from "../node/platform.js";
 import { controlPath } from "../rules/request-path.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
@@ -45,10 +45,10 @@ export async function serve(sandbox: SandboxState, options: ServeOptions & Hosti
   state.localUrl = baseUrlOf(address, certificate === undefined ? "http" : "https");
   state.loopback = isLoopback(address.address);
   if (!state.loopback) state.token ??= nodeCrypto.randomBytes(24).toString("base64url");
-  const due = setInterval(() => tryToRunDue(sandbox), pauseOfDue).unref();
+  const due = timers.setInterval(() => tryToRunDue(sandbox), pauseOfDue).unref();
   const close = async (grace = 2000) => {
     state.stopping.abort();
-    clearInterval(due);
+    timers.clearInterval(due);
     await closeServer(server, open, grace);
   };
   try {
@@ -99,7 +99,7 @@ function mountControl(state: ServerState): ControlHandler {
     if (app !== undefined) return app(request, response);
     // Pauses the connection while loading: otherwise all further data would be buffered.
     let isLoading = true;
-    nextTick(() => isLoading && request.socket.pause());
+    timers.nextTick(() => isLoading && request.socket.pause());
     load()
       .finally(() => {
         isLoading = false;

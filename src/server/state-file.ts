@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { lock } from "../node/files/lock.js";
 import { fileFailure, makeFolder, replaceFile, targetOf } from "../node/files/write-file.js";
-import { clearInterval, nodePlatform, setInterval } from "../node/platform.js";
+import { nodePlatform, timers } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
 import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import { restoreSandbox } from "../sandbox/snapshot.js";
@@ -20,7 +20,7 @@ interface StatePlace {
   readonly given: string;
 }
 
-export interface StateOptions {
+interface StateOptions {
   /** The scenario that the server serves. */
   readonly own: () => NamedScenario;
   readonly start: () => SandboxState;
@@ -86,16 +86,17 @@ export class StateFile {
 
   /** Starts to save. Throws `state_unwritable` if there was no file. */
   begin(): void {
-    if (this.savedAt === undefined) this.#makeFolder();
-    this.#saving = setInterval(
+    const isNew = this.savedAt === undefined;
+    // One that cannot be written does not start, and is not tried again at its end.
+    if (isNew) this.#makeFile();
+    this.#saving = timers.setInterval(
       () => this.#positionNow() === this.#position || this.#tryToSave(),
       saveIntervalMs,
     );
     this.#saving.unref();
     // The next start must not use the request ids of this one.
     this.sandbox.journal.subscribe((event) => event.type === "sandbox.started" && this.save());
-    if (this.savedAt === undefined) this.save();
-    else this.#tryToSave();
+    if (!isNew) this.#tryToSave();
   }
 
   /** Writes everything. Throws `state_unwritable`; the next save writes it then. */
@@ -112,7 +113,7 @@ export class StateFile {
 
   /** Writes the rest, and nothing after that. Throws `state_unwritable`. */
   close(): void {
-    clearInterval(this.#saving);
+    timers.clearInterval(this.#saving);
     try {
       if (this.#saving !== undefined) this.#write(this.sandbox.requestIds.responded());
     } finally {
@@ -121,9 +122,10 @@ export class StateFile {
     }
   }
 
-  #makeFolder(): void {
+  #makeFile(): void {
     try {
       makeFolder(dirname(this.#place.file), 0o700);
+      this.#writeNow(this.sandbox.requestIds.responded() + reserve);
     } catch (error) {
       throw unwritableState(this.#place.given, error);
     }
@@ -143,21 +145,25 @@ export class StateFile {
   }
 
   #write(responded: number): void {
-    const { file, given } = this.#place;
-    const position = this.#positionNow();
     try {
-      replaceFile(file, stateText(this.sandbox, this.#options.own(), responded), 0o600, () => {
-        const stamp = stampOf(file);
-        if (stamp !== undefined && stamp !== this.#stamp) throw takenOver;
-      });
-      [this.#stamp, this.#position, this.#failure] = [stampOf(file), position, undefined];
+      this.#writeNow(responded);
     } catch (error) {
       const isNew = this.#failure === undefined;
       this.#failure = error;
-      const unwritable = unwritableState(given, error);
+      const unwritable = unwritableState(this.#place.given, error, "The file keeps its last saved state. ");
       if (isNew) this.#options.onProblem(unwritable);
       throw unwritable;
     }
+  }
+
+  #writeNow(responded: number): void {
+    const { file } = this.#place;
+    const position = this.#positionNow();
+    replaceFile(file, stateText(this.sandbox, this.#options.own(), responded), 0o600, () => {
+      const stamp = stampOf(file);
+      if (stamp !== undefined && stamp !== this.#stamp) throw takenOver;
+    });
+    [this.#stamp, this.#position, this.#failure] = [stampOf(file), position, undefined];
   }
 }
 
@@ -186,9 +192,9 @@ function orUnreadable<Result>(given: string, read: () => Result): Result {
   }
 }
 
-function unwritableState(given: string, error: unknown): SandboxError {
+function unwritableState(given: string, error: unknown, kept = ""): SandboxError {
   const isFull = /^(?:ENOSPC|EDQUOT)$/.test((error as NodeJS.ErrnoException).code ?? "");
   const fix = isFull ? "Free disk space." : "Check its folder and permissions.";
-  const message = `Failed to write the state to ${JSON.stringify(given)}: ${fileFailure(error)}. The file keeps its last saved state. ${fix}`;
+  const message = `Failed to write the state to ${JSON.stringify(given)}: ${fileFailure(error)}. ${kept}${fix}`;
   return new SandboxError("state_unwritable", message);
 }

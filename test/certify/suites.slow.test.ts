@@ -84,7 +84,7 @@ test("a pause that tests replace by nothing is one problem, which starts with it
   const { problems } = await certifySuite({ ...base, client, tests, timers: "nothing" }, { label: "suites" });
   expect(problems.map(({ sentence }) => sentence)).toEqual([
     expect.stringMatching(
-      /^4 s did not pass on any clock that the sandbox sees: if your tests replace the pause/,
+      /^The time to wait did not pass on any clock that the sandbox sees: if your tests replace the pause/,
     ),
   ]);
 });

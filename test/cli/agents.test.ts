@@ -118,6 +118,27 @@ describe("init --client", () => {
     expect(readdirSync(cwd)).toEqual(["package.json"]);
   });
 
+  test.each([
+    ["node", "\t", "node --test\n"],
+    ["vitest", "    ", "vitest run\n"],
+  ])("%s keeps another script test:sandbox, and shows its own command", async (kind, indent, command) => {
+    const devDependencies = { "svc-sandbox": "1.0.0", vitest: "4.1.12" };
+    const before = JSON.stringify({ scripts: { "test:sandbox": "mine" }, devDependencies }, null, indent);
+    const cwd = temporaryFolder({ "package.json": before });
+    const { code, stderr } = await runCli(["init", "--client", kind], { cwd });
+    expect(code).toBe(0);
+    expect(stderr).not.toContain("and the script");
+    expect(stderr).toContain(`Run it with: svc-sandbox exec key-states --fail-on warning -- ${command}`);
+    expect(readFileSync(join(cwd, "package.json"), "utf8")).toBe(before);
+  });
+
+  test.each(["\t", "    "])("vitest keeps the indentation %j of package.json", async (indent) => {
+    const project = { name: "mine", devDependencies: { "svc-sandbox": "1.0.0", vitest: "4.1.12" } };
+    const cwd = temporaryFolder({ "package.json": JSON.stringify(project, null, indent) });
+    await runCli(["init", "--client", "vitest"], { cwd });
+    expect(readFileSync(join(cwd, "package.json"), "utf8")).toContain(`\n${indent}"name": "mine",\n`);
+  });
+
   const tarball = `svc-sandbox-${project.version}.tgz`;
   const module = "github.com/svc-sandbox/svc-sandbox/packaging/go";
   const hasAll = {
@@ -158,7 +179,7 @@ describe("init --client", () => {
       const project = JSON.parse(text("package.json"));
       expect(project).toMatchObject({ name: "mine", scripts: { test: "mine" } });
       expect(project.scripts["test:sandbox"]).toEqual(
-        isOfNode ? expect.stringContaining("exec key-states --format json") : undefined,
+        isOfNode ? expect.stringContaining("exec key-states --fail-on warning -- ") : undefined,
       );
       expect(await runCli(["init", "--client", kind], options)).toMatchObject({
         code: 2,

@@ -29,11 +29,14 @@ describe("the gate", () => {
 it("a client that covers everything gets the command of certify, as typed", async () => {
   const code = `const { SVC_BASE_URL, SVC_API_KEY, ...others } = process.env;
 const keys = Object.keys(others).flatMap((name) => (name.startsWith("SVC_KEY_") ? others[name] : []));
-for (const key of [...keys, "", "malformed", SVC_API_KEY.slice(0, -2) + "00"])
+for (const key of [...keys, "", "malformed", SVC_API_KEY.slice(0, -2) + "00", others.SVC_KEY_REVOKED])
   await fetch(SVC_BASE_URL + "/v1/relying-party/me", { headers: key ? { "x-api-key": key } : {} });`;
-  const cwd = temporaryFolder({ "all.mjs": code });
-  const { stderr } = await execHere(["key-states", "--", process.execPath, "all.mjs"], { cwd });
-  expect(stderr).toContain(` Next: svc-sandbox certify key-states -- ${process.execPath} all.mjs\n`);
+  const cwd = temporaryFolder({ "all.mjs": code, "my keys.yaml": "version: 1\nextends: key-states\n" });
+  const word = "long".repeat(100);
+  const { stderr } = await execHere(["my keys.yaml", "--", process.execPath, "all.mjs", word], { cwd });
+  const command = `-- ${process.execPath} all.mjs ${word}`;
+  expect(stderr).toContain(` Next: svc-sandbox certify 'my keys.yaml' ${command}\n`);
+  expect(stderr).toContain(`\`svc-sandbox certify 'my keys.yaml' --only resend ${command}\``);
 });
 
 describe("--report", () => {

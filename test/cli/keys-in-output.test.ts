@@ -89,6 +89,14 @@ test("R46 exec reports keys in the output as an error, with stream and line, and
   expect(report.join("\n")).not.toContain("sbx");
 });
 
+test("R46 exec also reports a key in the output of a client that never called, with the exit code of that", async () => {
+  const { code, stderr } = await runExec(["--fail-on", "error", ...print(leak.slice(call.length))]);
+  expect([code, stderr]).toEqual([4, expect.stringMatching(/^ {2}error {2}key-in-output {2}2 lines/m)]);
+  expect(stderr).toMatch(
+    /\nThe client never called .* Advice: 1 error\.\nNo request .*\n--fail-on error does not allow/,
+  );
+});
+
 test("R46 the unknown and the malformed key in the output cause no advice, in any format", async () => {
   const code = `${call} console.log(process.env.SVC_KEY_UNKNOWN, process.env.SVC_KEY_MALFORMED)`;
   const { stderr } = await runExec(["--format", "junit", ...print(code)]);

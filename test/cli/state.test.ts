@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { version } from "../../src/node/package-files.js";
 import { stateFormat } from "../../src/server/state-text.js";
 import { control } from "../support/call-control.js";
-import { baseUrl, type Running, serve } from "../support/run-cli.js";
+import { baseUrl, type Running, runCli, serve } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const sandbox = (...keys: string[]) =>
@@ -55,4 +55,12 @@ test("a stop that cannot save the counts shows why, and exits with 1", async () 
   await fetch(`${url}/v1/relying-party/me`);
   const { code, stderr } = await running.stop();
   expect([code, stderr]).toEqual([1, expect.stringContaining("The file keeps its last saved state.")]);
+});
+
+test("a new state that cannot be written is one message, and exits with 2", async () => {
+  const cwd = temporaryFolder({ "a.yaml": sandbox("one"), "state.json.svc-sandbox-draft/.keep": "" });
+  const { code, stderr } = await runCli(["start", "a.yaml", "--state", "state.json"], { cwd });
+  const lines = stderr.trimEnd().split("\n");
+  expect([code, lines]).toEqual([2, [expect.stringContaining('Failed to write the state to "state.json"')]]);
+  expect(stderr).not.toContain("last saved state");
 });

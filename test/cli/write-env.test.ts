@@ -1,7 +1,7 @@
 import { chmodSync, linkSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { EnvFile } from "../../src/cli/files.js";
+import { EnvFile } from "../../src/cli/client-variables.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const onUnix = test.runIf(process.platform !== "win32");

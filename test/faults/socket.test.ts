@@ -12,11 +12,11 @@ const pauses = vi.hoisted((): number[] => []);
 vi.mock("../../src/node/platform.js", async (original) => {
   const platform = await original<typeof import("../../src/node/platform.js")>();
   const setTimeout = (act: () => void, ms: number) => {
-    if (ms >= 1000) return platform.setTimeout(act, ms);
+    if (ms >= 1000) return platform.timers.setTimeout(act, ms);
     pauses.push(ms);
-    return platform.setTimeout(act, 0);
+    return platform.timers.setTimeout(act, 0);
   };
-  return { ...platform, setTimeout };
+  return { ...platform, timers: { ...platform.timers, setTimeout } };
 });
 beforeEach(() => void pauses.splice(0));
 

@@ -106,3 +106,20 @@ test.each([
   const update = () => sandbox.organizations.update("bank", wrong as never);
   expectRejection(sandbox, update, "validation_failed", { fields: { [field]: expect.any(String) } });
 });
+
+test("R30 R31 a test key needs sandbox access, and a live key an approved compliance application", () => {
+  const sandbox = open({
+    version: 1,
+    organizations: { closed: { type: "bank", sandbox_access: false }, fresh: { type: "bank" } },
+  });
+  const create = (organization: string, environment: "test" | "live") => () =>
+    sandbox.keys.create({ organization, environment, name: "A key" });
+  expectRejection(sandbox, create("closed", "test"), "sandbox_access_off");
+  for (const liveAccess of ["not_approved", "suspended"] as const) {
+    sandbox.organizations.update("fresh", { liveAccess });
+    expectRejection(sandbox, create("fresh", "live"), "live_access_not_approved");
+  }
+  expect(create("fresh", "test")().key.environment).toBe("test");
+  sandbox.organizations.update("closed", { liveAccess: "approved" });
+  expect(create("closed", "live")().key.environment).toBe("live");
+});

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { type KeyStateName, keyStates, keyStateTable } from "../../src/rules/api-key.js";
-import { expectRejection, open, responses } from "./sandbox.js";
+import { type KeyStateName, keyEnds, keyStates, keyStateTable } from "../../src/rules/api-key.js";
+import { problemsIn } from "../support/problems-of.js";
+import { at, day, expectRejection, open, responses } from "./sandbox.js";
 
 /** A key in this state. */
 function opened(state: KeyStateName) {
@@ -46,3 +47,12 @@ test.each(keyStates)(
     ]);
   },
 );
+
+test.each(Object.values(keyEnds))("%s of a key without a state ends the key, or is a problem", (end) => {
+  const keys = { key: { environment: "test", [end]: at(-day) } } as const;
+  const states: string[] = [];
+  const problems = problemsIn(() => {
+    states.push(open({ organizations: { bank: { type: "bank", keys } } }).keys.get("key").state);
+  });
+  expect([...states, ...problems.map(({ field }) => field)]).not.toEqual(["active"]);
+});

@@ -1,6 +1,8 @@
+import { execFileSync } from "node:child_process";
 import { createServer } from "node:http";
+import { join } from "node:path";
 import { Readable } from "node:stream";
-import { expect, test } from "vitest";
+import { expect, it, test } from "vitest";
 import { formats, reportFormats } from "../../src/report/render/layout.js";
 import { renderReport } from "../../src/report/report-layout.js";
 import { parseReport } from "../../src/report/report-shape.js";
@@ -57,11 +59,11 @@ test("report exits with 5 and the reason when it misses a threshold", async () =
   await call(server.url, server.sandbox.secret("active"));
   const { percent } = coverage(1);
   expect((await run("--min-coverage", String(percent))).code).toBe(0);
-  const low = await run("--min-coverage", String(percent + 1));
-  expect([low.code, low.stdout]).toEqual([
-    5,
-    expect.stringContaining(`\nThe coverage is ${percent}%, below the required ${percent + 1}%`),
-  ]);
+  for (const minimum of [`${percent}.5`, `${percent + 1}`]) {
+    const low = await run("--min-coverage", minimum);
+    const sentence = `\nThe coverage is ${percent}%, below the required ${minimum}%`;
+    expect([low.code, low.stdout]).toEqual([5, expect.stringContaining(sentence)]);
+  }
   const strict = await run("--fail-on", "error", "--format", "json");
   expect([strict.code, JSON.parse(strict.stdout).failures]).toEqual([
     5,
@@ -170,4 +172,18 @@ test("report exits with 2, and shows what to do, if it can get no report, or an 
     expect([url, code, stdout, stderr]).toEqual([url, 2, "", expect.stringMatching(message)]);
     expect(stderr).not.toMatch(/secret|\n\s+at /);
   }
+});
+
+it.runIf(process.platform !== "win32")("report never waits for the writer of a pipe", async () => {
+  const cwd = temporaryFolder();
+  execFileSync("mkfifo", [join(cwd, "pipe")]);
+  for (const argv of [["pipe"], ["--merge", "pipe"]]) {
+    const { code, stderr } = await runCli(["report", ...argv], { cwd });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('"pipe": it is a pipe.')]);
+  }
+});
+
+test.each(["none.json", "none.txt", "none.XML"])("report names %s, which does not exist", async (name) => {
+  const { code, stderr } = await runCli(["report", name], { cwd: temporaryFolder() });
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`"${name}": there is no such file`)]);
 });

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
+import { clientEnvironment } from "../../src/cli/client-variables.js";
 import type { Sandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
-import { clientEnvironment } from "../../src/node/client-variables.js";
 import type { HowToCover } from "../../src/report/report-shape.js";
 import { type OutcomeId, outcomes } from "../../src/rules/outcomes.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";

@@ -34,6 +34,17 @@ with Server() as server:
     expect(stdout.split("\n")).toEqual(["True", "True", clock, clock, ""]);
   });
 
+  test("moves the clock by a part of a second, and by months", async () => {
+    const { stdout, stderr } = await runPython(`
+with Server() as server:
+    sandbox = server.sandbox()
+    sandbox.advance(2.2)
+    sandbox.advance(90 * 86_400)
+    print(sandbox.control("GET", "/clock")["now"])
+`).ended;
+    expect([stdout, stderr]).toEqual(["2026-05-31T09:00:02.200Z\n", ""]);
+  });
+
   test("merges the reports of its processes, over all resets", async () => {
     const { stdout } = await runPython(`
 import urllib.error, urllib.request

@@ -178,7 +178,7 @@ class Sandbox:
 
     def advance(self, seconds):
         """Moves the clock forward."""
-        self.control("POST", "/clock/advance", {"by": f"{seconds:g}s"})
+        self.control("POST", "/clock/advance", {"by": f"{round(seconds * 1000)}ms"})
 
     def statuses(self, ref):
         """The statuses of the requests with a key, oldest first. A request and its retries after faults count once."""

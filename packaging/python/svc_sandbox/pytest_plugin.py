@@ -21,9 +21,9 @@ def pytest_addoption(parser):
 
 
 def _percent(text):
-    if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
+    if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) and float(text) <= 100:
         return float(text)
-    raise argparse.ArgumentTypeError(f"{text!r}, or the value of SVC_SANDBOX_MIN_COVERAGE, is not a percentage such as 80 or 80.5")
+    raise argparse.ArgumentTypeError(f"{text!r}, or the value of SVC_SANDBOX_MIN_COVERAGE, is not a percentage from 0 to 100, such as 80 or 80.5")
 
 
 def pytest_configure(config):

@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from "node:util";
 import type { RunEnd, RunRequest } from "../../certify/run.js";
 import { SeenRequests } from "../../certify/seen-requests.js";
-import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import { nodePlatform } from "../../node/platform.js";
 import type { CommandEnd } from "../../node/run-command.js";
 import { clientReport } from "../../report/report.js";
 import { redactEncoded } from "../../rules/redact.js";
@@ -76,8 +76,9 @@ async function runInOwnSandbox(
   { seed, conditions, timeouts: { total, silent } }: RunRequest,
   takeSignals: (listener: (signal: NodeJS.Signals) => void) => void,
 ): Promise<RunEnd> {
+  const { stopwatch, time } = nodePlatform;
   // A limit of the minute then ends at the same time in each run.
-  const start = minuteStart(wallTime());
+  const start = minuteStart(time());
   const options = { ...given, seed };
   const now = given.now ?? (loaded.scenario.clock?.now === undefined ? start : undefined);
   const folder = await openRunFolder({ scenario: loaded, options, start, conditions });

@@ -13,7 +13,6 @@ import { type CertifyPlan, groupNames, mixedName, seedIn, seedsOf } from "../../
 import { resendKinds } from "../../certify/resend-kinds.js";
 import type { ClientRun, Tools } from "../../certify/run.js";
 import { certificateText, lastOutput } from "../../certify/verdict.js";
-import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
@@ -25,12 +24,13 @@ import { canonicalJson } from "../../rules/schema/json.js";
 import { didYouMean, quote } from "../../rules/schema/words.js";
 import { defaultSeed } from "../../rules/seed.js";
 import { escapeControls } from "../../rules/terminal-text.js";
+import { isoOf } from "../../rules/time.js";
 import { defaultKeyRef } from "../../sandbox/secrets.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
-import { reportTargets, writeTargets } from "../files.js";
 import * as flag from "../flags.js";
 import { loadNamed } from "../open-scenario.js";
+import { reportTargets, writeTargets } from "../report-files.js";
 import { sayWhyNotRun, whyNoRequest } from "../serve/run-served.js";
 import { ClientRuns } from "./certify-runs.js";
 import { untouchedTests } from "./init.js";
@@ -107,7 +107,8 @@ export const certifyCommand = declareCommand({
       jobs,
     );
     try {
-      const [started, startedAt] = [stopwatch(), new Date(wallTime()).toISOString()];
+      const { stopwatch, time } = nodePlatform;
+      const [started, startedAt] = [stopwatch(), isoOf(time())];
       const say = (text: string) => void (flags.quiet || io.stderr.write(redactKeys(`${text}\n`)));
       say(`Running ${commandLine(rest)}, up to ${pluralize(jobs, "run")} in parallel`);
       const ended: Tools["ended"] = (run, expected) => {

@@ -3,7 +3,7 @@ import { keysInVariables } from "../../check/contract.js";
 import { renderCheck } from "../../check/result.js";
 import { runCheck } from "../../check/run.js";
 import { isLoopbackHost, readBaseUrl } from "../../node/addresses.js";
-import { type Send, sendOnce } from "../../node/clients/send-once.js";
+import { sendOnce } from "../../node/clients/send-once.js";
 import { version } from "../../node/package-files.js";
 import { parseApiKey } from "../../rules/api-key.js";
 import { SandboxError } from "../../rules/errors.js";
@@ -61,8 +61,8 @@ export const checkCommand = declareCommand({
   },
 });
 
-function createSend(url: URL, timeout: number): Send {
-  return (apiKey) =>
+function createSend(url: URL, timeout: number) {
+  return (apiKey: string | undefined) =>
     sendOnce(url, {
       timeout,
       maxBody: 64 * 1024,

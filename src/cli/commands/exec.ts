@@ -1,8 +1,7 @@
 import { endpointsIn, outcomesOf } from "../../api/endpoints.js";
 import { faultsOn } from "../../api/faults.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import type { CommandOptions } from "../../node/run-command.js";
-import { commandLine } from "../../report/plain-text.js";
+import { commandLine, runAgainWith, shellWord } from "../../report/plain-text.js";
 import { extensionWords, type ReportFormat } from "../../report/render/layout.js";
 import { clientReport } from "../../report/report.js";
 import { conclusion, githubAnnotations, renderReport } from "../../report/report-layout.js";
@@ -15,12 +14,13 @@ import { didYouMean, listed, quote } from "../../rules/schema/words.js";
 import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import { Counters } from "../../sandbox/journal/counts.js";
+import { givenOptions } from "../../sandbox/start.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
-import { type ReportTarget, reportTargets, writeTargets } from "../files.js";
 import * as flag from "../flags.js";
 import { runsOnGithub } from "../io.js";
 import { loadNamed, startNamed, warnOfDates } from "../open-scenario.js";
+import { type ReportTarget, reportTargets, writeTargets } from "../report-files.js";
 import { openRunFolder } from "../serve/run-folder.js";
 import { KeyFinder, runServed, sayWhyNotRun, whyNoRequest } from "../serve/run-served.js";
 
@@ -101,13 +101,14 @@ export const execCommand = declareCommand({
     const targets = reportTargets(flags.report, execReportFiles, io, flags.format);
     const loaded = await loadNamed(words[0], io);
     const conditions = conditionsOf(flags, loaded);
-    const { seed, profile, now, frozen } = flags;
-    const options = { seed, profile, now, frozen };
-    const folder = await openRunFolder({ scenario: loaded, options, conditions });
+    const folder = await openRunFolder({ scenario: loaded, options: givenOptions(flags), conditions });
     const sandbox = startNamed(loaded, flags, conditions && conditionedRun(conditions, folder.claim));
     // A test may clear the requests to count its own; the report covers all tests.
     const counters = new Counters();
-    counters.rerun = { certify: [io.program, "certify", ...words].join(" "), command: commandLine(rest) };
+    counters.rerun = {
+      certify: [io.program, "certify", ...words.map(shellWord)].join(" "),
+      command: commandLine(rest, 2_000),
+    };
     const triedPaths = new Set<string>();
     sandbox.counters.passOnTo({
       countUnread: () => counters.countUnread(),
@@ -117,14 +118,16 @@ export const execCommand = declareCommand({
       },
     });
     let releaseSignals = () => {};
-    const takeSignals: CommandOptions["takeSignals"] = (listener) => {
-      releaseSignals = io.takeSignals(listener);
-    };
     warnOfDates(sandbox, { note: (text) => void (flags.quiet || io.stderr.say(`${text}\n`)) });
     try {
       const keyFinder = new KeyFinder(sandbox);
-      const onOutput: CommandOptions["onOutput"] = (name, chunk) => keyFinder.add(name, chunk);
-      const end = await runServed(call, sandbox, { takeSignals, onOutput, folder });
+      const end = await runServed(call, sandbox, {
+        folder,
+        takeSignals(listener) {
+          releaseSignals = io.takeSignals(listener);
+        },
+        onOutput: (name, chunk) => keyFinder.add(name, chunk),
+      });
       if ("failure" in end) {
         return sayWhyNotRun(rest[0] as string, end.failure, call);
       }
@@ -166,7 +169,7 @@ async function deliverReport(
   const print = (text: string) => io.stderr.write(redactKeys(text));
   const say = (text: string) => io.stderr.say(redactKeys(text));
   const why = problems || whyNoRequest(io, flags);
-  const next = [io.program, "certify", ...words, "--", commandLine(rest)].join(" ");
+  const next = runAgainWith("certify", words, { command: rest, program: io.program });
   const hint = `The command has sent no request. ${why}`;
   const how = { failures: unmet, hint, next };
   const inFormat = (as: ReportFormat) => renderReport(report, as, how);

@@ -4,8 +4,8 @@ import { nextRequest, whatToDoAbout } from "../../api/predict.js";
 import { checkResults } from "../../api/request-details.js";
 import { ControlClient, findSandbox } from "../../node/clients/control-client.js";
 import { nodePlatform } from "../../node/platform.js";
-import { alignColumns } from "../../report/plain-text.js";
-import { checkLines, type RequestCheckResult, responseFacts } from "../../report/request-text.js";
+import { alignColumns, shellWord } from "../../report/plain-text.js";
+import { checkLines, responseFacts } from "../../report/request-text.js";
 import { type AdviceId, adviceOf } from "../../rules/advice.js";
 import {
   fingerprintOf,
@@ -175,7 +175,7 @@ function explanationText(explained: KeyExplanation, { scenario, url }: KeySource
   const { method, path, at, key, fingerprint, fault_outcomes: faults, checks, key_form: form } = explained;
   const stranger =
     fingerprint === null ? "no key" : `a key of fingerprint ${fingerprint}${form ? ` (${form})` : ""}`;
-  const fault = `${faults.join(", ")} may replace this response; ${program} show ${scenario}`;
+  const fault = `${faults.join(", ")} may replace this response; ${program} show ${shellWord(scenario)}`;
   const response = responseFacts({ ...explained, whatToDo: explained.what_to_do });
   const lines = [
     ...(url === null ? [`This is what ${scenario} would respond.`] : []),
@@ -211,37 +211,10 @@ function looksLikeRef(word: string): boolean {
 }
 
 /** What an endpoint returns for a key, and why, as JSON. */
-interface KeyExplanation {
-  /** The running sandbox's URL; `null` for what the scenario would respond. */
-  readonly url: string | null;
-  readonly key: string | null;
-  readonly fingerprint: string | null;
-  readonly method: string;
-  readonly path: string;
-  readonly at: string;
-  readonly checks: readonly ExplainedCheck[];
-  readonly status: number;
-  readonly code: string | null;
-  readonly outcome: OutcomeId;
-  readonly fault_outcomes: readonly OutcomeId[];
-  readonly when: string;
-  readonly why: string | null;
-  readonly what_to_do: string;
-  /** Well-formed, but not of this scenario and not of any sandbox. */
-  readonly real_key_suspected: boolean;
-  readonly key_of_another_sandbox: boolean;
-  /** The ref of the key that this one is with another prefix (R15). */
-  readonly other_prefix_of: string | null;
-  /** Whether it has the mark of a sandbox, but not the length of its keys. */
-  readonly key_cut: boolean;
-  /** The form of a key that the sandbox does not have. */
-  readonly key_form: string | null;
-}
-
-type ExplainedCheck = RequestCheckResult & { readonly outcome: OutcomeId | null };
+type KeyExplanation = Awaited<ReturnType<typeof explainKey>>; // an interface would list the members again
 
 /** Throws `unknown_ref`. */
-async function explainKey(word: string, keys: KeySource, program: string): Promise<KeyExplanation> {
+async function explainKey(word: string, keys: KeySource, program: string) {
   const isKey = keys.refs.includes(word);
   const isRef = isKey || isReserved(word);
   if (!isRef && looksLikeRef(word)) throw unknownKey(word, keys, program);
@@ -257,6 +230,7 @@ async function explainKey(word: string, keys: KeySource, program: string): Promi
   const otherPrefixOf = refWithOtherPrefix(stray, keys);
   const { status, when } = outcomeOf(outcome);
   return {
+    /** The running sandbox's URL; `null` for what the scenario would respond. */
     url: keys.url,
     key,
     fingerprint,
@@ -274,10 +248,14 @@ async function explainKey(word: string, keys: KeySource, program: string): Promi
     when,
     why,
     what_to_do: whatToDoAbout(outcome, next),
+    /** Well-formed, but not of this scenario and not of any sandbox. */
     real_key_suspected: parseApiKey(stray ?? "")?.marked === false,
     key_of_another_sandbox: isSandboxKey(stray ?? "") && otherPrefixOf === null,
+    /** The ref of the key that this one is with another prefix (R15). */
     other_prefix_of: otherPrefixOf,
+    /** Whether it has the mark of a sandbox, but not the length of its keys. */
     key_cut: parseApiKey(stray ?? "") !== undefined && isMarked(stray ?? "") && !isSandboxKey(stray ?? ""),
+    /** The form of a key that the sandbox does not have. */
     key_form: stray === undefined ? null : formOfKey(stray),
   };
 }
@@ -287,9 +265,10 @@ function unknownKey(word: string, { refs, scenario, url }: KeySource, program: s
   const keyStates: Scenario = bundledScenarios["key-states"];
   const isBundled = [...writtenKeys(keyStates)].some(({ ref }) => ref === word);
   const hint = didYouMean(word.replace(/^\d{3}\./, ""), [...refs, ...reservedKeyRefs]);
-  const list = url === null ? `List its keys with \`${program} keys ${scenario}\`` : "Name one of its keys";
+  const keys = `${program} keys ${shellWord(scenario)}`;
+  const list = url === null ? `List its keys with \`${keys}\`` : "Name one of its keys";
   const whatToDo = isBundled
-    ? ` It is a key of the bundled key-states: \`${program} explain ${word} key-states\`. List the keys of ${scenario} with \`${program} keys ${scenario}\`.`
+    ? ` It is a key of the bundled key-states: \`${program} explain ${word} key-states\`. List the keys of ${scenario} with \`${keys}\`.`
     : `${hint} ${list}, or use ${listed(reservedKeyRefs, "or")}.`;
   return new SandboxError("unknown_ref", `Unknown key ${quote(word)} in ${scenario}.${whatToDo}`);
 }

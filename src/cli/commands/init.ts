@@ -170,11 +170,12 @@ async function writeClientFiles(
   const file = newFile(to, io.cwd, force);
   const project = script === undefined ? undefined : await withScript(io.cwd, script);
   write(file, await packageFile(`examples/${example}/${test}`));
-  if (project !== undefined) write(join(io.cwd, "package.json"), project);
-  return [
-    `Wrote ${to}${script === undefined ? "" : ", and the script test:sandbox"}.`,
-    `Run it with: ${run}`,
-  ];
+  if (project === undefined) return [`Wrote ${to}.`, `Run it with: ${run}`];
+  const { text, words, isAdded } = project;
+  if (isAdded) write(join(io.cwd, "package.json"), text);
+  return isAdded
+    ? [`Wrote ${to}, and the script test:sandbox.`, `Run it with: ${run}`]
+    : [`Wrote ${to}. The script test:sandbox is unchanged.`, `Run it with: ${io.program} ${words}`];
 }
 
 /** The tests of `init` in a folder that nobody has changed since. */
@@ -225,14 +226,18 @@ async function checkNeeds(kind: ClientKind, { cwd, env, program }: Io): Promise<
   );
 }
 
-/** Returns the text of package.json with a script that runs the command; it keeps one that is there. */
-async function withScript(cwd: string, command: string): Promise<string> {
+/** Returns the text of package.json with a script that runs the command, and the words of the script; another one that is there stays. */
+async function withScript(cwd: string, command: string) {
   const file = join(cwd, "package.json");
-  const project = parsedJson(existsSync(file) ? await readFile(file, "utf8") : "{}");
+  const before = existsSync(file) ? await readFile(file, "utf8") : "{}";
+  const project = parsedJson(before);
   if (!isMapping(project)) throw usageError(`Nothing was written: ${quote(file)} is not valid JSON.`);
-  const line = `svc-sandbox exec key-states --format json --fail-on warning -- ${command}`;
+  const words = `exec key-states --fail-on warning -- ${command}`;
+  const line = `svc-sandbox ${words}`;
   const scripts = { "test:sandbox": line, ...(project.scripts as object | undefined) };
-  return `${JSON.stringify({ ...project, scripts }, null, 2)}\n`;
+  const [indent = "  "] = /^[ \t]+(?=")/m.exec(before) ?? [];
+  const text = `${JSON.stringify({ ...project, scripts }, null, indent)}\n`;
+  return { text, words, isAdded: scripts["test:sandbox"] === line };
 }
 
 const heading = "## svc-sandbox";

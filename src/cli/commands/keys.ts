@@ -1,11 +1,11 @@
 import { endpointNamed } from "../../api/endpoints.js";
-import { clientEnvironment } from "../../node/client-variables.js";
 import { dryRunScenario } from "../../node/dry-run.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { refsIn } from "../../rules/actions.js";
 import { shortTime } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
+import { clientEnvironment } from "../client-variables.js";
 import { declareCommand } from "../command.js";
 import * as flag from "../flags.js";
 import { type KeyRow, keyRows, keyTable } from "../key-rows.js";
@@ -40,7 +40,7 @@ export const keysCommand = declareCommand({
     const format = flags.json ? "json" : (flags.format ?? "table");
     const open = () => startNamed(loaded, { ...flags, frozen: true });
     const variableLines = (line: (name: string, value: string) => string) =>
-      Object.entries(clientEnvironment(sandbox, undefined, { all: true }))
+      Object.entries(clientEnvironment(sandbox))
         .map(([name, value]) => line(name, value))
         .join("");
     const textOf = {

@@ -10,6 +10,7 @@ import { redactKeys } from "../../rules/redact.js";
 import { parsedJson } from "../../rules/schema/json.js";
 import { quote } from "../../rules/schema/words.js";
 import { escapeControls } from "../../rules/terminal-text.js";
+import { isoOf } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
 import {
@@ -166,7 +167,7 @@ async function untilKeys(io: Io, stop: AbortSignal): Promise<Pauses> {
 
 function openingProse({ name, scenario, clock }: SandboxState, outline: string, style: Style): string {
   const { palette } = style;
-  const time = `It is ${timeInWords(new Date(clock.now()).toISOString())} (UTC), and the clock is frozen.`;
+  const time = `It is ${timeInWords(isoOf(clock.now()))} (UTC), and the clock is frozen.`;
   return [
     palette.bold(prose(scenario.name ?? name)),
     palette.dim(time),

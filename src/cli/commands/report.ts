@@ -1,8 +1,9 @@
 import { existsSync, promises } from "node:fs";
-import { resolve } from "node:path";
+import { extname, resolve } from "node:path";
 import { ControlClient } from "../../node/clients/control-client.js";
-import { readFailure } from "../../node/files/write-file.js";
+import { readFailure, requireFile } from "../../node/files/write-file.js";
 import { mergeReports } from "../../report/merge-reports.js";
+import { formats, reportFormats } from "../../report/render/layout.js";
 import { githubAnnotations, renderReport } from "../../report/report-layout.js";
 import { parseReport, type Report } from "../../report/report-shape.js";
 import { unmetThresholds } from "../../report/thresholds.js";
@@ -46,8 +47,7 @@ export const reportCommand = declareCommand({
       );
     }
     const [word = ""] = words;
-    const isFile =
-      !/^(?:https?:|$)/.test(word) && (/\.json$/i.test(word) || existsSync(resolve(io.cwd, word)));
+    const isFile = !/^(?:https?:|$)/.test(word) && (hasReportName(word) || existsSync(resolve(io.cwd, word)));
     const report =
       flags.merge || isFile
         ? await readReports(words, io)
@@ -60,6 +60,12 @@ export const reportCommand = declareCommand({
   },
 });
 
+/** Whether a word is the name of a report, also of one that does not exist. */
+function hasReportName(word: string): boolean {
+  const extension = extname(word).toLowerCase();
+  return reportFormats.some((name) => formats[name].extensions.includes(extension));
+}
+
 async function readReports(files: readonly string[], io: Io): Promise<Report> {
   const [first, ...others] = await Promise.all(files.map((file) => readReport(file, io)));
   if (first !== undefined) return mergeReports([first, ...others]);
@@ -69,7 +75,7 @@ async function readReports(files: readonly string[], io: Io): Promise<Report> {
 }
 
 async function readReport(file: string, io: Io): Promise<Report> {
-  const text = await promises.readFile(resolve(io.cwd, file), "utf8").catch((error) => {
+  const text = await readReportText(resolve(io.cwd, file)).catch((error) => {
     throw usageError(`Failed to read the report ${quote(file)}: ${readFailure(error)}.`);
   });
   const json = parsedJson(text);
@@ -79,4 +85,9 @@ async function readReport(file: string, io: Io): Promise<Report> {
   throw usageError(
     `${quote(file)} is not a JSON report of this version. Write one with \`${io.program} report --json\`, or exec --report run.json.`,
   );
+}
+
+async function readReportText(path: string): Promise<string> {
+  requireFile(await promises.stat(path));
+  return promises.readFile(path, "utf8");
 }

@@ -4,13 +4,14 @@ import { type LoadedScenario, stdinName } from "../../node/files/load-scenario.j
 import type { Logger } from "../../node/logger.js";
 import { SandboxError } from "../../rules/errors.js";
 import { listed, quote } from "../../rules/schema/words.js";
+import { isoOf } from "../../rules/time.js";
 import type { SandboxRun } from "../../runs/run-writer.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { givenOptions } from "../../sandbox/start.js";
 import { ScenarioError } from "../../scenario/problems.js";
 import { type RunningServer, serve } from "../../server/serve.js";
-import type { StateFile, StateOptions } from "../../server/state-file.js";
+import type { StateFile } from "../../server/state-file.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
@@ -151,12 +152,8 @@ async function startServing(serving: Serving): Promise<void> {
   });
   const warn = () => warnOf(serving.loaded, sandbox, call, logger);
   if (flags.watch) {
-    const { startWatching } = await import("../serve/reload.js");
-    const onLoad = (fresh: LoadedScenario) => {
-      serving.loaded = fresh;
-    };
-    const { loaded } = serving;
-    ends.push(await startWatching(call, { loaded, sandbox, log: logger, onLoad, onReload: warn }));
+    const { startWatching } = await import("../serve/watch.js");
+    ends.push(await startWatching(serving, sandbox, warn));
   }
   const announceServer = () => {
     runDue(sandbox);
@@ -172,7 +169,7 @@ async function startServing(serving: Serving): Promise<void> {
 /** Starts the sandbox, or continues the one of the file in the flags. */
 async function openSandbox(
   serving: Serving,
-  onProblem: StateOptions["onProblem"] = () => {},
+  onProblem: (error: unknown) => void = () => {},
 ): Promise<{ readonly sandbox: SandboxState; readonly stateFile?: StateFile }> {
   const { call, run, logger, loaded, ends } = serving;
   const { flags, io } = call;
@@ -196,8 +193,8 @@ async function openSandbox(
 
 /** Adds the options of a run, which this command takes part in. */
 function inRun({ optionsFor }: SandboxRun, call: StartCall): StartCall {
-  const { seed, now, frozen, profile } = optionsFor(givenOptions(call.flags));
-  return { ...call, flags: { ...call.flags, seed, now, frozen, profile } as StartCall["flags"] };
+  const flags = { ...call.flags, ...optionsFor(givenOptions(call.flags)) } as StartCall["flags"];
+  return { ...call, flags };
 }
 
 /** Loads the scenario that this command names, or the run's; resolves to `undefined` if stopped before. */
@@ -220,7 +217,7 @@ function noteContinued({ savedAt }: StateFile, { flags }: StartCall, log: Logger
   );
   const overrides =
     ignored.length === 0 ? "" : ` It overrides ${listed(ignored, "and")}; remove it to start again.`;
-  log.note(`Continuing from ${quote(flags.state)}, saved ${new Date(savedAt).toISOString()}.${overrides}`);
+  log.note(`Continuing from ${quote(flags.state)}, saved ${isoOf(savedAt)}.${overrides}`);
 }
 
 /** Whether a file could be written; reports the reason if not. */
@@ -258,10 +255,7 @@ async function variablesWriter(
   logger: Logger,
 ): Promise<(server: RunningServer) => void> {
   if (file === undefined) return () => {};
-  const [{ EnvFile }, { clientEnvironment }] = await Promise.all([
-    import("../files.js"),
-    import("../../node/client-variables.js"),
-  ]);
+  const { EnvFile, clientEnvironment } = await import("../client-variables.js");
   const envFile = new EnvFile(file, io.cwd);
   return (server) => {
     const { controlToken } = server;

@@ -63,7 +63,7 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
     );
     return (await verifyAll(names, call)).exitCode;
   }
-  const { FileWatch } = await import("../../node/files/watch.js");
+  const { FileWatch } = await import("../serve/watch.js");
   const run = async () => {
     if (stop.aborted) return;
     const readAt = nodePlatform.time();
@@ -161,26 +161,10 @@ async function verifiedAs(
   }
 }
 
-interface VerifiedStory {
-  readonly name: string;
-  readonly passed: boolean;
-  readonly seed: number;
-  readonly startedAt: string;
-  /** Whether every run starts at that time. */
-  readonly isPinned: boolean;
-  /** The steps that ran; the last one may have failed. */
-  readonly results: readonly PlayedStep[];
-  readonly stepCount: number;
-  readonly problems: readonly PlacedDifference[];
-  readonly durationMs: number;
-}
+type VerifiedStory = Awaited<ReturnType<typeof verifyStory>>; // an interface would list the members again
 
 /** Runs the story of a scenario as a test, in a separate sandbox whose clock only the story moves. */
-async function verifyStory(
-  loaded: LoadedScenario,
-  flags: flag.SandboxFlags,
-  cwd: string,
-): Promise<VerifiedStory> {
+async function verifyStory(loaded: LoadedScenario, flags: flag.SandboxFlags, cwd: string) {
   const { name, scenario } = loaded;
   const sandbox = startNamed(loaded, { ...flags, frozen: true });
   const { platform, clock, seed, story } = sandbox;
@@ -201,7 +185,9 @@ async function verifyStory(
     passed: stepCount > 0 && problems.length === 0,
     seed,
     startedAt,
+    /** Whether every run starts at that time. */
     isPinned: flags.now !== undefined || scenario.clock?.now !== undefined,
+    /** The steps that ran; the last one may have failed. */
     results,
     stepCount,
     problems,

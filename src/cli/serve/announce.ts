@@ -7,6 +7,7 @@ import { mePath } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { controlPath } from "../../rules/request-path.js";
 import { listed } from "../../rules/schema/words.js";
+import { isoOf } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { announcedKeys, defaultSecret, firstKeys, secretsOf } from "../../sandbox/secrets.js";
 import type { RunningServer } from "../../server/serve.js";
@@ -102,12 +103,12 @@ function banner(
     ...lines({
       TLS: certificate && describeCertificate(certificate),
       Scenario: `${sandbox.name}, seed ${sandbox.seed}`,
-      Clock: `${new Date(sandbox.clock.now()).toISOString()}, ${sandbox.clock.isFrozen() ? "frozen" : "running"}`,
+      Clock: `${isoOf(sandbox.clock.now())}, ${sandbox.clock.isFrozen() ? "frozen" : "running"}`,
       Profile: profileText(sandbox),
     }),
     "",
     ...keyTable(rows, palette, width - 2).map((line) => `  ${line}`),
-    ...(leftOut > 0 ? [`  … and ${leftOut} more: ${program} keys ${sandbox.name}`] : []),
+    ...(leftOut > 0 ? [`  … and ${leftOut} more: ${program} keys ${shellWord(sandbox.name)}`] : []),
     "",
     // In a small window, only the end is visible.
     ...lines({

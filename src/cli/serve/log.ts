@@ -6,7 +6,7 @@ import { adviceOf } from "../../rules/advice.js";
 import { outcomes } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { escapeCommands, escapeControls, printable } from "../../rules/terminal-text.js";
-import { shortTime } from "../../rules/time.js";
+import { isoOf, shortTime } from "../../rules/time.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import type { PlayedStep, StepEvent, StoryResponse } from "../../sandbox/steps.js";
@@ -101,7 +101,7 @@ export function requestLogLine(exchange: Exchange, palette: Palette, verbose = f
   const { at, method, path, status, outcome, fault, key, fingerprint, advice, durationMs } = exchange;
   const adviceColor = { error: palette.red, warning: palette.yellow, note: palette.dim };
   // Without fractions of a second: the lines are in order.
-  const time = `${new Date(at).toISOString().slice(0, 19)}Z`;
+  const time = `${isoOf(at).slice(0, 19)}Z`;
   const paint = paintStatus(palette, status);
   return [
     palette.dim(time),

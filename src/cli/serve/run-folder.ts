@@ -31,10 +31,11 @@ const folderPrefix = "svc-sandbox-run-";
 
 /** Makes the folder of a run, for the sandboxes in processes of its command. Only its owner can read it. */
 export async function openRunFolder(run: Omit<RunFile, "version">): Promise<RunFolder> {
-  await removeLeftFolders();
+  const runs = await folderOfRuns();
+  await removeLeftFolders(runs);
   const path = await promises
-    .mkdtemp(join(tmpdir(), folderPrefix))
-    .catch(unwritable(`a folder for the command into ${quote(tmpdir())}`, "Name another folder in TMPDIR."));
+    .mkdtemp(join(runs, folderPrefix))
+    .catch(unwritable(`a folder for the command into ${quote(runs)}`, "Name another folder in TMPDIR."));
   const folder = new RunFolder(path, await lock(path));
   const { name, scenario } = run.scenario;
   const text = JSON.stringify({ ...run, version, scenario: { name, scenario } } satisfies RunFile);
@@ -42,11 +43,22 @@ export async function openRunFolder(run: Omit<RunFile, "version">): Promise<RunF
   return folder;
 }
 
-async function removeLeftFolders(): Promise<void> {
-  const names = await promises.readdir(tmpdir()).catch(() => []);
+/** The folder of this user's runs: the one of all temporary files may have thousands of others, which each run would list. */
+async function folderOfRuns(): Promise<string> {
+  const user = process.getuid?.();
+  const folder = join(tmpdir(), `svc-sandbox-${user ?? "runs"}`);
+  await promises.mkdir(folder, { mode: 0o700 }).catch(() => {});
+  const stats = await promises.lstat(folder).catch(() => undefined);
+  const isOnlyOurs = user === undefined || (stats?.uid === user && (stats.mode & 0o077) === 0);
+  // Another user may have made it first.
+  return stats?.isDirectory() && isOnlyOurs ? folder : tmpdir();
+}
+
+async function removeLeftFolders(runs: string): Promise<void> {
+  const names = await promises.readdir(runs).catch(() => []);
   // One that cannot be removed is in nobody's way.
   for (const name of names.filter((one) => one.startsWith(folderPrefix)))
-    await removeIfLeft(join(tmpdir(), name)).catch(() => {});
+    await removeIfLeft(join(runs, name)).catch(() => {});
 }
 
 /** Removes the folder of a killed run: this user's, older than a day, and locked by no process. */

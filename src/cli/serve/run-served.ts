@@ -1,6 +1,5 @@
 import { existsSync, promises as files, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { clientEnvironment } from "../../node/client-variables.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "../../node/run-command.js";
 import { parseApiKey, randomLength, sandboxMark } from "../../rules/api-key.js";
 import { SandboxError } from "../../rules/errors.js";
@@ -10,6 +9,7 @@ import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { unknownSecret } from "../../scenario/population.js";
 import { type RunningServer, serve } from "../../server/serve.js";
+import { clientEnvironment } from "../client-variables.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure, unwritable } from "../exit-codes.js";
 import type * as flag from "../flags.js";
@@ -44,11 +44,10 @@ export async function runServed(
   warnOfPinned(sandbox, flags, logger);
   const { name, seed, profile } = sandbox;
   if (flags.verbose) logger.note(`Serving ${name} (seed ${seed}, profile ${profile}) on ${server.url}.`);
-  const direct = directHosts(io.env, server.url);
-  if (flags.verbose && direct.length > 0)
-    logger.note(`A proxy is set: NO_PROXY of the command is ${direct.join(",")}.`);
+  const direct = directHosts(io.env, server.url).join(",");
+  if (flags.verbose && direct !== "") logger.note(`A proxy is set: NO_PROXY of the command is ${direct}.`);
   try {
-    const env = await execEnvironment(io, sandbox, server, folder.path);
+    const env = await execEnvironment(io, sandbox, server, folder.path, direct);
     // A missing command was rejected before.
     const command = rest as [string, ...string[]];
     const reading = setInterval(readRun, 100);
@@ -153,19 +152,18 @@ function directHosts(own: Io["env"], baseUrl: string): readonly string[] {
   const hasProxy = Object.keys(own).some((name) => /^(?:https?|all)_proxy$/i.test(name) && own[name]);
   if (!hasProxy) return [];
   const theirs = `${own.NO_PROXY ?? ""},${own.no_proxy ?? ""}`.split(",").map((host) => host.trim());
-  return [...new Set([...theirs.filter(Boolean), ...localHosts(baseUrl)])];
+  const local = ["localhost", "127.0.0.1", "::1", new URL(baseUrl).hostname];
+  return [...new Set([...theirs.filter(Boolean), ...local])];
 }
-
-const localHosts = (baseUrl: string) => ["localhost", "127.0.0.1", "::1", new URL(baseUrl).hostname];
 
 async function execEnvironment(
   { env: own, executable }: Pick<Io, "env" | "executable">,
   sandbox: SandboxState,
   server: RunningServer,
   runFolder: string,
+  direct: string,
 ): Promise<Io["env"]> {
   const { certificate, controlToken } = server;
-  const direct = directHosts(own, server.url).join(",");
   return {
     ...Object.fromEntries(Object.entries(own).filter(([name]) => !ours.test(name))),
     ...clientEnvironment(sandbox, server),

@@ -68,39 +68,36 @@ const requestsShape = inJsonOfAnyVersion(s.list(requestShape));
 
 /** The control plane of a running sandbox, of this or another version. Each call throws a `SandboxError` if it gets something else. */
 export class ControlClient {
+  /** The base URL of the sandbox. */
+  readonly url: string;
   readonly #address: ControlAddress;
 
   constructor(address: ControlAddress) {
+    this.url = baseUrlIn(address.url);
     this.#address = address;
   }
 
-  async report(): Promise<Report> {
-    const { status, data, failed } = await this.#ask("get the report from", "GET", "/report");
-    const report = status === 200 ? parseReport(data) : undefined;
-    if (report !== undefined) return report;
-    throw failed(status === 404 ? noControlPlane : isNot(status, "a report"));
+  report(): Promise<Report> {
+    return this.#get("get the report from", "/report", "a report", parseReport);
   }
 
   /** `last` is the latest one without a 2xx. Throws `not_found` if the journal does not have it. */
   async request(id: string) {
-    const list = await this.#ask("get the requests of", "GET", "/requests");
-    const requests = readAs(requestsShape, list.data) as
-      | readonly InJson<ValueOf<typeof requestShape>>[]
-      | undefined;
-    if (list.status !== 200 || requests === undefined)
-      throw list.failed(list.status === 404 ? noControlPlane : isNot(list.status, "requests"));
+    const readList = (data: unknown) =>
+      readAs(requestsShape, data) as readonly InJson<ValueOf<typeof requestShape>>[] | undefined;
+    const requests = await this.#get("get the requests of", "/requests", "requests", readList);
     const last = requests.findLast(
       ({ status, source }) => (status < 200 || status > 299) && source === "client",
     );
     if (id === "last" && last === undefined)
       throw new SandboxError(
         "not_found",
-        `${list.url} has rejected no request. Its journal has ${requests.length}.`,
+        `${this.url} has rejected no request. Its journal has ${requests.length}.`,
       );
     const wanted = id === "last" ? (last?.id ?? "") : id;
     const reply = await this.#ask("get the request from", "GET", `/requests/${encodeURIComponent(wanted)}`);
     if (reply.status === 404) {
-      const message = `The journal of ${list.url} has no request ${quote(id)}. It keeps the last 1,000 since the start or the last reset; list them with GET ${controlPath}/requests, or use "last" for the latest rejection.`;
+      const message = `The journal of ${this.url} has no request ${quote(id)}. It keeps the last 1,000 since the start or the last reset; list them with GET ${controlPath}/requests, or use "last" for the latest rejection.`;
       throw new SandboxError("not_found", message);
     }
     const details = readAs(detailsShape, reply.data) as
@@ -117,13 +114,10 @@ export class ControlClient {
     const keys: RunningKey[] = [];
     for (let count = -1; count !== keys.length; ) {
       count = keys.length;
-      const page = await this.#ask("get the keys of", "GET", `/keys?offset=${count}`);
-      const list = readAs(keysShape, page.data);
-      if (list === undefined)
-        throw page.failed(page.status === 404 ? noControlPlane : isNot(page.status, "keys"));
-      keys.push(...list);
+      const readPage = (data: unknown) => readAs(keysShape, data);
+      keys.push(...(await this.#get("get the keys of", `/keys?offset=${count}`, "keys", readPage)));
     }
-    return { url: health.url, scenario: line(scenario), now, keys };
+    return { url: this.url, scenario: line(scenario), now, keys };
   }
 
   /** A key, or a reserved ref, with what its next request to an endpoint gets. Default: to `/me`. */
@@ -138,7 +132,7 @@ export class ControlClient {
 
   /** Resolves once it no longer listens. */
   async stop() {
-    const { url, status, data, failed } = await this.#ask("stop", "POST", "/stop");
+    const { status, data, failed } = await this.#ask("stop", "POST", "/stop");
     const stopping = readAs(stoppingShape, data);
     if (status === 404) {
       throw failed(
@@ -150,23 +144,34 @@ export class ControlClient {
     }
     // It responds before it stops, and then accepts no connections.
     const deadline = AbortSignal.timeout(this.#address.timeout);
-    while ((await healthOf(url, this.#address.timeout)) !== undefined) {
+    while ((await healthOf(this.url, this.#address.timeout)) !== undefined) {
       if (deadline.aborted) throw failed("it has not stopped yet.");
       await wait(20);
     }
-    return { url, ...startOf(stopping) };
+    return { url: this.url, ...startOf(stopping) };
+  }
+
+  async #get<Value>(
+    what: string,
+    path: string,
+    noun: string,
+    read: (data: unknown) => Value | undefined,
+  ): Promise<Value> {
+    const { status, data, failed } = await this.#ask(what, "GET", path);
+    const value = status === 200 ? read(data) : undefined;
+    if (value !== undefined) return value;
+    throw failed(status === 404 ? noControlPlane : isNot(status, noun));
   }
 
   async #ask(what: string, method: "GET" | "POST", path: string): Promise<ControlReply> {
-    const { url: given, token, tokenFrom, timeout, ca } = this.#address;
-    const base = baseUrlIn(given);
-    const url = new URL(base + controlPath + path);
+    const { token, tokenFrom, timeout, ca } = this.#address;
+    const url = new URL(this.url + controlPath + path);
     // A server may state it, and outputs end up in logs.
     const hide = (text: string) => (token === undefined ? text : text.replaceAll(token, "…"));
     const failed = (why: string) =>
       new SandboxError(
         "usage",
-        `Failed to ${what} ${redactEncoded(method === "GET" ? url.href : base)}: ${hide(why)}`,
+        `Failed to ${what} ${redactEncoded(method === "GET" ? url.href : this.url)}: ${hide(why)}`,
       );
     const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }) };
     const response = await send(url, {
@@ -187,7 +192,7 @@ export class ControlClient {
           : `it rejects the token from ${tokenFrom}. Give its own with --control-token.`,
       );
     }
-    return { url: base, status: response.status, data, bare: rest, failed };
+    return { status: response.status, data, bare: rest, failed };
   }
 }
 
@@ -232,7 +237,6 @@ async function healthOf(base: string, timeout: number) {
 
 /** The response of a control plane; `failed` makes the error of a call that it rejected. */
 interface ControlReply {
-  readonly url: string;
   readonly status: number;
   readonly data: unknown;
   /** The body's members besides `data`. */

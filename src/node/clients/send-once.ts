@@ -3,9 +3,6 @@ import * as http from "node:http";
 import * as https from "node:https";
 import { rootCertificates } from "node:tls";
 
-/** Sends a GET request to `/me` with a key, or without one for `undefined`; never throws. */
-export type Send = (apiKey: string | undefined) => Promise<RawResponse | NoResponse>;
-
 export interface RawResponse {
   readonly status: number;
   /** The text after the status, `Unauthorized`; may be empty. */

@@ -64,6 +64,7 @@ const bodyProblems: Readonly<Record<string, (limit: number) => string>> = {
   "encoding.unsupported": () => "The body can be compressed only with gzip, deflate or br.",
 };
 
+/** Returns the code of the error; `undefined` if a response is already on its way, which then ends. */
 export function sendControlError(
   response: Response,
   error: unknown,
@@ -73,18 +74,13 @@ export function sendControlError(
     response.destroy();
     return undefined;
   }
-  const { status, code, text } = controlErrorOf(error, onDefect);
-  response.status(status).type("application/json").send(text);
-  return code;
-}
-
-function controlErrorOf(error: unknown, onDefect: (error: unknown) => void = () => {}) {
   const { status, code, message, details = {} } = controlRejection(error, onDefect);
   // They may quote a key that the client sent (R46); the secret of a change that was not saved exists nowhere else.
   const clean = code === "state_unwritable" ? details : redactValue(details, redactEncoded);
   const shownDetails = Object.keys(details).length === 0 ? undefined : clean;
   const { text } = errorBody(code, redactEncoded(message), shownDetails as typeof details);
-  return { status, code, text };
+  response.status(status).type("application/json").send(text);
+  return code;
 }
 
 type ControlRejection = Pick<HttpRejection, "status" | "message"> & {

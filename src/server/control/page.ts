@@ -8,7 +8,9 @@ import { SandboxError } from "../../rules/errors.js";
 import { controlPath, redactPath } from "../../rules/request-path.js";
 import { controlRoute, type Route } from "./route.js";
 
-const assets = "dist/dashboard/assets/";
+const pages = "dist/dashboard/";
+const assets = `${pages}assets/`;
+const assetPattern = new RegExp(`^${controlPath}/assets/(\\w[\\w-]*(?:\\.[\\w-]+)+)$`);
 
 // Allows only files and requests of the same server, and no framing.
 const policy = [
@@ -21,20 +23,35 @@ const policy = [
 
 export const pageRoute: Route = controlRoute("GET /", {
   summary: "The dashboard, a page for browsers",
-  run(_context, { request, response }) {
+  async run(_context, { request, response }) {
     // A proxy may add a prefix, so the address is relative.
     if (!request.path.endsWith("/")) return response.redirect(308, `.${controlPath}/`);
-    return sendPageFile(request, response, "dist/dashboard/", "index.html");
+    const file = "index.html";
+    const content = await orNotFound(packageFile(pages + file), file);
+    return sendCompressed(request, withFileHeaders(response, file), content);
   },
 });
 
 export const servePageFiles: RequestHandler = (request, response, next) => {
   const { path, method } = request;
-  if (method !== "GET" && method !== "HEAD") return next();
-  const [, folder, file] = /^(.+\/)((?:\w[\w-]*(?:\.[\w-]+)+)?)$/.exec(path) ?? [];
-  if (folder === `${controlPath}/assets/` && file) sendPageFile(request, response, assets, file).catch(next);
-  else next();
+  const [, file] = assetPattern.exec(path) ?? [];
+  if (file === undefined || (method !== "GET" && method !== "HEAD")) next();
+  else sendAsset(request, response, file).catch(next);
 };
+
+async function sendAsset(request: Request, response: Response, file: string): Promise<void> {
+  // Browsers accept Brotli only on this machine or with TLS.
+  const encoding = (["br", "gzip"] as const).find((one) => request.acceptsEncodings(one));
+  const content = await orNotFound(assetIn(encoding, file), file);
+  if (encoding) response.set("Content-Encoding", encoding);
+  // Other content has another name.
+  withFileHeaders(response, file).set("Cache-Control", "max-age=31536000, immutable").send(content);
+}
+
+function withFileHeaders(response: Response, file: string): Response {
+  response.set("Content-Security-Policy", policy).set("Referrer-Policy", "no-referrer");
+  return response.type(extname(file)).vary("Accept-Encoding");
+}
 
 function orNotFound(read: Promise<Buffer>, file: string): Promise<Buffer> {
   return read.catch((error) => {
@@ -43,31 +60,13 @@ function orNotFound(read: Promise<Buffer>, file: string): Promise<Buffer> {
   });
 }
 
-async function sendPageFile(
-  request: Request,
-  response: Response,
-  folder: string,
-  file: string,
-): Promise<void> {
-  const isAsset = folder === assets;
-  // Browsers accept Brotli only on this machine or with TLS.
-  const encoding = isAsset && (["br", "gzip"] as const).find((one) => request.acceptsEncodings(one));
-  const content = await orNotFound(isAsset ? assetIn(encoding, file) : packageFile(folder + file), file);
-  response.set("Content-Security-Policy", policy).set("Referrer-Policy", "no-referrer");
-  response.type(extname(file)).vary("Accept-Encoding");
-  if (!isAsset) return sendCompressed(request, response, content);
-  if (encoding) response.set("Content-Encoding", encoding);
-  // Other content has another name.
-  response.set("Cache-Control", "max-age=31536000, immutable").send(content);
-}
-
 const gzipped = promisify(gzip);
 const decompressed = promisify(brotliDecompress);
 
 /** The assets by encoding and file, each made once: many requests share one copy. */
 const assetsMade = new Map<string, Promise<Buffer>>();
 
-function assetIn(encoding: "br" | "gzip" | false | undefined, file: string): Promise<Buffer> {
+function assetIn(encoding: "br" | "gzip" | undefined, file: string): Promise<Buffer> {
   const key = `${encoding} ${file}`;
   const asset = assetsMade.get(key) ?? makeAsset();
   assetsMade.set(key, asset);

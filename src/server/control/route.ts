@@ -1,4 +1,5 @@
 import type { Request, Response } from "express";
+import { SandboxError } from "../../rules/errors.js";
 import type { ValueOf } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
@@ -78,4 +79,15 @@ export function controlRoute<Name extends ControlBodyName = "nothing", Parameter
 ): Route {
   const [method, path] = call.split(" ") as [Route["method"], string];
   return { changes: method !== "GET", ...row, method, path } as unknown as Route; // its shapes check its body and query
+}
+
+/** An unknown ref is not found in a path, but invalid in a body. */
+export function refInBody<Result>(field: string, run: () => Result): Result {
+  try {
+    return run();
+  } catch (error) {
+    if (!(error instanceof SandboxError) || error.code !== "unknown_ref") throw error;
+    const { message, details } = error;
+    throw new SandboxError("validation_failed", message, { ...details, fields: { [field]: message } });
+  }
 }

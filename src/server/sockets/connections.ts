@@ -3,7 +3,7 @@ import type { Server as TlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { hostToConnectTo } from "../../node/addresses.js";
-import { clearTimeout, nextTick, setTimeout } from "../../node/platform.js";
+import { timers } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
 import { endSocket, rejectSocket } from "./responses.js";
 
@@ -42,7 +42,7 @@ export class Turns {
     if (connection.destroyed) return;
     const waiting = this.#count(connection, 1);
     if (this.#waiting > maxWaitingInAll && waiting > alwaysWaiting) endInChunk(connection);
-    else if (waiting >= maxWaiting) nextTick(() => connection.pause());
+    else if (waiting >= maxWaiting) timers.nextTick(() => connection.pause());
     before.once("finish", () => {
       if (this.#count(connection, -1) === maxWaiting - 1) connection.resume();
       start();
@@ -110,11 +110,11 @@ export function rejectInTurn(connection: Connection, code?: string): void {
 /** A connection closes after its pending responses, but no later than after `grace` milliseconds. */
 export function closeServer(server: AnyServer, open: ReadonlySet<Socket>, grace: number): Promise<void> {
   return new Promise((resolve) => {
-    const deadline = setTimeout(() => {
+    const deadline = timers.setTimeout(() => {
       for (const connection of open) connection.destroy();
     }, grace);
     server.close(() => {
-      clearTimeout(deadline);
+      timers.clearTimeout(deadline);
       resolve();
     });
     // A bare connection does not know the responses of its encrypted one.

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TlsOptions } from "node:tls";
 import { handle } from "../../api/handle.js";
@@ -15,19 +14,11 @@ import type { CertificatePair } from "./tls.js";
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
 const http = process.getBuiltinModule("node:http");
 
-type ServerCertificate = CertificatePair & Pick<TlsOptions, "SNICallback">;
-
-interface HttpServer {
-  readonly server: AnyServer;
-  /** Its open connections. */
-  readonly open: ReadonlySet<Socket>;
-}
-
 /** Every request gets a response, and none ends the process. */
-export function createHttpServer(state: ServerState, certificate?: ServerCertificate): HttpServer {
+export function createHttpServer(state: ServerState, certificate?: CertificatePair) {
   const turns = new Turns();
   const listener = (_request: IncomingMessage, response: ServerResponse) => receive(state, turns, response);
-  const server =
+  const server: AnyServer =
     certificate === undefined
       ? http.createServer(serverOptions, listener)
       : process

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { bodyParts } from "../../api/faults.js";
 import { errorBody } from "../../api/messages.js";
-import { clearTimeout, setTimeout } from "../../node/platform.js";
+import { timers } from "../../node/platform.js";
 import { rejections } from "../../rules/outcomes.js";
 import type { TextBody } from "../../sandbox/endpoint.js";
 import type { ApiResponse, Delivery } from "../../sandbox/journal/exchange.js";
@@ -110,10 +110,10 @@ export function sendFaulty(delivery: Delivery, message: ApiResponse, response: S
 // One listener for all pauses of a response: a slow one has hundreds.
 function timersOf(response: ServerResponse): (ms: number, act: () => void) => void {
   let timer: NodeJS.Timeout | undefined;
-  response.once("close", () => clearTimeout(timer));
+  response.once("close", () => timers.clearTimeout(timer));
   return (ms, act) => {
     if (ms === 0) act();
-    else timer = setTimeout(act, ms);
+    else timer = timers.setTimeout(act, ms);
   };
 }
 
@@ -171,7 +171,7 @@ export function endSocket(socket: Duplex, text = ""): void {
   }
   // Discards the rest: closing with unread bytes would reset the connection before the client has read the response.
   socket.resume();
-  const deadline = setTimeout(() => socket.destroy(), lingering); // clients that never close would delay the server's close
-  socket.once("close", () => clearTimeout(deadline));
+  const deadline = timers.setTimeout(() => socket.destroy(), lingering); // clients that never close would delay the server's close
+  socket.once("close", () => timers.clearTimeout(deadline));
   socket.end(text);
 }

@@ -77,7 +77,7 @@ export async function pointsThatPass(suite: Suite, { points = [], runs }: Findin
       for (const name of runs) {
         const conditions = { profile: "varied", rows: [{ row, status }] } as const;
         const [seed, random] = [Number(name.split(".")[1]), randomStream(1, "again", name)];
-        const run = await runOnce(suite, conditions, { seed, random, number: 2, timeouts: usualTimeouts });
+        const run = await runOnce(suite, conditions, { seed, random, number: 2, timeouts: longTimeouts });
         const isShown = run.points.some(({ variant }) => variant === point.variant);
         if (isShown && run.result !== "passed") return [];
       }
@@ -87,7 +87,8 @@ export async function pointsThatPass(suite: Suite, { points = [], runs }: Findin
   return passed.flat();
 }
 
-const usualTimeouts = { total: 600_000, silent: 600_000 };
+/** For suites that wait for many minutes. */
+const longTimeouts = { total: 3_600_000, silent: 3_600_000 };
 
 interface RunOptions {
   readonly seed: number;

@@ -50,10 +50,10 @@ const onlyMembers = (object: object, ...names: string[]) => {
   for (const name of Object.keys(object)) names.includes(name) || fail(`unknown ${name}`);
 };
 
-/** A client that looks too closely at a response; `rows` of the variation table name it, or the plain run. */
+/** A client that looks too closely at a response; `rows` of the variation table name it, the plain run, or a resend if it reads again what it cannot read. */
 const looks = (does: string, rows: readonly string[], look: (reply: Reply, body: Body) => unknown): Flaw => ({
   does,
-  causes: rows.map((row) => (row === "plain" ? row : (`row ${row}` as const))),
+  causes: rows.map((row) => (row === "plain" || row === "resend.429" ? row : (`row ${row}` as const))),
   client: { look: (reply, body) => void look(reply, body) },
 });
 
@@ -244,6 +244,7 @@ export const ofReading: readonly Flaw[] = [
       "www_authenticate",
       "request_id_on_errors",
       "retry_after",
+      "resend.429",
     ],
     ({ headers }) => {
       for (const [name] of headers)

@@ -15,7 +15,7 @@ import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../..
 import { isReserved } from "../../../scenario/format/fields.js";
 import { describedKeys } from "../../../scenario/population.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
-import { controlRoute, pageFields, type Route } from "../route.js";
+import { controlRoute, pageFields, type Route, refInBody } from "../route.js";
 
 const directoryQuery = s.mapping({
   filter: s.optional(
@@ -113,17 +113,6 @@ export const keyRoutes: readonly Route[] = [
     run: ({ sandbox, params: { ref: key = "" }, body }) => operations.expire(sandbox, { ...body, key }),
   }),
 ];
-
-/** An unknown ref is not found in a path, but invalid in a body. */
-function refInBody<Result>(field: string, run: () => Result): Result {
-  try {
-    return run();
-  } catch (error) {
-    if (!(error instanceof SandboxError) || error.code !== "unknown_ref") throw error;
-    const { message, details } = error;
-    throw new SandboxError("validation_failed", message, { ...details, fields: { [field]: message } });
-  }
-}
 
 /** Everybody who has the seed can compute it. A pinned secret is the user's own, and stays hidden. */
 function seededSecret(sandbox: SandboxState, ref: string): string {

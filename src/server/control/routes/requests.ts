@@ -18,7 +18,7 @@ import type { SandboxState } from "../../../sandbox/sandbox.js";
 import type { StoryStep } from "../../../sandbox/steps.js";
 import { expectRequests, listRequests, viewRequest } from "../../../sandbox/views.js";
 import { type ControlBody, expectationQuery, requestQuery } from "../../../scenario/format/inputs.js";
-import { controlRoute, type Route, textResponse } from "../route.js";
+import { controlRoute, type Route, refInBody, textResponse } from "../route.js";
 
 export const requestRoutes: readonly Route[] = [
   controlRoute("GET /requests", {
@@ -79,7 +79,8 @@ export const requestRoutes: readonly Route[] = [
     summary: "Sends a request to the API; it is in the journal, not in the report",
     body: "sending",
     run({ sandbox, body }) {
-      const { status, headers, body: text } = sendRequest(sandbox, sendable(sandbox, body));
+      const request = refInBody("key", () => sendable(sandbox, body));
+      const { status, headers, body: text } = sendRequest(sandbox, request);
       const [exchange] = sandbox.journal.requests({ limit: 1 });
       return {
         request: viewRequest(exchange as Exchange),
@@ -107,17 +108,10 @@ function sendable(sandbox: SandboxState, given: ControlBody<"sending">) {
   try {
     return storyRequest(sandbox, given).request;
   } catch (error) {
-    if (!(error instanceof SandboxError)) throw error;
+    if (!(error instanceof SandboxError) || error.code !== "secret_not_kept") throw error;
     // The sandbox has only the hash of a key that was created at run time, which is all that the API compares.
-    if (error.code === "secret_not_kept") {
-      const { request } = storyRequest(sandbox, { ...given, key: "unknown" });
-      return { ...request, keyHash: sandbox.registry.key(given.key).key.sha256 };
-    }
-    if (error.code !== "unknown_ref") throw error;
-    // An unknown ref is not found in a path, but invalid in a body.
-    const { message } = error;
-    const fields = { key: message };
-    throw new SandboxError("validation_failed", `Failed to send the request: ${message}`, { fields });
+    const { request } = storyRequest(sandbox, { ...given, key: "unknown" });
+    return { ...request, keyHash: sandbox.registry.key(given.key).key.sha256 };
   }
 }
 

@@ -1,8 +1,9 @@
 import { openApiDocument } from "../../../api/openapi.js";
+import * as s from "../../../rules/schema/shape.js";
 import { isoOf } from "../../../rules/time.js";
+import { defaultFarmerPage } from "../../../sandbox/population/farmers.js";
 import { pageRoute } from "../page.js";
-import { controlRoute, jsonResponse, type Route } from "../route.js";
-import { farmerRoutes } from "./farmers.js";
+import { controlRoute, jsonResponse, pageFields, type Route } from "../route.js";
 import { keyRoutes } from "./keys.js";
 import { requestRoutes } from "./requests.js";
 import { sandboxRoutes } from "./sandbox.js";
@@ -14,7 +15,19 @@ export const routes: readonly Route[] = [
   ...scenarioRoutes,
   ...keyRoutes,
   ...requestRoutes,
-  ...farmerRoutes,
+  controlRoute("GET /farmers", {
+    summary: "The synthetic farmers",
+    query: s.mapping(pageFields(defaultFarmerPage, s.count({ max: 1000 }))),
+    isBare: true,
+    run: ({ sandbox: { farmers }, query: { offset = 0, limit = defaultFarmerPage } }) => ({
+      data: farmers.list({ offset, limit }),
+      total: farmers.count,
+    }),
+  }),
+  controlRoute("GET /farmers/{farmer_id}", {
+    summary: "One synthetic farmer",
+    run: ({ sandbox, params }) => sandbox.farmers.get(params.farmer_id as string),
+  }),
   ...storyRoutes,
   controlRoute("POST /stop", {
     summary: "Stops the server",

@@ -49,7 +49,7 @@ export const scenarioRoutes: readonly Route[] = [
   }),
   controlRoute("GET /scenario", {
     summary: "The running scenario as YAML, with its pinned keys hidden",
-    run: async ({ sandbox }) => textResponse("application/yaml", await runningText(sandbox, sandbox.given)),
+    run: async ({ sandbox }) => textResponse("application/yaml", await runningText(sandbox)),
   }),
   controlRoute("PUT /scenario", {
     summary:
@@ -141,19 +141,9 @@ function scenarioToStart(
   return { scenario: withStory(sent), name: sent };
 }
 
-interface ShownProblem {
-  /** Counted from 1. `null` for a problem of the whole scenario. */
-  readonly line: number | null;
-  readonly column: number | null;
-  /** An error keeps the scenario from starting. */
-  readonly level: "error" | "warning";
-  readonly message: string;
-  readonly hint: string | null;
-}
-
 type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & { file?: string | undefined };
 
-async function problemsInSent(sent: ScenarioText, given: GivenOptions): Promise<ShownProblem[]> {
+async function problemsInSent(sent: ScenarioText, given: GivenOptions) {
   const placeOf = placesIn(sent);
   try {
     const scenario = checkSent(sent);
@@ -168,15 +158,16 @@ async function problemsInSent(sent: ScenarioText, given: GivenOptions): Promise<
   }
 }
 
-function shownProblem({ message, hint, file: found = file, ...place }: Found, level: ShownProblem["level"]) {
+/** An error keeps the scenario from starting. The place is counted from 1, and `null` for the whole scenario. */
+function shownProblem({ message, hint, file: found = file, ...place }: Found, level: "error" | "warning") {
   // A problem in an extended scenario has no place here.
   const { line = null, column = null } = found === file ? place : {};
   return { line, column, level, message, hint: hint ?? null };
 }
 
 /** The original text with its comments if known. Every key in it is cut after its prefix. */
-async function runningText(sandbox: SandboxState, given: GivenOptions): Promise<string> {
-  const written = sandbox.text ?? (await bundledText(sandbox, given));
+async function runningText(sandbox: SandboxState): Promise<string> {
+  const written = sandbox.text ?? (await bundledText(sandbox));
   const pinned = [...writtenKeys(sandbox.scenario)].flatMap(({ fields: { secret = [] } }) => secret);
   // YAML can escape a key so that the text does not contain it.
   const isPlain = written !== undefined && pinned.every((secret) => written.includes(secret));
@@ -184,7 +175,7 @@ async function runningText(sandbox: SandboxState, given: GivenOptions): Promise<
 }
 
 // The user's own scenario may have the name of a bundled one.
-async function bundledText({ name, scenario }: SandboxState, given: GivenOptions) {
+async function bundledText({ name, scenario, given }: SandboxState) {
   if (!isScenarioName(name)) return undefined;
   const { story: _, ...bundled } = startInNode(withStory(name), { name, ...given }).scenario;
   const { story: __, ...running } = scenario;

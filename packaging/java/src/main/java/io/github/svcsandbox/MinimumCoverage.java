@@ -16,9 +16,10 @@ public final class MinimumCoverage implements TestExecutionListener, LauncherSes
     String variable = System.getenv("SVC_SANDBOX_MIN_COVERAGE");
     String given = parameter.orElse(variable == null ? "" : variable);
     if (given.isEmpty()) return 0;
-    if (given.matches("[0-9]+(\\.[0-9]+)?")) return Double.parseDouble(given);
+    double minimum = given.matches("[0-9]+(\\.[0-9]+)?") ? Double.parseDouble(given) : Double.NaN;
+    if (minimum <= 100) return minimum;
     String name = parameter.isPresent() ? "svc-sandbox.min-coverage" : "SVC_SANDBOX_MIN_COVERAGE";
-    throw new IllegalArgumentException(name + "=" + given + " is not a percentage such as 80 or 80.5.");
+    throw new IllegalArgumentException(name + "=" + given + " is not a percentage from 0 to 100, such as 80 or 80.5.");
   }
 
   /** As text: 80, or 80.5. */

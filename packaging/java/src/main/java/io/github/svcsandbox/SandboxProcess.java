@@ -17,12 +17,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 
 /** A process of svc-sandbox with one sandbox. */
 final class SandboxProcess {
   private static final HttpClient http = HttpClient.newHttpClient();
 
   private final Process process;
+  private final Path errors = Files.createTempFile("svc-sandbox", ".log");
   private final Map<String, String> started;
   private String token = System.getenv("SVC_SANDBOX_CONTROL_TOKEN");
 
@@ -42,7 +44,6 @@ final class SandboxProcess {
       command.addAll(start.subList(0, 5));
       command.addAll(List.of("4747", "--public-url", "http://127.0.0.1:" + port));
     }
-    Path errors = Files.createTempFile("svc-sandbox", ".log");
     errors.toFile().deleteOnExit();
     ProcessBuilder builder = new ProcessBuilder(command).redirectError(errors.toFile());
     if (token != null) builder.environment().put("SVC_SANDBOX_CONTROL_TOKEN", token);
@@ -87,10 +88,20 @@ final class SandboxProcess {
       if (response.statusCode() >= 400) throw new IllegalStateException(method + " " + url + ": " + response.body());
       return response.body();
     } catch (IOException failure) {
-      throw new UncheckedIOException(failure);
+      throw whyNoResponse(failure);
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException(interrupted);
+    }
+  }
+
+  /** How the process has ended, or the error of the connection if it runs. */
+  private RuntimeException whyNoResponse(IOException failure) {
+    if (process.onExit().completeOnTimeout(null, 1, TimeUnit.SECONDS).join() == null) return new UncheckedIOException(failure);
+    try {
+      return new IllegalStateException("svc-sandbox ended with code " + process.exitValue() + "\n" + Files.readString(errors));
+    } catch (IOException unreadable) {
+      return new UncheckedIOException(unreadable);
     }
   }
 }

@@ -1,13 +1,31 @@
-import { chmodSync, existsSync, readFileSync, statSync } from "node:fs";
-import { dirname, extname, resolve } from "node:path";
-import type { ClientVariables } from "../node/client-variables.js";
-import { writeFileAtomically, writeReportFile } from "../node/files/write-file.js";
-import { extensionWords, formats, type ReportFormat, reportFormats } from "../report/render/layout.js";
-import { isMarked } from "../rules/api-key.js";
-import { redactKeys } from "../rules/redact.js";
+import { chmodSync, readFileSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { writeFileAtomically } from "../node/files/write-file.js";
+import { isMarked, variableOf } from "../rules/api-key.js";
 import { quote } from "../rules/schema/words.js";
-import { unwritable, usageError } from "./exit-codes.js";
-import type { Io } from "./io.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
+import { announcedKeys, defaultSecret, scenarioSecrets, secretFor, secretsOf } from "../sandbox/secrets.js";
+import type { RunningServer } from "../server/serve.js";
+import { unwritable } from "./exit-codes.js";
+
+type ClientVariables = Readonly<Record<string, string>>;
+
+/** Of a server, leaves out some keys of a large population, because a process cannot get them all. */
+export function clientEnvironment(
+  sandbox: SandboxState,
+  server?: Pick<RunningServer, "url" | "controlUrl">,
+): ClientVariables {
+  const secrets = server ? secretsOf(announcedKeys(sandbox).keys, sandbox) : scenarioSecrets(sandbox);
+  const standard = defaultSecret(sandbox);
+  return {
+    ...(server !== undefined && { SVC_BASE_URL: server.url }),
+    ...(server?.controlUrl !== undefined && { SVC_CONTROL_URL: server.controlUrl }),
+    ...(standard !== undefined && { SVC_API_KEY: standard }),
+    ...Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [variableOf(name), secret])),
+    [variableOf("unknown")]: secretFor(sandbox, "unknown") as string,
+    [variableOf("malformed")]: secretFor(sandbox, "malformed") as string,
+  };
+}
 
 /** The file of `--write-env`. */
 export class EnvFile {
@@ -86,55 +104,4 @@ function withVariables(text: string, variables: ClientVariables, before: ClientV
   const lineEnd = text.includes("\r\n") ? "\r\n" : "\n";
   const gap = changed === "" || changed.endsWith("\n") ? "" : lineEnd;
   return changed + gap + lines.replaceAll("\n", lineEnd);
-}
-
-export interface ReportTarget {
-  readonly file: string;
-  readonly format: ReportFormat;
-  readonly isAppended: boolean;
-}
-
-/** A flag that names files, for example `--report`, and what they contain, `the report`. */
-interface FilesFlag {
-  readonly name: string;
-  readonly what: string;
-}
-
-export function reportTargets(
-  files: readonly string[] = [],
-  { name, what }: FilesFlag,
-  { env, cwd }: Pick<Io, "env" | "cwd">,
-  given?: ReportFormat,
-): ReportTarget[] {
-  return files.map((file) => {
-    // All steps of a job add to one file, which has no extension.
-    const isAppended = resolve(cwd, file) === env.GITHUB_STEP_SUMMARY;
-    const extension = { "-": ".txt" }[file] ?? (isAppended ? ".md" : extname(file).toLowerCase());
-    const format = given ?? reportFormats.find((name) => formats[name].extensions.includes(extension));
-    const folder = dirname(file);
-    if (!existsSync(resolve(cwd, folder))) {
-      throw usageError(`${name}: there is no folder ${quote(folder)} for ${quote(file)}. Create it first.`);
-    }
-    if (format !== undefined) return { file, format, isAppended };
-    throw usageError(
-      `${name}: the name ${quote(file)} does not set the format of ${what}. End it with ${extensionWords}.`,
-    );
-  });
-}
-
-export async function writeTargets(
-  targets: readonly ReportTarget[],
-  render: (format: ReportFormat) => string,
-  { name, what }: FilesFlag,
-  { cwd, stdout }: Pick<Io, "cwd" | "stdout">,
-): Promise<unknown[]> {
-  const failures: unknown[] = [];
-  for (const { file, format, isAppended } of targets) {
-    if (file === "-") stdout.write(redactKeys(render(format)));
-    else
-      await writeReportFile(resolve(cwd, file), redactKeys(render(format)), isAppended)
-        .catch(unwritable(`${what} to ${quote(file)}`, `Name another file with ${name}.`))
-        .catch((failure) => failures.push(failure));
-  }
-  return failures;
 }

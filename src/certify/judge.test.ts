@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { startFrozen } from "../../test/support/doors.js";
+import { clientReport } from "../report/report.js";
+import { certify } from "./judge.js";
+import type { RunEnd } from "./run.js";
+
+const report = clientReport(startFrozen("key-states"));
+
+/** Why the plain run cannot be used, if each run ends as the next of these; the last one is repeated. */
+async function whyUnusable(...ends: readonly ("passes" | "fails")[]): Promise<string | undefined> {
+  let run = 0;
+  const runClient = async (): Promise<RunEnd> => {
+    const end = ends[Math.min(run, ends.length - 1)];
+    run += 1;
+    return {
+      ...{
+        result: end === "passes" ? "passed" : "failed",
+        code: end === "passes" ? 0 : 1,
+        durationMs: 9,
+        report,
+      },
+      ...{ output: [], sent: [], points: [], hits: 0, last: undefined, pinned: undefined },
+      ...{ unvaried: [], scenarios: [] },
+    };
+  };
+  const plan = { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], ownFlags: [] };
+  const tools = { runClient, ended() {}, separate() {}, stopwatch: () => 0 };
+  return (await certify(plan, tools)).unusable?.why;
+}
+
+const fails = "the command fails in the plain run with exit code 1";
+
+test("a plain run that fails names the profile typical only if it always decides: each other command may fail at random", async () => {
+  const turn = ["fails", "passes"] as const;
+  expect(await whyUnusable("fails")).toBe(fails);
+  expect(await whyUnusable("fails", "passes")).toBe(`${fails}, and passes when it runs again`);
+  expect(await whyUnusable("fails", ...turn, "passes")).toBe(`${fails}, and passes when it runs again`);
+  expect(await whyUnusable("fails", ...turn, "fails")).toBe(
+    `${fails}, and passes and fails with \`--profile typical\``,
+  );
+  expect(await whyUnusable("fails", ...turn, ...turn, ...turn, ...turn)).toBe(
+    `${fails}, and passes with \`--profile typical\``,
+  );
+});

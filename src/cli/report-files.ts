@@ -1,0 +1,59 @@
+import { existsSync } from "node:fs";
+import { dirname, extname, resolve } from "node:path";
+import { writeReportFile } from "../node/files/write-file.js";
+import { extensionWords, formats, type ReportFormat, reportFormats } from "../report/render/layout.js";
+import { redactKeys } from "../rules/redact.js";
+import { quote } from "../rules/schema/words.js";
+import { unwritable, usageError } from "./exit-codes.js";
+import type { Io } from "./io.js";
+
+export interface ReportTarget {
+  readonly file: string;
+  readonly format: ReportFormat;
+  readonly isAppended: boolean;
+}
+
+/** A flag that names files, for example `--report`, and what they contain, `the report`. */
+interface FilesFlag {
+  readonly name: string;
+  readonly what: string;
+}
+
+export function reportTargets(
+  files: readonly string[] = [],
+  { name, what }: FilesFlag,
+  { env, cwd }: Pick<Io, "env" | "cwd">,
+  given?: ReportFormat,
+): ReportTarget[] {
+  return files.map((file) => {
+    // All steps of a job add to one file, which has no extension.
+    const isAppended = resolve(cwd, file) === env.GITHUB_STEP_SUMMARY;
+    const extension = { "-": ".txt" }[file] ?? (isAppended ? ".md" : extname(file).toLowerCase());
+    const format = given ?? reportFormats.find((name) => formats[name].extensions.includes(extension));
+    const folder = dirname(file);
+    if (!existsSync(resolve(cwd, folder))) {
+      throw usageError(`${name}: there is no folder ${quote(folder)} for ${quote(file)}. Create it first.`);
+    }
+    if (format !== undefined) return { file, format, isAppended };
+    throw usageError(
+      `${name}: the name ${quote(file)} does not set the format of ${what}. End it with ${extensionWords}.`,
+    );
+  });
+}
+
+export async function writeTargets(
+  targets: readonly ReportTarget[],
+  render: (format: ReportFormat) => string,
+  { name, what }: FilesFlag,
+  { cwd, stdout }: Pick<Io, "cwd" | "stdout">,
+): Promise<unknown[]> {
+  const failures: unknown[] = [];
+  for (const { file, format, isAppended } of targets) {
+    if (file === "-") stdout.write(redactKeys(render(format)));
+    else
+      await writeReportFile(resolve(cwd, file), redactKeys(render(format)), isAppended)
+        .catch(unwritable(`${what} to ${quote(file)}`, `Name another file with ${name}.`))
+        .catch((failure) => failures.push(failure));
+  }
+  return failures;
+}
