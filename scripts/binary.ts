@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { install } from "./install.js";
+import { cache, install, ownPlatform as own } from "./install.js";
 import { packProject } from "./pack.js";
 import { mustRun, root, runProgram } from "./run-program.js";
 import { createTally } from "./tally.js";
@@ -30,9 +30,7 @@ const platforms: Readonly<Record<string, Platform>> = {
 const commandTests = ["bin", "exec-signals", "stop"].map((name) => `test/cli/${name}.test.ts`);
 const fuse = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
 
-const cache = join(root, "node_modules/.cache/svc-sandbox");
 const binaries = join(root, "binaries");
-const own = `${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
 
 const words = process.argv.slice(2);
 const named = words.filter((word) => !word.startsWith("--"));

@@ -40,10 +40,9 @@ const moduleChunks = inOrder([
 const commonJsChunks = inOrder([
   {
     name: "core",
-    test: /(?:\/src\/(?:api\/(?!conditions|experiment|promises|variation\/words)|rules\/|sandbox\/)|\/src\/(?:library\/real-time|report\/plain-text|scenario\/(?:bundled|problems))\.|^(?!.*node_modules).*\/package\.json$)/,
+    test: /(?:\/src\/(?:api\/(?!variation\/words)|rules\/|sandbox\/)|\/src\/(?:library\/real-time|report\/plain-text|scenario\/(?:bundled|problems))\.|^(?!.*node_modules).*\/package\.json$)/,
   },
   { name: "farmers", test: /\/src\/farmers\// },
-  { name: "conditions", test: /\/src\/api\/conditions\.ts$/ },
   { name: "checks", test: /\/src\/scenario\/(?:format\/inputs|parse-scenario)\.ts$/ },
   { name: "report", test: /\/src\/report\/report\.ts$/ },
   { name: "library", test: /\/src\/index\.ts$/ },
@@ -186,7 +185,7 @@ const readLate: Plugin = {
   name: "read-late",
   renderChunk(code, { isEntry }) {
     // Tests may replace a property of an entry point, so `createSandbox` has no getter.
-    const names = isEntry ? "farmers|checks" : "farmers|checks|conditions|library|report";
+    const names = isEntry ? "farmers|checks" : "farmers|checks|library|report";
     const late = new RegExp(`^const (\\w+) = (require\\("\\./(?:${names})-[^"]+"\\));$`, "gm");
     return [...code.matchAll(late)].reduce(
       (text, [line, name, required]) =>

@@ -27,6 +27,9 @@ interface Example {
   readonly tools?: true;
 }
 
+const sh = (script: string): Command => ["sh", "-c", script];
+const npx = (words: string, ...argv: readonly string[]): Command => ["npx", ...words.split(" "), ...argv];
+
 /**
  * Starts the package of npm, an image, and a named program; misses a minimum, with `some` of the tests and without one that uses
  * the sandbox (`unused`); and runs in parallel, also under `exec`, whose report must count each request of the tests, over HTTPS
@@ -42,42 +45,32 @@ const inEachWay = (
 ): readonly Command[] => [
   ...before,
   command,
-  ["sh", "-c", `PATH=$PWD/../bin:$PATH ${command.join(" ")}`],
+  sh(`PATH=$PWD/../bin:$PATH ${command.join(" ")}`),
   ["rm", "ran-in-docker"],
   // Next to a scenario of one's own, which has other keys.
-  [
-    "sh",
-    "-c",
+  sh(
     `npx svc-sandbox init && SVC_SANDBOX_BIN=../node_modules/.bin/svc-sandbox ${command.join(" ")} && rm svc-sandbox.*`,
-  ],
+  ),
   // With the sentence of exec, for which a note is no advice.
-  [
-    "sh",
-    "-c",
+  sh(
     `! SVC_SANDBOX_MIN_COVERAGE=99.5 ${some} > output && grep 99.5 output && grep 'promised outcomes covered. No advice' output`,
-  ],
-  [
-    "sh",
-    "-c",
+  ),
+  sh(
     `${unused.join(" ")} && ! SVC_SANDBOX_MIN_COVERAGE=0.5 ${unused.join(" ")} > output 2>&1 && grep 'nothing is covered' output`,
-  ],
+  ),
   ...["5O", "nan", "5.", "100.1"].map((wrong): Command => {
     const failing = `! SVC_SANDBOX_MIN_COVERAGE=${wrong} ${command.join(" ")} > output 2>&1`;
-    return ["sh", "-c", `${failing} && grep 'SVC_SANDBOX_MIN_COVERAGE.* not a percentage' output`];
+    return sh(`${failing} && grep 'SVC_SANDBOX_MIN_COVERAGE.* not a percentage' output`);
   }),
   parallel,
   ...[command, parallel].map((one): Command => {
     const exec = `npx svc-sandbox exec --min-coverage 100 -- ${one.join(" ")}`;
-    return ["sh", "-c", `${exec} > output 2>&1 && grep '^21 requests to key-states' output`];
+    return sh(`${exec} > output 2>&1 && grep '^21 requests to key-states' output`);
   }),
-  ["npx", "svc-sandbox", "exec", "--tls", "--min-coverage", "100", "--", ...trusting],
+  npx("svc-sandbox exec --tls --min-coverage 100 --", ...trusting),
   // The message of the sandbox once (for each worker), and no list of ways to install it.
-  [
-    "sh",
-    "-c",
-    `echo 'versoin: 1' > svc-sandbox.yaml; ${command.join(" ")} > output 2>&1; rm svc-sandbox.yaml
-     grep 'did you mean "version"' output && test $(grep -c 'the first failure shows why' output) -gt 9 && ! grep 'Do one of these' output`,
-  ],
+  sh(`echo 'versoin: 1' > svc-sandbox.yaml; ${command.join(" ")} > output 2>&1; rm svc-sandbox.yaml
+     grep 'did you mean "version"' output && test $(grep -c 'the first failure shows why' output) -gt 9 && ! grep 'Do one of these' output`),
 ];
 
 /** Takes the place of Docker, which needs a daemon: it starts the package as the image does. */
@@ -126,11 +119,7 @@ const inThreads = ["enabled=true", "mode.default=concurrent"].flatMap((option) =
 const javaTrust =
   'keytool -importcert -noprompt -alias sandbox -file "$SVC_CA_FILE" -keystore sandbox.p12 -storetype PKCS12 -storepass changeit';
 const javaOptions = "-Djavax.net.ssl.trustStore=sandbox.p12 -Djavax.net.ssl.trustStorePassword=changeit";
-const trustingJava: Command = [
-  "sh",
-  "-c",
-  `${javaTrust} && JAVA_TOOL_OPTIONS="${javaOptions}" ${junit5.join(" ")}`,
-];
+const trustingJava: Command = sh(`${javaTrust} && JAVA_TOOL_OPTIONS="${javaOptions}" ${junit5.join(" ")}`);
 
 // A sandbox that ends while a test runs: the test shows it.
 const stoppedJava = `cat > StoppedTest.java << 'END'
@@ -155,12 +144,10 @@ func TestEnds(t *testing.T) {
 END
 go test -run Ends ./... > output 2>&1; rm stopped_test.go; grep 'svc-sandbox ended (exit status 0)' output`;
 
-const certify = ["npx", ..."svc-sandbox certify --faults --".split(" ")] as const;
-
-const exec = ["npx", ..."svc-sandbox exec --min-coverage 100 --fail-on warning --".split(" ")] as const;
-
-const retries = ["npx", ..."svc-sandbox certify --only resend --".split(" ")] as const;
-const jest = ["npx", "jest", "--testMatch", "**/whoami.jest.cjs"] as const;
+const certify = npx("svc-sandbox certify --faults --");
+const exec = npx("svc-sandbox exec --min-coverage 100 --fail-on warning --");
+const retries = npx("svc-sandbox certify --only resend --");
+const jest = npx("jest --testMatch **/whoami.jest.cjs");
 const nodeTest = ["node", "--test", "whoami.node.mjs"] as const;
 
 const examples: readonly Example[] = [
@@ -169,18 +156,14 @@ const examples: readonly Example[] = [
     name: "pytest",
     commands: [
       ...inEachWay(pytest, [...pytest, "-n", "4"], [...pytest, "unused.py"], `${pytest.join(" ")} -k good`, [
-        ["sh", "-c", "echo 'def test_nothing(): pass' > unused.py"],
+        sh("echo 'def test_nothing(): pass' > unused.py"),
         [...pip, "install", "--no-index", "--target", "site", `../${wheel}`],
       ]),
       // Ctrl-C in a test that uses the sandbox, and a sandbox that dies.
-      [
-        "sh",
-        "-c",
-        `${stoppedTests}${pytest.join(" ")} stopped.py > output 2>&1; test $? = 2 && ${stoppedShows}`,
-      ],
-      ["npx", "svc-sandbox", "certify", "--only", "answer", "--", ...pytest],
+      sh(`${stoppedTests}${pytest.join(" ")} stopped.py > output 2>&1; test $? = 2 && ${stoppedShows}`),
+      npx("svc-sandbox certify --only answer --", ...pytest),
     ],
-    needs: ["sh", "-c", `pytest-3 -p xdist --version && ${pip.join(" ")} --version`],
+    needs: sh(`pytest-3 -p xdist --version && ${pip.join(" ")} --version`),
     build: buildWheel,
     certified: [...pytest, "-n", "4"],
   },
@@ -195,7 +178,7 @@ const examples: readonly Example[] = [
         [["javac", "-cp", `${junit}:../${jar}`, "-d", "classes", "WhoamiTest.java"]],
         trustingJava,
       ),
-      ["sh", "-c", stoppedJava],
+      sh(stoppedJava),
     ],
     needs: ["java", "-jar", junit, "--help"],
     build: buildJar,
@@ -212,7 +195,7 @@ const examples: readonly Example[] = [
         "go test -run Replaced ./...",
         [["go", "mod", "edit", `-replace=${await goModule()}=../node_modules/svc-sandbox/packaging/go`]],
       ),
-      ["sh", "-c", stoppedGo],
+      sh(stoppedGo),
     ],
     needs: ["go", "version"],
     certified: ["go", "test", "-count=1", "./..."],
@@ -222,15 +205,15 @@ const examples: readonly Example[] = [
     name: "exec",
     // Without a sandbox, they start their own.
     commands: [
-      ["npx", "vitest", "run"],
-      [...jest],
-      [...nodeTest],
+      npx("vitest run"),
+      jest,
+      nodeTest,
       [...exec, ...jest],
       [...retries, ...jest],
       [...exec, ...nodeTest],
       [...retries, ...nodeTest],
     ],
-    certified: ["npx", "vitest", "run"],
+    certified: npx("vitest run"),
     tools: true,
   },
   { name: "jest", commands: [["npm", "test"]], tools: true },
@@ -311,13 +294,8 @@ async function installTools(tarball: string): Promise<boolean> {
 
 async function runExample({ name, commands, certified, needs, build }: Example, into: string): Promise<void> {
   const cwd = join(into, name);
-  if (needs !== undefined && !(await succeeds(needs))) {
-    const why = `${needs.join(" ")} does not run here`;
-    // Where nobody looks at the lines, an example that never runs would rot.
-    if (process.env.CI === undefined) tally.skip(`examples/${name}`, why);
-    else tally.count(`examples/${name}`, `Failed to run the example: ${why}.`);
-    return;
-  }
+  if (needs !== undefined && !(await succeeds(needs)))
+    return tally.lack(`examples/${name}`, `${needs.join(" ")} does not run here`);
   await cp(join(root, "examples", name), cwd, { recursive: true });
   await build?.(into);
   const all: readonly Command[] =

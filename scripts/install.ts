@@ -1,7 +1,12 @@
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runProgram } from "./run-program.js";
+import { root, runProgram } from "./run-program.js";
+
+/** What stays between runs. */
+export const cache = join(root, "node_modules/.cache/svc-sandbox");
+/** This machine, as packages with a Node name it. */
+export const ownPlatform = `${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
 
 /**
  * Installs the packages of a folder's project, and further packages, tarballs included. The folder and its project are made

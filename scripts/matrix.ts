@@ -2,16 +2,14 @@ import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { inParallel } from "../test/support/in-parallel.js";
-import { install } from "./install.js";
+import { cache, install, ownPlatform } from "./install.js";
 import { type Cell, cells, type NodeMajor, nameOf } from "./matrix/cells.js";
 import { runCell } from "./matrix/run-cell.js";
 import { packProject } from "./pack.js";
-import { root } from "./run-program.js";
 import { createTally } from "./tally.js";
 
 // `--quick` runs the cells that break first; other words choose the cells whose names contain them all.
 
-const cache = join(root, "node_modules/.cache/svc-sandbox");
 const words = process.argv.slice(2);
 const asked = cells.filter((cell) =>
   words.every((word) => (word === "--quick" ? cell.quick === true : nameOf(cell).includes(word))),
@@ -54,7 +52,7 @@ function remembered<Argument, Result>(work: (argument: Argument) => Promise<Resu
 async function nodeFolder(major: NodeMajor): Promise<string> {
   if (process.versions.node.startsWith(`${major}.`)) return dirname(process.execPath);
   const folder = join(cache, `node-${major}`);
-  const name = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
+  const name = `node-${ownPlatform}`;
   const bin = join(folder, "node_modules", name, "bin");
   if (existsSync(join(bin, "node"))) return bin;
   await install(folder, [`${name}@${major}`]);

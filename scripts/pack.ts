@@ -2,6 +2,7 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { cache } from "./install.js";
 import { mustRun, root } from "./run-program.js";
 
 /** Sizes are bytes: of the tarball, unpacked, and of each file. */
@@ -48,7 +49,7 @@ async function makePublished(folder: string): Promise<void> {
 
 // `npm pack` runs it with `before` and `after` around the packing: the project keeps its own files.
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const aside = join(root, "node_modules/.cache/svc-sandbox/unpublished");
+  const aside = join(cache, "unpublished");
   const isBefore = process.argv[2] === "before";
   const [from, into] = isBefore ? [root, aside] : [aside, root];
   await mkdir(aside, { recursive: true });

@@ -59,10 +59,6 @@ const faults: readonly Fault[] = [
   ["429.per_day", (facts) => ({ ...facts, usedToday: 1000 })],
 ];
 
-test("a request without fault passes", () => {
-  expect(authorize(good)).toBe("200.live");
-});
-
 test.each(faults)("the fault %s gives a request its own outcome", (outcome, change) => {
   expect(authorize(change(good))).toBe(outcome);
 });
@@ -76,14 +72,7 @@ test.each(pairs)("of %s and %s the first is noticed", (first, _second, both) => 
   expect(authorize(both(good))).toBe(first);
 });
 
-test.each([
-  [true, "429.per_day"],
-  [false, "429.per_minute"],
-])("R22 R23 with both limits reached and a day that ends last: %s, the path is %s", (dayEndsLast, path) => {
-  expect(authorize({ ...good, usedThisMinute: 60, usedToday: 1000, dayEndsLast })).toBe(path);
-});
-
-test("a check rejects with each of its own outcomes", () => {
+test("R19 a check rejects with each of its own outcomes", () => {
   const neverApproved = { ...good, organization: { ...organization, liveAccess: "not_approved" as const } };
   const all = [...faults.map(([, change]) => change(good)), neverApproved];
   for (const { name, exits, reject } of authorizationChecks) {
@@ -92,13 +81,8 @@ test("a check rejects with each of its own outcomes", () => {
   }
 });
 
-test("R19 an organization that was never approved is rejected with its own outcome", () => {
-  expect(authorize({ ...good, organization: { ...organization, liveAccess: "not_approved" } })).toBe(
-    "403.live_not_approved",
-  );
-});
-
 test.each<[OutcomeId, Partial<KeyRecord>]>([
+  ["200.live", {}],
   ["200.test", { environment: "test" }],
   ["200.legacy", { environment: "test", legacy: true }],
   ["200.replacement", { replaces: "old" }],

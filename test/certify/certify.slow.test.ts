@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { type Certificate, certify } from "../support/certify.js";
 import { root } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
 import { startBin } from "../support/running-command.js";
@@ -16,27 +17,6 @@ const planted = (mistake: string) => [
 /** The code of a client that sends these keys, each of which ends on another outcome. */
 const sending = (...refs: readonly string[]) => `Promise.all(${JSON.stringify(refs)}.map((ref) =>
   fetch(process.env.SVC_BASE_URL + "/v1/relying-party/me", { headers: { "x-api-key": process.env["SVC_KEY_" + ref] } })))`;
-
-interface Certificate {
-  readonly verdict: string;
-  readonly why?: string;
-  readonly runs: number;
-  readonly problems: readonly {
-    readonly name: string;
-    readonly row?: string;
-    readonly sentence: string;
-    readonly again: readonly string[];
-  }[];
-  readonly checks: readonly { readonly name: string; readonly result: string; readonly why?: string }[];
-}
-
-async function certify(command: readonly string[], ...flags: string[]) {
-  const ran = await runCli(["certify", "--format", "json", ...flags, "--", ...command], {
-    cwd: temporaryFolder(),
-  });
-  const certificate = (ran.stdout === "" ? {} : JSON.parse(ran.stdout)) as Certificate;
-  return { ...ran, ...certificate, problems: certificate.problems ?? [] };
-}
 
 test("a good client passes in at most 28 runs with three codes of 403, and one for each covered outcome", async () => {
   const { code, verdict, runs, problems } = await certify(planted("none"));

@@ -27,6 +27,8 @@ async function resendsOf(ofKey: readonly Test[], client: Partial<Client> = {}, c
 }
 
 const warmUp = { when: "warm-up", key: "active", count: "fixed", max: 1 } as const;
+const heartbeat = { ...warmUp, when: "heartbeat" } as const;
+const unused = { ...warmUp, when: "each test", max: 3 } as const;
 const times = (count: number, more: Partial<Test> = {}) =>
   Array.from({ length: count }, () => testOf("active", more));
 const resendsA403: Partial<Client> = { triesAfter: ({ status }) => (status === 403 ? 2 : 1) };
@@ -88,7 +90,11 @@ test.each<[string, readonly Test[], Partial<Client>, Partial<Suite>]>([
     { hedgeMs: 0 },
     { faults: "sets one", resets: true },
   ],
+  ["two requests at once, of which the first success wins", times(2), { hedgeMs: 0 }, {}],
+  ["requests in the background", times(2), { limitTries: 2 }, { extras: [heartbeat] }],
+  ["requests that nobody uses", times(1), {}, { place: "own for each test", extras: [unused] }],
   ["a runner that repeats tests", times(2), {}, { repeats: 2 }],
+  ["a runner that repeats tests of what is kept", times(1), { caches: true }, { repeats: 1 }],
 ])("%s are no resends", async (_, tests, client, change) => {
   const { problems } = await resendsOf(tests, client, change);
   expect(problems).toEqual([]);

@@ -78,30 +78,6 @@ test("a 401 and codes of 403 that are sent again by one loop are one problem, wh
   ]);
 });
 
-test("two requests at once, of which the first success wins, are no resends", async () => {
-  const tests = [...testsOf("active", "active"), ...base.tests.slice(1)];
-  const client = { ...base.client, hedgeMs: 0 };
-  const { problems } = await certifySuite({ ...base, client, tests }, { label: "suites" });
-  expect(problems).toEqual([]);
-});
-
-test("a request in the background is no resend", async () => {
-  const heartbeat = { when: "heartbeat", key: "active", count: "fixed", max: 1 } as const;
-  const tests = [...testsOf("active", "active"), ...base.tests.slice(1)];
-  const client = { ...base.client, limitTries: 2 };
-  const { problems } = await certifySuite(
-    { ...base, client, tests, extras: [heartbeat] },
-    { label: "suites" },
-  );
-  expect(problems).toEqual([]);
-});
-
-test("a client that keeps accepted responses and a runner that repeats tests show no resend", async () => {
-  const client = { ...base.client, caches: true };
-  const { problems } = await certifySuite({ ...base, client, repeats: 1 }, { label: "suites" });
-  expect(problems).toEqual([]);
-});
-
 test("a pause that tests replace by nothing is one problem, which starts with its condition", async () => {
   const tests = [...testsOf("active", "active"), ...base.tests.slice(1, -1)];
   const client = { ...base.client, limitTries: 3 };
@@ -163,13 +139,6 @@ test("a fault hits a request whose response a test uses, and not a heartbeat's",
     judgment: "named",
     findings: ["fault.malformed"],
   });
-});
-
-test("requests that nobody uses, in a new sandbox for each test, are no resends", async () => {
-  const extra = { when: "each test", key: "active", count: "fixed", max: 3 } as const;
-  const { verdict, outcomes } = await outcomesIn({ ...base, place: "own for each test", extras: [extra] });
-  expect(verdict).toBe("passed");
-  expect(Object.values(outcomes)).not.toContain("failed");
 });
 
 test("a client that never gives up is named, although its requests together are above a minute's limit", async () => {

@@ -193,8 +193,12 @@ describe("a check", () => {
   });
 
   test("sends no more after two requests in a row without a response", async () => {
-    const server = await serveProbed((_reply, { number }) => (number > 1 ? "handled" : undefined));
-    const ran = await runCli(["check", server.url, "--timeout", "1s"], { env: probeKeys });
+    const server = await serveProbed((_reply, { number, response }) => {
+      if (number === 1) return;
+      response.destroy();
+      return "handled";
+    });
+    const ran = await runCli(["check", server.url], { env: probeKeys });
     expect(server.requests()).toHaveLength(3);
     expect(ran.stdout).toContain("nothing was sent after 2 requests without a response");
     expect(ran.code).toBe(1);

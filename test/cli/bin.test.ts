@@ -56,7 +56,10 @@ describe("the built svc-sandbox", () => {
 
   it("--until-stdin-ends does not wait for its input when it cannot serve, or is stopped", async () => {
     const { child, ended, until } = startBin(["--until-stdin-ends", "--port", "0"], { hasInput: true });
-    const { port } = new URL(JSON.parse(await until(/\n/)).base_url);
+    const { base_url } = JSON.parse(await until(/\n/));
+    // The first call loads the control plane: on a busy machine, that takes longer than a start waits for a name.
+    expect((await fetch(`${base_url}/__sandbox/health`)).status).toBe(200);
+    const { port } = new URL(base_url);
     const second = startBin(["--until-stdin-ends", "--port", port], { hasInput: true });
     expect(await second.ended).toMatchObject({ code: 2, stderr: expect.stringContaining("is in use by") });
     child.kill("SIGTERM");

@@ -9,27 +9,30 @@ import { temporaryFolder } from "../support/temporary-folder.js";
  * (`?ref`), to another path (`/path`), or to a path of the control plane (`POST:/reset`). Ends with the code that the word `exit:3` says.
  */
 const clientCode = `
-const { SVC_BASE_URL, SVC_CONTROL_URL } = process.env;
-const keyOf = (ref) => process.env["SVC_KEY_" + ref.toUpperCase().replaceAll("-", "_")];
-const me = SVC_BASE_URL + "/v1/relying-party/me";
-for (const word of process.argv.slice(2)) {
-  const control = /^([A-Z]+):(.*)$/.exec(word);
-  if (control) await fetch(SVC_CONTROL_URL + control[2], { method: control[1] });
-  else if (word.startsWith("exit:")) process.exitCode = Number(word.slice(5));
-  else if (word.startsWith("?")) await fetch(me + "?key=" + keyOf(word.slice(1)));
-  else if (word.startsWith("/")) await fetch(SVC_BASE_URL + word);
-  else await fetch(me, { headers: word === "none" ? {} : { "x-api-key": keyOf(word) } });
-}
+me=$SVC_BASE_URL/v1/relying-party/me
+send() { curl -s -o answer "$@"; }
+for word in "$@"; do
+  key=$(printenv "SVC_KEY_$(echo "\${word#\\?}" | tr a-z- A-Z_)")
+  case $word in
+    exit:*) code=\${word#*:} ;;
+    [A-Z]*:*) send -X "\${word%%:*}" -H content-type:application/json "$SVC_CONTROL_URL\${word#*:}" ;;
+    \\?*) send "$me?key=$key" ;;
+    /*) send "$SVC_BASE_URL$word" ;;
+    none) send "$me" ;;
+    *) send -H "x-api-key: $key" "$me" ;;
+  esac
+done
+exit "\${code:-0}"
 `;
 
 /** A folder with the client that the tests of `exec` run, and these files. */
 export function clientFolder(files: Readonly<Record<string, string>> = {}): string {
-  return temporaryFolder({ "client.mjs": clientCode, ...files });
+  return temporaryFolder({ "client.sh": clientCode, ...files });
 }
 
 /** The command line of the client. */
 export function client(...words: string[]): string[] {
-  return [process.execPath, "client.mjs", ...words];
+  return ["/bin/sh", "client.sh", ...words];
 }
 
 /** Starts the built `svc-sandbox exec`, by default in a folder with the client alone. */

@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { propertySeed } from "../support/property-seed.js";
+import { reportedIn } from "../support/report-file.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { runExec } from "./exec-client.js";
 
@@ -42,11 +41,7 @@ async function run(code: string, flags: readonly string[], files: Readonly<Recor
   const cwd = temporaryFolder({ "client.mjs": started + code, ...files });
   const argv = [...flags, "--report", "report.json", "--", process.execPath, "client.mjs"];
   const { code: end, stdout, stderr } = await runExec(argv, { cwd });
-  const report = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8"));
-  const covered = report.outcomes.flatMap((row: { covered: boolean; outcome: string }) =>
-    row.covered ? row.outcome : [],
-  );
-  return { code: end, stdout, stderr, requests: report.requests, covered };
+  return { code: end, stdout, stderr, ...reportedIn(cwd) };
 }
 
 describe("a server that a command of exec starts", () => {

@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { KeyFinder } from "../../src/cli/serve/run-served.js";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
@@ -130,18 +130,8 @@ test("R46 certify reports keys in the output of its runs, which fails, and no ke
 });
 
 describe("the output of a command under exec", () => {
-  const shell = (line: string) => {
-    const exec = `${commandLine} exec --quiet --`;
-    const { child, ended } = runCommand(line.replace("EXEC", exec), { cwd: temporaryFolder() });
-    onTestFinished(() => {
-      try {
-        process.kill(-(child.pid as number), "SIGKILL");
-      } catch {
-        // Nothing of it is left.
-      }
-    });
-    return ended;
-  };
+  const shell = (line: string) =>
+    runCommand(line.replace("EXEC", `${commandLine} exec --quiet --`), { cwd: temporaryFolder() }).ended;
 
   test("reaches a slow reader whole, after the command's end", async () => {
     expect((await shell("EXEC head -c 150000 /dev/zero | (sleep 1; wc -c)")).stdout.trim()).toBe("150000");

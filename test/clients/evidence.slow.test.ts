@@ -1,34 +1,21 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { certify } from "../support/certify.js";
 import { root } from "../support/pages.js";
-import { runCli } from "../support/run-cli.js";
-import { temporaryFolder } from "../support/temporary-folder.js";
 
 // Small clients and suites whose commands end as if they had passed, or failed, for another reason.
 
-/** Certifies a client of the folder, in an empty folder. */
-async function certify(client: string, ...flags: string[]) {
-  const command = [process.execPath, join(root, "test/clients/evidence", client)];
-  const argv = ["certify", "--format", "json", ...flags, "--", ...command];
-  const { code, stdout, stderr } = await runCli(argv, { cwd: temporaryFolder() });
-  const { verdict, problems, checks, notes } = JSON.parse(stdout) as Certificate;
-  return { code, stderr, verdict, problems, checks, notes };
-}
-
-interface Certificate {
-  readonly verdict: string;
-  readonly notes: readonly { readonly what: string; readonly why: string }[];
-  readonly problems: readonly { readonly name: string; readonly sentence: string }[];
-  readonly checks: readonly {
-    readonly name: string;
-    readonly result: string;
-    readonly why?: string;
-    readonly what_to_do?: string;
-  }[];
-}
+const certifyClient = (client: string, ...flags: string[]) =>
+  certify([process.execPath, join(root, "test/clients/evidence", client)], ...flags);
 
 test("a command that sends requests only in its first run shows nothing, with the runner's option against it", async () => {
-  const { code, verdict, checks } = await certify("cached.mjs", "--only", "varied.1", "--only", "fault.hang");
+  const { code, verdict, checks } = await certifyClient(
+    "cached.mjs",
+    "--only",
+    "varied.1",
+    "--only",
+    "fault.hang",
+  );
   expect([code, verdict]).toEqual([5, "not_judged"]);
   expect(checks.find(({ name }) => name === "varied.1")).toMatchObject({
     result: "not_judged",
@@ -41,39 +28,51 @@ test.each([
   ["a suite that sets the profile", "sets-profile.mjs", "varied", "`Content-Type`"],
   ["a suite that clears the faults", "clears-faults.mjs", "fault.reset", "its connection reset"],
 ])("%s changes no condition of a run", async (_, client, name, part) => {
-  const { code, problems } = await certify(client, "--only", name);
+  const { code, problems } = await certifyClient(client, "--only", name);
   expect([code, problems[0]?.sentence]).toEqual([1, expect.stringContaining(part)]);
 });
 
 test("assumptions that a suite sets are not judged", async () => {
-  const { notes } = await certify("sets-assumptions.mjs", "--only", "varied");
+  const { notes } = await certifyClient("sets-assumptions.mjs", "--only", "varied");
   expect(notes.find(({ what }) => what === "varied assumptions")?.why).toBe(
     "your tests set `rate_limit_code` and `www_authenticate`",
   );
 });
 
 test("R46 a key that is printed only after a fault is a problem of that run", async () => {
-  const { code, problems } = await certify("key-in-retry.mjs", "--only", "fault.status");
+  const { code, problems } = await certifyClient("key-in-retry.mjs", "--only", "fault.status");
   expect([code, problems.map(({ name }) => name)]).toEqual([1, ["advice.key-in-output"]]);
 });
 
 test("a date in the Retry-After of a 429 that is read as a number is a problem", async () => {
-  const { code, problems } = await certify("date-as-number.mjs", "--only", "resend.429.date");
+  const { code, problems } = await certifyClient("date-as-number.mjs", "--only", "resend.429.date");
   expect([code, problems.map(({ name }) => name)]).toEqual([1, ["resend.429.date"]]);
 });
 
 test("a fault leaves the clock alone: a client that waits for the next minute passes", async () => {
-  const { code } = await certify("next-minute.mjs", "--now", "2026-03-02T09:00:45Z", "--only", "fault.reset");
+  const { code } = await certifyClient(
+    "next-minute.mjs",
+    "--now",
+    "2026-03-02T09:00:45Z",
+    "--only",
+    "fault.reset",
+  );
   expect(code).toBe(0);
 });
 
 test("a correct suite that sends a random number of requests is not accused", async () => {
-  const { verdict, problems } = await certify("random-count.mjs");
+  const { verdict, problems } = await certifyClient("random-count.mjs");
   expect([verdict, problems]).toEqual(["passed", []]);
 });
 
 test("a suite that fails only next to another run passes, and its runs go on one at a time", async () => {
-  const { code, stderr, problems } = await certify("shared-folder.mjs", "--jobs", "2", "--only", "varied");
+  const { code, stderr, problems } = await certifyClient(
+    "shared-folder.mjs",
+    "--jobs",
+    "2",
+    "--only",
+    "varied",
+  );
   expect([code, problems]).toEqual([0, []]);
   expect(stderr).toMatch(/failed next to another run, and passed alone\. All runs are made again/);
 });

@@ -3,7 +3,15 @@ import { describe, expect, test } from "vitest";
 import { keyStateTable } from "../../src/rules/api-key.js";
 import { noBrowser } from "../support/chromium-page.js";
 import { mePath } from "../support/send.js";
-import { clipboard, type Dashboard, keptOf, openDashboard, quiet, viewsOf } from "./open-dashboard.js";
+import {
+  clipboard,
+  type Dashboard,
+  keptOf,
+  openDashboard,
+  quiet,
+  settled,
+  viewsOf,
+} from "./open-dashboard.js";
 
 const view = "/keys";
 
@@ -78,6 +86,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     await copy("clipboard");
     await expect.poll(() => clipboard(page)).toBe(secret);
     await page.reload();
+    await settled(page);
     await copy("clipboard");
     await rowOf(page, "clipboard").getByRole("alert").waitFor();
     await copy("active");
@@ -95,6 +104,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     const form = page.getByRole("dialog");
     const name = page.getByLabel("Name", { exact: true });
     await open.click();
+    await form.waitFor();
     await page.keyboard.press("Escape");
     await form.waitFor({ state: "detached" });
     await open.click();

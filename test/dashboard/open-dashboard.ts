@@ -105,6 +105,9 @@ export async function quiet(page: Page): Promise<void> {
   }
 }
 
+/** The fragment of a page's address, of which the browser tells some time after a change. */
+export const hashOf = (page: Page) => new URL(page.url()).hash;
+
 export const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText());
 
 /** Everything that a page holds, and the browser keeps for it: the session's storage, and all others. */

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { noBrowser } from "../support/chromium-page.js";
 import { mePath } from "../support/send.js";
-import { clipboard, openDashboard, settled } from "./open-dashboard.js";
+import { clipboard, hashOf, openDashboard, settled } from "./open-dashboard.js";
 
 const rows = (page: Page) => page.locator(".requests [data-row]");
 const link = (page: Page, id: string | null) => page.locator(`.requests [data-row="${id}"] a`);
@@ -35,7 +35,7 @@ describe.skipIf(noBrowser)("the requests", () => {
     await page.getByText("No requests match this filter.").waitFor();
     await filter.fill("");
     await rows(page).nth(4).waitFor();
-    expect(new URL(page.url()).hash).toBe("#/requests");
+    await expect.poll(() => hashOf(page)).toBe("#/requests");
   });
 
   test("a secret in the filter goes nowhere", async () => {

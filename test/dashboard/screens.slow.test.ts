@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { axeProblems } from "../support/axe.js";
 import { noBrowser } from "../support/chromium-page.js";
 import { mePath } from "../support/send.js";
-import { openDashboard, quiet } from "./open-dashboard.js";
+import { openDashboard, quiet, settled } from "./open-dashboard.js";
 import { screens } from "./screens.js";
 
 /** The elements that stand out of the window or over another one's text. */
@@ -142,6 +142,7 @@ describe.skipIf(noBrowser)("each view", () => {
       await go(view);
       // The page was open before: it may still show what is over, such as the faults of a story.
       await page.reload();
+      await settled(page);
       await act?.(page);
       await quiet(page);
       await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
@@ -166,5 +167,7 @@ describe.skipIf(noBrowser)("each view", () => {
       }
       if (walked.has(screen)) await expectReachedByTab(page);
     },
+    // Two hundred keys have a thousand controls, which a busy machine looks at for minutes.
+    600_000,
   );
 });

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { noBrowser } from "../support/chromium-page.js";
-import { openDashboard, quiet, settled, viewsOf } from "./open-dashboard.js";
+import { hashOf, openDashboard, quiet, settled, viewsOf } from "./open-dashboard.js";
 
 describe.skipIf(noBrowser)("the frame of the page", () => {
   test("the script and the style sheet have at most 24,000 bytes", () => {
@@ -50,7 +50,7 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     await page.getByRole("alert").getByText("rejected this token").waitFor();
     await page.evaluate(() => location.assign("#token=a-token-of-the-test&/keys"));
     await settled(page);
-    expect(page.url()).toMatch(/#\/keys$/);
+    await expect.poll(() => hashOf(page)).toBe("#/keys");
     await page.getByRole("heading", { name: "Keys" }).waitFor();
   });
 

@@ -263,7 +263,6 @@ test("the page's lines lead from a server to a partner's first response, and to 
   const cwd = userFolder();
   const env = { SVC_SANDBOX_PORT: "0" };
   const serving = runCommand(blockWith(page, "sh", "--write-env partner.env"), { cwd, env });
-  onTestFinished(async () => void (await serving.stop()));
   const [, url = ""] = /Base URL +(\S+)/.exec(await serving.until(/Try it/)) ?? [];
   const first = await runCommand(blockWith(page, "sh", "x-api-key"), { cwd }).ended;
   expect(first).toMatchObject({ stdout: "200\n", stderr: "" });

@@ -118,7 +118,6 @@ test.each(shells)(
     const start = "npm start";
     expect(readme("npm start")).toContain(`npm ci && ${start}\n`);
     const started = runCommand(start, { cwd: clone, only: { ...env, SVC_SANDBOX_PORT: "0" }, shell });
-    onTestFinished(() => void started.stop());
     const address = /listening on http:\/\/127\.0\.0\.1:(\d+)/;
     const port = address.exec(await started.until(address))?.[1] as string;
     const called = await inClone(readme("curl -i", port)).ended;

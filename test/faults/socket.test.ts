@@ -1,10 +1,11 @@
 import { connect } from "node:net";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Fault } from "../../src/index.js";
-import { type SandboxServer, startServer } from "../../src/server/index.js";
+import type { SandboxServer } from "../../src/server/index.js";
 import { mePath } from "../support/doors.js";
 import { scenarioWith } from "../support/faulty.js";
 import { requested } from "../support/requested.js";
+import { served } from "../support/servers.js";
 
 // The pauses of faults, in milliseconds: recorded, and over immediately.
 const pauses = vi.hoisted((): number[] => []);
@@ -23,7 +24,7 @@ let server: SandboxServer;
 
 // A server on which every request with the key `main` meets the fault, and none with another key.
 async function serve(then: Fault["then"]): Promise<SandboxServer> {
-  server = await startServer({ scenario: scenarioWith([{ when: { key: "main" }, then }]) });
+  server = await served({ scenario: scenarioWith([{ when: { key: "main" }, then }]) });
   return server;
 }
 
@@ -32,7 +33,6 @@ afterEach(async () => {
   const other = await callWith("other");
   expect(other.status).toBe(200);
   expect((await other.json()).data.usage.today).toBe(1);
-  await server.close(0);
 });
 
 const port = () => Number(new URL(server.url).port);
@@ -108,7 +108,7 @@ test.each<[Fault["then"], status: number, over: Watched["over"]]>([
 });
 
 test("several requests on one connection meet their faults one after the other", async () => {
-  server = await startServer({
+  server = await served({
     scenario: scenarioWith([
       { when: { key: "main", requests: [1, 3] }, then: { latency: "100ms", status: 503 } },
       { when: { key: "main", requests: [4] }, then: { reset: true } },
@@ -130,7 +130,7 @@ test("several requests on one connection meet their faults one after the other",
 });
 
 test("X-Sandbox-Outcome names the fault, or the outcome of a response that is only late", async () => {
-  server = await startServer({
+  server = await served({
     explain: true,
     scenario: scenarioWith([
       { when: { key: "main", requests: [1] }, then: { status: 504 } },

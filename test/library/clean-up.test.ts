@@ -1,8 +1,7 @@
 import { getEventListeners } from "node:events";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { createSandbox } from "../../src/index.js";
+import { collect } from "../support/collect.js";
 import { scenarioWith } from "../support/faulty.js";
 
 const url = "https://any.example/v1/relying-party";
@@ -41,9 +40,6 @@ test("a body that is read after its client has given up ends with the client's r
   leaving.abort(new Error("enough"));
   await expect(response.text()).rejects.toThrow("enough");
 });
-
-setFlagsFromString("--expose-gc");
-const collect = runInNewContext("gc") as () => void;
 
 test("a sandbox keeps no request after its late response", async () => {
   const sandbox = createSandbox({ scenario: scenarioWith([{ then: { latency: "1ms" } }]) });

@@ -226,7 +226,7 @@ test.each([
 
 test("many requests after slow ones all get responses, in order", async () => {
   const then = { latency: "20ms" } as const;
-  const { port, get } = await start({ scenario: scenarioWith([{ when: { every: 100 }, then }]) });
+  const { port, get } = await start({ scenario: scenarioWith([{ when: { every: 300 }, then }]) });
   const asked = Array.from({ length: 3000 }, (_, index) => get("main").replace(mePath, `${mePath}?${index}`));
   const responses = await responsesTo(port, `${asked.join("")}no request\r\n\r\n`);
   const counted = responses.slice(0, -1).map(({ body }) => JSON.parse(body).data.usage.today);

@@ -6,14 +6,15 @@ import tty from "node:tty";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type CommandOptions, runCommand } from "../../src/node/run-command.js";
+import { bundle } from "../support/bundle.js";
 import { root } from "../support/pages.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 // Without Windows: cross-spawn reads another platform, and cmd.exe is a script that prints its words and ends with 1.
 const program = `
 Object.defineProperty(process, "platform", { value: "win32" });
-const { runCommand } = await import(${JSON.stringify(join(root, "src/node/run-command.ts"))});
-const [cwd, commands] = process.argv.slice(1);
+const { runCommand } = await import("./run-command.mjs");
+const [cwd, commands] = process.argv.slice(2);
 const env = { PATH: '"' + cwd + '/quoted folder";' + cwd + '/other', PATHEXT: ".COM;.EXE;.BAT;.CMD" };
 for (const command of JSON.parse(commands)) {
   const end = await runCommand(command, { cwd, env, takeSignals() {} });
@@ -21,26 +22,19 @@ for (const command of JSON.parse(commands)) {
 }
 `;
 
-/** Runs commands in one process, which takes a second to start; each prints its words and its end. */
+/** Runs commands in one process; each prints its words and its end. */
 async function runOnWindows(commands: readonly (readonly string[])[]): Promise<string[]> {
   const cwd = temporaryFolder({
     "cmd.sh": '#!/bin/sh\necho "$@"\nexit 1\n',
     gradlew: "#!/bin/sh\n",
     "gradlew.BAT": "",
+    "program.mjs": program,
+    "run-command.mjs": await bundle(join(root, "src/node/run-command.ts"), "node"),
   });
   mkdirSync(join(cwd, "quoted folder"));
   for (const name of ["my.tool", "my.tool.CMD"]) writeFileSync(join(cwd, "quoted folder", name), "");
   chmodSync(join(cwd, "cmd.sh"), 0o755);
-  const argv = [
-    "--import",
-    "tsx",
-    "--input-type=module",
-    "--eval",
-    program,
-    "--",
-    cwd,
-    JSON.stringify(commands),
-  ];
+  const argv = [join(cwd, "program.mjs"), cwd, JSON.stringify(commands)];
   const env = { ...process.env, comspec: join(cwd, "cmd.sh"), PATHEXT: ".COM;.EXE;.BAT;.CMD" };
   const { stdout } = await promisify(execFile)(process.execPath, argv, { cwd: root, env, timeout: 60_000 });
   return stdout.trimEnd().split("\n");

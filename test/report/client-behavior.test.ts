@@ -7,6 +7,7 @@ import { createSandbox, type Duration, type Sandbox, type Scenario } from "../..
 import { type AdviceId, adviceIds } from "../../src/rules/advice.js";
 import { parseDuration } from "../../src/rules/time.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
+import { confirmKey } from "../support/confirm-key.js";
 import { coverage, ofFirst } from "../support/coverage.js";
 import { type Door, doors, type Sent } from "../support/doors.js";
 import { sendOnSocket } from "../support/exchange.js";
@@ -218,19 +219,6 @@ test("a pinned key that leaks is known", async () => {
   expect(sandbox.report().advice.map(({ id }) => id)).toEqual(["key-in-query"]);
   expect(exampleOf(sandbox, "key-in-query")?.key).toBe("pinned");
 });
-
-/** The client of the example, which is plain JavaScript. */
-type ConfirmKey = (question: {
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  readonly fetch: ReturnType<typeof createSandbox>["fetch"];
-  readonly wait: (milliseconds: number) => Promise<void>;
-  readonly attempts?: number;
-}) => Promise<{ readonly result: string }>;
-
-const { confirmKey } = (await import(`${"../../examples"}/node-test/confirm-key.js`)) as {
-  confirmKey: ConfirmKey;
-};
 
 test.each(["minimal", "typical"] as const)("the example client earns notes at most (%s)", async (profile) => {
   const sandbox = createSandbox({ profile, frozen: true, now: "2026-03-02T09:00:20Z" });

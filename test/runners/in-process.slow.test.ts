@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { Certificate } from "../support/certify.js";
 import { blockWith } from "../support/pages.js";
+import { reportedIn } from "../support/report-file.js";
 import { runCommand } from "../support/running-command.js";
 import { userFolder } from "../support/temporary-folder.js";
 
@@ -15,10 +16,7 @@ const sandbox = "node node_modules/.bin/svc-sandbox";
 async function exec(cwd: string, command: string, flags = "") {
   const line = `${sandbox} exec ${flags} --report report.json -- ${command}`;
   const { code, stdout, stderr } = await runCommand(line, { cwd }).ended;
-  const { requests, outcomes } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8"));
-  type Row = { covered: boolean; outcome: string };
-  const covered = outcomes.flatMap(({ covered, outcome }: Row) => (covered ? outcome : []));
-  return { code, stdout, stderr, requests, covered };
+  return { code, stdout, stderr, ...reportedIn(cwd) };
 }
 
 const readme = blockWith("README.md", "ts", "setupServer");
@@ -169,13 +167,7 @@ async function certify(env: Record<string, string>, flags: string) {
   const cwd = userFolder({ "me.test.mjs": suite });
   const line = `${sandbox} certify ${flags} --format json -- ${vitest}`;
   const { code, stdout } = await runCommand(line, { cwd, env }).ended;
-  return { code, ...JSON.parse(stdout) };
-}
-
-interface Listed {
-  readonly name: string;
-  readonly sentence: string;
-  readonly why: string;
+  return { code, ...(JSON.parse(stdout) as Certificate) };
 }
 
 describe("certify varies a suite with msw", () => {
@@ -187,18 +179,18 @@ describe("certify varies a suite with msw", () => {
   test("a client that compares the code of a 429 has this cause, also if its sandbox sets the profile", async () => {
     const env = { MISTAKE: "code", OPTIONS: '{"profile":"minimal"}' };
     const { code, problems } = await certify(env, "--only varied");
-    const sentences = problems.map(({ sentence }: Listed) => sentence);
+    const sentences = problems.map(({ sentence }) => sentence);
     expect([code, sentences]).toEqual([1, [expect.stringMatching(/^Breaks when a 429 has the code /)]]);
   }, 600_000);
 
   test("a client that resends a 401 has this finding", async () => {
     const { code, problems } = await certify({ MISTAKE: "resends" }, "--only resend.401");
-    expect([code, problems.map(({ name }: Listed) => name)]).toEqual([1, ["resend.401"]]);
+    expect([code, problems.map(({ name }) => name)]).toEqual([1, ["resend.401"]]);
   }, 600_000);
 
   test("a seed that the tests set is not judged with others, and its line is named", async () => {
     const { code, verdict, checks } = await certify({ OPTIONS: '{"seed":2}' }, "--only varied.1");
-    const varied = (checks as Listed[]).find(({ name }) => name === "varied.1");
+    const varied = checks.find(({ name }) => name === "varied.1");
     expect([code, verdict]).toEqual([5, "not_judged"]);
     expect(varied?.why).toMatch(/^me\.test\.mjs:\d+:\d+ sets the seed 2$/);
   });

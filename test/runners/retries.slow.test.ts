@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { Certificate } from "../support/certify.js";
 import { root } from "../support/pages.js";
 import { runCommand } from "../support/running-command.js";
 import { userFolder } from "../support/temporary-folder.js";
@@ -94,11 +95,6 @@ const runners: readonly Runner[] = [
     }),
   },
 ];
-
-interface Certificate {
-  readonly problems: readonly { readonly name: string; readonly row?: string }[];
-  readonly checks: readonly { readonly name: string; readonly result: string }[];
-}
 
 async function certify({ files, command }: Runner, isFlawed: boolean): Promise<Certificate> {
   const cwd = userFolder(files(isFlawed));

@@ -1,6 +1,5 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
+import { reportedIn } from "../support/report-file.js";
 import { runCommand } from "../support/running-command.js";
 import { userFolder } from "../support/temporary-folder.js";
 
@@ -85,12 +84,9 @@ test("under exec the fixtures have its scenario and options, and their requests 
   const command = `node node_modules/.bin/svc-sandbox ${argv} -- node node_modules/vitest/vitest.mjs run`;
   const { code, stdout } = await runCommand(command, { cwd }).ended;
   expect([code, stdout]).toEqual([0, expect.stringMatching(/Tests +4 passed/)]);
-  const { requests, outcomes } = JSON.parse(readFileSync(join(cwd, "report.json"), "utf8"));
-  type Row = { covered: boolean; outcome: string };
-  const covered = outcomes.flatMap(({ covered, outcome }: Row) => (covered ? outcome : []));
-  expect([requests, covered]).toEqual([
-    9,
-    [
+  expect(reportedIn(cwd)).toEqual({
+    requests: 9,
+    covered: [
       "200.test",
       "200.replacement",
       "401.missing",
@@ -98,5 +94,5 @@ test("under exec the fixtures have its scenario and options, and their requests 
       "401.rotated",
       ...["status", "reset", "hang", "truncate"].map((kind) => `fault.${kind}`),
     ],
-  ]);
+  });
 });

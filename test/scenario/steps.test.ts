@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { rolldown } from "rolldown";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { bundle } from "../support/bundle.js";
 
 // Numbers of four digits, so that a text grows as the number of its parts.
 const times = (count: number, part: (index: number) => string) =>
@@ -52,12 +52,7 @@ const shapes: Readonly<Record<string, (size: number) => string>> = {
 
 let worker: Worker;
 beforeAll(async () => {
-  const bundle = await rolldown({
-    input: "src/scenario/parse-scenario.ts",
-    resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
-  });
-  const { output } = await bundle.generate({ format: "esm", codeSplitting: false });
-  const workerData = output[0].code;
+  const workerData = await bundle("src/scenario/parse-scenario.ts");
   worker = new Worker(new URL("./step-counter.js", import.meta.url), { workerData });
 });
 afterAll(() => worker.terminate());

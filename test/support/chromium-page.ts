@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { rolldown } from "rolldown";
 import { onTestFinished } from "vitest";
+import { bundle } from "./bundle.js";
 import { missing, programPath } from "./programs.js";
 
 const root = join(import.meta.dirname, "../..");
@@ -51,7 +51,7 @@ export interface ChromiumPage {
 }
 
 /**
- * Opens a page that runs a module, bundled with what it imports, on a site that has msw's service worker. Waits until the
+ * Opens a page that runs a module, bundled as a partner's bundler does it, so that what only Node has is an error, on a site that has msw's service worker. Waits until the
  * module has set `globalThis.ready`; throws what it throws.
  */
 export async function openPage(module: string): Promise<ChromiumPage> {
@@ -63,13 +63,14 @@ export async function openPage(module: string): Promise<ChromiumPage> {
       await readFile(join(root, "node_modules/msw/lib/mockServiceWorker.js"), "utf8"),
     ],
   });
-  const page = await newPage();
+  let page: Page | undefined;
   const close = async () => {
-    await page.context().close();
+    await page?.context().close();
     await site.close();
   };
   try {
-    const broken = new Promise<never>((_resolve, reject) => page.on("pageerror", reject));
+    page = await newPage();
+    const broken = new Promise<never>((_resolve, reject) => page?.on("pageerror", reject));
     await page.goto(site.url);
     await Promise.race([page.waitForFunction("globalThis.ready"), broken]);
     return { page, close };
@@ -93,19 +94,4 @@ async function serveSite(files: Readonly<Record<string, readonly [type: string, 
       await new Promise((resolve) => server.close(resolve));
     },
   };
-}
-
-// As a partner's bundler does it: what only Node has is an error here, and so is anything worth a warning.
-async function bundle(module: string): Promise<string> {
-  const bundled = await rolldown({
-    input: module,
-    platform: "browser",
-    resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
-    onLog(_level, log) {
-      throw new Error(log.message);
-    },
-  });
-  const { output } = await bundled.generate({ format: "esm", codeSplitting: false });
-  await bundled.close();
-  return output[0].code;
 }

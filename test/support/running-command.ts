@@ -42,7 +42,7 @@ interface Surroundings {
   readonly shell?: string;
 }
 
-/** Runs a shell command in a folder, in a process group of its own. */
+/** Runs a shell command in a folder, in a process group of its own, which is gone when the test is over. */
 export function runCommand(
   command: string,
   { cwd, env, only, shell = "bash" }: Surroundings,
@@ -54,6 +54,7 @@ export function runCommand(
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });
+  onTestFinished(() => void signalGroup(child, "SIGKILL"));
   return watched(child, command);
 }
 
@@ -122,12 +123,16 @@ function watched(child: ChildProcess, title: string): RunningCommand {
         );
       }),
     stop() {
-      try {
-        process.kill(-(child.pid as number), "SIGINT");
-      } catch {
-        // It has ended already.
-      }
+      signalGroup(child, "SIGINT");
       return ended;
     },
   };
+}
+
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-(pid as number), signal);
+  } catch {
+    // Nothing of it is left.
+  }
 }

@@ -100,8 +100,8 @@ function* compared(wanted: number): Generator<Compared> {
   for (let seed = 1; ; seed++) {
     const sandboxes = profiles.map((profile) => startFrozen("key-states", { profile, seed }));
     const [sandbox] = sandboxes as [SandboxState];
-    // As many rounds as the overlap of the key that is being replaced lasts, and a few more.
-    for (let round = 0; round < 5; round++) {
+    // During the overlap of the key that is being replaced, and after it.
+    for (let round = 0; round < 2; round++) {
       for (const question of everyQuestion(sandbox)) {
         const askedAt = sandbox.clock.now();
         const responses = sandboxes.map((one) => ask(one, question)) as unknown as Compared["responses"];
@@ -109,7 +109,7 @@ function* compared(wanted: number): Generator<Compared> {
         count += 1;
         if (count === wanted) return;
       }
-      for (const { clock } of sandboxes) clock.advance(400_000);
+      for (const { clock } of sandboxes) clock.advance(1_900_000);
     }
   }
 }
@@ -122,10 +122,10 @@ function variantsIn({ seed }: SandboxState, status: number): string[] {
     .map((row) => `${row.id}: ${choose(row).variant.id}`);
 }
 
-test("R1–R7 R27 R28 R48 thousands of varied responses of every outcome keep every promise, and all variants appear", () => {
+test("R1–R7 R27 R28 R48 varied responses of every outcome keep every promise, and all variants appear", () => {
   const seen = new Set<string>();
   const covered = new Set<string>();
-  for (const { sandbox, responses, askedAt } of compared(isNightly ? 20_000 : 2_000)) {
+  for (const { sandbox, responses, askedAt } of compared(isNightly ? 20_000 : 1_000)) {
     expectPromised(...responses, askedAt);
     covered.add(responses[0].outcome);
     for (const one of variantsIn(sandbox, responses[0].status)) seen.add(one);
@@ -142,7 +142,7 @@ test("R7 every response has its own id, and the journal has the response under i
   const sandbox = varied(5);
   const ids: string[] = [];
   const wrong: unknown[] = [];
-  for (let round = 0; round < 100; round++) {
+  for (let round = 0; round < 25; round++) {
     for (const question of everyQuestion(sandbox)) {
       const response = ask(sandbox, question);
       const [entry] = sandbox.journal.requests({ limit: 1, probes: true });
@@ -157,7 +157,7 @@ test("R7 every response has its own id, and the journal has the response under i
 });
 
 test("R14 the response to the nth request has the same bytes, no matter what is wrong with the key", () => {
-  for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
+  for (const seed of [1, 2, 3, 4]) {
     const sandboxes = rejectedKeys.map(() => varied(seed));
     for (let round = 0; round < 30; round++) {
       const [first, ...others] = sandboxes.map((sandbox, index) => {

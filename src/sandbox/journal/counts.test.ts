@@ -2,37 +2,9 @@ import { expect, test } from "vitest";
 import { asked } from "../../../test/support/send.js";
 import { handle } from "../../api/handle.js";
 import { startInNode } from "../../node/platform.js";
-import type { OutcomeId } from "../../rules/outcomes.js";
 import { receivedRequest } from "../../rules/request.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import { scenarioSecret } from "../secrets.js";
-import { Counters } from "./counts.js";
-import type { Exchange } from "./exchange.js";
-
-const exchange = (outcome: OutcomeId, fields: Partial<Exchange> = {}) =>
-  ({
-    id: "req_1",
-    at: 0,
-    method: "GET",
-    path: "/",
-    key: null,
-    fingerprint: null,
-    ...fault,
-    outcome,
-    ...fields,
-  }) as Exchange;
-const fault = { fault: null, operation: "getRelyingPartyContext", advice: [] };
-
-test("a success of another endpoint than /me has a count of its own, and each endpoint one of its requests", () => {
-  const counters = new Counters();
-  counters.count(exchange("201.createThing", { operation: "createThing" }));
-  counters.count(exchange("401.revoked", { operation: "createThing" }));
-  counters.count(exchange("404.unknown_path", { operation: null }));
-  const { outcomes, endpoints, requests } = counters.read();
-  expect(outcomes["201.createThing"]).toEqual({ count: 1, isCovered: true });
-  expect(outcomes["401.revoked"]).toEqual({ count: 1, isCovered: true });
-  expect([endpoints, requests]).toEqual([{ createThing: 2 }, 3]);
-});
 
 const open = () => startInNode(bundledScenarios["key-states"]);
 const path = "/v1/relying-party/me";
