@@ -53,14 +53,14 @@ const inEachWay = (
   ),
   // With the sentence of exec, for which a note is no advice.
   sh(
-    `! SVC_SANDBOX_MIN_COVERAGE=99.5 ${some} > output && grep 99.5 output && grep 'promised outcomes covered. No advice' output`,
+    `! SVC_SANDBOX_MIN_COVERAGE=99 ${some} > output && grep 99 output && grep 'promised outcomes covered. No advice' output`,
   ),
   sh(
-    `${unused.join(" ")} && ! SVC_SANDBOX_MIN_COVERAGE=0.5 ${unused.join(" ")} > output 2>&1 && grep 'nothing is covered' output`,
+    `${unused.join(" ")} && ! SVC_SANDBOX_MIN_COVERAGE=1 ${unused.join(" ")} > output 2>&1 && grep 'nothing is covered' output`,
   ),
-  ...["5O", "nan", "5.", "100.1"].map((wrong): Command => {
+  ...["5O", "nan", "5.5", "101"].map((wrong): Command => {
     const failing = `! SVC_SANDBOX_MIN_COVERAGE=${wrong} ${command.join(" ")} > output 2>&1`;
-    return sh(`${failing} && grep 'SVC_SANDBOX_MIN_COVERAGE.* not a percentage' output`);
+    return sh(`${failing} && grep 'SVC_SANDBOX_MIN_COVERAGE.* not a whole number' output`);
   }),
   parallel,
   ...[command, parallel].map((one): Command => {

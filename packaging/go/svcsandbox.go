@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"sort"
 	"strconv"
 	"strings"
@@ -228,26 +227,26 @@ func logVariables() {
 }
 
 // minimumCoverage is 0 without SVC_SANDBOX_MIN_COVERAGE.
-func minimumCoverage() (float64, error) {
+func minimumCoverage() (int, error) {
 	given := os.Getenv("SVC_SANDBOX_MIN_COVERAGE")
 	if given == "" {
 		return 0, nil
 	}
-	minimum, err := strconv.ParseFloat(given, 64)
-	if err != nil || minimum > 100 || !regexp.MustCompile(`^\d+(\.\d+)?$`).MatchString(given) {
-		return 0, fmt.Errorf("SVC_SANDBOX_MIN_COVERAGE=%s is not a percentage from 0 to 100, such as 80 or 80.5", given)
+	minimum, err := strconv.ParseUint(given, 10, 7)
+	if err != nil || minimum > 100 {
+		return 0, fmt.Errorf("SVC_SANDBOX_MIN_COVERAGE=%s is not a whole number from 0 to 100", given)
 	}
-	return minimum, nil
+	return int(minimum), nil
 }
 
-func report(minimum float64) error {
+func report(minimum int) error {
 	if len(processes.all) == 0 && minimum > 0 {
-		return fmt.Errorf("no test used it: nothing is covered, and SVC_SANDBOX_MIN_COVERAGE is %g", minimum)
+		return fmt.Errorf("no test used it: nothing is covered, and SVC_SANDBOX_MIN_COVERAGE is %d", minimum)
 	} else if len(processes.all) == 0 {
 		return nil
 	}
 	var report struct {
-		Coverage struct{ Percent float64 }
+		Coverage struct{ Percent int }
 		Outcomes []struct {
 			ID                string `json:"outcome"`
 			Promised, Covered bool
@@ -287,7 +286,7 @@ func report(minimum float64) error {
 		fmt.Println("Not covered (send the key): " + strings.Join(missed, ", "))
 	}
 	if report.Coverage.Percent < minimum {
-		return fmt.Errorf("the coverage is below SVC_SANDBOX_MIN_COVERAGE=%g", minimum)
+		return fmt.Errorf("the coverage is below SVC_SANDBOX_MIN_COVERAGE=%d", minimum)
 	}
 	return nil
 }

@@ -76,11 +76,6 @@ export function wholeNumber(min: number, max: number, meaning = ""): Flag<number
   }, `a whole number from ${min} to ${max}${meaning}`);
 }
 
-const readPercentage = reader((text) => {
-  const percentage = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-  return percentage <= 100 ? percentage : undefined;
-}, "a percentage from 0 to 100, such as 80 or 80.5");
-
 export function oneOf<const Choice extends string>(choices: readonly Choice[]): Flag<Choice>["read"] {
   return reader((text) => choices.find((choice) => choice === text), listed(choices, "or"));
 }
@@ -237,7 +232,7 @@ export const thresholds = {
   minCoverage: option(
     "--min-coverage <percent>",
     "exit with 5 if the coverage of promised outcomes is lower, from 0 to 100 (default: 0)",
-    readPercentage,
+    wholeNumber(0, 100),
   ),
   failOn: failOn("none"),
 };

@@ -59,11 +59,11 @@ test("report exits with 5 and the reason when it misses a threshold", async () =
   await call(server.url, server.sandbox.secret("active"));
   const { percent } = coverage(1);
   expect((await run("--min-coverage", String(percent))).code).toBe(0);
-  for (const minimum of [`${percent}.5`, `${percent + 1}`]) {
-    const low = await run("--min-coverage", minimum);
-    const sentence = `\nThe coverage is ${percent}%, below the required ${minimum}%`;
-    expect([low.code, low.stdout]).toEqual([5, expect.stringContaining(sentence)]);
-  }
+  const low = await run("--min-coverage", String(percent + 1));
+  expect([low.code, low.stdout]).toEqual([
+    5,
+    expect.stringContaining(`\nThe coverage is ${percent}%, below the required ${percent + 1}%`),
+  ]);
   const strict = await run("--fail-on", "error", "--format", "json");
   expect([strict.code, JSON.parse(strict.stdout).failures]).toEqual([
     5,

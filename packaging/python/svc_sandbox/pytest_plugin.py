@@ -21,9 +21,9 @@ def pytest_addoption(parser):
 
 
 def _percent(text):
-    if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) and float(text) <= 100:
-        return float(text)
-    raise argparse.ArgumentTypeError(f"{text!r}, or the value of SVC_SANDBOX_MIN_COVERAGE, is not a percentage from 0 to 100, such as 80 or 80.5")
+    if re.fullmatch(r"[0-9]{1,3}", text) and int(text) <= 100:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r}, or the value of SVC_SANDBOX_MIN_COVERAGE, is not a whole number from 0 to 100")
 
 
 def pytest_configure(config):
@@ -101,7 +101,7 @@ def pytest_sessionfinish(session, exitstatus):
     if report and report["advice"]:
         lines.append("In detail: " + ", ".join(one["id"] for one in report["advice"]) + ". What to do: docs/report.md#advice in the package svc-sandbox.")
     if minimum is not None and coverage < minimum:
-        lines.append(f"The coverage is below --min-coverage {minimum:g}.")
+        lines.append(f"The coverage is below --min-coverage {minimum}.")
         session.exitstatus = exitstatus or pytest.ExitCode.TESTS_FAILED
     _lines.extend(lines)
 

@@ -12,19 +12,13 @@ public final class MinimumCoverage implements TestExecutionListener, LauncherSes
   private static volatile String failure;
 
   /** Returns the minimum in per cent; 0 without one. Throws {@link IllegalArgumentException}. */
-  static double of(Optional<String> parameter) {
+  static int of(Optional<String> parameter) {
     String variable = System.getenv("SVC_SANDBOX_MIN_COVERAGE");
     String given = parameter.orElse(variable == null ? "" : variable);
     if (given.isEmpty()) return 0;
-    double minimum = given.matches("[0-9]+(\\.[0-9]+)?") ? Double.parseDouble(given) : Double.NaN;
-    if (minimum <= 100) return minimum;
+    if (given.matches("[0-9]{1,3}") && Integer.parseInt(given) <= 100) return Integer.parseInt(given);
     String name = parameter.isPresent() ? "svc-sandbox.min-coverage" : "SVC_SANDBOX_MIN_COVERAGE";
-    throw new IllegalArgumentException(name + "=" + given + " is not a percentage from 0 to 100, such as 80 or 80.5.");
-  }
-
-  /** As text: 80, or 80.5. */
-  static String text(double minimum) {
-    return minimum == Math.rint(minimum) ? String.valueOf((long) minimum) : String.valueOf(minimum);
+    throw new IllegalArgumentException(name + "=" + given + " is not a whole number from 0 to 100.");
   }
 
   @Override
@@ -32,8 +26,8 @@ public final class MinimumCoverage implements TestExecutionListener, LauncherSes
     // Under exec, exec checks the coverage.
     if (isChecked || System.getenv("SVC_SANDBOX_RUN") != null) return;
     try {
-      double minimum = of(plan.getConfigurationParameters().get("svc-sandbox.min-coverage"));
-      if (minimum > 0) failure = "No test used svc-sandbox: nothing is covered. The minimum is " + text(minimum) + "%.";
+      int minimum = of(plan.getConfigurationParameters().get("svc-sandbox.min-coverage"));
+      if (minimum > 0) failure = "No test used svc-sandbox: nothing is covered. The minimum is " + minimum + "%.";
     } catch (IllegalArgumentException wrong) {
       failure = wrong.getMessage();
     }

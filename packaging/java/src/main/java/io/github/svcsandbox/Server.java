@@ -15,13 +15,13 @@ import org.junit.jupiter.api.extension.ExtensionContext.Store.CloseableResource;
 
 /** A process for each sandbox in use: idle ones are used again, and all end with this JVM. */
 final class Server implements CloseableResource {
-  private final double minimum;
+  private final int minimum;
   private final List<SandboxProcess> all = new ArrayList<>();
   private final Deque<SandboxProcess> idle = new ArrayDeque<>();
   private final Object starting = new Object();
   private final String program;
 
-  Server(double minimum) {
+  Server(int minimum) {
     this.minimum = minimum;
     MinimumCoverage.isChecked = true;
     try {
@@ -83,7 +83,7 @@ final class Server implements CloseableResource {
     String missed = row.matcher(report).results().map(one -> " " + one.group(1) + " (" + one.group(2) + ")").collect(Collectors.joining());
     String line = "svc-sandbox: " + text.substring(text.lastIndexOf('\n') + 1);
     System.out.println(missed.isEmpty() ? line : line + " Not covered (send the key):" + missed);
-    if (coverage < minimum) throw new AssertionError(line + " The minimum is " + MinimumCoverage.text(minimum) + "%.");
+    if (coverage < minimum) throw new AssertionError(line + " The minimum is " + minimum + "%.");
   }
 
   /** Merges JSON reports, as the command {@code report --merge} does. */

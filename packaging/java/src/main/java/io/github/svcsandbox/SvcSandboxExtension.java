@@ -28,7 +28,7 @@ public class SvcSandboxExtension implements ParameterResolver {
     Store store = test.getRoot().getStore(HERE);
     String message = "svc-sandbox did not start: the first failure shows why.";
     try {
-      double minimum = MinimumCoverage.of(test.getConfigurationParameter("svc-sandbox.min-coverage"));
+      int minimum = MinimumCoverage.of(test.getConfigurationParameter("svc-sandbox.min-coverage"));
       if (store.get("failed") == null)
         return store.getOrComputeIfAbsent(Server.class, key -> new Server(minimum), Server.class);
     } catch (RuntimeException failure) {
