@@ -16,7 +16,7 @@ import { KeyFinder, runServed } from "../serve/run-served.js";
 import type { ServeFlags } from "../serve/serve-options.js";
 
 /** The client's command and the sandbox that each of its runs starts. */
-export interface ClientCommand {
+interface ClientCommand {
   readonly loaded: LoadedScenario;
   readonly call: Pick<CommandCall<ServeFlags>, "rest" | "io" | "flags">;
   readonly given: GivenOptions;
