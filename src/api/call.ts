@@ -1,25 +1,11 @@
 import { isWellFormedKey } from "../rules/api-key.js";
-import type { Assumptions } from "../rules/assumptions.js";
 import type { Presented } from "../rules/authorize.js";
 import type { ApiRequest } from "../rules/request.js";
-import type { Endpoint } from "../sandbox/endpoint.js";
-import type { ObservedCall } from "../sandbox/journal/client-behavior.js";
+import type { ApiCall } from "../sandbox/call.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { type ApiRoute, routeAt } from "./routes.js";
-import { unvariedAssumptions, type Variation } from "./variation/vary.js";
-
-/** A request with everything that its checks and its response need; read once, so that they agree. */
-export interface ApiCall extends ObservedCall {
-  readonly route: ApiRoute | undefined;
-  readonly endpoint: Endpoint | undefined;
-  readonly started: number;
-  /** The request id, even if the response does not have it. */
-  readonly id: string;
-  readonly assumptions: Assumptions;
-  /** The variation of its response, once its status is decided; `undefined` except in the profile `varied`. */
-  readonly variation: Variation | undefined;
-}
+import { routeAt } from "./routes.js";
+import { unvariedAssumptions } from "./variation/vary.js";
 
 /** Starts a call: looks up its key and assigns its number. */
 export function startCall(sandbox: SandboxState, request: ApiRequest): ApiCall {
@@ -44,8 +30,7 @@ export function startCall(sandbox: SandboxState, request: ApiRequest): ApiCall {
     number,
     id,
     assumptions: sandbox.assumptions,
-    variation: undefined,
-    observed: sandbox.conditions && {
+    trace: sandbox.conditions && {
       points: [],
       scenario: sandbox.name,
       unvaried: unvariedAssumptions(sandbox),

@@ -10,40 +10,37 @@ import {
 } from "../rules/fault-effects.js";
 import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
 import { randomStream } from "../rules/seed.js";
+import type { ApiCall } from "../sandbox/call.js";
 import { type Fault, fireFault } from "../sandbox/faults.js";
 import type { ApiResponse, CallResult, Delivery } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import type { ApiCall } from "./call.js";
 import { retryAfterHeader } from "./limits.js";
 import { errorBody, textBody, utf8Length } from "./messages.js";
 import { faultFacts, predict } from "./predict.js";
-import { respondToCall, responseOf, withVariation } from "./response.js";
+import { respondToCall, responseOf, withVariation } from "./respond.js";
 
 /** Applies the first fault that fires, before authorization. A call that it only delays is authorized and counted, any other is not (R24). */
-export function applyFault(sandbox: SandboxState, call: ApiCall): CallResult | undefined {
-  const { conditions } = sandbox;
-  let expected: ApiOutcomeId | undefined;
-  const facts = faultFacts(
-    call,
-    () => {
-      expected ??= predict(sandbox, call).outcome;
-      return expected;
-    },
-    call.request.method,
-  );
-  const ofRun = conditions?.fireFault(sandbox, call, facts);
+export function applyFault(
+  sandbox: SandboxState,
+  call: ApiCall,
+  expectedOutcome: () => ApiOutcomeId,
+): CallResult | undefined {
+  const facts = faultFacts(call, expectedOutcome, call.request.method);
+  const ofRun = sandbox.conditions?.fireFault(sandbox, call, facts);
   // The scenario's faults count their requests in any case.
   const ofScenario = fireFault(sandbox.faults, call.number, facts);
   const fired = ofRun ?? ofScenario;
-  if (fired === undefined) return conditions?.replaceUncounted?.(sandbox, call, predict(sandbox, call));
+  if (fired === undefined) return undefined;
   const kind = mainEffectOf(fired.effect);
   const fault = `fault.${kind}` as const;
-  const { onlyDelays, ends } = faultEffects[kind];
-  // A delayed response has a variation of its own.
-  const chosen = onlyDelays ? call : withVariation(sandbox, call, statusOf(kind, fired.effect));
-  const faulty = responses[kind](sandbox, chosen, fired.effect);
-  // The outcome of a delayed response stays the response's.
-  const result = onlyDelays && "outcome" in faulty ? faulty : { ...faulty, outcome: fault };
+  const { ends } = faultEffects[kind];
+  // A delayed response keeps its outcome, and has a variation of its own.
+  const isOnlyLate = kind === "latency" || kind === "slow";
+  const status = statusOf(kind, fired.effect);
+  const chosen = isOnlyLate ? call : withVariation(sandbox, call, { status, isContext: false });
+  const result = isOnlyLate
+    ? respondToCall(sandbox, call)
+    : { ...responses[kind](sandbox, chosen, fired.effect), outcome: fault };
   const { truncate, slow } = fired.effect;
   const bytes = utf8Length(result.response.body);
   const delivery: Delivery = {
@@ -82,7 +79,7 @@ type FaultResponse = (
   sandbox: SandboxState,
   call: ApiCall,
   effect: FaultEffect,
-) => Pick<CallResult, "response" | "code"> | CallResult;
+) => Pick<CallResult, "response" | "code">;
 
 const noResponse: ApiResponse = Object.freeze({ status: 0, headers: [], body: "" });
 
@@ -98,9 +95,7 @@ function statusResponse(call: ApiCall, { status = 503, html, retryAfter }: Fault
   return { response: responseOf(status, errorBody(code, message), headers), code };
 }
 
-const responses: Readonly<Record<FaultKind, FaultResponse>> = {
-  latency: respondToCall,
-  slow: respondToCall,
+const responses: Readonly<Record<Exclude<FaultKind, "latency" | "slow">, FaultResponse>> = {
   status: (_, call, effect) => statusResponse(call, effect),
   reset: none,
   hang: none,

@@ -1,14 +1,17 @@
 import { fingerprintOf, formOfKey } from "../rules/api-key.js";
+import type { ApiOutcomeId } from "../rules/outcomes.js";
 import { redactKeys } from "../rules/redact.js";
 import { type ApiRequest, type RequestTraits, withTraits } from "../rules/request.js";
 import { redactPath } from "../rules/request-path.js";
 import { appendExchange, type CallSigns, signsOf } from "../sandbox/append-exchange.js";
+import type { ApiCall } from "../sandbox/call.js";
 import { noAdvice } from "../sandbox/journal/client-behavior.js";
 import type { CallResult, Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { type ApiCall, startCall } from "./call.js";
+import { startCall } from "./call.js";
 import { applyFault } from "./faults.js";
-import { respondToCall } from "./response.js";
+import { predictOutcome } from "./predict.js";
+import { respondToCall } from "./respond.js";
 
 /**
  * Responds to a request to the API and records it.
@@ -22,19 +25,24 @@ import { respondToCall } from "./response.js";
  */
 export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
   const call = startCall(sandbox, request);
-  const { conditions } = sandbox;
-  const faultResult =
-    conditions === undefined && sandbox.faults.length === 0 ? undefined : applyFault(sandbox, call);
-  const result = faultResult ?? respondToCall(sandbox, call);
+  const result = resultOf(sandbox, call);
   const signs = signsOf(sandbox, call);
-  const exchange = exchangeOf(
-    sandbox,
-    call,
-    conditions?.replaceResult?.(sandbox, call, result) ?? result,
-    signs,
-  );
+  const exchange = exchangeOf(sandbox, call, result, signs);
   appendExchange(sandbox, exchange, call, signs);
   return exchange;
+}
+
+/** What a call gets: a fault, or a rejection by its run, which the service does not count (R24), or what the checks decide. */
+function resultOf(sandbox: SandboxState, call: ApiCall): CallResult {
+  const { conditions, faults } = sandbox;
+  if (conditions === undefined && faults.length === 0) return respondToCall(sandbox, call);
+  let outcome: ApiOutcomeId | undefined;
+  const expected = () => (outcome ??= predictOutcome(sandbox, call));
+  const result =
+    applyFault(sandbox, call, expected) ??
+    conditions?.reject?.(sandbox, call, expected) ??
+    respondToCall(sandbox, call);
+  return conditions?.answerWrongly?.(sandbox, call, result) ?? result;
 }
 
 /** Describes a call and its response for the journal, without a key (R46). The observer of clients adds its advice. */

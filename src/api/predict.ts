@@ -3,6 +3,7 @@ import { publicCause } from "../rules/authorize.js";
 import { faultOutcomeOf } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { isoOf } from "../rules/time.js";
+import type { ApiCall } from "../sandbox/call.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import { effectOn, type FaultFacts } from "../sandbox/faults.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
@@ -10,16 +11,20 @@ import { profileOf } from "../sandbox/profile.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { isReserved } from "../scenario/format/fields.js";
-import type { ApiCall } from "./call.js";
+import { authorizationFacts, decide, scopeOf } from "./decide.js";
 import { me } from "./endpoints/me.js";
 import { readLimits } from "./limits.js";
 import { codeOf } from "./messages.js";
-import { authorizationFacts, decide, resultWithVariation, scopeOf } from "./response.js";
+import { respondToCall } from "./respond.js";
 
 /** What a call would get: counts and changes nothing. */
 export function predict(sandbox: SandboxState, call: ApiCall): CallResult<ApiOutcomeId> {
-  const copy = withOwnUsage(call);
-  return resultWithVariation(sandbox, copy, decide(sandbox, copy));
+  return respondToCall(sandbox, withOwnUsage(call));
+}
+
+/** The outcome that a call would have: counts, draws and changes nothing. */
+export function predictOutcome(sandbox: SandboxState, call: ApiCall): ApiOutcomeId {
+  return decide(sandbox, withOwnUsage(call)).outcome;
 }
 
 /** Counted in a copy of the key's usage, so that a success shows the usage after the call. */

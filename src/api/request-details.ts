@@ -11,10 +11,10 @@ import type { SandboxState } from "../sandbox/sandbox.js";
 import { requestShape } from "../sandbox/view-shapes.js";
 import { viewRequest } from "../sandbox/views.js";
 import { controlBodies } from "../scenario/format/inputs.js";
+import { scopeOf } from "./decide.js";
 import { withNames } from "./endpoints.js";
 import { headerPairs } from "./messages.js";
 import { nextRequest, whatToDoAbout } from "./predict.js";
-import { scopeOf } from "./response.js";
 import { routeAt } from "./routes.js";
 import { sentResponse } from "./story/run-story.js";
 

@@ -1,15 +1,7 @@
 import { cachedBy } from "../rules/cached-by.js";
 import { encodePath, formOfPath } from "../rules/request-path.js";
+import type { ApiRoute } from "../sandbox/call.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
-
-export interface ApiRoute {
-  /** A name in braces matches any segment. */
-  readonly path: string;
-  readonly segments: readonly string[];
-  readonly isPattern: boolean;
-  readonly methods: ReadonlyMap<string, Endpoint>;
-  readonly allow: string;
-}
 
 interface RouteTable {
   readonly exact: ReadonlyMap<string, ApiRoute>;

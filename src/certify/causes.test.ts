@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { lengtheningRows } from "../api/variation/table.js";
-import type { VariedPoint } from "../sandbox/journal/counts.js";
+import type { VariedPoint } from "../sandbox/run-trace.js";
 import { findCauses } from "./causes.js";
 import { Runs } from "./context.js";
 import type { CertifyPlan } from "./plan.js";

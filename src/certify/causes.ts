@@ -2,7 +2,7 @@ import { lengtheningRows } from "../api/variation/table.js";
 import { pluralize } from "../report/plain-text.js";
 import { listed } from "../rules/schema/words.js";
 import type { RowChoice } from "../runs/conditions.js";
-import type { VariedPoint } from "../sandbox/journal/counts.js";
+import type { VariedPoint } from "../sandbox/run-trace.js";
 import type { Finding } from "./certificate.js";
 import type { Runs } from "./context.js";
 import { type ClientRun, hasFailed, idOfPoint, remedyOf, wordsOf } from "./run.js";

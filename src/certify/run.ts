@@ -3,7 +3,7 @@ import type { Report } from "../report/report-shape.js";
 import { isFault, type OutcomeId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import type { RunConditions } from "../runs/conditions.js";
-import type { Arrival, VariedPoint } from "../sandbox/journal/counts.js";
+import type { Arrival, VariedPoint } from "../sandbox/run-trace.js";
 
 /** The requests with one key in a run. */
 export interface SentKey {

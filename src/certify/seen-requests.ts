@@ -1,12 +1,7 @@
 import { isIdempotent } from "../rules/fault-effects.js";
-import {
-  Counters,
-  type Counting,
-  type KeysOfAdvice,
-  type Observation,
-  type VariedPoint,
-} from "../sandbox/journal/counts.js";
+import { Counters, type Counting, type KeysOfAdvice } from "../sandbox/journal/counts.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
+import type { RunTrace, VariedPoint } from "../sandbox/run-trace.js";
 import { idOfPoint, type KeyRequest, type RunEnd, type SentKey, wordsOf } from "./run.js";
 
 /** What the requests of a run show. */
@@ -18,7 +13,7 @@ export class SeenRequests implements Counting {
   readonly #scenarios = new Set<string>();
   readonly #unvaried = new Set<string>();
   #hits = 0;
-  #pinned: Observation["pinned"];
+  #pinned: RunTrace["pinned"];
   #last: RunEnd["last"];
   #latest: number;
 
@@ -33,10 +28,10 @@ export class SeenRequests implements Counting {
     return this.#latest;
   }
 
-  count(exchange: Exchange, keys?: KeysOfAdvice, seen?: Observation): void {
+  count(exchange: Exchange, keys?: KeysOfAdvice, trace?: RunTrace): void {
     this.counters.count(exchange, keys);
     this.#latest = this.#time();
-    if (seen !== undefined) this.#observe(exchange, seen);
+    if (trace !== undefined) this.#trace(exchange, trace);
   }
 
   countUnread(): void {
@@ -56,20 +51,20 @@ export class SeenRequests implements Counting {
     };
   }
 
-  #observe(exchange: Exchange, seen: Observation): void {
+  #trace(exchange: Exchange, trace: RunTrace): void {
     const { id, outcome, key: ref, fingerprint, method, response } = exchange;
     const key = ref ?? fingerprint ?? "";
     const sent = this.#sent.get(key) ?? { key, isUnknown: ref === null, requests: [] };
     this.#sent.set(key, sent);
-    const { hit, arrival } = seen;
+    const { hit, arrival } = trace;
     const canFail = isIdempotent(method) && response.body !== "";
     sent.requests.push({ id, outcome: hit ?? outcome, canFail, isHit: hit !== undefined, arrival });
-    const points = seen.points.filter(({ row, variant }) => wordsOf(row, variant) !== undefined);
+    const points = trace.points.filter(({ row, variant }) => wordsOf(row, variant) !== undefined);
     for (const point of points) this.#points.set(idOfPoint(point), point);
     this.#last = { id, outcome, canFail, points };
     this.#hits += hit === undefined ? 0 : 1;
-    this.#pinned ??= seen.pinned;
-    this.#scenarios.add(seen.scenario);
-    for (const name of seen.unvaried) this.#unvaried.add(name);
+    this.#pinned ??= trace.pinned;
+    this.#scenarios.add(trace.scenario);
+    for (const name of trace.unvaried) this.#unvaried.add(name);
   }
 }

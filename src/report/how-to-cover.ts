@@ -1,5 +1,5 @@
+import { scopeOf } from "../api/decide.js";
 import { faultFacts, nextRequest } from "../api/predict.js";
-import { scopeOf } from "../api/response.js";
 import { variableOf } from "../rules/api-key.js";
 import { effectAt, faultOutcomeOf } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isSuccess, mePath, type OutcomeId } from "../rules/outcomes.js";

@@ -1,13 +1,14 @@
 import { variationTable } from "../api/variation/table.js";
 import { isIdempotent } from "../rules/fault-effects.js";
 import type { OutcomeId } from "../rules/outcomes.js";
+import type { ApiCall } from "../sandbox/call.js";
 import { type ActiveFault, activateFaults, fireFault } from "../sandbox/faults.js";
-import type { ObservedCall } from "../sandbox/journal/client-behavior.js";
+import type { CallResult } from "../sandbox/journal/exchange.js";
 import type { ChooseVariant } from "../sandbox/profile.js";
 import type { ConditionedRun, SandboxState } from "../sandbox/sandbox.js";
 import type { RowChoice, RunConditions } from "./conditions.js";
 import { Rejections } from "./rejections.js";
-import { type ReplaceResult, startAnswering } from "./wrong-answers.js";
+import { startAnswering } from "./wrong-answers.js";
 
 /** Returns whether it is the first claim of this name in the whole run. */
 type ClaimOnce = (name: string) => boolean;
@@ -24,6 +25,7 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
   const variants = new Variants(conditions);
   const fire = startFaults(conditions, claim);
   const rejections = resend && new Rejections(resend, claim);
+  const answerIn = startAnswering(answer, claim);
   return {
     profile: conditions.profile,
     hidesCauses: (answer ?? resend) !== undefined,
@@ -34,22 +36,28 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
       if (fired !== undefined) markHit(call, facts.expectedOutcome());
       return fired;
     },
-    ...(rejections && { replaceUncounted: replacing((...call) => rejections.replace(...call)) }),
-    ...(answer && { replaceResult: replacing(startAnswering(answer, claim)) }),
+    ...(rejections && {
+      reject(sandbox: SandboxState, call: ApiCall, expected: () => OutcomeId) {
+        const rejected = call.request.fromStory ? undefined : rejections.reject(sandbox, call, expected());
+        if (rejected !== undefined) markHit(call, expected());
+        return rejected;
+      },
+    }),
+    ...(answer && {
+      answerWrongly(sandbox: SandboxState, call: ApiCall, result: CallResult) {
+        const wrong = call.request.fromStory ? undefined : answerIn(sandbox, call, result);
+        if (wrong === undefined) return undefined;
+        markHit(call, result.outcome);
+        // Nobody gets the response that varied.
+        call.trace?.points.splice(0);
+        return wrong;
+      },
+    }),
   };
 }
 
-function markHit({ observed }: ObservedCall, outcome: OutcomeId): void {
-  if (observed !== undefined) observed.hit = outcome;
-}
-
-/** Replaces results of a client's calls, whose own outcomes are kept as the ones that were hit. */
-function replacing(replace: ReplaceResult): ReplaceResult {
-  return (sandbox, call, result) => {
-    const replacement = call.request.fromStory ? undefined : replace(sandbox, call, result);
-    if (replacement !== undefined) markHit(call, result.outcome);
-    return replacement;
-  };
+function markHit({ trace }: ApiCall, outcome: OutcomeId): void {
+  if (trace !== undefined) trace.hit = outcome;
 }
 
 /** Chooses the variant of a row for each response. */
@@ -67,7 +75,7 @@ class Variants {
     return this.#conditions.rows?.some(isWanted) === false ? "" : usual;
   }
 
-  chooserOf({ request }: ObservedCall): ChooseVariant {
+  chooserOf({ request }: ApiCall): ChooseVariant {
     let nth: number | undefined;
     return (row, usual, status) => {
       const variant = this.choose(row, usual, status);

@@ -1,12 +1,12 @@
-import type { ApiCall } from "../api/call.js";
 import { unavailable } from "../api/faults.js";
 import { retryAfterHeader } from "../api/limits.js";
 import { headerPairs, textBody } from "../api/messages.js";
-import { rejectCall, responseOf } from "../api/response.js";
-import { isSuccess } from "../rules/outcomes.js";
+import { renderRejection, responseOf } from "../api/respond.js";
+import { isSuccess, type OutcomeId } from "../rules/outcomes.js";
 import { minuteEnd } from "../rules/time.js";
-import type { Arrival } from "../sandbox/journal/counts.js";
+import type { ApiCall } from "../sandbox/call.js";
 import type { CallResult, Delivery } from "../sandbox/journal/exchange.js";
+import type { Arrival } from "../sandbox/run-trace.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Resend } from "./conditions.js";
 
@@ -42,8 +42,8 @@ export class Rejections {
     this.#claim = claim;
   }
 
-  /** Returns the rejection that replaces a call's result; `undefined` if it keeps its own. */
-  replace(sandbox: SandboxState, call: ApiCall, { outcome }: CallResult): CallResult | undefined {
+  /** Returns the rejection of a call with this outcome; `undefined` if it keeps its own. */
+  reject(sandbox: SandboxState, call: ApiCall, outcome: OutcomeId): CallResult | undefined {
     const { key, seconds } = this.#resend;
     if (call.entry?.key.ref !== key || !isSuccess(outcome)) return undefined;
     const moment: Moment = {
@@ -53,7 +53,7 @@ export class Rejections {
       stopwatch: call.started,
     };
     const arrival = this.#rejected && arrivalOf(this.#rejected, moment, seconds);
-    if (call.observed !== undefined) call.observed.arrival = arrival;
+    if (call.trace !== undefined) call.trace.arrival = arrival;
     if (!this.#isMeant() && !this.#isAgain(arrival)) return undefined;
     this.#rejected = moment;
     return rejection(this.#resend, sandbox, call, outcome);
@@ -95,7 +95,7 @@ function rejection(
     const result = unavailable(sandbox, call, seconds, asDate);
     return seconds === undefined ? { ...result, delivery: late } : result;
   }
-  const { response, ...rejected } = rejectCall(sandbox, call, { outcome: as });
+  const { response, ...rejected } = renderRejection(sandbox, call, { outcome: as });
   const others = headerPairs(response.headers)
     .filter(([name]) => name !== "Retry-After")
     .flat();

@@ -1,6 +1,7 @@
 import project from "../../package.json" with { type: "json" };
-import type { KeysOfAdvice, Observation } from "../sandbox/journal/counts.js";
+import type { KeysOfAdvice } from "../sandbox/journal/counts.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
+import type { RunTrace } from "../sandbox/run-trace.js";
 import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { conditionedRun } from "./conditioned-run.js";
@@ -26,7 +27,7 @@ export interface RunLine {
   readonly version?: string;
   readonly exchange?: Exchange;
   readonly keys?: KeysOfAdvice | undefined;
-  readonly seen?: Observation | undefined;
+  readonly trace?: RunTrace | undefined;
   /** Whether a client did not wait for a delayed response. */
   readonly isUnread?: true;
 }
@@ -95,9 +96,9 @@ function readRun(folder: string, files: Files): SandboxRun | undefined {
       const isPinned = () => options.seed !== undefined && sandbox.seed !== options.seed;
       const place = isPinned() && startedBy === "code" ? callerOutside(node as NodeJS.Process) : undefined;
       sandbox.counters.passOnTo({
-        count(exchange, keys, seen) {
+        count(exchange, keys, trace) {
           const pinned = isPinned() ? { seed: sandbox.seed, place } : undefined;
-          write.line({ exchange, keys, seen: seen && { ...seen, pinned } });
+          write.line({ exchange, keys, trace: trace && { ...trace, pinned } });
         },
         countUnread: () => write.line({ isUnread: true }),
       });

@@ -1,7 +1,7 @@
-import type { ApiCall } from "../api/call.js";
 import { me } from "../api/endpoints/me.js";
-import { rejectCall, successResponse } from "../api/response.js";
+import { renderRejection, renderSuccess } from "../api/respond.js";
 import { type ApiOutcomeId, isSuccess } from "../rules/outcomes.js";
+import type { ApiCall } from "../sandbox/call.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { RunConditions } from "./conditions.js";
@@ -36,7 +36,7 @@ function wrongAnswer(
 ): CallResult {
   if (as === undefined && !isSuccess(result.outcome))
     return { ...result, response: acceptance(sandbox, call), code: null };
-  const { response, code } = rejectCall(sandbox, call, { outcome: as ?? "401.unknown" });
+  const { response, code } = renderRejection(sandbox, call, { outcome: as ?? "401.unknown" });
   return { ...result, response, code };
 }
 
@@ -44,5 +44,5 @@ function wrongAnswer(
 function acceptance(sandbox: SandboxState, call: ApiCall): CallResult["response"] {
   const { entry, endpoint = me } = call;
   const caller = entry && { ...entry, usage: { ...entry.usage, dayCount: entry.usage.dayCount + 1 } };
-  return successResponse(sandbox, call, endpoint, endpoint.respond(caller));
+  return renderSuccess(sandbox, call, endpoint, endpoint.respond(caller));
 }

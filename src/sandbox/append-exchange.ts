@@ -2,7 +2,8 @@ import { fingerprintOf, parseApiKey } from "../rules/api-key.js";
 import { findFirstKeys } from "../rules/redact.js";
 import { hasKeyElsewhere, isMeantAsKey } from "../rules/request.js";
 import { controlPath, redactPath } from "../rules/request-path.js";
-import { type ObservedCall, observe } from "./journal/client-behavior.js";
+import type { ApiCall } from "./call.js";
+import { advise } from "./journal/client-behavior.js";
 import type { KeysOfAdvice, ShownKey } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import type { SandboxState } from "./sandbox.js";
@@ -11,14 +12,14 @@ import type { SandboxState } from "./sandbox.js";
 export function appendExchange(
   sandbox: SandboxState,
   exchange: Exchange,
-  call: ObservedCall,
+  call: ApiCall,
   { keys }: CallSigns,
 ): void {
   if (isCounted(exchange)) {
     const { conditions } = sandbox;
     // No advice if the response hides what was wrong with the request.
-    if (!conditions?.hidesCauses && !isUnremarkable(sandbox, exchange)) observe(sandbox, call, exchange);
-    sandbox.counters.count(exchange, keys, call.observed);
+    if (!conditions?.hidesCauses && !isUnremarkable(sandbox, exchange)) advise(sandbox, call, exchange);
+    sandbox.counters.count(exchange, keys, call.trace);
   }
   sandbox.journal.record(exchange);
 }
@@ -55,7 +56,7 @@ export interface CallSigns {
 
 const noSigns: CallSigns = Object.freeze({ isProbe: false, leaksRealKey: false, isNotAlone: false });
 
-export function signsOf(sandbox: SandboxState, call: ObservedCall): CallSigns {
+export function signsOf(sandbox: SandboxState, call: ApiCall): CallSigns {
   const { presented } = call;
   const { apiKey = "", path, evidence } = call.request;
   const isUnknown = call.route === undefined;
@@ -83,7 +84,7 @@ export function signsOf(sandbox: SandboxState, call: ObservedCall): CallSigns {
   };
 }
 
-function isProbeOfServer(call: ObservedCall): boolean {
+function isProbeOfServer(call: ApiCall): boolean {
   const { method, path, apiKey, traits, fromStory } = call.request;
   if (call.route !== undefined || fromStory) return false;
   const hasKey = apiKey !== undefined || hasKeyElsewhere(traits);

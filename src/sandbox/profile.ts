@@ -3,7 +3,7 @@ import { type Assumptions, assumptionsFor, type Profile } from "../rules/assumpt
 import type { Organization } from "../rules/organization.js";
 import { saltOf, variantAt } from "../rules/seed.js";
 import type { Endpoint } from "./endpoint.js";
-import type { VariedPoint } from "./journal/counts.js";
+import type { VariedPoint } from "./run-trace.js";
 
 /** The part of a sandbox that decides its profile and its assumptions. */
 export interface Profiled {

@@ -1,9 +1,11 @@
 import type { Assumptions, Profile } from "../rules/assumptions.js";
+import type { OutcomeId } from "../rules/outcomes.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import type { ApiCall } from "./call.js";
 import type { VirtualClock } from "./clock.js";
 import type { Endpoint } from "./endpoint.js";
 import type { ActiveFault, FaultFacts, FiredFault } from "./faults.js";
-import type { ClientBehavior, ObservedCall } from "./journal/client-behavior.js";
+import type { ClientBehavior } from "./journal/client-behavior.js";
 import type { Counters } from "./journal/counts.js";
 import type { CallResult } from "./journal/exchange.js";
 import type { Journal } from "./journal/journal.js";
@@ -104,17 +106,21 @@ export interface ConditionedRun {
   /** For what records have. A text that is not a variant's id selects what `minimal` does. */
   readonly choose: ChooseVariant;
   /** The same for a response. */
-  readonly chooserOf: (call: ObservedCall) => ChooseVariant;
+  readonly chooserOf: (call: ApiCall) => ChooseVariant;
   /** Returns the fault of the run that hits a request. */
-  readonly fireFault: (
-    sandbox: SandboxState,
-    call: ObservedCall,
-    facts: FaultFacts,
-  ) => FiredFault | undefined;
+  readonly fireFault: (sandbox: SandboxState, call: ApiCall, facts: FaultFacts) => FiredFault | undefined;
   /** Whether its responses hide what was wrong with a request. */
   readonly hidesCauses: boolean;
-  /** Returns the result of a call that is replaced before the service counts the request (R24). */
-  replaceUncounted?(sandbox: SandboxState, call: ObservedCall, result: CallResult): CallResult | undefined;
-  /** Returns the result of a call in place of its own. */
-  replaceResult?(sandbox: SandboxState, call: ObservedCall, result: CallResult): CallResult | undefined;
+  /** Returns the rejection of a call before the service counts the request (R24); `undefined` for none. */
+  readonly reject?: (
+    sandbox: SandboxState,
+    call: ApiCall,
+    expected: () => OutcomeId,
+  ) => CallResult | undefined;
+  /** Returns the wrong answer in place of a call's result; `undefined` for none. */
+  readonly answerWrongly?: (
+    sandbox: SandboxState,
+    call: ApiCall,
+    result: CallResult,
+  ) => CallResult | undefined;
 }

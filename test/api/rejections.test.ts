@@ -4,13 +4,13 @@ import type { Resend } from "../../src/runs/conditions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import { restartSandbox } from "../../src/sandbox/start.js";
 import { startFrozen } from "../support/doors.js";
-import { ask, observe } from "../support/varied.js";
+import { ask, collectTraces } from "../support/varied.js";
 
 function started(resend: Omit<Resend, "key">, claim?: (name: string) => boolean) {
   const sandbox = startFrozen("key-states", {
     conditions: conditionedRun({ resend: { key: "active", ...resend } }, claim),
   });
-  const seen = observe(sandbox);
+  const seen = collectTraces(sandbox);
   const send = (waitMs = 0, key = "active") => {
     if (waitMs > 0) operations.advance(sandbox, { by: waitMs });
     return ask(sandbox, { key }).status;

@@ -1,6 +1,6 @@
 import { handle } from "../../src/api/handle.js";
 import type { OutcomeId } from "../../src/rules/outcomes.js";
-import type { Observation } from "../../src/sandbox/journal/counts.js";
+import type { RunTrace } from "../../src/sandbox/run-trace.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import { unknownSecret } from "../../src/scenario/population.js";
@@ -33,9 +33,12 @@ function headerFor(sandbox: SandboxState, key: Asked["key"]): string | undefined
 }
 
 /** What the variant of a sandbox shows from now on, request by request. */
-export function observe({ counters }: SandboxState): Observation[] {
-  const all: Observation[] = [];
-  counters.passOnTo({ count: (_exchange, _keys, seen) => void (seen && all.push(seen)), countUnread() {} });
+export function collectTraces({ counters }: SandboxState): RunTrace[] {
+  const all: RunTrace[] = [];
+  counters.passOnTo({
+    count: (_exchange, _keys, trace) => void (trace && all.push(trace)),
+    countUnread() {},
+  });
   return all;
 }
 

@@ -12,18 +12,19 @@ import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import { restartSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
+import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { serve } from "../../src/server/serve.js";
 import { control as callControl } from "../support/call-control.js";
 import { headerOf, startFrozen } from "../support/doors.js";
 import { asked, mePath } from "../support/send.js";
-import { ask, everyQuestion, observe } from "../support/varied.js";
+import { ask, collectTraces, everyQuestion } from "../support/varied.js";
 
 const now = Date.parse("2026-03-02T09:00:00Z");
 
 function responses(profile: Profile, data?: RunConditions, seed = 3) {
   const conditions = data && conditionedRun(data);
   const sandbox = startFrozen("key-states", { profile, seed, now, conditions });
-  const seen = observe(sandbox);
+  const seen = collectTraces(sandbox);
   const asked = Array.from({ length: 3 }, () => everyQuestion(sandbox)).flat();
   const given = asked.map((one) => ask(sandbox, one));
   return {
@@ -56,6 +57,39 @@ test("every variant can be chosen, and has a description", () => {
   const asInMinimal = variationTable.map(({ id, variants }) => `${id} ${variants[0].id}`);
   const records = ["key.limits none", "key.granted_scopes none", "organization.name_ending none"];
   expect([...ids].sort()).toEqual([...worded, ...asInMinimal, ...records].sort());
+});
+
+test("a fault that never fires changes no variant of a mixed run", () => {
+  const variantsWith = (faults: NonNullable<Scenario["faults"]>) => {
+    const conditions = conditionedRun({ profile: "varied", mixed: true });
+    const scenario = { ...bundledScenarios["key-states"], faults };
+    const sandbox = startInNode(scenario, { frozen: true, seed: 1, conditions });
+    const traces = collectTraces(sandbox);
+    const given = Array.from({ length: 40 }, () => ask(sandbox, { key: "wrong-scope" }));
+    return { given: given.map(({ headers, body }) => ({ headers, body })), traces };
+  };
+  const never = {
+    when: { outcome: "403.insufficient_scope", probability: 0 },
+    then: { status: 503 },
+  } as const;
+  const without = variantsWith([]);
+  expect(variantsWith([never])).toEqual(without);
+  expect(new Set(without.given.map(({ headers }) => headers.length)).size).toBeGreaterThan(1);
+});
+
+test("a response that nobody got has no varied point", () => {
+  const conditions: readonly RunConditions[] = [
+    { profile: "varied", faults: [{ when: { outcome: "200.test" }, then: { reset: true } }] },
+    { profile: "varied", answer: { outcome: "200.test" } },
+    { profile: "varied", resend: { key: "active", as: "401.revoked" } },
+  ];
+  const pointsOf = conditions.map((data) => {
+    const sandbox = startFrozen("key-states", { conditions: conditionedRun(data) });
+    const traces = collectTraces(sandbox);
+    ask(sandbox, { key: "active" });
+    return traces.map(({ hit, points }) => ({ hit, points }));
+  });
+  expect(pointsOf).toEqual(conditions.map(() => [{ hit: "200.test", points: [] }]));
 });
 
 test("only the rows of a run vary, on the responses of their statuses, with the seed's variants", () => {
@@ -144,7 +178,7 @@ test("a fault of a run comes before the scenario's, which counts its requests as
   const faults = [{ when: { key: "active", requests: [2] }, then: { status: 500 as const } }];
   const conditions = conditionedRun({ faults: faultsOn(["200.test"], "fault.status") });
   const sandbox = startFrozen({ ...bundledScenarios["key-states"], faults }, { now, conditions });
-  const seen = observe(sandbox);
+  const seen = collectTraces(sandbox);
   const statuses = () => Array.from({ length: 3 }, () => ask(sandbox, { key: "active" }).status);
   expect(statuses()).toEqual([503, 500, 200]);
   expect(seen.map(({ hit }) => hit)).toEqual(["200.test", undefined, undefined]);
@@ -159,7 +193,7 @@ test("what a story's request gets is not counted for the client's next request",
     const conditions = conditionedRun({ profile: "varied", mixed: true });
     return startFrozen("key-states", { seed: 3, now, conditions });
   }) as [SandboxState, SandboxState];
-  const seen = observe(sandbox);
+  const seen = collectTraces(sandbox);
   handle(sandbox, asked({ apiKey: scenarioSecret(sandbox, "revoked"), fromStory: true }));
   handle(sandbox, asked({ apiKey: scenarioSecret(sandbox, "active"), fromStory: true }));
   const typeIn = (one: SandboxState) => headerOf(ask(one, { key: "active" }), "content-type");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { startCall } from "../../src/api/call.js";
 import { me } from "../../src/api/endpoints/me.js";
-import { rejectCall, successResponse } from "../../src/api/response.js";
+import { renderRejection, renderSuccess } from "../../src/api/respond.js";
 import { type VariationRow, variationTable } from "../../src/api/variation/table.js";
 import { type Selector, selector, variationOf } from "../../src/api/variation/vary.js";
 import { headerOf } from "../../src/check/response.js";
@@ -217,8 +217,8 @@ function responsesOf(profile: Profile, choose: Selector): ApiResponse[] {
     const { requestId: id = begun.id, assumptions = begun.assumptions } = variation ?? {};
     const call = { ...begun, variation, id, assumptions };
     if (call.entry !== undefined && outcome === "200.test")
-      return successResponse(sandbox, call, me, me.respond(call.entry));
-    return rejectCall(sandbox, call, {
+      return renderSuccess(sandbox, call, me, me.respond(call.entry));
+    return renderRejection(sandbox, call, {
       outcome,
       scope: null,
       ...(outcome === "405.method" && { allow: "GET, HEAD" }),

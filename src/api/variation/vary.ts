@@ -1,6 +1,6 @@
 import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
 import { mix32, type RandomStream, randomStream, variantAt } from "../../rules/seed.js";
-import type { ObservedCall } from "../../sandbox/journal/client-behavior.js";
+import type { ApiCall } from "../../sandbox/call.js";
 import type { ApiResponse } from "../../sandbox/journal/exchange.js";
 import { profileOf, variedRecords } from "../../sandbox/profile.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
@@ -13,7 +13,7 @@ interface Selected {
 }
 
 /** The kind of a response: the rows that apply to it follow from nothing else. */
-interface ResponseKind {
+export interface ResponseKind {
   readonly status: number;
   readonly isContext: boolean;
 }
@@ -42,21 +42,21 @@ export interface Variation {
 /** The variation of responses of this kind. It never depends on the request, or on why its key is rejected (R14). */
 export function variationOf(
   sandbox: SandboxState,
-  call: ObservedCall,
+  call: ApiCall,
   kind: ResponseKind,
   select: Selector = selector(sandbox.seed),
 ): Variation {
   const fixed = sandbox.givenAssumptions;
-  const { number, observed } = call;
+  const { number, trace } = call;
   const choose = sandbox.conditions?.chooserOf(call);
-  if (kind.isContext) observed?.points.push(...variedRecords(sandbox));
+  if (kind.isContext) trace?.points.push(...variedRecords(sandbox));
   const selected = variationTable
     .filter(({ fixedBy }) => fixedBy === undefined || fixed[fixedBy] === undefined)
     .map((row) => {
       const { variant, random } = select(row);
       if (choose === undefined || !applies(row, variant, kind)) return { row, random, variant };
       const id = choose(row.id, variant.id, kind.status);
-      observed?.points.push({ row: row.id, variant: id, status: kind.status });
+      trace?.points.push({ row: row.id, variant: id, status: kind.status });
       return { row, random, variant: row.variants.find((other) => other.id === id) ?? row.variants[0] };
     });
   const usual = sandbox.requestIds.idOf(number);

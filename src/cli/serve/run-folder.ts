@@ -152,21 +152,21 @@ const exchangeShape = s.openMapping({
   ...{ keptHeaders: s.list(s.text()), advice: s.list(s.choice(adviceIds)), durationMs: s.number() },
   response: s.openMapping({ status: s.number(), headers: s.list(s.text()), body: s.text() }),
 });
-const seenShape = s.openMapping({ points: s.list(s.openMapping({})), scenario: s.text() });
+const traceShape = s.openMapping({ points: s.list(s.openMapping({})), scenario: s.text() });
 const lineShape = s.openMapping({
   version: s.optional(s.text()),
   exchange: s.optional(exchangeShape),
   keys: s.optional(s.openMapping({})),
-  seen: s.optional(seenShape),
+  trace: s.optional(traceShape),
 });
 
 function addLine({ counters, journal }: SandboxState, line: RunLine): void {
   const [mistake] = mistakesIn(lineShape, line);
   if (mistake !== undefined) throw new Error(`a line has no valid ${pathText(mistake.path) || "content"}`);
-  const { exchange, keys, seen, isUnread } = line;
+  const { exchange, keys, trace, isUnread } = line;
   if (isUnread) counters.countUnread();
   if (exchange === undefined) return;
-  counters.count(exchange, keys, seen);
+  counters.count(exchange, keys, trace);
   journal.record(exchange);
 }
 

@@ -1,10 +1,10 @@
 import type { AdviceId } from "../../rules/advice.js";
 import { isMarked, isSandboxKey, keyStateAt, keyStateTable } from "../../rules/api-key.js";
-import { type Presented, successOutcome } from "../../rules/authorize.js";
+import { successOutcome } from "../../rules/authorize.js";
 import { isFault, isSuccess, type OutcomeId, outcomeOf } from "../../rules/outcomes.js";
-import { type ApiRequest, hasKeyElsewhere } from "../../rules/request.js";
+import { hasKeyElsewhere } from "../../rules/request.js";
+import type { ApiCall } from "../call.js";
 import type { KeyEntry } from "../registry.js";
-import type { Observation } from "./counts.js";
 import type { Exchange } from "./exchange.js";
 
 export interface ClientBehavior {
@@ -18,29 +18,12 @@ export interface ClientBehavior {
 const rejectedCapacity = 1000;
 const pagesCapacity = 100;
 
-/** The parts of a call that show something about its client, and that the journal must not keep. */
-export interface ObservedCall {
-  /** The number of the request in its series of ids. */
-  readonly number: number;
-  readonly request: ApiRequest;
-  /** `undefined` if the API does not have the path. */
-  readonly route: object | undefined;
-  readonly endpoint: object | undefined;
-  /** The sandbox's clock is read once, so that authorization, counters and journal agree. */
-  readonly now: number;
-  readonly presented: Presented;
-  readonly sha256: string;
-  readonly entry: KeyEntry | undefined;
-  /** What the conditions of a run do to it; `undefined` without them. */
-  readonly observed: Observation | undefined;
-}
-
 export const noAdvice: readonly AdviceId[] = Object.freeze([]);
 
 /** Adds what the request shows about its client. Depends only on the order of requests, never on elapsed time or connections. */
-export function observe(
+export function advise(
   { behavior }: { readonly behavior: ClientBehavior },
-  call: ObservedCall,
+  call: ApiCall,
   exchange: Exchange,
 ): void {
   const { entry, sha256 } = call;
@@ -73,7 +56,7 @@ function adviceOnStray(apiKey: string, { presented, outcome }: Exchange): readon
   return [isSandboxKey(apiKey) ? "key-of-another-sandbox" : "key-cut"];
 }
 
-function adviceOnTraits(call: ObservedCall, exchange: Exchange, pages: Set<string>): AdviceId[] {
+function adviceOnTraits(call: ApiCall, exchange: Exchange, pages: Set<string>): AdviceId[] {
   const { traits, isMisdirected } = exchange;
   const advice: AdviceId[] = [];
   if (traits.length === 0 && !isMisdirected) return advice;
@@ -92,12 +75,12 @@ function adviceOnTraits(call: ObservedCall, exchange: Exchange, pages: Set<strin
   return advice;
 }
 
-function hasKeyAnywhere({ request }: ObservedCall, { traits }: Exchange): boolean {
+function hasKeyAnywhere({ request }: ApiCall, { traits }: Exchange): boolean {
   return request.apiKey !== undefined || hasKeyElsewhere(traits);
 }
 
 // A proxy forwards browser headers and adds the key itself, but sends no preflight for it.
-function isPageWithKey(call: ObservedCall, exchange: Exchange, pages: Set<string>): boolean {
+function isPageWithKey(call: ApiCall, exchange: Exchange, pages: Set<string>): boolean {
   const { traits } = exchange;
   const page = call.request.evidence?.page;
   if (traits.includes("preflight for key")) {

@@ -1,6 +1,6 @@
 import type { AdviceId } from "../../rules/advice.js";
-import type { Assumptions } from "../../rules/assumptions.js";
 import type { OutcomeId } from "../../rules/outcomes.js";
+import type { RunTrace } from "../run-trace.js";
 import type { Exchange } from "./exchange.js";
 
 /** A key for display: its ref if it is known, and its fingerprint (R46). */
@@ -49,37 +49,8 @@ const noCounts = (): Counts => {
 
 export type KeysOfAdvice = Readonly<Partial<Record<AdviceId, ShownKey>>>;
 
-/** A variant of a row of the variation table, on the responses of one status. */
-export interface VariedPoint {
-  readonly row: string;
-  readonly variant: string;
-  readonly status: number;
-}
-
-/** How a request came after the last rejection of the run, and whether it waited as the rejection asked for. */
-export interface Arrival {
-  readonly afterMs: number;
-  readonly when: "early" | "in time" | "late";
-}
-
-/** What the conditions of a run show with one request. */
-export interface Observation {
-  /** What varied in its response. */
-  readonly points: VariedPoint[];
-  /** Where the request would have ended without the fault, wrong answer or rejection of the run that hit it. */
-  hit?: OutcomeId | undefined;
-  /** Of a request with the key of a resend. */
-  arrival?: Arrival | undefined;
-  /** The seed that the client's own code sets in place of the run's, and where. */
-  readonly pinned?: { readonly seed: number; readonly place?: string | undefined } | undefined;
-  /** The name of its sandbox's scenario. */
-  readonly scenario: string;
-  /** The assumptions that its sandbox sets, and that the run would vary. */
-  readonly unvaried: readonly (keyof Assumptions)[];
-}
-
 export interface Counting {
-  count: (exchange: Exchange, keys?: KeysOfAdvice, seen?: Observation) => void;
+  count: (exchange: Exchange, keys?: KeysOfAdvice, trace?: RunTrace) => void;
   countUnread: () => void;
 }
 
@@ -93,9 +64,9 @@ export class Counters {
   #next: Counting | undefined;
 
   /** A delayed request counts for its outcome and the fault. `keys`: of advice on other keys than the presented one. */
-  count(exchange: Exchange, keys?: KeysOfAdvice, seen?: Observation): void {
+  count(exchange: Exchange, keys?: KeysOfAdvice, trace?: RunTrace): void {
     countExchange(this.#counts, exchange, keys);
-    this.#next?.count(exchange, keys, seen);
+    this.#next?.count(exchange, keys, trace);
   }
 
   countUnread(): void {

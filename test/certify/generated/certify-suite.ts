@@ -8,7 +8,7 @@ import { clientReport } from "../../../src/report/report.js";
 import { type RandomStream, randomStream } from "../../../src/rules/seed.js";
 import { conditionedRun } from "../../../src/runs/conditioned-run.js";
 import type { RunConditions } from "../../../src/runs/conditions.js";
-import type { VariedPoint } from "../../../src/sandbox/journal/counts.js";
+import type { VariedPoint } from "../../../src/sandbox/run-trace.js";
 import type { SandboxState } from "../../../src/sandbox/sandbox.js";
 import { startSandbox } from "../../../src/sandbox/start.js";
 import { bundledScenarios } from "../../../src/scenario/bundled.js";

@@ -1,0 +1,146 @@
+import type { Assumptions } from "../rules/assumptions.js";
+import { publicCause } from "../rules/authorize.js";
+import { cachedBy } from "../rules/cached-by.js";
+import { type ApiOutcomeId, type OutcomeId, outcomeOf, outcomes } from "../rules/outcomes.js";
+import type { ApiCall } from "../sandbox/call.js";
+import type { Endpoint, TextBody } from "../sandbox/endpoint.js";
+import type { ApiResponse, CallResult } from "../sandbox/journal/exchange.js";
+import { profileOf } from "../sandbox/profile.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
+import { authorizationFacts, type Decision, decide, type Rejection } from "./decide.js";
+import { assumedRetryAfter, lastToReset, rateLimitHeaders, readLimits } from "./limits.js";
+import { codeOf, errorBody, type FlatHeaders } from "./messages.js";
+import { type ResponseKind, type Variation, variationOf, vary } from "./variation/vary.js";
+
+/** The challenge of a 401 (RFC 9110); never `Basic`, because browsers would ask for a password. */
+const challengeHeaders: FlatHeaders = ["WWW-Authenticate", 'ApiKey realm="relying-party"'];
+
+/** A call whose response varies; `variation` is `undefined` except in the profile `varied`. */
+type VariedCall = ApiCall & { readonly variation?: Variation | undefined };
+
+/** The call with the variation of a response with this status; unchanged except in the profile `varied`. */
+export function withVariation(sandbox: SandboxState, call: ApiCall, kind: ResponseKind): VariedCall {
+  if (profileOf(sandbox) !== "varied") return call;
+  const variation = variationOf(sandbox, call, kind);
+  return { ...call, id: variation.requestId, assumptions: variation.assumptions, variation };
+}
+
+/** Decides a call, and renders the response, varied in the profile `varied`. */
+export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult<ApiOutcomeId> {
+  const decision = decide(sandbox, call);
+  const varied = withVariation(sandbox, call, kindOf(decision));
+  const result = render(sandbox, varied, decision);
+  return varied === call ? result : { ...result, requestId: varied.id };
+}
+
+function kindOf(decision: Decision): ResponseKind {
+  if (decision.kind === "rejected") return { status: outcomeOf(decision.outcome).status, isContext: false };
+  const { status, responsesContext } = decision.endpoint;
+  return { status, isContext: responsesContext === true };
+}
+
+function render(sandbox: SandboxState, call: VariedCall, decision: Decision): CallResult<ApiOutcomeId> {
+  if (decision.kind === "rejected") return renderRejection(sandbox, call, decision);
+  const { outcome, endpoint, entry } = decision;
+  const response = renderSuccess(sandbox, call, endpoint, endpoint.respond(entry));
+  return { outcome, response, code: null };
+}
+
+export function renderSuccess(
+  sandbox: SandboxState,
+  call: VariedCall,
+  endpoint: Endpoint,
+  success: TextBody,
+): ApiResponse {
+  const form = call.assumptions.rate_limit_headers;
+  const limits =
+    form === "none" || call.entry === undefined
+      ? []
+      : rateLimitHeaders(form, readLimits(call.entry, sandbox, call.now));
+  const response = responseOf(endpoint.status, success, ["X-Request-Id", call.id, ...limits]);
+  if (call.variation === undefined || success.text === "") return response;
+  return vary(response, call.variation, endpoint.responsesContext);
+}
+
+type Details = Readonly<Record<string, unknown>>;
+
+/** Rejects a call. Outcomes with the same code have the same bytes, so that none reveals its cause (R14). */
+export function renderRejection(
+  sandbox: SandboxState,
+  call: VariedCall,
+  rejection: Rejection,
+): CallResult<ApiOutcomeId> {
+  const { outcome, allow } = rejection;
+  const { assumptions, variation } = call;
+  const details = detailsOf(sandbox, call, rejection);
+  const isPlain = variation === undefined && details === undefined;
+  const rendered = isPlain
+    ? (plainRejections(assumptions).get(outcome) as ApiResponse)
+    : rejectionWith(outcome, assumptions, details);
+  const headers = openHeaders(sandbox, call, outcome);
+  if (allow !== undefined) headers.unshift("Allow", allow);
+  const response =
+    headers.length === 0 ? rendered : { ...rendered, headers: [...rendered.headers, ...headers] };
+  return {
+    outcome,
+    response: variation === undefined ? response : vary(response, variation),
+    code: codeOf(outcome, assumptions),
+  };
+}
+
+// A rejection without open parts depends only on its outcome and the assumptions.
+const plainRejections = /* @__PURE__ */ cachedBy((assumptions: Assumptions) => {
+  const rejected = outcomes.filter(({ code }) => code !== null);
+  return new Map<OutcomeId, ApiResponse>(rejected.map((row) => [row.id, rejectionWith(row.id, assumptions)]));
+});
+
+function rejectionWith(outcome: OutcomeId, assumptions: Assumptions, details?: Details): ApiResponse {
+  const { status, message } = outcomeOf(outcome);
+  return responseOf(status, errorBody(String(codeOf(outcome, assumptions)), String(message), details), []);
+}
+
+// The headers of a rejection depend only on its status, never on the cause (R14).
+function openHeaders(
+  sandbox: SandboxState,
+  { id, entry, now, assumptions }: ApiCall,
+  outcome: OutcomeId,
+): string[] {
+  const { status } = outcomeOf(outcome);
+  const headers: string[] = [];
+  if (assumptions.request_id_on_errors) headers.push("X-Request-Id", id);
+  if (status === 401 && assumptions.www_authenticate) headers.push(...challengeHeaders);
+  if (status === 429 && entry !== undefined) {
+    const limits = readLimits(entry, sandbox, now);
+    headers.push(...rateLimitHeaders(assumptions.rate_limit_headers, limits));
+    headers.push(...assumedRetryAfter(assumptions.retry_after, limits, now));
+  }
+  return headers;
+}
+
+function detailsOf(
+  sandbox: SandboxState,
+  call: ApiCall,
+  { outcome, scope = null }: Rejection,
+): Details | undefined {
+  const { entry, now, assumptions } = call;
+  const { dashboard } = call.request;
+  if (outcome === "404.unknown_path" && dashboard !== undefined) return { dashboard };
+  if (!assumptions.error_details || entry === undefined) return undefined;
+  if (outcome !== "429.per_minute" && outcome !== "429.per_day") {
+    return publicCause(outcome, authorizationFacts(sandbox, call, scope))?.details;
+  }
+  const limit = lastToReset(readLimits(entry, sandbox, now));
+  return limit && { limit: `per_${limit.name}`, retry_after_seconds: limit.reset };
+}
+
+/** A response without a body has no media type, and one with status 204 no length (RFC 9110). */
+export function responseOf(
+  status: number,
+  { text, bytes }: TextBody,
+  headers: FlatHeaders,
+  type = "application/json",
+): ApiResponse {
+  const about = bytes === 0 ? [] : ["Content-Type", type];
+  const length = status === 204 ? [] : ["Content-Length", String(bytes)];
+  return { status, headers: [...about, ...headers, ...length], body: status === 204 ? "" : text };
+}
