@@ -5,7 +5,7 @@ import type { ApiCall } from "../sandbox/call.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { routeAt } from "./routes.js";
-import { unvariedAssumptions } from "./variation/vary.js";
+import { ownVariedNames } from "./variation/vary.js";
 
 /** Starts a call: looks up its key and assigns its number. */
 export function startCall(sandbox: SandboxState, request: ApiRequest): ApiCall {
@@ -30,10 +30,10 @@ export function startCall(sandbox: SandboxState, request: ApiRequest): ApiCall {
     number,
     id,
     assumptions: sandbox.assumptions,
-    trace: sandbox.conditions && {
+    trace: sandbox.run && {
       points: [],
       scenario: sandbox.name,
-      unvaried: unvariedAssumptions(sandbox),
+      ownAssumptions: ownVariedNames(sandbox),
     },
   };
 }

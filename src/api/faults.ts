@@ -26,7 +26,7 @@ export function applyFault(
   expectedOutcome: () => ApiOutcomeId,
 ): CallResult | undefined {
   const facts = faultFacts(call, expectedOutcome, call.request.method);
-  const ofRun = sandbox.conditions?.fireFault(sandbox, call, facts);
+  const ofRun = sandbox.run?.fireFault(sandbox, call, facts);
   // The scenario's faults count their requests in any case.
   const ofScenario = fireFault(sandbox.faults, call.number, facts);
   const fired = ofRun ?? ofScenario;
@@ -37,7 +37,7 @@ export function applyFault(
   // A delayed response keeps its outcome, and has a variation of its own.
   const isOnlyLate = kind === "latency" || kind === "slow";
   const status = statusOf(kind, fired.effect);
-  const chosen = isOnlyLate ? call : withVariation(sandbox, call, { status, isContext: false });
+  const chosen = isOnlyLate ? call : withVariation(sandbox, call, { status, isMe: false });
   const result = isOnlyLate
     ? respondToCall(sandbox, call)
     : { ...responses[kind](sandbox, chosen, fired.effect), outcome: fault };

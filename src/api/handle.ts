@@ -34,15 +34,15 @@ export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
 
 /** What a call gets: a fault, or a rejection by its run, which the service does not count (R24), or what the checks decide. */
 function resultOf(sandbox: SandboxState, call: ApiCall): CallResult {
-  const { conditions, faults } = sandbox;
-  if (conditions === undefined && faults.length === 0) return respondToCall(sandbox, call);
+  const { run, faults } = sandbox;
+  if (run === undefined && faults.length === 0) return respondToCall(sandbox, call);
   let outcome: ApiOutcomeId | undefined;
   const expected = () => (outcome ??= predictOutcome(sandbox, call));
   const result =
     applyFault(sandbox, call, expected) ??
-    conditions?.reject?.(sandbox, call, expected) ??
+    run?.reject?.(sandbox, call, expected) ??
     respondToCall(sandbox, call);
-  return conditions?.answerWrongly?.(sandbox, call, result) ?? result;
+  return run?.answerWrongly?.(sandbox, call, result) ?? result;
 }
 
 /** Describes a call and its response for the journal, without a key (R46). The observer of clients adds its advice. */
@@ -97,7 +97,7 @@ function keyFormIn({ entry, request: { apiKey } }: ApiCall): string | undefined 
 // Only `/me` is specified to read neither a query nor a body (R8).
 function traitsOf({ request: { traits }, endpoint }: ApiCall, isNotAlone: boolean): RequestTraits {
   if (traits.length === 0 && !isNotAlone) return traits;
-  const isOther = endpoint !== undefined && !endpoint.responsesContext;
+  const isOther = endpoint !== undefined && !endpoint.isMe;
   const ofEndpoint = traits.filter((trait) => !isOther || (trait !== "query" && trait !== "body"));
   return withTraits(ofEndpoint, isNotAlone ? ["key in other header"] : []);
 }

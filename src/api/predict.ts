@@ -66,7 +66,7 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
 
 /** The code of the next response with this outcome; `null` on success, and if it varies between responses. */
 function expectedCode(sandbox: SandboxState, outcome: OutcomeId): string | null {
-  const varies = profileOf(sandbox) === "varied" && sandbox.givenAssumptions.rate_limit_code === undefined;
+  const varies = profileOf(sandbox) === "varied" && sandbox.ownAssumptions.rate_limit_code === undefined;
   return varies && outcomeOf(outcome).status === 429 ? null : codeOf(outcome, sandbox.assumptions);
 }
 

@@ -34,9 +34,9 @@ export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult<
 }
 
 function kindOf(decision: Decision): ResponseKind {
-  if (decision.kind === "rejected") return { status: outcomeOf(decision.outcome).status, isContext: false };
-  const { status, responsesContext } = decision.endpoint;
-  return { status, isContext: responsesContext === true };
+  if (decision.kind === "rejected") return { status: outcomeOf(decision.outcome).status, isMe: false };
+  const { status, isMe } = decision.endpoint;
+  return { status, isMe: isMe === true };
 }
 
 function render(sandbox: SandboxState, call: VariedCall, decision: Decision): CallResult<ApiOutcomeId> {
@@ -59,7 +59,7 @@ export function renderSuccess(
       : rateLimitHeaders(form, readLimits(call.entry, sandbox, call.now));
   const response = responseOf(endpoint.status, success, ["X-Request-Id", call.id, ...limits]);
   if (call.variation === undefined || success.text === "") return response;
-  return vary(response, call.variation, endpoint.responsesContext);
+  return vary(response, call.variation, endpoint.isMe);
 }
 
 type Details = Readonly<Record<string, unknown>>;

@@ -20,7 +20,7 @@ async function whyUnusable(...ends: readonly ("passes" | "fails")[]): Promise<st
         report,
       },
       ...{ output: [], sent: [], points: [], hits: 0, last: undefined, pinned: undefined },
-      ...{ unvaried: [], scenarios: [] },
+      ...{ ownAssumptions: [], scenarios: [] },
     };
   };
   const plan = { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], ownFlags: [] };

@@ -63,7 +63,7 @@ export interface RunEnd {
   /** Where the client's tests set the seed of a sandbox to another one than the run's, as a sentence. */
   readonly pinned: string | undefined;
   /** The assumptions that its sandboxes set, and that the run would vary. */
-  readonly unvaried: readonly string[];
+  readonly ownAssumptions: readonly string[];
   readonly scenarios: readonly string[];
 }
 

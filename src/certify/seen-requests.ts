@@ -11,7 +11,7 @@ export class SeenRequests implements Counting {
   readonly #sent = new Map<string, SentKey & { readonly requests: KeyRequest[] }>();
   readonly #points = new Map<string, VariedPoint>();
   readonly #scenarios = new Set<string>();
-  readonly #unvaried = new Set<string>();
+  readonly #ownAssumptions = new Set<string>();
   #hits = 0;
   #pinned: RunTrace["pinned"];
   #last: RunEnd["last"];
@@ -46,7 +46,7 @@ export class SeenRequests implements Counting {
       hits: this.#hits,
       last: this.#last,
       pinned: pinned && `${pinned.place ?? "the client's code"} sets the seed ${pinned.seed}`,
-      unvaried: [...this.#unvaried],
+      ownAssumptions: [...this.#ownAssumptions],
       scenarios: [...this.#scenarios],
     };
   }
@@ -65,6 +65,6 @@ export class SeenRequests implements Counting {
     this.#hits += hit === undefined ? 0 : 1;
     this.#pinned ??= trace.pinned;
     this.#scenarios.add(trace.scenario);
-    for (const name of trace.unvaried) this.#unvaried.add(name);
+    for (const name of trace.ownAssumptions) this.#ownAssumptions.add(name);
   }
 }

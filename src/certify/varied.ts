@@ -100,7 +100,7 @@ function whatIsNotShown({ report }: ClientRun, all: readonly ClientRun[]): Note[
   const covered = coveredOutcomes(report).map((outcome) => outcomeOf(outcome).status);
   const missing = [401, 403, 429].filter((status) => !covered.includes(status));
   const varied = new Set(all.flatMap(({ points }) => points.map(({ row }) => row)));
-  const unvaried = [...new Set(all.flatMap((run) => run.unvaried))].filter((name) => !varied.has(name));
+  const ownAssumptions = [...new Set(all.flatMap((run) => run.ownAssumptions))].filter((name) => !varied.has(name));
   const statuses = missing.map(
     (status): Note => ({
       what: `varied ${status}`,
@@ -108,8 +108,8 @@ function whatIsNotShown({ report }: ClientRun, all: readonly ClientRun[]): Note[
       whatToDo: `Send a key that gets a ${status}.`,
     }),
   );
-  if (unvaried.length === 0) return statuses;
-  const names = unvaried.map((name) => `\`${name}\``);
+  if (ownAssumptions.length === 0) return statuses;
+  const names = ownAssumptions.map((name) => `\`${name}\``);
   const reason = { why: `your tests set ${listed(names, "and")}`, whatToDo: "Leave them out of your tests." };
   return [...statuses, { what: "varied assumptions", ...reason }];
 }

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { pinnedAssumptions } from "../api/variation/vary.js";
+import { ownAssumptionNames } from "../api/variation/vary.js";
 import { type LoadedScenario, loadScenario, stdinName } from "../node/files/load-scenario.js";
 import type { Logger } from "../node/logger.js";
 import { startInNode } from "../node/platform.js";
@@ -55,11 +55,11 @@ export function namedOrOwn(
 export function startNamed(
   loaded: LoadedScenario,
   flags: GivenOptions,
-  conditions?: ConditionedRun,
+  run?: ConditionedRun,
 ): SandboxState {
   const { scenario, name, text } = loaded;
   const options = givenOptions(flags);
-  return startInNode(scenario, { name, text, ...options, given: options, conditions });
+  return startInNode(scenario, { name, text, ...options, given: options, run });
 }
 
 export async function stepsThatFail(
@@ -76,7 +76,7 @@ export async function stepsThatFail(
 /** Warns about assumptions of the scenario that override a given `--profile`. */
 export function warnOfPinned(sandbox: SandboxState, { profile }: flag.SandboxFlags, log: Logger): void {
   // A stored state overrides the flag.
-  const pinned = profile === sandbox.profile ? pinnedAssumptions(sandbox) : [];
+  const pinned = profile === sandbox.profile ? ownAssumptionNames(sandbox) : [];
   if (pinned.length === 0) return;
   log.note(
     `${sandbox.name} sets ${listed(pinned, "and")} itself, which overrides --profile ${profile}. Remove these from its assumptions to use the profile's values.`,

@@ -80,11 +80,10 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const { scenario: source, ...others } = options;
   const ofRun = source === undefined ? run?.scenario : undefined;
   const { scenario, name } = ofRun ?? resolveSource(source ?? "key-states");
-  const conditions = run?.conditions;
   const checked = checkedOptions(others);
   const sandbox = startSandbox(scenario, {
     platform: webPlatform,
-    conditions,
+    run: run?.conditionedRun,
     name,
     ...(run?.optionsFor(checked) ?? checked),
   });

@@ -3,19 +3,13 @@ import { actionIn } from "../rules/actions.js";
 import { redactKeys, redactValue } from "../rules/redact.js";
 import { snakeCase } from "../rules/schema/json.js";
 import { isoOf } from "../rules/time.js";
+import type { SandboxEvent, StepEvent } from "../sandbox/events.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
-import {
-  type HistoryEvent,
-  isAsExpected,
-  keyRefsOf,
-  type PlayedStep,
-  type StepEvent,
-  type TimelineResult,
-} from "../sandbox/steps.js";
+import { isAsExpected, keyRefsOf, type PlayedStep, type TimelineResult } from "../sandbox/steps.js";
 import { viewRequest } from "../sandbox/views.js";
 import { nodePlatform } from "./platform.js";
 
-type LoggedEvent = StepEvent | Extract<HistoryEvent, { readonly type: "request" }>;
+type LoggedEvent = StepEvent | Extract<SandboxEvent, { readonly type: "request" }>;
 
 export interface Logger {
   readonly event: (event: LoggedEvent) => void;

@@ -1,6 +1,6 @@
 import { builtIn, outcomesOf, withNames } from "../api/endpoints.js";
 import { routeAt } from "../api/routes.js";
-import { pinnedAssumptions } from "../api/variation/vary.js";
+import { ownAssumptionNames } from "../api/variation/vary.js";
 import { adviceIds, adviceTable } from "../rules/advice.js";
 import { isFault, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { listed, nearest } from "../rules/schema/words.js";
@@ -43,7 +43,7 @@ export function clientReport(
     scenario: sandbox.name,
     seed: sandbox.seed,
     profile: profileOf(sandbox),
-    pinned: pinnedAssumptions(sandbox),
+    pinned: ownAssumptionNames(sandbox),
     requests: counted.requests,
     unread: counted.unread,
     ...sharesOf(outcomes, endpoints),

@@ -4,7 +4,7 @@ import type { OutcomeId } from "../rules/outcomes.js";
 import type { ApiCall } from "../sandbox/call.js";
 import { type ActiveFault, activateFaults, fireFault } from "../sandbox/faults.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
-import type { ChooseVariant } from "../sandbox/profile.js";
+import type { SelectVariant } from "../sandbox/profile.js";
 import type { ConditionedRun, SandboxState } from "../sandbox/sandbox.js";
 import type { RowChoice, RunConditions } from "./conditions.js";
 import { Rejections } from "./rejections.js";
@@ -29,8 +29,8 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
   return {
     profile: conditions.profile,
     hidesCauses: (answer ?? resend) !== undefined,
-    choose: (row, usual, status) => variants.choose(row, usual, status),
-    chooserOf: (call) => variants.chooserOf(call),
+    select: (row, usual, status) => variants.select(row, usual, status),
+    selectorOf: (call) => variants.selectorOf(call),
     fireFault(sandbox, call, facts) {
       const fired = call.request.fromStory ? undefined : fire(sandbox, call, facts);
       if (fired !== undefined) markHit(call, facts.expectedOutcome());
@@ -70,15 +70,15 @@ class Variants {
     this.#conditions = conditions;
   }
 
-  choose(row: string, usual: string, status: number): string {
+  select(row: string, usual: string, status: number): string {
     const isWanted = (one: RowChoice) => one.row === row && (one.status ?? status) === status;
     return this.#conditions.rows?.some(isWanted) === false ? "" : usual;
   }
 
-  chooserOf({ request }: ApiCall): ChooseVariant {
+  selectorOf({ request }: ApiCall): SelectVariant {
     let nth: number | undefined;
     return (row, usual, status) => {
-      const variant = this.choose(row, usual, status);
+      const variant = this.select(row, usual, status);
       // A 401 must not depend on the requests before it (R14).
       if (!this.#conditions.mixed || status === 401) return variant;
       nth ??= this.#count(status, request.fromStory);

@@ -35,7 +35,7 @@ export interface RunLine {
 /** The run of `exec` or `certify` that this process belongs to, by the folder in SVC_SANDBOX_RUN. */
 export interface SandboxRun {
   readonly scenario: RunFile["scenario"] | undefined;
-  readonly conditions: ConditionedRun | undefined;
+  readonly conditionedRun: ConditionedRun | undefined;
   /** Returns a sandbox's own options, and the run's in place of the others. */
   readonly optionsFor: (own: GivenOptions) => GivenOptions;
   /** Reports each later request of a sandbox, over all resets. Code has a place that a report can name. */
@@ -72,7 +72,7 @@ function readRun(folder: string, files: Files): SandboxRun | undefined {
     const count = () => write.line();
     return {
       scenario: undefined,
-      conditions: undefined,
+      conditionedRun: undefined,
       optionsFor: (own) => own,
       follow: ({ counters }) => counters.passOnTo({ count, countUnread() {} }),
     };
@@ -83,7 +83,7 @@ function readRun(folder: string, files: Files): SandboxRun | undefined {
   };
   return {
     scenario,
-    conditions: hook,
+    conditionedRun: hook,
     optionsFor: (own) => ({
       ...own,
       seed: own.seed ?? options.seed,

@@ -16,9 +16,9 @@ export function appendExchange(
   { keys }: CallSigns,
 ): void {
   if (isCounted(exchange)) {
-    const { conditions } = sandbox;
+    const { run } = sandbox;
     // No advice if the response hides what was wrong with the request.
-    if (!conditions?.hidesCauses && !isUnremarkable(sandbox, exchange)) advise(sandbox, call, exchange);
+    if (!run?.hidesCauses && !isUnremarkable(sandbox, exchange)) advise(sandbox, call, exchange);
     sandbox.counters.count(exchange, keys, call.trace);
   }
   sandbox.journal.record(exchange);

@@ -10,10 +10,10 @@ import type { KeyEntry } from "./registry.js";
 
 /** The outcome of a success of an endpoint: of `/me` the one that its key causes, of others their own. */
 export function successOutcomeOf<Admitted>(
-  { responsesContext, status, operationId }: Endpoint,
+  { isMe, status, operationId }: Endpoint,
   admitted: Admitted,
 ): Admitted | SuccessOutcomeId {
-  return responsesContext ? admitted : (`${status}.${operationId}` as const);
+  return isMe ? admitted : (`${status}.${operationId}` as const);
 }
 
 export function successOutcomesOf(endpoint: Endpoint): readonly OutcomeId[] {
@@ -29,7 +29,7 @@ export interface Endpoint {
   readonly operationId: string;
   readonly status: SuccessStatus;
   /** Whether `data` is the key's context: the key decides the outcome of its success. Default: false. */
-  readonly responsesContext?: true;
+  readonly isMe?: true;
   /** The scope that it requires, or `null` for none. Default: the assumption `me_scope`. */
   readonly scope?: string | null;
   readonly summary: string;

@@ -12,12 +12,12 @@ export type Fault<KeyRef extends string = string, OrganizationRef extends string
   AnyFault,
   "when"
 > & {
-  /** The requests that it affects: all conditions must match. Default: every request. */
+  /** The requests that it affects: each of its members must match. Default: every request. */
   when?: Omit<Condition, "key" | "organization"> & { key?: KeyRef; organization?: OrganizationRef };
 };
 
 /** A condition with its times as epoch milliseconds. */
-interface FaultCondition extends Omit<Condition, "outcome" | "after" | "until"> {
+interface FaultMatch extends Omit<Condition, "outcome" | "after" | "until"> {
   readonly outcome?: ApiOutcomeId;
   readonly after?: number;
   readonly until?: number;
@@ -50,7 +50,7 @@ export function effectOn({ when, effect }: ActiveFault, facts: FaultFacts): Faul
 }
 
 /** Whether the fault fires on the `nth` matching request; `chance` is random, from 0 to less than 1. */
-function fires({ every, requests, probability }: FaultCondition, nth: number, chance: number): boolean {
+function fires({ every, requests, probability }: FaultMatch, nth: number, chance: number): boolean {
   return (
     (every === undefined || nth % every === 0) &&
     (requests === undefined || requests.includes(nth)) &&
@@ -65,7 +65,7 @@ function chanceOf(salt: number, requestNumber: number): number {
 
 export interface ActiveFault {
   readonly written: Fault;
-  readonly when: FaultCondition;
+  readonly when: FaultMatch;
   readonly effect: FaultEffect;
   readonly salts: { readonly chance: number; readonly latency: number; readonly tail: number };
   /** The number of matching requests so far; counted only if `every` or `requests` needs it. */
@@ -83,7 +83,7 @@ export function activateFaults(faults: readonly Fault[], seed: number, start: nu
     const random = randomStream(seed, "fault", String(index));
     return {
       written,
-      when: conditionOf(written.when ?? {}, start),
+      when: faultMatchOf(written.when ?? {}, start),
       effect: effectOf(written.then),
       salts: { chance: random(), latency: random(), tail: random() },
       matched: written.requests_matched ?? 0,
@@ -153,7 +153,7 @@ const normalP99 = 2.326;
 /** No delay is longer, so that no test waits for one in a billion. */
 const maxTimesP99 = 10;
 
-function conditionOf(when: NonNullable<Fault["when"]>, start: number): FaultCondition {
+function faultMatchOf(when: NonNullable<Fault["when"]>, start: number): FaultMatch {
   const { outcome, after, until, ...same } = when;
   return {
     ...same,

@@ -9,22 +9,22 @@ import type { VariedPoint } from "./run-trace.js";
 export interface Profiled {
   readonly seed: number;
   readonly profile: Profile;
-  readonly givenAssumptions: Partial<Assumptions>;
-  readonly conditions: { readonly profile?: Profile | undefined; readonly choose: ChooseVariant } | undefined;
+  readonly ownAssumptions: Partial<Assumptions>;
+  readonly run: { readonly profile?: Profile | undefined; readonly select: SelectVariant } | undefined;
   readonly endpoints: readonly Endpoint[];
 }
 
 /** The profile in effect: the run's before the sandbox's own. */
-export function profileOf({ conditions, profile }: Pick<Profiled, "conditions" | "profile">): Profile {
-  return conditions?.profile ?? profile;
+export function profileOf({ run, profile }: Pick<Profiled, "run" | "profile">): Profile {
+  return run?.profile ?? profile;
 }
 
 export function assumptionsIn(sandbox: Omit<Profiled, "seed">): Assumptions {
-  return assumptionsFor(profileOf(sandbox), sandbox.givenAssumptions, sandbox.endpoints);
+  return assumptionsFor(profileOf(sandbox), sandbox.ownAssumptions, sandbox.endpoints);
 }
 
 /** Returns the variant of a row for responses with a status; `usual` is the choice of the seed or the profile. */
-export type ChooseVariant = (row: string, usual: string, status: number) => string;
+export type SelectVariant = (row: string, usual: string, status: number) => string;
 
 // What `varied` adds to records, so that responses and lists agree (R4). Snapshots omit it: the seed restores it.
 
@@ -42,10 +42,10 @@ function chosen<Value>(profiled: Profiled, id: string, row: RecordRow<Value>): V
   return row[variantOf(profiled, id, row)] as Value;
 }
 
-function variantOf({ seed, conditions }: Profiled, id: string, row: RecordRow<unknown>): string {
+function variantOf({ seed, run }: Profiled, id: string, row: RecordRow<unknown>): string {
   const variants = Object.keys(row);
   const usual = variants[variantAt(seed, saltOf(id), variants.length)] as string;
-  const variant = conditions?.choose(id, usual, 200) ?? usual;
+  const variant = run?.select(id, usual, 200) ?? usual;
   return variant in row ? variant : (variants[0] as string);
 }
 
@@ -62,7 +62,7 @@ export function withGrantedScopes(profiled: Profiled, scopes: readonly string[])
 const isNeeded = ({ endpoints }: Profiled, scope: string) => endpoints.some((one) => one.scope === scope);
 
 const grantsScopes = (profiled: Profiled) =>
-  profileOf(profiled) === "varied" && profiled.givenAssumptions.scopes === undefined;
+  profileOf(profiled) === "varied" && profiled.ownAssumptions.scopes === undefined;
 
 export function withoutGrantedScopes(profiled: Profiled, scopes: readonly string[]): readonly string[] {
   if (!grantsScopes(profiled)) return scopes;

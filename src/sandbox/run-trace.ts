@@ -27,5 +27,5 @@ export interface RunTrace {
   /** The name of its sandbox's scenario. */
   readonly scenario: string;
   /** The assumptions that its sandbox sets, and that the run would vary. */
-  readonly unvaried: readonly (keyof Assumptions)[];
+  readonly ownAssumptions: readonly (keyof Assumptions)[];
 }

@@ -10,10 +10,10 @@ import type { Counters } from "./journal/counts.js";
 import type { CallResult } from "./journal/exchange.js";
 import type { Journal } from "./journal/journal.js";
 import type { FarmerMaker, Farmers } from "./population/farmers.js";
-import type { ChooseVariant } from "./profile.js";
+import type { SelectVariant } from "./profile.js";
 import type { Registry } from "./registry.js";
 import type { RequestIds } from "./request-ids.js";
-import type { OtherEvent, StoryProgress, Timeline } from "./steps.js";
+import type { StoryProgress, Timeline } from "./steps.js";
 import type { Windows } from "./usage.js";
 
 /** Time, randomness, hashing, endpoints and farmers, passed in so that a sandbox runs in Node and in browsers. */
@@ -52,7 +52,7 @@ export interface StartState {
   /** The assumptions in effect. */
   assumptions: Assumptions;
   /** The sandbox's own assumptions that were set explicitly, not by the profile; `varied` never varies them. */
-  givenAssumptions: Partial<Assumptions>;
+  ownAssumptions: Partial<Assumptions>;
   windows: Windows;
   clock: VirtualClock;
   faults: readonly ActiveFault[];
@@ -76,10 +76,10 @@ export function replaceState(sandbox: SandboxState, members: Partial<StartState>
 /** The state of a running sandbox. Sandboxes share nothing: a process can run many. A reset keeps the other members. */
 export interface SandboxState extends StartState {
   readonly platform: Platform;
-  /** The conditions of a client's run, which come before the rest of the state; `handle` applies them. Default: none. */
-  readonly conditions: ConditionedRun | undefined;
+  /** The client's run that it belongs to, which comes before the rest of the state. Default: none. */
+  readonly run: ConditionedRun | undefined;
   readonly given: GivenOptions;
-  readonly journal: Journal<OtherEvent>;
+  readonly journal: Journal;
   /** Counts the requests: the client stays the same after a reset. */
   readonly counters: Counters;
 }
@@ -97,16 +97,16 @@ export interface StartOptions {
   readonly profile?: Profile | undefined;
 }
 
-/** The conditions of a run at work in its sandboxes. What they do to a call is its observation, which they fill. */
+/** The conditions of a client's run at work in its sandboxes. They fill the trace of each call. */
 export interface ConditionedRun {
   /** The profile of all sandboxes. Default: each one's own. */
   readonly profile?: Profile | undefined;
   /** The start of clocks that neither their options nor their scenario set (epoch milliseconds). Default: the wall clock. */
   readonly start?: number | undefined;
   /** For what records have. A text that is not a variant's id selects what `minimal` does. */
-  readonly choose: ChooseVariant;
+  readonly select: SelectVariant;
   /** The same for a response. */
-  readonly chooserOf: (call: ApiCall) => ChooseVariant;
+  readonly selectorOf: (call: ApiCall) => SelectVariant;
   /** Returns the fault of the run that hits a request. */
   readonly fireFault: (sandbox: SandboxState, call: ApiCall, facts: FaultFacts) => FiredFault | undefined;
   /** Whether its responses hide what was wrong with a request. */

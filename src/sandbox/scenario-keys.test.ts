@@ -43,8 +43,8 @@ const windows = { sliding: false, dayResetsAt: 0 };
 const minimal = {
   seed: 1,
   profile: "minimal",
-  givenAssumptions: {},
-  conditions: undefined,
+  ownAssumptions: {},
+  run: undefined,
   endpoints: [],
 } as const;
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");

@@ -156,7 +156,7 @@ export function snapshotSandbox(sandbox: SandboxState): Scenario {
     clock: { now: isoOf(now), frozen: clock.isFrozen() },
     // Only explicit assumptions: the others may vary with the profile.
     assumptions: structuredClone({
-      ...sandbox.givenAssumptions,
+      ...sandbox.ownAssumptions,
       profile: sandbox.profile,
     } as NonNullable<Scenario["assumptions"]>),
     // A scenario that never had faults needs no empty list.

@@ -30,7 +30,7 @@ import { windowsOf } from "./usage.js";
 
 export interface SandboxSettings {
   readonly platform: Platform;
-  readonly conditions?: ConditionedRun | undefined;
+  readonly run?: ConditionedRun | undefined;
   readonly given?: GivenOptions | undefined;
 }
 
@@ -53,10 +53,10 @@ export function checkedOptions({ now, ...options }: WrittenOptions): GivenOption
 /** The same scenario, seed and start result in the same ids, names, secrets and request ids. */
 export function startSandbox(
   scenario: Scenario,
-  { platform, conditions, given = {}, ...options }: StartOptions & SandboxSettings,
+  { platform, run, given = {}, ...options }: StartOptions & SandboxSettings,
 ): SandboxState {
-  const state = stateAtStart(scenario, { ...options, platform, conditions });
-  return { ...state, platform, conditions, given, counters: new Counters(), journal: new Journal() };
+  const state = stateAtStart(scenario, { ...options, platform, run });
+  return { ...state, platform, run, given, counters: new Counters(), journal: new Journal() };
 }
 
 /**
@@ -71,9 +71,9 @@ export function restartSandbox(
   another?: NamedScenario,
   onReady: () => void = () => {},
 ): void {
-  const { platform, conditions, given, journal } = sandbox;
+  const { platform, run, given, journal } = sandbox;
   const { scenario: written, name, text } = another ?? sandbox;
-  const started = { ...(another && given), ...options, platform, conditions, name, text };
+  const started = { ...(another && given), ...options, platform, run, name, text };
   const { scenario, seed, ...state } = stateAtStart(written, started);
   onReady();
   const first = numberInto(sandbox.requestIds.series() + 1, scenario.requests_responded ?? 0);
@@ -83,18 +83,18 @@ export function restartSandbox(
   runDue(sandbox);
 }
 
-type StartContext = Pick<SandboxState, "platform" | "conditions">;
+type StartContext = Pick<SandboxState, "platform" | "run">;
 
-function seededIn({ platform, conditions }: StartContext, scenario: Scenario) {
+function seededIn({ platform, run }: StartContext, scenario: Scenario) {
   const { seed = defaultSeed } = scenario;
   const { now } = scenario.clock ?? {};
-  const start = now === undefined ? (conditions?.start ?? platform.time()) : instantOf(now);
+  const start = now === undefined ? (run?.start ?? platform.time()) : instantOf(now);
   return { seed, start, farmers: farmersOf(scenario, { seed, start, make: platform.farmers }) };
 }
 
 /** Returns the state of a checked scenario at its start. Changes nothing; throws if the options do not fit the scenario. */
 function stateAtStart(written: Scenario, options: StartOptions & StartContext): StartState {
-  const { platform, conditions, text } = options;
+  const { platform, run, text } = options;
   // Read first, so that the clock never lags behind the real time, however long the rest takes.
   const readAt = platform.steadyTime();
   if (options.now !== undefined) requireClockTime(options.now, "now");
@@ -105,8 +105,8 @@ function stateAtStart(written: Scenario, options: StartOptions & StartContext): 
     throw new ScenarioError(shared.map((one) => ({ ...one, field: pathText(one.field) })));
   const { seed, start, farmers } = seededIn(options, scenario);
   const endpoints = platform.endpoints(scenario);
-  const { profile = "minimal", ...givenAssumptions } = scenario.assumptions ?? {};
-  const profiled = { seed, profile, givenAssumptions, conditions, endpoints };
+  const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
+  const profiled = { seed, profile, ownAssumptions, run, endpoints };
   const assumptions = assumptionsIn(profiled);
   const windows = windowsOf(assumptions);
   const { organizations, keys, unknownKey } = scenarioRecords(scenario, seed, platform.sha256);
@@ -118,7 +118,7 @@ function stateAtStart(written: Scenario, options: StartOptions & StartContext): 
     seed,
     profile,
     assumptions,
-    givenAssumptions,
+    ownAssumptions,
     windows,
     farmers,
     endpoints,

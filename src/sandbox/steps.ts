@@ -4,28 +4,7 @@ import type { FaultOutcomeId } from "../rules/fault-effects.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import { isoOf, timeFrom } from "../rules/time.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { RequestEvent } from "./journal/journal.js";
 import type { KeyView, OrganizationView } from "./view-shapes.js";
-
-/** An event of a sandbox. Contains no keys (R34). */
-export type HistoryEvent = RequestEvent | OtherEvent;
-
-export type OtherEvent =
-  | { readonly type: "key.created"; readonly key: KeyView }
-  | { readonly type: "key.rotated"; readonly key: KeyView; readonly replacement: KeyView }
-  | { readonly type: "key.revoked" | "key.updated"; readonly key: KeyView }
-  | { readonly type: "organization.updated"; readonly organization: OrganizationView }
-  | { readonly type: "clock.moved"; readonly now: string; readonly frozen: boolean }
-  | { readonly type: "assumptions.changed" }
-  | { readonly type: "faults.changed" }
-  | { readonly type: "requests.cleared" }
-  | { readonly type: "timeline.step"; readonly result: TimelineResult }
-  /** The result has no secret of a key that the step created. */
-  | { readonly type: "story.step"; readonly result: PlayedStep }
-  /** After a reset, or the start of another scenario. */
-  | { readonly type: "sandbox.started"; readonly scenario: string; readonly seed: number };
-
-export type StepEvent = Extract<HistoryEvent, { readonly type: "timeline.step" | "story.step" }>;
 
 export type StoryStep = NonNullable<Scenario["story"]>[number];
 

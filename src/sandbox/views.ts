@@ -63,9 +63,9 @@ export function viewOrganizations({ registry }: SandboxState, page: Page = {}): 
 
 /** The sandbox's own profile and assumptions; the conditions of a run are not among them. */
 export function viewAssumptions(sandbox: SandboxState): Assumptions & { readonly profile: Profile } {
-  const { profile, givenAssumptions, endpoints, conditions, assumptions } = sandbox;
+  const { profile, ownAssumptions, endpoints, run, assumptions } = sandbox;
   const withoutRun =
-    conditions === undefined ? assumptions : assumptionsFor(profile, givenAssumptions, endpoints);
+    run === undefined ? assumptions : assumptionsFor(profile, ownAssumptions, endpoints);
   return { profile, ...withoutRun };
 }
 

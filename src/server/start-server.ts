@@ -100,7 +100,7 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
       text: named.text,
       ...startOptions,
       given: startOptions,
-      conditions: run?.conditions,
+      run: run?.conditionedRun,
     });
   const onProblem = rest.onDefect ?? (() => {});
   const stateFile =
@@ -108,7 +108,7 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
       ? undefined
       : await (await import("./state-file.js")).openStateFile(
           { file: resolve(file), given: file },
-          { own: () => named, start, given: startOptions, onProblem, conditions: run?.conditions },
+          { own: () => named, start, given: startOptions, onProblem, run: run?.conditionedRun },
         );
   const state = stateFile?.sandbox ?? start();
   run?.follow(state);

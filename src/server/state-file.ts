@@ -26,7 +26,7 @@ interface StateOptions {
   readonly start: () => SandboxState;
   /** The options of scenarios that start later; the saved sandbox has its own. */
   readonly given: GivenOptions;
-  readonly conditions?: ConditionedRun | undefined;
+  readonly run?: ConditionedRun | undefined;
   /** Called with the first failure after a success. */
   readonly onProblem: (error: unknown) => void;
 }
@@ -49,8 +49,8 @@ export async function openStateFile({ file, given }: StatePlace, options: StateO
     const stamp = stampOf(target);
     const text = readText(target, given);
     const saved = text === undefined ? undefined : parseState(text, options.own(), given);
-    const { conditions } = options;
-    const restore = () => saved && restoreSandbox(saved, nodePlatform, { given: options.given, conditions });
+    const { run } = options;
+    const restore = () => saved && restoreSandbox(saved, nodePlatform, { given: options.given, run });
     const sandbox = orUnreadable(given, restore) ?? options.start();
     return new StateFile({ file: target, given }, options, { sandbox, savedAt: saved?.at, stamp, unlock });
   } catch (error) {

@@ -8,7 +8,7 @@ import { ask, collectTraces } from "../support/varied.js";
 
 function started(resend: Omit<Resend, "key">, claim?: (name: string) => boolean) {
   const sandbox = startFrozen("key-states", {
-    conditions: conditionedRun({ resend: { key: "active", ...resend } }, claim),
+    run: conditionedRun({ resend: { key: "active", ...resend } }, claim),
   });
   const seen = collectTraces(sandbox);
   const send = (waitMs = 0, key = "active") => {

@@ -23,8 +23,8 @@ const serveSandbox = (seed: number, assumptions: Assumed): Promise<SandboxServer
 /** A service whose responses differ from each other. */
 async function serveMixed(seed: number): Promise<Served> {
   const given = { seed };
-  const conditions = conditionedRun({ profile: "varied", mixed: true });
-  const state = startInNode(bundledScenarios["key-states"], { ...given, given, conditions });
+  const run = conditionedRun({ profile: "varied", mixed: true });
+  const state = startInNode(bundledScenarios["key-states"], { ...given, given, run });
   const { url, close } = await serve(state, { port: 0 });
   onTestFinished(() => close(0));
   return { url, sandbox: createSandbox({ scenario: "key-states", ...given }) };

@@ -195,14 +195,14 @@ test("docs/install.md names calls of the control plane that exist", () => {
 test("docs/specification.md lists every row of what varies, with its variants in their order", () => {
   const lines = sectionOf("docs/specification.md", "What varies").match(/^\| `.*$/gm) ?? [];
   const told = lines.map((line) => {
-    const [id, statuses, fixedBy, variants = ""] = line.slice(2).split(/ \|(?: |(?= \|))/);
+    const [id, statuses, assumption, variants = ""] = line.slice(2).split(/ \|(?: |(?= \|))/);
     const names = variants.matchAll(/`([^`]+)`/g);
-    return [id, statuses, fixedBy?.trim(), [...names].map(([, name]) => name)];
+    return [id, statuses, assumption?.trim(), [...names].map(([, name]) => name)];
   });
-  const made = variationTable.map(({ id, statuses, fixedBy, variants }) => [
+  const made = variationTable.map(({ id, statuses, assumption, variants }) => [
     `\`${id}\``,
     statuses === anyStatus ? "all" : statuses === rejected ? "errors" : statuses.join(", "),
-    fixedBy === undefined ? "" : `\`${fixedBy}\``,
+    assumption === undefined ? "" : `\`${assumption}\``,
     variants.map((one) => one.id),
   ]);
   expect(told).toEqual(made);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createSandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
 import { runDue } from "../../src/sandbox/operations/operations.js";
-import type { HistoryEvent } from "../../src/sandbox/steps.js";
+import type { SandboxEvent } from "../../src/sandbox/events.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";
 import { serveControl } from "../control/client.js";
 import { doors } from "../support/doors.js";
@@ -59,7 +59,7 @@ describe.each(doors)("a timeline ($name)", ({ open }) => {
 
 test("the timeline's steps are reported once, in order, with rejected ones", () => {
   const sandbox = createSandbox({ scenario });
-  const told: HistoryEvent[] = [];
+  const told: SandboxEvent[] = [];
   stateOf(sandbox).journal.subscribe((event) => told.push(event));
   sandbox.clock.advance("3h");
   const steps = told.filter(({ type }) => type === "timeline.step");

@@ -22,8 +22,8 @@ import { ask, collectTraces, everyQuestion } from "../support/varied.js";
 const now = Date.parse("2026-03-02T09:00:00Z");
 
 function responses(profile: Profile, data?: RunConditions, seed = 3) {
-  const conditions = data && conditionedRun(data);
-  const sandbox = startFrozen("key-states", { profile, seed, now, conditions });
+  const run = data && conditionedRun(data);
+  const sandbox = startFrozen("key-states", { profile, seed, now, run });
   const seen = collectTraces(sandbox);
   const asked = Array.from({ length: 3 }, () => everyQuestion(sandbox)).flat();
   const given = asked.map((one) => ask(sandbox, one));
@@ -61,9 +61,9 @@ test("every variant can be chosen, and has a description", () => {
 
 test("a fault that never fires changes no variant of a mixed run", () => {
   const variantsWith = (faults: NonNullable<Scenario["faults"]>) => {
-    const conditions = conditionedRun({ profile: "varied", mixed: true });
+    const run = conditionedRun({ profile: "varied", mixed: true });
     const scenario = { ...bundledScenarios["key-states"], faults };
-    const sandbox = startInNode(scenario, { frozen: true, seed: 1, conditions });
+    const sandbox = startInNode(scenario, { frozen: true, seed: 1, run });
     const traces = collectTraces(sandbox);
     const given = Array.from({ length: 40 }, () => ask(sandbox, { key: "wrong-scope" }));
     return { given: given.map(({ headers, body }) => ({ headers, body })), traces };
@@ -84,7 +84,7 @@ test("a response that nobody got has no varied point", () => {
     { profile: "varied", resend: { key: "active", as: "401.revoked" } },
   ];
   const pointsOf = conditions.map((data) => {
-    const sandbox = startFrozen("key-states", { conditions: conditionedRun(data) });
+    const sandbox = startFrozen("key-states", { run: conditionedRun(data) });
     const traces = collectTraces(sandbox);
     ask(sandbox, { key: "active" });
     return traces.map(({ hit, points }) => ({ hit, points }));
@@ -115,7 +115,7 @@ test("mixed, the nth response with a status has the next variants, except a 401 
   const sandbox = startFrozen("key-states", {
     seed: 3,
     now,
-    conditions: conditionedRun({ profile: "varied", mixed: true }),
+    run: conditionedRun({ profile: "varied", mixed: true }),
   });
   const send = (key: string) => Array.from({ length: 5 }, () => ask(sandbox, { key }));
   const typesOf = (key: string) => new Set(send(key).map((response) => headerOf(response, "content-type")));
@@ -130,7 +130,7 @@ async function serveUnder(conditions: RunConditions) {
   const sandbox = startInNode(bundledScenarios["key-states"], {
     ...given,
     given,
-    conditions: conditionedRun(conditions),
+    run: conditionedRun(conditions),
   });
   const server = await serve(sandbox, { port: 0 });
   onTestFinished(() => server.close(0));
@@ -176,8 +176,8 @@ test("a client sees only its own profile, assumptions and faults, and never the 
 
 test("a fault of a run comes before the scenario's, which counts its requests as without it", () => {
   const faults = [{ when: { key: "active", requests: [2] }, then: { status: 500 as const } }];
-  const conditions = conditionedRun({ faults: faultsOn(["200.test"], "fault.status") });
-  const sandbox = startFrozen({ ...bundledScenarios["key-states"], faults }, { now, conditions });
+  const run = conditionedRun({ faults: faultsOn(["200.test"], "fault.status") });
+  const sandbox = startFrozen({ ...bundledScenarios["key-states"], faults }, { now, run });
   const seen = collectTraces(sandbox);
   const statuses = () => Array.from({ length: 3 }, () => ask(sandbox, { key: "active" }).status);
   expect(statuses()).toEqual([503, 500, 200]);
@@ -190,8 +190,8 @@ test("a fault of a run comes before the scenario's, which counts its requests as
 
 test("what a story's request gets is not counted for the client's next request", () => {
   const [sandbox, other] = [1, 2].map(() => {
-    const conditions = conditionedRun({ profile: "varied", mixed: true });
-    return startFrozen("key-states", { seed: 3, now, conditions });
+    const run = conditionedRun({ profile: "varied", mixed: true });
+    return startFrozen("key-states", { seed: 3, now, run });
   }) as [SandboxState, SandboxState];
   const seen = collectTraces(sandbox);
   handle(sandbox, asked({ apiKey: scenarioSecret(sandbox, "revoked"), fromStory: true }));
@@ -203,16 +203,16 @@ test("what a story's request gets is not counted for the client's next request",
 });
 
 test("a fault of a run hits the first request that may be sent twice, and whose response has a body", () => {
-  const conditions = conditionedRun({ faults: [{ then: { status: 503 } }], once: { outcome: "200.test" } });
-  const sandbox = startFrozen("key-states", { now, conditions });
+  const run = conditionedRun({ faults: [{ then: { status: 503 } }], once: { outcome: "200.test" } });
+  const sandbox = startFrozen("key-states", { now, run });
   const statusOf = (method: string) =>
     handle(sandbox, { ...asked({ apiKey: scenarioSecret(sandbox, "active") }), method }).status;
   expect(["HEAD", "GET", "GET"].map(statusOf)).toEqual([200, 503, 200]);
 });
 
 test("a fault of a run leaves a story's request alone", () => {
-  const conditions = conditionedRun({ faults: [{ then: { status: 503 } }], once: { outcome: "200.test" } });
-  const sandbox = startFrozen("key-states", { now, conditions });
+  const run = conditionedRun({ faults: [{ then: { status: 503 } }], once: { outcome: "200.test" } });
+  const sandbox = startFrozen("key-states", { now, run });
   const story = handle(sandbox, asked({ apiKey: scenarioSecret(sandbox, "active"), fromStory: true }));
   expect([story.status, ask(sandbox, { key: "active" }).status]).toEqual([200, 503]);
 });

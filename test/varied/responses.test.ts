@@ -212,7 +212,7 @@ function responsesOf(profile: Profile, choose: Selector): ApiResponse[] {
   return comparedOutcomes.map((outcome) => {
     const sandbox = startFrozen(scenario, { profile });
     const begun = startCall(sandbox, asked({ apiKey: scenarioSecret(sandbox, "key") }));
-    const kind = { status: outcomeOf(outcome).status, isContext: outcome === "200.test" };
+    const kind = { status: outcomeOf(outcome).status, isMe: outcome === "200.test" };
     const variation = profile === "varied" ? variationOf(sandbox, begun, kind, choose) : undefined;
     const { requestId: id = begun.id, assumptions = begun.assumptions } = variation ?? {};
     const call = { ...begun, variation, id, assumptions };
@@ -257,14 +257,14 @@ const givable: readonly [VariationRow["id"], NonNullable<Scenario["assumptions"]
 ];
 
 test("every row that an assumption can fix is tried here", () => {
-  const fixable = variationTable.filter(({ fixedBy }) => fixedBy !== undefined).map(({ id }) => id);
+  const fixable = variationTable.filter(({ assumption }) => assumption !== undefined).map(({ id }) => id);
   expect(givable.map(([id]) => id).sort()).toEqual(fixable.sort());
 });
 
 test.each(givable)("%s does not vary when its assumption is given", (id, given) => {
   const sandbox = startFrozen({ ...scenario, assumptions: { profile: "varied", ...given } });
   const call = startCall(sandbox, asked({}));
-  const kind = { status: 429, isContext: false, isDocumented: false };
+  const kind = { status: 429, isMe: false, isDocumented: false };
   const { selected, assumptions } = variationOf(sandbox, call, kind);
   expect(selected.map(({ row }) => row.id)).not.toContain(id);
   expect(assumptions).toMatchObject(given);

@@ -47,7 +47,7 @@ export const me: ReleasedEndpoint = {
     },
   },
   status: 200,
-  responsesContext: true,
+  isMe: true,
   respond: (caller) => (caller === undefined ? jsonBody(me.responseExample) : contextOf(caller)),
 };
 

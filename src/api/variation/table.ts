@@ -17,7 +17,7 @@ export interface RowVariant {
 export interface VariationRow {
   readonly id: string;
   readonly statuses: readonly number[];
-  readonly fixedBy: keyof Assumptions | undefined;
+  readonly assumption: keyof Assumptions | undefined;
   /** The first one is the behavior of `minimal`. */
   readonly variants: readonly [RowVariant, ...RowVariant[]];
   /** Makes the choices of two rows independent. */
@@ -32,7 +32,7 @@ export function row(
   statuses: readonly number[],
   usual: string,
   effects: Effects,
-  fixedBy?: keyof Assumptions,
+  assumption?: keyof Assumptions,
 ): VariationRow {
   const variants = Object.entries({ [usual]: {}, ...effects }).map(([name, effect]) => ({
     id: name,
@@ -43,7 +43,7 @@ export function row(
   return {
     id,
     statuses,
-    fixedBy,
+    assumption,
     variants: variants as [RowVariant, ...RowVariant[]],
     get salt() {
       salt ??= saltOf(id);
@@ -110,7 +110,7 @@ const choiceRows: readonly VariationRow[] = [
 ];
 
 /** The rows of a 200's content. The top level and `data.organization` have exactly the specified members (R1, R2). */
-export const contextRows: readonly VariationRow[] = [
+export const meRows: readonly VariationRow[] = [
   row("data_members", [200], "none", {
     text: dataMembers({ region: "north" }),
     nothing: dataMembers({ contact: null }),
@@ -204,7 +204,7 @@ const textRows: readonly VariationRow[] = [
 
 /** The rows that make a body longer, besides `body_length`: a client of short bodies breaks by each of them. */
 export const lengtheningRows: readonly VariationRow[] = [
-  ...contextRows,
+  ...meRows,
   ...errorRows,
   ...textRows.filter(({ id }) => id !== "body_length" && id !== "member_order"),
 ];
@@ -271,7 +271,7 @@ const headerRows: readonly VariationRow[] = [
 /** One row for each gap in the specification. They apply in this order: content, serialization, headers. */
 export const variationTable: readonly VariationRow[] = [
   ...choiceRows,
-  ...contextRows,
+  ...meRows,
   ...errorRows,
   ...textRows,
   ...headerRows,

@@ -5,7 +5,7 @@ import type { ApiResponse } from "../../sandbox/journal/exchange.js";
 import { profileOf, variedRecords } from "../../sandbox/profile.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { headerPairs, utf8Length } from "../messages.js";
-import { contextRows, type Draft, type RowVariant, type VariationRow, variationTable } from "./table.js";
+import { meRows, type Draft, type RowVariant, type VariationRow, variationTable } from "./table.js";
 
 interface Selected {
   readonly variant: RowVariant;
@@ -15,7 +15,7 @@ interface Selected {
 /** The kind of a response: the rows that apply to it follow from nothing else. */
 export interface ResponseKind {
   readonly status: number;
-  readonly isContext: boolean;
+  readonly isMe: boolean;
 }
 
 export type Selector = (row: VariationRow) => Selected;
@@ -46,18 +46,17 @@ export function variationOf(
   kind: ResponseKind,
   select: Selector = selector(sandbox.seed),
 ): Variation {
-  const fixed = sandbox.givenAssumptions;
   const { number, trace } = call;
-  const choose = sandbox.conditions?.chooserOf(call);
-  if (kind.isContext) trace?.points.push(...variedRecords(sandbox));
+  const selectInRun = sandbox.run?.selectorOf(call);
+  if (kind.isMe) trace?.points.push(...variedRecords(sandbox));
   const selected = variationTable
-    .filter(({ fixedBy }) => fixedBy === undefined || fixed[fixedBy] === undefined)
+    .filter((row) => !isOwn(sandbox, row))
     .map((row) => {
       const { variant, random } = select(row);
-      if (choose === undefined || !applies(row, variant, kind)) return { row, random, variant };
-      const id = choose(row.id, variant.id, kind.status);
+      if (selectInRun === undefined || !applies(row, variant, kind)) return { row, random, variant };
+      const id = selectInRun(row.id, variant.id, kind.status);
       trace?.points.push({ row: row.id, variant: id, status: kind.status });
-      return { row, random, variant: row.variants.find((other) => other.id === id) ?? row.variants[0] };
+      return { row, random, variant: row.variants.find((candidate) => candidate.id === id) ?? row.variants[0] };
     });
   const usual = sandbox.requestIds.idOf(number);
   const form = selected.find(({ variant }) => variant.requestId !== undefined)?.variant.requestId;
@@ -71,45 +70,46 @@ export function variationOf(
 function applies(
   row: VariationRow,
   { assume, requestId, statuses = row.statuses }: RowVariant,
-  { status, isContext }: ResponseKind,
+  { status, isMe }: ResponseKind,
 ): boolean {
   // A failure of the service has only the rows for every status.
   const fits = statuses.includes(status) || (status >= 500 && (assume ?? requestId) !== undefined);
-  return fits && (isContext || !contextRows.includes(row));
+  return fits && (isMe || !meRows.includes(row));
 }
 
-/** The assumptions that the scenario sets and the profile would set differently, or vary. */
-export function pinnedAssumptions(sandbox: SandboxState): (keyof Assumptions)[] {
-  const { givenAssumptions, endpoints } = sandbox;
-  const profile = profileOf(sandbox);
-  const standard = assumptionsFor(profile, {}, endpoints);
-  const names = Object.keys(givenAssumptions) as (keyof Assumptions)[];
-  const unvaried = unvariedAssumptions(sandbox);
+/** The assumptions that the sandbox sets itself, and that its profile would set differently, or vary. */
+export function ownAssumptionNames(sandbox: SandboxState): (keyof Assumptions)[] {
+  const { ownAssumptions, endpoints } = sandbox;
+  const ofProfile = assumptionsFor(profileOf(sandbox), {}, endpoints);
+  const varied = ownVariedNames(sandbox);
   const differs = (name: keyof Assumptions) =>
-    JSON.stringify(givenAssumptions[name]) !== JSON.stringify(standard[name]);
-  return names.filter(
-    (name) => givenAssumptions[name] !== undefined && (unvaried.includes(name) || differs(name)),
+    JSON.stringify(ownAssumptions[name]) !== JSON.stringify(ofProfile[name]);
+  return (Object.keys(ownAssumptions) as (keyof Assumptions)[]).filter(
+    (name) => ownAssumptions[name] !== undefined && (varied.includes(name) || differs(name)),
   );
 }
 
-/** The assumptions that the sandbox sets itself and the profile would vary. */
-export function unvariedAssumptions(sandbox: SandboxState): (keyof Assumptions)[] {
+/** The assumptions that the sandbox sets itself, and that its profile would vary. */
+export function ownVariedNames(sandbox: SandboxState): (keyof Assumptions)[] {
   if (profileOf(sandbox) !== "varied") return [];
-  const fixed = sandbox.givenAssumptions;
-  return variationTable.flatMap(({ fixedBy }) =>
-    fixedBy !== undefined && fixed[fixedBy] !== undefined ? fixedBy : [],
-  );
+  const ownRows = variationTable.filter((row) => isOwn(sandbox, row));
+  return ownRows.flatMap(({ assumption = [] }) => assumption);
+}
+
+/** Whether the sandbox sets the assumption of a row itself, so that it does not vary. */
+function isOwn({ ownAssumptions }: SandboxState, { assumption }: VariationRow): boolean {
+  return assumption !== undefined && ownAssumptions[assumption] !== undefined;
 }
 
 /** Varies everything that the status leaves open of a response that was made with the variation's assumptions. */
 export function vary(
   { status, headers, body }: ApiResponse,
   { selected }: Variation,
-  isContext = false,
+  isMe = false,
 ): ApiResponse {
   const draft: Draft = { status, body: JSON.parse(body), text: "", headers: headerPairs(headers) };
   for (const { row, variant, random } of selected)
-    if (applies(row, variant, { status, isContext })) variant.change?.(draft, random);
+    if (applies(row, variant, { status, isMe })) variant.change?.(draft, random);
   return withBody({ status, headers: draft.headers.flat(), body }, draft.text);
 }
 

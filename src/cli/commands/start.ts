@@ -173,14 +173,14 @@ async function openSandbox(
 ): Promise<{ readonly sandbox: SandboxState; readonly stateFile?: StateFile }> {
   const { call, run, logger, loaded, ends } = serving;
   const { flags, io } = call;
-  const start = () => startNamed(loaded, flags, run?.conditions);
+  const start = () => startNamed(loaded, flags, run?.conditionedRun);
   if (flags.state === undefined) return { sandbox: start() };
   const { openStateFile } = await import("../../server/state-file.js");
   const place = { file: resolve(io.cwd, flags.state), given: flags.state };
   const stateFile = await openStateFile(place, {
     start,
     onProblem,
-    conditions: run?.conditions,
+    run: run?.conditionedRun,
     own: () => serving.loaded,
     given: givenOptions(flags),
   });

@@ -1,14 +1,10 @@
 import type { ValueOf } from "../../rules/schema/shape.js";
 import type { requestQuery } from "../../scenario/format/inputs.js";
+import type { ChangeEvent, SandboxEvent } from "../events.js";
 import { type Exchange, senderOf, sourceOf } from "./exchange.js";
 
-export interface RequestEvent {
-  readonly type: "request";
-  readonly exchange: Exchange;
-}
-
 /** Receives events. An error is thrown to the caller after all listeners ran; the event has already happened. */
-type Listener<Event> = (event: Event | RequestEvent) => void;
+type Listener = (event: SandboxEvent) => void;
 
 /** A query of the control plane and the library: `descriptions.json` explains its fields. */
 type JournalQuery = ValueOf<typeof requestQuery>;
@@ -18,9 +14,9 @@ export type RequestFilter = Pick<JournalQuery, "outcome" | "key">;
 const maxKept = 1000;
 
 /** The latest requests, and the number of everything that has happened. */
-export class Journal<Event> {
+export class Journal {
   readonly #capacity: number;
-  readonly #listeners = new Set<Listener<Event>>();
+  readonly #listeners = new Set<Listener>();
   #kept: Exchange[] = [];
   #latest = 0;
   #total = 0;
@@ -39,12 +35,12 @@ export class Journal<Event> {
     if (this.#listeners.size > 0) notifyAll(this.#listeners, { type: "request", exchange });
   }
 
-  emit(event: Event): void {
+  emit(event: ChangeEvent): void {
     this.#latest += 1;
     if (this.#listeners.size > 0) notifyAll(this.#listeners, event);
   }
 
-  subscribe(listener: Listener<Event>): () => void {
+  subscribe(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -77,7 +73,7 @@ export class Journal<Event> {
   }
 }
 
-function notifyAll<Event>(listeners: Iterable<Listener<Event>>, event: Event | RequestEvent): void {
+function notifyAll(listeners: Iterable<Listener>, event: SandboxEvent): void {
   let failures: unknown[] | undefined;
   for (const listener of listeners) {
     try {

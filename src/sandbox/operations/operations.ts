@@ -177,9 +177,9 @@ function changeAssumptions(
   { profile, ...input }: ControlBody<"assumptions_change">,
   now: number,
 ): Assumptions {
-  const assumptions = { ...(profile === undefined && sandbox.givenAssumptions), ...input };
-  const settings = { profile: profile ?? sandbox.profile, givenAssumptions: assumptions };
-  const next = assumptionsIn({ ...settings, conditions: sandbox.conditions, endpoints: sandbox.endpoints });
+  const assumptions = { ...(profile === undefined && sandbox.ownAssumptions), ...input };
+  const settings = { profile: profile ?? sandbox.profile, ownAssumptions: assumptions };
+  const next = assumptionsIn({ ...settings, run: sandbox.run, endpoints: sandbox.endpoints });
   const { me_scope: needed, scopes } = next;
   const isMissing = needed !== null && !scopes.includes(needed);
   const windows = windowsOf(next);

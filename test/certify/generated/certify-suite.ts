@@ -111,7 +111,7 @@ async function runOnce(
     const given = { seed: ownSeed };
     const sandbox = startSandbox(scenario, {
       platform,
-      conditions: hook,
+      run: hook,
       name: "key-states",
       ...given,
       given,

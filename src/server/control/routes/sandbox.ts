@@ -137,7 +137,7 @@ const { properties: assumptionSchemas } = controlBodySchema("assumptions_change"
 function profileRow([name, { minimal, typical = minimal }]: [string, AssumptionDefinition<unknown>]) {
   const { description: _, ...schema } = assumptionSchemas[name] ?? {};
   const { meaning, gap } = words[name as keyof Assumptions];
-  const varied = variationTable.some(({ fixedBy }) => fixedBy === name);
+  const varied = variationTable.some(({ assumption }) => assumption === name);
   return { assumption: name, meaning, gap, schema, minimal, typical, varied };
 }
 
