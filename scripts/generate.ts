@@ -16,7 +16,7 @@ const root = new URL("../", import.meta.url);
 /** The name tables, which stay in git: a change of them changes every name. Faker loads for nothing else. */
 export async function nameTables(): Promise<Record<string, string>> {
   const { nameWords } = await import("./name-words.js");
-  return { "src/sandbox/population/name-words.generated.json": nameWords() };
+  return { "src/sandbox/name-words.generated.json": nameWords() };
 }
 
 // Not in git. Nothing that this script loads may need one of them.

@@ -4,7 +4,7 @@ import { isSuccess, type OutcomeId, outcomeOf, outcomes } from "../rules/outcome
 import { didYouMean, listed, quote } from "../rules/schema/words.js";
 import { type Endpoint, type ReleasedEndpoint, successOutcomesOf } from "../sandbox/endpoint.js";
 import type { Counters } from "../sandbox/journal/counts.js";
-import { writtenEndpoints } from "../scenario/population.js";
+import { writtenEndpoints } from "../scenario/endpoints.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { me } from "./endpoints/me.js";
 import { jsonBody, textBody } from "./messages.js";

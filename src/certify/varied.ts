@@ -100,7 +100,9 @@ function whatIsNotShown({ report }: ClientRun, all: readonly ClientRun[]): Note[
   const covered = coveredOutcomes(report).map((outcome) => outcomeOf(outcome).status);
   const missing = [401, 403, 429].filter((status) => !covered.includes(status));
   const varied = new Set(all.flatMap(({ points }) => points.map(({ row }) => row)));
-  const ownAssumptions = [...new Set(all.flatMap((run) => run.ownAssumptions))].filter((name) => !varied.has(name));
+  const ownAssumptions = [...new Set(all.flatMap((run) => run.ownAssumptions))].filter(
+    (name) => !varied.has(name),
+  );
   const statuses = missing.map(
     (status): Note => ({
       what: `varied ${status}`,

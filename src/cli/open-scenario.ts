@@ -52,11 +52,7 @@ export function namedOrOwn(
 }
 
 /** Starts a sandbox with a loaded scenario; the flags apply to every scenario that starts there. */
-export function startNamed(
-  loaded: LoadedScenario,
-  flags: GivenOptions,
-  run?: ConditionedRun,
-): SandboxState {
+export function startNamed(loaded: LoadedScenario, flags: GivenOptions, run?: ConditionedRun): SandboxState {
   const { scenario, name, text } = loaded;
   const options = givenOptions(flags);
   return startInNode(scenario, { name, text, ...options, given: options, run });

@@ -7,7 +7,12 @@ import { nodePlatform } from "../node/platform.js";
 import { type FarmerLocale, farmerLocaleChoices, farmerLocales } from "../rules/farmer-locales.js";
 import { jsonSchemaDocument, jsonSchemaOf } from "../rules/schema/json-schema.js";
 import { day } from "../rules/time.js";
-import { type Farmer, farmerShape, type Parcel, type Position } from "../sandbox/population/farmer-shape.js";
+import {
+  type Farmer,
+  farmerShape,
+  type Parcel,
+  type Position,
+} from "../sandbox/farmer-records/farmer-shape.js";
 import {
   type FarmerSource,
   farmerAt,

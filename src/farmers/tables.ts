@@ -1,6 +1,6 @@
 import { type FarmerLocale, farmerLocales } from "../rules/farmer-locales.js";
 import type { RandomStream } from "../rules/seed.js";
-import type { LivestockType } from "../sandbox/population/farmer-shape.js";
+import type { LivestockType } from "../sandbox/farmer-records/farmer-shape.js";
 import cropTable from "./tables/crops.json" with { type: "json" };
 import en_GH from "./tables/en_GH.json" with { type: "json" };
 import en_IN from "./tables/en_IN.json" with { type: "json" };

@@ -3,7 +3,7 @@ import { actionIn } from "../rules/actions.js";
 import { redactKeys, redactValue } from "../rules/redact.js";
 import { snakeCase } from "../rules/schema/json.js";
 import { isoOf } from "../rules/time.js";
-import type { SandboxEvent, StepEvent } from "../sandbox/events.js";
+import type { SandboxEvent, StepEvent } from "../sandbox/journal/events.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import { isAsExpected, keyRefsOf, type PlayedStep, type TimelineResult } from "../sandbox/steps.js";
 import { viewRequest } from "../sandbox/views.js";

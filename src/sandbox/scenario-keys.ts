@@ -18,10 +18,10 @@ import {
   type ScenarioOrganization,
   secretOf,
   unknownSecret,
-} from "../scenario/population.js";
+} from "../scenario/keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import patterns from "./population/name-patterns.json" with { type: "json" };
-import words from "./population/name-words.generated.json" with { type: "json" };
+import patterns from "./name-patterns.json" with { type: "json" };
+import words from "./name-words.generated.json" with { type: "json" };
 import { addedLimitsOf, type Profiled, profileOf, withGrantedScopes } from "./profile.js";
 import type { UsedKey } from "./registry.js";
 import { startUsage, type Windows } from "./usage.js";

@@ -1,14 +1,8 @@
 import { fingerprintOf } from "../rules/api-key.js";
 import { cachedBy } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
-import {
-  type DescribedKey,
-  deriveSecret,
-  describedKeys,
-  populatedNumbers,
-  secretOf,
-  unknownSecret,
-} from "../scenario/population.js";
+import { type DescribedKey, deriveSecret, describedKeys, secretOf, unknownSecret } from "../scenario/keys.js";
+import { populatedNumbers } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { SandboxState } from "./sandbox.js";
 

@@ -9,7 +9,7 @@ import {
 import type { RejectionCode } from "../rules/errors.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import { isoOf } from "../rules/time.js";
-import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../scenario/population.js";
+import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../scenario/keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { describeFaults } from "./faults.js";
 import type { Counts } from "./journal/counts.js";

@@ -64,8 +64,7 @@ export function viewOrganizations({ registry }: SandboxState, page: Page = {}): 
 /** The sandbox's own profile and assumptions; the conditions of a run are not among them. */
 export function viewAssumptions(sandbox: SandboxState): Assumptions & { readonly profile: Profile } {
   const { profile, ownAssumptions, endpoints, run, assumptions } = sandbox;
-  const withoutRun =
-    run === undefined ? assumptions : assumptionsFor(profile, ownAssumptions, endpoints);
+  const withoutRun = run === undefined ? assumptions : assumptionsFor(profile, ownAssumptions, endpoints);
   return { profile, ...withoutRun };
 }
 

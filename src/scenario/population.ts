@@ -1,68 +1,8 @@
-import { environments, type KeyRecord, secretFrom } from "../rules/api-key.js";
-import type { FieldPath } from "../rules/schema/shape.js";
-import { quote } from "../rules/schema/words.js";
-import { defaultSeed, randomStream, uuidFrom } from "../rules/seed.js";
 import type { Scenario } from "./scenario.generated.js";
 
 type Population = NonNullable<Scenario["population"]>;
 
-export type ScenarioOrganization = NonNullable<Scenario["organizations"]>[string];
-export type ScenarioKey = NonNullable<ScenarioOrganization["keys"]>[string];
-
-export interface DescribedKey {
-  readonly ref: string;
-  readonly organization: string;
-  readonly fields: ScenarioKey;
-}
-
-/** A key that the scenario itself has, with the place of its fields. */
-export interface WrittenKey extends DescribedKey {
-  readonly path: FieldPath;
-}
-
-export function* writtenKeys({ organizations = {} }: Scenario): Generator<WrittenKey> {
-  for (const [organization, { keys = {} }] of Object.entries(organizations))
-    for (const [ref, fields] of Object.entries(keys))
-      yield { ref, organization, path: ["organizations", organization, "keys", ref], fields };
-}
-
-type WrittenEndpoint = NonNullable<NonNullable<Scenario["endpoints"]>[string]>;
-
-/** The endpoints of a scenario by their operation ids, in the order of the file. */
-export function writtenEndpoints({
-  endpoints = {},
-}: Pick<Scenario, "endpoints">): [name: string, WrittenEndpoint][] {
-  return Object.entries(endpoints).flatMap(([name, written]) => (written === null ? [] : [[name, written]]));
-}
-
-/** The organizations of a scenario by ref, in order; a population's are without their keys. */
-export function* describedOrganizations(
-  scenario: Scenario,
-): Generator<readonly [ref: string, fields: ScenarioOrganization]> {
-  yield* Object.entries(scenario.organizations ?? {});
-  const { organizations, keysEach } = populationOf(scenario);
-  for (let number = 1; number <= organizations; number++) {
-    yield [populatedRef(number), populatedOrganization(number, keysEach)];
-  }
-}
-
-/** The keys of a scenario in order, its population's after its own. */
-export function* describedKeys(scenario: Scenario): Generator<DescribedKey> {
-  yield* writtenKeys(scenario);
-  const { organizations, keysEach } = populationOf(scenario);
-  for (let number = 1; number <= organizations; number++) {
-    const organization = populatedRef(number);
-    for (let key = 1; key <= keysEach; key++) {
-      // Test, live, test …: of ten keys, five are active in each environment, the maximum of R32.
-      const settings = environmentsInTurn[(key - 1) % environmentsInTurn.length] as ScenarioKey;
-      yield { ref: `${organization}-key-${key}`, organization, fields: settings };
-    }
-  }
-}
-
 const defaultKeysPerOrganization = 1;
-
-const environmentsInTurn: readonly ScenarioKey[] = environments.map((environment) => ({ environment }));
 
 export function populatedRef(organization: number): string {
   return `organization-${organization}`;
@@ -91,72 +31,9 @@ export function populationOf({ population = {} }: Pick<Scenario, "population">) 
 export function populatedOrganization(
   number: number,
   keysEach = defaultKeysPerOrganization,
-): ScenarioOrganization {
+): NonNullable<Scenario["organizations"]>[string] {
   return {
     type: number % 3 === 0 ? "insurer" : "bank",
     ...(keysEach > 1 && { live_access: "approved" as const }),
   };
-}
-
-/** Derives a full key from the seed and its ref on every call, so that it is never stored (R35). */
-export function deriveSecret(seed: number, key: Pick<KeyRecord, "ref" | "environment" | "legacy">): string {
-  return secretFrom(randomStream(seed, "key.secret", key.ref), key);
-}
-
-/** Derives a well-formed key that no sandbox contains: a request with it gets `401.unknown`. */
-export function unknownSecret(seed: number): string {
-  // No ref contains a space, so that this has its own random stream.
-  return deriveSecret(seed, { ref: "no such key", environment: "test", legacy: false });
-}
-
-export function secretOf({ ref, fields }: DescribedKey, seed: number): string {
-  if (fields.secret !== undefined) return fields.secret;
-  return deriveSecret(seed, { ref, environment: fields.environment, legacy: fields.legacy ?? false });
-}
-
-export function organizationIdOf(ref: string, fields: ScenarioOrganization, seed: number): string {
-  return fields.id ?? uuidFrom(randomStream(seed, "organization.id", ref));
-}
-
-interface Derivable {
-  readonly ref: string;
-  readonly path: readonly string[];
-  readonly pinned: string | undefined;
-  readonly value: () => string;
-}
-
-/** Finds each pinned secret and id that another key or organization has, pinned or derived from the seed (R12). */
-export function sharedValues(scenario: Scenario) {
-  const { seed = defaultSeed } = scenario;
-  const isPinned =
-    Object.values(scenario.organizations ?? {}).some(({ id }) => id !== undefined) ||
-    [...writtenKeys(scenario)].some(({ fields }) => fields.secret !== undefined);
-  // Comparing derives those of the whole population.
-  if (!isPinned) return [];
-  const keys = Array.from(describedKeys(scenario), (one): Derivable => {
-    const path = ["organizations", one.organization, "keys", one.ref];
-    return { ref: one.ref, path, pinned: one.fields.secret, value: () => secretOf(one, seed) };
-  });
-  const organizations = Array.from(describedOrganizations(scenario), ([ref, fields]): Derivable => {
-    const value = () => organizationIdOf(ref, fields, seed);
-    return { ref, path: ["organizations", ref], pinned: fields.id, value };
-  });
-  keys.push({ ref: "unknown", path: [], pinned: undefined, value: () => unknownSecret(seed) });
-  return [
-    ...sharedIn(keys, "duplicate_secret", (owner) => `the key ${owner} has the same secret`),
-    ...sharedIn(organizations, "duplicate_organization_id", (owner) => `${owner} has the same id`),
-  ];
-}
-
-function sharedIn<const Code>(values: readonly Derivable[], code: Code, inWords: (owner: string) => string) {
-  const pinned = values.filter((one) => one.pinned !== undefined);
-  if (pinned.length === 0) return [];
-  const owners = new Map<string, string>();
-  for (const { ref, value } of values.filter((one) => one.pinned === undefined)) owners.set(value(), ref);
-  return pinned.flatMap(({ ref, path, pinned: value = "" }) => {
-    const owner = owners.get(value);
-    owners.set(value, owner ?? ref);
-    const hint = "give each its own, or remove it and the seed generates one";
-    return owner === undefined ? [] : [{ code, field: path, message: inWords(quote(owner)), hint }];
-  });
 }

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { renderCheck } from "../../src/check/result.js";
 import { runCheck } from "../../src/check/run.js";
 import type { NoResponse, RawResponse } from "../../src/node/clients/send-once.js";
-import { unknownSecret } from "../../src/scenario/population.js";
+import { unknownSecret } from "../../src/scenario/keys.js";
 import { probeKeys } from "../support/probed-server.js";
 import { runs } from "../support/property-seed.js";
 

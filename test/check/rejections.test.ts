@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { runCheck } from "../../src/check/run.js";
 import { randomStream } from "../../src/rules/seed.js";
-import { unknownSecret } from "../../src/scenario/population.js";
+import { unknownSecret } from "../../src/scenario/keys.js";
 import type { Misbehave, Presented, Reply } from "../support/probed-server.js";
 import { probed, probeKeys, setIn } from "../support/probed-server.js";
 import { isNightly } from "../support/property-seed.js";

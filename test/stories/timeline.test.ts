@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { createSandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
+import type { SandboxEvent } from "../../src/sandbox/journal/events.js";
 import { runDue } from "../../src/sandbox/operations/operations.js";
-import type { SandboxEvent } from "../../src/sandbox/events.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";
 import { serveControl } from "../control/client.js";
 import { doors } from "../support/doors.js";

@@ -3,7 +3,7 @@ import type { OutcomeId } from "../../src/rules/outcomes.js";
 import type { RunTrace } from "../../src/sandbox/run-trace.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
-import { unknownSecret } from "../../src/scenario/population.js";
+import { unknownSecret } from "../../src/scenario/keys.js";
 import { asked, mePath, type Seen } from "./send.js";
 
 /** A request of the tests of `varied`; `key` is a ref, or what is given as the header itself. */

@@ -5,7 +5,7 @@ import type { ApiResponse } from "../../sandbox/journal/exchange.js";
 import { profileOf, variedRecords } from "../../sandbox/profile.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { headerPairs, utf8Length } from "../messages.js";
-import { meRows, type Draft, type RowVariant, type VariationRow, variationTable } from "./table.js";
+import { type Draft, meRows, type RowVariant, type VariationRow, variationTable } from "./table.js";
 
 interface Selected {
   readonly variant: RowVariant;
@@ -56,7 +56,11 @@ export function variationOf(
       if (selectInRun === undefined || !applies(row, variant, kind)) return { row, random, variant };
       const id = selectInRun(row.id, variant.id, kind.status);
       trace?.points.push({ row: row.id, variant: id, status: kind.status });
-      return { row, random, variant: row.variants.find((candidate) => candidate.id === id) ?? row.variants[0] };
+      return {
+        row,
+        random,
+        variant: row.variants.find((candidate) => candidate.id === id) ?? row.variants[0],
+      };
     });
   const usual = sandbox.requestIds.idOf(number);
   const form = selected.find(({ variant }) => variant.requestId !== undefined)?.variant.requestId;

@@ -8,7 +8,7 @@ import { version } from "../../node/package-files.js";
 import { parseApiKey } from "../../rules/api-key.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactKeys } from "../../rules/redact.js";
-import { unknownSecret } from "../../scenario/population.js";
+import { unknownSecret } from "../../scenario/keys.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import * as flag from "../flags.js";

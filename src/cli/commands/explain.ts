@@ -26,7 +26,7 @@ import { isoOf } from "../../rules/time.js";
 import { fingerprintFor } from "../../sandbox/secrets.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import { isReserved, reservedKeyRefs } from "../../scenario/format/fields.js";
-import { writtenKeys } from "../../scenario/population.js";
+import { writtenKeys } from "../../scenario/keys.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { declareCommand } from "../command.js";
 import { usageError } from "../exit-codes.js";

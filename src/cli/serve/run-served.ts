@@ -7,7 +7,7 @@ import { findBase64Keys, findKeys } from "../../rules/redact.js";
 import { quote } from "../../rules/schema/words.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
-import { unknownSecret } from "../../scenario/population.js";
+import { unknownSecret } from "../../scenario/keys.js";
 import { type RunningServer, serve } from "../../server/serve.js";
 import { clientEnvironment } from "../client-variables.js";
 import type { CommandCall } from "../command.js";

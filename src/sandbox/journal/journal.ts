@@ -1,6 +1,6 @@
 import type { ValueOf } from "../../rules/schema/shape.js";
 import type { requestQuery } from "../../scenario/format/inputs.js";
-import type { ChangeEvent, SandboxEvent } from "../events.js";
+import type { ChangeEvent, SandboxEvent } from "./events.js";
 import { type Exchange, senderOf, sourceOf } from "./exchange.js";
 
 /** Receives events. An error is thrown to the caller after all listeners ran; the event has already happened. */

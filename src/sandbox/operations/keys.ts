@@ -19,7 +19,7 @@ import { durationOf, isInstant, parseDuration, scenarioDuration, timeFrom } from
 import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { readSettings } from "../../scenario/format/key-settings.js";
-import { deriveSecret } from "../../scenario/population.js";
+import { deriveSecret } from "../../scenario/keys.js";
 import { withGrantedScopes } from "../profile.js";
 import { type KeyEntry, type OrganizationEntry, withoutOver } from "../registry.js";
 import type { SandboxState } from "../sandbox.js";

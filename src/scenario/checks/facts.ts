@@ -5,14 +5,10 @@ import type { Problem, Spelling } from "../../rules/schema/messages.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
 import { nearest, quote } from "../../rules/schema/words.js";
 import { parseTime, parseWhen } from "../../rules/time.js";
+import { writtenEndpoints } from "../endpoints.js";
 import { isReserved } from "../format/fields.js";
-import {
-  isPopulated,
-  type ScenarioOrganization,
-  type WrittenKey,
-  writtenEndpoints,
-  writtenKeys,
-} from "../population.js";
+import { type ScenarioOrganization, type WrittenKey, writtenKeys } from "../keys.js";
+import { isPopulated } from "../population.js";
 import type { ScenarioProblemCode } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 

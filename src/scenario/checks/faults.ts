@@ -4,7 +4,7 @@ import type { Problem } from "../../rules/schema/messages.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
 import { nearest, quote } from "../../rules/schema/words.js";
 import { parseDuration } from "../../rules/time.js";
-import { writtenEndpoints } from "../population.js";
+import { writtenEndpoints } from "../endpoints.js";
 import type { ScenarioProblemCode } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { checkRef, type Facts, type ScenarioRule, timeSince, wrongInto } from "./facts.js";

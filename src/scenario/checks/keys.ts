@@ -13,7 +13,8 @@ import { canonicalJson } from "../../rules/schema/json.js";
 import { listed, quote } from "../../rules/schema/words.js";
 import { scenarioLimits } from "../format/fields.js";
 import { endsFrom, type GivenEnds, readEnds } from "../format/key-settings.js";
-import { populationOf, sharedValues, type WrittenKey } from "../population.js";
+import { sharedValues, type WrittenKey } from "../keys.js";
+import { populationOf } from "../population.js";
 import type { Facts, ScenarioRule } from "./facts.js";
 
 /** The scopes of `/me` and of keys are known, and no key has a scope twice. */

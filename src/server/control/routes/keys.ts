@@ -13,7 +13,7 @@ import type { SandboxState } from "../../../sandbox/sandbox.js";
 import { fingerprintFor, secretFor } from "../../../sandbox/secrets.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
 import { isReserved } from "../../../scenario/format/fields.js";
-import { describedKeys } from "../../../scenario/population.js";
+import { describedKeys } from "../../../scenario/keys.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { controlRoute, pageFields, type Route, refInBody } from "../route.js";
 

@@ -18,8 +18,9 @@ import {
 } from "../../../scenario/bundled.js";
 import { scenarioLimits } from "../../../scenario/format/fields.js";
 import { scenarioJsonSchema } from "../../../scenario/format/json-schema.js";
+import { writtenKeys } from "../../../scenario/keys.js";
 import { checkText, type NamedScenario, placesIn, resolveSource } from "../../../scenario/parse-scenario.js";
-import { populationOf, writtenKeys } from "../../../scenario/population.js";
+import { populationOf } from "../../../scenario/population.js";
 import { ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import type { ScenarioText } from "../../../scenario/scenario-text.js";

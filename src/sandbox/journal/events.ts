@@ -1,6 +1,6 @@
-import type { Exchange } from "./journal/exchange.js";
-import type { PlayedStep, TimelineResult } from "./steps.js";
-import type { KeyView, OrganizationView } from "./view-shapes.js";
+import type { PlayedStep, TimelineResult } from "../steps.js";
+import type { KeyView, OrganizationView } from "../view-shapes.js";
+import type { Exchange } from "./exchange.js";
 
 /** An event of a sandbox. Contains no keys (R34). */
 export type SandboxEvent = RequestEvent | ChangeEvent;
