@@ -99,11 +99,13 @@ export const authorizationChecks: readonly CheckRow[] = [
     rules: "R22–R25",
     exits: ["429.per_minute", "429.per_day"],
     reject({ key, usedThisMinute, usedToday, dayEndsLast }) {
-      const isMinuteOver = usedThisMinute >= (key?.limits.perMinute ?? 0);
-      const isDayOver = usedToday >= (key?.limits.perDay ?? 0);
+      const { perMinute = 0, perDay = 0 } = key?.limits ?? {};
+      const isMinuteOver = usedThisMinute >= perMinute;
+      const isDayOver = usedToday >= perDay;
       if (!isMinuteOver && !isDayOver) return undefined;
-      // Waiting for the limit that ends first does not help.
-      return isDayOver && (!isMinuteOver || dayEndsLast) ? "429.per_day" : "429.per_minute";
+      // Waiting for the limit that ends first does not help, and a limit of 0 never ends.
+      const isDayLast = (perMinute === 0) === (perDay === 0) ? dayEndsLast : perDay === 0;
+      return isDayOver && (!isMinuteOver || isDayLast) ? "429.per_day" : "429.per_minute";
     },
   },
 ] satisfies readonly CheckWithCause[];
