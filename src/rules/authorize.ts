@@ -128,8 +128,16 @@ export function publicCause(outcome: ApiOutcomeId, facts: AuthorizationFacts) {
 export function successOutcome({ key }: Pick<AuthorizationFacts, "key">): ApiOutcomeId {
   if (key === undefined) throw new Error("a request was authorized without a key");
   // It was accepted, so its overlap has not ended.
-  if (key.overlapEndsAt !== undefined) return "200.retiring";
-  if (key.replaces !== undefined) return "200.replacement";
-  if (key.legacy) return "200.legacy";
-  return key.environment === "live" ? "200.live" : "200.test";
+  return key.overlapEndsAt === undefined ? lastingSuccess(key) : "200.retiring";
+}
+
+/** The outcome of a success until the key is replaced. */
+export function lastingSuccess({
+  environment,
+  legacy,
+  replaces,
+}: Pick<KeyRecord, "environment" | "legacy" | "replaces">): ApiOutcomeId {
+  if (replaces !== undefined) return "200.replacement";
+  if (legacy) return "200.legacy";
+  return environment === "live" ? "200.live" : "200.test";
 }
