@@ -109,7 +109,7 @@ test("after a kill, the journal, the report, the story and all views are as they
 test("a rotated key and a repeated rejection cause the same advice after a restart", async () => {
   const file = stateFile();
   const before = await start(file);
-  const { secret } = await dataOf(before, "POST /keys/main/rotate", { overlap_minutes: 60 });
+  const { secret } = await dataOf(before, "POST /keys/main/rotate", { overlap: "60m" });
   expect(await statusOf(before, secret)).toBe(200);
   await call(before, "POST /keys/other/revoke", {});
   expect(await statusOf(before, before.sandbox.secret("other"))).toBe(401);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Sandbox, Scenario } from "../../src/index.js";
+import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 import { serveControl } from "../control/client.js";
 import { open, scenario, testKey } from "./sandbox.js";
 
@@ -26,7 +26,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
   "a key is rotated": {
     step: { rotate: { key: "main", as: "next", overlap: "66s" } },
-    http: ["POST /keys/main/rotate", { as: "next", overlap_minutes: 1.1 }],
+    http: ["POST /keys/main/rotate", { as: "next", overlap: "66s" }],
     library: ({ keys }) => keys.rotate("main", { as: "next", overlap: 66_000 }),
   },
   "a key is revoked": {
@@ -63,7 +63,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
   "R39 an overlap is too long": {
     step: { rotate: { key: "main", overlap: "8d" } },
-    http: ["POST /keys/main/rotate", { overlap_minutes: 8 * 24 * 60 }],
+    http: ["POST /keys/main/rotate", { overlap: "8d" }],
     library: ({ keys }) => keys.rotate("main", { overlap: "8d" }),
     rejected: "overlap_out_of_range",
   },
@@ -74,6 +74,22 @@ const cases: Readonly<Record<string, Case>> = {
     rejected: "not_an_administrator",
   },
 };
+
+test("an overlap is a duration everywhere, and minutes of another spelling get its name", async () => {
+  const words = /unknown field "overlap_?[mM]inutes".*did you mean "overlap"\?/;
+  const { ask, server } = await serveControl({ scenario });
+  const sent = await ask("/keys/main/rotate", { method: "POST", json: { overlap_minutes: 30 } });
+  expect([sent.status, sent.body.error.message]).toEqual([422, expect.stringMatching(words)]);
+  const { rotate } = server.sandbox.keys;
+  for (const overlap of [{ overlap_minutes: 30 }, { overlapMinutes: 30 }])
+    expect(() => rotate("main", overlap as object)).toThrow(words);
+  const timeline = [{ at: "1h", rotate: { key: "main", overlap_minutes: 30 } }];
+  const problems = [expect.objectContaining({ hint: 'did you mean "overlap"?' })];
+  expect(() => createSandbox({ scenario: { ...scenario, timeline } as never })).toThrow(
+    expect.objectContaining({ problems }),
+  );
+  expect(server.sandbox.keys.get("main").state).toBe("active");
+});
 
 /** The sandbox after an operation: new keys have random secrets, except those of steps. */
 function sandboxOf(sandbox: Sandbox): unknown {

@@ -5,7 +5,6 @@ import { cachedBy } from "../../../rules/cached-by.js";
 import { SandboxError } from "../../../rules/errors.js";
 import type { ValueOf } from "../../../rules/schema/shape.js";
 import * as s from "../../../rules/schema/shape.js";
-import { minute } from "../../../rules/time.js";
 import type { Endpoint } from "../../../sandbox/endpoint.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import type { KeyEntry, OrganizationEntry } from "../../../sandbox/registry.js";
@@ -91,10 +90,8 @@ export const keyRoutes: readonly Route[] = [
     summary: "Replaces an active key; the old one works until its overlap ends",
     status: 201,
     body: "key_rotation",
-    run({ sandbox, params: { ref: key = "" }, body: { overlap_minutes: minutes, as } }) {
-      // Minutes may have fractions, milliseconds must not.
-      const overlap = minutes && Math.round(minutes * minute);
-      const { replacement, secret } = operations.rotate(sandbox, { key, overlap, as });
+    run({ sandbox, params: { ref: key = "" }, body }) {
+      const { replacement, secret } = operations.rotate(sandbox, { ...body, key });
       return { key: replacement, secret };
     },
   }),
