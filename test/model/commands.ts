@@ -32,7 +32,8 @@ export const command = fc.oneof(
       // `/me` more often than the others.
       path: fc.constantFrom(
         ...Array(9).fill(mePath),
-        ...["", "/", "/a", "/b", "/a/b", "/c/d"].map((end) => things + end),
+        ...["", "/", "/a", "/b", "/a/b", "/c/d", "/%61", "/%62", "/%63/d"].map((end) => things + end),
+        mePath.replace("m", "%6d"),
       ),
     }),
   },

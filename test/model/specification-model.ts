@@ -66,13 +66,16 @@ const me: ModelEndpoint = {
 /** The endpoint of a request, or the status of the rejection: the path is chosen first, an exact one before a pattern. */
 function targetOf({ endpoints }: Model, method: string, path: string): ModelEndpoint | 404 | 405 {
   const all = [me, ...endpoints];
-  const segments = path.split("/");
+  // Clients may encode any letter, but for the path of the specification.
+  const plain = decodeURIComponent(path);
+  const segments = plain.split("/");
   const fits = (one: ModelEndpoint) => {
     const own = one.path.split("/");
     const isAny = (at: number) => /^\{.+\}$/.test(own[at] ?? "") && segments[at] !== "";
     return own.length === segments.length && own.every((name, at) => name === segments[at] || isAny(at));
   };
-  const chosen = all.find((one) => one.path === path) ?? all.find(fits);
+  const chosen =
+    path === me.path ? me : (endpoints.find((one) => one.path === plain) ?? endpoints.find(fits));
   if (chosen === undefined) return 404;
   const here = all.filter(
     (one) => one.path.replace(/\{\w+\}/g, "{}") === chosen.path.replace(/\{\w+\}/g, "{}"),
