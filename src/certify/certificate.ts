@@ -144,7 +144,7 @@ export function certificateJsonSchema(): JsonSchema {
 }
 
 /** Returns the result of a certification, with what else its certificate states; `undefined` if not even the plain run ended. */
-export function resultOf(
+export function certifyResultOf(
   certification: Certification,
   about: Pick<
     CertifyResult,

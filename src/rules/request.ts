@@ -79,9 +79,9 @@ const noTraits: RequestTraits = [];
 export const requestSources = ["client", "story"] as const;
 export type RequestSource = (typeof requestSources)[number];
 
-/** These traits and others, each once. */
-export function withTraits(traits: RequestTraits, others: RequestTraits): RequestTraits {
-  return others.length === 0 ? traits : [...new Set([...traits, ...others])];
+/** Both traits, each once. */
+export function withTraits(traits: RequestTraits, moreTraits: RequestTraits): RequestTraits {
+  return moreTraits.length === 0 ? traits : [...new Set([...traits, ...moreTraits])];
 }
 
 /** Whether a key is in the query or in another header than `x-api-key`. */
@@ -143,9 +143,9 @@ function traitsWith(evidence: HeaderEvidence, name: string, value: string): Requ
 }
 
 /** Reads names and values in turn. The evidence is `undefined` if the traits need none, which is nearly always. */
-export function readHeaders(flat: readonly string[], query: string, others: RequestTraits = noTraits) {
+export function readHeaders(flat: readonly string[], query: string, moreTraits: RequestTraits = noTraits) {
   let apiKey: string | undefined;
-  let traits = withTraits(traitsOfQuery(query), others);
+  let traits = withTraits(traitsOfQuery(query), moreTraits);
   const evidence: HeaderEvidence = { inHeaders: noKeys, page: undefined };
   const keptHeaders: string[] = [];
   for (let i = 0; i < flat.length; i += 2) {

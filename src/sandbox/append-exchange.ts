@@ -13,7 +13,7 @@ export function appendExchange(
   sandbox: SandboxState,
   exchange: Exchange,
   call: ApiCall,
-  { keys }: CallSigns,
+  { keys }: MisplacedKeys,
 ): void {
   if (isCounted(exchange)) {
     const { run } = sandbox;
@@ -42,10 +42,8 @@ function isUnremarkable(
 const probedPath =
   /^\/(?:favicon\.ico|apple-touch-icon[^/]*\.png|robots\.txt|healthz?|livez|readyz|ping|status|metrics|actuator\/health(?:\/.*)?|\.well-known\/.*)?$/;
 
-/** What the place of a call's keys and its path show about its client, without containing a key (R46). */
-export interface CallSigns {
-  /** Whether it probes any web server, such as for a favicon. */
-  readonly isProbe: boolean;
+/** What the keys of a call show that are not alone in `x-api-key`, without containing one (R46). */
+export interface MisplacedKeys {
   /** Whether a possibly real key is where no key belongs: well-formed, not created by a sandbox, and unknown here. */
   readonly leaksRealKey: boolean;
   /** Whether `x-api-key` contains more than the key, or a variable's name. */
@@ -54,26 +52,24 @@ export interface CallSigns {
   readonly keys?: KeysOfAdvice;
 }
 
-const noSigns: CallSigns = Object.freeze({ isProbe: false, leaksRealKey: false, isNotAlone: false });
+const noMisplacedKeys: MisplacedKeys = Object.freeze({ leaksRealKey: false, isNotAlone: false });
 
-export function signsOf(sandbox: SandboxState, call: ApiCall): CallSigns {
+export function misplacedKeysOf(sandbox: SandboxState, call: ApiCall): MisplacedKeys {
   const { presented } = call;
   const { apiKey = "", path, evidence } = call.request;
   const isUnknown = call.route === undefined;
-  if (presented !== "malformed" && evidence === undefined && !isUnknown) return noSigns;
-  const isProbe = isProbeOfServer(call);
+  if (presented !== "malformed" && evidence === undefined && !isUnknown) return noMisplacedKeys;
   const inHeader = presented === "malformed" ? findFirstKeys(apiKey) : [];
   const isNotAlone = presented === "malformed" && isMeantAsKey(apiKey, inHeader);
   const inPath = isUnknown ? findFirstKeys(path) : [];
   const { inQuery = [], inHeaders = [] } = evidence ?? {};
   const sentKeys = [...inQuery, ...inHeaders, ...inHeader, ...inPath];
-  if (sentKeys.length === 0 && !isNotAlone) return { ...noSigns, isProbe };
+  if (sentKeys.length === 0 && !isNotAlone) return noMisplacedKeys;
   const real = sentKeys.find(
     (key) => parseApiKey(key)?.marked === false && shownKey(sandbox, key).key === null,
   );
   const notAlone = inHeaders[0] ?? (isNotAlone ? inHeader[0] : undefined);
   return {
-    isProbe,
     leaksRealKey: real !== undefined,
     isNotAlone,
     keys: {
@@ -84,7 +80,8 @@ export function signsOf(sandbox: SandboxState, call: ApiCall): CallSigns {
   };
 }
 
-function isProbeOfServer(call: ApiCall): boolean {
+/** Whether a call probes any web server, such as for a favicon. */
+export function isProbe(call: ApiCall): boolean {
   const { method, path, apiKey, traits, fromStory } = call.request;
   if (call.route !== undefined || fromStory) return false;
   const hasKey = apiKey !== undefined || hasKeyElsewhere(traits);

@@ -93,7 +93,7 @@ interface Compared {
   readonly askedAt: number;
 }
 
-/** Asks three sandboxes the same, again and again, until there are as many responds as wanted. */
+/** Asks three sandboxes the same, again and again, until as many responses as wanted were compared. */
 function* compared(wanted: number): Generator<Compared> {
   const profiles = ["varied", "minimal", "typical"] as const;
   let count = 0;

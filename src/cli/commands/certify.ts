@@ -5,8 +5,8 @@ import {
   type CertifyResult,
   certificateJson,
   certificateLayout,
+  certifyResultOf,
   type Note,
-  resultOf,
 } from "../../certify/certificate.js";
 import { certify } from "../../certify/judge.js";
 import { type CertifyPlan, groupNames, mixedName, seedIn, seedsOf } from "../../certify/plan.js";
@@ -130,7 +130,7 @@ export const certifyCommand = declareCommand({
       const durationMs = Math.round(stopwatch() - started);
       const about = { ...(await aboutClient(loaded, call, plan)), startedAt, durationMs };
       const notes = [...certification.notes, ...(await notesOnTests(io.cwd))];
-      const result = resultOf({ ...certification, notes }, about);
+      const result = certifyResultOf({ ...certification, notes }, about);
       const stopped = client.stopped;
       const cutShort = stopped && 128 + constants.signals[stopped];
       if (result === undefined) {

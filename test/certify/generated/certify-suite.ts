@@ -1,4 +1,4 @@
-import { type CertifyResult, type Finding, resultOf } from "../../../src/certify/certificate.js";
+import { type CertifyResult, certifyResultOf, type Finding } from "../../../src/certify/certificate.js";
 import { certify } from "../../../src/certify/judge.js";
 import type { CertifyPlan } from "../../../src/certify/plan.js";
 import type { RunEnd, Timeouts, Tools } from "../../../src/certify/run.js";
@@ -64,7 +64,7 @@ export async function certifySuite(
     ...options,
   };
   const certification = await certify(plan, { runClient, ended() {}, separate() {}, stopwatch: () => 0 });
-  const result = resultOf(certification, { ...about, allow: suite.allow });
+  const result = certifyResultOf(certification, { ...about, allow: suite.allow });
   if (result === undefined) throw new Error("The first run was not made.");
   return result;
 }
