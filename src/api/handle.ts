@@ -3,13 +3,14 @@ import type { ApiOutcomeId } from "../rules/outcomes.js";
 import { redactKeys } from "../rules/redact.js";
 import { type ApiRequest, type RequestTraits, withTraits } from "../rules/request.js";
 import { redactPath } from "../rules/request-path.js";
-import { appendExchange, isProbe, type MisplacedKeys, misplacedKeysOf } from "../sandbox/append-exchange.js";
+import { appendExchange } from "../sandbox/append-exchange.js";
 import type { ApiCall } from "../sandbox/call.js";
 import { noAdvice } from "../sandbox/journal/client-behavior.js";
 import type { CallResult, Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { startCall } from "./call.js";
 import { applyFault } from "./faults.js";
+import { isProbe, type MisplacedKeys, misplacedKeysOf } from "./misplaced-keys.js";
 import { predictOutcome } from "./predict.js";
 import { respondToCall } from "./respond.js";
 
@@ -28,7 +29,7 @@ export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
   const result = resultOf(sandbox, call);
   const misplaced = misplacedKeysOf(sandbox, call);
   const exchange = exchangeOf(sandbox, call, result, misplaced);
-  appendExchange(sandbox, exchange, call, misplaced);
+  appendExchange(sandbox, exchange, call, misplaced.keys);
   return exchange;
 }
 
