@@ -5,7 +5,7 @@ import { cachedByName } from "../rules/cached-by.js";
 import { effectAt, faultOutcomeOf } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isSuccess, mePath, type OutcomeId } from "../rules/outcomes.js";
 import { type Endpoint, successOutcomeOf } from "../sandbox/endpoint.js";
-import { effectOn } from "../sandbox/faults.js";
+import { effectOn, firesNoMore } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { announcedKeys } from "../sandbox/secrets.js";
@@ -159,7 +159,7 @@ function outcomesWithFaults(
   for (const fault of sandbox.faults) {
     const { when } = fault;
     const effect = effectOn(fault, facts);
-    if (effect === undefined) continue;
+    if (effect === undefined || firesNoMore(fault)) continue;
     const isCertain =
       when.every === undefined && when.requests === undefined && when.probability === undefined;
     const outcome = faultOutcomeOf(effect);

@@ -72,6 +72,22 @@ test.each(pairs)("of %s and %s the first is noticed", (first, _second, both) => 
   expect(authorize(both(good))).toBe(first);
 });
 
+test.each<[OutcomeId, perMinute: number, perDay: number, dayEndsLast: boolean]>([
+  ["429.per_minute", 0, 5, true],
+  ["429.per_day", 5, 0, false],
+  ["429.per_day", 5, 5, true],
+  ["429.per_minute", 5, 5, false],
+  ["429.per_day", 0, 0, true],
+  ["429.per_minute", 0, 0, false],
+])(
+  "R22 R23 with both limits reached, %s: %i a minute, %i a day",
+  (outcome, perMinute, perDay, dayEndsLast) => {
+    const limited = { ...key, limits: { perMinute, perDay } };
+    const facts = { ...good, key: limited, usedThisMinute: 5, usedToday: 5, dayEndsLast };
+    expect(authorize(facts)).toBe(outcome);
+  },
+);
+
 test("R19 a check rejects with each of its own outcomes", () => {
   const neverApproved = { ...good, organization: { ...organization, liveAccess: "not_approved" as const } };
   const all = [...deviations.map(([, change]) => change(good)), neverApproved];

@@ -21,6 +21,7 @@ import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import { Counters } from "../../sandbox/journal/counts.js";
 import { givenOptions } from "../../sandbox/start.js";
+import { whyNever } from "../../scenario/checks/faults.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
@@ -48,7 +49,16 @@ function faultOf(text: string, { scenario }: LoadedScenario): NonNullable<RunCon
   const fault = faultOutcomes.find((one) => one === name);
   const outcomes = expectedOutcomes(scenario);
   const some = outcome === undefined ? outcomes : outcomes.filter((id) => id === outcome);
-  if (fault !== undefined && some.length > 0) return faultsOn(some, fault);
+  if (fault !== undefined && some.length > 0) {
+    const faults = faultsOn(some, fault);
+    // Other sandboxes of the command may have any key.
+    const keys = { at: () => undefined, haveLegacy: () => true };
+    const whys = faults.map((one) => whyNever(one, { scenario, keys }));
+    const possible = faults.filter((_, index) => whys[index] === undefined);
+    if (possible.length > 0) return possible;
+    const { message = "", hint = "" } = whys[0] ?? {};
+    throw usageError(`Invalid --fault: ${quote(text)}: ${message}; ${hint}.`);
+  }
   const what = fault === undefined ? "a fault" : "a promised outcome";
   const hint = didYouMean(
     (fault === undefined ? name : outcome) ?? "",

@@ -4,13 +4,14 @@ import { type LoadedScenario, stdinName } from "../../node/files/load-scenario.j
 import type { Logger } from "../../node/logger.js";
 import { startNamed } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
+import type { FieldPath } from "../../rules/schema/shape.js";
 import { listed, quote } from "../../rules/schema/words.js";
 import { isoOf } from "../../rules/time.js";
 import type { SandboxRun } from "../../runs/run-writer.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { givenOptions } from "../../sandbox/start.js";
-import { ScenarioError } from "../../scenario/problems.js";
+import { ScenarioError, type ScenarioProblem } from "../../scenario/problems.js";
 import { type RunningServer, serve } from "../../server/serve.js";
 import type { StateFile } from "../../server/state-file.js";
 import { type CallOf, declareCommand } from "../command.js";
@@ -242,11 +243,16 @@ async function warnOf(
   runDue(sandbox);
   warnOfPinned(sandbox, flags, logger);
   warnOfDates(sandbox, logger);
-  // The steps of bundled scenarios are tested.
-  const isBundled = loaded.files.length === 0 && loaded.piped === undefined;
-  const problems = isBundled ? [] : await stepsThatFail(loaded, flags, io);
-  if (problems.length > 0)
-    logger.note(`Steps of ${loaded.name} that may fail:\n\n${new ScenarioError(problems).message}\n`);
+  const { name, files, piped } = loaded;
+  // Bundled scenarios are tested.
+  if (files.length === 0 && piped === undefined) return;
+  const warn = (what: string, problems: readonly ScenarioProblem[]) => {
+    if (problems.length > 0) logger.note(`${what}:\n\n${new ScenarioError(problems).message}\n`);
+  };
+  warn(`Steps of ${name} that may fail`, await stepsThatFail(loaded, flags, io));
+  const { placeInScenario, unheldScopes } = await import("../../node/dry-run.js");
+  const placeOf = (path: FieldPath) => placeInScenario(name, path, io.cwd, piped);
+  warn(`Scopes of ${name} that no key has`, await unheldScopes(loaded, placeOf));
 }
 
 /** Returns what writes the file of `--write-env`. */

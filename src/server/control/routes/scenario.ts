@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { dryRunProblems, unmarkedSecrets } from "../../../node/dry-run.js";
+import { dryRunProblems, unheldScopes, unmarkedSecrets } from "../../../node/dry-run.js";
 import { readBundledScenario } from "../../../node/package-files.js";
 import { startInNode } from "../../../node/platform.js";
 import { SandboxError } from "../../../rules/errors.js";
@@ -65,7 +65,12 @@ export const scenarioRoutes: readonly Route[] = [
       const scenario = checkSent(body);
       restartSandbox(sandbox, {}, { scenario, name: scenario.name ?? "unnamed", text });
       const started = running(sandbox);
-      const problems = await dryRunProblems({ scenario, name: file }, placesIn(body), sandbox.given);
+      const loaded = { scenario, name: file };
+      const placeOf = placesIn(body);
+      const problems = [
+        ...(await dryRunProblems(loaded, placeOf, sandbox.given)),
+        ...(await unheldScopes(loaded, placeOf)),
+      ];
       return { ...started, warnings: Object.values(scenarioFields(problems)) };
     },
   }),
@@ -148,9 +153,13 @@ async function problemsInSent(sent: ScenarioText, given: GivenOptions) {
   const placeOf = placesIn(sent);
   try {
     const scenario = checkSent(sent);
-    const failed = await dryRunProblems({ scenario, name: file }, placeOf, given);
-    const unmarked = await unmarkedSecrets({ scenario, name: file }, placeOf);
-    return [...failed, ...unmarked].map((problem) => shownProblem(problem, "warning"));
+    const loaded = { scenario, name: file };
+    const warnings = [
+      ...(await dryRunProblems(loaded, placeOf, given)),
+      ...(await unmarkedSecrets(loaded, placeOf)),
+      ...(await unheldScopes(loaded, placeOf)),
+    ];
+    return warnings.map((problem) => shownProblem(problem, "warning"));
   } catch (error) {
     if (error instanceof ScenarioError)
       return error.problems.map((problem) => shownProblem(problem, "error"));
