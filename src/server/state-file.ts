@@ -7,7 +7,7 @@ import { SandboxError } from "../rules/errors.js";
 import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import { restoreSandbox } from "../sandbox/snapshot.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
-import { parseState, stateText, unreadableState } from "./state-text.js";
+import { damagedState, parseState, stateText, unreadableState } from "./state-text.js";
 
 /** Request numbers that are left for the time until the next save: no start uses them again after a kill. */
 const reserve = 100_000;
@@ -51,7 +51,7 @@ export async function openStateFile({ file, given }: StatePlace, options: StateO
     const saved = text === undefined ? undefined : parseState(text, options.own(), given);
     const { run } = options;
     const restore = () => saved && restoreSandbox(saved, nodePlatform, { given: options.given, run });
-    const sandbox = orUnreadable(given, restore) ?? options.start();
+    const sandbox = orUnreadable(given, restore, damagedState) ?? options.start();
     return new StateFile({ file: target, given }, options, { sandbox, savedAt: saved?.at, stamp, unlock });
   } catch (error) {
     unlock();
@@ -184,11 +184,11 @@ function readText(file: string, given: string): string | undefined {
 }
 
 /** Throws `state_unreadable` for an error of the file system or of the content. */
-function orUnreadable<Result>(given: string, read: () => Result): Result {
+function orUnreadable<Result>(given: string, read: () => Result, failure = unreadableState): Result {
   try {
     return read();
   } catch (error) {
-    throw unreadableState(given, fileFailure(error));
+    throw failure(given, fileFailure(error));
   }
 }
 

@@ -119,7 +119,7 @@ export const initCommand = declareCommand({
       "--agent",
       "add a section to AGENTS.md that points coding agents to the package's AGENTS.md",
     ),
-    quiet: flag.quiet,
+    quiet: flag.quiet("only errors"),
   },
   examples: {
     "svc-sandbox init": "write svc-sandbox.yaml",
@@ -137,6 +137,10 @@ export const initCommand = declareCommand({
       return undefined;
     }
     const [name = ownScenario] = words;
+    if (/\.json\w?$/i.test(name))
+      throw usageError(
+        `The starter is YAML with comments, and JSON has none. Name ${quote(name.replace(/json\w?$/i, "yaml"))}.`,
+      );
     const file = newFile(name, io.cwd, flags);
     const installed = installedFile(dirname(file), "dist/scenario.schema.json");
     write(file, starterScenario.replace(schemaCopy, installed ?? schemaCopy), name);
