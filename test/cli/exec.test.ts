@@ -171,7 +171,7 @@ test
     ["a link to a device without an end", 'ln -s /dev/zero "$F"'],
     ["a file of a terabyte", 'truncate -s 1T "$F"'],
     ["a line of 100 MB", 'head -c 100000000 /dev/zero | tr "\\0" "[" > "$F"'],
-    ...["null", "1", '"x"', "[]", "{", '{"exchange":{}}', '{"exchange":null}', '{"seen":1}'].map((line) => [
+    ...["null", "1", '"x"', "[]", "{", '{"exchange":{}}', '{"exchange":null}', '{"trace":1}'].map((line) => [
       `the line ${line}`,
       `printf '%s\\n' '${line}' > "$F"`,
     ]),
