@@ -7,7 +7,7 @@ import { SandboxError } from "../rules/errors.js";
 import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import { restoreSandbox } from "../sandbox/snapshot.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
-import { parseState, stateText, unreadableState } from "./state-text.js";
+import { damagedState, parseState, stateText, unreadableState } from "./state-text.js";
 
 /** Request numbers that are left for the time until the next save: no start uses them again after a kill. */
 const reserve = 100_000;
@@ -51,7 +51,7 @@ export async function openStateFile({ file, name }: StatePlace, options: StateOp
     const saved = text === undefined ? undefined : parseState(text, options.startedScenario(), name);
     const { run } = options;
     const restore = () => saved && restoreSandbox(saved, nodePlatform, { given: options.given, run });
-    const sandbox = orUnreadable(name, restore) ?? options.start();
+    const sandbox = orUnreadable(name, restore, damagedState) ?? options.start();
     return new StateFile({ file: target, name }, options, { sandbox, savedAt: saved?.at, stamp, unlock });
   } catch (error) {
     unlock();
@@ -184,11 +184,11 @@ function readText(file: string, name: string): string | undefined {
 }
 
 /** Throws `state_unreadable` for an error of the file system or of the content. */
-function orUnreadable<Result>(name: string, read: () => Result): Result {
+function orUnreadable<Result>(name: string, read: () => Result, failure = unreadableState): Result {
   try {
     return read();
   } catch (error) {
-    throw unreadableState(name, fileFailure(error));
+    throw failure(name, fileFailure(error));
   }
 }
 

@@ -46,16 +46,18 @@ export function stateText(sandbox: SandboxState, startedWith: NamedScenario, res
 export function parseState(text: string, startedWith: NamedScenario, file: string): SavedSandbox {
   const content = parsedJson(text);
   if (!isMapping(content) || content.svc_sandbox_state === undefined) {
-    throw unreadableState(file, "it is not a state of svc-sandbox, or only a part");
+    // A part of ours, or an empty file of a full disk.
+    if (/^\s*(?:\{"svc_sandbox_state"|$)/.test(text)) throw damagedState(file, "only a part of it is there");
+    throw unreadableState(file, "it is not a state of svc-sandbox");
   }
   const { svc_sandbox_state: format, version: by, sum, ...rest } = content;
   if (format !== stateFormat) {
     const why = `it has format ${JSON.stringify(format)} of svc-sandbox ${JSON.stringify(by)}, and svc-sandbox ${version} reads format ${stateFormat}. To continue it, start the version that wrote it`;
-    throw unreadableState(file, why);
+    throw damagedState(file, why);
   }
   const isWhole = sum === checksumOf(JSON.stringify({ svc_sandbox_state: format, version: by, ...rest }));
   if (!isWhole || !isMapping(rest.started_with) || !isMapping(rest.sandbox))
-    throw unreadableState(file, "a part of it is missing or damaged");
+    throw damagedState(file, "a part of it is missing or damaged");
   const { started_with: saved, sandbox } = rest as unknown as SavedState; // what has its checksum is ours
   requireSame(saved, identityOf(startedWith), file);
   return {
@@ -73,7 +75,7 @@ function checked(scenario: Scenario, file: string): Scenario {
     return checkScenario(scenario, { maxValues: Number.POSITIVE_INFINITY });
   } catch (error) {
     if (!(error instanceof ScenarioError)) throw error;
-    throw unreadableState(file, `its scenario is not valid: ${error.problems[0]?.message}`);
+    throw damagedState(file, `its scenario is not valid: ${error.problems[0]?.message}`);
   }
 }
 
@@ -95,7 +97,16 @@ function requireSame(saved: ScenarioIdentity, current: ScenarioIdentity, file: s
   );
 }
 
-export function unreadableState(file: string, why: string): SandboxError {
-  const message = `Failed to continue from the state ${JSON.stringify(file)}: ${why}. Name another file, or remove this one to start again.`;
+export function damagedState(file: string, why: string): SandboxError {
+  return unreadableState(file, why, "Name another file, or remove this one to start again.");
+}
+
+/** A file that may be the user's: nobody should remove it. */
+export function unreadableState(
+  file: string,
+  why: string,
+  whatToDo = "Name another file for the state.",
+): SandboxError {
+  const message = `Failed to continue from the state ${JSON.stringify(file)}: ${why}. ${whatToDo}`;
   return new SandboxError("state_unreadable", message);
 }

@@ -74,7 +74,7 @@ const flags = {
   tls,
   cert,
   key,
-  quiet: flag.quiet,
+  quiet: flag.quiet("only the certificate"),
 };
 type CertifyCall = CallOf<typeof flags>;
 
@@ -85,7 +85,7 @@ export const certifyCommand = declareCommand({
   description:
     "Runs the command like exec, each time against a fresh sandbox, in parallel: once plain, which must pass and cover five outcomes; eight times with varied responses, which show every variant, and once with all of them mixed; once or twice with a wrong response for each covered outcome, which the command must notice; with rejections of a key that works, to find out whether the client sends it again; and with four faults. It shows every problem with the command that shows it again, and what held. It lists as not judged the checks that the runs cannot decide. Exits with 0 if the client passed, with 1 if it has a problem, with 4 if no request reached an endpoint, and with 5 if it cannot be judged.",
   words: flag.scenarioWord,
-  rest: "[command...]",
+  rest: "<command...>",
   flags,
   usual: ["only", "faults", "allow", "report", "format", "jobs", "timeout"],
   examples: {
@@ -97,8 +97,6 @@ export const certifyCommand = declareCommand({
   async run(call) {
     const { words, rest, flags, io } = call;
     const targets = reportTargets(flags.report === undefined ? [] : [flags.report], reportFile, io, "json");
-    if (rest.length === 0)
-      throw usageError(`certify needs -- before your command: ${io.program} certify -- npm test`);
     const loaded = await loadNamed(words[0], io);
     const plan = planOf(loaded, flags);
     const { now, frozen, jobs = availableParallelism(), ...served } = flags;

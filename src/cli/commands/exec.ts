@@ -91,7 +91,7 @@ const flags = {
   ...flag.ofServer,
   ...flag.ofSandbox,
   log: flag.log("off"),
-  quiet: flag.quiet,
+  quiet: flag.quiet("no report, no notes and no request log"),
 };
 
 type ExecCall = CallOf<typeof flags>;

@@ -68,7 +68,7 @@ const flags = {
     "print full keys and a generated control token; SVC_SANDBOX_SHOW_KEYS=0 hides them (default: print them, except with --log json)",
   ),
   json: flag.json,
-  quiet: flag.quiet,
+  quiet: flag.quiet("no notes and no request log"),
 };
 
 type StartCall = CallOf<typeof flags>;

@@ -28,7 +28,7 @@ const flags = {
   watch: flag.plainToggle("--watch", "verify again whenever a file of the scenarios changes, until Ctrl-C"),
   ...flag.ofSandbox,
   json: flag.json,
-  quiet: flag.quiet,
+  quiet: flag.quiet("only what failed"),
 };
 type VerifyCall = CallOf<typeof flags>;
 
@@ -83,7 +83,9 @@ async function verifyAll(names: readonly string[], call: VerifyCall) {
   const { flags, io } = call;
   const { quiet = false, watch = false } = flags;
   const byName = new Map<string, Verified>();
-  const loads = names.map((name) => [name, loadScenario(name, io)] as const);
+  // A folder that was deleted is one error, and not an error of each scenario.
+  const { cwd, stdin } = io;
+  const loads = names.map((name) => [name, loadScenario(name, { cwd, stdin })] as const);
   const settled = await Promise.allSettled(loads.map(([, loading]) => loading));
   // What cannot be read is reported before the first story is played.
   const ofStatus = (status: string) => loads.filter((_, index) => settled[index]?.status === status);
@@ -252,7 +254,7 @@ function stepTable({ name, seed, startedAt, results }: VerifiedStory, style: Sty
   const rows = results.flatMap((result) => {
     const { sign, word, color } = marks[markOf(result)];
     const number = String(result.number).padStart(String(result.of).length);
-    const line = stepLine(result, palette);
+    const line = stepLine(result, style);
     const timeline = result.timeline.map((one) => `in between, at ${shortTime(one.at)}: ${actionLine(one)}`);
     const mark = isTerminal ? sign : word;
     return [[number, mark && palette[color](mark), line], ...timeline.map((text) => ["", "", text])];

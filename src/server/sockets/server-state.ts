@@ -18,7 +18,7 @@ export interface ServeOptions {
    * The base URL for clients, if it differs from the server's own address: behind a proxy, in a container, on another
    * machine. Default: the server's own.
    */
-  readonly publicUrl?: string;
+  readonly publicUrl?: string | URL;
   /** Hosts that the control plane accepts on a loopback address, besides this machine's names and the host of `publicUrl`. */
   readonly allowHosts?: readonly string[];
   /** Serves HTTPS with a certificate and its key (PEM), or with a self-signed one if `true`. Default: HTTP. */
@@ -85,7 +85,7 @@ export function createServerState(sandbox: SandboxState, options: Partial<ServeO
 
 /** The base URL for clients anywhere, if given; and the server's names besides this machine's own, in lower case, some with a port. */
 function allowedHosts({ publicUrl: given, allowHosts = [] }: Partial<ServeOptions>) {
-  const publicUrl = given === undefined ? undefined : readBaseUrl(given);
+  const publicUrl = given === undefined ? undefined : readBaseUrl(String(given));
   if (given !== undefined && publicUrl === undefined) {
     throw new SandboxError("usage", "Invalid public URL: use one such as https://sandbox.example.");
   }
