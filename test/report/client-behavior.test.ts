@@ -23,6 +23,7 @@ interface Step extends Sent {
   readonly fresh?: boolean;
   readonly pause?: string;
   readonly reset?: boolean;
+  readonly clear?: boolean;
   readonly wait?: Extract<Duration, string>;
   readonly rotate?: string;
   readonly as?: string;
@@ -106,10 +107,11 @@ async function runCase(one: ClientCase, door: Door): Promise<Sandbox> {
     }
   };
   for (const step of one.steps) {
-    const { pause, wait, rotate, revoke, reset, as = "next" } = step;
+    const { pause, wait, rotate, revoke, reset, clear, as = "next" } = step;
     if (rotate !== undefined) made[as] = sandbox.keys.rotate(rotate, { as }).secret;
     else if (revoke !== undefined) sandbox.keys.revoke(revoke);
     else if (reset === true) sandbox.reset();
+    else if (clear === true) sandbox.requests.clear();
     else if (pause !== undefined) passTime(pause);
     else if (wait === undefined) await sendAll(step);
     else {
