@@ -58,15 +58,13 @@ const noSigns: CallSigns = Object.freeze({ isProbe: false, leaksRealKey: false, 
 
 export function signsOf(sandbox: SandboxState, call: ApiCall): CallSigns {
   const { presented } = call;
-  const { apiKey = "", path, evidence } = call.request;
-  const isUnknown = call.route === undefined;
-  if (presented !== "malformed" && evidence === undefined && !isUnknown) return noSigns;
+  const { apiKey = "", evidence } = call.request;
+  if (presented !== "malformed" && evidence === undefined && call.route !== undefined) return noSigns;
   const isProbe = isProbeOfServer(call);
   const inHeader = presented === "malformed" ? findFirstKeys(apiKey) : [];
   const isNotAlone = presented === "malformed" && isMeantAsKey(apiKey, inHeader);
-  const inPath = isUnknown ? findFirstKeys(path) : [];
-  const { inQuery = [], inHeaders = [] } = evidence ?? {};
-  const sentKeys = [...inQuery, ...inHeaders, ...inHeader, ...inPath];
+  const { inQuery = [], inUrl = [], inHeaders = [] } = evidence ?? {};
+  const sentKeys = [...inQuery, ...inHeaders, ...inHeader, ...inUrl];
   if (sentKeys.length === 0 && !isNotAlone) return { ...noSigns, isProbe };
   const real = sentKeys.find(
     (key) => parseApiKey(key)?.marked === false && shownKey(sandbox, key).key === null,
@@ -78,6 +76,7 @@ export function signsOf(sandbox: SandboxState, call: ApiCall): CallSigns {
     isNotAlone,
     keys: {
       ...(inQuery[0] !== undefined && { "key-in-query": shownKey(sandbox, inQuery[0]) }),
+      ...(inUrl[0] !== undefined && { "key-in-url": shownKey(sandbox, inUrl[0]) }),
       ...(notAlone !== undefined && { "key-in-authorization": shownKey(sandbox, notAlone) }),
       ...(real !== undefined && { "real-key-suspected": shownKey(sandbox, real) }),
     },

@@ -37,6 +37,7 @@ interface ClientCase {
   readonly assumptions?: Scenario["assumptions"];
   readonly limits?: object;
   readonly pinned?: string;
+  readonly endpoints?: Scenario["endpoints"];
   readonly steps: readonly Step[];
   readonly advice?: Readonly<Record<string, number>>;
 }
@@ -52,13 +53,18 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ["Date", "performance"] }));
 afterEach(() => void vi.useRealTimers());
 
 /** `key-states` with the faults, assumptions, limits and the pinned key of a case. */
-function scenarioOf({ faults = [], assumptions, limits, pinned }: ClientCase): Scenario {
+function scenarioOf({ faults = [], assumptions, limits, pinned, endpoints }: ClientCase): Scenario {
   const scenario = structuredClone<Scenario>(bundledScenarios["key-states"]);
   for (const { keys = {} } of Object.values(scenario.organizations ?? {})) {
     if (limits !== undefined && "active" in keys) Object.assign(keys.active as object, { limits });
     if (pinned !== undefined && pinned in keys) Object.assign(keys[pinned] as object, { secret: realKey });
   }
-  return { ...scenario, faults, ...(assumptions !== undefined && { assumptions }) };
+  return {
+    ...scenario,
+    faults,
+    ...(assumptions !== undefined && { assumptions }),
+    ...(endpoints !== undefined && { endpoints }),
+  };
 }
 
 /** Opens a door; connections to a socket stay open unless a request is to be `fresh`. */
