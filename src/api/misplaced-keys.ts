@@ -24,14 +24,12 @@ const noMisplacedKeys: MisplacedKeys = Object.freeze({ leaksRealKey: false, isNo
 
 export function misplacedKeysOf(sandbox: SandboxState, call: ApiCall): MisplacedKeys {
   const { presented } = call;
-  const { apiKey = "", path, evidence } = call.request;
-  const isUnknown = call.route === undefined;
-  if (presented !== "malformed" && evidence === undefined && !isUnknown) return noMisplacedKeys;
+  const { apiKey = "", evidence } = call.request;
+  if (presented !== "malformed" && evidence === undefined) return noMisplacedKeys;
   const inHeader = presented === "malformed" ? findFirstKeys(apiKey) : [];
   const isNotAlone = presented === "malformed" && isMeantAsKey(apiKey, inHeader);
-  const inPath = isUnknown ? findFirstKeys(path) : [];
-  const { inQuery = [], inHeaders = [] } = evidence ?? {};
-  const sentKeys = [...inQuery, ...inHeaders, ...inHeader, ...inPath];
+  const { inQuery = [], inUrl = [], inHeaders = [] } = evidence ?? {};
+  const sentKeys = [...inQuery, ...inHeaders, ...inHeader, ...inUrl];
   if (sentKeys.length === 0 && !isNotAlone) return noMisplacedKeys;
   const real = sentKeys.find(
     (key) => parseApiKey(key)?.marked === false && shownKey(sandbox, key).key === null,
@@ -42,6 +40,7 @@ export function misplacedKeysOf(sandbox: SandboxState, call: ApiCall): Misplaced
     isNotAlone,
     keys: {
       ...(inQuery[0] !== undefined && { "key-in-query": shownKey(sandbox, inQuery[0]) }),
+      ...(inUrl[0] !== undefined && { "key-in-url": shownKey(sandbox, inUrl[0]) }),
       ...(notAlone !== undefined && { "key-in-authorization": shownKey(sandbox, notAlone) }),
       ...(real !== undefined && { "real-key-suspected": shownKey(sandbox, real) }),
     },

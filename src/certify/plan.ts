@@ -125,7 +125,7 @@ export function coveredOutcomes({ outcomes }: Report): OutcomeId[] {
   );
 }
 
-const misdirections = ["key-in-query", "key-in-authorization", "wrong-method-or-path"];
+const misdirections = ["key-in-query", "key-in-url", "key-in-authorization", "wrong-method-or-path"];
 
 /** Returns why a plain run that passed covers too little; `undefined` if it covers enough. */
 export function whyTooLittle({

@@ -140,10 +140,24 @@ type KeyEnd = keyof typeof keyEnds;
 /** Epoch milliseconds. `overlapEndsAt` is set only if the key was replaced. */
 export type KeyEnds = Readonly<Partial<Record<KeyEnd, number>>>;
 
+const endNames = Object.keys(keyEnds) as KeyEnd[]; // its own names
+
 /** A value for each time that ends a key. */
 export function forEachEnd<Value>(read: (end: KeyEnd) => Value): Readonly<Record<KeyEnd, Value>> {
-  const ends = Object.keys(keyEnds) as KeyEnd[]; // its own names
-  return Object.fromEntries(ends.map((end) => [end, read(end)])) as Record<KeyEnd, Value>; // one for each
+  return Object.fromEntries(endNames.map((end) => [end, read(end)])) as Record<KeyEnd, Value>; // one for each
+}
+
+/** The earliest of the times that end a key; `undefined` if none is known. */
+export function firstEndOf(key: KeyEnds): KeyEnd | undefined {
+  let first: KeyEnd | undefined;
+  let earliest = Number.POSITIVE_INFINITY;
+  for (const end of endNames) {
+    const at = key[end];
+    if (at === undefined || at >= earliest) continue;
+    first = end;
+    earliest = at;
+  }
+  return first;
 }
 
 /**

@@ -179,6 +179,19 @@ test("a HEAD has the headers that the GET in its place would have", () => {
   }
 });
 
+test("a strong ETag is that of the body's bytes: equal for equal bodies, and for no others", () => {
+  const bodies = new Map<string, string>();
+  for (const { responses } of compared(1_000)) {
+    const [response] = responses;
+    const etag = headerOf(response, "etag");
+    if (etag === undefined || etag.startsWith("W/") || response.body === "") continue;
+    expect([etag, bodies.get(etag) ?? response.body]).toEqual([etag, response.body]);
+    bodies.set(etag, response.body);
+  }
+  expect(bodies.size).toBe(new Set(bodies.values()).size);
+  expect(bodies.size).toBeGreaterThan(20);
+});
+
 const scenario: Scenario = {
   version: 1,
   // A seed that grants the key no more scopes, and leaves the bank its name.

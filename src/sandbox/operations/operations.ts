@@ -172,9 +172,13 @@ function changeFaults(sandbox: SandboxState, faults: readonly Fault[], now: numb
   journal.emit({ type: "faults.changed" });
 }
 
-export function clearRequests({ journal, counters }: SandboxState): void {
+export function clearRequests({ journal, counters, behavior, registry }: SandboxState): void {
   journal.enter();
   counters.clear();
+  // Advice on a later request must not be about a cleared one.
+  behavior.rejected.clear();
+  behavior.pages.clear();
+  for (const entry of registry.keys.values()) if (entry.hasWorked) entry.hasWorked = false;
   journal.emit({ type: "requests.cleared" });
 }
 
