@@ -1,15 +1,12 @@
 import { variableOf } from "../rules/api-key.js";
 import { type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
-import { checkOf, type Judgment, notJudged } from "./context.js";
+import type { Client } from "./client.js";
+import { checkOf, type Judgment, notJudged } from "./judgment.js";
 import { type ClientRun, type Reason, wordsOf } from "./run.js";
 
 /** A kind holds only if no run contradicts it: one that passed, and sent a key with its own 401 or 403 more often than the plain run. */
-export function contradicted(
-  resent: readonly Judgment[],
-  plain: ClientRun,
-  all: readonly ClientRun[],
-): Judgment[] {
+export function contradicted(resent: readonly Judgment[], { plain, all }: Client): Judgment[] {
   const passed = all.filter(({ result }) => result === "passed");
   return resent.map((judged) => ({
     ...judged,

@@ -2,11 +2,12 @@ import { pluralize } from "../report/plain-text.js";
 import { variableOf } from "../rules/api-key.js";
 import { isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
-import type { Resend } from "../runs/conditions.js";
+import type { Resend, RunConditions } from "../runs/conditions.js";
 import { outageDelayMs } from "../runs/rejections.js";
+import { survives404, whyHidden } from "./answers.js";
 import type { Finding, ResultOfCheck } from "./certificate.js";
+import type { Client } from "./client.js";
 import {
-  type Context,
   checkOf,
   failedCheck,
   type Judgment,
@@ -15,7 +16,7 @@ import {
   noteJudgment,
   notJudged,
   notJudgedCheck,
-} from "./context.js";
+} from "./judgment.js";
 import { againWith, type CertifyPlan, isWanted, longestWait, minPasses, resendKeyOf } from "./plan.js";
 import { nameOfKey, positionsIn, type ResendKind, resendKinds } from "./resend-kinds.js";
 import {
@@ -27,6 +28,7 @@ import {
   tooLate,
   whyNotJudged,
 } from "./run.js";
+import { runVaried } from "./varied.js";
 
 type Held = ResultOfCheck & { readonly is: "held" };
 
@@ -46,14 +48,14 @@ const isEnded = (run: ClientRun | undefined): run is ClientRun =>
 const unended = (run: ClientRun | undefined) => notJudged(run === undefined ? notMade : tooLate);
 
 /** Finds out of each kind of rejection whether the client sends the key again: in runs that reject one request. */
-export async function judgeAllResends(context: Context): Promise<Judgment[]> {
-  const { plan, plain, covered, varied } = context;
-  const kinds = kindsAsked(plan, covered);
+export async function judgeAllResends(client: Client): Promise<Judgment[]> {
+  const { plan, plain } = client;
+  const kinds = kindsAsked(client);
   if (kinds.length === 0) return [];
   const subject = resendKeyOf(plain.sent, plan);
   if (subject === undefined) return kinds.map(({ name }) => notJudgedCheck(name, noKey));
-  const key = new ResentKey(subject, context);
-  const reason = key.whyUnequal((await varied).passed);
+  const key = new ResentKey(subject, client);
+  const reason = key.whyUnequal((await runVaried(client)).passed);
   if (reason !== undefined) return kinds.map(({ name }) => notJudgedCheck(name, reason));
   const judged = await Promise.all(
     kinds.map(async (kind) => {
@@ -74,13 +76,13 @@ export async function judgeAllResends(context: Context): Promise<Judgment[]> {
   return [...checks, judgment([], problems), ...once];
 }
 
-const kindsAsked = (plan: CertifyPlan, covered: readonly OutcomeId[]) =>
+const kindsAsked = ({ plan, covered }: Client) =>
   resendKinds(covered).filter(({ name }) => isWanted(plan, name));
 
 /** How many runs a client without a problem takes. */
-export function runsOfResends(plan: CertifyPlan, { sent }: ClientRun, covered: readonly OutcomeId[]): number {
-  const { requests = [] } = resendKeyOf(sent, plan) ?? {};
-  return kindsAsked(plan, covered).reduce((sum, kind) => {
+export function runsOfResends(client: Client): number {
+  const { requests = [] } = resendKeyOf(client.plain.sent, client.plan) ?? {};
+  return kindsAsked(client).reduce((sum, kind) => {
     const [each] = positionsIn(kind, acceptedOf(requests));
     return sum + each.length + (kind.when === "too soon" ? 0 : 1);
   }, 0);
@@ -99,9 +101,9 @@ const controlled = { as: "404.unknown_path" } as const;
 /** More outages in a row would take minutes. */
 const maxWaits = 6;
 
-/** The key whose requests are rejected, and the runs that its kinds share. */
+/** The key whose requests are rejected. */
 class ResentKey {
-  readonly context: Context;
+  readonly client: Client;
   readonly ref: string;
   /** How often the plain run sent it. */
   readonly count: number;
@@ -109,11 +111,9 @@ class ResentKey {
   /** Whether the client's own tests give it faults. */
   readonly hasFaults: boolean;
   readonly sentOnce: Reason;
-  #steady: Promise<Reason | undefined> | undefined;
-  #alwaysControlled: Promise<ClientRun | undefined> | undefined;
 
-  constructor({ key, requests }: SentKey, context: Context) {
-    this.context = context;
+  constructor({ key, requests }: SentKey, client: Client) {
+    this.client = client;
     this.ref = key;
     this.count = requests.length;
     this.accepted = acceptedOf(requests);
@@ -134,24 +134,20 @@ class ResentKey {
   }
 
   whyNotJudged(run: ClientRun): Reason | undefined {
-    return whyNotJudged(this.context.plain, run, "hit");
+    return whyNotJudged(this.client.plain, run, "hit");
   }
 
   reject(
     { name, when, ...kind }: ResendKind,
     { as = kind.as, ...change }: Partial<Resend> = {},
+    time = 1,
   ): Promise<ClientRun | undefined> {
     const { seconds, asDate } = kind;
     const timed = as === kind.as && { ...(seconds !== undefined && { seconds }), ...(asDate && { asDate }) };
     const waits = when === "hasty" || change.rejectsInTime ? Math.min(this.count, maxWaits) : 1;
     const wait = (when === "too soon" && seconds === undefined ? 61_000 : longestWait) * waits;
-    return this.context.runs.make(name, { resend: { key: this.ref, as, ...timed, ...change } }, { wait });
-  }
-
-  /** The run in which each request gets a 404. */
-  alwaysControlled(kind: ResendKind): Promise<ClientRun | undefined> {
-    this.#alwaysControlled ??= this.reject(kind, controlled);
-    return this.#alwaysControlled;
+    const resend = { key: this.ref, as, ...timed, ...change };
+    return this.client.run(name, { resend }, { wait, time });
   }
 
   whyUnequal(runs: readonly ClientRun[]): Reason | undefined {
@@ -166,25 +162,22 @@ class ResentKey {
 
   /** Why the key may come more often by itself, or because a runner repeats failing tests. A proof starts, which takes more runs. */
   async whyUncertain(): Promise<Reason | undefined> {
-    this.context.runs.expectMore(2 * minPasses);
-    this.#steady ??= this.#whyUnsteady();
-    return (await this.#steady) ?? this.context.whyHidden();
-  }
-
-  async #whyUnsteady(): Promise<Reason | undefined> {
-    const { plain, runs, varied } = this.context;
-    const { checks } = await varied;
-    const usual = checks.length > 1 ? [] : Array.from({ length: minPasses }, () => runs.make("plain", {}));
-    const ofKey = this.requestsIn(plain).map(({ outcome }) => outcome);
-    const outcomes = plain.sent.flatMap(({ requests }) => requests.map(({ outcome }) => outcome));
-    const other = outcomes.find((one) => !isFault(one) && !ofKey.includes(one));
+    const { client } = this;
+    client.expectMore(2 * minPasses);
+    const { checks } = await runVaried(client);
+    const usual = checks.length > 1 ? [] : Array.from({ length: minPasses }, (_, at) => 2 + at);
+    const ofKey = this.requestsIn(client.plain).map(({ outcome }) => outcome);
+    const outcomes = client.plain.sent.flatMap(({ requests }) => requests.map(({ outcome }) => outcome));
+    const outcome = outcomes.find((one) => !isFault(one) && !ofKey.includes(one));
     // What comes while a response to another key is late comes by itself.
     const then = { latency: "2s" } as const;
-    const late = (outcome: OutcomeId) =>
-      runs.make("resend", { faults: [{ then }], once: { outcome } }, { wait: longestWait });
-    const made = await Promise.all([...usual, ...(other === undefined ? [] : [late(other)])]);
+    const late: RunConditions | undefined = outcome && { faults: [{ then }], once: { outcome } };
+    const made = await Promise.all([
+      ...usual.map((time) => client.run("plain", {}, { time })),
+      ...(late === undefined ? [] : [client.run("resend", late, { wait: longestWait })]),
+    ]);
     const all = made.flatMap((run) => run ?? []);
-    return all.length < made.length ? notMade : this.whyUnequal(all);
+    return (all.length < made.length ? notMade : this.whyUnequal(all)) ?? whyHidden(client);
   }
 }
 
@@ -201,6 +194,7 @@ const [maxPositions, maxRecovered] = [8, 4];
 class Trials {
   readonly #kind: ResendKind;
   readonly #key: ResentKey;
+  /** By the number of the request. */
   readonly #trials = new Map<number, Trial>();
 
   constructor(kind: ResendKind, key: ResentKey) {
@@ -209,16 +203,15 @@ class Trials {
   }
 
   async judge(): Promise<Seen> {
-    const { when } = this.#kind;
     const [each, others] = positionsIn(this.#kind, this.#key.accepted);
-    const lasting = when === "always" ? this.#key.reject(this.#kind) : undefined;
+    const lasting = this.#kind.when === "always" && this.#key.reject(this.#kind);
     await this.#tryEach(each);
     for (const at of others) {
       if (this.#held() !== undefined || this.#requests("again").length > 0) break;
       await this.#tryEach([at]);
     }
-    const found = (await this.#prove()) ?? (await this.#whyLasting(await lasting));
-    if (found !== undefined) return found;
+    const seen = (await this.#prove()) ?? (lasting && (await this.#whyLasting(await lasting)));
+    if (seen) return seen;
     const [reason] = [...this.#trials.values()].filter((trial) => trial.is === "not judged");
     return reason ?? this.#held() ?? notJudged(unused);
   }
@@ -232,17 +225,19 @@ class Trials {
     return { is: "held", key: ref, requests, of: accepted };
   }
 
-  readonly #requests = (is: Trial["is"]) =>
-    [...this.#trials].flatMap(([at, trial]) => (trial.is === is ? at : [])).sort((one, other) => one - other);
+  #requests(is: Trial["is"]): number[] {
+    const numbers = [...this.#trials].flatMap(([at, trial]) => (trial.is === is ? at : []));
+    return numbers.sort((one, other) => one - other);
+  }
 
   #firstOf(most: number): number[] {
     return Array.from({ length: Math.min(this.#key.accepted, most) }, (_, index) => index + 1);
   }
 
   async #tryEach(positions: readonly number[]): Promise<void> {
-    const untried = positions.filter((at) => !this.#trials.has(at));
-    const trials = await Promise.all(untried.map((at) => this.#try(at)));
-    for (const [index, at] of untried.entries()) this.#trials.set(at, trials[index] as Trial);
+    const tried = async (at: number) => this.#trials.get(at) ?? (await this.#try(at));
+    const trials = await Promise.all(positions.map(tried));
+    for (const [index, at] of positions.entries()) this.#trials.set(at, trials[index] as Trial);
   }
 
   async #try(at: number): Promise<Trial> {
@@ -262,8 +257,8 @@ class Trials {
     return waits ? { is: "failed" } : { is: "again", run };
   }
 
-  #reject(at: number, change: Partial<Resend> = {}): Promise<ClientRun | undefined> {
-    return this.#key.reject(this.#kind, { only: [at, at], ...change });
+  #reject(at: number, change: Partial<Resend> = {}, time = 1): Promise<ClientRun | undefined> {
+    return this.#key.reject(this.#kind, { only: [at, at], ...change }, time);
   }
 
   #arrivals(run: ClientRun, when: "early" | "in time"): readonly KeyRequest[] {
@@ -271,8 +266,8 @@ class Trials {
   }
 
   /** The same request rejected, and with a time each later one that comes in time. */
-  #rejectAgain(at: number): Promise<ClientRun | undefined> {
-    return this.#reject(at, this.#kind.when === "too soon" ? { rejectsInTime: true } : {});
+  #rejectAgain(at: number, time = 1): Promise<ClientRun | undefined> {
+    return this.#reject(at, this.#kind.when === "too soon" ? { rejectsInTime: true } : {}, time);
   }
 
   /** Whether a command passes with more requests than these rejections and their times explain. */
@@ -299,15 +294,15 @@ class Trials {
     const reason = await this.#key.whyUncertain();
     if (reason !== undefined) return notJudged(reason);
     let isOfAny = false;
-    for (let left = minPasses; left > 0 && !isOfAny; left--) {
-      const control = await this.#reject(at, controlled);
+    for (let time = 1; time <= minPasses && !isOfAny; time++) {
+      const control = await this.#reject(at, controlled, time);
       if (!isEnded(control)) return unended(control);
       isOfAny = this.#isSentAgain(control);
     }
     const why = isOfAny ? await this.#whyNotOfAny(at, first) : undefined;
     if (why !== undefined) return notJudged(why);
-    for (let left = minPasses - 1; left > 0; left--)
-      if (!this.#isRecovered(await this.#rejectAgain(at))) return notJudged(this.#notProven(first));
+    for (let time = 2; time <= minPasses; time++)
+      if (!this.#isRecovered(await this.#rejectAgain(at, time))) return notJudged(this.#notProven(first));
     return { is: "proven", kind: this.#kind, isOfAny };
   }
 
@@ -318,10 +313,10 @@ class Trials {
     const { accepted, ref } = this.#key;
     const why = `after ${this.#kind.after} and a 404 alike, ${variableOf(ref)} was sent again (${idOfHit(run)})`;
     if (accepted === 1) return { ...this.#key.sentOnce, why };
-    const { survives404, plain } = this.#key.context;
+    const { client } = this.#key;
     // A test that polls until a 200 does so for no key with another response.
-    const rejected = rejectedIfRepeated(plain);
-    if (rejected === undefined || !(await survives404(rejected))) return { why, whatToDo: noPolling };
+    const rejected = rejectedIfRepeated(client.plain);
+    if (rejected === undefined || !(await survives404(client, rejected))) return { why, whatToDo: noPolling };
     for (const position of this.#firstOf(maxRecovered).filter((one) => one !== at))
       if (!this.#isRecovered(await this.#rejectAgain(position))) return { why, whatToDo: noPolling };
     const empty = await this.#reject(at, { as: "empty" });
@@ -331,13 +326,12 @@ class Trials {
 
   /** A lasting rejection: more requests than in the plain run are some that were sent again, or what follows a failure. */
   async #whyLasting(run: ClientRun | undefined): Promise<Seen | undefined> {
-    if (this.#kind.when !== "always") return undefined;
     if (run === undefined) return notJudged(notMade);
     if (this.#key.more(run) <= 0) return undefined;
     await this.#tryEach(this.#firstOf(maxPositions));
     const proven = await this.#prove();
     if (proven !== undefined) return proven;
-    const other = await this.#key.alwaysControlled(this.#kind);
+    const other = await this.#key.reject(this.#kind, controlled);
     if (other === undefined) return notJudged(notMade);
     const [lasting, usual] = [this.#key.requestsIn(run).length, this.#key.requestsIn(other).length];
     if (lasting <= usual) return undefined;
@@ -396,8 +390,8 @@ async function judgeOutage(kind: ResendKind, key: ResentKey): Promise<Seen> {
   return uncertain === undefined ? proveOutage(kind, key, first) : notJudged(uncertain);
 }
 
-const outage = (kind: ResendKind, key: ResentKey, calls: number) =>
-  key.reject(kind, { only: [1, maxRequests * calls + key.count] });
+const outage = (kind: ResendKind, key: ResentKey, calls: number, time = 1) =>
+  key.reject(kind, { only: [1, maxRequests * calls + key.count] }, time);
 
 const unlike: Reason = {
   why: "the command fails when each request gets a 503, and passes when each gets a 404",
@@ -416,11 +410,11 @@ async function proveOutage(kind: ResendKind, key: ResentKey, first: ClientRun): 
   const runs: ClientRun[] = [];
   let calls = 1;
   for (let number = 1; number <= outageRuns; number++) {
-    const other = await (number === 1 ? key.alwaysControlled(kind) : key.reject(kind, controlled));
+    const other = await key.reject(kind, controlled, number);
     if (!isEnded(other)) return unended(other);
     calls = Math.max(calls, other.result === "passed" ? key.count : other.hits);
     const isWhole = number === 1 && isLongEnough(first, calls, key);
-    const run = isWhole ? first : await outage(kind, key, calls);
+    const run = isWhole ? first : await outage(kind, key, calls, number);
     if (run === undefined) return notJudged(notMade);
     runs.push(run);
     const excess = Math.min(...runs.map((one) => excessOf(one, calls)));

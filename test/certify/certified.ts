@@ -1,5 +1,5 @@
 import type { CertifyResult } from "../../src/certify/certificate.js";
-import { checkOf } from "../../src/certify/context.js";
+import { checkOf } from "../../src/certify/judgment.js";
 import { clientReport } from "../../src/report/report.js";
 import { startFrozen } from "../support/doors.js";
 
