@@ -1,33 +1,37 @@
+import { cachedBy } from "../rules/cached-by.js";
 import { isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
-import type { Finding } from "./certificate.js";
 import type { Client } from "./client.js";
 import {
   checkOf,
+  type Finding,
   failedCheck,
   heldCheck,
   type Judgment,
   judgment,
   type NotJudged,
   notJudged,
+  notMade,
+  type Reason,
+  tooLate,
 } from "./judgment.js";
+import { whyNotJudged } from "./not-judged.js";
 import { againWith, type CertifyPlan, isWanted, minPasses } from "./plan.js";
-import { notMade, type Reason, tooLate, whyNotJudged } from "./run.js";
 
 /** Whether the command fails when an outcome has the wrong answer: already once, or only always. */
-type Answer = { readonly is: "noticed once" | "noticed" | "unnoticed" } | NotJudged;
+type Notice = { readonly kind: "noticed_once" | "noticed" | "unnoticed" } | NotJudged;
 
 /** Breaks an outcome: first its first request alone, which shows whether a test uses that one, and then all of them. */
-export async function answerOn(client: Client, outcome: OutcomeId): Promise<Answer> {
+export async function noticeOf(client: Client, outcome: OutcomeId): Promise<Notice> {
   const name = `answer.${outcome}`;
   const isAllowed = client.plan.allow.includes(outcome);
   const once = isAllowed ? undefined : await client.run(name, { answer: { outcome, once: true } });
-  if (once?.result === "failed" && once.hits > 0) return { is: "noticed once" };
+  if (once?.result === "failed" && once.hits > 0) return { kind: "noticed_once" };
   const run = await client.run(name, { answer: { outcome } });
   if (run === undefined) return notJudged(notMade);
   if (run.result === "timed_out") return notJudged(tooLate);
-  if (run.result === "failed" && run.hits > 0) return { is: "noticed" };
+  if (run.result === "failed" && run.hits > 0) return { kind: "noticed" };
   const reason = whyNotJudged(run.hits === 0 ? { sent: [] } : client.plain, run, "hit");
-  return reason === undefined ? { is: "unnoticed" } : notJudged(reason);
+  return reason === undefined ? { kind: "unnoticed" } : notJudged(reason);
 }
 
 /** Whether the command passes when one request with this outcome gets a 404, which no client keeps as an accepted response. */
@@ -45,11 +49,11 @@ export function judgeAnswers(client: Client): Promise<Judgment[]> {
   const { plan } = client;
   const judge = async (outcome: OutcomeId): Promise<Judgment> => {
     const name = `answer.${outcome}`;
-    const answer = await answerOn(client, outcome);
-    if (answer.is === "noticed" || answer.is === "noticed once") return heldCheck(name);
-    if (plan.allow.includes(outcome)) return judgment([checkOf(name, { is: "allowed" })]);
-    return answer.is === "not judged"
-      ? judgment([checkOf(name, answer)])
+    const notice = await noticeOf(client, outcome);
+    if (notice.kind === "noticed" || notice.kind === "noticed_once") return heldCheck(name);
+    if (plan.allow.includes(outcome)) return judgment([checkOf(name, { kind: "allowed" })]);
+    return notice.kind === "not_judged"
+      ? judgment([checkOf(name, notice)])
       : failedCheck(name, unnoticed(outcome, plan));
   };
   return Promise.all(answersAsked(client).map(judge));
@@ -74,12 +78,12 @@ function unnoticed(outcome: OutcomeId, plan: CertifyPlan): Finding {
 const maxNoticed = 3;
 
 /** Why a failure that comes only once may not show: a command must fail when a rejected key is accepted once, on up to three outcomes. */
-export async function whyHidden(client: Client): Promise<Reason | undefined> {
+export const whyHidden = cachedBy(async (client: Client): Promise<Reason | undefined> => {
   let count = 0;
   for (const outcome of client.covered.filter((one) => [401, 403].includes(outcomeOf(one).status))) {
-    const { is } = await answerOn(client, outcome);
-    if (is === "noticed") return repeats(outcome, 200);
-    count += is === "noticed once" ? 1 : 0;
+    const { kind } = await noticeOf(client, outcome);
+    if (kind === "noticed") return repeats(outcome, 200);
+    count += kind === "noticed_once" ? 1 : 0;
     if (count === maxNoticed) return undefined;
   }
   if (count > 0) return undefined;
@@ -87,7 +91,7 @@ export async function whyHidden(client: Client): Promise<Reason | undefined> {
     why: "the command fails in no run where a rejected key is accepted",
     whatToDo: "Make a test fail when a rejected key is accepted.",
   };
-}
+});
 
 /** Why a failure that comes once stays unseen: the command has passed with one such response. */
 export function repeats(outcome: OutcomeId, instead: 200 | 404): Reason {

@@ -33,7 +33,6 @@ async function causesOf(
     },
     ended() {},
     separate() {},
-    stopwatch: () => 0,
   });
   const first = await Promise.all(
     failing.map(({ seed }) => client.run("varied", { profile: "varied" }, { seed })),

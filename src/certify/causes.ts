@@ -3,9 +3,10 @@ import { pluralize } from "../report/plain-text.js";
 import { listed } from "../rules/schema/words.js";
 import type { RowChoice } from "../runs/conditions.js";
 import type { VariedPoint } from "../sandbox/run-trace.js";
-import type { Finding } from "./certificate.js";
 import type { Client } from "./client.js";
-import { type ClientRun, hasFailed, idOfPoint, remedyOf, wordsOf } from "./run.js";
+import type { Finding } from "./judgment.js";
+import { type ClientRun, hasFailed } from "./run.js";
+import { idOfPoint, remedyOf, wordsOf } from "./varied-points.js";
 
 /** Why varied runs fail: one row, or nothing that certify can tell. */
 export interface Cause extends Pick<Finding, "sentence" | "whatToDo" | "row" | "points"> {

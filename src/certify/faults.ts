@@ -1,20 +1,22 @@
 import { exampleOf } from "../api/faults.js";
 import { effectAt, type FaultOutcomeId, whatToDoAfter } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
-import { answerOn, repeats, survives404, whyHidden } from "./answers.js";
-import type { Finding } from "./certificate.js";
+import { noticeOf, repeats, survives404, whyHidden } from "./answers.js";
 import type { Client } from "./client.js";
-import { failedCheck, heldCheck, type Judgment, judgment, notJudgedCheck } from "./judgment.js";
-import { againWith, type CertifyPlan, faultsAsked, longestWait } from "./plan.js";
 import {
-  type ClientRun,
-  hasFailed,
-  lastLineOf,
+  type Finding,
+  failedCheck,
+  heldCheck,
+  type Judgment,
+  judgment,
+  notJudgedCheck,
   notMade,
   type Reason,
-  requestsIn,
-  whyNotJudged,
-} from "./run.js";
+} from "./judgment.js";
+import { lastLineOf } from "./last-line.js";
+import { whyNotJudged } from "./not-judged.js";
+import { againWith, type CertifyPlan, faultsAsked, longestWait } from "./plan.js";
+import { type ClientRun, hasFailed, requestsIn } from "./run.js";
 import { runVaried } from "./varied.js";
 
 /** Hits one request with each kind of fault, which the client must survive. */
@@ -86,7 +88,7 @@ async function faultTarget(client: Client): Promise<FaultTarget | undefined> {
     .map((outcome) => ({ outcome, isSteady: isSteady(outcome) }))
     .toSorted((one, other) => Number(other.isSteady) - Number(one.isSteady));
   for (const target of targets)
-    if ((await answerOn(client, target.outcome)).is === "noticed once") return { ...target, isUsed: true };
+    if ((await noticeOf(client, target.outcome)).kind === "noticed_once") return { ...target, isUsed: true };
   return targets[0] && { ...targets[0], isUsed: false };
 }
 
@@ -116,7 +118,7 @@ async function whyUnseen(client: Client): Promise<Reason | undefined> {
   if (reason !== undefined) return reason;
   // Of a single request, only what repeats a test hides that it got a wrong response once.
   for (const outcome of covered.filter((one) => isSuccess(one) && requestsIn(plain, one) === 1))
-    if ((await answerOn(client, outcome)).is === "noticed" && (await survives404(client, outcome)))
+    if ((await noticeOf(client, outcome)).kind === "noticed" && (await survives404(client, outcome)))
       return repeats(outcome, 404);
   return undefined;
 }
@@ -132,17 +134,6 @@ const notHit: Reason = {
 const differing: Reason = {
   why: "the command passes when the first request is hit, and not when each second one is; the runs send different numbers of requests",
   whatToDo: "Send a key that works equally often in each run.",
-};
-
-/** What the client gets, in a list of failures. */
-const words: Readonly<Record<FaultOutcomeId, string>> = {
-  "fault.latency": "a late response",
-  "fault.status": "503",
-  "fault.reset": "a reset connection",
-  "fault.hang": "no response",
-  "fault.truncate": "a truncated body",
-  "fault.malformed": "broken JSON",
-  "fault.slow": "a response in many parts",
 };
 
 const sendAgain =
@@ -163,7 +154,7 @@ function faultFinding(failures: readonly ClientRun[], plan: CertifyPlan): Findin
   const happens = `the first request with a key that works ${effectAt(names[0] as FaultOutcomeId).happens}${isPage ? " with an HTML page" : ""}`;
   const sentence =
     names.length > 1
-      ? `Fails at the first failure: ${names.map((name) => words[name]).join(", ")}`
+      ? `Fails at the first failure: ${names.map((name) => effectAt(name).gets).join(", ")}`
       : `${isLate ? "Does not end in time" : "Fails"} when ${happens}`;
   return {
     name: first.name,

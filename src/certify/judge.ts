@@ -2,22 +2,26 @@ import { adviceTable } from "../rules/advice.js";
 import type { Profile } from "../rules/assumptions.js";
 import { outcomeOf } from "../rules/outcomes.js";
 import { answersAsked, judgeAnswers, whyHidden } from "./answers.js";
-import { type Certification, type Finding, onlyOnce } from "./certificate.js";
+import { type Certification, onlyOnce } from "./certificate.js";
 import { Client } from "./client.js";
 import { contradicted } from "./contradictions.js";
 import { judgeFaults } from "./faults.js";
 import {
   checkOf,
+  type Finding,
+  findDependency,
   heldCheck,
   type Judgment,
   joinJudgments,
   judgment,
   noteJudgment,
+  type Reason,
+  whyUnstable,
   withoutFailures,
 } from "./judgment.js";
 import { againOf, type CertifyPlan, faultsAsked, seedsOf, whyNothingTried, whyTooLittle } from "./plan.js";
 import { judgeAllResends, runsOfResends } from "./resends.js";
-import { type ClientRun, findDependency, type Reason, type Tools, whyUnstable } from "./run.js";
+import type { ClientRun, Tools } from "./run.js";
 import { judgeVaried, runVaried } from "./varied.js";
 
 /** Certifies a client: one plain run, and then what `only` asks for. */
@@ -58,11 +62,11 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
 /** A note if a kind is not judged because a failure that comes only once does not show. */
 async function whyOnlyOnce(client: Client, judged: readonly Judgment[]): Promise<Judgment[]> {
   const open = judged.flatMap(({ checks }) =>
-    checks.flatMap(({ result }) => (result.is === "not judged" ? result.why : [])),
+    checks.flatMap(({ result }) => (result.kind === "not_judged" ? result.reason : [])),
   );
   const isAsked = open.length > 0 && client.all.some(({ conditions }) => conditions.answer?.once);
   const reason = isAsked ? await whyHidden(client) : undefined;
-  return reason !== undefined && open.includes(reason.why) ? [noteJudgment(onlyOnce, reason)] : [];
+  return reason !== undefined && open.includes(reason) ? [noteJudgment(onlyOnce, reason)] : [];
 }
 
 const withoutHeld = (advice: Judgment) => (advice.problems.length > 0 ? advice : judgment([]));
@@ -131,6 +135,6 @@ function judgeAdvice({ all, plan }: Client): Judgment {
     return [{ name: `advice.${id}`, sentence, whatToDo, again: againOf(run, plan), runs: names }];
   });
   if (problems.length === 0) return heldCheck("advice");
-  const checks = problems.map(({ name }) => checkOf(name, { is: "failed" }));
+  const checks = problems.map(({ name }) => checkOf(name, { kind: "failed" }));
   return judgment(checks, problems);
 }

@@ -5,37 +5,32 @@ import { listed } from "../rules/schema/words.js";
 import type { Resend, RunConditions } from "../runs/conditions.js";
 import { outageDelayMs } from "../runs/rejections.js";
 import { survives404, whyHidden } from "./answers.js";
-import type { Finding, ResultOfCheck } from "./certificate.js";
 import type { Client } from "./client.js";
 import {
   checkOf,
+  type Finding,
   failedCheck,
+  type Held,
   type Judgment,
   judgment,
   type NotJudged,
   noteJudgment,
   notJudged,
   notJudgedCheck,
-} from "./judgment.js";
-import { againWith, type CertifyPlan, isWanted, longestWait, minPasses, resendKeyOf } from "./plan.js";
-import { nameOfKey, positionsIn, type ResendKind, resendKinds } from "./resend-kinds.js";
-import {
-  type ClientRun,
-  type KeyRequest,
   notMade,
   type Reason,
-  type SentKey,
   tooLate,
-  whyNotJudged,
-} from "./run.js";
+} from "./judgment.js";
+import { whyNotJudged } from "./not-judged.js";
+import { againWith, type CertifyPlan, isWanted, longestWait, minPasses, resendKeyOf } from "./plan.js";
+import { nameOfKey, positionsIn, type ResendKind, resendKinds } from "./resend-kinds.js";
+import type { ClientRun, KeyRequest, SentKey } from "./run.js";
 import { runVaried } from "./varied.js";
-
-type Held = ResultOfCheck & { readonly is: "held" };
 
 /** What was seen of a kind whose problem is proven. */
 interface Proven {
-  readonly is: "proven";
-  readonly kind: ResendKind;
+  readonly kind: "proven";
+  readonly of: ResendKind;
   /** Whether the client sends a key again after any status but 200. */
   readonly isOfAny?: boolean;
   readonly outage?: string;
@@ -64,11 +59,11 @@ export async function judgeAllResends(client: Client): Promise<Judgment[]> {
     }),
   );
   const checks = judged.map(({ kind: { name }, seen }) =>
-    seen.is === "proven" ? failedCheck(name) : judgment([checkOf(name, seen)]),
+    seen.kind === "proven" ? failedCheck(name) : judgment([checkOf(name, seen)]),
   );
-  const proven = judged.flatMap(({ seen }) => (seen.is === "proven" ? seen : []));
-  const problems = (["too soon", "hasty", "always"] as const).flatMap((when) => {
-    const some = proven.filter(({ kind }) => kind.when === when);
+  const proven = judged.flatMap(({ seen }) => (seen.kind === "proven" ? seen : []));
+  const problems = (["too_soon", "hasty", "always"] as const).flatMap((when) => {
+    const some = proven.filter(({ of }) => of.when === when);
     return some.length === 0 ? [] : problemOf(some, when, key.ref, plan);
   });
   const isOnce = key.accepted === 1 && kinds.some(({ when }) => when === "always");
@@ -84,7 +79,7 @@ export function runsOfResends(client: Client): number {
   const { requests = [] } = resendKeyOf(client.plain.sent, client.plan) ?? {};
   return kindsAsked(client).reduce((sum, kind) => {
     const [each] = positionsIn(kind, acceptedOf(requests));
-    return sum + each.length + (kind.when === "too soon" ? 0 : 1);
+    return sum + each.length + (kind.when === "too_soon" ? 0 : 1);
   }, 0);
 }
 
@@ -145,7 +140,7 @@ class ResentKey {
     const { seconds, asDate } = kind;
     const timed = as === kind.as && { ...(seconds !== undefined && { seconds }), ...(asDate && { asDate }) };
     const waits = when === "hasty" || change.rejectsInTime ? Math.min(this.count, maxWaits) : 1;
-    const wait = (when === "too soon" && seconds === undefined ? 61_000 : longestWait) * waits;
+    const wait = (when === "too_soon" && seconds === undefined ? 61_000 : longestWait) * waits;
     const resend = { key: this.ref, as, ...timed, ...change };
     return this.client.run(name, { resend }, { wait, time });
   }
@@ -183,8 +178,8 @@ class ResentKey {
 
 /** What a run shows in which one request was rejected: whether the command failed, used no such response, or the key came again. */
 type Trial =
-  | { readonly is: "failed" | "unused" }
-  | { readonly is: "again"; readonly run: ClientRun }
+  | { readonly kind: "failed" | "unused" }
+  | { readonly kind: "again"; readonly run: ClientRun }
   | NotJudged;
 
 /** After a lasting rejection with more requests, each of the first ones is tried. */
@@ -212,7 +207,7 @@ class Trials {
     }
     const seen = (await this.#prove()) ?? (lasting && (await this.#whyLasting(await lasting)));
     if (seen) return seen;
-    const [reason] = [...this.#trials.values()].filter((trial) => trial.is === "not judged");
+    const [reason] = [...this.#trials.values()].filter((trial) => trial.kind === "not_judged");
     return reason ?? this.#held() ?? notJudged(unused);
   }
 
@@ -220,13 +215,13 @@ class Trials {
   #held(): Held | undefined {
     const { accepted, ref } = this.#key;
     const requests = this.#requests("failed");
-    const isEnough = this.#kind.when === "too soon" || accepted === 1 || requests.some((at) => at > 1);
+    const isEnough = this.#kind.when === "too_soon" || accepted === 1 || requests.some((at) => at > 1);
     if (requests.length === 0 || !isEnough) return undefined;
-    return { is: "held", key: ref, requests, of: accepted };
+    return { kind: "held", key: ref, requests, of: accepted };
   }
 
-  #requests(is: Trial["is"]): number[] {
-    const numbers = [...this.#trials].flatMap(([at, trial]) => (trial.is === is ? at : []));
+  #requests(kind: Trial["kind"]): number[] {
+    const numbers = [...this.#trials].flatMap(([at, trial]) => (trial.kind === kind ? at : []));
     return numbers.sort((one, other) => one - other);
   }
 
@@ -243,18 +238,18 @@ class Trials {
   async #try(at: number): Promise<Trial> {
     const run = await this.#reject(at);
     if (!isEnded(run)) return unended(run);
-    if (run.result === "failed") return { is: run.hits > 0 ? "failed" : "unused" };
+    if (run.result === "failed") return { kind: run.hits > 0 ? "failed" : "unused" };
     const reason = this.#key.whyNotJudged(run);
     if (reason !== undefined) return notJudged(reason);
-    if (this.#key.more(run) <= 0) return { is: "unused" };
-    if (this.#kind.when === "always") return { is: "again", run };
-    if (this.#arrivals(run, "early").length === 0) return { is: "failed" };
+    if (this.#key.more(run) <= 0) return { kind: "unused" };
+    if (this.#kind.when === "always") return { kind: "again", run };
+    if (this.#arrivals(run, "early").length === 0) return { kind: "failed" };
     // Who waits is rejected again each time, and gives up, or sends more only in time.
     const again = await this.#rejectAgain(at);
     if (!isEnded(again)) return unended(again);
     const waits =
       again.result === "failed" || this.#key.more(again) <= this.#arrivals(again, "in time").length;
-    return waits ? { is: "failed" } : { is: "again", run };
+    return waits ? { kind: "failed" } : { kind: "again", run };
   }
 
   #reject(at: number, change: Partial<Resend> = {}, time = 1): Promise<ClientRun | undefined> {
@@ -267,22 +262,22 @@ class Trials {
 
   /** The same request rejected, and with a time each later one that comes in time. */
   #rejectAgain(at: number, time = 1): Promise<ClientRun | undefined> {
-    return this.#reject(at, this.#kind.when === "too soon" ? { rejectsInTime: true } : {}, time);
+    return this.#reject(at, this.#kind.when === "too_soon" ? { rejectsInTime: true } : {}, time);
   }
 
   /** Whether a command passes with more requests than these rejections and their times explain. */
   #isRecovered(run: ClientRun | undefined): run is ClientRun {
     if (run?.result !== "passed" || this.#key.whyNotJudged(run) !== undefined) return false;
-    const inTime = this.#kind.when === "too soon" ? this.#arrivals(run, "in time").length : 0;
+    const inTime = this.#kind.when === "too_soon" ? this.#arrivals(run, "in time").length : 0;
     return this.#key.more(run) > inTime;
   }
 
   /** Proves a request that was sent again; others are left as what their runs show. */
   async #prove(): Promise<Proven | undefined> {
     for (const [at, trial] of this.#trials) {
-      if (trial.is !== "again") continue;
+      if (trial.kind !== "again") continue;
       const seen = await this.#proveAt(at, trial.run);
-      if (seen.is === "proven") return seen;
+      if (seen.kind === "proven") return seen;
       this.#trials.set(at, seen);
     }
     return undefined;
@@ -303,7 +298,7 @@ class Trials {
     if (why !== undefined) return notJudged(why);
     for (let time = 2; time <= minPasses; time++)
       if (!this.#isRecovered(await this.#rejectAgain(at, time))) return notJudged(this.#notProven(first));
-    return { is: "proven", kind: this.#kind, isOfAny };
+    return { kind: "proven", of: this.#kind, isOfAny };
   }
 
   #isSentAgain = (run: ClientRun) => run.result === "passed" && this.#key.more(run) > 0;
@@ -343,7 +338,7 @@ class Trials {
 
   #notProven(run: ClientRun): Reason {
     const [early] = this.#arrivals(run, "early");
-    const isTimed = this.#kind.when === "too soon" && early !== undefined;
+    const isTimed = this.#kind.when === "too_soon" && early !== undefined;
     const time = isTimed ? `${early.arrival?.afterMs} ms after` : "after";
     return {
       why: `${time} ${this.#kind.after}, ${variableOf(this.#key.ref)} was sent again (${isTimed ? early.id : idOfHit(run)}), and the runs do not show whether a test uses the response`,
@@ -400,7 +395,7 @@ const unlike: Reason = {
 
 /** An outage whose requests the calls explain. */
 const heldOutage = (run: ClientRun, { ref }: ResentKey): Seen =>
-  run.result === "timed_out" ? notJudged(tooLate) : { is: "held", key: ref };
+  run.result === "timed_out" ? notJudged(tooLate) : { kind: "held", key: ref };
 
 /** A run whose requests were accepted too soon for so many calls shows too few. */
 const isLongEnough = ({ hits }: ClientRun, calls: number, { count }: ResentKey) =>
@@ -428,7 +423,7 @@ async function proveOutage(kind: ResendKind, key: ResentKey, first: ClientRun): 
       whatToDo: kind.whatToDo,
     });
   }
-  return { is: "proven", kind, outage: `${runs[0]?.hits} requests for ${pluralize(calls, "call")}` };
+  return { kind: "proven", of: kind, outage: `${runs[0]?.hits} requests for ${pluralize(calls, "call")}` };
 }
 
 /** How many more requests were rejected than so many calls explain; none if it is not positive. */
@@ -450,7 +445,7 @@ function problemOf(
   ref: string,
   plan: CertifyPlan,
 ): Finding {
-  const kinds = proven.map(({ kind }) => kind);
+  const kinds = proven.map(({ of }) => of);
   const names = kinds.map(({ name }) => name);
   const after = listed(
     kinds.map((kind) => kind.after),
@@ -463,7 +458,7 @@ function problemOf(
   const control = isOfAny ? "it also sends a 404 again" : "with a 404 in its place, it did not";
   const sentences = {
     always: `Sends ${nameOfKey(ref)} again after ${after}: one request was rejected, another one came, and the command passed; ${control}`,
-    "too soon": `${time} on any clock that the sandbox sees: if your tests replace the pause, move the sandbox's clock by it. Otherwise your client sends again too soon after ${after}: the command passed with a request with ${nameOfKey(ref)} before its time`,
+    too_soon: `${time} on any clock that the sandbox sees: if your tests replace the pause, move the sandbox's clock by it. Otherwise your client sends again too soon after ${after}: the command passed with a request with ${nameOfKey(ref)} before its time`,
     hasty: `Does not pause or give up after ${after}: ${proven[0]?.outage} with ${nameOfKey(ref)}`,
   };
   return {

@@ -1,20 +1,24 @@
 import { outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import { type Cause, findCauses } from "./causes.js";
-import type { Finding, Note } from "./certificate.js";
 import type { Client } from "./client.js";
 import {
   checkOf,
+  type Finding,
   failedCheck,
   heldCheck,
   type Judgment,
   joinJudgments,
   judgment,
+  type Note,
   notJudged,
   notJudgedCheck,
+  notMade,
 } from "./judgment.js";
+import { lastLineOf } from "./last-line.js";
+import { whyNotJudged } from "./not-judged.js";
 import { againOf, againWith, type CertifyPlan, mixedName, seedCount, seedsOf } from "./plan.js";
-import { type ClientRun, hasFailed, lastLineOf, notMade, whyNotJudged } from "./run.js";
+import { type ClientRun, hasFailed } from "./run.js";
 
 /** Runs the client with each seed of varied responses. */
 export async function runVaried(client: Client) {
@@ -30,8 +34,8 @@ export async function runVaried(client: Client) {
     run?.result === "passed" && reason === undefined ? [run] : [],
   );
   const checks = attempts.map(({ seed, run, reason }) => {
-    if (hasFailed(run)) return checkOf(`varied.${seed}`, { is: "failed" });
-    return checkOf(`varied.${seed}`, reason ? notJudged(reason) : { is: "held" });
+    if (hasFailed(run)) return checkOf(`varied.${seed}`, { kind: "failed" });
+    return checkOf(`varied.${seed}`, reason ? notJudged(reason) : { kind: "held" });
   });
   return { passed, failed, checks };
 }

@@ -36,7 +36,7 @@ const resendsA403: Partial<Client> = { triesAfter: ({ status }) => (status === 4
 test("what holds names its key and the requests that were rejected", async () => {
   const { problems, resultOf } = await resendsOf(times(7));
   expect(problems).toEqual([]);
-  expect(resultOf("resend.401")).toEqual({ is: "held", key: "active", requests: [1, 2, 7], of: 7 });
+  expect(resultOf("resend.401")).toEqual({ kind: "held", key: "active", requests: [1, 2, 7], of: 7 });
   expect(resultOf("resend.403.insufficient_scope")).toMatchObject({ requests: [7], of: 7 });
   expect(resultOf("resend.429.seconds")).toMatchObject({ requests: [1], of: 7 });
 });
@@ -55,7 +55,7 @@ test("a client that sends a 403 again in one of two functions is named, whicheve
 test.each([2, 3, 5])("a correct client that waits as asked, with %i tries, holds", async (limitTries) => {
   const { resultOf } = await resendsOf(times(2), { limitTries, tries: limitTries });
   const timed = ["429.seconds", "429.date", "429.without", "503.seconds"];
-  expect(timed.map((name) => resultOf(`resend.${name}`)?.is)).toEqual(timed.map(() => "held"));
+  expect(timed.map((name) => resultOf(`resend.${name}`)?.kind)).toEqual(timed.map(() => "held"));
 });
 
 test("a client that waits while its tests send the key at the same time holds", async () => {
@@ -63,7 +63,7 @@ test("a client that waits while its tests send the key at the same time holds", 
     limitTries: 3,
   });
   expect(problems).toEqual([]);
-  expect(resultOf("resend.429.seconds")?.is).toBe("held");
+  expect(resultOf("resend.429.seconds")?.kind).toBe("held");
 });
 
 test("a client that sends any status but 200 again is named if it sends the key in two tests", async () => {
@@ -74,8 +74,10 @@ test("a client that sends any status but 200 again is named if it sends the key 
   const once = await resendsOf(times(1), client);
   expect(once.problems).toEqual([]);
   expect(once.resultOf("resend.401")).toMatchObject({
-    is: "not judged",
-    why: expect.stringMatching(/^after a 401 and a 404 alike, SVC_KEY_ACTIVE was sent again \(req_\w+\)$/),
+    kind: "not_judged",
+    reason: {
+      why: expect.stringMatching(/^after a 401 and a 404 alike, SVC_KEY_ACTIVE was sent again \(req_\w+\)$/),
+    },
   });
 });
 
@@ -102,7 +104,7 @@ test.each<[string, readonly Test[], Partial<Client>, Partial<Suite>]>([
 
 test("eight tries with longer and longer pauses are no haste, and eight at once are", async () => {
   const patient = await resendsOf(times(3), { tries: 8 });
-  expect(patient.resultOf("resend.outage")).toEqual({ is: "held", key: "active" });
+  expect(patient.resultOf("resend.outage")).toEqual({ kind: "held", key: "active" });
   const hasty = await resendsOf(times(3), { tries: 8, pauseMs: 0 });
   expect(hasty.problems.map(({ sentence }) => sentence)).toEqual([
     "Does not pause or give up after a 503: 24 requests for 3 calls with ACTIVE",
@@ -115,12 +117,14 @@ test("nothing holds that a run contradicts: a 401 that is sent again if it has a
   const { problems, resultOf } = await resendsOf(times(2), { triesAfter: hasChallenge });
   expect(problems).toEqual([]);
   expect(resultOf("resend.401")).toMatchObject({
-    is: "not judged",
-    why: expect.stringMatching(
-      /^varied\.\d sent SVC_KEY_REVOKED more often than the plain run \([^)]+\), where a 401 .*`WWW-Authenticate`/,
-    ),
+    kind: "not_judged",
+    reason: {
+      why: expect.stringMatching(
+        /^varied\.\d sent SVC_KEY_REVOKED more often than the plain run \([^)]+\), where a 401 .*`WWW-Authenticate`/,
+      ),
+    },
   });
-  expect(resultOf("resend.403.insufficient_scope")?.is).toBe("held");
+  expect(resultOf("resend.403.insufficient_scope")?.kind).toBe("held");
 });
 
 test("a client that waits out a 429 is not missing its requests when the 429 is replaced, and --allow comes first", async () => {
@@ -129,7 +133,7 @@ test("a client that waits out a 429 is not missing its requests when the 429 is 
     const checks = (key: KeyRef) => key !== "rate-limited-minute";
     const suite = { ...goodSuite, tests, allow, checks, timers: "moves the clock" } as const;
     const certified = await certifySuite(suite, { label: "answers", only: ["answer.429.per_minute"] });
-    return certified.checks.find(({ name }) => name === "answer.429.per_minute")?.result.is;
+    return certified.checks.find(({ name }) => name === "answer.429.per_minute")?.result.kind;
   };
   expect([await ofAnswer([]), await ofAnswer(["429.per_minute"])]).toEqual(["failed", "allowed"]);
 });
