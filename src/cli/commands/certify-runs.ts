@@ -23,7 +23,7 @@ interface ClientCommand {
 }
 
 /** Runs a client many times, `jobs` of them in parallel, and takes the signals of this process. */
-export class ClientRuns {
+export class ClientStarter {
   readonly #command: ClientCommand;
   readonly #queue: Queue;
   readonly #underWay = new Set<(signal: NodeJS.Signals) => void>();

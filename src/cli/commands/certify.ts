@@ -3,12 +3,12 @@ import { expectedOutcomes } from "../../api/endpoints.js";
 import { apiVersion } from "../../api/openapi.js";
 import {
   type CertifyResult,
-  certificateJson,
   certificateLayout,
   certifyResultOf,
-  type Note,
+  resultWords,
 } from "../../certify/certificate.js";
 import { certify } from "../../certify/judge.js";
+import type { Note } from "../../certify/judgment.js";
 import { type CertifyPlan, groupNames, mixedName, seedIn, seedsOf } from "../../certify/plan.js";
 import { resendKinds } from "../../certify/resend-kinds.js";
 import type { ClientRun, Tools } from "../../certify/run.js";
@@ -32,7 +32,7 @@ import * as flag from "../flags.js";
 import { loadNamed } from "../open-scenario.js";
 import { reportTargets, writeTargets } from "../report-files.js";
 import { sayWhyNotRun, whyNoRequest } from "../serve/run-served.js";
-import { ClientRuns } from "./certify-runs.js";
+import { ClientStarter } from "./certify-runs.js";
 import { untouchedTests } from "./init.js";
 
 const { tls, cert, key } = flag.ofServer;
@@ -100,7 +100,7 @@ export const certifyCommand = declareCommand({
     const loaded = await loadNamed(words[0], io);
     const plan = planOf(loaded, flags);
     const { now, frozen, jobs = availableParallelism(), ...served } = flags;
-    const client = new ClientRuns(
+    const client = new ClientStarter(
       { loaded, call: { io, rest, flags: served }, given: { now, frozen } },
       jobs,
     );
@@ -121,7 +121,6 @@ export const certifyCommand = declareCommand({
         runClient: (request) => client.runInTurn(request),
         ended,
         separate,
-        stopwatch,
       });
       const { plain } = certification;
       if (plain?.failure !== undefined) return sayWhyNotRun(rest[0] as string, plain.failure, call);
@@ -135,7 +134,12 @@ export const certifyCommand = declareCommand({
         io.stderr.say("Stopped before the first run ended: there is no result.\n");
         return cutShort ?? exitCode.defect;
       }
-      const failures = await writeTargets(targets, () => textOfCertificate(result), reportFile, io);
+      const failures = await writeTargets(
+        targets,
+        (format) => render(certificateLayout(result), format),
+        reportFile,
+        io,
+      );
       for (const failure of failures) io.stderr.say(describeFailure(failure, flags));
       io.stdout.write(redactKeys(resultText(result, plain?.output ?? [], call)));
       return cutShort ?? (failures.length === 0 ? codes[result.verdict] : exitCode.usage);
@@ -151,9 +155,17 @@ function progressLine(run: ClientRun, expected: number): string | undefined {
   const { name, result, report, failure, number, conditions } = run;
   if (failure !== undefined) return undefined;
   if (name === "plain") return `${name}  ${pluralize(report.requests, "request")}`;
-  const isNoticed = result === "failed" && (conditions.answer ?? conditions.resend) !== undefined;
-  const word = isNoticed ? "noticed" : result.replace("_", " ");
+  const word = resultWords[noticeIn(result, conditions) ?? result];
   return `${verdictOfRun(run).padEnd(7)}  ${word.padEnd(9)}  ${name.padEnd(30)}  ${number} of about ${expected}`;
+}
+
+/** Whether the command noticed the wrong answer or the rejection of a run; `undefined` if that is not its question. */
+function noticeIn(
+  result: ClientRun["result"],
+  { answer, resend }: ClientRun["conditions"],
+): "noticed" | "unnoticed" | undefined {
+  if (result === "failed" && (answer ?? resend) !== undefined) return "noticed";
+  return result === "passed" && answer !== undefined ? "unnoticed" : undefined;
 }
 
 /** Whether a run is good; empty if only others can show that, as in a search. */
@@ -171,16 +183,13 @@ const codes: Readonly<Record<CertifyResult["verdict"], number>> = {
   no_request: exitCode.noRequest,
 };
 
-const textOfCertificate = (result: CertifyResult) => `${JSON.stringify(certificateJson(result), null, 2)}\n`;
-
 function resultText(
   result: CertifyResult,
   plainOutput: readonly string[],
   { words, flags, io }: CertifyCall,
 ): string {
   const { format = "text" } = flags;
-  if (format === "json") return textOfCertificate(result);
-  if (format === "junit") return render(certificateLayout(result), "junit");
+  if (format !== "text") return render(certificateLayout(result), format);
   const { palette, wrap = (text: string) => text } = io.stdout.style();
   const text = wrap(certificateText(result, { program: io.program, scenario: words[0] }, palette?.red));
   if (result.verdict === "no_request") return `${text}${wrap(whyNoRequest(io, flags))}\n`;
