@@ -4,7 +4,7 @@ import { me } from "../../src/api/endpoints/me.js";
 import { renderRejection, renderSuccess } from "../../src/api/respond.js";
 import { type VariationRow, variationTable } from "../../src/api/variation/table.js";
 import { type Selector, selector, variationOf } from "../../src/api/variation/vary.js";
-import { headerOf } from "../../src/check/response.js";
+import { headerOf } from "../../src/compare/response.js";
 import type { Profile } from "../../src/rules/assumptions.js";
 import { type ApiOutcomeId, type Outcome, outcomeOf, outcomes } from "../../src/rules/outcomes.js";
 import type { ApiResponse } from "../../src/sandbox/journal/exchange.js";

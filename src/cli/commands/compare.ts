@@ -1,7 +1,7 @@
 import { me } from "../../api/endpoints/me.js";
-import { keysInVariables } from "../../check/contract.js";
-import { renderCheck } from "../../check/result.js";
-import { runCheck } from "../../check/run.js";
+import { keysInVariables } from "../../compare/contract.js";
+import { renderComparison } from "../../compare/result.js";
+import { compareWithContract } from "../../compare/run.js";
 import { isLoopbackHost, readBaseUrl } from "../../node/addresses.js";
 import { sendOnce } from "../../node/clients/send-once.js";
 import { version } from "../../node/package-files.js";
@@ -14,7 +14,7 @@ import { exitCode } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
 
-export const checkCommand = declareCommand({
+export const compareCommand = declareCommand({
   summary: "probe a real environment and compare it with the contract",
   description:
     "Sends a few requests to a real environment (or a sandbox) and compares each outcome with the contract. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. Exits with 1 if something differs or cannot be reached. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
@@ -38,15 +38,15 @@ export const checkCommand = declareCommand({
     ),
   },
   examples: {
-    "svc-sandbox check https://api.example": "the keys are in SVC_API_KEY, SVC_KEY_REVOKED, …",
-    "svc-sandbox check https://api.example --json > check.json": "to compare with a later one",
-    "svc-sandbox check http://127.0.0.1:4747": "a sandbox: finds nothing",
+    "svc-sandbox compare https://api.example": "the keys are in SVC_API_KEY, SVC_KEY_REVOKED, …",
+    "svc-sandbox compare https://api.example --json > comparison.json": "to compare with a later one",
+    "svc-sandbox compare http://127.0.0.1:4747": "a sandbox: finds nothing",
   },
   async run({ words, flags, io }) {
     const format = flags.json ? "json" : (flags.format ?? "text");
     const url = endpointUnder(words[0] ?? "");
     warnOfPlainHttp(url, io);
-    const result = await runCheck(createSend(url, flags.timeout ?? flag.defaultWait), {
+    const result = await compareWithContract(createSend(url, flags.timeout ?? flag.defaultWait), {
       url: url.href,
       env: io.env,
       maxRequests: flags.maxRequests ?? 44,
@@ -56,7 +56,7 @@ export const checkCommand = declareCommand({
     const { stopped } = result;
     if (stopped !== undefined) io.stderr.say(redactKeys(`${stopped}\n`));
     if (format === "json" || stopped === undefined)
-      io.stdout.write(redactKeys(renderCheck(result, format, io.stdout.style())));
+      io.stdout.write(redactKeys(renderComparison(result, format, io.stdout.style())));
     return result.verdict === "agrees" ? exitCode.fine : exitCode.failed;
   },
 });
@@ -70,7 +70,7 @@ function createSend(url: URL, timeout: number) {
         accept: "application/json",
         // Responses are compared byte by byte.
         "accept-encoding": "identity",
-        "user-agent": `svc-sandbox/${version} check`,
+        "user-agent": `svc-sandbox/${version} compare`,
         ...(apiKey !== undefined && { "x-api-key": apiKey }),
       },
     });

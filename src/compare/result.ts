@@ -11,7 +11,7 @@ interface ComparedOutcome extends Pick<Attempt, "outcome" | "variable" | "reason
   readonly got: string | undefined;
 }
 
-/** The findings of a check; contains no key. */
+/** The findings of a comparison; contains no key. */
 export interface Comparison {
   readonly url: string;
   readonly requests: number;
@@ -44,14 +44,14 @@ const tones: Readonly<Record<ComparedOutcome["result"], Tone>> = {
   not_tried: "quiet",
 };
 
-export function renderCheck(result: Comparison, format: "text" | "json", style?: TextStyle): string {
+export function renderComparison(result: Comparison, format: "text" | "json", style?: TextStyle): string {
   const { url, requests, maxRequests, stopped, notes, differences } = result;
   return render(
     {
-      kind: "check",
+      kind: "comparison",
       subject: url,
-      title: `Checked ${url} with ${requests} of at most ${maxRequests} requests`,
-      sections: stopped === undefined ? checkSections(result) : [],
+      title: `Compared ${url} with the contract: ${requests} of at most ${maxRequests} requests`,
+      sections: stopped === undefined ? comparisonSections(result) : [],
       notes: stopped === undefined ? notes : [],
       conclusion: { text: conclusionOf(result), tone: differences.length === 0 ? "good" : "bad" },
       failures: [],
@@ -72,7 +72,7 @@ function conclusionOf({ stopped, differences, outcomes }: Comparison): string {
   return `${pluralize(differences.length, "difference")} from the contract: ${counts}.`;
 }
 
-function checkSections({ outcomes, differences }: Comparison): Section[] {
+function comparisonSections({ outcomes, differences }: Comparison): Section[] {
   return [
     {
       title: "Outcomes",

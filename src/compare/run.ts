@@ -2,27 +2,27 @@ import { isNoResponse, type NoResponse, type RawResponse } from "../node/clients
 import { outcomeOf } from "../rules/outcomes.js";
 import { compareRejections, compareSuccesses } from "./comparisons.js";
 import {
-  type CheckedOutcome,
-  checkedOutcomes,
+  type ContractOutcome,
+  contractOutcomes,
   findKey,
   keysInVariables,
   type Variables,
 } from "./contract.js";
 import { type Attempt, type CompletedAttempt, judgeAttempt, undocumentedIn, whyUntried } from "./judge.js";
 import {
-  type CheckedResponse,
   createRedact,
   headerOf,
   isHtml,
   memberIn,
   minuteOf,
   type Redact,
+  type RedactedResponse,
   readResponse,
   shownText,
 } from "./response.js";
 import { type Comparison, comparedOutcome } from "./result.js";
 
-interface CheckOptions {
+interface CompareOptions {
   readonly url: string;
   readonly env: Variables;
   readonly maxRequests: number;
@@ -35,18 +35,18 @@ interface CheckOptions {
 type Send = (apiKey: string | undefined) => Promise<RawResponse | NoResponse>;
 
 /** Requests without a key come first: a host gets a key only if its responses could be the API's. */
-export async function runCheck(send: Send, options: CheckOptions): Promise<Comparison> {
+export async function compareWithContract(send: Send, options: CompareOptions): Promise<Comparison> {
   const { env, maxRequests, url } = options;
   const session = new Session(send, options);
   const attempts: Attempt[] = [];
-  for (const checked of checkedOutcomes.filter((one) => !isLimit(one)))
-    attempts.push(await tryOutcome(session, checked));
+  for (const row of contractOutcomes.filter((one) => !isLimit(one)))
+    attempts.push(await tryOutcome(session, row));
   const successes = withStatus(attempts, 200);
   // The second response to the same key shows whether requests are counted.
   if (successes[0] !== undefined) successes.push(...withStatus([await session.attempt(successes[0])], 200));
   const rejections = await compareRejections(withStatus(attempts, 401), session);
-  for (const checked of checkedOutcomes.filter(isLimit))
-    attempts.push(await tryLimit(session, checked, successes[0]));
+  for (const row of contractOutcomes.filter(isLimit))
+    attempts.push(await tryLimit(session, row, successes[0]));
   const permitted = attempts.find(({ outcome }) => outcome === "403.insufficient_scope")?.response;
   const differences = [
     ...attempts.flatMap(judgeAttempt),
@@ -72,12 +72,12 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Compa
 }
 
 const maxWithoutResponse = 2;
-/** A check sends fewer unknown keys. */
+/** A comparison sends fewer unknown keys. */
 const maxUnknownKeys = 16;
 
-/** The requests of a check, which removes every key from their responses. */
+/** The requests of a comparison, which removes every key from their responses. */
 class Session {
-  readonly options: CheckOptions;
+  readonly options: CompareOptions;
   readonly #unknownKeys: readonly string[];
   readonly #redact: Redact;
   /** The names in responses that the contract does not have. */
@@ -88,7 +88,7 @@ class Session {
   readonly #send: Send;
   #withoutResponse = 0;
 
-  constructor(send: Send, options: CheckOptions) {
+  constructor(send: Send, options: CompareOptions) {
     this.#send = send;
     this.options = options;
     this.#unknownKeys = Array.from({ length: maxUnknownKeys }, (_, index) => options.unknownKey(index));
@@ -130,7 +130,7 @@ class Session {
       : `the ${maxRequests} requests of --max-requests are used up`;
   }
 
-  async #ask(apiKey: string | undefined): Promise<CheckedResponse | NoResponse> {
+  async #ask(apiKey: string | undefined): Promise<RedactedResponse | NoResponse> {
     this.requests += 1;
     const reply = await this.#send(apiKey);
     this.#withoutResponse = isNoResponse(reply) ? this.#withoutResponse + 1 : 0;
@@ -142,10 +142,10 @@ class Session {
 }
 
 /** `undefined` if the response may be the API's: a redirect, a captive portal or a misspelled address must not get a key. */
-function whyNotTheApi(reply: CheckedResponse | NoResponse, url: string): string | undefined {
+function whyNotTheApi(reply: RedactedResponse | NoResponse, url: string): string | undefined {
   if (isNoResponse(reply)) return `Failed to reach ${url}: ${reply.found}. ${reply.hint}`;
   const { status } = reply;
-  const why = (found: string, hint: string) => `Failed to check ${url}: ${found}. ${hint} No key was sent.`;
+  const why = (found: string, hint: string) => `Failed to compare ${url}: ${found}. ${hint} No key was sent.`;
   const location = headerOf(reply, "location");
   const to = location === undefined ? "" : ` to ${shownText(location)}`;
   if (status >= 300 && status < 400)
@@ -169,23 +169,23 @@ function withStatus(attempts: readonly Attempt[], status: number): CompletedAtte
     .filter(({ outcome }) => outcomeOf(outcome).status === status);
 }
 
-async function tryOutcome(session: Session, checked: CheckedOutcome): Promise<Attempt> {
-  const { outcome, variables } = checked;
+async function tryOutcome(session: Session, row: ContractOutcome): Promise<Attempt> {
+  const { outcome, variables } = row;
   if (variables.length === 0) return session.attempt({ outcome, apiKey: session.inventedKey(outcome, 0) });
-  const key = findKey(checked, session.options.env);
+  const key = findKey(row, session.options.env);
   return "reason" in key ? { outcome, ...key } : session.attempt({ outcome, ...key });
 }
 
 /** Reaches a limit: with a key at its limit, or by using up a working key's minute if enough requests are left. */
 async function tryLimit(
   session: Session,
-  checked: CheckedOutcome,
+  row: ContractOutcome,
   working?: CompletedAttempt,
 ): Promise<Attempt> {
-  const { outcome } = checked;
+  const { outcome } = row;
   if (!session.options.probeLimits)
     return { outcome, reason: "limits are only reached on purpose with --probe-limits" };
-  const keyed = await tryOutcome(session, checked);
+  const keyed = await tryOutcome(session, row);
   // A minute may have passed since its key reached the limit.
   const spare = keyed.apiKey === undefined ? working : keyed;
   if (outcome !== "429.per_minute" || spare?.response?.status !== 200) return keyed;
@@ -227,7 +227,7 @@ function notesOnVariables(attempts: readonly Attempt[], env: Variables): string[
   const noKey =
     "No key is set. Set SVC_API_KEY to a working key, and SVC_KEY_<REF> for the other outcomes: each shows its variable.";
   const { outcome } = attempts.find(({ variable }) => variable === "SVC_KEY_LEGACY") ?? {};
-  const untried = `SVC_KEY_LEGACY_LIVE was not tried: ${outcome} was checked with SVC_KEY_LEGACY.`;
+  const untried = `SVC_KEY_LEGACY_LIVE was not tried: ${outcome} was compared with SVC_KEY_LEGACY.`;
   return [
     ...(keysInVariables(env).length === 0 ? [noKey] : []),
     ...(outcome !== undefined && env.SVC_KEY_LEGACY_LIVE ? [untried] : []),
@@ -235,13 +235,13 @@ function notesOnVariables(attempts: readonly Attempt[], env: Variables): string[
   ];
 }
 
-export function isLimit({ outcome }: CheckedOutcome): boolean {
+export function isLimit({ outcome }: ContractOutcome): boolean {
   return outcome.startsWith("429");
 }
 
 /** Returns the variables that look like keys but belong to no outcome. */
 export function unusedVariables(env: Variables): string[] {
-  const used = new Set(checkedOutcomes.flatMap(({ variables }) => variables));
+  const used = new Set(contractOutcomes.flatMap(({ variables }) => variables));
   const names = keysInVariables(env).map(([name]) => name);
   return names.filter((name) => !used.has(name)).sort();
 }
