@@ -97,7 +97,7 @@ describe("against the sandbox itself, a comparison", () => {
   });
 });
 
-describe("a check", () => {
+describe("a comparison", () => {
   const outcomes = (ran: Ran, result: string) =>
     [...ran.stdout.matchAll(/^ {2}([2-4]\d\d\.\S+) +(agrees|differs|not tried)/gm)]
       .filter((match) => match[2] === result)
