@@ -4,6 +4,7 @@ import { ownAssumptionNames } from "../api/variation/vary.js";
 import { type LoadedScenario, loadScenario, stdinName } from "../node/files/load-scenario.js";
 import type { Logger } from "../node/logger.js";
 import { startInNode } from "../node/platform.js";
+import { shellWord } from "../report/plain-text.js";
 import type { SandboxError } from "../rules/errors.js";
 import { redactKeys } from "../rules/redact.js";
 import type { FieldPath } from "../rules/schema/shape.js";
@@ -35,6 +36,11 @@ export async function loadNamed(
   // Reading `io.stdin` opens it, so only `-` does.
   const stdin = name === stdinName ? io.stdin : undefined;
   return loadScenario(name, { cwd: io.cwd, stdin, signal });
+}
+
+/** The name of a file for a command line: without a folder or extension, it could look like a bundled name. */
+export function startable(name: string): string {
+  return shellWord(/[\\/.]/.test(name) ? name : `./${name}`);
 }
 
 export function namedOrOwn(

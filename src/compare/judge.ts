@@ -13,6 +13,7 @@ import {
   memberIn,
   quoted,
   type RedactedResponse,
+  retryAfterForm,
   shownText,
 } from "./response.js";
 
@@ -185,13 +186,11 @@ function judgeCode(
   return [{ ...unlisted, rules: [rule, "R28"] }];
 }
 
-const retryDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /;
-
 /** `Retry-After` may be absent. If it is there, a client must be able to read it. */
 function judgeWait(response: RedactedResponse): AttemptDifference[] {
   const value = headerOf(response, "retry-after");
   if (value === undefined || response.status < 400) return [];
-  if (/^\d+$/.test(value) || (retryDate.test(value) && !Number.isNaN(Date.parse(value)))) return [];
+  if (retryAfterForm(value) !== undefined) return [];
   return [attemptDifference("RFC 9110", "Retry-After", "seconds or a date", quoted(value))];
 }
 

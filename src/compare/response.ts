@@ -54,6 +54,14 @@ export function minuteOf(response: RedactedResponse): number {
   return Math.floor(Date.parse(headerOf(response, "date") ?? "") / minute);
 }
 
+const retryDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /;
+
+/** Returns the form of a `Retry-After`; `undefined` if no client can read it. */
+export function retryAfterForm(value: string): "seconds" | "date" | undefined {
+  if (/^\d+$/.test(value)) return "seconds";
+  return retryDate.test(value) && !Number.isNaN(Date.parse(value)) ? "date" : undefined;
+}
+
 /** Returns a member of the body; `undefined` if it is missing. */
 export function memberIn(
   { json }: Pick<RedactedResponse, "json">,

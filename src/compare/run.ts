@@ -1,5 +1,6 @@
 import { isNoResponse, type NoResponse, type RawResponse } from "../node/clients/send-once.js";
-import { outcomeOf } from "../rules/outcomes.js";
+import { outcomeOf, type PromisedOutcomeId } from "../rules/outcomes.js";
+import { learnAssumptions, type Observation } from "./assumptions.js";
 import { compareRejections, compareSuccesses } from "./comparisons.js";
 import {
   type ContractOutcome,
@@ -25,8 +26,11 @@ import { type Comparison, comparedOutcome } from "./result.js";
 interface CompareOptions {
   readonly url: string;
   readonly env: Variables;
-  readonly maxRequests: number;
+  /** Default: 44, and with `probeLimits` one minute of a key more. */
+  readonly maxRequests?: number | undefined;
   readonly probeLimits: boolean;
+  /** Gets a sentence before a key's minute is used up. */
+  readonly announce?: (sentence: string) => void;
   /** Makes well-formed but unknown keys, by number. */
   readonly unknownKey: (index: number) => string;
 }
@@ -36,7 +40,7 @@ type Send = (apiKey: string | undefined) => Promise<RawResponse | NoResponse>;
 
 /** Requests without a key come first: a host gets a key only if its responses could be the API's. */
 export async function compareWithContract(send: Send, options: CompareOptions): Promise<Comparison> {
-  const { env, maxRequests, url } = options;
+  const { env, url } = options;
   const session = new Session(send, options);
   const attempts: Attempt[] = [];
   for (const row of contractOutcomes.filter((one) => !isLimit(one)))
@@ -53,7 +57,8 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
     ...rejections.differences,
     ...compareSuccesses(successes, permitted),
   ];
-  const { requests, stopped, undocumented } = session;
+  const { requests, maxRequests, stopped, undocumented } = session;
+  const learned = learnAssumptions(stopped === undefined ? session.observations : []);
   const verdict = differences.length > 0 ? "differs" : "agrees";
   return {
     url,
@@ -63,14 +68,20 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
     notes: [
       ...Array.from(undocumented, (name) => `${name} is not in the contract.`),
       ...rejections.notes,
+      ...learned.notes,
       ...notesOnVariables(attempts, env),
     ],
     verdict: stopped === undefined ? verdict : "stopped",
     outcomes: attempts.map((attempt) => comparedOutcome(attempt, differences)),
+    assumptions: learned.assumptions,
+    unseen: learned.unseen,
     differences,
   };
 }
 
+const usualMaxRequests = 44;
+/** The default for a key with a large limit. */
+const mostRequests = 400;
 const maxWithoutResponse = 2;
 /** A comparison sends fewer unknown keys. */
 const maxUnknownKeys = 16;
@@ -82,7 +93,9 @@ class Session {
   readonly #redact: Redact;
   /** The names in responses that the contract does not have. */
   readonly undocumented = new Set<string>();
+  readonly observations: Observation[] = [];
   requests = 0;
+  maxRequests: number;
   /** Why nothing is sent after the first request. */
   stopped: string | undefined;
   readonly #send: Send;
@@ -91,13 +104,20 @@ class Session {
   constructor(send: Send, options: CompareOptions) {
     this.#send = send;
     this.options = options;
+    this.maxRequests = options.maxRequests ?? usualMaxRequests;
     this.#unknownKeys = Array.from({ length: maxUnknownKeys }, (_, index) => options.unknownKey(index));
     const keys = keysInVariables(options.env).map(([, apiKey]) => apiKey);
     this.#redact = createRedact([...keys, ...this.#unknownKeys]);
   }
 
   left(): number {
-    return this.#whyNone() === undefined ? this.options.maxRequests - this.requests : 0;
+    return this.#whyNone() === undefined ? this.maxRequests - this.requests : 0;
+  }
+
+  /** Raises the default by a minute of requests. */
+  makeRoomFor(minute: number): void {
+    if (this.options.maxRequests === undefined)
+      this.maxRequests = Math.min(usualMaxRequests + minute, mostRequests);
   }
 
   /** The key for an outcome that needs none of the server's, another one each time. */
@@ -112,22 +132,31 @@ class Session {
     if (reason !== undefined) return { ...attempt, reason };
     const reply = await this.#ask(apiKey);
     if (isNoResponse(reply)) return { ...attempt, noResponse: reply.found };
+    this.#observe(outcome, reply);
     return { ...attempt, response: reply, reason: whyUntried(outcome, reply) };
   }
 
   async resend({ outcome, apiKey, variable }: CompletedAttempt, index: number) {
     const reply = await this.#ask(variable === undefined ? this.inventedKey(outcome, index) : apiKey);
-    return isNoResponse(reply) || reply.status !== 401 ? undefined : reply;
+    if (isNoResponse(reply)) return undefined;
+    this.#observe(outcome, reply);
+    return reply.status === 401 ? reply : undefined;
+  }
+
+  #observe(outcome: PromisedOutcomeId, response: RedactedResponse): void {
+    const { status } = response;
+    if (outcomeOf(outcome).status === status) this.observations.push({ of: outcome, response });
+    // A success in place of an error shows nothing about the outcome.
+    else if (status !== 200) this.observations.push({ of: `${status}`, response });
   }
 
   #whyNone(): string | undefined {
-    const { maxRequests } = this.options;
     if (this.stopped !== undefined) return "nothing was sent after the first request";
     if (this.#withoutResponse >= maxWithoutResponse)
       return `nothing was sent after ${this.#withoutResponse} requests without a response`;
-    return this.requests < maxRequests
+    return this.requests < this.maxRequests
       ? undefined
-      : `the ${maxRequests} requests of --max-requests are used up`;
+      : `the ${this.maxRequests} requests of --max-requests are used up`;
   }
 
   async #ask(apiKey: string | undefined): Promise<RedactedResponse | NoResponse> {
@@ -193,11 +222,15 @@ async function tryLimit(
   const needed = perMinute + 1;
   if (!Number.isInteger(needed))
     return { outcome, reason: "the response to the working key has no per_minute" };
+  session.makeRoomFor(needed);
   if (session.left() < needed)
     return {
       outcome,
       reason: `needs ${needed} requests, one more than per_minute, and ${session.left()} are left; --max-requests ${session.requests + needed} has room for them`,
     };
+  session.options.announce?.(
+    `Sends up to ${needed} requests with ${spare.variable}, until one gets 429. They use up this key's minute.`,
+  );
   return useUpMinute(session, { ...spare, outcome }, perMinute);
 }
 

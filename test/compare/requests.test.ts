@@ -129,11 +129,26 @@ describe("a comparison", () => {
     expect(ran.stdout).toMatch(/^ {2}429\.per_minute +agrees +429 slow_down, SVC_API_KEY$/m);
     expect(small.requests()).toHaveLength(10);
 
-    const large = await limited(60);
-    const rejected = await runCli(["compare", large.url, "--probe-limits"], { env });
-    expect(rejected.stdout).toContain(
-      `needs 61 requests, one more than per_minute, and 36 are left; --max-requests 69 has room for them`,
+    expect(ran.stderr).toBe(
+      "Sends up to 4 requests with SVC_API_KEY, until one gets 429. They use up this key's minute.\n",
     );
+
+    const usual = await limited(60);
+    const whole = await runCli(["compare", usual.url, "--probe-limits"], { env });
+    expect(whole.stdout).toMatch(
+      /: 67 of at most 105 requests\n[\s\S]*429\.per_minute +agrees +429 slow_down/,
+    );
+
+    const stopped = await limited(60);
+    const few = await runCli(["compare", stopped.url, "--probe-limits", "--max-requests", "44"], { env });
+    expect(few.stdout).toContain(
+      "needs 61 requests, one more than per_minute, and 36 are left; --max-requests 69 has room for them",
+    );
+    expect([stopped.requests().length, few.stderr]).toEqual([8, ""]);
+
+    const large = await limited(400);
+    const rejected = await runCli(["compare", large.url, "--probe-limits"], { env });
+    expect(rejected.stdout).toContain("needs 401 requests, one more than per_minute, and 392 are left;");
     expect(large.requests()).toHaveLength(8);
   });
 
@@ -144,7 +159,8 @@ describe("a comparison", () => {
       const body = { data: { limits, usage, environment: "test", scopes: ["a"], organization: { id: "1" } } };
       Object.assign(reply, { status: 200, headers: { "X-Request-Id": `limited-${number}` }, body });
     });
-    const { stdout } = await runCli(["compare", server.url, "--probe-limits"], { env: allProbeKeys });
+    const argv = ["compare", server.url, "--probe-limits", "--max-requests", "44"];
+    const { stdout } = await runCli(argv, { env: allProbeKeys });
     expect(stdout).toMatch(/429\.per_day +not tried .*not at its limit: usage\.today is 1 of 1000/);
     expect(stdout).toMatch(/429\.per_minute +not tried .*needs 61 requests/);
   });

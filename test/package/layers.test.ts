@@ -19,7 +19,7 @@ const leftOf: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(core.map((name) => [name, before(core, name)])),
   // They do not know each other.
   farmers: ["rules", "sandbox"],
-  compare: ["rules", "sandbox", "api", "report", "node"],
+  compare: ["rules", "scenario", "sandbox", "api", "report", "node"],
   certify: core,
   // The entry point `svc-sandbox`.
   "index.ts": core,
