@@ -52,7 +52,7 @@ export async function judgeVaried(context: Context): Promise<Judgment> {
   const points = passed.flatMap((run) => run.points);
   const causes = await findCauses(failed, points, runs);
   const isWhole = checks.length >= seedCount;
-  const notes = isWhole ? whatIsNotShown(plain, [...passed, ...failed]) : [];
+  const notes = isWhole ? whatIsNotShown(plan, plain, [...passed, ...failed]) : [];
   const isAsked = plan.only?.includes(mixedName) || (isWhole && passed.length === checks.length);
   const mixed = isAsked ? [await judgeMixed(context)] : [];
   return joinJudgments([
@@ -96,12 +96,16 @@ async function judgeMixed({ plan, runs, plain }: Context): Promise<Judgment> {
 }
 
 /** What too few requests, or the client's own settings, kept from varying. */
-function whatIsNotShown({ report }: ClientRun, all: readonly ClientRun[]): Note[] {
+function whatIsNotShown(
+  { ownAssumptions: ofScenario = [] }: CertifyPlan,
+  { report }: ClientRun,
+  all: readonly ClientRun[],
+): Note[] {
   const covered = coveredOutcomes(report).map((outcome) => outcomeOf(outcome).status);
   const missing = [401, 403, 429].filter((status) => !covered.includes(status));
   const varied = new Set(all.flatMap(({ points }) => points.map(({ row }) => row)));
   const ownAssumptions = [...new Set(all.flatMap((run) => run.ownAssumptions))].filter(
-    (name) => !varied.has(name),
+    (name) => !varied.has(name) && !ofScenario.includes(name),
   );
   const statuses = missing.map(
     (status): Note => ({

@@ -75,14 +75,13 @@ export async function stepsThatFail(
   return dryRunProblems(loaded, placeOf, givenOptions(flags));
 }
 
-/** Warns about assumptions of the scenario that override a given `--profile`. */
+/** Names the assumptions of the scenario that override a given `--profile`. */
 export function warnOfPinned(sandbox: SandboxState, { profile }: flag.SandboxFlags, log: Logger): void {
   // A stored state overrides the flag.
   const pinned = profile === sandbox.profile ? ownAssumptionNames(sandbox) : [];
   if (pinned.length === 0) return;
-  log.note(
-    `${sandbox.name} sets ${listed(pinned, "and")} itself, which overrides --profile ${profile}. Remove these from its assumptions to use the profile's values.`,
-  );
+  const are = pinned.length === 1 ? "is" : "are";
+  log.note(`${listed(pinned, "and")} ${are} set by ${sandbox.name}, not by --profile ${profile}.`);
 }
 
 /** Warns about dates in responses that are far from the client's clock: many clients compare them with it. */

@@ -129,8 +129,9 @@ function responsesWithAll(profile: Profile, seed: number, data?: RunConditions) 
   const sandbox = startFrozen({ ...bundledScenarios["key-states"], assumptions }, { seed, now, run });
   const traces = collectTraces(sandbox);
   const given = ["revoked", "wrong-scope", "rate-limited", "wrong-scope", "rate-limited"].map((key) => {
-    const { headers, body } = ask(sandbox, { key });
-    return { challenge: headerOf({ headers }, "www-authenticate"), details: JSON.parse(body).error.details };
+    const response = ask(sandbox, { key });
+    const { details } = JSON.parse(response.body).error;
+    return { challenge: headerOf(response, "www-authenticate"), details };
   });
   const points = traces.flatMap(({ points }) => points.map(({ row, variant }) => `${row} ${variant}`));
   return { given, points: points.filter((point) => /^(?:www_authenticate|error_details) /.test(point)) };

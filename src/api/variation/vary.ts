@@ -93,7 +93,9 @@ export function ownAssumptionNames(sandbox: SandboxState): (keyof Assumptions)[]
 }
 
 /** The assumptions that the sandbox sets itself, and that its profile would vary. */
-export function ownVariedNames(sandbox: SandboxState): (keyof Assumptions)[] {
+export function ownVariedNames(
+  sandbox: Pick<SandboxState, "profile" | "run" | "ownAssumptions">,
+): (keyof Assumptions)[] {
   if (profileOf(sandbox) !== "varied") return [];
   const ownRows = variationTable.filter((row) => isOwn(sandbox, row));
   return ownRows.flatMap(({ assumption = [] }) => assumption);
@@ -112,7 +114,10 @@ function openRow(sandbox: SandboxState, row: VariationRow): VariationRow | undef
 }
 
 /** Whether the sandbox sets the assumption of a row itself. */
-function isOwn({ ownAssumptions }: SandboxState, { assumption }: VariationRow): boolean {
+function isOwn(
+  { ownAssumptions }: Pick<SandboxState, "ownAssumptions">,
+  { assumption }: VariationRow,
+): boolean {
   return assumption !== undefined && ownAssumptions[assumption] !== undefined;
 }
 
