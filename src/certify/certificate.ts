@@ -60,6 +60,9 @@ const result = {
   otherScenarios: s.optional(
     s.described(s.list(s.text()), "The other scenarios of sandboxes in the client's own processes."),
   ),
+  assumptions: s.optional(
+    s.described(s.list(s.text()), "The assumptions that the scenario sets, and that would vary otherwise."),
+  ),
   scenarioDigest: s.described(sha256(), "SHA-256 in hex of the scenario as JSON with sorted members."),
   specification: s.described(version(), "The version of the API's specification."),
   sandbox: s.described(version(), "The version of svc-sandbox."),
@@ -104,6 +107,7 @@ export function certifyResultOf(
   about: Pick<
     CertifyResult,
     | "scenario"
+    | "assumptions"
     | "scenarioDigest"
     | "specification"
     | "sandbox"

@@ -18,6 +18,8 @@ export interface CertifyPlan {
   readonly only?: readonly string[] | undefined;
   /** The outcomes whose wrong answer the client survives on purpose. */
   readonly allow: readonly string[];
+  /** The assumptions that the given scenario sets: no run varies whether and how these are there. */
+  readonly ownAssumptions?: readonly string[];
   /** The key of resends, if the client sends it. */
   readonly defaultKey: string | undefined;
   /** The flags of the call that each run needs, and those that only `certify` has. */

@@ -85,12 +85,13 @@ async function judgeMixed(client: Client): Promise<Judgment> {
 }
 
 /** What too few requests, or the client's own settings, kept from varying. */
-function whatIsNotShown({ covered }: Client, all: readonly ClientRun[]): Note[] {
+function whatIsNotShown({ covered, plan }: Client, all: readonly ClientRun[]): Note[] {
+  const { ownAssumptions: ofScenario = [] } = plan;
   const statuses = covered.map((outcome) => outcomeOf(outcome).status);
   const missing = [401, 403, 429].filter((status) => !statuses.includes(status));
   const varied = new Set(all.flatMap(({ points }) => points.map(({ row }) => row)));
   const ownAssumptions = [...new Set(all.flatMap((run) => run.ownAssumptions))].filter(
-    (name) => !varied.has(name),
+    (name) => !varied.has(name) && !ofScenario.includes(name),
   );
   const notes = missing.map(
     (status): Note => ({

@@ -23,6 +23,7 @@ export function certificateText(
   bad: (text: string) => string = (text) => text,
 ): string {
   const { verdict, problems, checks, why, whatToDo, runs, command, durationMs, allow } = certified;
+  const { scenario, assumptions = [] } = certified;
   const count = `${pluralize(runs, "run")} of \`${commandLine(command)}\`, ${Math.round(durationMs / 1000)} s`;
   const conclusion = {
     passed: "Passed.",
@@ -40,6 +41,7 @@ export function certificateText(
       "Allowed",
       allow.map((outcome) => `wrong answers on ${outcome}`),
     ),
+    ...listLine(`Set by ${scenario}`, assumptions),
     ...notJudgedLines(certified),
   ];
   return `${lines.map(escapeControls).join("\n")}\n`;

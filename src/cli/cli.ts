@@ -273,6 +273,7 @@ function rejectUnknownWord(word: string | undefined, io: Io): void {
 const otherWords: Readonly<Record<string, string>> = {
   organizations: "fixtures organizations",
   farmers: "fixtures farmers",
+  check: "compare <base-url>, or validate <file>",
   run: "exec -- npm test",
   test: "exec -- npm test",
   serve: "start",

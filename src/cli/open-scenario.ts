@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { ownAssumptionNames } from "../api/variation/vary.js";
 import { type LoadedScenario, loadScenario, stdinName } from "../node/files/load-scenario.js";
 import type { Logger } from "../node/logger.js";
+import { shellWord } from "../report/plain-text.js";
 import type { SandboxError } from "../rules/errors.js";
 import { redactKeys } from "../rules/redact.js";
 import type { FieldPath } from "../rules/schema/shape.js";
@@ -36,6 +37,11 @@ export async function loadNamed(
   return loadScenario(name, { cwd: io.cwd, stdin, signal });
 }
 
+/** The name of a file for a command line: without a folder or extension, it could look like a bundled name. */
+export function startable(name: string): string {
+  return shellWord(/[\\/.]/.test(name) ? name : `./${name}`);
+}
+
 export function namedOrOwn(
   words: readonly string[],
   doing: string,
@@ -61,14 +67,13 @@ export async function stepsThatFail(
   return dryRunProblems(loaded, placeOf, givenOptions(flags));
 }
 
-/** Warns about assumptions of the scenario that override a given `--profile`. */
+/** Names the assumptions of the scenario that override a given `--profile`. */
 export function warnOfPinned(sandbox: SandboxState, { profile }: flag.SandboxFlags, log: Logger): void {
   // A stored state overrides the flag.
   const pinned = profile === sandbox.profile ? ownAssumptionNames(sandbox) : [];
   if (pinned.length === 0) return;
-  log.note(
-    `${sandbox.name} sets ${listed(pinned, "and")} itself, which overrides --profile ${profile}. Remove these from its assumptions to use the profile's values.`,
-  );
+  const are = pinned.length === 1 ? "is" : "are";
+  log.note(`${listed(pinned, "and")} ${are} set by ${sandbox.name}, not by --profile ${profile}.`);
 }
 
 /** Warns about dates in responses that are far from the client's clock: many clients compare them with it. */

@@ -1,4 +1,3 @@
-import { variationTable } from "../api/variation/table.js";
 import { cachedBy } from "../rules/cached-by.js";
 import { isIdempotent } from "../rules/fault-effects.js";
 import type { OutcomeId } from "../rules/outcomes.js";
@@ -82,12 +81,12 @@ class Variants {
 
   selectorOf({ request }: ApiCall): SelectVariant {
     let nth: number | undefined;
-    return (row, usual, status) => {
+    return (row, usual, status, variants) => {
       const variant = this.select(row, usual, status);
       // A 401 must not depend on the requests before it (R14).
       if (!this.#conditions.mixed || status === 401) return variant;
       nth ??= this.#count(status, request.fromStory);
-      return variant && variantAfter(row, variant, nth);
+      return variant && variantAfter(variants, variant, nth);
     };
   }
 
@@ -99,8 +98,7 @@ class Variants {
   }
 }
 
-function variantAfter(row: string, usual: string, count: number): string {
-  const variants = variationTable.find(({ id }) => id === row)?.variants.map(({ id }) => id) ?? [usual];
+function variantAfter(variants: readonly string[], usual: string, count: number): string {
   return variants[(variants.indexOf(usual) + count) % variants.length] as string;
 }
 

@@ -27,6 +27,16 @@ test("a certificate is one screen: causes first, then what held and what was not
   );
 });
 
+test("what the scenario sets is named, and is neither a problem nor not judged", () => {
+  const text = certificateText({
+    ...failed,
+    scenario: "real.yaml",
+    assumptions: ["retry_after", "error_details"],
+  });
+  expect(text).toContain("\nSet by real.yaml: retry_after, error_details\nNot judged: 429");
+  expect(text.replace(/^Set by .*\n/m, "")).toBe(certificateText(failed));
+});
+
 test("its JSON has the members of its schema, and JUnit a test for each check", () => {
   const { properties = {} } = certificateJsonSchema() as { properties?: object };
   expect(Object.keys(properties)).toEqual(expect.arrayContaining(Object.keys(certificateJson(failed))));

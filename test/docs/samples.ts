@@ -139,15 +139,15 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
   "docs/report.md": {
     report: reportOfServer,
   },
-  "docs/check.md": {
+  "docs/compare.md": {
     example: () =>
-      checkSample([
-        [/^Checked/, /401\.revoked/],
+      compareSample([
+        [/^Compared/, /401\.revoked/],
         [/401\.expired/],
         [/^Differences/, /^$/],
         [/differences from/],
       ]),
-    difference: () => checkSample([[/^Differences/, /found/]]),
+    difference: () => compareSample([[/^Differences/, /found/]]),
   },
   "docs/install.md": { error: printed("keys nope --json", { stream: "stderr", language: "json" }) },
   "docs/errors.md": { explain: printed("explain live-suspended", { ranges: [[/^Why/, /work\.$/]] }) },
@@ -167,8 +167,8 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
   },
 };
 
-/** A check of an environment with two mistakes. */
-async function checkSample(ranges: readonly Range[]): Promise<string> {
+/** A comparison of an environment with two mistakes. */
+async function compareSample(ranges: readonly Range[]): Promise<string> {
   const { url } = await serveProbed((reply, { ref }) => {
     // biome-ignore lint/suspicious/noExplicitAny: the bodies are made wrong here
     const { error, data } = reply.body as any;
@@ -176,7 +176,7 @@ async function checkSample(ranges: readonly Range[]): Promise<string> {
     if (ref === "active") data.limits.per_day = "1000";
   });
   const env = { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE, SVC_KEY_EXPIRED: probeKeys.SVC_KEY_EXPIRED };
-  const { stdout } = await runCli(["check", url], { env: env as Record<string, string> });
+  const { stdout } = await runCli(["compare", url], { env: env as Record<string, string> });
   const shown = stdout.replaceAll(url, "https://api.example");
   return block(excerpt(shown, ranges));
 }

@@ -1,6 +1,7 @@
 import { availableParallelism, constants } from "node:os";
 import { expectedOutcomes } from "../../api/endpoints.js";
 import { apiVersion } from "../../api/openapi.js";
+import { ownVariedNames } from "../../api/variation/vary.js";
 import {
   type CertifyResult,
   certificateLayout,
@@ -223,6 +224,11 @@ function planOf(
   return {
     seed: scenario.seed ?? defaultSeed,
     firstSeed: seed,
+    ownAssumptions: ownVariedNames({
+      profile: "varied",
+      run: undefined,
+      ownAssumptions: scenario.assumptions ?? {},
+    }),
     defaultKey: defaultKeyRef(scenario),
     allow,
     only,
@@ -271,6 +277,7 @@ async function notesOnTests(cwd: string): Promise<Note[]> {
 function aboutClient({ scenario, name }: LoadedScenario, { rest }: CertifyCall, plan: CertifyPlan) {
   return {
     scenario: name,
+    assumptions: plan.ownAssumptions ?? [],
     scenarioDigest: nodePlatform.sha256(canonicalJson(scenario)),
     specification: apiVersion,
     sandbox: version,

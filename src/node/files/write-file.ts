@@ -31,12 +31,12 @@ export function writeFileAtomically(file: string, text: string | Uint8Array, mod
   replaceFile(targetOf(file), text, mode);
 }
 
-/** Replaces a whole file through a draft in its folder. `check` may throw until then; a failure leaves nothing behind. */
+/** Replaces a whole file through a draft in its folder. `confirm` may throw until then; a failure leaves nothing behind. */
 export function replaceFile(
   target: string,
   text: string | Uint8Array,
   mode: number,
-  check: () => void = () => {},
+  confirm: () => void = () => {},
 ): void {
   const draft = `${target}${draftSuffix}`;
   try {
@@ -47,7 +47,7 @@ export function replaceFile(
   try {
     // `wx` rejects an existing file, which is not ours.
     writeFileSync(draft, text, { mode, flag: "wx" });
-    check();
+    confirm();
     renameSync(draft, target);
   } catch (error) {
     removeIfPossible(draft);

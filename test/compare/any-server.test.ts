@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { renderCheck } from "../../src/check/result.js";
-import { runCheck } from "../../src/check/run.js";
+import { renderComparison } from "../../src/compare/result.js";
+import { compareWithContract } from "../../src/compare/run.js";
 import type { NoResponse, RawResponse } from "../../src/node/clients/send-once.js";
 import { unknownSecret } from "../../src/scenario/keys.js";
 import { probeKeys } from "../support/probed-server.js";
@@ -59,20 +59,25 @@ const replies = fc.array(fc.oneof({ weight: 9, arbitrary: response }, { weight: 
   maxLength: 12,
 });
 
-test("a check ends with any server's responses, keeps to its budget, and prints no key", async () => {
+test("a comparison ends with any server's responses, keeps to its budget, and prints no key", async () => {
   await fc.assert(
     fc.asyncProperty(replies, fc.integer({ min: 1, max: 20 }), fc.boolean(), async (all, max, limits) => {
       let sent = 0;
-      const report = await runCheck(async () => all[sent++ % all.length] as RawResponse | NoResponse, {
-        url: "https://api.example/v1/relying-party/me",
-        env: probeKeys,
-        maxRequests: max,
-        probeLimits: limits,
-        unknownKey: unknownSecret,
-      });
+      const report = await compareWithContract(
+        async () => all[sent++ % all.length] as RawResponse | NoResponse,
+        {
+          url: "https://api.example/v1/relying-party/me",
+          env: probeKeys,
+          maxRequests: max,
+          probeLimits: limits,
+          unknownKey: unknownSecret,
+        },
+      );
       expect(sent).toBe(report.requests);
       expect(sent).toBeLessThanOrEqual(max);
-      const printed = (["text", "json"] as const).map((format) => renderCheck(report, format)).join("\n");
+      const printed = (["text", "json"] as const)
+        .map((format) => renderComparison(report, format))
+        .join("\n");
       for (const key of Object.values(probeKeys)) expect(printed).not.toContain(key.slice(9));
     }),
     runs(80),
