@@ -144,7 +144,7 @@ function directoryOf(sandbox: SandboxState, { filter = "", limit = 200 }: ValueO
   const sections = [];
   let matching = 0;
   for (const owner of sandbox.registry.organizations.values()) {
-    const keys = owner.keys.filter(isChosen);
+    const keys = listsEmpty ? owner.keys : owner.keys.filter(isChosen);
     const listed = keys.slice(0, Math.max(0, limit - matching));
     if (listed.length > 0 || (listsEmpty && owner.keys.length === 0 && sections.length < limit)) {
       sections.push({
