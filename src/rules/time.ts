@@ -8,10 +8,10 @@ export const day = 24 * hour;
 
 const lengths = { ms: 1, s: 1000, m: minute, h: hour, d: day, w: 7 * day };
 
-/** `90s`, `10m`, `2h`, `7d`, optionally with a sign: minus for the past. */
-export const durationPattern = /^[+-]?\d+[smhd]$/;
+/** `90s`, `10m`, `2h`, `7d`, with a minus for the past. */
+export const durationPattern = /^-?\d+[smhd]$/;
 
-/** The same without a sign, and `250ms`. */
+/** The same without a minus, and `250ms`. */
 export const waitPattern = /^\d+(?:ms|[smhd])$/;
 
 /** An ISO 8601 time with a zone: without a zone, it would be another instant on each machine. */
@@ -50,7 +50,7 @@ export function isInstant(value: unknown): value is number {
 
 /** The milliseconds of a duration, such as `61m`, `-1d` or `250ms`; `undefined` for any other text. */
 export function parseDuration(text: string): number | undefined {
-  const [, sign, count, unit] = /^([+-]?)(\d+)(ms|[smhd])$/.exec(text) ?? [];
+  const [, sign, count, unit] = /^(-?)(\d+)(ms|[smhd])$/.exec(text) ?? [];
   // Without a match, NaN. Not `-length` for 0, which would be -0.
   const length = Number(count) * lengths[unit as keyof typeof lengths];
   if (!Number.isSafeInteger(length)) return undefined;

@@ -52,6 +52,14 @@ describe("svc-sandbox fixtures farmers", () => {
     expect(await records(...given)).toEqual(sandbox.farmers.list({ offset: 990, limit: 10 }));
   });
 
+  it("goes to the last instant of a clock, and no further", async () => {
+    const now = "9999-12-24T23:59:59.999Z";
+    const sandbox: Sandbox = createSandbox({ now });
+    expect(await records("--now", now)).toEqual(sandbox.farmers.list({ limit: 10 }));
+    const later = await runCli(["fixtures", "farmers", "--now", "9999-12-25T00:00:00Z"]);
+    expect([later.code, later.stderr]).toEqual([2, expect.stringContaining(`the latest time is ${now}`)]);
+  });
+
   it("gives the same records in every format", async () => {
     const farmers = await records("--count", "40", "--from", "5");
     const of = (format: string) => printed("farmers", "--count", "40", "--from", "5", "--format", format);

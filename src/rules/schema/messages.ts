@@ -127,7 +127,9 @@ function typeHint(value: unknown, shape: Shape, shown: string): string {
     case "boolean":
       return "true or false, without quotes";
     case "list":
-      return shape.item.kind === "mapping" ? "a list: a dash before each item" : "a list: [one, two]";
+      return shape.item.kind === "mapping"
+        ? "a list: a dash before each item"
+        : `a list: [${itemsIn(value).join(", ") || "one, two"}]`;
     case "text":
       return typeof value === "object" ? (shape.example ?? nounOf(shape)) : `it in quotes: "${shown}"`;
     case "record":
@@ -145,6 +147,16 @@ function typeHint(value: unknown, shape: Shape, shown: string): string {
       return `{ ${first}: … }, or ${first}: … on the next line`;
     }
   }
+}
+
+/** The plain items that somebody wrote without brackets: `a:read, b:read`. */
+function itemsIn(value: unknown): string[] {
+  const isPlain = typeof value === "number" || (typeof value === "string" && /^[\w:., -]+$/.test(value));
+  return isPlain
+    ? String(value)
+        .split(/[\s,]+/)
+        .filter(Boolean)
+    : [];
 }
 
 /** Shows the first member of a list as a member of a record: `main: { environment: test }`. */

@@ -143,7 +143,8 @@ function scenarioToStart(
 ): NamedScenario {
   if (sent === first.name) return first;
   if (typeof sent !== "string") return resolveSource(sent as unknown as Scenario); // it checks a value
-  if (!isScenarioName(sent)) throw scenarioNotFound(sent, "it is not a bundled one");
+  if (!isScenarioName(sent))
+    throw scenarioNotFound(sent, "it is not a bundled one", { list: "`GET /scenarios`" });
   return { scenario: withStory(sent), name: sent };
 }
 
