@@ -97,6 +97,7 @@ async function runInOwnSandbox(
       keys.add(name, chunk);
     },
   });
+  folder.requireWhole();
   const durationMs = Math.round(stopwatch() - started);
   const report = clientReport(sandbox, { underExec: true, keysInOutput: keys.places() }, collected.counters);
   return { ...howEnded(end), durationMs, report, output: output.lines(), ...collected.facts() };
