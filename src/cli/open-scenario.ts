@@ -3,14 +3,13 @@ import { resolve } from "node:path";
 import { ownAssumptionNames } from "../api/variation/vary.js";
 import { type LoadedScenario, loadScenario, stdinName } from "../node/files/load-scenario.js";
 import type { Logger } from "../node/logger.js";
-import { startInNode } from "../node/platform.js";
 import { shellWord } from "../report/plain-text.js";
 import type { SandboxError } from "../rules/errors.js";
 import { redactKeys } from "../rules/redact.js";
 import type { FieldPath } from "../rules/schema/shape.js";
 import { listed } from "../rules/schema/words.js";
 import { isoOf, minute } from "../rules/time.js";
-import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
 import { givenOptions } from "../sandbox/start.js";
 import { ScenarioError, type ScenarioProblem } from "../scenario/problems.js";
 import { usageError } from "./exit-codes.js";
@@ -55,13 +54,6 @@ export function namedOrOwn(
   throw usageError(
     `Failed to ${doing}: no scenario is given, and there is no ${ownScenario} here. Give files or bundled names (\`${program} list\`)${or}.`,
   );
-}
-
-/** Starts a sandbox with a loaded scenario; the flags apply to every scenario that starts there. */
-export function startNamed(loaded: LoadedScenario, flags: GivenOptions, run?: ConditionedRun): SandboxState {
-  const { scenario, name, text } = loaded;
-  const options = givenOptions(flags);
-  return startInNode(scenario, { name, text, ...options, given: options, run });
 }
 
 export async function stepsThatFail(

@@ -1,3 +1,4 @@
+import { cachedBy } from "../rules/cached-by.js";
 import { isIdempotent } from "../rules/fault-effects.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import type { ApiCall } from "../sandbox/call.js";
@@ -15,7 +16,11 @@ type ClaimOnce = (name: string) => boolean;
 /** Returns a claim for the sandboxes of one process. */
 function claimHere(): ClaimOnce {
   const claimed = new Set<string>();
-  return (name) => !claimed.has(name) && claimed.add(name).size > 0;
+  return (name) => {
+    if (claimed.has(name)) return false;
+    claimed.add(name);
+    return true;
+  };
 }
 
 /** Starts to apply the conditions of a run. */
@@ -99,12 +104,10 @@ function variantAfter(variants: readonly string[], usual: string, count: number)
 
 /** Starts the faults of a run, which count their requests again with each start of a scenario. */
 function startFaults({ faults = [], once }: RunConditions, claim: ClaimOnce): ConditionedRun["fireFault"] {
-  const started = new WeakMap<SandboxState["registry"], ActiveFault[]>();
-  const faultsIn = ({ registry, seed, startedAt }: SandboxState): readonly ActiveFault[] => {
-    const active = started.get(registry) ?? activateFaults(faults, seed, startedAt);
-    started.set(registry, active);
-    return active;
-  };
+  const faultsIn = cachedBy(
+    (_registry: SandboxState["registry"], { seed, startedAt }: SandboxState): readonly ActiveFault[] =>
+      activateFaults(faults, seed, startedAt),
+  );
   return (sandbox, call, facts) => {
     const isWanted = () => {
       if (once === undefined) return true;
@@ -113,6 +116,8 @@ function startFaults({ faults = [], once }: RunConditions, claim: ClaimOnce): Co
       const fits = isIdempotent(method) && method !== "HEAD";
       return fits && facts.expectedOutcome() === once.outcome && claim("fault");
     };
-    return faults.length > 0 && isWanted() ? fireFault(faultsIn(sandbox), call.number, facts) : undefined;
+    return faults.length > 0 && isWanted()
+      ? fireFault(faultsIn(sandbox.registry, sandbox), call.number, facts)
+      : undefined;
   };
 }

@@ -3,7 +3,7 @@ import {
   certificateJson,
   certificateJsonSchema,
   certificateLayout,
-  resultOf,
+  certifyResultOf,
 } from "../../src/certify/certificate.js";
 import type { ClientRun } from "../../src/certify/run.js";
 import { certificateText } from "../../src/certify/verdict.js";
@@ -59,7 +59,7 @@ test("a problem comes before what is not judged, and both are shown", () => {
   const { checks, problems, notes, report, ...about } = failed;
   const plain = { report: { ...report, requests: 1 }, result: "passed" } as ClientRun;
   const seen = { checks, problems, notes, runs: 1, plain, scenarios: [] };
-  const verdictOf = (more: object) => resultOf({ ...seen, ...more }, about)?.verdict;
+  const verdictOf = (more: object) => certifyResultOf({ ...seen, ...more }, about)?.verdict;
   expect(verdictOf({ unusable: reason })).toBe("failed");
   expect(verdictOf({ unusable: reason, problems: [] })).toBe("not_judged");
   expect(certificateText({ ...failed, ...reason })).toContain(`Not judged: ${reason.why}. Send more.`);

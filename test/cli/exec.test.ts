@@ -7,7 +7,7 @@ import { coverageText } from "../support/coverage.js";
 import { runCli } from "../support/run-cli.js";
 import { commandLine, runCommand } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { client, clientFolder, execHere, runExec } from "./exec-client.js";
+import { client, clientFolder, execHere, reportIn, runExec } from "./exec-client.js";
 
 const inNode = (code: string) => [process.execPath, "-e", code];
 
@@ -146,6 +146,21 @@ describe("the sandbox of an exec", () => {
       expect(stderr).toMatch(new RegExp(`^  ${met} +1 {2}\\S`, "m"));
   });
 
+  it("gives a fault of every outcome to those that can have it", async () => {
+    const endpoints = "endpoints: { end: { path: /end, status: 204 } }";
+    const bank = "organizations: { bank: { type: bank, keys: { active: { environment: test } } } }";
+    const cwd = clientFolder({ "end.yaml": `version: 1\n${bank}\n${endpoints}\n` });
+    const words = ["--fault", "fault.truncate", "--format", "json", "end.yaml", "--"];
+    const { stderr } = await runExec([...words, ...client("active", "/end", "active")], { cwd });
+    const counts = reportIn(stderr).outcomes.flatMap((one: { outcome: string; count: number }) =>
+      one.count > 0 ? [[one.outcome, one.count]] : [],
+    );
+    expect(counts).toEqual([
+      ["200.test", 1],
+      ["fault.truncate", 2],
+    ]);
+  });
+
   it("counts a request whose response nobody waited for", async () => {
     const code = `const { hostname, port } = new URL(process.env.SVC_BASE_URL);
 const socket = require("node:net").connect(port, hostname, () =>
@@ -171,7 +186,7 @@ test
     ["a link to a device without an end", 'ln -s /dev/zero "$F"'],
     ["a file of a terabyte", 'truncate -s 1T "$F"'],
     ["a line of 100 MB", 'head -c 100000000 /dev/zero | tr "\\0" "[" > "$F"'],
-    ...["null", "1", '"x"', "[]", "{", '{"exchange":{}}', '{"exchange":null}', '{"seen":1}'].map((line) => [
+    ...["null", "1", '"x"', "[]", "{", '{"exchange":{}}', '{"exchange":null}', '{"trace":1}'].map((line) => [
       `the line ${line}`,
       `printf '%s\\n' '${line}' > "$F"`,
     ]),

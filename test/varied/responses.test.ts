@@ -93,7 +93,7 @@ interface Compared {
   readonly askedAt: number;
 }
 
-/** Asks three sandboxes the same, again and again, until there are as many responds as wanted. */
+/** Asks three sandboxes the same, again and again, until as many responses as wanted were compared. */
 function* compared(wanted: number): Generator<Compared> {
   const profiles = ["varied", "minimal", "typical"] as const;
   let count = 0;
@@ -177,6 +177,19 @@ test("a HEAD has the headers that the GET in its place would have", () => {
     expect(head.body).toBe("");
     expect(head.headers).toEqual(ask(gets, { ...question, method: "GET" }).headers);
   }
+});
+
+test("a strong ETag is that of the body's bytes: equal for equal bodies, and for no others", () => {
+  const bodies = new Map<string, string>();
+  for (const { responses } of compared(1_000)) {
+    const [response] = responses;
+    const etag = headerOf(response, "etag");
+    if (etag === undefined || etag.startsWith("W/") || response.body === "") continue;
+    expect([etag, bodies.get(etag) ?? response.body]).toEqual([etag, response.body]);
+    bodies.set(etag, response.body);
+  }
+  expect(bodies.size).toBe(new Set(bodies.values()).size);
+  expect(bodies.size).toBeGreaterThan(20);
 });
 
 const scenario: Scenario = {

@@ -159,15 +159,26 @@ function changeFaults(sandbox: SandboxState, faults: readonly Fault[], now: numb
     refs: { key: registry.keys, organization: registry.organizations },
     scenario: sandbox.scenario,
     now,
+    keys: {
+      at: (ref) => registry.keys.get(ref)?.key,
+      haveLegacy: (organization) =>
+        [...registry.keys.values()].some(
+          ({ key }) => key.legacy && key.organization === (organization ?? key.organization),
+        ),
+    },
   });
   if (problems.length > 0) throw validationError("Failed to change the faults", problems);
   sandbox.faults = activateFaults(faults, seed, now);
   journal.emit({ type: "faults.changed" });
 }
 
-export function clearRequests({ journal, counters }: SandboxState): void {
+export function clearRequests({ journal, counters, behavior, registry }: SandboxState): void {
   journal.enter();
   counters.clear();
+  // Advice on a later request must not be about a cleared one.
+  behavior.rejected.clear();
+  behavior.pages.clear();
+  for (const entry of registry.keys.values()) if (entry.hasWorked) entry.hasWorked = false;
   journal.emit({ type: "requests.cleared" });
 }
 
