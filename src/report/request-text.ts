@@ -41,11 +41,11 @@ function requestText(details: ReturnType<typeof requestDetails>): string {
 
 type RequestCheckResult = Pick<RequestDetails["checks"][number], "name" | "question" | "result">;
 
-const resultWords = { passed: "passed", rejected: "rejected", not_reached: "not reached" };
+const checkResultWords = { passed: "passed", rejected: "rejected", not_reached: "not reached" };
 
 /** The results of checks in order, one a line. */
 export function checkLines(checks: readonly RequestCheckResult[]): string[] {
-  const rows = checks.map(({ name, question, result }) => [resultWords[result], name, question]);
+  const rows = checks.map(({ name, question, result }) => [checkResultWords[result], name, question]);
   return alignColumns(rows).map((line) => `  ${line}`);
 }
 
