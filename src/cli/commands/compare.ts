@@ -48,7 +48,7 @@ export const compareCommand = declareCommand({
     ),
     writeScenario: flag.plainOption(
       "--write-scenario <file>",
-      "write a scenario with these assumptions, which replaces only a file of this flag",
+      "write a scenario with these assumptions; replaces only a file that it wrote",
       flag.fileName,
     ),
   },
