@@ -1,5 +1,4 @@
 import { type Assumptions, assumptionTable } from "../rules/assumptions.js";
-import type { PromisedOutcomeId } from "../rules/outcomes.js";
 import { mismatchesIn } from "../rules/schema/check.js";
 import { isMapping } from "../rules/schema/shape.js";
 import { escapeControls } from "../rules/terminal-text.js";
@@ -12,7 +11,7 @@ import { headerOf, memberIn, quoted, type RedactedResponse, retryAfterForm, show
 
 /** A response with the outcome that it shows, or only its status if the request was for another outcome. */
 export interface Observation {
-  readonly of: PromisedOutcomeId | `${number}`;
+  readonly of: string;
   readonly response: RedactedResponse;
 }
 
@@ -28,15 +27,15 @@ interface Lesson {
   readonly statuses: readonly number[];
   /** Returns `undefined` if the response shows nothing. */
   readonly read: (response: RedactedResponse) => Reading | undefined;
-  /** Whether these statuses show a value. Default: each one does. */
-  readonly isShownBy?: (statuses: readonly number[], value: Reading["value"]) => boolean;
+  /** Whether responses with these statuses show the value. Default: any do. */
+  readonly isShownBy?: (statuses: readonly number[], value: LearnedValue) => boolean;
   readonly needs: string;
 }
 
 const a429 = "a 429 (--probe-limits)";
 const a403or429 = `a 403 (such as of SVC_KEY_WRONG_SCOPE) or ${a429}`;
 
-const lessons = {
+const lessons: Readonly<Partial<Record<keyof Assumptions, Lesson>>> = {
   request_id_on_errors: {
     statuses: [401, 403, 429],
     read: (response) => readingOf(Boolean(headerOf(response, "x-request-id"))),
@@ -58,9 +57,7 @@ const lessons = {
     isShownBy: (statuses, value) => value !== "none" || statuses.includes(429),
     needs: a429,
   },
-} satisfies Partial<Record<keyof Assumptions, Lesson>>;
-
-type LearnedName = keyof typeof lessons;
+};
 
 function readingOf(value: LearnedValue): Reading {
   return { value, words: shownText(String(value)) };
@@ -114,64 +111,55 @@ export interface LearnedAssumption {
 }
 
 export interface Learned {
-  readonly assumptions: Readonly<Partial<Record<LearnedName, LearnedAssumption>>>;
+  readonly assumptions: Readonly<Record<string, LearnedAssumption>>;
   /** What would show the others. */
-  readonly unseen: Readonly<Partial<Record<LearnedName, string>>>;
+  readonly unseen: Readonly<Record<string, string>>;
   readonly notes: readonly string[];
 }
 
 /** Returns the assumptions that the responses of a service show. */
 export function learnAssumptions(observations: readonly Observation[]): Learned {
-  const assumptions: Partial<Record<LearnedName, LearnedAssumption>> = {};
-  const unseen: Partial<Record<LearnedName, string>> = {};
+  const assumptions: Record<string, LearnedAssumption> = {};
+  const unseen: Record<string, string> = {};
   const notes: string[] = [];
-  for (const name of Object.keys(lessons) as LearnedName[]) {
-    const { statuses, read, isShownBy, needs }: Lesson = lessons[name];
-    const readings = observations
-      .filter(({ response }) => statuses.includes(response.status))
-      .flatMap(({ of, response }) => {
-        const reading = read(response);
-        return reading === undefined ? [] : [{ ...reading, of, status: response.status }];
-      });
-    const [first, ...others] = new Set(readings.map(({ words }) => words));
-    const { value } = readings[0] ?? {};
-    const from = placesOf(readings, readings);
-    if (first === undefined) unseen[name] = needs;
-    else if (others.length > 0 || value === undefined) notes.push(noteOn(name, readings));
-    else if (
-      isShownBy?.(
-        readings.map(({ status }) => status),
-        value,
-      ) === false
-    )
-      unseen[name] = `${needs}; ${from.join(", ")} shows ${first}`;
-    else assumptions[name] = { value, from };
+  for (const [name, { statuses, read, isShownBy, needs }] of Object.entries(lessons)) {
+    const readings = observations.flatMap(({ of, response }) => {
+      const { status } = response;
+      const reading = statuses.includes(status) ? read(response) : undefined;
+      return reading === undefined ? [] : [{ ...reading, of, status }];
+    });
+    const [way, ...others] = waysIn(readings);
+    if (way === undefined) unseen[name] = needs;
+    else if (others.length > 0) notes.push(noteOn(name, "it is seen in several ways", [way, ...others]));
+    else if (way.value === undefined)
+      notes.push(noteOn(name, "the assumption does not have this value", [way]));
+    else if (isShownBy?.(way.statuses, way.value) === false)
+      unseen[name] = `${needs}; ${way.from.join(", ")} shows ${way.words}`;
+    else assumptions[name] = { value: way.value, from: way.from };
   }
   return { assumptions, unseen, notes: [...notes, ...notesOnScope(observations)] };
 }
 
-type PlacedReading = Reading & { readonly of: Observation["of"]; readonly status: number };
+type PlacedReading = Reading & { readonly of: string; readonly status: number };
 
-/** Where these readings of all are from. */
-function placesOf(readings: readonly PlacedReading[], all: readonly PlacedReading[]): string[] {
-  const statuses = [...new Set(readings.map(({ status }) => status))];
-  return statuses.flatMap((status) => {
-    const isOfStatus = (reading: PlacedReading) => reading.status === status;
-    const outcomes = [...new Set(readings.filter(isOfStatus).map(({ of }) => of))];
-    const isEach = readings.filter(isOfStatus).length === all.filter(isOfStatus).length;
-    return isEach && outcomes.length > 1 ? [`each ${status}`] : outcomes;
+/** The different readings, each with the places that it is from. */
+function waysIn(readings: readonly PlacedReading[]) {
+  // Words are cut off.
+  const textOf = ({ value, words }: Reading) => String(value ?? words);
+  return [...new Set(readings.map(textOf))].map((text) => {
+    const same = readings.filter((reading) => textOf(reading) === text);
+    const statuses = [...new Set(same.map(({ status }) => status))];
+    const from = statuses.flatMap((status) => {
+      const outcomes = [...new Set(same.flatMap((reading) => (reading.status === status ? reading.of : [])))];
+      const isEach = readings.every((reading) => reading.status !== status || textOf(reading) === text);
+      return isEach && outcomes.length > 1 ? [`each ${status}`] : outcomes;
+    });
+    return { words: same[0]?.words, value: same[0]?.value, statuses, from };
   });
 }
 
-function noteOn(name: LearnedName, readings: readonly PlacedReading[]): string {
-  const seen = [...new Set(readings.map(({ words }) => words))].map((words) => {
-    const places = placesOf(
-      readings.filter((reading) => reading.words === words),
-      readings,
-    );
-    return `${words} (${places.join(", ")})`;
-  });
-  const why = seen.length > 1 ? "it is seen in several ways" : "the assumption does not have this value";
+function noteOn(name: string, why: string, ways: ReturnType<typeof waysIn>): string {
+  const seen = ways.map(({ words, from }) => `${words} (${from.join(", ")})`);
   return `${name} is not learned, because ${why}: ${seen.join("; ")}.`;
 }
 
@@ -181,8 +169,9 @@ function notesOnScope(observations: readonly Observation[]): string[] {
   const members = isMapping(details) ? Object.entries(details) : [];
   const scope = members.find(([name]) => /scope/i.test(name))?.[1];
   if (typeof scope !== "string" || scope === assumptionTable.me_scope.minimal) return [];
-  const note = `403.insufficient_scope names the scope ${quoted(scope)}: set it with me_scope, and in the scopes of your scenario's keys.`;
-  return [note];
+  return [
+    `403.insufficient_scope names the scope ${quoted(scope)}: set it with me_scope, and in the scopes of your scenario's keys.`,
+  ];
 }
 
 /** The first line of the file; only a file with it is replaced. */

@@ -145,9 +145,10 @@ class Session {
 
   #observe(outcome: PromisedOutcomeId, response: RedactedResponse): void {
     const { status } = response;
-    if (outcomeOf(outcome).status === status) this.observations.push({ of: outcome, response });
+    const isExpected = outcomeOf(outcome).status === status;
     // A success in place of an error shows nothing about the outcome.
-    else if (status !== 200) this.observations.push({ of: `${status}`, response });
+    if (isExpected || status !== 200)
+      this.observations.push({ of: isExpected ? outcome : String(status), response });
   }
 
   #whyNone(): string | undefined {

@@ -73,7 +73,7 @@ test("a file that is not its own, and one that cannot be written, is an error be
   for (const [name, message] of [
     [
       "mine.yaml",
-      /^"mine\.yaml" is not a file that compare wrote, and is unchanged\. Name another file with --write-scenario\.\n$/,
+      /^Failed to write "mine\.yaml": compare did not write what is there\. Name another file with --write-scenario\.\n$/,
     ],
     ["folder", /^Failed to write "folder": it is a directory\. Name another file/],
     ["none/real.yaml", /^Failed to write "none\/real\.yaml": its folder does not exist\. /],

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { blockWith, type Part } from "../support/pages.js";
 import { probeKeys, serveProbed } from "../support/probed-server.js";
 import { runCli } from "../support/run-cli.js";
@@ -140,6 +142,8 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
     report: reportOfServer,
   },
   "docs/compare.md": {
+    learned: async () => block(excerpt((await learnedSample()).text, [[/^What the/, /^$/]])),
+    scenario: async () => block((await learnedSample()).scenario, "yaml"),
     example: () =>
       compareSample([
         [/^Compared/, /401\.revoked/],
@@ -166,6 +170,25 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
     }),
   },
 };
+
+/** What a comparison with one key shows of a service like many, and its file. */
+async function learnedSample(): Promise<{ readonly text: string; readonly scenario: string }> {
+  const { url } = await serveProbed((reply, { ref, count }) => {
+    if (reply.status !== 200) reply.headers["X-Request-Id"] = `req-${count}`;
+    if (reply.status === 401) reply.headers["WWW-Authenticate"] = "ApiKey";
+    if (ref !== "active" || count <= 60) return;
+    const headers = { ...reply.headers, "Retry-After": "17" };
+    Object.assign(reply, { status: 429, headers, body: { error: { code: "too_many", message: "Slow." } } });
+  });
+  const cwd = temporaryFolder();
+  const env = { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE as string };
+  const argv = ["compare", url, "--probe-limits", "--write-scenario", "real.yaml"];
+  const { stdout } = await runCli(argv, { env, cwd });
+  const scenario = readFileSync(join(cwd, "real.yaml"), "utf8")
+    .replace(new URL(url).host, "api.example")
+    .replace(/ at \S+Z/, " at 2026-03-02T09:00:00Z");
+  return { text: stdout, scenario };
+}
 
 /** A comparison of an environment with two mistakes. */
 async function compareSample(ranges: readonly Range[]): Promise<string> {

@@ -22,8 +22,6 @@ import * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import { startable } from "../open-scenario.js";
 
-const otherFile = "Name another file with --write-scenario.";
-
 export const compareCommand = declareCommand({
   summary: "compare a real environment with the contract, and see what it does where that is open",
   description:
@@ -48,7 +46,7 @@ export const compareCommand = declareCommand({
     ),
     writeScenario: flag.plainOption(
       "--write-scenario <file>",
-      "write a scenario with these assumptions, which replaces only a file of this flag",
+      "write a scenario with these assumptions; replaces only a file that it wrote",
       flag.fileName,
     ),
   },
@@ -62,7 +60,7 @@ export const compareCommand = declareCommand({
   async run({ words, flags, io }) {
     const format = flags.json ? "json" : (flags.format ?? "text");
     const url = endpointUnder(words[0] ?? "");
-    const file = flags.writeScenario === undefined ? undefined : new LearnedFile(flags.writeScenario, io.cwd);
+    const writeLearned = flags.writeScenario === undefined ? undefined : learnedFile(flags.writeScenario, io);
     warnOfPlainHttp(url, io);
     const result = await compareWithContract(createSend(url, flags.timeout ?? flag.defaultWait), {
       url: url.href,
@@ -76,52 +74,41 @@ export const compareCommand = declareCommand({
     if (stopped !== undefined) io.stderr.say(redactKeys(`${stopped}\n`));
     if (format === "json" || stopped === undefined)
       io.stdout.write(redactKeys(renderComparison(result, format, io.stdout.style())));
-    file?.write(result, io);
+    writeLearned?.(result);
     return result.verdict === "agrees" ? exitCode.fine : exitCode.failed;
   },
 });
 
-/** The file of `--write-scenario`: a new one, or one that this command has written. */
-class LearnedFile {
-  readonly #name: string;
-  readonly #path: string;
-
-  constructor(name: string, cwd: string) {
-    [this.#name, this.#path] = [name, resolve(cwd, name)];
-    const isWritten = this.#try(() => {
-      accessSync(dirname(targetOf(this.#path)), constants.W_OK);
-      const stats = statSync(this.#path, { throwIfNoEntry: false });
-      if (stats === undefined) return true;
-      requireFile(stats);
-      return readFileSync(this.#path, "utf8").startsWith(learnedHeading);
-    });
-    if (!isWritten)
-      throw new SandboxError(
-        "file_exists",
-        `${quote(name)} is not a file that compare wrote, and is unchanged. ${otherFile}`,
-      );
-  }
-
-  write({ assumptions, url }: Comparison, { stderr, program }: Io): void {
-    const count = Object.keys(assumptions).length;
-    if (count === 0) {
-      stderr.say(`${quote(this.#name)} was not written: no assumption was seen.\n`);
-      return;
-    }
-    const text = redactKeys(learnedScenario(assumptions, url, nodePlatform.time()));
-    this.#try(() => writeFileAtomically(this.#path, text, 0o600));
-    stderr.say(
-      `Wrote ${pluralize(count, "assumption")} to ${quote(this.#name)}. Start it with: ${program} start ${startable(this.#name)}\n`,
-    );
-  }
-
-  #try<Result>(act: () => Result): Result {
+/** Returns the function that writes the file. Throws unless it is new, or an earlier comparison has written it. */
+function learnedFile(name: string, { cwd, stderr, program }: Io) {
+  const path = resolve(cwd, name);
+  const orUnwritable = (act: () => void) => {
     try {
-      return act();
+      act();
     } catch (error) {
-      return unwritable(quote(this.#name), otherFile)(error);
+      unwritable(quote(name), "Name another file with --write-scenario.")(error);
     }
-  }
+  };
+  orUnwritable(() => requireLearned(path));
+  return ({ assumptions, url }: Comparison) => {
+    const count = Object.keys(assumptions).length;
+    const text = redactKeys(learnedScenario(assumptions, url, nodePlatform.time()));
+    if (count > 0) orUnwritable(() => writeFileAtomically(path, text, 0o600));
+    stderr.say(
+      count === 0
+        ? `${quote(name)} was not written: no assumption was seen.\n`
+        : `Wrote ${pluralize(count, "assumption")} to ${quote(name)}. Start it with: ${program} start ${startable(name)}\n`,
+    );
+  };
+}
+
+function requireLearned(path: string): void {
+  accessSync(dirname(targetOf(path)), constants.W_OK);
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return;
+  requireFile(stats);
+  if (!readFileSync(path, "utf8").startsWith(learnedHeading))
+    throw new Error("compare did not write what is there");
 }
 
 function createSend(url: URL, timeout: number) {
