@@ -38,7 +38,7 @@ export interface SavedSandbox {
     readonly rejections: readonly (readonly [step: number, code: RejectionCode])[];
   };
   readonly stepsRun: number;
-  readonly changed: boolean;
+  readonly changes: readonly (readonly [value: string, withoutUsers: string])[];
   readonly results: readonly (readonly [step: number, asExpected: boolean])[];
   readonly lastStep: PlayedStep | undefined;
   readonly exchanges: readonly Exchange[];
@@ -73,7 +73,7 @@ export function describeSandbox(
     snapshot: { ...snapshotSandbox(sandbox), requests_responded: responded },
     timeline: { steps: timeline.steps, next: timeline.next, rejections: [...timeline.rejections] },
     stepsRun: story.next,
-    changed: sandbox.changed,
+    changes: [...sandbox.changes],
     results: [...story.results],
     lastStep: story.last,
     exchanges: journal.requests({ probes: true, limit: maxDescribed }),
@@ -95,7 +95,7 @@ export function restoreSandbox(
   platform: Platform,
   options: Omit<SandboxSettings, "platform">,
 ): SandboxState {
-  const { name, text, scenario, snapshot, stepsRun, changed, results, counts } = state;
+  const { name, text, scenario, snapshot, stepsRun, results, counts } = state;
   const sandbox = startSandbox(snapshot, { platform, name, text, ...options });
   const { story: steps = [] } = scenario;
   const next = Math.min(stepsRun, steps.length);
@@ -104,7 +104,7 @@ export function restoreSandbox(
   replaceState(sandbox, {
     scenario,
     story,
-    changed,
+    changes: new Map(state.changes),
     timeline: { ...sandbox.timeline, ...state.timeline, rejections },
   });
   const { clock } = sandbox;
