@@ -17,12 +17,12 @@ import { readLimits } from "./limits.js";
 import { codeOf } from "./messages.js";
 import { respondToCall } from "./respond.js";
 
-/** What a call would get: counts and changes nothing. */
+/** The response that a call would get. Counts nothing (R24); in a run, it has the variants of this response. */
 export function predict(sandbox: SandboxState, call: ApiCall): CallResult<ApiOutcomeId> {
   return respondToCall(sandbox, withOwnUsage(call));
 }
 
-/** The outcome that a call would have: counts, draws and changes nothing. */
+/** The outcome that a call would have. Counts, varies and changes nothing. */
 export function predictOutcome(sandbox: SandboxState, call: ApiCall): ApiOutcomeId {
   return decide(sandbox, withOwnUsage(call)).outcome;
 }

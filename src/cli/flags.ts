@@ -274,8 +274,8 @@ export const endpoint = plainOption(
   (text) => text,
 );
 
-export const quiet = toggle("--quiet", "print as little as possible: no notes and no request log", {
-  conflicts: ["verbose"],
-});
+export const quiet = (what: string) =>
+  toggle("--quiet", `print as little as possible: ${what}`, { conflicts: ["verbose"] });
 
-export const verbose = toggle("--verbose", "print more: request ids in the log, stack traces of defects");
+export const verbose = toggle("--verbose", "print more: stack traces of defects");
+export const verboseLog = toggle("--verbose", "print more: request ids in the log, stack traces of defects");

@@ -28,6 +28,14 @@ export const adviceTable = [
     whatToDo: "Send the key only in the x-api-key header. Rotate a real key that was in a URL.",
   },
   {
+    id: "key-in-url",
+    level: "error",
+    rule: "section 5, point 11; R46",
+    meaning:
+      "Your client sent a key in the URL's path or user info, where proxies, logs and histories keep it.",
+    whatToDo: "Send the key only in the x-api-key header. Rotate a real key that was in a URL.",
+  },
+  {
     id: "key-in-authorization",
     level: "error",
     rule: "section 5, point 1; R9, R10",

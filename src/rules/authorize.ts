@@ -1,5 +1,5 @@
 import { type KeyRecord, keyStateAt, keyStateTable } from "./api-key.js";
-import type { Organization } from "./organization.js";
+import { accessInWords, type Organization } from "./organization.js";
 import type { ApiOutcomeId } from "./outcomes.js";
 
 const stateRejections = Object.values(keyStateTable).flatMap(({ rejection }) => rejection ?? []);
@@ -78,7 +78,7 @@ export const authorizationChecks: readonly CheckRow[] = [
     },
     tell: ({ organization: { liveAccess = "not_approved" } = {} }) => ({
       details: { live_access: liveAccess },
-      why: `live access is ${liveAccess.replace("_", " ")}`,
+      why: `live access is ${accessInWords(liveAccess)}`,
     }),
   },
   {

@@ -43,10 +43,10 @@ export function effectOn({ when, effect }: ActiveFault, facts: FaultFacts): Faul
     (when.until === undefined || facts.now < when.until) &&
     (when.outcome === undefined || when.outcome === facts.expectedOutcome());
   if (!isMatching) return undefined;
-  const { truncate, malformed, ...others } = effect;
+  const { truncate, malformed, ...otherEffects } = effect;
   if (!(truncate || malformed) || facts.hasBody(effect.status)) return effect;
   // There is no body to break.
-  return Object.values(others).some(Boolean) ? others : undefined;
+  return Object.values(otherEffects).some(Boolean) ? otherEffects : undefined;
 }
 
 /** Whether the fault fires on the `nth` matching request; `chance` is random, from 0 to less than 1. */

@@ -37,7 +37,7 @@ interface ScenarioKeyRecord {
   readonly shared: Shared;
 }
 
-// By the scenario's organizations, which are immutable. Sandboxes of the same scenario and seed share the records.
+// Not `cachedBy`: of each scenario, only the latest seed's. By its organizations, which are immutable and shared by its copies.
 const recordsOfScenario = new WeakMap<object, ScenarioRecords>();
 
 interface ScenarioRecords {

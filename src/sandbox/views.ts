@@ -49,7 +49,15 @@ function pageOf<Entry>(
   entries: ReadonlyMap<string, Entry>,
   { offset = 0, limit = Number.POSITIVE_INFINITY }: Page,
 ): Entry[] {
-  return [...entries.values()].slice(offset, offset + limit);
+  const page: Entry[] = [];
+  let index = 0;
+  // Not a copy: the dashboard asks for one page of 100,000 keys each second.
+  for (const entry of entries.values()) {
+    if (page.length >= limit) break;
+    if (index >= offset) page.push(entry);
+    index += 1;
+  }
+  return page;
 }
 
 export function viewKeys(sandbox: SandboxState, page: Page = {}): KeyView[] {

@@ -31,8 +31,11 @@ export function interpretScenario({ read, file }: ScenarioText, options: Extends
     throw new ScenarioError(problemsOf(problems, written, file));
   const extensions: [members: Record<string, unknown>, name: string][] = [];
   // A member such as `x-limits` is a place for anchors.
-  const isExtension = (name: string, members: Record<string, unknown>) =>
-    name.startsWith("x-") && extensions.push([members, name]) > 0;
+  const isExtension = (name: string, members: Record<string, unknown>) => {
+    if (!name.startsWith("x-")) return false;
+    extensions.push([members, name]);
+    return true;
+  };
   const spelling = (path: FieldPath) => {
     const { depth, written } = whole.placeOf(path, "value");
     return depth < path.length ? undefined : written?.slice(0, longestSpelling);
@@ -103,7 +106,9 @@ function problemsOf(
     })
     .filter(({ name, place }) => {
       const id = JSON.stringify([name, place?.offset, place?.source.file]);
-      return !ids.has(id) && ids.add(id);
+      if (ids.has(id)) return false;
+      ids.add(id);
+      return true;
     })
     .sort((one, other) => order(one.place) - order(other.place))
     .slice(0, maximumProblems)

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, test, vi } from "vitest";
 import { createSandbox } from "../../src/index.js";
+import { version } from "../../src/node/package-files.js";
 import { makeSelfSigned } from "../../src/server/sockets/tls.js";
 import { coverageText } from "../support/coverage.js";
 import { runCli } from "../support/run-cli.js";
@@ -186,7 +187,7 @@ test
     ["a link to a device without an end", 'ln -s /dev/zero "$F"'],
     ["a file of a terabyte", 'truncate -s 1T "$F"'],
     ["a line of 100 MB", 'head -c 100000000 /dev/zero | tr "\\0" "[" > "$F"'],
-    ...["null", "1", '"x"', "[]", "{", '{"exchange":{}}', '{"exchange":null}', '{"seen":1}'].map((line) => [
+    ...["null", "1", '"x"', "[]", '{"exchange":{}}', '{"exchange":null}', '{"trace":1}'].map((line) => [
       `the line ${line}`,
       `printf '%s\\n' '${line}' > "$F"`,
     ]),
@@ -194,4 +195,13 @@ test
   const command = ["sh", "-c", `F="$SVC_SANDBOX_RUN/requests-1-2.jsonl"; ${script}`];
   const { code, stderr } = await execHere(["--min-coverage", "0", "--", ...command]);
   expect([code, stderr]).toEqual([2, expect.stringMatching(/The command has changed the folder of its run/)]);
+  if (script.startsWith("ln ")) expect(stderr).toContain("requests-1-2.jsonl is a symbolic link");
+});
+
+test("a line that is not whole is left out with a note; the report and the command's code come", async () => {
+  const lines = [`{"version":"${version}"}`, '{"exchange":{"num', "", '{"excha'];
+  const script = `printf '%s' '${lines.join("\n")}' > "$SVC_SANDBOX_RUN/requests-1-2.jsonl"; exit 7`;
+  const { code, stderr } = await execHere(["--", "sh", "-c", script]);
+  expect([code, stderr]).toEqual([7, expect.stringMatching(/^\n0 requests to key-states/)]);
+  expect(stderr).toMatch(/\n2 requests of the command could not be counted: .*full disk\.\n$/);
 });

@@ -112,16 +112,19 @@ test("the file of `init` is valid, shows every field of the format except those 
 });
 
 test("the commented lines in the file of `init` are valid, and their story passes", async () => {
-  // Records need the document.
   const yaml = (await starter())
-    .replace(/^# {3}- record: .*\n/m, "")
     .split("\n\n")
     .map((block) => {
-      const begins = block.search(/^(?:# )?(population|faults|timeline|story|assumptions):(?: true)?$/m);
+      const begins = block.search(/^(?:# )?[a-z]+:$/m);
       return begins === -1 ? block : block.slice(0, begins) + block.slice(begins).replace(/^# /gm, "");
     })
     .join("\n\n");
-  const { assumptions, faults, timeline, population } = parseScenario(yaml);
+  const scenario = parseScenario(yaml);
+  const fields = Object.keys(withoutSnapshots(scenarioSchema()).properties ?? {});
+  expect(fields).toContain("endpoints");
+  // Another scenario has other keys.
+  expect(fields.filter((field) => field !== "extends" && !(field in scenario))).toEqual([]);
+  const { assumptions, faults, timeline, population } = scenario;
   const { profile = "minimal", ...shown } = assumptions ?? {};
   expect(shown).toEqual(assumptionsFor(profile));
   expect([faults?.length, timeline?.length, population?.organizations]).toEqual([4, 3, 200]);

@@ -107,8 +107,7 @@ test.each(tagged)("a tag that is not plain data is refused at its place: %s", (v
 });
 
 test("the tags of plain data are fine", () => {
-  const text =
-    "{ s: !!str 5, i: !!int 5, f: !!float 5, m: !!map { !!merge <<: { a: 1 } }, l: !!seq [!!null null] }";
+  const text = "{ s: !!str 5, i: !!int 5, f: !!float 5, m: !!map { a: 1 }, l: !!seq [!!null null] }";
   const body = { s: "5", i: 5, f: 5, m: { a: 1 }, l: [null] };
   expect(parseScenario(inEndpoint(text)).endpoints?.a?.body).toEqual(body);
 });

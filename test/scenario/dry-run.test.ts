@@ -40,6 +40,17 @@ test.each(Object.entries(fine))("validate accepts %s", async (_title, text) => {
   expect(await validate(head + text)).toMatchObject({ code: 0, stderr: "" });
 });
 
+test.each([
+  [4999, 1],
+  [5000, 0],
+])(
+  "after %d requests, another one of a story ends validate with %d: it tries 5,000",
+  async (repeat, code) => {
+    const failing = "{ request: { key: none }, expect: { status: 200 } }";
+    expect((await validate(head + story(`request: { repeat: ${repeat} }`, failing))).code).toBe(code);
+  },
+);
+
 const failingStory = head + story("{ request: {}, expect: { status: 401 } }");
 
 test("start serves such a scenario all the same and warns of the step, also when it is put in its place", async () => {

@@ -1,6 +1,7 @@
 import { expectedOutcomes } from "../../api/endpoints.js";
 import { faultsOn } from "../../api/faults.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import { startNamed } from "../../node/platform.js";
 import { commandLine, runAgainWith, shellWord } from "../../report/plain-text.js";
 import { extensionWords, type ReportFormat } from "../../report/render/layout.js";
 import { clientReport } from "../../report/report.js";
@@ -25,9 +26,9 @@ import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { runsOnGithub } from "../io.js";
-import { loadNamed, startNamed, warnOfDates } from "../open-scenario.js";
+import { loadNamed, warnOfDates } from "../open-scenario.js";
 import { type ReportTarget, reportTargets, writeTargets } from "../report-files.js";
-import { openRunFolder } from "../serve/run-folder.js";
+import { openRunFolder, type RunFolder } from "../serve/run-folder.js";
 import { KeyFinder, runServed, sayWhyNotRun, whyNoRequest } from "../serve/run-served.js";
 
 /** The conditions that the flags set; `undefined` if there are none. As in `certify`, the client's tests do not change them. */
@@ -90,7 +91,7 @@ const flags = {
   ...flag.ofServer,
   ...flag.ofSandbox,
   log: flag.log("off"),
-  quiet: flag.quiet,
+  quiet: flag.quiet("no report, no notes and no request log"),
 };
 
 type ExecCall = CallOf<typeof flags>;
@@ -149,7 +150,7 @@ export const execCommand = declareCommand({
       const report = clientReport(sandbox, { underExec: true, keysInOutput: keyFinder.places() }, counters);
       const needsRequests = end.code === exitCode.fine && flags.minCoverage !== 0;
       const unmet = unmetThresholds(report, { ...flags, needsRequests, tried: [...triedPaths] });
-      const isWritten = await deliverReport(report, unmet, targets, call, end.notes.join(" "));
+      const isWritten = await deliverReport(report, unmet, targets, call, folder);
       const code = end.code || exitCodeFor(unmet);
       return code || (isWritten ? exitCode.fine : exitCode.usage);
     } finally {
@@ -170,19 +171,20 @@ function exitCodeFor(unmet: readonly UnmetThreshold[]): number {
 
 const execReportFiles = { name: "--report", what: "the report" };
 
-/** Resolves to whether every file could be written; if not, the report is on stderr. `problems` are sentences about the run. */
+/** Resolves to whether every file could be written; if not, the report is on stderr. */
 async function deliverReport(
   report: Report,
   unmet: readonly UnmetThreshold[],
   targets: readonly ReportTarget[],
   { words, rest, flags, io }: ExecCall,
-  problems: string,
+  folder: RunFolder,
 ): Promise<boolean> {
   const { quiet = false, format = "text" } = flags;
   const style = io.stderr.style();
   const print = (text: string) => io.stderr.write(redactKeys(text));
   const say = (text: string) => io.stderr.say(redactKeys(text));
-  const why = problems || whyNoRequest(io, flags);
+  const uncounted = folder.uncounted().join(" ");
+  const why = uncounted || whyNoRequest(io, flags);
   const next = runAgainWith("certify", words, rest, io.program);
   const hint = `The command has sent no request. ${why}`;
   const how = { failures: unmet, hint, next };
@@ -207,7 +209,9 @@ async function deliverReport(
   // Only the text for people already ends with these sentences.
   if (!isInFull || format !== "text")
     for (const { sentence } of unmet) say(`${style.palette.red(sentence)}\n`);
-  if ((report.requests === 0 || problems) && !quiet) say(`${why}\n`);
+  if ((report.requests === 0 || uncounted) && !quiet) say(`${why}\n`);
+  const left = folder.leftBehind();
+  if (left !== undefined && !quiet) say(`${left}\n`);
   if (runsOnGithub(io)) print(githubAnnotations(report, unmet));
   return end();
 }

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { finished } from "node:stream";
 import { type LoadedScenario, stdinName } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
+import { startNamed } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
 import { listed, quote } from "../../rules/schema/words.js";
@@ -17,7 +18,7 @@ import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
-import { loadNamed, startNamed, stepsThatFail, warnOfDates, warnOfPinned } from "../open-scenario.js";
+import { loadNamed, stepsThatFail, warnOfDates, warnOfPinned } from "../open-scenario.js";
 import { announce, noteReach, printsJson } from "../serve/announce.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { serveOptions } from "../serve/serve-options.js";
@@ -67,7 +68,7 @@ const flags = {
     "print full keys and a generated control token; SVC_SANDBOX_SHOW_KEYS=0 hides them (default: print them, except with --log json)",
   ),
   json: flag.json,
-  quiet: flag.quiet,
+  quiet: flag.quiet("no notes and no request log"),
 };
 
 type StartCall = CallOf<typeof flags>;
@@ -141,7 +142,7 @@ async function startServing(serving: Serving): Promise<void> {
   const server = await serve(sandbox, {
     ...options,
     stateFile,
-    own: () => serving.loaded,
+    startedScenario: () => serving.loaded,
     onControlCall: logger.controlCall,
   });
   // A second signal ends the process.
@@ -177,12 +178,12 @@ async function openSandbox(
   const start = () => startNamed(loaded, flags, run?.conditionedRun);
   if (flags.state === undefined) return { sandbox: start() };
   const { openStateFile } = await import("../../server/state-file.js");
-  const place = { file: resolve(io.cwd, flags.state), given: flags.state };
+  const place = { file: resolve(io.cwd, flags.state), name: flags.state };
   const stateFile = await openStateFile(place, {
     start,
     onProblem,
     run: run?.conditionedRun,
-    own: () => serving.loaded,
+    startedScenario: () => serving.loaded,
     given: givenOptions(flags),
   });
   noteContinued(stateFile, call, logger);

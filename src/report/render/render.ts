@@ -128,7 +128,7 @@ function markdownText(text: string): string {
 interface TestCase {
   readonly name: string;
   readonly tone: Tone;
-  /** The first one is the message. */
+  readonly message: string;
   readonly lines: readonly string[];
 }
 
@@ -136,9 +136,9 @@ interface TestCase {
 function renderJunit(layout: ReportLayout): string {
   const { kind, subject, title, sections, conclusion, failures } = layout;
   const { text, tone = "good" } = conclusion;
-  const failed = failures.map((one): TestCase => ({ name: one, tone: "bad", lines: [one] }));
+  const failed = failures.map((one): TestCase => ({ name: one, tone: "bad", message: one, lines: [one] }));
   const suites = [
-    { name: "conclusion", cases: [{ name: "conclusion", tone, lines: [text, title] }] },
+    { name: "conclusion", cases: [{ name: "conclusion", tone, message: text, lines: [text, title] }] },
     ...sections.map((one) => ({ name: one.title.toLowerCase(), cases: casesOf(one) })),
     { name: "failures", cases: failed },
   ].filter(({ cases }) => cases.length > 0);
@@ -164,20 +164,20 @@ function casesOf({ columns, rows }: Section): TestCase[] {
     if (tone === undefined) return [];
     const texts = cells.map(plainCell);
     const end = at || 2;
-    const more = texts.slice(end).filter((text) => !/^-?$/.test(text));
-    const below = details.flatMap((lines, index) =>
-      lines.map((line) => `${columns[cells.length + index]}: ${line}`),
+    const values = [...texts.map((text) => (/^-?$/.test(text) ? [] : [text])), ...details];
+    const lines = values.flatMap((ofColumn, index) =>
+      index < end ? [] : ofColumn.map((value) => `${columns[index]}: ${value}`),
     );
-    const lines = [...(more.length === 0 ? [] : [more.join(", ")]), ...below];
-    return [{ name: texts.slice(0, end).join(" "), tone, lines }];
+    const message = values.slice(end, texts.length).flat().join(", ") || (lines[0] ?? "");
+    return [{ name: texts.slice(0, end).join(" "), tone, message, lines }];
   });
 }
 
 const junitResults = { good: "passed", warning: "skipped", quiet: "skipped", bad: "failed" } as const;
 
-function caseLines({ name, tone, lines }: TestCase, className: string): string[] {
+function caseLines({ name, tone, message: plain, lines }: TestCase, className: string): string[] {
   const open = `    <testcase classname="${className}" name=${attribute(name)} time="0"`;
-  const message = attribute(lines[0] ?? "");
+  const message = attribute(plain);
   const text = lines.map(xmlText).join("\n");
   const output = `      <system-out>${text}</system-out>`;
   const inside = {

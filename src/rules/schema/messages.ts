@@ -213,7 +213,7 @@ function wrongText(
   value: string,
   shape: TextKind,
   is: "must be" | "is not" = "must be",
-  others: Members = {},
+  siblings: Members = {},
 ): Explanation {
   const { noun, example, hint, max } = shape;
   const isBlock = /[\r\n]/.test(value) && shape.pattern !== undefined;
@@ -222,7 +222,7 @@ function wrongText(
     problem: `${is} ${nounOf(shape)}${is === "must be" ? `, not ${quote(value)}` : ""}`,
     hint:
       (isBlock ? "write one line; a block starts with >- or |-, which leave out the line end" : undefined) ??
-      hint?.(value, others) ??
+      hint?.(value, siblings) ??
       `write ${example === undefined ? nounOf(shape) : `a value such as ${example}`}`,
   };
 }

@@ -140,8 +140,10 @@ function countAdvice({ advice }: Counts, adviceId: AdviceId, exchange: Exchange,
   row.examples.push({ id, at, method, path, key, fingerprint, ...shown });
 }
 
-// A client that sends its key in the query, in the wrong header, or with other text, gets 401 by mistake.
+const misplaced: readonly AdviceId[] = ["key-in-query", "key-in-url", "key-in-authorization"];
+
+// A client that sends its key in the URL, in the wrong header, or with other text, gets 401 by mistake.
 function isByMistake({ outcome, advice }: Exchange): boolean {
   const hasNoKey = outcome === "401.missing" || outcome === "401.malformed";
-  return hasNoKey && (advice.includes("key-in-authorization") || advice.includes("key-in-query"));
+  return hasNoKey && misplaced.some((id) => advice.includes(id));
 }

@@ -175,10 +175,10 @@ const replacementsEnd: ScenarioRule = (facts) => {
       followed.add(next);
       chain.push(next);
     }
-    const [first, ...others] = next === undefined ? [] : chain.slice(chain.indexOf(next));
+    const [first, ...replacements] = next === undefined ? [] : chain.slice(chain.indexOf(next));
     if (first === undefined || first !== next) continue;
-    const refs = others.slice(0, 5).map(({ ref }) => `${ref} → `);
-    const more = others.length > refs.length ? "… → " : "";
+    const refs = replacements.slice(0, 5).map(({ ref }) => `${ref} → `);
+    const more = replacements.length > refs.length ? "… → " : "";
     const message = `the key is replaced by itself: ${first.ref} → ${refs.join("")}${more}${first.ref}`;
     const hint = "write the ref of the key that the rotation created (R37)";
     facts.wrong("replacement_cycle", [...first.path, "replaced_by"], message, hint);

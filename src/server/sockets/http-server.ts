@@ -125,9 +125,12 @@ const insideControl = `${controlPath}/`;
 
 const isControlPath = (path: string) => path === controlPath || path.startsWith(insideControl);
 
-function pathOf(target: string): string {
-  // Clients send `GET http://host/path` to proxies; servers must also accept it (RFC 9112 §3.2.2).
-  const start = target.startsWith("/") ? 0 : (/^https?:\/\/[^/?]*/i.exec(target)?.[0].length ?? 0);
+// Clients send `GET http://host/path` to proxies; servers must also accept it (RFC 9112 §3.2.2).
+function authorityOf(target: string): string {
+  return target.startsWith("/") ? "" : (/^https?:\/\/[^/?]*/i.exec(target)?.[0] ?? "");
+}
+
+function pathOf(target: string, start: number): string {
   const end = target.indexOf("?", start);
   if (start === 0) return end === -1 ? target : target.slice(0, end);
   return target.slice(start, end === -1 ? undefined : end) || "/";
@@ -152,5 +155,6 @@ function readRequest(request: IncomingMessage, response: ServerResponse): Receiv
   // HTTP/1.1 requires exactly one Host (RFC 9112 §3.2).
   if (hosts > 1 || (hosts === 0 && request.httpVersionMinor === 1)) return undefined;
   const { method = "GET" } = request;
-  return { method, path: pathOf(target), query: queryOf(target), headers };
+  const authority = authorityOf(target);
+  return { method, authority, path: pathOf(target, authority.length), query: queryOf(target), headers };
 }

@@ -40,11 +40,11 @@ export const scenarioRoutes: readonly Route[] = [
   controlRoute("GET /scenarios", {
     summary: "The scenario that the sandbox was started with, and the bundled ones",
     run({ sandbox }, { server }) {
-      const first = server.own();
-      const others = scenarioNames.filter((name) => name !== first.name);
+      const first = server.startedScenario();
+      const bundledNames = scenarioNames.filter((name) => name !== first.name);
       return [
         listedScenario(first, sandbox, true),
-        ...others.map((name) => listedScenario({ name, scenario: bundledScenarios[name] }, sandbox)),
+        ...bundledNames.map((name) => listedScenario({ name, scenario: bundledScenarios[name] }, sandbox)),
       ];
     },
   }),
@@ -57,7 +57,7 @@ export const scenarioRoutes: readonly Route[] = [
       "Starts a bundled scenario by name, the one that the sandbox was started with, or one sent as application/yaml",
     body: "scenario_choice",
     run({ sandbox, body: { name } }, { server }) {
-      restartSandbox(sandbox, {}, scenarioToStart(name, server.own()));
+      restartSandbox(sandbox, {}, scenarioToStart(name, server.startedScenario()));
       return running(sandbox);
     },
     async runYaml({ sandbox, body }) {
@@ -81,7 +81,7 @@ export const scenarioRoutes: readonly Route[] = [
     run({ sandbox, body: { scenario, now, ...body } }, { server }) {
       const options = { ...body, ...(now !== undefined && { now: parseTime(now) }) };
       if (scenario !== undefined) {
-        const source = scenarioToStart(scenario, server.own());
+        const source = scenarioToStart(scenario, server.startedScenario());
         if (typeof scenario !== "string") requireFewKeys(source.scenario);
         restartSandbox(sandbox, options, source);
       } else {
