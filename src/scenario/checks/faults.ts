@@ -13,7 +13,7 @@ import type { Scenario } from "../scenario.generated.js";
 import { checkRef, type Facts, type ScenarioRule, timeSince, wrongInto } from "./facts.js";
 
 type FaultFields = NonNullable<Scenario["faults"]>[number];
-type Condition = NonNullable<FaultFields["when"]>;
+type WhenFields = NonNullable<FaultFields["when"]>;
 
 interface FaultSandbox {
   readonly refs: Facts["refs"];
@@ -112,11 +112,11 @@ export function whyNever(
   { when = {}, then = {} }: FaultFields,
   { scenario, keys }: Pick<FaultSandbox, "scenario" | "keys">,
 ): WhyNever | undefined {
-  return whyNoSender(when, keys) ?? whyNoBody(when, then, scenario) ?? whyNoRequest(when);
+  return whyNoSender(when, keys) ?? whyNoBody(when, then, scenario) ?? whyNoMatch(when);
 }
 
 function whyNoSender(
-  { key: ref, organization, outcome }: Condition,
+  { key: ref, organization, outcome }: WhenFields,
   keys: LastingKeys,
 ): WhyNever | undefined {
   const key = ref === undefined ? undefined : keys.at(ref);
@@ -130,7 +130,7 @@ function whyNoSender(
     return { at: ["when", "organization"], message, hint: "remove one of the two" };
   }
   if (key !== undefined && outcome !== undefined && !canHave(key, outcome)) {
-    const message = `the key ${quote(ref)} never has the outcome ${outcome}: it is ${kindOf(key)}`;
+    const message = `the key ${quote(ref)} never has the outcome ${outcome}: it is ${keyInWords(key)}`;
     return { at, message, hint: "write another outcome, or another key" };
   }
   if (outcome !== "200.legacy" || ref !== undefined || keys.haveLegacy(organization)) return undefined;
@@ -139,7 +139,7 @@ function whyNoSender(
 }
 
 function whyNoBody(
-  { outcome }: Condition,
+  { outcome }: WhenFields,
   then: FaultFields["then"],
   scenario: FaultSandbox["scenario"],
 ): WhyNever | undefined {
@@ -154,7 +154,7 @@ function whyNoBody(
   return { at: ["then", first], message, hint: "write another effect, or another outcome" };
 }
 
-function whyNoRequest({ every, requests, until }: Condition): WhyNever | undefined {
+function whyNoMatch({ every, requests, until }: WhenFields): WhyNever | undefined {
   if (every !== undefined && requests?.every((number) => number % every !== 0)) {
     const message = `every: ${every} selects none of these requests`;
     return { at: ["when", "requests"], message, hint: "write a multiple of it, or remove one of the two" };
@@ -178,7 +178,7 @@ function canHave(key: LastingKey, outcome: OutcomeId): boolean {
   return !isOfMe || outcome === "200.retiring" || outcome === lastingSuccess(key);
 }
 
-function kindOf({ environment, legacy, replaces }: LastingKey): string {
+function keyInWords({ environment, legacy, replaces }: LastingKey): string {
   const kind = `a ${legacy ? "legacy " : ""}${environment} key`;
   return replaces === undefined ? kind : `${kind} that replaces ${quote(replaces)}`;
 }
