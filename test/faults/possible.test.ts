@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { nextRequest } from "../../src/api/predict.js";
 import { createSandbox, type Fault, parseScenario, type Scenario, ScenarioError } from "../../src/index.js";
+import { faultProblems } from "../../src/scenario/checks/faults.js";
 import { canApply, type ModelFault, mayGet, scenarioOfSenders, senders } from "../model/fault-model.js";
 import { sandboxWith, send } from "../support/faulty.js";
 import { runs } from "../support/property-seed.js";
@@ -252,4 +253,20 @@ test("parsed text has the place of a fault that no request can match", () => {
   expect(() => parseScenario(text)).toThrow(
     expect.objectContaining({ problems: [expect.objectContaining({ line: 4, column: 35 })] }),
   );
+});
+
+test("many faults next to many endpoints are checked in one pass over each", () => {
+  const endpoints = Object.fromEntries(Array.from({ length: 4000 }, (_, n) => [`e${n}`, { path: `/e${n}` }]));
+  let reads = 0;
+  const counted = new Proxy(endpoints, {
+    ownKeys(target) {
+      reads += 1;
+      return Reflect.ownKeys(target);
+    },
+  });
+  const faults = Array.from({ length: 100 }, (): Fault => ({ when: { outcome: "200.e1" }, then: status }));
+  const registry = { key: new Map(), organization: new Map() };
+  const keys = { at: () => undefined, legacyOwners: new Set<string>() };
+  expect(faultProblems(faults, { refs: registry, scenario: { endpoints: counted }, keys })).toEqual([]);
+  expect(reads).toBe(1);
 });

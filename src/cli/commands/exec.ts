@@ -52,7 +52,7 @@ function faultOf(text: string, { scenario }: LoadedScenario): NonNullable<RunCon
   if (fault !== undefined && some.length > 0) {
     const faults = faultsOn(some, fault);
     // Other sandboxes of the command may have any key.
-    const keys = { at: () => undefined, haveLegacy: () => true };
+    const keys = { at: () => undefined, legacyOwners: { size: 1, has: () => true } };
     const whys = faults.map((one) => whyNever(one, { scenario, keys }));
     const possible = faults.filter((_, index) => whys[index] === undefined);
     if (possible.length > 0) return possible;

@@ -173,10 +173,9 @@ function changeFaults(sandbox: SandboxState, faults: readonly Fault[], now: numb
     now,
     keys: {
       at: (ref) => registry.keys.get(ref)?.key,
-      haveLegacy: (organization) =>
-        [...registry.keys.values()].some(
-          ({ key }) => key.legacy && key.organization === (organization ?? key.organization),
-        ),
+      legacyOwners: new Set(
+        [...registry.keys.values()].flatMap(({ key }) => (key.legacy ? key.organization : [])),
+      ),
     },
   });
   if (problems.length > 0) throw validationError("Failed to change the faults", problems);

@@ -1,5 +1,6 @@
 import type { KeyRecord } from "../../rules/api-key.js";
 import { lastingSuccess } from "../../rules/authorize.js";
+import { cachedBy } from "../../rules/cached-by.js";
 import { type FaultKind, faultEffects, faultKindsOf } from "../../rules/fault-effects.js";
 import { isSuccess, type OutcomeId, outcomeOf, outcomes } from "../../rules/outcomes.js";
 import type { Problem } from "../../rules/schema/messages.js";
@@ -28,8 +29,8 @@ type LastingKey = Pick<KeyRecord, "organization" | "environment" | "legacy" | "r
 
 interface LastingKeys {
   readonly at: (ref: string) => LastingKey | undefined;
-  /** No legacy key is created at run time. Default: of any organization. */
-  readonly haveLegacy: (organization?: string) => boolean;
+  /** The organizations that have a legacy key: none is created at run time. */
+  readonly legacyOwners: Pick<ReadonlySet<string>, "has" | "size">;
 }
 
 export const faultsFit: ScenarioRule = (facts) => {
@@ -73,8 +74,9 @@ function lastingKeysIn(scenario: Scenario): LastingKeys {
         ...(replaces !== undefined && { replaces }),
       };
     },
-    haveLegacy: (organization) =>
-      written.some((one) => isLegacy(one.fields) && one.organization === (organization ?? one.organization)),
+    legacyOwners: new Set(
+      written.filter(({ fields }) => isLegacy(fields)).map(({ organization }) => organization),
+    ),
   };
 }
 
@@ -133,7 +135,9 @@ function whyNoSender(
     const message = `the key ${quote(ref)} never has the outcome ${outcome}: it is ${keyInWords(key)}`;
     return { at, message, hint: "write another outcome, or another key" };
   }
-  if (outcome !== "200.legacy" || ref !== undefined || keys.haveLegacy(organization)) return undefined;
+  if (outcome !== "200.legacy" || ref !== undefined) return undefined;
+  const { legacyOwners: owners } = keys;
+  if (organization === undefined ? owners.size > 0 : owners.has(organization)) return undefined;
   const message = `${organization === undefined ? "the scenario" : quote(organization)} has no legacy key`;
   return { at, message, hint: "give a key legacy: true, or write another outcome" };
 }
@@ -143,13 +147,11 @@ function whyNoBody(
   then: FaultFields["then"],
   scenario: FaultSandbox["scenario"],
 ): WhyNever | undefined {
-  const isBodiless = writtenEndpoints(scenario).some(
-    ([name, { status = 200, body }]) => body === undefined && outcome === `${status}.${name}`,
-  );
+  const hasBody = successesIn(scenario.endpoints ?? noEndpoints);
   const kinds = faultKindsOf(then);
   const [first] = kinds;
-  if (!isBodiless || first === undefined || kinds.some((kind) => kind !== "truncate" && kind !== "malformed"))
-    return undefined;
+  const breaksOnly = kinds.every((kind) => kind === "truncate" || kind === "malformed");
+  if (first === undefined || !breaksOnly || hasBody.get(outcome ?? "") !== false) return undefined;
   const message = `a response with the outcome ${outcome} has no body`;
   return { at: ["then", first], message, hint: "write another effect, or another outcome" };
 }
@@ -183,6 +185,22 @@ function keyInWords({ environment, legacy, replaces }: LastingKey): string {
   return replaces === undefined ? kind : `${kind} that replaces ${quote(replaces)}`;
 }
 
+const ownOutcomes: ReadonlySet<string> = new Set(outcomes.map(({ id }) => id));
+
+type Endpoints = NonNullable<Scenario["endpoints"]>;
+const noEndpoints: Endpoints = {};
+
+/** Whether the success of each endpoint has a body, by its outcome: made once for many faults. */
+const successesIn = /* @__PURE__ */ cachedBy(
+  (endpoints: Endpoints): ReadonlyMap<string, boolean> =>
+    new Map(
+      writtenEndpoints({ endpoints }).map(([name, { status = 200, body }]) => [
+        `${status}.${name}`,
+        body !== undefined,
+      ]),
+    ),
+);
+
 /** An endpoint of the scenario has its own success. */
 export function checkOutcome(
   outcome: OutcomeId | undefined,
@@ -190,11 +208,12 @@ export function checkOutcome(
   { scenario, wrong }: Pick<Checking, "scenario" | "wrong">,
 ): void {
   if (outcome === undefined) return;
-  const successes = writtenEndpoints(scenario).map(([name, { status = 200 }]) => `${status}.${name}`);
-  const outcomeIds = new Set<string>([...outcomes.map(({ id }) => id), ...successes]);
-  if (outcomeIds.has(outcome)) return;
-  const near = nearest(outcome, outcomeIds);
-  const hint = near ? `did you mean ${near}?` : "the report of a sandbox lists its endpoints and outcomes";
+  const hasBody = successesIn(scenario.endpoints ?? noEndpoints);
+  if (ownOutcomes.has(outcome) || hasBody.has(outcome)) return;
+  const hint = () => {
+    const near = nearest(outcome, [...ownOutcomes, ...hasBody.keys()]);
+    return near ? `did you mean ${near}?` : "the report of a sandbox lists its endpoints and outcomes";
+  };
   wrong("bad_choice", path, `the sandbox has no outcome ${quote(outcome)}`, hint);
 }
 
