@@ -12,6 +12,7 @@ export interface Output {
 }
 
 export interface Printer extends Output {
+  readonly room: (until: AbortSignal) => Promise<boolean>;
   /** Writes a text for people: on a terminal in lines of its width, with commands as the user starts them. */
   readonly say: (text: string) => void;
   readonly wrap: (text: string) => string;
@@ -51,6 +52,7 @@ export function createPrinter(output: Output, env: Readonly<Record<string, strin
   return Object.assign(Object.create(output), {
     write,
     wrap,
+    room: async (until: AbortSignal) => (await output.room?.(until)) ?? true,
     say: (text: string) => void write(wrap(escapeCommands(text))),
     style(): Style {
       const { isTTY = false, columns = Number.POSITIVE_INFINITY } = output;

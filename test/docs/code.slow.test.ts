@@ -87,6 +87,8 @@ test.each(titled(serves))("%s: serves", async (_title, text) => {
   const me = "/v1/relying-party/me";
   expect([await statusOf(me), await statusOf(me, { headers })]).toEqual([401, 200]);
   expect(await statusOf("/health")).toBe(text.includes("/health") ? 200 : 404);
+  const order = { method: "POST", headers: { "content-type": "application/json" }, body: '{"seed":"maize"}' };
+  if (text.includes("/orders")) expect(await (await fetch(`${base}/orders`, order)).text()).toBe(order.body);
 });
 
 test.skipIf(noBrowser).each(titled(inBrowser))("%s: runs in a page", async (_title, text) => {

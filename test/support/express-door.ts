@@ -17,10 +17,14 @@ export const expressDoor: Door = {
   },
 };
 
-/** Starts an Express app with the sandbox in it, for this test, and returns its port. */
-export async function mountInExpress(sandbox: Sandbox): Promise<number> {
+/** Starts an Express app with the sandbox behind the app's own routes, for this test, and returns its port. */
+export async function mountInExpress(
+  sandbox: Sandbox,
+  addRoutes: (app: express.Express) => void = () => {},
+): Promise<number> {
   const app = express();
   app.disable("x-powered-by");
+  addRoutes(app);
   // Its types mean msw's CommonJS half, ours the other one; the handlers are the same.
   app.use(createMiddleware(...(createHandlers(sandbox) as never[])));
   const server = app.listen(0, "127.0.0.1");

@@ -7,7 +7,7 @@ import { populatedOrganization, populatedRef } from "../../scenario/population.j
 import { type CallOf, declareCommand } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
-import type { Output } from "../terminal.js";
+import type { Printer } from "../terminal.js";
 
 /** The bundled scenarios' start time: without `--now`, farmers are the same every day. */
 const defaultNow = Date.UTC(2026, 2, 2, 9);
@@ -113,7 +113,7 @@ const portion = 64 * 1024;
 async function writeRecords(
   records: Records,
   { from, count, format }: { from: number; count: number; format: RecordFormat },
-  output: Output,
+  output: Printer,
   stop: AbortSignal,
 ): Promise<void> {
   const { head = "", textsOf, separator = "", tail = "" } = await layoutOf(records, format, count);
@@ -127,11 +127,11 @@ async function writeRecords(
     if (waiting.length < portion) continue;
     output.write(waiting);
     waiting = "";
-    const isRead = (await output.room?.(stop)) ?? true;
+    const isRead = await output.room(stop);
     if (!isRead || stop.aborted) return;
   }
   output.write(waiting + tail);
-  await output.room?.(stop);
+  await output.room(stop);
 }
 
 interface Layout {

@@ -64,16 +64,18 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
     return (await verifyAll(names, call)).exitCode;
   }
   const { FileWatch } = await import("../serve/watch.js");
+  const unread = new AbortController();
   const run = async () => {
     if (stop.aborted) return;
     const readAt = nodePlatform.time();
     const { files } = await verifyAll(names, call);
+    if (!(await io.stdout.room(stop))) return unread.abort();
     await watching.follow(files, readAt);
     log.note(`Waiting for changes of ${names.join(", ")}. Ctrl-C ends.`);
   };
   const watching = new FileWatch(() => run().catch((error) => log.problem(describeFailure(error, flags))));
   await run();
-  await aborted(stop);
+  await aborted(AbortSignal.any([stop, unread.signal]));
   await watching.close();
   return exitCode.fine;
 }
