@@ -6,6 +6,7 @@ import { assumptionTable } from "../../src/rules/assumptions.js";
 import { inJson } from "../../src/rules/schema/json.js";
 import { fieldsOf, type Shape, shapeAt } from "../../src/rules/schema/shape.js";
 import { requestShape } from "../../src/sandbox/view-shapes.js";
+import { reservedKeyRefs } from "../../src/scenario/format/fields.js";
 import { controlBodies } from "../../src/scenario/format/inputs.js";
 import { routes } from "../../src/server/control/routes/routes.js";
 import { exchange } from "../support/exchange.js";
@@ -110,7 +111,7 @@ test.each(callSections)(
     const text = sectionOf("docs/control-plane.md", title);
     const { ask } = await serveControl();
     const { body: unexpected } = await ask("/expect?outcome=401.revoked");
-    const known = new Set([...otherWords, ...wordsOfValue(unexpected)]);
+    const known = new Set<string>([...otherWords, ...reservedKeyRefs, ...wordsOfValue(unexpected)]);
     for (const { method, path, query, body } of routes) {
       const call = `${method} ${path}`;
       if (!text.includes(`\`${call}\``)) continue;
@@ -128,6 +129,35 @@ test("the prose has every member of a key's next request", async () => {
   const { next_request: next } = (await ask("/keys/active")).body.data;
   const [sentence = ""] = /^A key's `next_request` [\s\S]*?\n\n/m.exec(pageOf("docs/control-plane.md")) ?? [];
   expect(memberWordsIn(sentence)).toEqual(["next_request", ...Object.keys(next)]);
+});
+
+test("a ref that stands for no key of the sandbox has the three members that the prose has", async () => {
+  const { ask } = await serveControl({ scenario: "key-states" });
+  const [sentence = ""] = /^`GET \/keys\/\{ref\}` of `none`.*$/m.exec(pageOf("docs/control-plane.md")) ?? [];
+  for (const ref of reservedKeyRefs) {
+    const { body } = await ask(`/keys/${ref}`);
+    expect(memberWordsIn(sentence)).toEqual([...reservedKeyRefs, ...Object.keys(body.data)]);
+  }
+});
+
+test("an unknown ref is not found in a path or a query, and not valid in a body, as the page of errors has it", async () => {
+  const { ask } = await serveControl({ scenario: "key-states" });
+  const write = (path: string, json: object) => ask(path, { method: "POST", json });
+  const ofPaths = [
+    await ask("/keys/nosuch"),
+    await ask("/organizations/nosuch"),
+    await ask("/requests?key=nosuch"),
+    await write("/keys/nosuch/rotate", {}),
+  ];
+  const ofBodies = [
+    await write("/send", { key: "nosuch" }),
+    await write("/keys", { organization: "nosuch", environment: "test", name: "CI" }),
+  ];
+  const shown = ({ status, body }: (typeof ofPaths)[number]) => `${status} \`${body.error.code}\``;
+  const [row = ""] = /^\| `unknown_ref` .*$/m.exec(pageOf("docs/errors.md")) ?? [];
+  expect(new Set(ofPaths.map(shown))).toEqual(new Set(["404 `not_found`"]));
+  expect(new Set(ofBodies.map(shown))).toEqual(new Set(["422 `validation_failed`"]));
+  for (const response of [...ofPaths, ...ofBodies]) expect(row).toContain(shown(response));
 });
 
 test.each(documented)("%s has the documented members", async (call) => {
