@@ -12,7 +12,7 @@ export interface ResendKind extends Pick<Resend, "as" | "seconds" | "asDate"> {
   readonly after: string;
   readonly whatToDo: string;
   /** When no other request must follow: never, before its time, or without a pause while each one is rejected. */
-  readonly when: "always" | "too soon" | "hasty";
+  readonly when: "always" | "too_soon" | "hasty";
   /** The requests to reject, each in a run of its own: `least` of them, and the others until a test uses one. */
   readonly places: readonly Place[];
   readonly least: number;
@@ -35,7 +35,7 @@ export function resendKinds(covered: readonly OutcomeId[]): ResendKind[] {
   const limited = {
     ...{
       as: outcomeWith(429, "429.per_minute"),
-      when: "too soon",
+      when: "too_soon",
       whatToDo: whatToDoOn("too-soon-after-429"),
     },
     ...{ places: ["first", "last", "second", "middle"], least: 1 },

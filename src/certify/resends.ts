@@ -2,38 +2,35 @@ import { pluralize } from "../report/plain-text.js";
 import { variableOf } from "../rules/api-key.js";
 import { isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
-import type { Resend } from "../runs/conditions.js";
+import type { Resend, RunConditions } from "../runs/conditions.js";
 import { outageDelayMs } from "../runs/rejections.js";
-import type { Finding, ResultOfCheck } from "./certificate.js";
+import { survives404, whyHidden } from "./answers.js";
+import type { Client } from "./client.js";
 import {
-  type Context,
   checkOf,
+  type Finding,
   failedCheck,
+  type Held,
   type Judgment,
   judgment,
   type NotJudged,
   noteJudgment,
   notJudged,
   notJudgedCheck,
-} from "./context.js";
-import { againWith, type CertifyPlan, isWanted, longestWait, minPasses, resendKeyOf } from "./plan.js";
-import { nameOfKey, positionsIn, type ResendKind, resendKinds } from "./resend-kinds.js";
-import {
-  type ClientRun,
-  type KeyRequest,
   notMade,
   type Reason,
-  type SentKey,
   tooLate,
-  whyNotJudged,
-} from "./run.js";
-
-type Held = ResultOfCheck & { readonly is: "held" };
+} from "./judgment.js";
+import { whyNotJudged } from "./not-judged.js";
+import { againWith, type CertifyPlan, isWanted, longestWait, minPasses, resendKeyOf } from "./plan.js";
+import { nameOfKey, positionsIn, type ResendKind, resendKinds } from "./resend-kinds.js";
+import type { ClientRun, KeyRequest, SentKey } from "./run.js";
+import { runVaried } from "./varied.js";
 
 /** What was seen of a kind whose problem is proven. */
 interface Proven {
-  readonly is: "proven";
-  readonly kind: ResendKind;
+  readonly kind: "proven";
+  readonly of: ResendKind;
   /** Whether the client sends a key again after any status but 200. */
   readonly isOfAny?: boolean;
   readonly outage?: string;
@@ -46,14 +43,14 @@ const isEnded = (run: ClientRun | undefined): run is ClientRun =>
 const unended = (run: ClientRun | undefined) => notJudged(run === undefined ? notMade : tooLate);
 
 /** Finds out of each kind of rejection whether the client sends the key again: in runs that reject one request. */
-export async function judgeAllResends(context: Context): Promise<Judgment[]> {
-  const { plan, plain, covered, varied } = context;
-  const kinds = kindsAsked(plan, covered);
+export async function judgeAllResends(client: Client): Promise<Judgment[]> {
+  const { plan, plain } = client;
+  const kinds = kindsAsked(client);
   if (kinds.length === 0) return [];
   const subject = resendKeyOf(plain.sent, plan);
   if (subject === undefined) return kinds.map(({ name }) => notJudgedCheck(name, noKey));
-  const key = new ResentKey(subject, context);
-  const reason = key.whyUnequal((await varied).passed);
+  const key = new ResentKey(subject, client);
+  const reason = key.whyUnequal((await runVaried(client)).passed);
   if (reason !== undefined) return kinds.map(({ name }) => notJudgedCheck(name, reason));
   const judged = await Promise.all(
     kinds.map(async (kind) => {
@@ -62,11 +59,11 @@ export async function judgeAllResends(context: Context): Promise<Judgment[]> {
     }),
   );
   const checks = judged.map(({ kind: { name }, seen }) =>
-    seen.is === "proven" ? failedCheck(name) : judgment([checkOf(name, seen)]),
+    seen.kind === "proven" ? failedCheck(name) : judgment([checkOf(name, seen)]),
   );
-  const proven = judged.flatMap(({ seen }) => (seen.is === "proven" ? seen : []));
-  const problems = (["too soon", "hasty", "always"] as const).flatMap((when) => {
-    const some = proven.filter(({ kind }) => kind.when === when);
+  const proven = judged.flatMap(({ seen }) => (seen.kind === "proven" ? seen : []));
+  const problems = (["too_soon", "hasty", "always"] as const).flatMap((when) => {
+    const some = proven.filter(({ of }) => of.when === when);
     return some.length === 0 ? [] : problemOf(some, when, key.ref, plan);
   });
   const isOnce = key.accepted === 1 && kinds.some(({ when }) => when === "always");
@@ -74,15 +71,15 @@ export async function judgeAllResends(context: Context): Promise<Judgment[]> {
   return [...checks, judgment([], problems), ...once];
 }
 
-const kindsAsked = (plan: CertifyPlan, covered: readonly OutcomeId[]) =>
+const kindsAsked = ({ plan, covered }: Client) =>
   resendKinds(covered).filter(({ name }) => isWanted(plan, name));
 
 /** How many runs a client without a problem takes. */
-export function runsOfResends(plan: CertifyPlan, { sent }: ClientRun, covered: readonly OutcomeId[]): number {
-  const { requests = [] } = resendKeyOf(sent, plan) ?? {};
-  return kindsAsked(plan, covered).reduce((sum, kind) => {
+export function runsOfResends(client: Client): number {
+  const { requests = [] } = resendKeyOf(client.plain.sent, client.plan) ?? {};
+  return kindsAsked(client).reduce((sum, kind) => {
     const [each] = positionsIn(kind, acceptedOf(requests));
-    return sum + each.length + (kind.when === "too soon" ? 0 : 1);
+    return sum + each.length + (kind.when === "too_soon" ? 0 : 1);
   }, 0);
 }
 
@@ -99,9 +96,9 @@ const controlled = { as: "404.unknown_path" } as const;
 /** More outages in a row would take minutes. */
 const maxWaits = 6;
 
-/** The key whose requests are rejected, and the runs that its kinds share. */
+/** The key whose requests are rejected. */
 class ResentKey {
-  readonly context: Context;
+  readonly client: Client;
   readonly ref: string;
   /** How often the plain run sent it. */
   readonly count: number;
@@ -109,11 +106,9 @@ class ResentKey {
   /** Whether the client's own tests give it faults. */
   readonly hasFaults: boolean;
   readonly sentOnce: Reason;
-  #steady: Promise<Reason | undefined> | undefined;
-  #alwaysControlled: Promise<ClientRun | undefined> | undefined;
 
-  constructor({ key, requests }: SentKey, context: Context) {
-    this.context = context;
+  constructor({ key, requests }: SentKey, client: Client) {
+    this.client = client;
     this.ref = key;
     this.count = requests.length;
     this.accepted = acceptedOf(requests);
@@ -134,24 +129,20 @@ class ResentKey {
   }
 
   whyNotJudged(run: ClientRun): Reason | undefined {
-    return whyNotJudged(this.context.plain, run, "hit");
+    return whyNotJudged(this.client.plain, run, "hit");
   }
 
   reject(
     { name, when, ...kind }: ResendKind,
     { as = kind.as, ...change }: Partial<Resend> = {},
+    time = 1,
   ): Promise<ClientRun | undefined> {
     const { seconds, asDate } = kind;
     const timed = as === kind.as && { ...(seconds !== undefined && { seconds }), ...(asDate && { asDate }) };
     const waits = when === "hasty" || change.rejectsInTime ? Math.min(this.count, maxWaits) : 1;
-    const wait = (when === "too soon" && seconds === undefined ? 61_000 : longestWait) * waits;
-    return this.context.runs.make(name, { resend: { key: this.ref, as, ...timed, ...change } }, { wait });
-  }
-
-  /** The run in which each request gets a 404. */
-  alwaysControlled(kind: ResendKind): Promise<ClientRun | undefined> {
-    this.#alwaysControlled ??= this.reject(kind, controlled);
-    return this.#alwaysControlled;
+    const wait = (when === "too_soon" && seconds === undefined ? 61_000 : longestWait) * waits;
+    const resend = { key: this.ref, as, ...timed, ...change };
+    return this.client.run(name, { resend }, { wait, time });
   }
 
   whyUnequal(runs: readonly ClientRun[]): Reason | undefined {
@@ -166,32 +157,29 @@ class ResentKey {
 
   /** Why the key may come more often by itself, or because a runner repeats failing tests. A proof starts, which takes more runs. */
   async whyUncertain(): Promise<Reason | undefined> {
-    this.context.runs.expectMore(2 * minPasses);
-    this.#steady ??= this.#whyUnsteady();
-    return (await this.#steady) ?? this.context.whyHidden();
-  }
-
-  async #whyUnsteady(): Promise<Reason | undefined> {
-    const { plain, runs, varied } = this.context;
-    const { checks } = await varied;
-    const usual = checks.length > 1 ? [] : Array.from({ length: minPasses }, () => runs.make("plain", {}));
-    const ofKey = this.requestsIn(plain).map(({ outcome }) => outcome);
-    const outcomes = plain.sent.flatMap(({ requests }) => requests.map(({ outcome }) => outcome));
-    const other = outcomes.find((one) => !isFault(one) && !ofKey.includes(one));
+    const { client } = this;
+    client.expectMore(2 * minPasses);
+    const { checks } = await runVaried(client);
+    const usual = checks.length > 1 ? [] : Array.from({ length: minPasses }, (_, at) => 2 + at);
+    const ofKey = this.requestsIn(client.plain).map(({ outcome }) => outcome);
+    const outcomes = client.plain.sent.flatMap(({ requests }) => requests.map(({ outcome }) => outcome));
+    const outcome = outcomes.find((one) => !isFault(one) && !ofKey.includes(one));
     // What comes while a response to another key is late comes by itself.
     const then = { latency: "2s" } as const;
-    const late = (outcome: OutcomeId) =>
-      runs.make("resend", { faults: [{ then }], once: { outcome } }, { wait: longestWait });
-    const made = await Promise.all([...usual, ...(other === undefined ? [] : [late(other)])]);
+    const late: RunConditions | undefined = outcome && { faults: [{ then }], once: { outcome } };
+    const made = await Promise.all([
+      ...usual.map((time) => client.run("plain", {}, { time })),
+      ...(late === undefined ? [] : [client.run("resend", late, { wait: longestWait })]),
+    ]);
     const all = made.flatMap((run) => run ?? []);
-    return all.length < made.length ? notMade : this.whyUnequal(all);
+    return (all.length < made.length ? notMade : this.whyUnequal(all)) ?? whyHidden(client);
   }
 }
 
 /** What a run shows in which one request was rejected: whether the command failed, used no such response, or the key came again. */
 type Trial =
-  | { readonly is: "failed" | "unused" }
-  | { readonly is: "again"; readonly run: ClientRun }
+  | { readonly kind: "failed" | "unused" }
+  | { readonly kind: "again"; readonly run: ClientRun }
   | NotJudged;
 
 /** After a lasting rejection with more requests, each of the first ones is tried. */
@@ -201,6 +189,7 @@ const [maxPositions, maxRecovered] = [8, 4];
 class Trials {
   readonly #kind: ResendKind;
   readonly #key: ResentKey;
+  /** By the number of the request. */
   readonly #trials = new Map<number, Trial>();
 
   constructor(kind: ResendKind, key: ResentKey) {
@@ -209,17 +198,16 @@ class Trials {
   }
 
   async judge(): Promise<Seen> {
-    const { when } = this.#kind;
     const [each, others] = positionsIn(this.#kind, this.#key.accepted);
-    const lasting = when === "always" ? this.#key.reject(this.#kind) : undefined;
+    const lasting = this.#kind.when === "always" && this.#key.reject(this.#kind);
     await this.#tryEach(each);
     for (const at of others) {
       if (this.#held() !== undefined || this.#requests("again").length > 0) break;
       await this.#tryEach([at]);
     }
-    const found = (await this.#prove()) ?? (await this.#whyLasting(await lasting));
-    if (found !== undefined) return found;
-    const [reason] = [...this.#trials.values()].filter((trial) => trial.is === "not judged");
+    const seen = (await this.#prove()) ?? (lasting && (await this.#whyLasting(await lasting)));
+    if (seen) return seen;
+    const [reason] = [...this.#trials.values()].filter((trial) => trial.kind === "not_judged");
     return reason ?? this.#held() ?? notJudged(unused);
   }
 
@@ -227,43 +215,45 @@ class Trials {
   #held(): Held | undefined {
     const { accepted, ref } = this.#key;
     const requests = this.#requests("failed");
-    const isEnough = this.#kind.when === "too soon" || accepted === 1 || requests.some((at) => at > 1);
+    const isEnough = this.#kind.when === "too_soon" || accepted === 1 || requests.some((at) => at > 1);
     if (requests.length === 0 || !isEnough) return undefined;
-    return { is: "held", key: ref, requests, of: accepted };
+    return { kind: "held", key: ref, requests, of: accepted };
   }
 
-  readonly #requests = (is: Trial["is"]) =>
-    [...this.#trials].flatMap(([at, trial]) => (trial.is === is ? at : [])).sort((one, other) => one - other);
+  #requests(kind: Trial["kind"]): number[] {
+    const numbers = [...this.#trials].flatMap(([at, trial]) => (trial.kind === kind ? at : []));
+    return numbers.sort((one, other) => one - other);
+  }
 
   #firstOf(most: number): number[] {
     return Array.from({ length: Math.min(this.#key.accepted, most) }, (_, index) => index + 1);
   }
 
   async #tryEach(positions: readonly number[]): Promise<void> {
-    const untried = positions.filter((at) => !this.#trials.has(at));
-    const trials = await Promise.all(untried.map((at) => this.#try(at)));
-    for (const [index, at] of untried.entries()) this.#trials.set(at, trials[index] as Trial);
+    const tried = async (at: number) => this.#trials.get(at) ?? (await this.#try(at));
+    const trials = await Promise.all(positions.map(tried));
+    for (const [index, at] of positions.entries()) this.#trials.set(at, trials[index] as Trial);
   }
 
   async #try(at: number): Promise<Trial> {
     const run = await this.#reject(at);
     if (!isEnded(run)) return unended(run);
-    if (run.result === "failed") return { is: run.hits > 0 ? "failed" : "unused" };
+    if (run.result === "failed") return { kind: run.hits > 0 ? "failed" : "unused" };
     const reason = this.#key.whyNotJudged(run);
     if (reason !== undefined) return notJudged(reason);
-    if (this.#key.more(run) <= 0) return { is: "unused" };
-    if (this.#kind.when === "always") return { is: "again", run };
-    if (this.#arrivals(run, "early").length === 0) return { is: "failed" };
+    if (this.#key.more(run) <= 0) return { kind: "unused" };
+    if (this.#kind.when === "always") return { kind: "again", run };
+    if (this.#arrivals(run, "early").length === 0) return { kind: "failed" };
     // Who waits is rejected again each time, and gives up, or sends more only in time.
     const again = await this.#rejectAgain(at);
     if (!isEnded(again)) return unended(again);
     const waits =
       again.result === "failed" || this.#key.more(again) <= this.#arrivals(again, "in time").length;
-    return waits ? { is: "failed" } : { is: "again", run };
+    return waits ? { kind: "failed" } : { kind: "again", run };
   }
 
-  #reject(at: number, change: Partial<Resend> = {}): Promise<ClientRun | undefined> {
-    return this.#key.reject(this.#kind, { only: [at, at], ...change });
+  #reject(at: number, change: Partial<Resend> = {}, time = 1): Promise<ClientRun | undefined> {
+    return this.#key.reject(this.#kind, { only: [at, at], ...change }, time);
   }
 
   #arrivals(run: ClientRun, when: "early" | "in time"): readonly KeyRequest[] {
@@ -271,23 +261,23 @@ class Trials {
   }
 
   /** The same request rejected, and with a time each later one that comes in time. */
-  #rejectAgain(at: number): Promise<ClientRun | undefined> {
-    return this.#reject(at, this.#kind.when === "too soon" ? { rejectsInTime: true } : {});
+  #rejectAgain(at: number, time = 1): Promise<ClientRun | undefined> {
+    return this.#reject(at, this.#kind.when === "too_soon" ? { rejectsInTime: true } : {}, time);
   }
 
   /** Whether a command passes with more requests than these rejections and their times explain. */
   #isRecovered(run: ClientRun | undefined): run is ClientRun {
     if (run?.result !== "passed" || this.#key.whyNotJudged(run) !== undefined) return false;
-    const inTime = this.#kind.when === "too soon" ? this.#arrivals(run, "in time").length : 0;
+    const inTime = this.#kind.when === "too_soon" ? this.#arrivals(run, "in time").length : 0;
     return this.#key.more(run) > inTime;
   }
 
   /** Proves a request that was sent again; others are left as what their runs show. */
   async #prove(): Promise<Proven | undefined> {
     for (const [at, trial] of this.#trials) {
-      if (trial.is !== "again") continue;
+      if (trial.kind !== "again") continue;
       const seen = await this.#proveAt(at, trial.run);
-      if (seen.is === "proven") return seen;
+      if (seen.kind === "proven") return seen;
       this.#trials.set(at, seen);
     }
     return undefined;
@@ -299,16 +289,16 @@ class Trials {
     const reason = await this.#key.whyUncertain();
     if (reason !== undefined) return notJudged(reason);
     let isOfAny = false;
-    for (let left = minPasses; left > 0 && !isOfAny; left--) {
-      const control = await this.#reject(at, controlled);
+    for (let time = 1; time <= minPasses && !isOfAny; time++) {
+      const control = await this.#reject(at, controlled, time);
       if (!isEnded(control)) return unended(control);
       isOfAny = this.#isSentAgain(control);
     }
     const why = isOfAny ? await this.#whyNotOfAny(at, first) : undefined;
     if (why !== undefined) return notJudged(why);
-    for (let left = minPasses - 1; left > 0; left--)
-      if (!this.#isRecovered(await this.#rejectAgain(at))) return notJudged(this.#notProven(first));
-    return { is: "proven", kind: this.#kind, isOfAny };
+    for (let time = 2; time <= minPasses; time++)
+      if (!this.#isRecovered(await this.#rejectAgain(at, time))) return notJudged(this.#notProven(first));
+    return { kind: "proven", of: this.#kind, isOfAny };
   }
 
   #isSentAgain = (run: ClientRun) => run.result === "passed" && this.#key.more(run) > 0;
@@ -318,10 +308,10 @@ class Trials {
     const { accepted, ref } = this.#key;
     const why = `after ${this.#kind.after} and a 404 alike, ${variableOf(ref)} was sent again (${idOfHit(run)})`;
     if (accepted === 1) return { ...this.#key.sentOnce, why };
-    const { survives404, plain } = this.#key.context;
+    const { client } = this.#key;
     // A test that polls until a 200 does so for no key with another response.
-    const rejected = rejectedIfRepeated(plain);
-    if (rejected === undefined || !(await survives404(rejected))) return { why, whatToDo: noPolling };
+    const rejected = rejectedIfRepeated(client.plain);
+    if (rejected === undefined || !(await survives404(client, rejected))) return { why, whatToDo: noPolling };
     for (const position of this.#firstOf(maxRecovered).filter((one) => one !== at))
       if (!this.#isRecovered(await this.#rejectAgain(position))) return { why, whatToDo: noPolling };
     const empty = await this.#reject(at, { as: "empty" });
@@ -331,13 +321,12 @@ class Trials {
 
   /** A lasting rejection: more requests than in the plain run are some that were sent again, or what follows a failure. */
   async #whyLasting(run: ClientRun | undefined): Promise<Seen | undefined> {
-    if (this.#kind.when !== "always") return undefined;
     if (run === undefined) return notJudged(notMade);
     if (this.#key.more(run) <= 0) return undefined;
     await this.#tryEach(this.#firstOf(maxPositions));
     const proven = await this.#prove();
     if (proven !== undefined) return proven;
-    const other = await this.#key.alwaysControlled(this.#kind);
+    const other = await this.#key.reject(this.#kind, controlled);
     if (other === undefined) return notJudged(notMade);
     const [lasting, usual] = [this.#key.requestsIn(run).length, this.#key.requestsIn(other).length];
     if (lasting <= usual) return undefined;
@@ -349,7 +338,7 @@ class Trials {
 
   #notProven(run: ClientRun): Reason {
     const [early] = this.#arrivals(run, "early");
-    const isTimed = this.#kind.when === "too soon" && early !== undefined;
+    const isTimed = this.#kind.when === "too_soon" && early !== undefined;
     const time = isTimed ? `${early.arrival?.afterMs} ms after` : "after";
     return {
       why: `${time} ${this.#kind.after}, ${variableOf(this.#key.ref)} was sent again (${isTimed ? early.id : idOfHit(run)}), and the runs do not show whether a test uses the response`,
@@ -396,8 +385,8 @@ async function judgeOutage(kind: ResendKind, key: ResentKey): Promise<Seen> {
   return uncertain === undefined ? proveOutage(kind, key, first) : notJudged(uncertain);
 }
 
-const outage = (kind: ResendKind, key: ResentKey, calls: number) =>
-  key.reject(kind, { only: [1, maxRequests * calls + key.count] });
+const outage = (kind: ResendKind, key: ResentKey, calls: number, time = 1) =>
+  key.reject(kind, { only: [1, maxRequests * calls + key.count] }, time);
 
 const unlike: Reason = {
   why: "the command fails when each request gets a 503, and passes when each gets a 404",
@@ -406,7 +395,7 @@ const unlike: Reason = {
 
 /** An outage whose requests the calls explain. */
 const heldOutage = (run: ClientRun, { ref }: ResentKey): Seen =>
-  run.result === "timed_out" ? notJudged(tooLate) : { is: "held", key: ref };
+  run.result === "timed_out" ? notJudged(tooLate) : { kind: "held", key: ref };
 
 /** A run whose requests were accepted too soon for so many calls shows too few. */
 const isLongEnough = ({ hits }: ClientRun, calls: number, { count }: ResentKey) =>
@@ -416,11 +405,11 @@ async function proveOutage(kind: ResendKind, key: ResentKey, first: ClientRun): 
   const runs: ClientRun[] = [];
   let calls = 1;
   for (let number = 1; number <= outageRuns; number++) {
-    const other = await (number === 1 ? key.alwaysControlled(kind) : key.reject(kind, controlled));
+    const other = await key.reject(kind, controlled, number);
     if (!isEnded(other)) return unended(other);
     calls = Math.max(calls, other.result === "passed" ? key.count : other.hits);
     const isWhole = number === 1 && isLongEnough(first, calls, key);
-    const run = isWhole ? first : await outage(kind, key, calls);
+    const run = isWhole ? first : await outage(kind, key, calls, number);
     if (run === undefined) return notJudged(notMade);
     runs.push(run);
     const excess = Math.min(...runs.map((one) => excessOf(one, calls)));
@@ -434,7 +423,7 @@ async function proveOutage(kind: ResendKind, key: ResentKey, first: ClientRun): 
       whatToDo: kind.whatToDo,
     });
   }
-  return { is: "proven", kind, outage: `${runs[0]?.hits} requests for ${pluralize(calls, "call")}` };
+  return { kind: "proven", of: kind, outage: `${runs[0]?.hits} requests for ${pluralize(calls, "call")}` };
 }
 
 /** How many more requests were rejected than so many calls explain; none if it is not positive. */
@@ -456,7 +445,7 @@ function problemOf(
   ref: string,
   plan: CertifyPlan,
 ): Finding {
-  const kinds = proven.map(({ kind }) => kind);
+  const kinds = proven.map(({ of }) => of);
   const names = kinds.map(({ name }) => name);
   const after = listed(
     kinds.map((kind) => kind.after),
@@ -469,7 +458,7 @@ function problemOf(
   const control = isOfAny ? "it also sends a 404 again" : "with a 404 in its place, it did not";
   const sentences = {
     always: `Sends ${nameOfKey(ref)} again after ${after}: one request was rejected, another one came, and the command passed; ${control}`,
-    "too soon": `${time} on any clock that the sandbox sees: if your tests replace the pause, move the sandbox's clock by it. Otherwise your client sends again too soon after ${after}: the command passed with a request with ${nameOfKey(ref)} before its time`,
+    too_soon: `${time} on any clock that the sandbox sees: if your tests replace the pause, move the sandbox's clock by it. Otherwise your client sends again too soon after ${after}: the command passed with a request with ${nameOfKey(ref)} before its time`,
     hasty: `Does not pause or give up after ${after}: ${proven[0]?.outage} with ${nameOfKey(ref)}`,
   };
   return {

@@ -1,7 +1,8 @@
 import { commandLine, pluralize, runAgainWith } from "../report/plain-text.js";
 import { listed } from "../rules/schema/words.js";
 import { escapeControls } from "../rules/terminal-text.js";
-import type { CertifyResult, Check, Finding } from "./certificate.js";
+import type { CertifyResult } from "./certificate.js";
+import type { Check, Finding } from "./judgment.js";
 import { nameOfKey } from "./resend-kinds.js";
 
 /** How the user starts svc-sandbox, with the scenario if it was given. */
@@ -22,6 +23,7 @@ export function certificateText(
   bad: (text: string) => string = (text) => text,
 ): string {
   const { verdict, problems, checks, why, whatToDo, runs, command, durationMs, allow } = certified;
+  const { scenario, assumptions = [] } = certified;
   const count = `${pluralize(runs, "run")} of \`${commandLine(command)}\`, ${Math.round(durationMs / 1000)} s`;
   const conclusion = {
     passed: "Passed.",
@@ -39,6 +41,7 @@ export function certificateText(
       "Allowed",
       allow.map((outcome) => `wrong answers on ${outcome}`),
     ),
+    ...listLine(`Set by ${scenario}`, assumptions),
     ...notJudgedLines(certified),
   ];
   return `${lines.map(escapeControls).join("\n")}\n`;
@@ -74,8 +77,8 @@ const listLine = (title: string, words: readonly string[]) =>
 /** What held: each group with its count, and each kind of resend. */
 function heldWords(checks: readonly Check[]): string[] {
   const countOf = (group: Check["group"], words: string) => {
-    const ofGroup = checks.filter((check) => check.group === group && check.result.is !== "allowed");
-    const held = ofGroup.filter(({ result }) => result.is === "held").length;
+    const ofGroup = checks.filter((check) => check.group === group && check.result.kind !== "allowed");
+    const held = ofGroup.filter(({ result }) => result.kind === "held").length;
     return held === 0 ? [] : [`${words} (${held} of ${ofGroup.length})`];
   };
   return [
@@ -83,7 +86,7 @@ function heldWords(checks: readonly Check[]): string[] {
     ...countOf("answer", "wrong answers noticed"),
     ...heldResends(checks.filter(({ group }) => group === "resend")),
     ...countOf("fault", "faults"),
-    ...(checks.some(({ group, result }) => group === "advice" && result.is === "held")
+    ...(checks.some(({ group, result }) => group === "advice" && result.kind === "held")
       ? ["no key in output or URL"]
       : []),
   ];
@@ -92,7 +95,7 @@ function heldWords(checks: readonly Check[]): string[] {
 /** The kinds of resends that held, with their key and the requests that were rejected. All of a 429 are one. */
 function heldResends(checks: readonly Check[]): string[] {
   const limited = checks.filter(({ name }) => name.startsWith("resend.429."));
-  const isWhole = limited.length > 1 && limited.every(({ result }) => result.is === "held");
+  const isWhole = limited.length > 1 && limited.every(({ result }) => result.kind === "held");
   const wordOf = (check: Check) => (isWhole && limited.includes(check) ? "429" : checkWords(check.name));
   const words = [...new Set(checks.map(wordOf))];
   return words.flatMap((word) =>
@@ -104,7 +107,7 @@ function heldResends(checks: readonly Check[]): string[] {
 }
 
 function heldWord(word: string, checks: readonly Check[]): string[] {
-  const held = checks.flatMap(({ result }) => (result.is === "held" ? result : []));
+  const held = checks.flatMap(({ result }) => (result.kind === "held" ? result : []));
   const [{ key = "", of = 0 } = {}] = held;
   const requests = [...new Set(held.flatMap((one) => one.requests ?? []))].sort((one, other) => one - other);
   const numbers = `: ${requests.length === 1 ? "request" : "requests"} ${listed(requests.map(String), "and")} of ${of}`;
@@ -123,7 +126,7 @@ const checkWords = (name: string) =>
 /** What was not judged, with the reason: the same one once. */
 function notJudgedLines({ checks, notes }: Pick<CertifyResult, "checks" | "notes">): string[] {
   const ofChecks = checks.flatMap(({ name, result }) =>
-    result.is === "not judged" ? [{ ...result, what: checkWords(name) }] : [],
+    result.kind === "not_judged" ? [{ ...result.reason, what: checkWords(name) }] : [],
   );
   const byReason = new Map<string, string[]>();
   for (const { what, why, whatToDo } of [...ofChecks, ...notes]) {

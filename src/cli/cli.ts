@@ -70,8 +70,8 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
       const { args: words } = commander;
       if (!isCommand(word)) rejectUnknownWord(words[0], io);
       const hasExcess = command.rest !== undefined && words.length > Object.keys(command.words ?? {}).length;
-      if (hasExcess || (command.rest?.startsWith("<") && behind.length === 0))
-        throw lacksDashes(name, words, io);
+      if (hasExcess) throw lacksDashes(name, words, io);
+      if (command.rest !== undefined && behind.length === 0) throw lacksCommand(name, words, argv, io);
       await warnOfVariables(command, io);
       const line = isCommand(word) ? argv : [name, ...argv];
       const flags = flagValues(commander, command, io.env);
@@ -81,7 +81,8 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
     await program.parseAsync([...(command.rest === undefined ? argv : before)], { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode !== 0) throw misread(name, commanderSentence(error), io);
+    if (error.exitCode === 0) return code;
+    throw misread(name, valueOfSwitch(error, program, name) ?? commanderSentence(error), io);
   }
   return code;
 }
@@ -92,12 +93,20 @@ function commanderSentence({ message }: CommanderError): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.?]$/.test(text) ? "" : "."}`;
 }
 
+/** The sentence about a flag that has a value and accepts none, which Commander calls unknown. */
+function valueOfSwitch({ message }: CommanderError, program: Commander, name: string): string | undefined {
+  const [, long = ""] = /^error: unknown option '(--[a-z-]+)=/.exec(message) ?? [];
+  const { options = [] } = program.commands.find((one) => one.name() === name) ?? {};
+  const names = ["--help", "--version", ...options.map((option) => option.long)];
+  return names.includes(long) ? `${long} accepts no value. Write ${long}, or leave it out.` : undefined;
+}
+
 // Ignores variables of other programs or other versions.
 async function warnOfVariables(command: CliCommand, io: Io): Promise<void> {
   const { env, stderr } = io;
   const prefix = "SVC_SANDBOX_";
-  const variablesOf = ({ flags }: CliCommand) =>
-    Object.values({ ...flags, verbose: flag.verbose }).flatMap((one) => one.variables);
+  const variablesOf = (command: CliCommand) =>
+    Object.values(allFlagsOf(command)).flatMap((one) => one.variables);
   const unknownTo = (known: readonly string[], names: readonly string[]) =>
     names.filter((name) => name.startsWith(prefix) && !known.includes(name));
   const names = unknownTo(variablesOf(command), Object.keys(env));
@@ -117,13 +126,20 @@ function load(name: string): Promise<CliCommand> {
 }
 
 function lacksDashes(name: string, words: readonly string[], io: Io): SandboxError {
-  const [first = "", ...others] = words;
+  const [first = "", ...moreWords] = words;
   const isScenario = isScenarioName(first) || /\.ya?ml$/i.test(first);
-  const command = isScenario ? others : words;
+  const command = isScenario ? moreWords : words;
   const isPlain = command.length > 0 && command.every((word) => !word.startsWith("-"));
   const before = isScenario ? `${name} ${commandLine([first])}` : name;
   const example = `${io.program} ${before} -- ${isPlain ? commandLine(command) : "npm test"}`;
   return misread(name, `${name} needs -- before your command: ${example}`, io);
+}
+
+/** Of a command line without `--`, or with nothing after it. */
+function lacksCommand(name: string, words: readonly string[], argv: readonly string[], io: Io): SandboxError {
+  if (!argv.includes("--")) return lacksDashes(name, words, io);
+  const example = `${io.program} ${commandLine([name, ...words])} -- npm test`;
+  return misread(name, `${name} needs a command after --: ${example}`, io);
 }
 
 function misread(name: string, sentence: string, { program }: Io): SandboxError {
@@ -178,7 +194,7 @@ function commanderOf(name: string, command: CliCommand, io: Io, showsAll: boolea
 }
 
 function allFlagsOf({ flags }: CliCommand): flag.FlagSet {
-  return { ...flags, verbose: flag.verbose };
+  return { ...flags, verbose: "log" in flags ? flag.verboseLog : flag.verbose };
 }
 
 function optionOf({ spec, text, variables, read, conflicts }: flag.Flag<unknown>): Option {
@@ -257,6 +273,7 @@ function rejectUnknownWord(word: string | undefined, io: Io): void {
 const otherWords: Readonly<Record<string, string>> = {
   organizations: "fixtures organizations",
   farmers: "fixtures farmers",
+  check: "compare <base-url>, or validate <file>",
   run: "exec -- npm test",
   test: "exec -- npm test",
   serve: "start",

@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, statSync } from "node:fs";
+import { chmodSync, lstatSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { writeFileAtomically } from "../node/files/write-file.js";
 import { isMarked, variableOf } from "../rules/api-key.js";
@@ -58,6 +58,7 @@ export class EnvFile {
 function readEnvFile(file: string): { readonly text: string; readonly mode?: number } {
   // With the slash, only a folder exists.
   statSync(`${dirname(file)}/`);
+  requireOwnLink(file);
   const stats = statSync(file, { throwIfNoEntry: false });
   // A pipe or a device has no lines to keep.
   if (!stats?.isFile()) return { text: "" };
@@ -71,6 +72,14 @@ function readEnvFile(file: string): { readonly text: string; readonly mode?: num
   if (line !== undefined)
     throw new Error(`its line ${line} is not NAME=value, a comment or empty, so it is not a .env file`);
   return { text, mode: stats.mode & 0o777 };
+}
+
+/** A link of another user leads to a file of their choice; an administrator may set one for everybody. */
+function requireOwnLink(file: string): void {
+  const user = process.getuid?.();
+  const stats = lstatSync(file, { throwIfNoEntry: false });
+  if (user === undefined || !stats?.isSymbolicLink() || [user, 0].includes(stats.uid)) return;
+  throw new Error("it is a symbolic link of another user");
 }
 
 // The start of a line, its name, its value; a quoted value may have several lines.

@@ -116,14 +116,9 @@ function readSeedOrRandom(text: string, from: string): number {
   return text === "random" ? nodePlatform.random() : readOtherSeed(text, from);
 }
 
-export function readTime(text: string, from: string): number {
+export function readClockStart(text: string, from: string): number {
   const time = parseTime(text);
-  if (time !== undefined) return time;
-  throw usageError(`Invalid ${from}: ${quote(text)}: ${timeHint(text)}.`);
-}
-
-function readClockStart(text: string, from: string): number {
-  const time = readTime(text, from);
+  if (time === undefined) throw usageError(`Invalid ${from}: ${quote(text)}: ${timeHint(text)}.`);
   if (time <= lastClockInstant) return time;
   throw usageError(
     `Invalid ${from}: ${quote(text)}: the latest time is ${new Date(lastClockInstant).toISOString()}.`,
@@ -279,8 +274,8 @@ export const endpoint = plainOption(
   (text) => text,
 );
 
-export const quiet = toggle("--quiet", "print as little as possible: no notes and no request log", {
-  conflicts: ["verbose"],
-});
+export const quiet = (what: string) =>
+  toggle("--quiet", `print as little as possible: ${what}`, { conflicts: ["verbose"] });
 
-export const verbose = toggle("--verbose", "print more: request ids in the log, stack traces of defects");
+export const verbose = toggle("--verbose", "print more: stack traces of defects");
+export const verboseLog = toggle("--verbose", "print more: request ids in the log, stack traces of defects");

@@ -36,7 +36,7 @@ export function reportTargets(
     }
     if (format !== undefined) return { file, format, isAppended };
     throw usageError(
-      `${name}: the name ${quote(file)} does not set the format of ${what}. End it with ${extensionWords}.`,
+      `${name}: the name ${quote(file)} does not set the format of ${what}. End it with ${extensionWords}, or set the format with --format.`,
     );
   });
 }

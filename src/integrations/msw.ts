@@ -5,6 +5,7 @@ import { usersPackage } from "../library/users-package.js";
 import { discardBody, respondToWebRequest } from "../library/web-request.js";
 import { SandboxError } from "../rules/errors.js";
 import { requireKnownOptions } from "../rules/schema/check.js";
+import { quote } from "../rules/schema/words.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 
 // The handlers must be those of the msw that the user's tests import.
@@ -21,7 +22,7 @@ export interface HandlerOptions {
    *
    * Default: `*`, any host, but only paths under `/v1/relying-party`.
    */
-  readonly baseUrl?: string;
+  readonly baseUrl?: string | URL;
 }
 
 /**
@@ -37,7 +38,7 @@ export interface HandlerOptions {
 export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): HttpHandler[] {
   requireSandbox(sandbox);
   requireKnownOptions("make handlers", options, ["baseUrl"]);
-  const { baseUrl = "*" } = options;
+  const baseUrl = textOfUrl(options.baseUrl);
   const response = (base: string) => resolverOf(() => stateOf(sandbox), base);
   if (baseUrl === "*") return [handlerOf(anyHost, response(""))];
   const isAbsolute = /^https?:\/\//i.test(baseUrl);
@@ -57,9 +58,16 @@ export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): 
   return [handlerOf(base, response(base)), handlerOf(`${base}/*`, response(base))];
 }
 
-function unusable(baseUrl: string, why: string): SandboxError {
+/** A URL of another realm, as in jsdom, is not an instance of this one's. */
+function textOfUrl(url: string | URL = "*"): string {
+  if (typeof url === "string") return url;
+  if (Object.prototype.toString.call(url) === "[object URL]") return url.href;
+  throw unusable(url, "It is not a text or a URL");
+}
+
+function unusable(baseUrl: unknown, why: string): SandboxError {
   const use = "Use the whole address, such as https://api.example, or leave it out for any host";
-  return new SandboxError("usage", `Invalid base URL ${JSON.stringify(baseUrl)}. ${why}. ${use}.`);
+  return new SandboxError("usage", `Invalid base URL ${quote(baseUrl)}. ${why}. ${use}.`);
 }
 
 /** What a server of msw 3 calls. In a workspace it gets handlers of the root's msw 2, which have only some of this. */

@@ -117,7 +117,7 @@ export interface CreatedKey {
   readonly secret: string;
 }
 
-/** The dashboard's key page. A rejected call throws a `SandboxError` with a code and changes nothing. */
+/** The keys, as their owner manages them. A rejected call throws a `SandboxError` with a code and changes nothing. */
 export interface SandboxKeys<KeyRef extends string = string, OrganizationRef extends string = string> {
   /** Returns all keys, as in the dashboard: with state, usage and a fingerprint, never the secret. */
   list(): KeyView[];

@@ -60,11 +60,11 @@ export function formOfKey(presented: string): string {
     const rest = presented.includes(" ") ? "a space in it" : "";
     return [length, "no prefix of a key", rest].filter(Boolean).join(", ");
   }
-  const others = presented.length - prefix.prefix.length - sandboxMark.length - randomLength;
+  const excess = presented.length - prefix.prefix.length - sandboxMark.length - randomLength;
   if (!isWellFormedKey(presented)) return `${length}, some of which no key has`;
   if (!isMarked(presented)) return `${length}, without the mark of a sandbox`;
-  const difference = `${Math.abs(others)} ${others > 0 ? "more" : "less"} than a key of this sandbox has`;
-  return others === 0 ? length : `${length}: ${difference}`;
+  const difference = `${Math.abs(excess)} ${excess > 0 ? "more" : "less"} than a key of this sandbox has`;
+  return excess === 0 ? length : `${length}: ${difference}`;
 }
 
 /** A prefix, then letters, digits, `_` and `-`, at most 256 characters: the specification does not describe more. */

@@ -30,7 +30,7 @@ export const errorCauses = {
   scopes_required: "A key needs at least one scope (R29).",
   unknown_scope: "The scenario does not have this scope (R29).",
   scenario_invalid: "The scenario is not valid. `problems` lists each mistake.",
-  scenario_not_found: "No bundled scenario has this name. The command `list` shows them.",
+  scenario_not_found: "No bundled scenario has this name. The command `list` and `scenarioNames` show them.",
   usage: "A command, flag, variable, URL or argument is not valid.",
   command_unusable: "The command after `--` cannot be started.",
   address_in_use: "Another program listens on the port. `--port 0` uses a free one.",

@@ -83,9 +83,9 @@ const noTraits: RequestTraits = [];
 export const requestSources = ["client", "story"] as const;
 export type RequestSource = (typeof requestSources)[number];
 
-/** These traits and others, each once. */
-export function withTraits(traits: RequestTraits, others: RequestTraits): RequestTraits {
-  return others.length === 0 ? traits : [...new Set([...traits, ...others])];
+/** Both traits, each once. */
+export function withTraits(traits: RequestTraits, moreTraits: RequestTraits): RequestTraits {
+  return moreTraits.length === 0 ? traits : [...new Set([...traits, ...moreTraits])];
 }
 
 const keyTraits: RequestTraits = ["key in query", "key in url", "key in other header"];
@@ -164,10 +164,10 @@ interface Target {
 export function readHeaders(
   flat: readonly string[],
   { beforeQuery, query }: Target,
-  others: RequestTraits = noTraits,
+  moreTraits: RequestTraits = noTraits,
 ) {
   let apiKey: string | undefined;
-  let traits = withTraits(traitsOfQuery(query), others);
+  let traits = withTraits(traitsOfQuery(query), moreTraits);
   const inUrl = keysInText(beforeQuery);
   if (inUrl.length > 0) traits = withTraits(traits, ["key in url"]);
   const evidence: HeaderEvidence = { inHeaders: noKeys, page: undefined };

@@ -64,9 +64,9 @@ type Files = NonNullable<typeof fs>;
 
 function readRun(folder: string, files: Files): SandboxRun | undefined {
   const write = new LineWriter(folder, files);
-  const file = write.orSay(() => JSON.parse(files.readFileSync(`${folder}/${runFile}`, "utf8")));
+  const file = write.orSay(() => runFileIn(files.readFileSync(`${folder}/${runFile}`, "utf8")));
   if (file === undefined) return undefined;
-  const { version, scenario, options, start, conditions }: RunFile = file;
+  const { version, scenario, options, start, conditions } = file;
   // Another version may mean something else by it.
   if (version !== project.version) {
     const count = () => write.line();
@@ -106,11 +106,20 @@ function readRun(folder: string, files: Files): SandboxRun | undefined {
   };
 }
 
+/** Throws for what `exec` and `certify` of any version do not write. */
+function runFileIn(text: string): RunFile {
+  const file: Partial<RunFile> | null = JSON.parse(text);
+  if (file?.version !== undefined && file.scenario && file.options) return file as RunFile;
+  throw new Error(`${runFile} is not the file of a run`);
+}
+
 /** Writes the lines of this process. */
 class LineWriter {
   readonly #file: string;
   readonly #files: Files;
   #isStarted = false;
+  /** Whether the last text may have been written in part, as to a full disk. */
+  #isCut = false;
   #hasFailed = false;
 
   constructor(folder: string, files: Files) {
@@ -122,9 +131,14 @@ class LineWriter {
   line(line?: RunLine): void {
     const first = this.#isStarted ? "" : `${JSON.stringify({ version: project.version })}\n`;
     const text = first + (line === undefined ? "" : `${JSON.stringify(line)}\n`);
-    // Without a descriptor that stays open: some test runners load this module again for each file.
-    if (text !== "") this.orSay(() => this.#files.appendFileSync(this.#file, text, { mode: 0o600 }));
-    this.#isStarted = true;
+    if (text === "") return;
+    const lineEnd = this.#isCut ? "\n" : "";
+    this.#isCut = true;
+    this.orSay(() => {
+      // Without a descriptor that stays open: some test runners load this module again for each file.
+      this.#files.appendFileSync(this.#file, lineEnd + text, { mode: 0o600 });
+      [this.#isStarted, this.#isCut] = [true, false];
+    });
   }
 
   orSay<Result>(act: () => Result): Result | undefined {

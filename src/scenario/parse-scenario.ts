@@ -90,7 +90,8 @@ export function resolveSource(source: ScenarioName | Scenario): NamedScenario {
   if (isScenarioName(source)) return { scenario: bundledScenarios[source], name: source };
   const isFile = /[\\/]|\.ya?ml$/i.test(source);
   const load = "Read a file with loadScenario of svc-sandbox/node, and pass its scenario";
-  throw scenarioNotFound(source, `it is not a bundled one${isFile ? `. ${load}` : ""}`);
+  const why = `it is not a bundled one${isFile ? `. ${load}` : ""}`;
+  throw scenarioNotFound(source, why, { list: "`scenarioNames`" });
 }
 
 export interface FoundPlace extends PlaceDescription {

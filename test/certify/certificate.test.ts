@@ -3,7 +3,7 @@ import {
   certificateJson,
   certificateJsonSchema,
   certificateLayout,
-  resultOf,
+  certifyResultOf,
 } from "../../src/certify/certificate.js";
 import type { ClientRun } from "../../src/certify/run.js";
 import { certificateText } from "../../src/certify/verdict.js";
@@ -25,6 +25,16 @@ test("a certificate is one screen: causes first, then what held and what was not
       "",
     ].join("\n"),
   );
+});
+
+test("what the scenario sets is named, and is neither a problem nor not judged", () => {
+  const text = certificateText({
+    ...failed,
+    scenario: "real.yaml",
+    assumptions: ["retry_after", "error_details"],
+  });
+  expect(text).toContain("\nSet by real.yaml: retry_after, error_details\nNot judged: 429");
+  expect(text.replace(/^Set by .*\n/m, "")).toBe(certificateText(failed));
 });
 
 test("its JSON has the members of its schema, and JUnit a test for each check", () => {
@@ -49,7 +59,7 @@ test("a problem comes before what is not judged, and both are shown", () => {
   const { checks, problems, notes, report, ...about } = failed;
   const plain = { report: { ...report, requests: 1 }, result: "passed" } as ClientRun;
   const seen = { checks, problems, notes, runs: 1, plain, scenarios: [] };
-  const verdictOf = (more: object) => resultOf({ ...seen, ...more }, about)?.verdict;
+  const verdictOf = (more: object) => certifyResultOf({ ...seen, ...more }, about)?.verdict;
   expect(verdictOf({ unusable: reason })).toBe("failed");
   expect(verdictOf({ unusable: reason, problems: [] })).toBe("not_judged");
   expect(certificateText({ ...failed, ...reason })).toContain(`Not judged: ${reason.why}. Send more.`);

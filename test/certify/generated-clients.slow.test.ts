@@ -50,7 +50,7 @@ async function certified(number: number): Promise<Judged> {
     judgment: judge(certificate, flaw),
     findings: [...new Set(findingsIn(certificate))],
     openResends: certificate.checks.flatMap(({ group, name, result }) =>
-      group === "resend" && result.is === "not judged" ? name : [],
+      group === "resend" && result.kind === "not_judged" ? name : [],
     ),
     runs: certificate.runs,
   };

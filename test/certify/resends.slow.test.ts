@@ -23,7 +23,7 @@ async function resendsOf(ofKey: readonly Test[], client: Partial<Client> = {}, c
     { label: "resends", only: ["varied", "resend"] },
   );
   const results = new Map(certified.checks.map(({ name, result }) => [name, result]));
-  return { ...certified, resultOf: (name: string) => results.get(name) };
+  return { ...certified, certifyResultOf: (name: string) => results.get(name) };
 }
 
 const warmUp = { when: "warm-up", key: "active", count: "fixed", max: 1 } as const;
@@ -34,11 +34,11 @@ const times = (count: number, more: Partial<Test> = {}) =>
 const resendsA403: Partial<Client> = { triesAfter: ({ status }) => (status === 403 ? 2 : 1) };
 
 test("what holds names its key and the requests that were rejected", async () => {
-  const { problems, resultOf } = await resendsOf(times(7));
+  const { problems, certifyResultOf } = await resendsOf(times(7));
   expect(problems).toEqual([]);
-  expect(resultOf("resend.401")).toEqual({ is: "held", key: "active", requests: [1, 2, 7], of: 7 });
-  expect(resultOf("resend.403.insufficient_scope")).toMatchObject({ requests: [7], of: 7 });
-  expect(resultOf("resend.429.seconds")).toMatchObject({ requests: [1], of: 7 });
+  expect(certifyResultOf("resend.401")).toEqual({ kind: "held", key: "active", requests: [1, 2, 7], of: 7 });
+  expect(certifyResultOf("resend.403.insufficient_scope")).toMatchObject({ requests: [7], of: 7 });
+  expect(certifyResultOf("resend.429.seconds")).toMatchObject({ requests: [1], of: 7 });
 });
 
 test("a client that sends a 403 again in one of two functions is named, whichever comes last", async () => {
@@ -53,17 +53,17 @@ test("a client that sends a 403 again in one of two functions is named, whicheve
 });
 
 test.each([2, 3, 5])("a correct client that waits as asked, with %i tries, holds", async (limitTries) => {
-  const { resultOf } = await resendsOf(times(2), { limitTries, tries: limitTries });
+  const { certifyResultOf } = await resendsOf(times(2), { limitTries, tries: limitTries });
   const timed = ["429.seconds", "429.date", "429.without", "503.seconds"];
-  expect(timed.map((name) => resultOf(`resend.${name}`)?.is)).toEqual(timed.map(() => "held"));
+  expect(timed.map((name) => certifyResultOf(`resend.${name}`)?.kind)).toEqual(timed.map(() => "held"));
 });
 
 test("a client that waits while its tests send the key at the same time holds", async () => {
-  const { problems, resultOf } = await resendsOf([testOf("active", { times: 3, isParallel: true })], {
+  const { problems, certifyResultOf } = await resendsOf([testOf("active", { times: 3, isParallel: true })], {
     limitTries: 3,
   });
   expect(problems).toEqual([]);
-  expect(resultOf("resend.429.seconds")?.is).toBe("held");
+  expect(certifyResultOf("resend.429.seconds")?.kind).toBe("held");
 });
 
 test("a client that sends any status but 200 again is named if it sends the key in two tests", async () => {
@@ -73,9 +73,11 @@ test("a client that sends any status but 200 again is named if it sends the key 
   expect(twice.problems[0]?.sentence).toMatch(/it also sends a 404 again$/);
   const once = await resendsOf(times(1), client);
   expect(once.problems).toEqual([]);
-  expect(once.resultOf("resend.401")).toMatchObject({
-    is: "not judged",
-    why: expect.stringMatching(/^after a 401 and a 404 alike, SVC_KEY_ACTIVE was sent again \(req_\w+\)$/),
+  expect(once.certifyResultOf("resend.401")).toMatchObject({
+    kind: "not_judged",
+    reason: {
+      why: expect.stringMatching(/^after a 401 and a 404 alike, SVC_KEY_ACTIVE was sent again \(req_\w+\)$/),
+    },
   });
 });
 
@@ -102,7 +104,7 @@ test.each<[string, readonly Test[], Partial<Client>, Partial<Suite>]>([
 
 test("eight tries with longer and longer pauses are no haste, and eight at once are", async () => {
   const patient = await resendsOf(times(3), { tries: 8 });
-  expect(patient.resultOf("resend.outage")).toEqual({ is: "held", key: "active" });
+  expect(patient.certifyResultOf("resend.outage")).toEqual({ kind: "held", key: "active" });
   const hasty = await resendsOf(times(3), { tries: 8, pauseMs: 0 });
   expect(hasty.problems.map(({ sentence }) => sentence)).toEqual([
     "Does not pause or give up after a 503: 24 requests for 3 calls with ACTIVE",
@@ -112,15 +114,17 @@ test("eight tries with longer and longer pauses are no haste, and eight at once 
 test("nothing holds that a run contradicts: a 401 that is sent again if it has a challenge", async () => {
   const hasChallenge: Client["triesAfter"] = ({ status, header }) =>
     status === 401 && header("www-authenticate") !== undefined ? 2 : 1;
-  const { problems, resultOf } = await resendsOf(times(2), { triesAfter: hasChallenge });
+  const { problems, certifyResultOf } = await resendsOf(times(2), { triesAfter: hasChallenge });
   expect(problems).toEqual([]);
-  expect(resultOf("resend.401")).toMatchObject({
-    is: "not judged",
-    why: expect.stringMatching(
-      /^varied\.\d sent SVC_KEY_REVOKED more often than the plain run \([^)]+\), where a 401 .*`WWW-Authenticate`/,
-    ),
+  expect(certifyResultOf("resend.401")).toMatchObject({
+    kind: "not_judged",
+    reason: {
+      why: expect.stringMatching(
+        /^varied\.\d sent SVC_KEY_REVOKED more often than the plain run \([^)]+\), where a 401 .*`WWW-Authenticate`/,
+      ),
+    },
   });
-  expect(resultOf("resend.403.insufficient_scope")?.is).toBe("held");
+  expect(certifyResultOf("resend.403.insufficient_scope")?.kind).toBe("held");
 });
 
 test("a client that waits out a 429 is not missing its requests when the 429 is replaced, and --allow comes first", async () => {
@@ -129,7 +133,7 @@ test("a client that waits out a 429 is not missing its requests when the 429 is 
     const checks = (key: KeyRef) => key !== "rate-limited-minute";
     const suite = { ...goodSuite, tests, allow, checks, timers: "moves the clock" } as const;
     const certified = await certifySuite(suite, { label: "answers", only: ["answer.429.per_minute"] });
-    return certified.checks.find(({ name }) => name === "answer.429.per_minute")?.result.is;
+    return certified.checks.find(({ name }) => name === "answer.429.per_minute")?.result.kind;
   };
   expect([await ofAnswer([]), await ofAnswer(["429.per_minute"])]).toEqual(["failed", "allowed"]);
 });

@@ -29,7 +29,7 @@ test("a request that comes on its own, equally often in each run without rejecti
     only: ["varied", "resend"],
   });
   expect(problems).toEqual([]);
-  expect(checks.find(({ name }) => name === "resend.outage")?.result.is).not.toBe("failed");
+  expect(checks.find(({ name }) => name === "resend.outage")?.result.kind).not.toBe("failed");
 });
 
 test("a client that does not pause in an outage is named", async () => {

@@ -22,7 +22,7 @@ const outcomesIn = async (suite: Suite) => {
   return {
     verdict,
     limits,
-    outcomes: Object.fromEntries(checks.map(({ name, result }) => [name, result.is])),
+    outcomes: Object.fromEntries(checks.map(({ name, result }) => [name, result.kind])),
   };
 };
 
@@ -63,9 +63,9 @@ test.each([
     const tests = testsOf("active", "active", "live", "revoked", "wrong-scope", "unknown");
     const { checks } = await certifySuite({ ...base, client, tests }, { label: "suites", only: ["resend"] });
     const early = checks.find(({ name }) => name === "resend.429.seconds");
-    expect(early?.result.is).not.toBe("held");
-    if (early?.result.is === "not judged")
-      expect(early.result.why).toMatch(/\d ms after a 429 with `Retry-After: 4`/);
+    expect(early?.result.kind).not.toBe("held");
+    if (early?.result.kind === "not_judged")
+      expect(early.result.reason.why).toMatch(/\d ms after a 429 with `Retry-After: 4`/);
   },
 );
 
@@ -130,7 +130,7 @@ test("a runner that repeats failing tests hides faults and resends, which is lis
   const { verdict, limits, outcomes } = await outcomesIn({ ...base, repeats: 1 });
   expect(verdict).toBe("passed");
   expect(limits).toContain("what fails only once");
-  expect(outcomes).toMatchObject({ "fault.hang": "not judged", "varied.1": "held" });
+  expect(outcomes).toMatchObject({ "fault.hang": "not_judged", "varied.1": "held" });
 });
 
 test("a fault hits a request whose response a test uses, and not a heartbeat's", async () => {

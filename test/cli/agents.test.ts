@@ -189,6 +189,24 @@ describe("init --client", () => {
   );
 
   test.each([
+    ["vitest", { vitest: "4.1.12" }, "svc-sandbox", [`./${tarball}`]],
+    ["jest", { jest: "30.5.2" }, "svc-sandbox", [`./${tarball}`]],
+    ["node", {}, "svc-sandbox", [`./${tarball}`]],
+    ["vitest", { "svc-sandbox": "1.0.0" }, "vitest", ["vitest"]],
+    ["jest", {}, "svc-sandbox and jest", [`./${tarball}`, "jest"]],
+  ])(
+    "%s with %j in package.json writes nothing and shows how to install %s, also where a folder has it",
+    async (kind, devDependencies, lacking, installs) => {
+      const cwd = userFolder({ "package.json": JSON.stringify({ devDependencies }) });
+      const { code, stderr } = await runCli(["init", "--client", kind], { cwd });
+      expect([code, readdirSync(cwd).sort()]).toEqual([2, ["node_modules", "package.json"]]);
+      expect(stderr).toContain(`the tests need ${lacking}, which package.json does not have`);
+      const lines = [...stderr.matchAll(/^ {2}npm install --save-dev (.*)$/gm)].map(([, what]) => what);
+      expect(lines).toEqual(installs);
+    },
+  );
+
+  test.each([
     [
       "pytest",
       {},

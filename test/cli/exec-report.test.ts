@@ -19,6 +19,7 @@ describe("the gate", () => {
     ["a warning where errors count", ["--fail-on", "error"], ["active", "/v1/me"], 0],
     ["a warning where warnings count", ["--fail-on", "warning"], ["active", "/v1/me"], 5],
     ["a note where warnings count", ["--fail-on", "warning"], Array(9).fill("revoked"), 0],
+    ["no request, and so a coverage that is not reached", ["--min-coverage", "50"], [], 4],
     ["a coverage that is not reached, and a command's own code", ["--min-coverage", "50"], ["exit:3"], 3],
   ])("%s", async (_name, argv, words, expected) => {
     const { code, stderr } = await execHere([...argv, "--", ...client(...words)]);

@@ -28,11 +28,11 @@ async function control({ control_url: url }, path, body) {
   const response = await fetch(url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
   return (await response.json()).data;
 }
-const seen = () =>
+const traces = () =>
   readdirSync(SVC_SANDBOX_RUN)
     .filter((name) => name.endsWith(".jsonl"))
     .flatMap((name) => readFileSync(SVC_SANDBOX_RUN + "/" + name, "utf8").trim().split("\\n"))
-    .flatMap((line) => JSON.parse(line).seen ?? []);
+    .flatMap((line) => JSON.parse(line).trace ?? []);
 const end = (...all) => all.forEach(({ child }) => child.kill("SIGKILL"));
 `;
 
@@ -111,7 +111,7 @@ await me(one, one.keys.active);
 await control(one, "/reset", { seed: 7 });
 await me(one, one.keys.active);
 await me(own, own.keys.active);
-console.log(JSON.stringify(seen().map(({ pinned }) => pinned ?? null)));
+console.log(JSON.stringify(traces().map(({ pinned }) => pinned ?? null)));
 end(one, own);`,
       ["--seed", "5", "--profile", "varied"],
     );

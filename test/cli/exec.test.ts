@@ -2,12 +2,13 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, test, vi } from "vitest";
 import { createSandbox } from "../../src/index.js";
+import { version } from "../../src/node/package-files.js";
 import { makeSelfSigned } from "../../src/server/sockets/tls.js";
 import { coverageText } from "../support/coverage.js";
 import { runCli } from "../support/run-cli.js";
 import { commandLine, runCommand } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { client, clientFolder, execHere, runExec } from "./exec-client.js";
+import { client, clientFolder, execHere, reportIn, runExec } from "./exec-client.js";
 
 const inNode = (code: string) => [process.execPath, "-e", code];
 
@@ -146,6 +147,21 @@ describe("the sandbox of an exec", () => {
       expect(stderr).toMatch(new RegExp(`^  ${met} +1 {2}\\S`, "m"));
   });
 
+  it("gives a fault of every outcome to those that can have it", async () => {
+    const endpoints = "endpoints: { end: { path: /end, status: 204 } }";
+    const bank = "organizations: { bank: { type: bank, keys: { active: { environment: test } } } }";
+    const cwd = clientFolder({ "end.yaml": `version: 1\n${bank}\n${endpoints}\n` });
+    const words = ["--fault", "fault.truncate", "--format", "json", "end.yaml", "--"];
+    const { stderr } = await runExec([...words, ...client("active", "/end", "active")], { cwd });
+    const counts = reportIn(stderr).outcomes.flatMap((one: { outcome: string; count: number }) =>
+      one.count > 0 ? [[one.outcome, one.count]] : [],
+    );
+    expect(counts).toEqual([
+      ["200.test", 1],
+      ["fault.truncate", 2],
+    ]);
+  });
+
   it("counts a request whose response nobody waited for", async () => {
     const code = `const { hostname, port } = new URL(process.env.SVC_BASE_URL);
 const socket = require("node:net").connect(port, hostname, () =>
@@ -171,7 +187,7 @@ test
     ["a link to a device without an end", 'ln -s /dev/zero "$F"'],
     ["a file of a terabyte", 'truncate -s 1T "$F"'],
     ["a line of 100 MB", 'head -c 100000000 /dev/zero | tr "\\0" "[" > "$F"'],
-    ...["null", "1", '"x"', "[]", "{", '{"exchange":{}}', '{"exchange":null}', '{"seen":1}'].map((line) => [
+    ...["null", "1", '"x"', "[]", '{"exchange":{}}', '{"exchange":null}', '{"trace":1}'].map((line) => [
       `the line ${line}`,
       `printf '%s\\n' '${line}' > "$F"`,
     ]),
@@ -179,4 +195,13 @@ test
   const command = ["sh", "-c", `F="$SVC_SANDBOX_RUN/requests-1-2.jsonl"; ${script}`];
   const { code, stderr } = await execHere(["--min-coverage", "0", "--", ...command]);
   expect([code, stderr]).toEqual([2, expect.stringMatching(/The command has changed the folder of its run/)]);
+  if (script.startsWith("ln ")) expect(stderr).toContain("requests-1-2.jsonl is a symbolic link");
+});
+
+test("a line that is not whole is left out with a note; the report and the command's code come", async () => {
+  const lines = [`{"version":"${version}"}`, '{"exchange":{"num', "", '{"excha'];
+  const script = `printf '%s' '${lines.join("\n")}' > "$SVC_SANDBOX_RUN/requests-1-2.jsonl"; exit 7`;
+  const { code, stderr } = await execHere(["--", "sh", "-c", script]);
+  expect([code, stderr]).toEqual([7, expect.stringMatching(/^\n0 requests to key-states/)]);
+  expect(stderr).toMatch(/\n2 requests of the command could not be counted: .*full disk\.\n$/);
 });

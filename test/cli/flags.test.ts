@@ -1,4 +1,5 @@
 import { describe, expect, it, test } from "vitest";
+import { commands } from "../../src/cli/commands.js";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -68,6 +69,18 @@ describe("help", () => {
       expect(await flagsIn(name, "--all", "-h")).toEqual(all);
     },
   );
+
+  it("promises a request log only of commands that have one", async () => {
+    for (const name of Object.keys(commands)) {
+      const { stdout } = await runCli(["help", name, "--all"]);
+      const [quiet = "", verbose = ""] = ["quiet", "verbose"].map(
+        (flag) => new RegExp(`^ +--${flag} [\\s\\S]*?(?=\\n(?: +-|\\n))`, "m").exec(stdout)?.[0],
+      );
+      expect(verbose).toMatch(/stack traces/);
+      const hasLog = stdout.includes("  --log <format>");
+      expect([name, / log\b/.test(quiet), / log\b/.test(verbose)]).toEqual([name, hasLog, hasLog]);
+    }
+  });
 
   it.each([[["help", "keys"]], [["--port", "0", "--help"]]])(
     "prints help with examples for %j",

@@ -1,21 +1,26 @@
-import {
+import fs, {
   chmodSync,
   chownSync,
   existsSync,
   lutimesSync,
   mkdirSync,
+  promises,
   readdirSync,
   symlinkSync,
   utimesSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openRunFolder } from "../../src/cli/serve/run-folder.js";
+import { createSandbox } from "../../src/index.js";
+import { stateOf } from "../../src/library/create-sandbox.js";
 import { loadScenario } from "../../src/node/files/load-scenario.js";
+import { currentRun } from "../../src/runs/run-writer.js";
+import type { GivenOptions } from "../../src/sandbox/sandbox.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-async function open() {
-  const folder = await openRunFolder({ scenario: await loadScenario("active"), options: {} });
+async function open(options: GivenOptions = {}) {
+  const folder = await openRunFolder({ scenario: await loadScenario("active"), options });
   onTestFinished(folder.remove);
   return folder;
 }
@@ -68,4 +73,93 @@ test("runs have a folder of their user, unless others may use it too", async () 
   expect(existsSync(left)).toBe(true);
   chmodSync(runs, 0o770);
   expect(dirname((await open()).path)).toBe(all);
+});
+
+test("the folder is absolute where that of temporary files is relative", async () => {
+  const { all, runs } = temporaryFiles();
+  vi.stubEnv("TMPDIR", relative(process.cwd(), all));
+  expect(dirname((await open()).path)).toBe(runs);
+});
+
+test("a full disk at the start is an error that names the folder", async () => {
+  const { runs } = temporaryFiles();
+  const full = Object.assign(new Error(), { code: "ENOSPC" });
+  const writing = vi.spyOn(promises, "writeFile").mockRejectedValueOnce(full);
+  onTestFinished(() => writing.mockRestore());
+  await expect(open()).rejects.toMatchObject({
+    code: "usage",
+    message: expect.stringMatching(new RegExp(`"${runs}.*": the disk is full\\. .* TMPDIR`)),
+  });
+});
+
+/** Makes this process one of a command in a run, and catches what it writes to stderr. */
+function takePart(path: string) {
+  vi.stubEnv("SVC_SANDBOX_RUN", path);
+  const said: string[] = [];
+  const { writeSync } = fs;
+  const writing = vi.spyOn(fs, "writeSync").mockImplementation(((file: number, ...text: [string]) => {
+    if (file !== 2) return writeSync(file, ...text);
+    return said.push(...text);
+  }) as typeof fs.writeSync);
+  onTestFinished(() => {
+    writing.mockRestore();
+    vi.unstubAllEnvs();
+  });
+  return said;
+}
+
+test("a line that a full disk has cut is left out, and those after it count", async () => {
+  const folder = await open();
+  const server = stateOf(createSandbox({ scenario: "active" }));
+  const said = takePart(folder.path);
+  const { appendFileSync } = fs;
+  const cuts: ((length: number) => number)[] = [
+    () => 0,
+    (length) => length,
+    (length) => length / 2,
+    (length) => length,
+  ];
+  const appending = vi.spyOn(fs, "appendFileSync").mockImplementation((file, data, options) => {
+    const text = String(data);
+    const end = cuts.shift()?.(text.length) ?? text.length / 2;
+    appendFileSync(file, text.slice(0, end), options);
+    if (end < text.length) throw Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
+  });
+  onTestFinished(() => appending.mockRestore());
+  const sandbox = createSandbox();
+  const me = () => sandbox.fetch("https://api.example/v1/relying-party/me");
+  const countAfter = async () => {
+    await me();
+    folder.read(server);
+    return [server.journal.requests().length, folder.uncounted()];
+  };
+  const oneCut = [expect.stringMatching(/^1 request .* could not be counted: .* full disk\.$/)];
+  // Nothing of it was written: only its process knows.
+  expect(await countAfter()).toEqual([0, []]);
+  expect(await countAfter()).toEqual([1, []]);
+  expect(await countAfter()).toEqual([1, oneCut]);
+  expect(await countAfter()).toEqual([2, oneCut]);
+  expect(() => folder.requireSound()).not.toThrow();
+  expect(() => folder.requireWhole()).toThrow(expect.objectContaining({ code: "usage" }));
+  expect(said).toEqual([expect.stringMatching(/^svc-sandbox could not count .* ENOSPC\n$/)]);
+});
+
+test.each(["null", "1", "[]", "{}", '{"version":"1.0.0"}'])(
+  "a run.json that is %s is no run, and no crash",
+  async (text) => {
+    const said = takePart(temporaryFolder({ "run.json": text }));
+    const sandbox = createSandbox();
+    expect((await sandbox.fetch("https://api.example/v1/relying-party/me")).status).toBe(401);
+    expect(said).toEqual([
+      expect.stringMatching(/^svc-sandbox could not count .* run\.json is not the file of a run\n$/),
+    ]);
+  },
+);
+
+test("the options of a sandbox win over those of its run, each of them", async () => {
+  const ofRun = { seed: 7, profile: "typical", now: 0, frozen: true } as const;
+  takePart((await open(ofRun)).path);
+  const own = { seed: 8, profile: "varied", now: 1, frozen: false } as const;
+  expect(currentRun()?.optionsFor(own)).toEqual(own);
+  expect(currentRun()?.optionsFor({})).toEqual(ofRun);
 });

@@ -1,4 +1,13 @@
-import { chmodSync, linkSync, readFileSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  lchownSync,
+  linkSync,
+  lstatSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { EnvFile } from "../../src/cli/client-variables.js";
@@ -54,6 +63,31 @@ onUnix("a file of another user is refused: its owner lets others read it", () =>
   const asAnother = (path: string) => void getuid.mockReturnValue(statSync(path).uid + 1);
   expect(written(".env", "A=1\n", asAnother)).toContain('".env": it belongs to another user');
 });
+
+test.runIf(process.getuid?.() === 0)(
+  "a link of another user is refused, also to a file of this user; an own link stays",
+  () => {
+    const [nobody, anybody] = [65_534, 65_533];
+    const cwd = temporaryFolder({ real: "A=1\n" });
+    const [link, real] = [join(cwd, ".env"), join(cwd, "real")];
+    symlinkSync("real", link);
+    const write = (linkOwner: number) => {
+      lchownSync(link, linkOwner, linkOwner);
+      new EnvFile(".env", cwd).write(variables);
+    };
+    chownSync(real, anybody, anybody);
+    const getuid = vi.spyOn(process, "getuid").mockReturnValue(anybody);
+    onTestFinished(() => getuid.mockRestore());
+    expect(() => write(nobody)).toThrow('".env": it is a symbolic link of another user');
+    expect(readFileSync(real, "utf8")).toBe("A=1\n");
+    write(anybody);
+    chownSync(real, anybody, anybody);
+    // An administrator's.
+    write(0);
+    expect(readFileSync(real, "utf8")).toBe("A=1\nSVC_API_KEY=SVC_test_1\n");
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+  },
+);
 
 test("a hard link is kept: both names have the new lines, and the file its mode", () => {
   const cwd = temporaryFolder({ ".env": "A=1\n" });

@@ -81,6 +81,11 @@ describe("names in front of a loopback address", () => {
       expect([headers, await outcome(headers)]).toEqual([headers, expected]);
   });
 
+  test("a public URL may be a URL", async () => {
+    const { server } = await serveControl({ publicUrl: new URL("https://box.example/sandbox/") });
+    expect(server.url).toBe("https://box.example/sandbox");
+  });
+
   test("that are none are rejected at the start", async () => {
     const rejected = ["*", "http://box.example", ""].map((name) => ({ allowHosts: [name] }));
     const urls = ["box.example", "ftp://box.example", "http://user:secret@b.example", "http://b.example/?a"];

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { createSandbox, type Fault, type Sandbox, type Scenario, scenarioNames } from "../../src/index.js";
+import {
+  createSandbox,
+  type Fault,
+  parseScenario,
+  type Sandbox,
+  type Scenario,
+  scenarioNames,
+} from "../../src/index.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import { describeSandbox, restoreSandbox } from "../../src/sandbox/snapshot.js";
 import { oneKey } from "../support/api-client.js";
@@ -66,6 +73,59 @@ test("the directory has each organization with its keys, up to a limit, and find
   await ask("/keys/organization-7-key-1/revoke", { method: "POST" });
   const [changed] = (await read("?filter=organization-7")).sections;
   expect(changed.active.test + changed.active.live).toBe(3);
+  expect(await read("?filter=EMPTY")).toMatchObject({
+    sections: [{ organization: { ref: "empty" }, keys: [] }],
+    matching: 0,
+  });
+});
+
+test.each([true, false])(
+  "R32 the directory counts the keys that leave no room for another one, retiring_counts_as_active: %j",
+  async (countsRetiring) => {
+    const scenario = parseScenario(`
+version: 1
+assumptions: { retiring_counts_as_active: ${countsRetiring} }
+organizations:
+  bank:
+    type: bank
+    live_access: approved
+    keys:
+      one: { environment: test }
+      two: { environment: test }
+      three: { environment: test }
+      four: { environment: test }
+      old: { environment: test, state: retiring, replaced_by: four }
+      ended: { environment: test, state: expired }
+      only-live: { environment: live }
+`);
+    const { ask } = await serveControl({ scenario });
+    const active = async () => (await ask("/directory")).body.data.sections[0].active;
+    const create = async () => {
+      const json = { organization: "bank", environment: "test", name: "More" };
+      return (await ask("/keys", { method: "POST", json })).status;
+    };
+    expect(await active()).toEqual({ test: countsRetiring ? 5 : 4, live: 1 });
+    expect(await create()).toBe(countsRetiring ? 409 : 201);
+    expect(await active()).toEqual({ test: 5, live: 1 });
+    expect(await create()).toBe(409);
+  },
+);
+
+test("a page of the directory reads no key that it does not list", async () => {
+  const population = { organizations: 30, keys_per_organization: 4 };
+  const { ask, sandbox } = await serveControl({ scenario: { version: 1, organizations: {}, population } });
+  const last = sandbox.registry.key("organization-30-key-4");
+  const { key } = last;
+  let readings = 0;
+  Object.defineProperty(last, "key", {
+    get() {
+      readings += 1;
+      return key;
+    },
+  });
+  const read = async (query: string) => (await ask(`/directory?limit=50${query}`)).body.data;
+  expect([(await read("")).matching, readings]).toEqual([120, 0]);
+  expect([(await read("&filter=organization-30")).matching, readings > 0]).toEqual([4, true]);
 });
 
 test("requests are listed by limit, outcome, fault, key and sender; R24 clearing them leaves the usage of the keys", async () => {

@@ -73,6 +73,23 @@ test("each action of the timeline in docs/scenarios.md happens at its own instan
   expect(await at(3 * 1440, "loans")).toEqual(["200.live"]);
 });
 
+test("the nulls of docs/scenarios.md remove an inherited endpoint and body, and send JSON's null without one", () => {
+  const page = sectionOf("docs/scenarios.md", "Endpoints");
+  const load = () => ({ text: exampleOf("Endpoints"), file: "page.yaml" });
+  const { listConsents, createConsent, readConsent } = parseScenario(exampleOf("Endpoints")).endpoints ?? {};
+  const removing = ["listConsents: null", "readConsent: { body: null }"];
+  for (const written of removing) expect(page).toContain(`\`${written}\``);
+  const below = ["version: 1", "extends: page.yaml", "endpoints:", ...removing.map((line) => `  ${line}`)];
+  const { body: _, ...bodiless } = readConsent ?? { path: "" };
+  expect(listConsents).toBeDefined();
+  expect(parseScenario(below.join("\n"), { load }).endpoints).toEqual({
+    createConsent,
+    readConsent: bodiless,
+  });
+  const plain = "organizations: { bank: { type: bank } }\nendpoints: { a: { path: /a, body: null } }\n";
+  expect(parseScenario(`version: 1\n${plain}`).endpoints?.a?.body).toBeNull();
+});
+
 test("the story of docs/scenarios.md passes", async () => {
   await expectStory(exampleOf("Story"));
 });
@@ -95,16 +112,19 @@ test("the file of `init` is valid, shows every field of the format except those 
 });
 
 test("the commented lines in the file of `init` are valid, and their story passes", async () => {
-  // Records need the document.
   const yaml = (await starter())
-    .replace(/^# {3}- record: .*\n/m, "")
     .split("\n\n")
     .map((block) => {
-      const begins = block.search(/^(?:# )?(population|faults|timeline|story|assumptions):(?: true)?$/m);
+      const begins = block.search(/^(?:# )?[a-z]+:$/m);
       return begins === -1 ? block : block.slice(0, begins) + block.slice(begins).replace(/^# /gm, "");
     })
     .join("\n\n");
-  const { assumptions, faults, timeline, population } = parseScenario(yaml);
+  const scenario = parseScenario(yaml);
+  const fields = Object.keys(withoutSnapshots(scenarioSchema()).properties ?? {});
+  expect(fields).toContain("endpoints");
+  // Another scenario has other keys.
+  expect(fields.filter((field) => field !== "extends" && !(field in scenario))).toEqual([]);
+  const { assumptions, faults, timeline, population } = scenario;
   const { profile = "minimal", ...shown } = assumptions ?? {};
   expect(shown).toEqual(assumptionsFor(profile));
   expect([faults?.length, timeline?.length, population?.organizations]).toEqual([4, 3, 200]);

@@ -95,24 +95,31 @@ export function respond(model: Model, ref: string | null, method: string, path: 
   return { ...silent, ...rejection, ...(rejection.status === 429 && lastLimit(model, key)) };
 }
 
-/** The reached limit that resets last: waiting for the other one does not help. */
+/** The reached limit that resets last, as waiting for the other one does not help. A limit of 0 never resets. */
 function lastLimit(model: Model, key: ModelKey): Pick<Responded, "limit" | "retryAfter"> {
-  const reached = [
+  const { perMinute, perDay } = key;
+  const limits = [
     {
       limit: "per_minute",
-      isReached: countedThisMinute(model, key) >= key.perMinute,
+      size: perMinute,
+      counted: countedThisMinute(model, key),
       end: minuteEnd(model, key),
     },
-    { limit: "per_day", isReached: countedToday(model, key) >= key.perDay, end: dayEnd(model) },
+    { limit: "per_day", size: perDay, counted: countedToday(model, key), end: dayEnd(model) },
   ] as const;
-  const last = Math.max(...reached.filter(({ isReached }) => isReached).map(({ end }) => end));
-  const { limit } = reached.find(({ isReached, end }) => isReached && end === last) ?? reached[0];
+  const reached = limits.filter(({ size, counted }) => counted >= size);
+  const endless = reached.filter(({ size }) => size === 0);
+  const candidates = endless.length > 0 ? endless : reached;
+  const last = Math.max(...candidates.map(({ end }) => end));
+  const { limit } = candidates.find(({ end }) => end === last) ?? limits[0];
   return { limit, retryAfter: Math.ceil((last - model.now) / 1000) };
 }
 
 /** When the key's minute allows a request again, if none comes until then. */
 function minuteEnd({ now, settings }: Model, key: ModelKey): number {
   if (!settings.sliding) return (Math.floor(now / minute) + 1) * minute;
+  // With a limit of 0, no minute allows a request: its headers name the next one.
+  if (key.perMinute === 0) return now + minute;
   const ends = key.counted.map((time) => time + minute).filter((end) => end > now);
   const isFree = (end: number) => key.counted.filter((time) => time > end - minute).length < key.perMinute;
   return ends.find(isFree) ?? now;

@@ -20,6 +20,7 @@ import {
   writeReportFile,
 } from "../../src/node/files/write-file.js";
 import { startServer } from "../../src/server/index.js";
+import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const onUnix = test.runIf(process.platform !== "win32");
@@ -77,6 +78,21 @@ test.runIf(process.platform === "linux")("a report to standard output is appende
 test("only an error of the system is a limit of the machine", () => {
   const full = Object.assign(new Error("no room"), { code: "ENOSPC" });
   expect([full, new Error("no room"), { code: "ENOSPC" }].map(isOfMachine)).toEqual([true, false, false]);
+});
+
+test.runIf(process.platform === "linux")("what cannot be read has its cause in words", async () => {
+  const cwd = temporaryFolder();
+  symlinkSync("loop", join(cwd, "loop"));
+  for (const [words, why] of [
+    ["validate /proc/self/mem", "the disk or the device reports an error"],
+    [`validate ./${"long".repeat(100)}`, "its name is too long"],
+    ["report ./loop", 'the report "./loop": its symbolic links lead in a circle'],
+    ["report loop", 'the report "loop": its symbolic links lead in a circle'],
+  ] as const)
+    expect(await runCli(words.split(" "), { cwd })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`${why}.`),
+    });
 });
 
 test.runIf(process.platform === "linux")(

@@ -66,6 +66,27 @@ test.each(
   );
 });
 
+test.each([7, null, /x/, ["https://api.example"], {}, new Map()])(
+  "%s is rejected at once: a base URL is a text or a URL",
+  (baseUrl) => {
+    expect(() => createHandlers(sandbox, { baseUrl: baseUrl as never })).toThrow(
+      expect.objectContaining({ code: "usage", message: expect.stringContaining("not a text or a URL") }),
+    );
+  },
+);
+
+test("a base URL may be a URL, also of another realm", async () => {
+  const [url, path] = ["https://gateway.example/api", "/v1/relying-party/me"];
+  const foreign = { href: url, [Symbol.toStringTag]: "URL" } as unknown as URL;
+  for (const baseUrl of [new URL(url), foreign]) {
+    const response = await getResponse(
+      createHandlers(sandbox, { baseUrl }),
+      new Request(url + path, { headers }),
+    );
+    expect(response?.status).toBe(200);
+  }
+});
+
 test("handlers have what a server of msw 3 calls: in a workspace, they are made with the msw of its root", () => {
   const [handler] = createHandlers(sandbox) as unknown as Record<string, unknown>[];
   expect(handler).toMatchObject({ kind: "request", info: {} });

@@ -125,11 +125,11 @@ const hostileServers: readonly Misbehave[] = [
 ];
 
 test.each(["text", "json"] as const)(
-  "R46 a check as %s contains no key, no matter how the server repeats it",
+  "R46 a comparison as %s contains no key, no matter how the server repeats it",
   async (format) => {
     for (const misbehave of hostileServers) {
       const { url } = await serveProbed(misbehave);
-      const argv = ["check", url, "--format", format, "--verbose"];
+      const argv = ["compare", url, "--format", format, "--verbose"];
       const { code, stdout, stderr } = await runCli(argv, { env: probeKeys });
       expect([code, stderr]).toEqual([1, ""]);
       expectSound(format, stdout, Object.values(probeKeys));
@@ -190,16 +190,18 @@ test("anything else is not a report", () => {
     expect(parseReport(plain)).toBeUndefined();
 });
 
-test("the JSON of a check spells its members like the API, and contains everything", async () => {
+test("the JSON of a comparison spells its members like the API, and contains everything", async () => {
   const { url } = await serveProbed((reply, { ref }) => {
     if (ref === "unknown") reply.status = 200;
   });
-  const report = JSON.parse((await runCli(["check", url, "--json"], { env: probeKeys })).stdout);
+  const report = JSON.parse((await runCli(["compare", url, "--json"], { env: probeKeys })).stdout);
   expect(report).toMatchObject({
     ...{
       url: `${url}/v1/relying-party/me`,
       requests: 13,
       max_requests: 44,
+      assumptions: { www_authenticate: { value: false, from: ["each 401"] } },
+      unseen: { retry_after: "a 429 (--probe-limits)" },
       verdict: "differs",
     },
   });
@@ -344,7 +346,7 @@ test("color is for terminals only", async () => {
   // The first call loads the control plane: on a busy machine, that takes longer than the commands wait by themselves.
   const patient = ["--timeout", "1m"];
   for (const argv of [
-    ["check", probed.url, ...patient],
+    ["compare", probed.url, ...patient],
     ["report", server.url, ...patient],
   ]) {
     const plain = await runCli(argv);

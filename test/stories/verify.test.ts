@@ -58,13 +58,25 @@ bad.yaml: step 2 of 3 failed, 1 step not reached (… ms)
     expect(byVariable.stdout).not.toContain("\u001b");
   });
 
-  it("shortens narration to one line", async () => {
+  it("puts narration into one line, which is whole in a pipe, and short on a terminal", async () => {
     const story = storyScenario([`- say: |`, "    One line,", `    and ${"another ".repeat(40)}`]);
-    const { stdout } = await verify({ "a.yaml": story }, ["a.yaml"]);
-    const line = stdout.split("\n")[1] ?? "";
-    expect(line).toContain("One line, and another");
-    expect(line.length).toBeLessThanOrEqual(80);
-    expect(line).toContain("…");
+    const lineOf = async (options: RunOptions) =>
+      (await verify({ "a.yaml": story }, ["a.yaml"], options)).stdout.split("\n")[1] ?? "";
+    expect(await lineOf({})).toMatch(/ One line, and (?:another ){39}another$/);
+    const shown = await lineOf({ terminal: true, env: { NO_COLOR: "1" } });
+    expect(shown).toContain("One line, and another");
+    expect(shown.length).toBeLessThanOrEqual(80);
+    expect(shown).toContain("…");
+  });
+
+  it.skipIf(process.platform === "win32")("of every scenario is one error in a deleted folder", async () => {
+    const cwd = temporaryFolder();
+    const line = `rmdir "$PWD" && ${commandLine} verify --all`;
+    expect(await runCommand(line, { cwd }).ended).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: "The working folder was deleted. Change to another one with cd, and run it again.\n",
+    });
   });
 
   const timeline = (...steps: string[]) =>

@@ -149,12 +149,12 @@ const errorRows: readonly VariationRow[] = [
   }),
   assumptionRow("error_details", rejected, {
     absent: { is: false },
-    empty: { is: false, change: errorMembers({ details: {} }) },
-    help: { is: false, change: errorMembers({ details: { help: "/help/errors", fields: [] } }) },
+    empty: { is: true, change: errorMembers({ details: {} }) },
+    help: { is: true, change: errorMembers({ details: { help: "/help/errors", fields: [] } }) },
     // A 401 never depends on its reason (R14).
     what_was_rejected: { is: true, statuses: explained },
     something_else: {
-      is: false,
+      is: true,
       statuses: explained,
       change: errorMembers({
         details: { domain: "relying-party", causes: [{ depth: 1, notes: [] }], hint: null },

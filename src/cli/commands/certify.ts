@@ -1,14 +1,15 @@
 import { availableParallelism, constants } from "node:os";
 import { expectedOutcomes } from "../../api/endpoints.js";
 import { apiVersion } from "../../api/openapi.js";
+import { ownVariedNames } from "../../api/variation/vary.js";
 import {
   type CertifyResult,
-  certificateJson,
   certificateLayout,
-  type Note,
-  resultOf,
+  certifyResultOf,
+  resultWords,
 } from "../../certify/certificate.js";
 import { certify } from "../../certify/judge.js";
+import type { Note } from "../../certify/judgment.js";
 import { type CertifyPlan, groupNames, mixedName, seedIn, seedsOf } from "../../certify/plan.js";
 import { resendKinds } from "../../certify/resend-kinds.js";
 import type { ClientRun, Tools } from "../../certify/run.js";
@@ -32,7 +33,7 @@ import * as flag from "../flags.js";
 import { loadNamed } from "../open-scenario.js";
 import { reportTargets, writeTargets } from "../report-files.js";
 import { sayWhyNotRun, whyNoRequest } from "../serve/run-served.js";
-import { ClientRuns } from "./certify-runs.js";
+import { ClientStarter } from "./certify-runs.js";
 import { untouchedTests } from "./init.js";
 
 const { tls, cert, key } = flag.ofServer;
@@ -74,7 +75,7 @@ const flags = {
   tls,
   cert,
   key,
-  quiet: flag.quiet,
+  quiet: flag.quiet("only the certificate"),
 };
 type CertifyCall = CallOf<typeof flags>;
 
@@ -85,7 +86,7 @@ export const certifyCommand = declareCommand({
   description:
     "Runs the command like exec, each time against a fresh sandbox, in parallel: once plain, which must pass and cover five outcomes; eight times with varied responses, which show every variant, and once with all of them mixed; once or twice with a wrong response for each covered outcome, which the command must notice; with rejections of a key that works, to find out whether the client sends it again; and with four faults. It shows every problem with the command that shows it again, and what held. It lists as not judged the checks that the runs cannot decide. Exits with 0 if the client passed, with 1 if it has a problem, with 4 if no request reached an endpoint, and with 5 if it cannot be judged.",
   words: flag.scenarioWord,
-  rest: "[command...]",
+  rest: "<command...>",
   flags,
   usual: ["only", "faults", "allow", "report", "format", "jobs", "timeout"],
   examples: {
@@ -97,12 +98,10 @@ export const certifyCommand = declareCommand({
   async run(call) {
     const { words, rest, flags, io } = call;
     const targets = reportTargets(flags.report === undefined ? [] : [flags.report], reportFile, io, "json");
-    if (rest.length === 0)
-      throw usageError(`certify needs -- before your command: ${io.program} certify -- npm test`);
     const loaded = await loadNamed(words[0], io);
     const plan = planOf(loaded, flags);
     const { now, frozen, jobs = availableParallelism(), ...served } = flags;
-    const client = new ClientRuns(
+    const client = new ClientStarter(
       { loaded, call: { io, rest, flags: served }, given: { now, frozen } },
       jobs,
     );
@@ -123,21 +122,25 @@ export const certifyCommand = declareCommand({
         runClient: (request) => client.runInTurn(request),
         ended,
         separate,
-        stopwatch,
       });
       const { plain } = certification;
       if (plain?.failure !== undefined) return sayWhyNotRun(rest[0] as string, plain.failure, call);
       const durationMs = Math.round(stopwatch() - started);
       const about = { ...(await aboutClient(loaded, call, plan)), startedAt, durationMs };
       const notes = [...certification.notes, ...(await notesOnTests(io.cwd))];
-      const result = resultOf({ ...certification, notes }, about);
+      const result = certifyResultOf({ ...certification, notes }, about);
       const stopped = client.stopped;
       const cutShort = stopped && 128 + constants.signals[stopped];
       if (result === undefined) {
         io.stderr.say("Stopped before the first run ended: there is no result.\n");
         return cutShort ?? exitCode.defect;
       }
-      const failures = await writeTargets(targets, () => textOfCertificate(result), reportFile, io);
+      const failures = await writeTargets(
+        targets,
+        (format) => render(certificateLayout(result), format),
+        reportFile,
+        io,
+      );
       for (const failure of failures) io.stderr.say(describeFailure(failure, flags));
       io.stdout.write(redactKeys(resultText(result, plain?.output ?? [], call)));
       return cutShort ?? (failures.length === 0 ? codes[result.verdict] : exitCode.usage);
@@ -153,9 +156,17 @@ function progressLine(run: ClientRun, expected: number): string | undefined {
   const { name, result, report, failure, number, conditions } = run;
   if (failure !== undefined) return undefined;
   if (name === "plain") return `${name}  ${pluralize(report.requests, "request")}`;
-  const isNoticed = result === "failed" && (conditions.answer ?? conditions.resend) !== undefined;
-  const word = isNoticed ? "noticed" : result.replace("_", " ");
+  const word = resultWords[noticeIn(result, conditions) ?? result];
   return `${verdictOfRun(run).padEnd(7)}  ${word.padEnd(9)}  ${name.padEnd(30)}  ${number} of about ${expected}`;
+}
+
+/** Whether the command noticed the wrong answer or the rejection of a run; `undefined` if that is not its question. */
+function noticeIn(
+  result: ClientRun["result"],
+  { answer, resend }: ClientRun["conditions"],
+): "noticed" | "unnoticed" | undefined {
+  if (result === "failed" && (answer ?? resend) !== undefined) return "noticed";
+  return result === "passed" && answer !== undefined ? "unnoticed" : undefined;
 }
 
 /** Whether a run is good; empty if only others can show that, as in a search. */
@@ -173,16 +184,13 @@ const codes: Readonly<Record<CertifyResult["verdict"], number>> = {
   no_request: exitCode.noRequest,
 };
 
-const textOfCertificate = (result: CertifyResult) => `${JSON.stringify(certificateJson(result), null, 2)}\n`;
-
 function resultText(
   result: CertifyResult,
   plainOutput: readonly string[],
   { words, flags, io }: CertifyCall,
 ): string {
   const { format = "text" } = flags;
-  if (format === "json") return textOfCertificate(result);
-  if (format === "junit") return render(certificateLayout(result), "junit");
+  if (format !== "text") return render(certificateLayout(result), format);
   const { palette, wrap = (text: string) => text } = io.stdout.style();
   const text = wrap(certificateText(result, { program: io.program, scenario: words[0] }, palette?.red));
   if (result.verdict === "no_request") return `${text}${wrap(whyNoRequest(io, flags))}\n`;
@@ -216,6 +224,11 @@ function planOf(
   return {
     seed: scenario.seed ?? defaultSeed,
     firstSeed: seed,
+    ownAssumptions: ownVariedNames({
+      profile: "varied",
+      run: undefined,
+      ownAssumptions: scenario.assumptions ?? {},
+    }),
     defaultKey: defaultKeyRef(scenario),
     allow,
     only,
@@ -264,6 +277,7 @@ async function notesOnTests(cwd: string): Promise<Note[]> {
 function aboutClient({ scenario, name }: LoadedScenario, { rest }: CertifyCall, plan: CertifyPlan) {
   return {
     scenario: name,
+    assumptions: plan.ownAssumptions ?? [],
     scenarioDigest: nodePlatform.sha256(canonicalJson(scenario)),
     specification: apiVersion,
     sandbox: version,

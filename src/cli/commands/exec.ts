@@ -1,6 +1,7 @@
 import { expectedOutcomes } from "../../api/endpoints.js";
 import { faultsOn } from "../../api/faults.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import { startNamed } from "../../node/platform.js";
 import { commandLine, runAgainWith, shellWord } from "../../report/plain-text.js";
 import { extensionWords, type ReportFormat } from "../../report/render/layout.js";
 import { clientReport } from "../../report/report.js";
@@ -20,13 +21,14 @@ import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import { Counters } from "../../sandbox/journal/counts.js";
 import { givenOptions } from "../../sandbox/start.js";
+import { whyNever } from "../../scenario/checks/faults.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { runsOnGithub } from "../io.js";
-import { loadNamed, startNamed, warnOfDates } from "../open-scenario.js";
+import { loadNamed, warnOfDates } from "../open-scenario.js";
 import { type ReportTarget, reportTargets, writeTargets } from "../report-files.js";
-import { openRunFolder } from "../serve/run-folder.js";
+import { openRunFolder, type RunFolder } from "../serve/run-folder.js";
 import { KeyFinder, runServed, sayWhyNotRun, whyNoRequest } from "../serve/run-served.js";
 
 /** The conditions that the flags set; `undefined` if there are none. As in `certify`, the client's tests do not change them. */
@@ -47,7 +49,16 @@ function faultOf(text: string, { scenario }: LoadedScenario): NonNullable<RunCon
   const fault = faultOutcomes.find((one) => one === name);
   const outcomes = expectedOutcomes(scenario);
   const some = outcome === undefined ? outcomes : outcomes.filter((id) => id === outcome);
-  if (fault !== undefined && some.length > 0) return faultsOn(some, fault);
+  if (fault !== undefined && some.length > 0) {
+    const faults = faultsOn(some, fault);
+    // Other sandboxes of the command may have any key.
+    const keys = { at: () => undefined, haveLegacy: () => true };
+    const whys = faults.map((one) => whyNever(one, { scenario, keys }));
+    const possible = faults.filter((_, index) => whys[index] === undefined);
+    if (possible.length > 0) return possible;
+    const { message = "", hint = "" } = whys[0] ?? {};
+    throw usageError(`Invalid --fault: ${quote(text)}: ${message}; ${hint}.`);
+  }
   const what = fault === undefined ? "a fault" : "a promised outcome";
   const hint = didYouMean(
     (fault === undefined ? name : outcome) ?? "",
@@ -80,7 +91,7 @@ const flags = {
   ...flag.ofServer,
   ...flag.ofSandbox,
   log: flag.log("off"),
-  quiet: flag.quiet,
+  quiet: flag.quiet("no report, no notes and no request log"),
 };
 
 type ExecCall = CallOf<typeof flags>;
@@ -139,7 +150,7 @@ export const execCommand = declareCommand({
       const report = clientReport(sandbox, { underExec: true, keysInOutput: keyFinder.places() }, counters);
       const needsRequests = end.code === exitCode.fine && flags.minCoverage !== 0;
       const unmet = unmetThresholds(report, { ...flags, needsRequests, tried: [...triedPaths] });
-      const isWritten = await deliverReport(report, unmet, targets, call, end.notes.join(" "));
+      const isWritten = await deliverReport(report, unmet, targets, call, folder);
       const code = end.code || exitCodeFor(unmet);
       return code || (isWritten ? exitCode.fine : exitCode.usage);
     } finally {
@@ -160,19 +171,20 @@ function exitCodeFor(unmet: readonly UnmetThreshold[]): number {
 
 const execReportFiles = { name: "--report", what: "the report" };
 
-/** Resolves to whether every file could be written; if not, the report is on stderr. `problems` are sentences about the run. */
+/** Resolves to whether every file could be written; if not, the report is on stderr. */
 async function deliverReport(
   report: Report,
   unmet: readonly UnmetThreshold[],
   targets: readonly ReportTarget[],
   { words, rest, flags, io }: ExecCall,
-  problems: string,
+  folder: RunFolder,
 ): Promise<boolean> {
   const { quiet = false, format = "text" } = flags;
   const style = io.stderr.style();
   const print = (text: string) => io.stderr.write(redactKeys(text));
   const say = (text: string) => io.stderr.say(redactKeys(text));
-  const why = problems || whyNoRequest(io, flags);
+  const uncounted = folder.uncounted().join(" ");
+  const why = uncounted || whyNoRequest(io, flags);
   const next = runAgainWith("certify", words, rest, io.program);
   const hint = `The command has sent no request. ${why}`;
   const how = { failures: unmet, hint, next };
@@ -197,7 +209,9 @@ async function deliverReport(
   // Only the text for people already ends with these sentences.
   if (!isInFull || format !== "text")
     for (const { sentence } of unmet) say(`${style.palette.red(sentence)}\n`);
-  if ((report.requests === 0 || problems) && !quiet) say(`${why}\n`);
+  if ((report.requests === 0 || uncounted) && !quiet) say(`${why}\n`);
+  const left = folder.leftBehind();
+  if (left !== undefined && !quiet) say(`${left}\n`);
   if (runsOnGithub(io)) print(githubAnnotations(report, unmet));
   return end();
 }

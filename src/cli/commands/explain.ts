@@ -2,8 +2,8 @@ import { me } from "../../api/endpoints/me.js";
 import { endpointNamed } from "../../api/endpoints.js";
 import { nextRequest, whatToDoAbout } from "../../api/predict.js";
 import { checkResults } from "../../api/request-details.js";
-import { ControlClient, findSandbox } from "../../node/clients/control-client.js";
-import { nodePlatform } from "../../node/platform.js";
+import { ControlClient, findListener, longestSearch } from "../../node/clients/control-client.js";
+import { nodePlatform, startNamed } from "../../node/platform.js";
 import { alignColumns, shellWord } from "../../report/plain-text.js";
 import { checkLines, responseFacts } from "../../report/request-text.js";
 import { type AdviceId, adviceOf } from "../../rules/advice.js";
@@ -28,14 +28,21 @@ import { bundledScenarios } from "../../scenario/bundled.js";
 import { isReserved, reservedKeyRefs } from "../../scenario/format/fields.js";
 import { writtenKeys } from "../../scenario/keys.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import { declareCommand } from "../command.js";
+import { type CallOf, declareCommand } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
-import { loadNamed, startNamed } from "../open-scenario.js";
+import { loadNamed } from "../open-scenario.js";
 import { paintStatus, type Style } from "../terminal.js";
 
-type OwnFlags = flag.SandboxFlags & { readonly endpoint?: string };
+const flags = {
+  endpoint: flag.endpoint,
+  url: flag.plainOption("--url <url>", flag.runningUrl, (text) => text),
+  ...flag.ofCalls,
+  json: flag.json,
+  ...flag.ofSandbox,
+};
+type ExplainFlags = CallOf<typeof flags>["flags"];
 
 export const explainCommand = declareCommand({
   summary: "show why a request or a key was rejected, and what to do",
@@ -46,13 +53,7 @@ export const explainCommand = declareCommand({
       "an X-Request-Id, last (the latest rejected request), a key's ref, a full key, or one of: none, malformed, unknown",
     ...flag.scenarioWord,
   },
-  flags: {
-    endpoint: flag.endpoint,
-    url: flag.plainOption("--url <url>", flag.runningUrl, (text) => text),
-    ...flag.ofCalls,
-    json: flag.json,
-    ...flag.ofSandbox,
-  },
+  flags,
   examples: {
     "svc-sandbox explain last": "the latest rejected request of http://127.0.0.1:4747",
     "svc-sandbox explain req_bc8550a0796dcd92bd275137": "the request with this X-Request-Id",
@@ -70,9 +71,7 @@ export const explainCommand = declareCommand({
       !isOfRequest && [scenario, seed, now, frozen, profile].some((given) => given !== undefined);
     if (startsOwn && flags.url !== undefined)
       throw usageError("--url asks a running sandbox: remove it, or the scenario and its flags.");
-    const url = flags.url ?? (io.env.SVC_CONTROL_URL || undefined);
-    const runs = isOfRequest || url !== undefined || (!startsOwn && (await findSandbox(flag.standardHost)));
-    const client = !startsOwn && runs && new ControlClient(flag.controlAddress(url, flags, io));
+    const client = startsOwn ? undefined : await runningClient(word, isOfRequest, flags, io);
     if (client && isOfRequest) {
       const { text: found, ...details } = await client.request(word);
       const text = flags.json ? JSON.stringify(details, null, 2) : painted(found, details.status, style);
@@ -88,7 +87,25 @@ export const explainCommand = declareCommand({
   },
 });
 
-async function ownKeys(scenario: string | undefined, flags: OwnFlags, io: Io): Promise<KeySource> {
+/** Returns `undefined` if no sandbox runs. A request has one, which its call then names. */
+async function runningClient(
+  word: string,
+  isOfRequest: boolean,
+  flags: ExplainFlags,
+  io: Io,
+): Promise<ControlClient | undefined> {
+  const clientAt = (url?: string) => new ControlClient(flag.controlAddress(url, flags, io));
+  if (isOfRequest || flags.url !== undefined || io.env.SVC_CONTROL_URL) return clientAt(flags.url);
+  const timeout = flags.timeout ?? longestSearch;
+  const listener = await findListener(flag.standardHost, timeout);
+  if (listener.kind === "sandbox") return clientAt(listener.sandbox.url);
+  if (listener.kind !== "silent") return undefined;
+  throw usageError(
+    `Failed to ask the sandbox on ${flag.standardHost}: no response came within ${timeout / 1000} s. Wait longer with --timeout, name another sandbox with --url, or name a scenario: ${io.program} explain ${shellWord(word)} key-states`,
+  );
+}
+
+async function ownKeys(scenario: string | undefined, flags: ExplainFlags, io: Io): Promise<KeySource> {
   const loaded = await loadNamed(scenario, io);
   const sandbox = startNamed(loaded, flags);
   const endpoint = endpointNamed(sandbox, flags.endpoint);
@@ -278,6 +295,6 @@ function unknownKey(word: string, { refs, scenario, url }: KeySource, program: s
 function refWithOtherPrefix(text = "", keys: KeySource): string | null {
   const prefixRow = prefixIn(text);
   if (prefixRow === undefined) return null;
-  const others = keyPrefixes.map(({ prefix }) => prefix + text.slice(prefixRow.prefix.length));
-  return others.flatMap((other) => keys.refOf(nodePlatform.sha256(other)) ?? [])[0] ?? null;
+  const inOtherEnvironments = keyPrefixes.map(({ prefix }) => prefix + text.slice(prefixRow.prefix.length));
+  return inOtherEnvironments.flatMap((other) => keys.refOf(nodePlatform.sha256(other)) ?? [])[0] ?? null;
 }

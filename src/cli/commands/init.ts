@@ -16,7 +16,7 @@ import { declareCommand } from "../command.js";
 import { unwritable, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
-import { ownScenario } from "../open-scenario.js";
+import { ownScenario, startable } from "../open-scenario.js";
 
 const goModule = `${repository.replace("https://", "")}/packaging/go`;
 
@@ -29,15 +29,16 @@ interface ClientFiles {
   readonly test: string;
   readonly to: string;
   /** What the tests need, and the files of a project that name it. */
-  readonly needs: string;
+  readonly needs: readonly string[];
   readonly files: readonly string[];
   /** The command of the script `test:sandbox`, which runs with a sandbox. */
   readonly script?: string;
   readonly run: string;
-  /** How to install it, from the package's folder (%). */
-  readonly install: string;
+  /** How to install what they need besides this package, from its folder (%). */
+  readonly install?: string;
 }
 
+const thisPackage = '"svc-sandbox"';
 const ofPackageJson = { example: "exec", files: ["package.json"], run: "npm run test:sandbox" };
 
 const clients: Readonly<Record<ClientKind, ClientFiles>> = {
@@ -45,7 +46,7 @@ const clients: Readonly<Record<ClientKind, ClientFiles>> = {
     ...ofPackageJson,
     test: "whoami.test.js",
     to: "test/whoami.test.js",
-    needs: '"vitest"',
+    needs: [thisPackage, '"vitest"'],
     script: "vitest run",
     install: "npm install --save-dev vitest",
   },
@@ -53,7 +54,7 @@ const clients: Readonly<Record<ClientKind, ClientFiles>> = {
     ...ofPackageJson,
     test: "whoami.jest.cjs",
     to: "test/whoami.test.cjs",
-    needs: '"jest"',
+    needs: [thisPackage, '"jest"'],
     script: "jest",
     install: "npm install --save-dev jest",
   },
@@ -61,15 +62,14 @@ const clients: Readonly<Record<ClientKind, ClientFiles>> = {
     ...ofPackageJson,
     test: "whoami.node.mjs",
     to: "test/whoami.test.mjs",
-    needs: '"svc-sandbox"',
+    needs: [thisPackage],
     script: "node --test",
-    install: "npm install --save-dev %",
   },
   pytest: {
     example: "pytest",
     test: "test_whoami.py",
     to: "tests/test_whoami.py",
-    needs: "svc_sandbox",
+    needs: ["svc_sandbox"],
     files: [],
     run: "python3 -m pytest --min-coverage 80",
     install: "python3 -m pip install pytest %/packaging/python",
@@ -78,7 +78,7 @@ const clients: Readonly<Record<ClientKind, ClientFiles>> = {
     example: "junit5",
     test: "WhoamiTest.java",
     to: "src/test/java/WhoamiTest.java",
-    needs: "svc-sandbox-junit5",
+    needs: ["svc-sandbox-junit5"],
     files: ["pom.xml", "build.gradle", "build.gradle.kts"],
     run: "mvn test -Dsvc-sandbox.min-coverage=80",
     install: "mvn --file %/packaging/java install",
@@ -87,7 +87,7 @@ const clients: Readonly<Record<ClientKind, ClientFiles>> = {
     example: "go",
     test: "whoami_test.go",
     to: "whoami/whoami_test.go",
-    needs: goModule,
+    needs: [goModule],
     files: ["go.mod"],
     run: "SVC_SANDBOX_MIN_COVERAGE=80 go test ./whoami",
     // In lines that no terminal breaks: each is pasted.
@@ -119,7 +119,7 @@ export const initCommand = declareCommand({
       "--agent",
       "add a section to AGENTS.md that points coding agents to the package's AGENTS.md",
     ),
-    quiet: flag.quiet,
+    quiet: flag.quiet("only errors"),
   },
   examples: {
     "svc-sandbox init": "write svc-sandbox.yaml",
@@ -137,6 +137,10 @@ export const initCommand = declareCommand({
       return undefined;
     }
     const [name = ownScenario] = words;
+    if (/\.json\w?$/i.test(name))
+      throw usageError(
+        `The starter is YAML with comments, and JSON has none. Name ${quote(name.replace(/json\w?$/i, "yaml"))}.`,
+      );
     const file = newFile(name, io.cwd, flags);
     const installed = installedFile(dirname(file), "dist/scenario.schema.json");
     write(file, starterScenario.replace(schemaCopy, installed ?? schemaCopy), name);
@@ -155,20 +159,15 @@ export const initCommand = declareCommand({
 /** The schema's path in the starter scenario: a copy next to it. */
 const schemaCopy = "./svc-sandbox.schema.json";
 
-// A file without a folder or extension could look like a bundled name.
-function startable(name: string): string {
-  return /[\\/.]/.test(name) ? name : `./${name}`;
-}
-
 async function writeClientFiles(
   kind: ClientKind,
   io: Io,
   force: { readonly force?: boolean },
 ): Promise<string[]> {
   const { example, test, to, script, run } = clients[kind];
+  const project = script === undefined ? undefined : await withScript(io.cwd, script);
   await checkNeeds(kind, io);
   const file = newFile(to, io.cwd, force);
-  const project = script === undefined ? undefined : await withScript(io.cwd, script);
   write(file, await packageFile(`examples/${example}/${test}`));
   if (project === undefined) return [`Wrote ${to}.`, `Run it with: ${run}`];
   const { text, words, isAdded } = project;
@@ -197,23 +196,31 @@ async function checkNeeds(kind: ClientKind, { cwd, env, program }: Io): Promise<
   const texts = await Promise.all(existing.map((name) => readFile(join(cwd, name), "utf8")));
   // Python itself shows what it finds, also in a virtual environment.
   const python = () => spawnSync("python3", ["-c", "import svc_sandbox.pytest_plugin"], { cwd, env });
-  if (kind === "pytest" ? python().status === 0 : texts.some((text) => text.includes(needs))) return;
+  const hasNeed = (need: string) =>
+    kind === "pytest" ? python().status === 0 : texts.some((text) => text.includes(need));
+  const missing = needs.filter((need) => !hasNeed(need));
+  if (missing.length === 0) return;
   const [file = files[0]] = existing;
   const lack = existing.length > 0 ? `which ${file} does not have` : file && `and there is no ${file} here`;
   const pom = kind === "junit" ? String(await packageFile("examples/junit5/pom.xml")).trimEnd() : "";
   const part = existing.length === 0 ? pom : /^ *<dependency>[\s\S]*?<\/dependency>$/m.exec(pom)?.[0];
   const installed = installedFile(cwd, "package.json");
+  const isOfNode = needs.includes(thisPackage);
   // A machine with the single executable may have no npm.
-  const [how, at] = isExecutable()
-    ? ["tar -xzf", "./package"]
-    : ["npm install --save-dev", "./node_modules/svc-sandbox"];
+  const [how, at] =
+    isExecutable() && !isOfNode
+      ? ["tar -xzf", "./package"]
+      : ["npm install --save-dev", "./node_modules/svc-sandbox"];
   const unpacked = installed === undefined ? at : dirname(installed);
+  // A project of Node must name it itself, also if a folder above has it.
+  const lacksPackage = isOfNode ? missing.includes(thisPackage) : installed === undefined;
+  const needsMore = install !== undefined && missing.some((need) => need !== thisPackage);
   const lines = [
-    ...(installed ? [] : [`${how} ./svc-sandbox-${version}.tgz`]),
+    ...(lacksPackage ? [`${how} ./svc-sandbox-${version}.tgz`] : []),
     ...(file === "go.mod" && existing.length === 0 ? ["go mod init example.com/client"] : []),
-    ...(kind === "node" && !installed ? [] : [install.replace("%", unpacked)]),
+    ...(needsMore ? [install.replace("%", unpacked)] : []),
   ];
-  const from = installed ? "" : ", with the file of npm pack (there is no release yet)";
+  const from = lacksPackage ? ", with the file of npm pack (there is no release yet)" : "";
   const steps = [
     ...(part ? [`Put this into ${file}:`, `${part}`] : []),
     `Install ${part ? "the jar" : "it"}${from}:`,
@@ -222,7 +229,7 @@ async function checkNeeds(kind: ClientKind, { cwd, env, program }: Io): Promise<
     ...(kind === "junit" ? ["No Maven, no Gradle: docs/test-runners.md#junit-5 in the package."] : []),
   ];
   throw usageError(
-    `Nothing was written: the tests need ${needs.replaceAll('"', "")}, ${lack ?? "which python3 does not find"}.\n\n${steps.join("\n\n")}`,
+    `Nothing was written: the tests need ${listed(missing, "and").replaceAll('"', "")}, ${lack ?? "which python3 does not find"}.\n\n${steps.join("\n\n")}`,
   );
 }
 

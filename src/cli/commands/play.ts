@@ -2,6 +2,7 @@ import { STATUS_CODES } from "node:http";
 import { runStory, stepView } from "../../api/story/run-story.js";
 import { actionSentences, clockSentence, timeInWords } from "../../api/story/step-text.js";
 import { type PlacedDifference, placeDifferences } from "../../node/dry-run.js";
+import { startNamed } from "../../node/platform.js";
 import { pluralize, shellWord } from "../../report/plain-text.js";
 import { parseApiKey, sandboxMark } from "../../rules/api-key.js";
 import { effectAt } from "../../rules/fault-effects.js";
@@ -25,7 +26,7 @@ import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
-import { loadNamed, startNamed } from "../open-scenario.js";
+import { loadNamed } from "../open-scenario.js";
 import { type Palette, paintStatus, type Style } from "../terminal.js";
 
 const readSpeed = flag.reader((text) => {

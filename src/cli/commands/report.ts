@@ -1,4 +1,4 @@
-import { existsSync, promises } from "node:fs";
+import { lstatSync, promises } from "node:fs";
 import { extname, resolve } from "node:path";
 import { ControlClient } from "../../node/clients/control-client.js";
 import { readFailure, requireFile } from "../../node/files/write-file.js";
@@ -46,7 +46,7 @@ export const reportCommand = declareCommand({
       );
     }
     const [word = ""] = words;
-    const isFile = !/^(?:https?:|$)/.test(word) && (hasReportName(word) || existsSync(resolve(io.cwd, word)));
+    const isFile = !/^(?:https?:|$)/.test(word) && isFileName(word, io.cwd);
     const report =
       flags.merge || isFile
         ? await readReports(words, io)
@@ -59,15 +59,26 @@ export const reportCommand = declareCommand({
   },
 });
 
-/** Whether a word is the name of a report, also of one that does not exist. */
-function hasReportName(word: string): boolean {
+/** Whether a word is a path, the name of a report, also of one that does not exist, or of anything in the folder. */
+function isFileName(word: string, cwd: string): boolean {
   const extension = extname(word).toLowerCase();
-  return reportFormats.some((name) => formats[name].extensions.includes(extension));
+  const hasExtension = reportFormats.some((name) => formats[name].extensions.includes(extension));
+  return hasExtension || /^\.{0,2}\//.test(word) || isThere(resolve(cwd, word));
+}
+
+/** Also for a link that leads nowhere. */
+function isThere(path: string): boolean {
+  try {
+    lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function readReports(files: readonly string[], io: Io): Promise<Report> {
-  const [first, ...others] = await Promise.all(files.map((file) => readReport(file, io)));
-  if (first !== undefined) return mergeReports([first, ...others]);
+  const [first, ...moreReports] = await Promise.all(files.map((file) => readReport(file, io)));
+  if (first !== undefined) return mergeReports([first, ...moreReports]);
   throw usageError(
     `--merge requires files. Name those that \`${io.program} exec --report run.json -- <command>\` wrote.`,
   );

@@ -1,4 +1,4 @@
-import { placeInScenario, unmarkedSecrets } from "../../node/dry-run.js";
+import { placeInScenario, unheldScopes, unmarkedSecrets } from "../../node/dry-run.js";
 import { pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactKeys } from "../../rules/redact.js";
@@ -26,7 +26,7 @@ export const validateCommand = declareCommand({
   description:
     "Checks scenario files, and runs their timeline and story once. Prints valid files on stdout, and problems on stderr with file, line, column and a hint. Exits with 1 if a file has problems, with 2 if one cannot be read.",
   words: { "[file...]": "scenario files (or bundled names; - reads stdin; default: svc-sandbox.yaml)" },
-  flags: { json: flag.json, quiet: flag.quiet },
+  flags: { json: flag.json, quiet: flag.quiet("only problems") },
   examples: {
     "svc-sandbox validate": "svc-sandbox.yaml",
     "svc-sandbox validate scenarios/*.yaml --json": "many files, for machines",
@@ -48,7 +48,9 @@ async function validateFile(file: string, io: Io): Promise<CheckedFile> {
     const { name, files, piped } = loaded;
     const placeIn = (path: FieldPath) => placeInScenario(name, path, io.cwd, piped);
     const isBundled = files.length === 0 && piped === undefined;
-    const warnings = isBundled ? [] : await unmarkedSecrets(loaded, placeIn);
+    const warnings = isBundled
+      ? []
+      : [...(await unmarkedSecrets(loaded, placeIn)), ...(await unheldScopes(loaded, placeIn))];
     const warning = warnings.length === 0 ? undefined : new ScenarioError(warnings);
     return { file, code: exitCode.fine, scenario: loaded.scenario, warning };
   } catch (error) {

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { runStory, stepView } from "../../api/story/run-story.js";
 import { type PlacedDifference, placeDifferences } from "../../node/dry-run.js";
 import { type LoadedScenario, loadScenario } from "../../node/files/load-scenario.js";
-import { nodePlatform } from "../../node/platform.js";
+import { nodePlatform, startNamed } from "../../node/platform.js";
 import { alignColumns, pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactKeys } from "../../rules/redact.js";
@@ -18,7 +18,7 @@ import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted } from "../io.js";
-import { namedOrOwn, problemsJson, startNamed } from "../open-scenario.js";
+import { namedOrOwn, problemsJson } from "../open-scenario.js";
 import { actionLine, createLog, stepLine } from "../serve/log.js";
 import type { Palette, Style } from "../terminal.js";
 
@@ -28,7 +28,7 @@ const flags = {
   watch: flag.plainToggle("--watch", "verify again whenever a file of the scenarios changes, until Ctrl-C"),
   ...flag.ofSandbox,
   json: flag.json,
-  quiet: flag.quiet,
+  quiet: flag.quiet("only what failed"),
 };
 type VerifyCall = CallOf<typeof flags>;
 
@@ -83,7 +83,9 @@ async function verifyAll(names: readonly string[], call: VerifyCall) {
   const { flags, io } = call;
   const { quiet = false, watch = false } = flags;
   const byName = new Map<string, Verified>();
-  const loads = names.map((name) => [name, loadScenario(name, io)] as const);
+  // A folder that was deleted is one error, and not an error of each scenario.
+  const { cwd, stdin } = io;
+  const loads = names.map((name) => [name, loadScenario(name, { cwd, stdin })] as const);
   const settled = await Promise.allSettled(loads.map(([, loading]) => loading));
   // What cannot be read is reported before the first story is played.
   const ofStatus = (status: string) => loads.filter((_, index) => settled[index]?.status === status);
@@ -252,7 +254,7 @@ function stepTable({ name, seed, startedAt, results }: VerifiedStory, style: Sty
   const rows = results.flatMap((result) => {
     const { sign, word, color } = marks[markOf(result)];
     const number = String(result.number).padStart(String(result.of).length);
-    const line = stepLine(result, palette);
+    const line = stepLine(result, style);
     const timeline = result.timeline.map((one) => `in between, at ${shortTime(one.at)}: ${actionLine(one)}`);
     const mark = isTerminal ? sign : word;
     return [[number, mark && palette[color](mark), line], ...timeline.map((text) => ["", "", text])];

@@ -79,12 +79,13 @@ export function logEvents(
   });
 }
 
-function textLog(write: (text: string) => void, { palette, wrap }: Style, verbose: boolean): Logger {
+function textLog(write: (text: string) => void, style: Style, verbose: boolean): Logger {
+  const { palette, wrap } = style;
   const line = (text: string) => write(`${wrap(escapeCommands(redactKeys(text)).trimEnd())}\n`);
   return {
     event(event) {
       if (event.type === "request") write(`${requestLogLine(event.exchange, palette, verbose)}\n`);
-      else line(stepLogLine(event, palette));
+      else line(stepLogLine(event, style));
     },
     note: (message) => line(printable(message)),
     warning: (message) => line(palette.yellow(printable(message))),
@@ -121,10 +122,10 @@ export function requestLogLine(exchange: Exchange, palette: Palette, verbose = f
   ].join("  ");
 }
 
-/** Describes a step of the story on one line: the action and its result. Narration is shortened. */
-export function stepLine(result: PlayedStep, palette: Palette): string {
+/** Describes a step of the story on one line: the action and its result. On a terminal, narration is shortened. */
+export function stepLine(result: PlayedStep, { palette, isTerminal }: Style): string {
   const { say, step, failure, performed, request, response, now } = result;
-  if (say !== null) return palette.dim(onOneLine(say));
+  if (say !== null) return palette.dim(onOneLine(say, isTerminal));
   // A step may leave out the method and path of its request.
   const intent = escapeControls(stepIntent(step, request));
   if (failure !== null) return `${intent} → ${palette.red(failure.code)}`;
@@ -141,11 +142,12 @@ export function actionLine({ step, performed }: Pick<PlayedStep, "step" | "perfo
 }
 
 /** Describes a step of the timeline or the story as a line of the log: the sandbox's time, the source, the action. */
-function stepLogLine({ type, result }: StepEvent, palette: Palette): string {
+function stepLogLine({ type, result }: StepEvent, style: Style): string {
+  const { palette } = style;
   const [at, whose, text] =
     type === "timeline.step"
       ? [result.at, "timeline", actionLine(result)]
-      : [result.now, `story ${result.number}/${result.of}`, stepLine(result, palette)];
+      : [result.now, `story ${result.number}/${result.of}`, stepLine(result, style)];
   const unexpected = result.differences.map(({ at, expected, found }) =>
     palette.red(escapeControls(`unexpected: ${at}: expected ${expected}, found ${found}`)),
   );
@@ -159,7 +161,7 @@ function responseLine(response: StoryResponse, palette: Palette): string {
   return `${paintStatus(palette, status)(text)}  ${palette.dim(outcomes)}`;
 }
 
-function onOneLine(text: string): string {
+function onOneLine(text: string, isShortened: boolean): string {
   const line = escapeControls(text.trim().replace(/\s+/g, " "));
-  return line.length <= 60 ? line : `${line.slice(0, 59).trimEnd()}…`;
+  return !isShortened || line.length <= 60 ? line : `${line.slice(0, 59).trimEnd()}…`;
 }

@@ -2,19 +2,20 @@ import {
   closeSync,
   constants,
   fstatSync,
+  lstatSync,
   openSync,
   promises,
   readdirSync,
   readSync,
   rmSync,
-  writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { lock } from "../../node/files/lock.js";
 import { fileFailure } from "../../node/files/write-file.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
+import { pluralize } from "../../report/plain-text.js";
 import { adviceIds } from "../../rules/advice.js";
 import { faultOutcomes, outcomeShape } from "../../rules/outcomes.js";
 import { mistakesIn } from "../../rules/schema/check.js";
@@ -39,19 +40,23 @@ export async function openRunFolder(run: Omit<RunFile, "version">): Promise<RunF
   const folder = new RunFolder(path, await lock(path));
   const { name, scenario } = run.scenario;
   const text = JSON.stringify({ ...run, version, scenario: { name, scenario } } satisfies RunFile);
-  writeFileSync(join(path, runFile), text, { mode: 0o600 });
+  await promises
+    .writeFile(join(path, runFile), text, { mode: 0o600 })
+    .catch(unwritable(`the scenario for the command into ${quote(path)}`, "Name another folder in TMPDIR."));
   return folder;
 }
 
 /** The folder of this user's runs: the one of all temporary files may have thousands of others, which each run would list. */
 async function folderOfRuns(): Promise<string> {
   const user = process.getuid?.();
-  const folder = join(tmpdir(), `svc-sandbox-${user ?? "runs"}`);
+  // The command may change its working folder, and TMPDIR may be relative.
+  const all = resolve(tmpdir());
+  const folder = join(all, `svc-sandbox-${user ?? "runs"}`);
   await promises.mkdir(folder, { mode: 0o700 }).catch(() => {});
   const stats = await promises.lstat(folder).catch(() => undefined);
   const isOnlyOurs = user === undefined || (stats?.uid === user && (stats.mode & 0o077) === 0);
   // Another user may have made it first.
-  return stats?.isDirectory() && isOnlyOurs ? folder : tmpdir();
+  return stats?.isDirectory() && isOnlyOurs ? folder : all;
 }
 
 async function removeLeftFolders(runs: string): Promise<void> {
@@ -78,6 +83,7 @@ export class RunFolder {
   readonly #files = new Map<string, GrowingFile>();
   readonly #otherVersions = new Set<string>();
   #fault: string | undefined;
+  #whyLeft: string | undefined;
 
   constructor(path: string, unlock: (() => void) | undefined) {
     [this.path, this.#unlock] = [path, unlock];
@@ -85,9 +91,14 @@ export class RunFolder {
     process.once("exit", this.remove);
   }
 
+  /** A folder that cannot be removed is a note, and is tried again when this process ends. */
   readonly remove = (): void => {
-    process.removeListener("exit", this.remove);
-    rmSync(this.path, { recursive: true, force: true });
+    try {
+      removeFolder(this.path);
+      process.removeListener("exit", this.remove);
+    } catch (error) {
+      this.#whyLeft = fileFailure(error);
+    }
     this.#unlock?.();
   };
 
@@ -116,12 +127,36 @@ export class RunFolder {
   }
 
   /** What could not be counted, as sentences. */
-  notes(): string[] {
-    if (this.#otherVersions.size === 0) return [];
+  uncounted(): string[] {
+    const cutLines = this.#cutLines();
     const versions = listed([...this.#otherVersions].map(quote), "and");
     return [
-      `The command has sandboxes of svc-sandbox ${versions}, whose requests could not be counted. This is ${quote(version)}: use the same version.`,
+      ...(cutLines === 0
+        ? []
+        : [
+            `${pluralize(cutLines, "request")} of the command could not be counted: a process could not write the whole line about it, for example to a full disk.`,
+          ]),
+      ...(versions === ""
+        ? []
+        : [
+            `The command has sandboxes of svc-sandbox ${versions}, whose requests could not be counted. This is ${quote(version)}: use the same version.`,
+          ]),
     ];
+  }
+
+  /** Throws `usage` if a request could not be counted, for what needs each of them. */
+  requireWhole(): void {
+    if (this.#cutLines() > 0) throw usageError(`${this.uncounted()[0]} Run it again.`);
+  }
+
+  /** The sentence about the folder if it could not be removed. */
+  leftBehind(): string | undefined {
+    if (this.#whyLeft === undefined) return undefined;
+    return `The folder of the run, ${quote(this.path)}, could not be removed: ${this.#whyLeft}. Remove it yourself.`;
+  }
+
+  #cutLines(): number {
+    return [...this.#files.values()].reduce((sum, file) => sum + file.cutLines(), 0);
   }
 
   #linesIn(name: string): RunLine[] {
@@ -131,25 +166,41 @@ export class RunFolder {
   }
 }
 
+/** A sandbox in the background may write into it meanwhile. */
+function removeFolder(path: string): void {
+  for (let left = 3; ; left -= 1) {
+    try {
+      rmSync(path, { recursive: true, force: true });
+      return;
+    } catch (error) {
+      if (left === 1) throw error;
+    }
+  }
+}
+
 // These are the members that counts and the report need.
 const exchangeShape = s.openMapping({
-  ...{
-    number: s.number(),
-    id: s.text(),
-    at: s.number(),
-    method: s.text(),
-    path: s.text(),
-    status: s.number(),
-  },
-  ...{ fromStory: s.flag(), isProbe: s.flag(), isMisdirected: s.flag(), leaksRealKey: s.flag() },
-  ...{ presented: s.choice(["missing", "malformed", "well_formed"]), traits: s.list(s.text()) },
-  ...{ key: s.nullable(s.text()), fingerprint: s.nullable(s.text()), operation: s.nullable(s.text()) },
-  ...{
-    outcome: outcomeShape(),
-    fault: s.orNull(s.choice(faultOutcomes)),
-    code: s.nullable(s.text()),
-  },
-  ...{ keptHeaders: s.list(s.text()), advice: s.list(s.choice(adviceIds)), durationMs: s.number() },
+  number: s.number(),
+  id: s.text(),
+  at: s.number(),
+  method: s.text(),
+  path: s.text(),
+  status: s.number(),
+  fromStory: s.flag(),
+  isProbe: s.flag(),
+  isMisdirected: s.flag(),
+  leaksRealKey: s.flag(),
+  presented: s.choice(["missing", "malformed", "well_formed"]),
+  traits: s.list(s.text()),
+  key: s.nullable(s.text()),
+  fingerprint: s.nullable(s.text()),
+  operation: s.nullable(s.text()),
+  outcome: outcomeShape(),
+  fault: s.orNull(s.choice(faultOutcomes)),
+  code: s.nullable(s.text()),
+  keptHeaders: s.list(s.text()),
+  advice: s.list(s.choice(adviceIds)),
+  durationMs: s.number(),
   response: s.openMapping({ status: s.number(), headers: s.list(s.text()), body: s.text() }),
 });
 const traceShape = s.openMapping({ points: s.list(s.openMapping({})), scenario: s.text() });
@@ -177,6 +228,7 @@ const longestRunLine = 1024 * 1024;
 
 /** Opens a file that any program may have put there: reading a pipe would wait, and a device has no end. */
 function openRegular(file: string): number {
+  if (lstatSync(file).isSymbolicLink()) throw new Error(`${basename(file)} is a symbolic link`);
   const descriptor = openSync(file, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
   const { size } = fstatSync(descriptor);
   if (fstatSync(descriptor).isFile() && size <= longestFile) return descriptor;
@@ -189,9 +241,15 @@ class GrowingFile {
   readonly #path: string;
   #position = 0;
   #rest: Buffer = Buffer.alloc(0);
+  #cutLines = 0;
 
   constructor(path: string) {
     this.#path = path;
+  }
+
+  /** The number of lines that were not written whole. */
+  cutLines(): number {
+    return this.#cutLines + (this.#rest.length === 0 ? 0 : 1);
   }
 
   /** Reads the complete lines that were added since the last call. */
@@ -202,13 +260,20 @@ class GrowingFile {
     try {
       for (;;) {
         const length = readSync(descriptor, part, 0, part.length, this.#position);
-        if (length === 0) return lines.map((line) => parsedJson(line) as RunLine);
+        if (length === 0) return this.#parsed(lines);
         this.#position += length;
         lines.push(...this.#linesWith(part.subarray(0, length)));
       }
     } finally {
       closeSync(descriptor);
     }
+  }
+
+  #parsed(lines: readonly string[]): RunLine[] {
+    const values = lines.filter((line) => line !== "").map((line) => parsedJson(line));
+    const whole = values.filter((value) => value !== undefined);
+    this.#cutLines += values.length - whole.length;
+    return whole as RunLine[]; // their shape is checked when they are added
   }
 
   #linesWith(part: Buffer): string[] {

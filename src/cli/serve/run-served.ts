@@ -21,8 +21,6 @@ import { type ServeFlags, serveOptions } from "./serve-options.js";
 
 type ServedCall = Pick<CommandCall<Omit<ServeFlags, "verbose"> & flag.SandboxFlags>, "rest" | "flags" | "io">;
 
-type ServedEnd = CommandEnd & { readonly notes: readonly string[] };
-
 interface RunOptions extends Pick<CommandOptions, "takeSignals" | "isLate" | "onOutput"> {
   /** For the sandboxes in processes of the command. */
   readonly folder: RunFolder;
@@ -32,7 +30,7 @@ export async function runServed(
   { rest, flags, io }: ServedCall,
   sandbox: SandboxState,
   { folder, ...run }: RunOptions,
-): Promise<ServedEnd> {
+): Promise<CommandEnd> {
   const served = { port: 0, log: "off", ...flags } as const;
   const logger = await createLog(served, io);
   const readRun = () => folder.read(sandbox);
@@ -55,7 +53,7 @@ export async function runServed(
     clearInterval(reading);
     readRun();
     folder.requireSound();
-    return { ...end, notes: folder.notes() };
+    return end;
   } finally {
     // Requests in progress are counted as well.
     await server.close();
@@ -65,19 +63,21 @@ export async function runServed(
 
 export function sayWhyNotRun(
   program: string,
-  { code, message }: NodeJS.ErrnoException,
+  failure: NodeJS.ErrnoException,
   { flags, io }: Pick<CommandCall<{ readonly format?: string; readonly json?: boolean }>, "flags" | "io">,
 ): number {
-  const isMissing = code === "ENOENT";
-  const why = isMissing
-    ? "there is no such command, or no such program in its first line. The command runs without a shell: write each word as its own argument, env before NAME=value, and npx before a command from this project's packages"
-    : code === "EACCES"
-      ? "you may not execute it"
-      : (code ?? message);
+  const why = whyNotRun(program, failure);
   const error = new SandboxError("command_unusable", `Failed to run ${quote(program)}: ${why}.`);
   const json = flags.json || flags.format === "json";
   io.stderr[json ? "write" : "say"](describeFailure(error, { json }));
-  return isMissing ? 127 : 126;
+  return program === "" || failure.code === "ENOENT" ? 127 : 126;
+}
+
+function whyNotRun(program: string, { code, message }: NodeJS.ErrnoException): string {
+  if (program === "") return "its name is empty, perhaps from a variable that is not set";
+  if (code === "ENOENT")
+    return "there is no such command, or no such program in its first line. The command runs without a shell: write each word as its own argument, env before NAME=value, and npx before a command from this project's packages";
+  return code === "EACCES" ? "you may not execute it" : (code ?? message);
 }
 
 export function whyNoRequest(

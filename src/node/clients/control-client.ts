@@ -15,6 +15,7 @@ import { escapeControls } from "../../rules/terminal-text.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
 import { isLoopbackHost, readHttpUrl } from "../addresses.js";
 import { readFailure, requireFile } from "../files/write-file.js";
+import { nodePlatform } from "../platform.js";
 import { isNoResponse, type NoResponse, type RawResponse, type SendOptions, sendOnce } from "./send-once.js";
 
 interface ControlAddress {
@@ -144,7 +145,7 @@ export class ControlClient {
     }
     // It responds before it stops, and then accepts no connections.
     const deadline = AbortSignal.timeout(this.#address.timeout);
-    while ((await healthOf(this.url, this.#address.timeout)) !== undefined) {
+    while (isUp(await listenerAt(this.url, this.#address.timeout))) {
       if (deadline.aborted) throw failed("it has not stopped yet.");
       await wait(20);
     }
@@ -218,21 +219,43 @@ function line(given: string): string {
   return escapeControls(given.slice(0, 500));
 }
 
-/** Finds the svc-sandbox at an address, over HTTP or HTTPS; only its version is known without its control token. */
-export async function findSandbox(authority: string) {
-  for (const scheme of ["http", "https"]) {
-    const url = `${scheme}://${authority}`;
-    const health = await healthOf(url, 1000);
-    if (health !== undefined) return { url, ...health };
-  }
-  return undefined;
+interface RunningSandbox {
+  readonly url: string;
+  readonly version: string;
+  /** `undefined` if it requires a control token. */
+  readonly scenario?: string;
+  readonly startedAt?: string | undefined;
 }
 
-async function healthOf(base: string, timeout: number) {
-  const response = await send(new URL(`${base}${controlPath}/health`), { timeout, maxBody: 64 * 1024 });
-  if (isNoResponse(response) || response.status !== 200) return undefined;
-  const health = readAs(healthShape, replyJson(response));
-  return health && { version: health.version, ...startOf(health) };
+/** What is at an address; `silent` accepts connections, and does not respond in time. */
+type Listener =
+  | { readonly kind: "sandbox"; readonly sandbox: RunningSandbox }
+  | { readonly kind: "silent" | "other" | "nothing" };
+
+/** Milliseconds: on a busy machine, the first call takes more than a second, because it loads the control plane. */
+export const longestSearch = 3000;
+
+/** Looks for a svc-sandbox at an address, over HTTP and HTTPS. */
+export async function findListener(authority: string, timeout = longestSearch): Promise<Listener> {
+  const started = nodePlatform.stopwatch();
+  const plain = await listenerAt(`http://${authority}`, timeout);
+  if (isUp(plain)) return plain;
+  const left = Math.ceil(timeout - (nodePlatform.stopwatch() - started));
+  const secure = await listenerAt(`https://${authority}`, Math.max(1, left));
+  // A server of HTTP may wait for the rest of what it cannot read.
+  return plain.kind === "other" && secure.kind === "silent" ? plain : secure;
+}
+
+async function listenerAt(url: string, timeout: number): Promise<Listener> {
+  const response = await send(new URL(`${url}${controlPath}/health`), { timeout, maxBody: 64 * 1024 });
+  if (isNoResponse(response)) return { kind: response.isLate ? "silent" : "nothing" };
+  const health = response.status === 200 ? readAs(healthShape, replyJson(response)) : undefined;
+  if (health === undefined) return { kind: "other" };
+  return { kind: "sandbox", sandbox: { url, version: health.version, ...startOf(health) } };
+}
+
+function isUp({ kind }: Listener): boolean {
+  return kind === "sandbox" || kind === "silent";
 }
 
 /** The response of a control plane; `failed` makes the error of a call that it rejected. */

@@ -16,6 +16,8 @@ export interface RawResponse {
 export interface NoResponse {
   readonly found: string;
   readonly hint: string;
+  /** Whether nothing has failed, but the time was up. */
+  readonly isLate?: true;
 }
 
 export function isNoResponse(reply: object): reply is NoResponse {
@@ -61,9 +63,10 @@ export async function sendOnce(
   });
   // The connection can also fail after the response.
   outgoing.on("error", () => {}).end(hasBody ? body : undefined);
-  const late = (what: string) => ({
+  const late = (what: string): NoResponse => ({
     found: `${what} within ${timeout / 1000} s`,
     hint: "--timeout waits longer.",
+    isLate: true,
   });
   try {
     const [response] = (await once(outgoing, "response")) as [http.IncomingMessage];

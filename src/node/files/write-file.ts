@@ -10,6 +10,7 @@ import {
   rmSync,
   type Stats,
   statSync,
+  unlinkSync,
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -31,23 +32,25 @@ export function writeFileAtomically(file: string, text: string | Uint8Array, mod
   replaceFile(targetOf(file), text, mode);
 }
 
-/** Replaces a whole file through a draft in its folder. `check` may throw until then; a failure leaves nothing behind. */
+/** Replaces a whole file through a draft in its folder. `confirm` may throw until then; a failure leaves nothing behind. */
 export function replaceFile(
   target: string,
   text: string | Uint8Array,
   mode: number,
-  check: () => void = () => {},
+  confirm: () => void = () => {},
 ): void {
   const draft = `${target}${draftSuffix}`;
   try {
-    rmSync(draft, { force: true });
+    // `rmSync` takes a file that it may not remove for a folder.
+    unlinkSync(draft);
   } catch (error) {
-    throw new Error(`its draft ${quote(draft)} cannot be removed: ${fileFailure(error)}`);
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT")
+      throw new Error(`its draft ${quote(draft)} cannot be removed: ${fileFailure(error)}`);
   }
   try {
     // `wx` rejects an existing file, which is not ours.
     writeFileSync(draft, text, { mode, flag: "wx" });
-    check();
+    confirm();
     renameSync(draft, target);
   } catch (error) {
     removeIfPossible(draft);
@@ -132,6 +135,8 @@ const fileErrorWords: Readonly<Record<string, string>> = {
   EMFILE: "too many files are open",
   ENFILE: "too many files are open",
   ELOOP: "its symbolic links lead in a circle",
+  EIO: "the disk or the device reports an error",
+  ENAMETOOLONG: "its name is too long",
   ENXIO: "it is a socket, or a pipe that has no reader",
   EAGAIN: "it is a pipe whose reader is too slow",
   // A container mounts the file itself, so it cannot be replaced.

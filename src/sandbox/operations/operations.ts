@@ -171,6 +171,13 @@ function changeFaults(sandbox: SandboxState, faults: readonly Fault[], now: numb
     refs: { key: registry.keys, organization: registry.organizations },
     scenario: sandbox.scenario,
     now,
+    keys: {
+      at: (ref) => registry.keys.get(ref)?.key,
+      haveLegacy: (organization) =>
+        [...registry.keys.values()].some(
+          ({ key }) => key.legacy && key.organization === (organization ?? key.organization),
+        ),
+    },
   });
   if (problems.length > 0) throw validationError("Failed to change the faults", problems);
   sandbox.faults = activateFaults(faults, seed, now);

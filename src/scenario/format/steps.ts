@@ -73,10 +73,16 @@ const conditionFields = {
 };
 
 const failureStatuses = Object.keys(failures).map(Number) as FailureStatus[]; // its keys are numbers
+/** What causes the other statuses of the API. */
+const causesOfStatus: ReadonlyMap<number, string> = new Map([
+  [401, "a key's state causes a 401: revoke it, or write a timeline"],
+  [403, "an organization or a scope causes a 403: write status: inactive, or other scopes for the key"],
+  [404, "a path causes a 404: send a request to another one"],
+  [429, "a limit causes a 429: give the key limits: { per_minute: 0 }"],
+]);
 const failureStatus: s.Shape<FailureStatus> = {
   ...(s.choice(failureStatuses) as s.ChoiceKind), // what it makes
-  hint: (value: unknown) =>
-    value === 429 ? "a limit causes a 429: give the key limits: { per_minute: 0 }" : undefined,
+  hint: (value: unknown) => causesOfStatus.get(Number(value)),
 };
 
 const effectShapes = { flag: s.flag, delay: () => latency, status: () => failureStatus, rate: positive };

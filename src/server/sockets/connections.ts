@@ -154,8 +154,9 @@ export function listenOn(
 
 async function rejectInUse(port: number, host: string, program: string): Promise<never> {
   // Most starts find their port free, so they do not load the client.
-  const { findSandbox } = await import("../../node/clients/control-client.js");
-  const sandbox = await findSandbox(`${hostToConnectTo(host)}:${port}`);
+  const { findListener } = await import("../../node/clients/control-client.js");
+  const listener = await findListener(`${hostToConnectTo(host)}:${port}`);
+  const sandbox = listener.kind === "sandbox" ? listener.sandbox : undefined;
   const { url, version, scenario, startedAt } = sandbox ?? {};
   const what = scenario === undefined ? "" : `, with the scenario ${scenario} since ${startedAt}`;
   const token = scenario === undefined ? " --control-token <token>" : "";

@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import { bodyParts } from "../../api/faults.js";
 import { errorBody } from "../../api/messages.js";
 import { timers } from "../../node/platform.js";
+import { cachedByName } from "../../rules/cached-by.js";
 import { rejections } from "../../rules/outcomes.js";
 import type { TextBody } from "../../sandbox/endpoint.js";
 import type { ApiResponse, Delivery } from "../../sandbox/journal/exchange.js";
@@ -57,17 +58,10 @@ function sendAtOnce(
 }
 
 // Cached and joined: V8 would flatten a string made with `+` again for every response.
-const statusLines = new Map<number, string>();
+const statusLine = cachedByName((status: number) =>
+  ["HTTP/1.1", status, `${STATUS_CODES[status]}\r\n`].join(" "),
+);
 let latestEnd: { readonly more: readonly string[]; readonly text: string } = { more: [], text: "" };
-
-function statusLine(status: number): string {
-  let line = statusLines.get(status);
-  if (line === undefined) {
-    line = ["HTTP/1.1", status, `${STATUS_CODES[status]}\r\n`].join(" ");
-    statusLines.set(status, line);
-  }
-  return line;
-}
 
 function endOfHead(more: readonly string[]): string {
   if (latestEnd.more !== more) {

@@ -18,7 +18,7 @@ export interface ServeOptions {
    * The base URL for clients, if it differs from the server's own address: behind a proxy, in a container, on another
    * machine. Default: the server's own.
    */
-  readonly publicUrl?: string;
+  readonly publicUrl?: string | URL;
   /** Hosts that the control plane accepts on a loopback address, besides this machine's names and the host of `publicUrl`. */
   readonly allowHosts?: readonly string[];
   /** Serves HTTPS with a certificate and its key (PEM), or with a self-signed one if `true`. Default: HTTP. */
@@ -35,7 +35,7 @@ export interface ServeOptions {
 
 export interface Hosting {
   readonly onStop?: () => void;
-  readonly own?: () => NamedScenario;
+  readonly startedScenario?: () => NamedScenario;
   /** The file that keeps the sandbox. Default: none. */
   readonly stateFile?: StateFile | undefined;
   /** Called for each change through the control plane and each rejected token, once its response is known. Default: ignored. */
@@ -74,7 +74,7 @@ export function createServerState(sandbox: SandboxState, options: Partial<ServeO
     /** Stops the server, and its process if that serves nothing else. */
     stop: options.onStop ?? (() => {}),
     baseUrlFor: (request: IncomingMessage): string => names.publicUrl ?? baseUrlFor(request, state.localUrl),
-    own: options.own ?? (() => ({ name, scenario, text })),
+    startedScenario: options.startedScenario ?? (() => ({ name, scenario, text })),
     /** Reports a defect of the sandbox; the client got a 500. */
     onDefect: options.onDefect ?? (() => {}),
     onControlCall: options.onControlCall ?? (() => {}),
@@ -85,7 +85,7 @@ export function createServerState(sandbox: SandboxState, options: Partial<ServeO
 
 /** The base URL for clients anywhere, if given; and the server's names besides this machine's own, in lower case, some with a port. */
 function allowedHosts({ publicUrl: given, allowHosts = [] }: Partial<ServeOptions>) {
-  const publicUrl = given === undefined ? undefined : readBaseUrl(given);
+  const publicUrl = given === undefined ? undefined : readBaseUrl(String(given));
   if (given !== undefined && publicUrl === undefined) {
     throw new SandboxError("usage", "Invalid public URL: use one such as https://sandbox.example.");
   }

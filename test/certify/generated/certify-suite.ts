@@ -1,5 +1,6 @@
-import { type CertifyResult, type Finding, resultOf } from "../../../src/certify/certificate.js";
+import { type CertifyResult, certifyResultOf } from "../../../src/certify/certificate.js";
 import { certify } from "../../../src/certify/judge.js";
+import type { Finding } from "../../../src/certify/judgment.js";
 import type { CertifyPlan } from "../../../src/certify/plan.js";
 import type { RunEnd, Timeouts, Tools } from "../../../src/certify/run.js";
 import { SeenRequests } from "../../../src/certify/seen-requests.js";
@@ -63,8 +64,8 @@ export async function certifySuite(
     timeout: suite.timers === "real" && suite.client.limitTries > 1 ? 1_800_000 : undefined,
     ...options,
   };
-  const certification = await certify(plan, { runClient, ended() {}, separate() {}, stopwatch: () => 0 });
-  const result = resultOf(certification, { ...about, allow: suite.allow });
+  const certification = await certify(plan, { runClient, ended() {}, separate() {} });
+  const result = certifyResultOf(certification, { ...about, allow: suite.allow });
   if (result === undefined) throw new Error("The first run was not made.");
   return result;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lastLineOf } from "./run.js";
+import { lastLineOf } from "./last-line.js";
 
 const ofNode = [
   "not ok 1 - a key",

@@ -1,0 +1,62 @@
+import { readdirSync } from "node:fs";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { openRunFolder } from "../../src/cli/serve/run-folder.js";
+import { loadScenario } from "../../src/node/files/load-scenario.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { client, execHere } from "./exec-client.js";
+
+/** The codes of failures, the next one first, of removing folders of runs. */
+const failures = vi.hoisted((): string[] => []);
+vi.mock("node:fs", async (original) => {
+  const fs = await original<typeof import("node:fs")>();
+  const rmSync: typeof fs.rmSync = (path, options) => {
+    const code = String(path).includes("svc-sandbox-run-") ? failures.shift() : undefined;
+    if (code !== undefined) throw Object.assign(new Error(), { code });
+    fs.rmSync(path, options);
+  };
+  return { ...fs, rmSync };
+});
+
+/** Makes another folder the one of temporary files, without folders of runs. */
+function temporaryFiles(): string {
+  const all = temporaryFolder();
+  vi.stubEnv("TMPDIR", all);
+  onTestFinished(() => {
+    failures.length = 0;
+    vi.unstubAllEnvs();
+  });
+  return all;
+}
+
+const runsIn = (folder: string) =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.includes("-run-"));
+
+test("a folder of a run that cannot be removed is a note below the report, and the command's code stays", async () => {
+  const all = temporaryFiles();
+  failures.push(...Array(9).fill("EACCES"));
+  const { code, stderr } = await execHere(["--", ...client("active", "exit:7")]);
+  expect([code, runsIn(all).length]).toEqual([7, expect.any(Number)]);
+  expect(stderr).toMatch(/^\n1 request to key-states/);
+  expect(stderr).toMatch(
+    /\nThe folder of the run, ".*-run-\w+", could not be removed: permission denied\. Remove it yourself\.\n$/,
+  );
+});
+
+test("removal tries again: a sandbox in the background may write into the folder meanwhile", async () => {
+  const all = temporaryFiles();
+  const folder = await openRunFolder({ scenario: await loadScenario("active"), options: {} });
+  failures.push("ENOTEMPTY", "ENOTEMPTY");
+  folder.remove();
+  expect([folder.leftBehind(), runsIn(all)]).toEqual([undefined, []]);
+});
+
+test("what could not be removed is tried again when the process ends", async () => {
+  const all = temporaryFiles();
+  const before = process.listeners("exit");
+  const folder = await openRunFolder({ scenario: await loadScenario("active"), options: {} });
+  failures.push("EBUSY", "EBUSY", "EBUSY");
+  folder.remove();
+  expect([folder.leftBehind(), runsIn(all).length]).toEqual([expect.any(String), 2]);
+  for (const listener of process.listeners("exit").filter((one) => !before.includes(one))) listener(0);
+  expect([runsIn(all), process.listeners("exit")]).toEqual([[], before]);
+});
