@@ -6,12 +6,10 @@ import type { Logger } from "../node/logger.js";
 import { shellWord } from "../report/plain-text.js";
 import type { SandboxError } from "../rules/errors.js";
 import { redactKeys } from "../rules/redact.js";
-import type { FieldPath } from "../rules/schema/shape.js";
 import { listed } from "../rules/schema/words.js";
 import { isoOf, minute } from "../rules/time.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { givenOptions } from "../sandbox/start.js";
-import { ScenarioError, type ScenarioProblem } from "../scenario/problems.js";
+import { ScenarioError } from "../scenario/problems.js";
 import { usageError } from "./exit-codes.js";
 import type * as flag from "./flags.js";
 import type { Io } from "./io.js";
@@ -54,17 +52,6 @@ export function namedOrOwn(
   throw usageError(
     `Failed to ${doing}: no scenario is given, and there is no ${ownScenario} here. Give files or bundled names (\`${program} list\`)${or}.`,
   );
-}
-
-export async function stepsThatFail(
-  loaded: LoadedScenario,
-  flags: flag.SandboxFlags,
-  { cwd }: Io,
-): Promise<ScenarioProblem[]> {
-  // Most scenarios have no steps to run, so they do not load this.
-  const { dryRunProblems, placeInScenario } = await import("../node/dry-run.js");
-  const placeOf = (path: FieldPath) => placeInScenario(loaded.name, path, cwd, loaded.piped);
-  return dryRunProblems(loaded, placeOf, givenOptions(flags));
 }
 
 /** Names the assumptions of the scenario that override a given `--profile`. */

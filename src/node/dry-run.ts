@@ -89,30 +89,32 @@ function scopesOfKeys(scenario: Scenario): ReadonlySet<string> {
   return new Set(keys.flatMap(({ scopes = defaultScopes }) => scopes));
 }
 
-/** `undefined` for a field of a bundled scenario that the file extends, and if a file can no longer be read. */
-export async function placeInScenario(
-  nameOrFile: string,
-  path: FieldPath,
-  cwd: string,
-  piped?: string,
-): Promise<FoundPlace | undefined> {
-  try {
-    const { text, ...options } = isScenarioName(nameOrFile)
-      ? { text: await readBundledScenario(nameOrFile), file: `scenarios/${nameOrFile}.yaml` }
-      : openScenarioFile(nameOrFile, cwd, piped);
-    const [{ placesIn }, { scenarioText }] = await Promise.all([
-      import("../scenario/parse-scenario.js"),
-      import("../scenario/yaml.js"),
-    ]);
-    const placeOf = placesIn(scenarioText(text, options.file), "load" in options ? options.load : undefined);
-    const place = placeOf(path);
-    // `placeOf` searches the surroundings of a missing field, up to the whole file.
-    const isWhole = JSON.stringify(place) === JSON.stringify(placeOf([]));
-    return isWhole ? undefined : place;
-  } catch {
-    // The file may have changed since it was loaded.
-    return undefined;
-  }
+/**
+ * Finds fields in the text of a scenario, which is read again for the first one. `undefined` for a field of a bundled
+ * scenario that the file extends, and if a file can no longer be read.
+ */
+export function placesOf(loaded: Pick<LoadedScenario, "name" | "piped">, cwd: string): PlaceOf {
+  let places: ReturnType<typeof readPlaces> | undefined;
+  return async (path) => {
+    places ??= readPlaces(loaded, cwd);
+    try {
+      return (await places)(path);
+    } catch {
+      // The file may have changed since it was loaded.
+      return undefined;
+    }
+  };
+}
+
+async function readPlaces({ name, piped }: Pick<LoadedScenario, "name" | "piped">, cwd: string) {
+  const { text, ...options } = isScenarioName(name)
+    ? { text: await readBundledScenario(name), file: `scenarios/${name}.yaml` }
+    : openScenarioFile(name, cwd, piped);
+  const [{ placesIn }, { scenarioText }] = await Promise.all([
+    import("../scenario/parse-scenario.js"),
+    import("../scenario/yaml.js"),
+  ]);
+  return placesIn(scenarioText(text, options.file), "load" in options ? options.load : undefined);
 }
 
 export interface PlacedDifference extends Difference {
@@ -121,17 +123,8 @@ export interface PlacedDifference extends Difference {
 }
 
 /** Adds to the differences of a step where they are in its file. */
-export function placeDifferences(
-  result: PlayedStep,
-  scenario: string,
-  cwd: string,
-): Promise<PlacedDifference[]> {
-  return Promise.all(
-    differencesOf(result).map(async (one) => ({
-      ...one,
-      place: await placeInScenario(scenario, one.field, cwd),
-    })),
-  );
+export function placeDifferences(result: PlayedStep, placeOf: PlaceOf): Promise<PlacedDifference[]> {
+  return Promise.all(differencesOf(result).map(async (one) => ({ ...one, place: await placeOf(one.field) })));
 }
 
 const maxRequests = 5_000;

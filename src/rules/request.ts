@@ -234,20 +234,15 @@ export function isMeantAsKey(text: string, [key = text]: readonly string[]): boo
 function isUnexpanded(text: string): boolean {
   const bare = text.startsWith('"') || text.startsWith("'") ? text.slice(1, -1) : text;
   if (openings.some((opening) => bare.startsWith(opening)) || bareNames.includes(bare)) return true;
+  if (readings.some((reading) => bare.includes(reading))) return true;
   if (bare.startsWith("$")) return isKeyCharacter(bare.charCodeAt(1));
   return bare.startsWith("%") && bare.endsWith("%") && bare.length > 2;
 }
 
-// How shells and templates insert a variable, and how programs read one; each key has a variable.
-const openings: readonly string[] = [
-  "${",
-  "$(",
-  "{{",
-  "SVC_KEY_",
-  "process.env.",
-  "import.meta.env.",
-  "os.environ",
-];
+// How shells and templates insert a variable; each key has one.
+const openings: readonly string[] = ["${", "$(", "{{", "SVC_KEY_"];
+// How programs read a variable.
+const readings: readonly string[] = [".env.", "os.environ"];
 // The variable of the default key, and how languages print a variable without a value.
 const bareNames: readonly string[] = ["SVC_API_KEY", "undefined", "null", "None"];
 

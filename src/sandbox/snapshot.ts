@@ -181,9 +181,9 @@ function snapshotOrganization(organization: Organization): ScenarioOrganization 
 
 /** The members of a record that no snapshot writes: two are the key's place, and the key that it replaces has the third. */
 type DerivedMember = "ref" | "organization" | "replaces";
-type WrittenMembers = Readonly<Record<Exclude<keyof KeyRecord, DerivedMember>, Fields>>;
-/** Fields of a key in a scenario; `undefined` for those that it does not need. */
-type Fields = { readonly [Name in keyof ScenarioKey]?: ScenarioKey[Name] | undefined };
+type WrittenMembers = Readonly<Record<Exclude<keyof KeyRecord, DerivedMember>, WrittenFields>>;
+/** The fields of a key in a scenario; `undefined` for those that it does not need. */
+type WrittenFields = { readonly [Name in keyof ScenarioKey]?: ScenarioKey[Name] | undefined };
 
 function snapshotKey(
   { key, ...entry }: KeyEntry,
@@ -206,7 +206,7 @@ function snapshotKey(
     replacedBy: { replaced_by: key.replacedBy },
     sha256: secret === undefined ? { sha256 } : { secret },
   };
-  const fields: Fields = {
+  const fields: WrittenFields = {
     ...Object.assign({}, ...Object.values(written)),
     state: state === "active" ? undefined : state,
     usage: {
@@ -220,7 +220,7 @@ function snapshotKey(
 }
 
 /** The times that end a key, by their names in scenarios. The start of the clock is the default. */
-function writtenEnds(key: KeyEnds, now: number): Readonly<Record<keyof KeyEnds, Fields>> {
+function writtenEnds(key: KeyEnds, now: number): Readonly<Record<keyof KeyEnds, WrittenFields>> {
   const { since } = keyStateTable[keyStateAt(key, now)];
   return forEachEnd((end) => {
     const isDefault = key[end] === undefined || (end === since && key[end] === now);

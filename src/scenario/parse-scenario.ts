@@ -54,12 +54,16 @@ export function placesIn(
 ): (path: FieldPath) => FoundPlace | undefined {
   let whole: ReadScenario | undefined;
   return (path) => {
-    const scenario = text.read(() => {});
-    whole ??= scenario && resolveExtends(scenario, text.file, extendsOptions(load), () => {});
+    whole ??= wholeOf(text, load);
     const { place, depth } = whole?.placeOf(path, "value") ?? {};
     if (place === undefined || (depth === 0 && path.length > 0)) return undefined;
     return { file: place.source.file, ...place.describe() };
   };
+}
+
+function wholeOf(text: ScenarioText, load: ScenarioLookup | undefined): ReadScenario | undefined {
+  const written = text.read(() => {});
+  return written && resolveExtends(written, text.file, extendsOptions(load), () => {});
 }
 
 /**

@@ -13,7 +13,7 @@ import { faultKinds } from "../../src/rules/fault-effects.js";
 import { snakeCase } from "../../src/rules/schema/json.js";
 import { escapeControls } from "../../src/rules/terminal-text.js";
 import { coverageText, promisedCount } from "../support/coverage.js";
-import { pageOf } from "../support/pages.js";
+import { memberWordsIn, pageOf, sectionOf, wordsOfValue } from "../support/pages.js";
 import { type Misbehave, probeKeys, serveProbed } from "../support/probed-server.js";
 import { converse } from "../support/raw-socket.js";
 import { runCli } from "../support/run-cli.js";
@@ -314,6 +314,13 @@ test("the JUnit of a report skips outcomes that are not covered, fails errors an
     expect.arrayContaining(["conclusion", "401.missing", "error key-in-query", "The coverage"]),
   );
   expect(junitOf(renderReport(clean, "junit")).suites).toEqual({ conclusion: "1" });
+});
+
+test("the page for scripts and agents names only members of a report", async () => {
+  const { report } = await hostileReport();
+  const known = wordsOfValue(JSON.parse(renderReport(report, "json")));
+  const words = memberWordsIn(sectionOf("docs/report.md", "For scripts and agents"));
+  expect(words.filter((word) => !known.includes(word) && word !== "exec")).toEqual([]);
 });
 
 test("the JUnit of a report names each column, and its message has the values", async () => {

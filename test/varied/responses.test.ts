@@ -170,6 +170,22 @@ test("R14 the response to the nth request has the same bytes, no matter what is 
   }
 });
 
+test("R14 only in varied a 401 may have details, and they do not depend on its cause", () => {
+  const detailsIn = (profile: Profile, seed: number) => {
+    const sandbox = startFrozen("key-states", { profile, seed });
+    return rejectedKeys.map(
+      (key) => JSON.parse(ask(sandbox, { ...(key !== undefined && { key }) }).body).error.details,
+    );
+  };
+  for (const profile of ["minimal", "typical"] as const)
+    expect(new Set(detailsIn(profile, 1))).toEqual(new Set([undefined]));
+  const seen = [1, 2, 3, 4, 5, 6, 7, 8].map(
+    (seed) => new Set(detailsIn("varied", seed).map((one) => JSON.stringify(one))),
+  );
+  for (const details of seen) expect(details.size).toBe(1);
+  expect(new Set(seen.flatMap((details) => [...details])).size).toBeGreaterThan(1);
+});
+
 test("a HEAD has the headers that the GET in its place would have", () => {
   const [heads, gets] = [varied(3), varied(3)];
   for (const question of everyQuestion(heads).filter(({ method }) => method === "HEAD")) {

@@ -4,7 +4,6 @@ import { type LoadedScenario, stdinName } from "../../node/files/load-scenario.j
 import type { Logger } from "../../node/logger.js";
 import { startNamed } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
-import type { FieldPath } from "../../rules/schema/shape.js";
 import { listed, quote } from "../../rules/schema/words.js";
 import { isoOf } from "../../rules/time.js";
 import type { SandboxRun } from "../../runs/run-writer.js";
@@ -18,7 +17,7 @@ import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
-import { loadNamed, stepsThatFail, warnOfDates, warnOfPinned } from "../open-scenario.js";
+import { loadNamed, warnOfDates, warnOfPinned } from "../open-scenario.js";
 import { announce, noteReach, printsJson } from "../serve/announce.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { serveOptions } from "../serve/serve-options.js";
@@ -249,9 +248,9 @@ async function warnOf(
   const warn = (what: string, problems: readonly ScenarioProblem[]) => {
     if (problems.length > 0) logger.note(`${what}:\n\n${new ScenarioError(problems).message}\n`);
   };
-  warn(`Steps of ${name} that may fail`, await stepsThatFail(loaded, flags, io));
-  const { placeInScenario, unheldScopes } = await import("../../node/dry-run.js");
-  const placeOf = (path: FieldPath) => placeInScenario(name, path, io.cwd, piped);
+  const { dryRunProblems, placesOf, unheldScopes } = await import("../../node/dry-run.js");
+  const placeOf = placesOf(loaded, io.cwd);
+  warn(`Steps of ${name} that may fail`, await dryRunProblems(loaded, placeOf, givenOptions(flags)));
   warn(`Scopes of ${name} that no key has`, await unheldScopes(loaded, placeOf));
 }
 

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { runStory, stepView } from "../../api/story/run-story.js";
-import { type PlacedDifference, placeDifferences } from "../../node/dry-run.js";
+import { type PlacedDifference, placeDifferences, placesOf } from "../../node/dry-run.js";
 import { type LoadedScenario, loadScenario } from "../../node/files/load-scenario.js";
 import { nodePlatform, startNamed } from "../../node/platform.js";
 import { alignColumns, pluralize } from "../../report/plain-text.js";
@@ -182,7 +182,7 @@ async function verifyStory(loaded: LoadedScenario, flags: flag.SandboxFlags, cwd
     if (!isAsExpected(result)) break;
   }
   const last = results.at(-1);
-  const problems = last === undefined ? [] : await placeDifferences(last, name, cwd);
+  const problems = last === undefined ? [] : await placeDifferences(last, placesOf(loaded, cwd));
   return {
     name,
     // A scenario without a story tests nothing.

@@ -64,7 +64,7 @@ export function recordChanges<Result>(
   const { changes } = sandbox;
   const before = changeable[name](sandbox, refs);
   const result = run();
-  for (const [value, now] of Object.entries(changeable[name](sandbox, [...refs, ...refsIn(result)]))) {
+  for (const [value, now] of Object.entries(changeable[name](sandbox, [...refs, ...keysChangedBy(result)]))) {
     const [earlier, later] = [textOf(before[value]), textOf(now)];
     if (earlier === later) continue;
     const withoutUsers = isScripted ? later : (changes.get(value) ?? earlier);
@@ -75,7 +75,7 @@ export function recordChanges<Result>(
 }
 
 /** The refs of the keys that an operation has changed or created. */
-function refsIn(result: unknown): string[] {
+function keysChangedBy(result: unknown): string[] {
   const { key, replacement } = (result ?? {}) as Partial<Record<"key" | "replacement", { ref: string }>>;
   return [key, replacement].flatMap((one) => one?.ref ?? []);
 }
