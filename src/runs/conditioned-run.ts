@@ -16,7 +16,11 @@ type ClaimOnce = (name: string) => boolean;
 /** Returns a claim for the sandboxes of one process. */
 function claimHere(): ClaimOnce {
   const claimed = new Set<string>();
-  return (name) => !claimed.has(name) && claimed.add(name).size > 0;
+  return (name) => {
+    if (claimed.has(name)) return false;
+    claimed.add(name);
+    return true;
+  };
 }
 
 /** Starts to apply the conditions of a run. */
