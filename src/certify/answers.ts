@@ -20,11 +20,15 @@ import { againWith, type CertifyPlan, isWanted, minPasses } from "./plan.js";
 /** Whether the command fails when an outcome has the wrong answer: already once, or only always. */
 type Notice = { readonly kind: "noticed_once" | "noticed" | "unnoticed" } | NotJudged;
 
+/** The run in which only the first request with an outcome gets the wrong answer. */
+export const firstWrong = (client: Client, outcome: OutcomeId) =>
+  client.run(`answer.${outcome}`, { answer: { outcome, once: true } });
+
 /** Breaks an outcome: first its first request alone, which shows whether a test uses that one, and then all of them. */
 export async function noticeOf(client: Client, outcome: OutcomeId): Promise<Notice> {
   const name = `answer.${outcome}`;
   const isAllowed = client.plan.allow.includes(outcome);
-  const once = isAllowed ? undefined : await client.run(name, { answer: { outcome, once: true } });
+  const once = isAllowed ? undefined : await firstWrong(client, outcome);
   if (once?.result === "failed" && once.hits > 0) return { kind: "noticed_once" };
   const run = await client.run(name, { answer: { outcome } });
   if (run === undefined) return notJudged(notMade);
@@ -39,7 +43,7 @@ export async function survives404(client: Client, outcome: OutcomeId): Promise<b
   const answer = { outcome, once: true, as: "404.unknown_path" } as const;
   for (let time = 1; time <= minPasses; time++) {
     const run = await client.run(`answer.${outcome}`, { answer }, { time });
-    if (run?.result !== "failed") return true;
+    if (run?.result !== "failed") return run !== undefined;
   }
   return false;
 }
@@ -51,7 +55,8 @@ export function judgeAnswers(client: Client): Promise<Judgment[]> {
     const name = `answer.${outcome}`;
     const notice = await noticeOf(client, outcome);
     if (notice.kind === "noticed" || notice.kind === "noticed_once") return heldCheck(name);
-    if (plan.allow.includes(outcome)) return judgment([checkOf(name, { kind: "allowed" })]);
+    const isMade = notice.kind !== "not_judged" || notice.reason !== notMade;
+    if (isMade && plan.allow.includes(outcome)) return judgment([checkOf(name, { kind: "allowed" })]);
     return notice.kind === "not_judged"
       ? judgment([checkOf(name, notice)])
       : failedCheck(name, unnoticed(outcome, plan));
@@ -81,9 +86,10 @@ const maxNoticed = 3;
 export const whyHidden = cachedBy(async (client: Client): Promise<Reason | undefined> => {
   let count = 0;
   for (const outcome of client.covered.filter((one) => [401, 403].includes(outcomeOf(one).status))) {
-    const { kind } = await noticeOf(client, outcome);
-    if (kind === "noticed") return repeats(outcome, 200);
-    count += kind === "noticed_once" ? 1 : 0;
+    const notice = await noticeOf(client, outcome);
+    if (notice.kind === "not_judged" && notice.reason === notMade) return notMade;
+    if (notice.kind === "noticed") return repeats(outcome, 200);
+    count += notice.kind === "noticed_once" ? 1 : 0;
     if (count === maxNoticed) return undefined;
   }
   if (count > 0) return undefined;

@@ -22,7 +22,7 @@ export async function findCauses(
   failing: readonly ClientRun[],
   passed: readonly VariedPoint[],
 ): Promise<Cause[]> {
-  await client.failAgain(failing);
+  if (!(await client.failAgain(failing))) return [];
   return new Search(client, failing, passed).causes();
 }
 
@@ -82,8 +82,8 @@ class Search {
     }
     const unknown = await this.#unexplained([...vain, ...open, ...(await this.#unconfirmed())]);
     if (unknown.length > 0) await this.#repeat(unknown);
-    // Of a client with many causes, a search that is out of runs shows nothing about the seeds that are left.
-    const isOut = this.#left === 0 && this.#causes.length > 0;
+    // Of a client with many causes, a search that is out of runs shows nothing about the seeds that are left, as one that was stopped.
+    const isOut = this.#client.isStopped || (this.#left === 0 && this.#causes.length > 0);
     return [
       ...this.#causes.map(rowCause),
       ...(bySeed.length > 0 ? [seedCause(inOrder(bySeed))] : []),

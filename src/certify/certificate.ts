@@ -9,14 +9,7 @@ import type { Shape, ValueOf } from "../rules/schema/shape.js";
 import * as s from "../rules/schema/shape.js";
 import { sha256, time } from "../scenario/format/fields.js";
 import { descriptionOf } from "../scenario/format/json-schema.js";
-import {
-  type Check,
-  type Judgment,
-  judgmentShapes,
-  notMade,
-  type Reason,
-  type ResultOfCheck,
-} from "./judgment.js";
+import { type Check, type Judgment, judgmentShapes, type Reason, type ResultOfCheck } from "./judgment.js";
 import type { ClientRun } from "./run.js";
 
 const version = () => s.text({ example: "1.0.0", pattern: /^[\w.+-]{1,100}$/ });
@@ -41,18 +34,20 @@ export interface Certification extends Judgment {
   readonly runs: number;
   /** `undefined` if not even the plain run ended. */
   readonly plain: ClientRun | undefined;
+  /** Whether a signal ended it before its last run. */
+  readonly isStopped: boolean;
   /** Why it cannot be judged, or not wholly. Default: it can. */
   readonly unusable?: Reason;
   /** The scenarios of the client's sandboxes. */
   readonly scenarios: readonly string[];
 }
 
-const verdicts = ["passed", "failed", "not_judged", "no_request"] as const;
+const verdicts = ["passed", "failed", "not_judged", "no_request", "stopped"] as const;
 
 const result = {
   verdict: s.described(
     s.choice(verdicts),
-    "failed: there is a problem, whatever else is not judged. not_judged: the plain run fails or covers too little, or a part of the runs shows nothing.",
+    "failed: there is a problem, whatever else is not judged. not_judged: the plain run fails or covers too little, or a part of the runs shows nothing. stopped: a signal ended it, and it has only what runs showed before.",
   ),
   why: s.optional(s.described(s.text(), "Why it cannot be judged, or not wholly.")),
   whatToDo: s.optional(s.described(s.text(), "What to change so that it can.")),
@@ -139,17 +134,23 @@ export function certifyResultOf(
 /** The subject of the note if a failure that comes only once does not show. */
 export const onlyOnce = "what fails only once";
 
-function verdictOf({ checks, problems, notes, unusable }: Certification): CertifyResult["verdict"] {
-  if (problems.length > 0) return "failed";
+export function verdictOf({
+  checks,
+  problems,
+  notes,
+  unusable,
+  isStopped,
+}: Omit<Certification, "plain">): CertifyResult["verdict"] {
+  if (isStopped) return "stopped";
+  if (problems.length > 0 || checks.some(({ result }) => result.kind === "failed")) return "failed";
   const isJudged = (group: Check["group"]) => {
     const ofGroup = checks.filter((check) => check.group === group);
     return ofGroup.length === 0 || ofGroup.some(({ result }) => result.kind !== "not_judged");
   };
-  const isWhole = checks.every(({ result }) => result.kind !== "not_judged" || result.reason !== notMade);
   // A runner that repeats failing tests hides faults and resends, which is listed.
   const isHidden = notes.some(({ what }) => what === onlyOnce);
   const areJudged = isJudged("varied") && isJudged("answer") && (isHidden || isJudged("fault"));
-  return unusable === undefined && isWhole && areJudged ? "passed" : "not_judged";
+  return unusable === undefined && areJudged ? "passed" : "not_judged";
 }
 
 /** The certificate as JSON, with members in snake_case. */
@@ -175,6 +176,7 @@ export const resultWords = {
   not_judged: "not_judged",
   timed_out: "timed out",
   no_request: "no request",
+  stopped: "stopped",
 } as const;
 
 const resultTones = {
@@ -196,7 +198,7 @@ export function certificateLayout(certified: CertifyResult): ReportLayout {
       details: [texts.length > 0 ? texts : reason],
     };
   });
-  const tone = verdict === "passed" ? "good" : "bad";
+  const tone = verdict === "passed" ? "good" : verdict === "stopped" ? "broken" : "bad";
   return {
     kind: "certificate",
     subject: scenario,

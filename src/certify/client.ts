@@ -19,6 +19,8 @@ export class Client {
   readonly scenarios = new Set<string>();
   /** Two runs under the same conditions, of which the second passed: no failure shows anything then. */
   contradiction: readonly [ClientRun, ClientRun] | undefined;
+  /** Whether a run was stopped, or not made for that reason: what it would show stays open. */
+  isStopped = false;
   /** By their conditions. */
   readonly #made = new Map<string, Promise<ClientRun | undefined>[]>();
   #begun = 0;
@@ -68,8 +70,8 @@ export class Client {
     return this.#make({ name, seed, conditions: changed, timeouts, isAlone }, time);
   }
 
-  /** Makes runs that failed again: each once, and so many in all that a suite which fails at random passes one. */
-  async failAgain(failed: readonly ClientRun[]): Promise<void> {
+  /** Makes runs that failed again: each once, and so many in all that a suite which fails at random passes one. Resolves to whether all were made. */
+  async failAgain(failed: readonly ClientRun[]): Promise<boolean> {
     // A command that does not end takes long, and does so by no chance.
     const more = failed.filter(({ result }) => result === "failed");
     const left = more.length === 0 ? 0 : Math.max(0, minRepeats - failed.length);
@@ -78,7 +80,8 @@ export class Client {
     const extra = Array.from({ length: left }, (_, at) =>
       again(more[at % more.length] as ClientRun, 3 + Math.floor(at / more.length)),
     );
-    await Promise.all([...failed.map((run) => again(run, 2)), ...extra]);
+    const runs = await Promise.all([...failed.map((run) => again(run, 2)), ...extra]);
+    return runs.every((run) => run !== undefined);
   }
 
   #make(request: RunRequest, time: number): Promise<ClientRun | undefined> {
@@ -92,7 +95,10 @@ export class Client {
   async #begin(request: RunRequest): Promise<ClientRun | undefined> {
     this.#begun += 1;
     const end = await this.#tools.runClient(request);
-    if (end === undefined) return undefined;
+    if (end === undefined) {
+      this.isStopped = true;
+      return undefined;
+    }
     const run = { ...request, ...end, number: this.all.length + 1 };
     this.all.push(run);
     for (const scenario of run.scenarios) this.scenarios.add(scenario);

@@ -26,10 +26,11 @@ function whyContradicted(name: string, plain: ClientRun, passed: readonly Client
     // A run with another seed sends another key in place of an unknown one.
     const requestsIn = ({ sent }: ClientRun) => {
       const replaced = sent.flatMap(({ requests }) => requests.filter(({ isHit }) => isHit));
+      const isReplaced = (outcome: OutcomeId) => replaced.some((request) => request.outcome === outcome);
       return sent
         .filter((one) => (isUnknown ? one.isUnknown : one.key === key))
         .flatMap(({ requests }) => requests)
-        .filter(({ outcome }) => isOfKind(outcome) && !replaced.some((one) => one.outcome === outcome));
+        .filter(({ outcome, isUnread }) => isOfKind(outcome) && !isUnread && !isReplaced(outcome));
     };
     const contrary = passed.filter((run) => requestsIn(run).length > requestsIn(plain).length);
     const [first] = contrary;

@@ -1,7 +1,7 @@
 import { exampleOf } from "../api/faults.js";
 import { effectAt, type FaultOutcomeId, whatToDoAfter } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
-import { noticeOf, repeats, survives404, whyHidden } from "./answers.js";
+import { firstWrong, noticeOf, repeats, survives404, whyHidden } from "./answers.js";
 import type { Client } from "./client.js";
 import {
   type Finding,
@@ -15,7 +15,7 @@ import {
 } from "./judgment.js";
 import { lastLineOf } from "./last-line.js";
 import { whyNotJudged } from "./not-judged.js";
-import { againWith, type CertifyPlan, faultsAsked, longestWait } from "./plan.js";
+import { againWith, faultsAsked, longestWait } from "./plan.js";
 import { type ClientRun, hasFailed, requestsIn } from "./run.js";
 import { runVaried } from "./varied.js";
 
@@ -33,26 +33,22 @@ export async function judgeFaults(client: Client): Promise<Judgment[]> {
     }),
   );
   const failures = hits.filter(hasFailed).filter((run) => run.hits > 0 && !isSecondFailure(run));
-  await client.failAgain(failures);
+  const isRepeated = await client.failAgain(failures);
   const judged = await Promise.all(
     hits.map(async (run, at) => {
       const fault = wanted[at] as FaultOutcomeId;
       if (run === undefined) return notJudgedCheck(fault, notMade);
       if (hasFailed(run) && isSecondFailure(run)) return notJudgedCheck(fault, secondFailure);
-      return failures.includes(run) ? failedCheck(fault) : judgeSurvival(fault, run, target, client);
+      if (!failures.includes(run)) return judgeSurvival(fault, run, target, client);
+      return isRepeated ? failedCheck(fault) : notJudgedCheck(fault, notMade);
     }),
   );
   // What one flaw breaks is one problem. A client without a timeout is another one.
   const late = failures.filter(({ result }) => result === "timed_out");
   const together = failures.filter((run) => !late.includes(run));
-  const groups = [together, ...late.map((run) => [run])].filter((group) => group.length > 0);
-  return [
-    ...judged,
-    judgment(
-      [],
-      groups.map((group) => faultFinding(group, plan)),
-    ),
-  ];
+  const groups = isRepeated ? [together, ...late.map((run) => [run])].filter(([first]) => first) : [];
+  const problems = await Promise.all(groups.map((group) => faultFinding(group, target, client)));
+  return [...judged, judgment([], problems)];
 }
 
 /** Whether a test's own fault, or a limit, came right before the request that was hit: a client may give up then. */
@@ -109,7 +105,8 @@ async function judgeSurvival(
   const then = exampleOf(fault, true);
   const each = [{ when: { outcome: outcome as ApiOutcomeId, every: 2 }, then }];
   const second = await client.run(fault, { faults: each }, { wait: longestWait });
-  return second?.result === "passed" && second.hits > 0 ? heldCheck(fault) : notJudgedCheck(fault, differing);
+  if (second === undefined) return notJudgedCheck(fault, notMade);
+  return second.result === "passed" && second.hits > 0 ? heldCheck(fault) : notJudgedCheck(fault, differing);
 }
 
 async function whyUnseen(client: Client): Promise<Reason | undefined> {
@@ -139,7 +136,12 @@ const differing: Reason = {
 const sendAgain =
   "After a failure, send the request again if it may be sent twice: with growing pauses, and a few times at most.";
 
-function faultFinding(failures: readonly ClientRun[], plan: CertifyPlan): Finding {
+async function faultFinding(
+  failures: readonly ClientRun[],
+  target: FaultTarget,
+  client: Client,
+): Promise<Finding> {
+  const { plan } = client;
   const [first] = failures as [ClientRun, ...ClientRun[]];
   const names = failures.map(({ name }) => name as FaultOutcomeId);
   const isLate = first.result === "timed_out";
@@ -156,12 +158,28 @@ function faultFinding(failures: readonly ClientRun[], plan: CertifyPlan): Findin
     names.length > 1
       ? `Fails at the first failure: ${names.map((name) => effectAt(name).gets).join(", ")}`
       : `${isLate ? "Does not end in time" : "Fails"} when ${happens}`;
+  const isSentAgain = await isFollowed(failures, target, client);
   return {
     name: first.name,
-    sentence,
-    whatToDo: fix + page + longer,
+    sentence: isSentAgain ? `${sentence}. The request was sent again, and the command then failed` : sentence,
+    whatToDo: isSentAgain ? countOnce : fix + page + longer,
     again: againWith(plan, "certify", ...names.flatMap((name) => ["--only", name])),
     ...lastLineOf(first),
     runs: names,
   };
 }
+
+/** Whether each of these faults was followed by more requests than a wrong answer, after which the command fails as well. */
+async function isFollowed(
+  failures: readonly ClientRun[],
+  { outcome, isUsed }: FaultTarget,
+  client: Client,
+): Promise<boolean> {
+  const wrong = isUsed ? await firstWrong(client, outcome) : undefined;
+  if (wrong === undefined) return false;
+  const usual = Math.max(requestsIn(client.plain, outcome), requestsIn(wrong, outcome));
+  return failures.every((run) => requestsIn(run, outcome) > usual);
+}
+
+const countOnce =
+  "If a test counts requests, leave out those that repeat others after faults: `faults: false`, or `faults=false` of GET /expect.";

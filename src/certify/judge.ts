@@ -17,7 +17,7 @@ import {
   noteJudgment,
   type Reason,
   whyUnstable,
-  withoutFailures,
+  without,
 } from "./judgment.js";
 import { againOf, type CertifyPlan, faultsAsked, seedsOf, whyNothingTried, whyTooLittle } from "./plan.js";
 import { judgeAllResends, runsOfResends } from "./resends.js";
@@ -29,8 +29,15 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
   const client = new Client(plan, tools);
   const plain = await client.run("plain", {});
   const done = (seen: Judgment, unusable?: Reason): Certification => {
-    const { all, scenarios } = client;
-    return { ...seen, runs: all.length, plain, scenarios: [...scenarios], ...(unusable && { unusable }) };
+    const { all, scenarios, isStopped } = client;
+    return {
+      ...seen,
+      runs: all.length,
+      plain,
+      scenarios: [...scenarios],
+      isStopped,
+      ...(unusable && { unusable }),
+    };
   };
   if (plain === undefined) return done(judgment([]));
   const unusable = await whyUnusable(plain, client);
@@ -45,18 +52,23 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
   ]);
   const caused = await judgeVaried(client);
   const { contradiction } = client;
-  if (contradiction?.[0].isShared) {
+  if (contradiction?.[0].isShared && !client.isStopped) {
     tools.separate(contradiction[0].name);
     const again = await certify(plan, tools);
-    return { ...again, runs: again.runs + client.all.length };
+    return { ...again, plain: again.plain ?? plain, runs: again.runs + client.all.length };
   }
-  const unstable = contradiction && whyUnstable(...contradiction);
   const failing = joinJudgments([caused, ...faulty]);
-  const failures = unstable === undefined ? failing : withoutFailures(failing, unstable);
   const resends = contradicted(resent, client);
   const once = await whyOnlyOnce(client, [...resends, ...faulty]);
-  const seen = joinJudgments([judgeAdvice(client), ...resends, failures, ...once, ...answered]);
-  return done(seen, unstable ?? whyNothingTried(plan, seen.checks, plain.report));
+  const advice = judgeAdvice(client);
+  if (contradiction !== undefined) {
+    const unstable = whyUnstable(...contradiction);
+    const noticed = joinJudgments([...resends, ...answered]);
+    const failures = without("failed", failing, unstable);
+    return done(joinJudgments([advice, without("held", noticed, unstable), failures, ...once]), unstable);
+  }
+  const seen = joinJudgments([advice, ...resends, failing, ...once, ...answered]);
+  return done(seen, client.isStopped ? undefined : whyNothingTried(plan, seen.checks, plain.report));
 }
 
 /** A note if a kind is not judged because a failure that comes only once does not show. */
@@ -99,16 +111,18 @@ async function whyUnusable(plain: ClientRun, client: Client): Promise<Reason | u
   const why = `the command fails in the plain run with exit code ${code}`;
   const again = async (profile: Profile, time: number) =>
     (await client.run("plain", { profile }, { time }))?.result === "passed";
+  const first = {
+    why,
+    whatToDo: "Fix that first: in this run the sandbox only does what the specification promises.",
+  };
   for (let turn = 1; turn <= turnsOfTypical; turn++) {
     if (await again("minimal", turn + 1))
       return { why: `${why}, and passes when it runs again`, whatToDo: findDependency };
     if (await again("typical", turn)) continue;
+    if (client.isStopped) return first;
     if (turn > 1)
       return { why: `${why}, and passes and fails with \`--profile typical\``, whatToDo: findDependency };
-    return {
-      why,
-      whatToDo: "Fix that first: in this run the sandbox only does what the specification promises.",
-    };
+    return first;
   }
   return {
     why: `${why}, and passes with \`--profile typical\``,

@@ -116,10 +116,14 @@ export function joinJudgments(parts: readonly Judgment[]): Judgment {
   };
 }
 
-/** What is left if a failure shows nothing: checks that failed are not judged, for this reason. */
-export function withoutFailures({ checks, notes }: Judgment, reason: Reason): Judgment {
+/** What is left of a judgment if what failed, or what held in one run that failed, shows nothing, for this reason. */
+export function without(
+  kind: "failed" | "held",
+  { checks, problems, notes }: Judgment,
+  reason: Reason,
+): Judgment {
   const left = checks.map((check) =>
-    check.result.kind === "failed" ? checkOf(check.name, notJudged(reason)) : check,
+    check.result.kind === kind ? checkOf(check.name, notJudged(reason)) : check,
   );
-  return judgment(left, [], notes);
+  return judgment(left, kind === "failed" ? [] : problems, notes);
 }

@@ -25,7 +25,7 @@ export function whyNotJudged(
   if (subject === "hit" && run.hits === 0)
     return {
       why: "no request was hit",
-      whatToDo: "Send the requests of the plain run to the sandbox, and not to a copy.",
+      whatToDo: "Send the requests of the plain run again: without a cache of your client's own on disk.",
     };
   if (missing.length === 0) return undefined;
   const most = missing.length > 3 ? [...missing.slice(0, 3), "others"] : missing;

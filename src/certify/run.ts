@@ -1,7 +1,7 @@
 import type { Report } from "../report/report-shape.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import type { RunConditions } from "../runs/conditions.js";
-import type { Arrival, VariedPoint } from "../sandbox/run-trace.js";
+import type { VariedPoint } from "../sandbox/run-trace.js";
 
 /** The requests with one key in a run. */
 export interface SentKey {
@@ -18,8 +18,12 @@ export interface KeyRequest {
   /** Whether a fault may hit it: it may be sent again, and its response has a body. */
   readonly canFail: boolean;
   readonly isHit?: boolean;
-  /** How it came after the last rejection of its key by a resend. */
-  readonly arrival?: Arrival | undefined;
+  /** Whether the client did not read its response whole: what it sends then is no resend. */
+  readonly isUnread?: boolean;
+  /** How long after the rejection of a resend it came, if that was before its time. */
+  readonly earlyMs?: number | undefined;
+  /** Whether that rejection was in another process of the run. */
+  readonly isElsewhere?: true | undefined;
 }
 
 /** When a run is ended, in milliseconds. */

@@ -3,6 +3,7 @@ import { listed } from "../rules/schema/words.js";
 import { type Cause, findCauses } from "./causes.js";
 import type { Client } from "./client.js";
 import {
+  type Check,
   checkOf,
   type Finding,
   failedCheck,
@@ -50,7 +51,18 @@ export async function judgeVaried(client: Client): Promise<Judgment> {
   const isAsked = plan.only?.includes(mixedName) || (isWhole && passed.length === checks.length);
   const mixed = isAsked ? [await judgeMixed(client)] : [];
   const findings = causes.map((cause) => findingOf(cause, plan));
-  return joinJudgments([judgment(checks, findings, notes), ...mixed]);
+  const shown = client.isStopped ? withoutOpen(checks, findings) : checks;
+  return joinJudgments([judgment(shown, findings, notes), ...mixed]);
+}
+
+/** The checks of a search that was stopped: a failure shows nothing before it is repeated and has a cause. */
+function withoutOpen(checks: readonly Check[], findings: readonly Finding[]): Check[] {
+  const named = findings.flatMap(({ runs }) => runs);
+  return checks.map((check) =>
+    check.result.kind !== "failed" || named.includes(check.name)
+      ? check
+      : checkOf(check.name, notJudged(notMade)),
+  );
 }
 
 function findingOf({ failed, shownBy, ...cause }: Cause, plan: CertifyPlan): Finding {
@@ -73,7 +85,7 @@ async function judgeMixed(client: Client): Promise<Judgment> {
     const reason = whyNotJudged(client.plain, run, "varied");
     return reason === undefined ? heldCheck(mixedName) : notJudgedCheck(mixedName, reason);
   }
-  await client.failAgain([run]);
+  if (!(await client.failAgain([run]))) return notJudgedCheck(mixedName, notMade);
   return failedCheck(mixedName, {
     name: mixedName,
     sentence: "Breaks when the responses of one run differ in what the specification leaves open",

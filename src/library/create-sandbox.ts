@@ -122,7 +122,7 @@ export function sandboxOn(running: SandboxState | (() => SandboxState)): Sandbox
     faults: faultMembers(state),
     requests: requestsOn(state),
     expect(expectation = {}) {
-      requireKnownOptions("expect requests", expectation, ["outcome", "key", "count"]);
+      requireKnownOptions("expect requests", expectation, ["outcome", "key", "count", "faults"]);
       const input = checkValue(expectationQuery, snakeCase(expectation), "Failed to expect requests");
       return expectRequests(state(), input);
     },

@@ -68,6 +68,8 @@ interface Expectation<KeyRef extends string = string> {
   readonly key?: KeyRef | ListedKeyRef | ReservedKeyRef;
   /** Default: at least one. */
   readonly count?: number;
+  /** If false, leaves out requests that a fault hit and that their client sent again because of it. Default: true. */
+  readonly faults?: boolean;
 }
 
 /** The sandbox's clock. It never goes back: that throws `clock_backwards`. */

@@ -93,13 +93,6 @@ export const adviceTable = [
       "Wait for Retry-After, in seconds or until the date, also after a 503, before you send anything again.",
   },
   {
-    id: "no-pause-after-failure",
-    level: "error",
-    rule: "section 4.1",
-    meaning: "Your client kept resending a key after a 5xx, without pausing or without giving up.",
-    whatToDo: "Wait after a 5xx, longer each time, and give up after a few tries.",
-  },
-  {
     id: "query-or-body-sent",
     level: "warning",
     rule: "R8",

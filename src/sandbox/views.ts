@@ -102,12 +102,12 @@ export function listRequests(sandbox: SandboxState, query: ValueOf<typeof reques
 /** Throws `expectation_failed` with the five nearest requests unless there are `count`, by default at least one. */
 export function expectRequests(
   sandbox: SandboxState,
-  { count, ...filter }: ValueOf<typeof expectationQuery>,
+  { count, faults, ...filter }: ValueOf<typeof expectationQuery>,
 ): number {
   requireKnown(sandbox, filter);
   const { journal } = sandbox;
   const { outcome, key } = filter;
-  const exchanges = journal.requests({ source: "client" }).reverse();
+  const exchanges = journal.requests({ source: "client", faults }).reverse();
   const closeness = (one: Exchange) => Number(hasOutcome(one, filter)) + Number(hasKey(one, filter));
   const matching = exchanges.filter((one) => closeness(one) === 2).length;
   if (count === undefined ? matching > 0 : matching === count) return matching;

@@ -134,7 +134,6 @@ const notOnRequests: readonly AdviceId[] = [
   "same-key-after-403",
   "too-soon-after-429",
   "too-soon-after-503",
-  "no-pause-after-failure",
   "key-in-output",
 ];
 

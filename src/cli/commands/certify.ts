@@ -18,6 +18,7 @@ import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { commandLine, pluralize } from "../../report/plain-text.js";
+import type { ReportFormat } from "../../report/render/layout.js";
 import { render } from "../../report/render/render.js";
 import { faultOutcomes } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
@@ -135,15 +136,11 @@ export const certifyCommand = declareCommand({
         io.stderr.say("Stopped before the first run ended: there is no result.\n");
         return cutShort ?? exitCode.defect;
       }
-      const failures = await writeTargets(
-        targets,
-        (format) => render(certificateLayout(result), format),
-        reportFile,
-        io,
-      );
+      const textIn = (format: ReportFormat) => render(certificateLayout(result), format);
+      const failures = await writeTargets(targets, textIn, reportFile, io);
       for (const failure of failures) io.stderr.say(describeFailure(failure, flags));
       io.stdout.write(redactKeys(resultText(result, plain?.output ?? [], call)));
-      return cutShort ?? (failures.length === 0 ? codes[result.verdict] : exitCode.usage);
+      return cutShort ?? codes[result.verdict];
     } finally {
       client.release();
       io.endSoon();
@@ -182,6 +179,8 @@ const codes: Readonly<Record<CertifyResult["verdict"], number>> = {
   failed: exitCode.failed,
   not_judged: exitCode.threshold,
   no_request: exitCode.noRequest,
+  // The code of its signal comes first.
+  stopped: exitCode.defect,
 };
 
 function resultText(

@@ -126,7 +126,7 @@ export const execCommand = declareCommand({
     };
     const triedPaths = new Set<string>();
     sandbox.counters.passOnTo({
-      countUnread: () => counters.countUnread(),
+      countUnread: (id) => counters.countUnread(id),
       count(exchange, keys) {
         counters.count(exchange, keys);
         if (triedPaths.size < maxTried) triedPaths.add(`${exchange.method} ${exchange.path}`);

@@ -209,13 +209,14 @@ const lineShape = s.openMapping({
   exchange: s.optional(exchangeShape),
   keys: s.optional(s.openMapping({})),
   trace: s.optional(traceShape),
+  unread: s.optional(s.text()),
 });
 
 function addLine({ counters, journal }: SandboxState, line: RunLine): void {
   const [mistake] = mistakesIn(lineShape, line);
   if (mistake !== undefined) throw new Error(`a line has no valid ${pathText(mistake.path) || "content"}`);
-  const { exchange, keys, trace, isUnread } = line;
-  if (isUnread) counters.countUnread();
+  const { exchange, keys, trace, unread } = line;
+  if (unread !== undefined) counters.countUnread(unread);
   if (exchange === undefined) return;
   counters.count(exchange, keys, trace);
   journal.record(exchange);

@@ -1,4 +1,5 @@
 import {
+  accessSync,
   closeSync,
   constants,
   existsSync,
@@ -89,6 +90,13 @@ export async function writeReportFile(path: string, text: string, isAppended = f
   // Not through a draft, because the file may be a pipe, or standard output with earlier lines.
   const isStream = /^\/(?:dev|proc)\//.test(path);
   writeInto(path, text, isStream ? O_APPEND : O_CREAT | (isAppended ? O_APPEND : O_TRUNC));
+}
+
+/** Throws what the write of a report to this file would, as far as it can be known before. */
+export function requireWritable(path: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isDirectory()) throw new Error("it is a directory");
+  accessSync(stats === undefined ? dirname(path) : path, constants.W_OK);
 }
 
 /** One level at a time: Node's own recursion never ends where a folder rejects it as missing, as in /proc. */

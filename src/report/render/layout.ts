@@ -76,4 +76,5 @@ interface ToneText {
   readonly tone?: Tone | undefined;
 }
 
-export type Tone = "good" | "warning" | "bad" | "quiet";
+/** `broken`: it has no result, and is an error in JUnit. */
+export type Tone = "good" | "warning" | "bad" | "broken" | "quiet";

@@ -78,7 +78,7 @@ function sectionLines({ columns, rows }: Section, palette: ReportPalette): strin
 function paint(text: string, tone: Tone | undefined, palette: ReportPalette): string {
   if (tone === undefined) return text;
   const { green: good, yellow: warning, red: bad, dim: quiet } = palette;
-  return { good, warning, bad, quiet }[tone](text);
+  return { good, warning, bad, broken: bad, quiet }[tone](text);
 }
 
 /** Renders the layout as GitHub Markdown, for the summary of a CI job or a pull request: a table for each section. */
@@ -173,7 +173,13 @@ function casesOf({ columns, rows }: Section): TestCase[] {
   });
 }
 
-const junitResults = { good: "passed", warning: "skipped", quiet: "skipped", bad: "failed" } as const;
+const junitResults = {
+  good: "passed",
+  warning: "skipped",
+  quiet: "skipped",
+  bad: "failed",
+  broken: "error",
+} as const;
 
 function caseLines({ name, tone, message: plain, lines }: TestCase, className: string): string[] {
   const open = `    <testcase classname="${className}" name=${attribute(name)} time="0"`;
@@ -184,12 +190,13 @@ function caseLines({ name, tone, message: plain, lines }: TestCase, className: s
     passed: [output],
     skipped: [`      <skipped message=${message}/>`, output],
     failed: [`      <failure message=${message} type="${className}">${text}</failure>`],
+    error: [`      <error message=${message} type="${className}">${text}</error>`],
   }[junitResults[tone]];
   return [`${open}>`, ...inside, "    </testcase>"];
 }
 
 function countAttributes(cases: readonly TestCase[]): string {
-  return `tests="${cases.length}" failures="${countOf(cases, "failed")}" errors="0"`;
+  return `tests="${cases.length}" failures="${countOf(cases, "failed")}" errors="${countOf(cases, "error")}"`;
 }
 
 function countOf(cases: readonly TestCase[], result: (typeof junitResults)[Tone]): number {

@@ -51,7 +51,8 @@ export type KeysOfAdvice = Readonly<Partial<Record<AdviceId, ShownKey>>>;
 
 export interface Counting {
   count: (exchange: Exchange, keys?: KeysOfAdvice, trace?: RunTrace) => void;
-  countUnread: () => void;
+  /** `id`: of the request whose response the client did not read whole. */
+  countUnread: (id: string) => void;
 }
 
 /** Counts requests by outcome and by advice. Unlike the journal, it discards none; a reset keeps the counts. */
@@ -69,9 +70,9 @@ export class Counters {
     this.#next?.count(exchange, keys, trace);
   }
 
-  countUnread(): void {
+  countUnread(id: string): void {
     this.#counts.unread += 1;
-    this.#next?.countUnread();
+    this.#next?.countUnread(id);
   }
 
   /** Counts every later request there as well. */

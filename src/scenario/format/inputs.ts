@@ -48,6 +48,12 @@ export const expectationQuery = s.mapping({
   ),
   key: s.optional(ref()),
   count: s.optional(s.described(s.count(), "How many requests there must be. Default: at least one.")),
+  faults: s.optional(
+    s.described(
+      s.flag(),
+      "false: a request and those that repeat it after faults count once. Default: true.",
+    ),
+  ),
 });
 
 export const controlBodies = {
