@@ -65,7 +65,7 @@ const inEachWay = (
   parallel,
   ...[command, parallel].map((one): Command => {
     const exec = `npx svc-sandbox exec --min-coverage 100 -- ${one.join(" ")}`;
-    return sh(`${exec} > output 2>&1 && grep '^21 requests to key-states' output`);
+    return sh(`${exec} > output 2>&1 && grep '^20 requests to key-states' output`);
   }),
   npx("svc-sandbox exec --tls --min-coverage 100 --", ...trusting),
   // The message of the sandbox once (for each worker), and no list of ways to install it.
@@ -174,7 +174,7 @@ const examples: readonly Example[] = [
         junit5,
         [...junit5, ...inThreads],
         [...junit5, "--include-classname=Nothing"],
-        `java -jar ${junit} ${classes[0]} ${classes[1]} --select-method='WhoamiTest#aUsedUpDayEndsTheTries(io.github.svcsandbox.Sandbox)'`,
+        `java -jar ${junit} ${classes[0]} ${classes[1]} --select-method='WhoamiTest#aCallerThatCannotWaitGetsThe429(io.github.svcsandbox.Sandbox)'`,
         [["javac", "-cp", `${junit}:../${jar}`, "-d", "classes", "WhoamiTest.java"]],
         trustingJava,
       ),

@@ -19,10 +19,10 @@ const keyOf = (ref) => {
 };
 
 /**
- * Use your client here. After a rejection it stops. After a 429 it waits and sends once more: a second 429, or a longer wait, is
- * the day's limit, and it stops. After an outage it tries again, with pauses or when the API says.
+ * Use your client here. After a rejection it stops. After a 429 it waits and sends once more, if its caller can wait: a second
+ * 429, or a longer wait, is the day's limit, and it stops. After an outage it tries again, with pauses or when the API says.
  */
-async function whoami(key, sleep) {
+async function whoami(key, sleep, canWait = true) {
   const headers = key === undefined ? {} : { "x-api-key": key };
   for (let outages = 0, limits = 0; ; ) {
     let after;
@@ -36,7 +36,7 @@ async function whoami(key, sleep) {
       const body = await response.json();
       if (response.status >= 500) throw new Error(`The API returned ${response.status}.`);
       after ??= 60_000;
-      if (response.status !== 429 || ++limits === 2 || after > 120_000)
+      if (response.status !== 429 || !canWait || ++limits === 2 || after > 120_000)
         return { status: response.status, ...body };
     } catch (error) {
       if (++outages === 3) throw error;
@@ -87,17 +87,25 @@ const rows = [
 
 beforeEach(() => control("POST", "/reset"));
 
+/** The status of each request: a retry after a fault is no other one. */
+async function statuses() {
+  return (await control("GET", "/requests?faults=false")).data.map((request) => request.status);
+}
+
 for (const [ref, status, word] of rows) {
   test(`the key ${ref} gets ${status}`, { timeout: 20_000 }, async () => {
-    const response = await whoami(keyOf(ref), sleep);
-    assert.equal(response.status, ref === "rate-limited-minute" ? 200 : status);
+    const response = await whoami(keyOf(ref), sleep, status !== 429);
+    assert.equal(response.status, status);
     if (word !== null) assert.equal(response.data?.environment ?? response.error.code, word);
-    // One request, or one after each fault and each limit.
-    const statuses = (await control("GET", "/requests?faults=false")).data.map((request) => request.status);
-    if (ref === "rate-limited-minute") assert.deepEqual(statuses, [429, 200]);
-    else assert.ok(statuses.length <= (ref === "rate-limited" ? 2 : 1), `${statuses}`);
+    const sent = await statuses();
+    assert.ok(sent.length <= 1, `${sent}`);
   });
 }
+
+test("a used-up minute is waited for", { timeout: 20_000 }, async () => {
+  assert.equal((await whoami(keyOf("rate-limited-minute"), sleep)).status, 200);
+  assert.deepEqual(await statuses(), [429, 200]);
+});
 
 test("a key that has worked works in the next test", { timeout: 20_000 }, async () => {
   assert.equal((await whoami(keyOf("active"), sleep)).status, 200);

@@ -9,12 +9,13 @@ interface PageRoute {
 
 function routeIn(hash: string): PageRoute {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?");
-  const [view = "", ...parts] = path.split("/");
-  return {
-    view: view === "" ? "overview" : view,
-    parts: parts.map(decoded),
-    query: new URLSearchParams(query),
-  };
+  // A path of the control plane with dots would be another one.
+  const words = path
+    .split("/")
+    .map(decoded)
+    .filter((part) => /[^.]/.test(part));
+  const [view = "overview", ...parts] = words;
+  return { view, parts, query: new URLSearchParams(query) };
 }
 
 function decoded(part: string): string {
@@ -39,6 +40,9 @@ export function linkTo(view: string, parts: readonly string[] = [], query: Query
   const text = new URLSearchParams(filled).toString();
   return `#/${[view, ...parts.map(encodeURIComponent)].join("/")}${text && `?${text}`}`;
 }
+
+/** A key in its list, which finds it however long it is. */
+export const linkToKey = (ref: string) => linkTo("keys", [ref], { filter: ref });
 
 /** Changes the query of the address in place. A reload shows the same view, without one history entry per letter. */
 export function changeQuery(change: Query, parts = route.value.parts): void {

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import project from "../../package.json" with { type: "json" };
 import { createSandbox } from "../../src/index.js";
 import { coverage, ofFirst, ofOthers, promisedCount } from "../support/coverage.js";
-import { pageOf } from "../support/pages.js";
+import { pageOf, root } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder, userFolder } from "../support/temporary-folder.js";
 import { client, clientFolder, missedIn, reportIn } from "./exec-client.js";
@@ -130,6 +130,18 @@ describe("init --client", () => {
     expect(stderr).not.toContain("and the script");
     expect(stderr).toContain(`Run it with: svc-sandbox exec key-states --fail-on warning -- ${command}`);
     expect(readFileSync(join(cwd, "package.json"), "utf8")).toBe(before);
+  });
+
+  test("the first tests cover every promised outcome, and exec notes only which keys have their own outcomes", async () => {
+    const file = join(root, "examples/exec/whoami.node.mjs");
+    const command = [process.execPath, "--test", file];
+    const { code, stderr } = await runCli(["exec", "key-states", "--format", "json", "--", ...command]);
+    expect(code).toBe(0);
+    expect(reportIn(stderr)).toMatchObject({
+      coverage: coverage(promisedCount),
+      resends: [],
+      advice: [{ id: "retiring-key-in-use" }, { id: "legacy-key-in-use" }],
+    });
   });
 
   test.each(["\t", "    "])("vitest keeps the indentation %j of package.json", async (indent) => {

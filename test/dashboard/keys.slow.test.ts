@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
+import { parseScenario } from "../../src/index.js";
 import { keyStateTable } from "../../src/rules/api-key.js";
 import { noBrowser } from "../support/chromium-page.js";
 import { mePath } from "../support/send.js";
@@ -98,6 +99,19 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     await expect.poll(() => clipboard(page)).toBe(server.sandbox.secret("live"));
   });
 
+  test("after a reset elsewhere, the dialog is a form again, and shows the next secret", async () => {
+    const { page, ask } = await openDashboard({ view });
+    await createKey(page, "Before");
+    await ask("/reset", { method: "POST" });
+    const name = page.getByLabel("Name", { exact: true });
+    await name.fill("After");
+    await page.getByRole("button", { name: "Create the key" }).click();
+    const dialog = page.getByRole("dialog", { name: "The secret of after" });
+    await dialog.waitFor();
+    await quiet(page);
+    expect(await dialog.count()).toBe(1);
+  });
+
   test("Escape closes an empty form and keeps a filled one; Cancel discards it", async () => {
     const { page } = await openDashboard({ view });
     const open = page.getByRole("button", { name: "Create a key" });
@@ -189,7 +203,132 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
         state,
         isOver ? 1 : 0,
       ]);
+      expect([state, await open.getByRole("button", { name: "Rotate…" }).count()]).toEqual([
+        state,
+        state === "active" ? 1 : 0,
+      ]);
     }
+  });
+
+  test("each number is its own: of the environments, the minute and the day; of two ends, the first is shown", async () => {
+    const scenario = parseScenario(`
+version: 1
+organizations:
+  bank:
+    type: bank
+    live_access: approved
+    keys:
+      first: { environment: test, limits: { per_minute: 7, per_day: 80 }, usage: { this_minute: 3, today: 46 }, expires: 119m }
+      second: { environment: test }
+      third: { environment: test }
+      overlaps: { environment: test, state: retiring, replaced_by: second, overlap_ends: 119m, expires: 3h }
+      expires: { environment: test, state: retiring, replaced_by: third, overlap_ends: 5h, expires: 4h }
+      live: { environment: live }
+`);
+    const { page } = await openDashboard({ view: "/keys/expires", scenario, now: "2026-03-02T09:00:30Z" });
+    const shown = async (ref: string) => (await rowOf(page, ref).innerText()).replaceAll(/\s+/g, " ");
+    await page.getByText("3 of 5 test keys, 1 of 5 live keys").waitFor();
+    expect(await shown("first")).toContain("ends in 1 h 59 min 3 of 7 a minute, 46 of 80 a day");
+    expect(await shown("overlaps")).toContain("retiring, ends in 1 h 59 min");
+    expect(await shown("expires")).toContain("retiring, ends in 4 h");
+    await page.getByText("2 Mar 2026, 13:00:30 UTC").waitFor();
+  });
+
+  test("R32 retiring keys that count are among the five, and a sixth is rejected", async () => {
+    const scenario = parseScenario(`
+version: 1
+assumptions: { retiring_counts_as_active: true }
+organizations:
+  bank:
+    type: bank
+    keys:
+      one: { environment: test }
+      two: { environment: test }
+      three: { environment: test }
+      four: { environment: test }
+      old: { environment: test, state: retiring, replaced_by: four }
+`);
+    const { page } = await openDashboard({ view, scenario });
+    await page.getByText("5 of 5 test keys").waitFor();
+    await page.getByRole("button", { name: "Create a key" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("One more");
+    await page.getByRole("button", { name: "Create the key" }).click();
+    await page.getByRole("alert").getByText("the maximum is 5").waitFor();
+  });
+
+  test("an address without its key shows that; one that is further down the list leads to it", async () => {
+    const population = { organizations: 100, keys_per_organization: 3 };
+    const scenario = { version: 1 as const, organizations: {}, population };
+    const { page, go } = await openDashboard({ scenario, view: "/keys/nosuch" });
+    const missing = page.getByText("There is no key");
+    await missing.getByText("nosuch").waitFor();
+    // A name for a request without a key.
+    await go("keys/none");
+    await missing.getByText("none").waitFor();
+    await page.getByRole("link", { name: "Look for it" }).click();
+    await page.getByText("No keys match the filter.").waitFor();
+    expect(await page.getByRole("link", { name: "Look for it" }).count()).toBe(0);
+    await go("keys/organization-99-key-2");
+    await page.getByRole("link", { name: "Look for it" }).click();
+    await page.getByRole("region", { name: "Key organization-99-key-2" }).waitFor();
+    for (const listed of ["", "/", "/..", "/%2e%2E", "/organization-1-key-2"]) {
+      await go(`keys${listed}`);
+      await rowOf(page, "organization-1-key-2").waitFor();
+      expect([listed, await missing.count()]).toEqual([listed, 0]);
+    }
+  });
+
+  test("a key is created for an organization that is found by its first letters, or for the first one", async () => {
+    const population = { organizations: 2000, keys_per_organization: 2 };
+    const organizations = { "without-keys": { type: "bank" as const } };
+    const { page, ask } = await openDashboard({ view, scenario: { version: 1, organizations, population } });
+    await createKey(page, "First");
+    await page.getByRole("button", { name: "Done" }).click();
+    await createKey(page, "Last", async () => {
+      const field = page.getByRole("dialog").getByLabel("Organization");
+      await field.fill("organization-1999");
+      await page
+        .locator("datalist option", { hasText: /^organization-1999$/ })
+        .waitFor({ state: "attached" });
+      await field.fill("without");
+      await page.locator("datalist option", { hasText: /^without-keys$/ }).waitFor({ state: "attached" });
+      await field.fill("organization-1999");
+    });
+    const ownerOf = async (ref: string) => (await ask(`/keys/${ref}`)).body.data.organization;
+    expect([await ownerOf("first"), await ownerOf("last")]).toEqual(["without-keys", "organization-1999"]);
+  });
+
+  test("a name that is written from right to left stands right, in each view", async () => {
+    const scenario = parseScenario(`
+version: 1
+name: بنك الحصاد
+description: سيناريو عربي
+organizations:
+  a-bank: { type: bank, name: بنك الحصاد الزراعي, keys: { main: { environment: test, name: المفتاح الرئيسي } } }
+story:
+  - say: يتصل البنك بالواجهة لأول مرة.
+`);
+    const { page, go } = await openDashboard({ view: "/keys/main", scenario });
+    /** The pixels between a text and the right end of its box. */
+    const rightOf = (selector: string) =>
+      page
+        .locator(selector)
+        .first()
+        .evaluate((box) => {
+          const text = document.createRange();
+          text.selectNodeContents(box);
+          return Math.round(box.getBoundingClientRect().right - text.getBoundingClientRect().right);
+        });
+    expect(await rightOf("main h2")).toBe(0);
+    expect(await rightOf(".facts dd")).toBe(0);
+    await go("story");
+    expect([await rightOf(".story-title"), await rightOf(".narration")]).toEqual([0, 0]);
+    await page.keyboard.press("Space");
+    await page.getByText("Step 1 of 1").waitFor();
+    expect(await rightOf(".narration")).toBe(0);
+    await go("sandbox");
+    const listed = "#section-scenario .list .wide";
+    expect([await rightOf(listed), await rightOf(`${listed} p`)]).toEqual([0, 0]);
   });
 
   test.each([

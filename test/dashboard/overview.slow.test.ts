@@ -1,9 +1,20 @@
 import { readFileSync } from "node:fs";
+import type { Locator } from "playwright-core";
 import { describe, expect, test } from "vitest";
+import { parseScenario } from "../../src/index.js";
 import { noBrowser } from "../support/chromium-page.js";
 import { coverage } from "../support/coverage.js";
 import { mePath } from "../support/send.js";
-import { hashOf, openDashboard, settled } from "./open-dashboard.js";
+import { clipboard, hashOf, openDashboard, settled } from "./open-dashboard.js";
+
+/** The empty pixels below the content of each row. */
+const gapsBelow = (rows: Locator) =>
+  rows.evaluateAll((all) =>
+    all.map(
+      (row) =>
+        row.getBoundingClientRect().bottom - (row.lastElementChild as Element).getBoundingClientRect().bottom,
+    ),
+  );
 
 describe.skipIf(noBrowser)("the overview", () => {
   test("shows the checks in their order, and an exit lights up with its count when a client leaves there", async () => {
@@ -86,6 +97,46 @@ describe.skipIf(noBrowser)("the overview", () => {
     expect(await height()).toBe(before);
   });
 
+  test.each([390, 800, 1280, 1600])(
+    "at %i pixels nothing is empty below a rejection with its fix",
+    async (width) => {
+      const { page, send } = await openDashboard({ scenario: "key-states" });
+      await page.setViewportSize({ width, height: 900 });
+      await send("wrong-scope", "revoked", "live-suspended");
+      const rejections = page.locator('[aria-label="Last rejections"] li');
+      for (const fix of ["with this scope", "like this one", "Approve live access"])
+        await rejections.getByRole("button", { name: fix }).waitFor();
+      expect(Math.max(...(await gapsBelow(rejections)))).toBeLessThan(10);
+    },
+  );
+
+  test("an address without its outcome shows that", async () => {
+    const { page, go } = await openDashboard({ scenario: "key-states", view: "/overview/401.nosuch" });
+    await page.getByText("There is no outcome 401.nosuch.").waitFor();
+    await go("overview/fault.reset");
+    await page.getByRole("region", { name: "Outcome fault.reset" }).waitFor();
+    expect(await page.getByText("There is no outcome").count()).toBe(0);
+  });
+
+  test("the next step in a scenario without keys is to create one, until a client sends it", async () => {
+    const bare = parseScenario("version: 1\norganizations: { a-bank: { type: bank } }\n");
+    const { page, server, ask } = await openDashboard({ scenario: bare });
+    const next = page.locator("#section-next");
+    await next.getByText("200.test: create a key, and send it.").waitFor();
+    expect(await next.innerText()).not.toContain("key-states");
+    await next.getByRole("button", { name: "Create a key" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("Core banking");
+    await page.getByRole("button", { name: "Create the key" }).click();
+    await page.getByRole("button", { name: "Copy the secret" }).click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    const secret = await clipboard(page);
+    expect((await ask("/keys/core-banking")).body.data.organization).toBe("a-bank");
+    await page.getByRole("button", { name: "Done" }).click();
+    await fetch(server.url + mePath, { headers: { "x-api-key": secret } });
+    await next.getByRole("button", { name: "Create a key" }).waitFor({ state: "detached" });
+    await next.getByText("200.live: start the scenario key-states").waitFor();
+  });
+
   test("a rejection that nothing on the page fixes takes no more room than its text, and a request without a key has none", async () => {
     const { page, server, send } = await openDashboard({ scenario: "key-states" });
     await fetch(server.url + mePath);
@@ -97,14 +148,7 @@ describe.skipIf(noBrowser)("the overview", () => {
     await rejections.first().getByRole("button", { name: "Activate the organization" }).click();
     await rejections.first().getByRole("button", { name: "Activate" }).waitFor({ state: "detached" });
     await rejections.nth(2).getByRole("button", { name: "Send again" }).waitFor();
-    const gaps = await rejections.evaluateAll((all) =>
-      all.map(
-        (row) =>
-          row.getBoundingClientRect().bottom -
-          (row.lastElementChild as Element).getBoundingClientRect().bottom,
-      ),
-    );
-    expect(Math.max(...gaps)).toBeLessThan(10);
+    expect(Math.max(...(await gapsBelow(rejections)))).toBeLessThan(10);
   });
 
   test("after a reset, which says that coverage stays, nothing leads to requests that are gone", async () => {

@@ -161,6 +161,30 @@ describe.skipIf(noBrowser)("the requests", () => {
     await page.locator(`[data-row="${id}"] a:focus`).waitFor();
   });
 
+  test("the address of a request that is gone shows that, and no other request", async () => {
+    const { page, ask, send } = await openDashboard({ scenario: "key-states", view: "/requests" });
+    await send("organization-inactive");
+    await rows(page).first().click();
+    const detail = page.locator(".detail");
+    const fix = detail.getByRole("button", { name: "Activate the organization" });
+    for (const gone of ["req_nosuch", "../state"]) {
+      await fix.waitFor();
+      await page.evaluate((id) => location.assign(`#/requests/${id}`), gone);
+      await detail.getByRole("alert").waitFor();
+      expect([gone, await detail.getByRole("button").count()]).toEqual([gone, 0]);
+      expect(await detail.innerText()).not.toMatch(/organization-inactive|403/);
+      await page.goBack();
+    }
+    await fix.waitFor();
+    await page.evaluate(() => location.assign("#/requests/.."));
+    await detail.waitFor({ state: "detached" });
+    await page.goBack();
+    await fix.waitFor();
+    await ask("/reset", { method: "POST" });
+    await detail.getByRole("alert").waitFor();
+    expect(await detail.getByRole("button").count()).toBe(0);
+  });
+
   test("a key that was issued for a request is not offered after a reset elsewhere", async () => {
     const { page, ask, send } = await openDashboard({ scenario: "key-states", view: "/requests" });
     await send("revoked");

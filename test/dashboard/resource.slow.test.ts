@@ -19,7 +19,7 @@ beforeEach(() => {
     const path = pathname.replace("/__sandbox", "");
     asked.push(`${method} ${path}`);
     if (method === "POST") revision += "1";
-    if (path === "/keys") readings += 1;
+    if (path === "/faults") readings += 1;
     const data = path === "/revision" ? revision : readings;
     await new Promise((resolve) => setTimeout(resolve, latency));
     return Response.json({ data });
@@ -37,22 +37,22 @@ async function followed() {
   const { followRevision } = await import("../../src/dashboard/control/revision.js");
   const { call } = await import("../../src/dashboard/control/call.js");
   followRevision();
-  let keys: unknown;
-  const stop = follow("/keys?limit=1000", ({ data }) => {
-    keys = data;
+  let faults: unknown;
+  const stop = follow("/faults", ({ data }) => {
+    faults = data;
   });
   await vi.advanceTimersByTimeAsync(2 * latency);
-  expect([keys, asked]).toEqual([1, ["GET /revision", "GET /keys"]]);
-  return { keys: () => keys, stop, call };
+  expect([faults, asked]).toEqual([1, ["GET /revision", "GET /faults"]]);
+  return { faults: () => faults, stop, call };
 }
 
 test("the page reads again what it shows once the revision differs, and nothing before", async () => {
-  const { keys, stop } = await followed();
+  const { faults, stop } = await followed();
   await vi.advanceTimersByTimeAsync(5 * (pause + latency));
-  expect(keys()).toBe(1);
+  expect(faults()).toBe(1);
   revision = "2";
   await vi.advanceTimersByTimeAsync(pause + 3 * latency);
-  expect(keys()).toBe(2);
+  expect(faults()).toBe(2);
   stop();
   revision = "3";
   await vi.advanceTimersByTimeAsync(5 * (pause + latency));
@@ -60,26 +60,26 @@ test("the page reads again what it shows once the revision differs, and nothing 
 });
 
 test("the page looks for news immediately after its own change", async () => {
-  const { keys, stop, call } = await followed();
+  const { faults, stop, call } = await followed();
   await vi.advanceTimersByTimeAsync(pause);
   asked.length = 0;
   void call("/keys/active/revoke", { method: "POST" });
   await vi.advanceTimersByTimeAsync(3 * latency);
   expect(asked).toEqual(
-    ["GET /revision", "POST /keys/active/revoke", "GET /revision", "GET /keys"].slice(-asked.length),
+    ["GET /revision", "POST /keys/active/revoke", "GET /revision", "GET /faults"].slice(-asked.length),
   );
-  expect(keys()).toBe(2);
+  expect(faults()).toBe(2);
   stop();
 });
 
 test("a reading during which something changes is repeated", async () => {
-  const { keys, stop, call } = await followed();
+  const { faults, stop, call } = await followed();
   revision = "2";
   await vi.advanceTimersByTimeAsync(pause + latency);
   // The reading is under way.
-  expect(asked.at(-1)).toBe("GET /keys");
+  expect(asked.at(-1)).toBe("GET /faults");
   void call("/keys/active/revoke", { method: "POST" });
   await vi.advanceTimersByTimeAsync(4 * latency);
-  expect([keys(), readings]).toEqual([3, 3]);
+  expect([faults(), readings]).toEqual([3, 3]);
   stop();
 });

@@ -97,7 +97,7 @@ describe.skipIf(noBrowser)("faults and the profile", () => {
       ...["reset", "hang", "truncate", "malformed"].map((effect) => ({ [effect]: true })),
       { slow: 100 },
     ]);
-    await page.getByLabel("For key").selectOption("active");
+    await page.getByLabel("For key").fill("active");
     await page.getByLabel("For requests").selectOption("3");
     await buttons.nth(1).click();
     await page.getByText("Every 3rd request with the key active: status 503.").waitFor();
@@ -105,6 +105,54 @@ describe.skipIf(noBrowser)("faults and the profile", () => {
       when: { key: "active", every: 3 },
       then: { status: 503 },
     });
+  });
+
+  test("the field for the key finds each of many; what is no key is rejected", async () => {
+    const population = { organizations: 1251, keys_per_organization: 4 };
+    const { page, ask } = await openDashboard({
+      scenario: { version: 1, organizations: {}, population },
+      view,
+    });
+    const key = page.getByLabel("For key");
+    await key.fill("organization-1250");
+    await page
+      .locator("datalist option", { hasText: /^organization-1250-key-3$/ })
+      .waitFor({ state: "attached" });
+    await key.fill("organization-1250-key-30");
+    const press = () => page.getByRole("button", { name: "Status 503", exact: true }).click();
+    await press();
+    await page.locator("#section-faults form").getByRole("alert").getByText("There is no key").waitFor();
+    expect(await faultsOf(ask)).toEqual([]);
+    await key.fill("organization-1250-key-3");
+    await press();
+    await page.getByText("Every request with the key organization-1250-key-3: status 503.").waitFor();
+  });
+
+  test("a secret in the field for the key goes into no address", async () => {
+    const { page, server } = await openDashboard({ scenario: "key-states", view });
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(request.url()));
+    const secret = server.sandbox.secret("active");
+    await page.getByLabel("For key").fill(secret);
+    await page.getByLabel("For key").fill("activ");
+    await expect.poll(() => asked.join()).toContain("filter=activ&");
+    expect(asked.join()).not.toContain(secret);
+  });
+
+  test("the words of a fault have its numbers", async () => {
+    const { page, ask } = await openDashboard({ scenario: "key-states", view });
+    const faults = [
+      { when: { every: 2 }, then: { status: 502 } },
+      { when: { probability: 0.2 }, then: { latency: "3s" } },
+      { when: { probability: 0.125, key: "live", every: 3 }, then: { slow: 40 } },
+    ];
+    await ask("/faults", { method: "PUT", json: { faults } });
+    for (const words of [
+      "Every 2nd request: status 502.",
+      "With a probability of 20%, every request: 3s late.",
+      "With a probability of 12.5%, every 3rd request with the key live: 40 bytes a second.",
+    ])
+      await page.locator("#section-faults li").getByText(words, { exact: true }).waitFor();
   });
 
   test("a fault that hits some requests shows live how many matched", async () => {

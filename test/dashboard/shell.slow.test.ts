@@ -114,6 +114,22 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     await page.locator(".clock").getByText("4 Mar 2026").waitFor();
   });
 
+  test.each([360, 800, 1280, 1600])("at %i pixels the clock is one line in its column", async (width) => {
+    const { page } = await openDashboard({ now: "2026-11-28T20:48:58Z" });
+    await page.setViewportSize({ width, height: 900 });
+    const clock = page.locator(".clock");
+    await clock.getByText("28 Nov 2026, 20:48:58 UTC").waitFor();
+    const column = (await page.getByRole("navigation").boundingBox()) as { x: number; width: number };
+    const { lines, right } = await clock.evaluate((link) => {
+      const text = document.createRange();
+      text.selectNodeContents(link);
+      const tops = new Set([...text.getClientRects()].map(({ top }) => Math.round(top)));
+      return { lines: tops.size, right: text.getBoundingClientRect().right };
+    });
+    expect(lines).toBe(1);
+    expect(right).toBeLessThan(column.x + column.width);
+  });
+
   test("with a fault, the header is one line from 768 pixels on, and two below", async () => {
     const { page, ask } = await openDashboard({ scenario: "key-states" });
     await ask("/faults", { method: "PUT", json: { faults: [{ then: { status: 503 } }] } });

@@ -101,6 +101,31 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     expect(await doneOn(dashboard)).toBe(4);
   });
 
+  test("a replay sends its first step once the sandbox is reset", async () => {
+    const { page } = await openDashboard({ scenario: "rotation", view: "/story" });
+    for (const step of [1, 2]) {
+      await page.keyboard.press("Space");
+      await page.getByText(`Step ${step} of 25`).waitFor();
+    }
+    const changes: string[] = [];
+    page.on("request", (request) => {
+      if (request.method() === "POST") changes.push(request.url().replace(/.*__sandbox/, ""));
+    });
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route("**/reset", (route) => released.then(() => route.continue()));
+    await page.keyboard.press("ArrowLeft");
+    await expect.poll(() => changes).toContain("/reset");
+    // What does not wait is sent at the same time.
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+    expect(changes).toEqual(["/reset"]);
+    release();
+    await page.getByText("Step 1 of 25").waitFor();
+    expect(changes).toEqual(["/reset", "/story/next"]);
+  });
+
   test("a request is shown with its response, its way through the request checks and the verdict", async () => {
     const dashboard = await openDashboard({ scenario, view: "/story" });
     const { page } = dashboard;

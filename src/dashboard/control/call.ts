@@ -101,7 +101,7 @@ async function problemOf(response: Response): Promise<ControlError> {
 /** The problems of a body, each as a sentence for its field, which has another name in the page. */
 function fieldWords(fields: Readonly<Record<string, string>> = {}) {
   const words = Object.entries(fields).map(([field, text]) => {
-    const problem = text.replace(/^\S+ (?=must |is )/, "");
+    const problem = text.replace(/^\S+ (?=must |is (?!no ))/, "");
     return [field, problem.charAt(0).toUpperCase() + problem.slice(1)];
   });
   return Object.fromEntries(words);

@@ -19,6 +19,9 @@ interface Reading {
   readonly stop: () => void;
 }
 
+/** Neither a response nor a problem has arrived. */
+const nothing = {};
+
 /** What somebody follows now, by path. */
 const readings = new Map<string, Reading>();
 
@@ -48,7 +51,9 @@ function startReading(path: string): Reading {
       isStale = false;
       reading.shown = await call<unknown>(path).then(
         (data) => ({ data }),
-        (problem: ControlError) => ({ ...reading.shown, problem }),
+        // What is gone is no longer shown. A sandbox that does not respond still has it.
+        (problem: ControlError) =>
+          problem.code === "not_found" ? { problem } : { ...reading.shown, problem },
       );
       for (const show of shows) show(reading.shown as Shown<never>);
     }
@@ -58,19 +63,21 @@ function startReading(path: string): Reading {
   const readIfKnown = () => {
     if (revision.value !== undefined) void read();
   };
-  const reading: Reading = { shown: {}, shows, stop: revision.subscribe(readIfKnown) };
+  const reading: Reading = { shown: nothing, shows, stop: revision.subscribe(readIfKnown) };
   readings.set(path, reading);
   readIfKnown();
   return reading;
 }
 
-/** The response to a path, up to date while the component is shown. For a new path, the earlier response stays until it arrives. */
+/** The response to a path, up to date while the component is shown. For a new path, the earlier one stays until it or a problem arrives. */
 export function useData<Of extends Path>(path: Of | undefined): Shown<ControlData[Of]> {
-  const [shown, show] = useState<Shown<ControlData[Of]>>({});
+  const [shown, show] = useState<Shown<ControlData[Of]>>(nothing);
   // Before the first painting, which may be late, so that the response arrives earlier.
   useLayoutEffect(() => {
-    if (path === undefined) return;
-    return follow(path, (next) => show((last) => ({ ...last, problem: undefined, ...next })));
+    if (path === undefined) return show(nothing);
+    return follow(path, (next) => {
+      if (next !== nothing) show(next);
+    });
   }, [path]);
   return shown;
 }

@@ -2,7 +2,7 @@ import type { RequestDetails as DetailsView } from "../../api/request-details.js
 import type { stepView } from "../../api/story/run-story.js";
 import type { ReportedAdvice, ReportedOutcome, Report as ReportView } from "../../report/report-shape.js";
 import type { ActionName, actions } from "../../rules/actions.js";
-import type { keyStateTable } from "../../rules/api-key.js";
+import type { KeyEnds, keyStateTable } from "../../rules/api-key.js";
 import type { InJson } from "../../rules/schema/json.js";
 import type { Fault as FaultView } from "../../sandbox/faults.js";
 import type {
@@ -43,6 +43,8 @@ export type ListedKey = Key & {
 export type IsOver = {
   readonly [State in Key["state"]]: (typeof keyStateTable)[State]["isOver"];
 };
+/** The times that end a key. */
+export type KeyEnd = keyof InJson<KeyEnds>;
 /** The actions that change a key. */
 export type KeyAction = {
   [Name in ActionName]: (typeof actions)[Name] extends { readonly done: string } ? Name : never;
@@ -102,8 +104,6 @@ export type ControlData = {
   readonly "/clock": Clock;
   readonly "/faults": readonly ShownFault[];
   readonly "/health": { readonly version: string; readonly scenario?: string; readonly seed?: number };
-  /** A list to choose from shows at most this many keys. */
-  readonly "/keys?limit=1000": readonly Key[];
   readonly "/profiles": { readonly profiles: Readonly<Record<string, string>> };
   readonly "/report?story=true": ShownReport;
   readonly "/request-checks": RequestChecks;

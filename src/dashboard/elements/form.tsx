@@ -1,9 +1,12 @@
-import { type ComponentChildren, type ComponentProps, createContext } from "preact";
-import { useContext, useEffect, useRef } from "preact/hooks";
+import type { ComponentChildren, ComponentProps } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useData } from "../control/data.js";
+import { Shared, useShared } from "../control/shared.js";
 import { RejectionText, useActions, useOffline } from "./action.js";
+import { withoutSecret } from "./list.js";
 
-/** The problems of a form's fields, by name. */
-export const FieldProblems = createContext<Readonly<Record<string, string>>>({});
+/** The problems of the fields of the form that was shown or sent last, by name. */
+export const fieldProblems = new Shared<Readonly<Record<string, string>>>({});
 
 /** The text of a field; `undefined` if it is empty. */
 export function textIn(entered: FormData, field: string): string | undefined {
@@ -30,13 +33,15 @@ export function Form({ class: layout, send, children }: FormProps) {
     if (!isRunning && !isOffline) add(() => send(entered, sent));
   };
   const fields = problem?.fields ?? {};
+  const isAtField = Object.keys(fields).some((name) => form.current?.elements.namedItem(name));
+  useLayoutEffect(() => {
+    fieldProblems.value = fields;
+  }, [problem]);
   return (
-    <FieldProblems.Provider value={fields}>
-      <form class={layout} ref={form} aria-busy={isRunning} onSubmit={submit}>
-        {children}
-        {Object.keys(fields).length === 0 && <RejectionText problem={problem} />}
-      </form>
-    </FieldProblems.Provider>
+    <form class={layout} ref={form} aria-busy={isRunning} onSubmit={submit}>
+      {children}
+      {isAtField ? null : <RejectionText problem={problem} />}
+    </form>
   );
 }
 
@@ -71,11 +76,13 @@ interface FieldProps {
   readonly required?: boolean;
   /** The values to choose from; any text without them. */
   readonly of?: readonly Option[];
+  /** The id of a list of suggestions. */
+  readonly list?: string;
 }
 
 /** A field of a form with its label, and its hint or problem below. */
 export function Field({ label, hint, of, ...rest }: FieldProps) {
-  const problem = useContext(FieldProblems)[rest.name];
+  const problem = useShared(fieldProblems)[rest.name];
   const id = `field-${rest.name}`;
   const note = problem ?? hint;
   const attributes = {
@@ -88,7 +95,7 @@ export function Field({ label, hint, of, ...rest }: FieldProps) {
     <div class="field">
       <label htmlFor={id}>{label}</label>
       {of === undefined ? (
-        <input autocomplete="off" spellcheck={false} {...attributes} />
+        <input type="text" autocomplete="off" spellcheck={false} dir="auto" {...attributes} />
       ) : (
         <select {...attributes}>
           <Options of={of} />
@@ -103,6 +110,24 @@ export function Field({ label, hint, of, ...rest }: FieldProps) {
           {note}
         </p>
       )}
+    </div>
+  );
+}
+
+/** A field for a ref. It suggests those with the words that are entered, because a sandbox may have 100,000. */
+export function RefField(props: FieldProps & { readonly name: "key" | "organization" }) {
+  const [entered, setEntered] = useState("");
+  const query = new URLSearchParams({ filter: withoutSecret(entered), limit: "20" });
+  const { sections = [] } = useData(`/directory?${query}`).data ?? {};
+  const refs = sections.flatMap(({ organization, keys }) =>
+    props.name === "key" ? keys.map(({ ref }) => ref) : organization.ref,
+  );
+  return (
+    <div onInput={({ target }) => setEntered((target as HTMLInputElement).value)}>
+      <Field {...props} list="refs" />
+      <datalist id="refs">
+        <Options of={refs} />
+      </datalist>
     </div>
   );
 }

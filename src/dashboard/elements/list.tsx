@@ -5,11 +5,10 @@ import { Button } from "./action.js";
 
 const looksLikeSecret = /svc_(test|live)_\w/i;
 
-/** The filter in the address, which must not contain a secret. */
-export function filterInAddress(): string {
-  const filter = route.value.query.get("filter") ?? "";
-  return looksLikeSecret.test(filter) ? "" : filter;
-}
+/** A text for an address, which must not contain a secret. */
+export const withoutSecret = (text: string) => (looksLikeSecret.test(text) ? "" : text);
+
+export const filterInAddress = () => withoutSecret(route.value.query.get("filter") ?? "");
 
 const drawnAtOnce = 200;
 
@@ -30,10 +29,10 @@ interface ListHeadProps {
 export function ListHead({ title, count, placeholder, children }: ListHeadProps) {
   const [isRejected, setRejected] = useState(false);
   const filter = ({ currentTarget: input }: Readonly<{ currentTarget: HTMLInputElement }>) => {
-    const isSecret = looksLikeSecret.test(input.value);
-    setRejected(isSecret);
-    if (isSecret) input.value = "";
-    changeQuery({ filter: input.value, limit: undefined });
+    const filter = withoutSecret(input.value);
+    setRejected(filter !== input.value);
+    input.value = filter;
+    changeQuery({ filter, limit: undefined });
   };
   return (
     <>

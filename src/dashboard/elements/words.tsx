@@ -28,7 +28,7 @@ export function millisecondsText(duration: number): string {
 /** A time in UTC: `2 Mar 2026, 09:00:00 UTC`. Every time on the page has this format, or one of its two parts. */
 export function instantText(at: string | number): string {
   const [day, time] = instantParts(at);
-  return `${day}, ${time} UTC`;
+  return `${day}, ${time}\u00A0UTC`;
 }
 
 export function instantParts(at: string | number): readonly [day: string, time: string] {
@@ -48,7 +48,7 @@ export function InstantText({ at }: Readonly<{ at: string | number }>) {
   );
 }
 
-const isoTime = /(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z)/;
+const isoTime = /(\d{4}-\d\d-\d\dT[\d:.]+Z)/;
 
 /** A sentence of the sandbox. The exact times in it are shown as the page shows every time. */
 export function Sentence({ children }: Readonly<{ children: string }>) {
@@ -103,9 +103,7 @@ export function FactList({ of, class: layout }: { readonly of: readonly Named[];
           value && (
             <div key={name}>
               <dt>{name}</dt>
-              <dd>
-                <bdi>{value}</bdi>
-              </dd>
+              <dd dir="auto">{value}</dd>
             </div>
           ),
       )}

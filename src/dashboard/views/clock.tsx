@@ -5,7 +5,7 @@ import { useShared } from "../control/shared.js";
 import { Button, RejectionText, useActions } from "../elements/action.js";
 import { Field, Form, Submit, textIn } from "../elements/form.js";
 import { InstantText, Panel, Until } from "../elements/words.js";
-import { linkTo } from "../route.js";
+import { linkToKey } from "../route.js";
 
 const setClock = (body: object) => call("/clock", { method: "PUT", body });
 
@@ -47,7 +47,7 @@ export function ClockPanel() {
         {events.slice(0, maxEvents).map(({ at, kind, key, text }) => (
           <li key={`${at} ${kind} ${key} ${text}`} class="bar nowrap">
             <div class="wide">
-              <p>{key === null ? text : <a href={linkTo("keys", [key], { filter: key })}>{text}</a>}</p>
+              <p>{key === null ? text : <a href={linkToKey(key)}>{text}</a>}</p>
               <p class="muted small">
                 <Until at={at} />, <InstantText at={at} />
               </p>

@@ -5,7 +5,7 @@ import { useData } from "../control/data.js";
 import type { Effect, ShownFault } from "../control/responses.js";
 import { Shared, useShared } from "../control/shared.js";
 import { Button, Read } from "../elements/action.js";
-import { Field, Form, type Option, Submit, textIn } from "../elements/form.js";
+import { Field, Form, type Option, RefField, Submit, textIn } from "../elements/form.js";
 import { capitalized, counted, DocsLink, instantText, Panel, shortened } from "../elements/words.js";
 import { linkTo } from "../route.js";
 import { useName } from "./scenario.js";
@@ -133,12 +133,11 @@ const every: readonly Option[] = [
 
 /** `2nd`, `3rd`, `21st`. */
 function ordinal(nth: number): string {
-  const ends: Readonly<Record<string, string>> = { one: "st", two: "nd", few: "rd" };
-  return `${nth}${ends[new Intl.PluralRules("en", { type: "ordinal" }).select(nth)] ?? "th"}`;
+  const last = /1\d$/.test(`${nth}`) ? 0 : nth % 10;
+  return `${nth}${["th", "st", "nd", "rd"][last] ?? "th"}`;
 }
 
 function NewFault({ effects }: Readonly<{ effects: Effects }>) {
-  const refs = useData("/keys?limit=1000").data?.map(({ ref }) => ref) ?? [];
   const add = (entered: FormData) => {
     const [key, nth, chosen] = ["key", "nth", "effect"].map((name) => textIn(entered, name));
     const when = { ...(key && { key }), ...(nth && { every: Number(nth) }) };
@@ -152,7 +151,7 @@ function NewFault({ effects }: Readonly<{ effects: Effects }>) {
     <Form class="stack" send={add}>
       <h3>Add a fault</h3>
       <div class="form-fields">
-        <Field name="key" label="For key" of={[["", "every key"], ...refs]} />
+        <RefField name="key" label="For key" placeholder="every key" />
         <Field name="nth" label="For requests" of={every} />
       </div>
       <div class="bar">

@@ -6,6 +6,8 @@ import { Button } from "../elements/action.js";
 import { Secret, useIssued } from "./secret.js";
 
 type Rejected = Extract<ShownRequestDetails["outcome"], `${401 | 403 | 429}.${string}`>;
+/** Without a key of the sandbox, no change makes the same request pass. */
+type Fixable = Exclude<Rejected, "401.missing" | "401.malformed" | "401.unknown">;
 
 /** A change by an administrator after which the request gets 200. */
 interface Fix {
@@ -48,11 +50,7 @@ const advanceTo = (window: string): Fix => ({
   },
 });
 
-/** After a rejection without a fix, no change makes the same request pass. */
-const fixes: Readonly<Record<Rejected, Fix | undefined>> = {
-  "401.missing": undefined,
-  "401.malformed": undefined,
-  "401.unknown": undefined,
+const fixes: Readonly<Record<Fixable, Fix>> = {
   "401.revoked": likeThis,
   "401.expired": likeThis,
   "401.rotated": likeThis,
@@ -70,41 +68,39 @@ function createKey({ organization, environment, name, scopes, limits }: KeyValue
   return call("/keys", { method: "POST", body: { organization, environment, name, scopes, limits } });
 }
 
-/** The fix for a request with a key; `undefined` if there is none, or if another change was the fix. */
-function fixOf({ outcome }: ShownRequestDetails, { next_request: next, limits }: ListedKey) {
-  const fix = fixes[outcome as Rejected]; // `undefined` for any other outcome
-  if (fix === withScope) return fix;
-  if (next.outcome !== outcome) return undefined;
-  return Math.min(limits.per_minute, limits.per_day) > 0 ? fix : withLimits;
+/** The fix for a request, as far as its key is known; `undefined` if there is none, or if another change was the fix. */
+function fixOf({ outcome }: FixProps["request"], key: ListedKey | undefined) {
+  const fix: Fix | undefined = fixes[outcome as Fixable]; // `undefined` for any other outcome
+  if (key === undefined || fix === withScope) return fix;
+  if (key.next_request.outcome !== outcome) return undefined;
+  return Math.min(key.limits.per_minute, key.limits.per_day) > 0 ? fix : withLimits;
 }
 
 interface FixProps {
-  readonly request: ShownRequestDetails;
+  readonly request: Pick<ShownRequestDetails, "id" | "key" | "outcome">;
   readonly onSent: (id: string) => void;
   readonly isQuiet?: boolean;
 }
 
-/** The change that lets a rejected request pass, and a button that sends the request again. */
+/** The change that lets a rejected request pass, and a button that sends the request again. Until both are known, neither can be pressed. */
 export function FixAndSend({ request, onSent, isQuiet = false }: FixProps) {
   const panel = useRef<HTMLDivElement>(null);
   const [issued, setIssued] = useIssued();
-  const path = request.key === null ? undefined : (`/keys/${encodeURIComponent(request.key)}` as const);
-  const { data: key, problem } = useData(path);
-  const fix =
-    key !== undefined && key.ref === request.key && issued === undefined ? fixOf(request, key) : undefined;
+  const details = useData(`/requests/${encodeURIComponent(request.id)}`).data;
+  const key = useData(request.key === null ? undefined : `/keys/${encodeURIComponent(request.key)}`).data;
+  const fix = issued === undefined ? fixOf(request, key) : undefined;
+  const isKnown = details !== undefined && key?.ref === (request.key ?? undefined);
   const send = async () => {
-    const body = { ...request.repeat, key: issued?.key.ref ?? request.repeat.key };
+    const body = { ...details?.repeat, key: issued?.key.ref ?? details?.repeat.key };
     onSent((await call<ShownSentRequest>("/send", { method: "POST", body })).request.id);
   };
   const run = async () => {
-    setIssued(await fix?.run(key as ListedKey, request));
+    setIssued(await fix?.run(key as ListedKey, details as ShownRequestDetails));
     // The button of the fix disappears.
     panel.current?.querySelector<HTMLElement>(".send-again")?.focus();
   };
-  // All buttons come together.
-  if (path !== undefined && key === undefined && problem === undefined) return null;
   return (
-    <div class="stack" ref={panel}>
+    <div class="stack" inert={!isKnown} ref={panel}>
       {issued && <Secret issued={issued} key={issued.key.ref} />}
       <div class="bar">
         {fix && (

@@ -1,17 +1,17 @@
 import type { ComponentChildren } from "preact";
-import { useContext, useEffect } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { IssuedKey, KeyAction } from "../control/responses.js";
 import { Shared, useShared } from "../control/shared.js";
 import { Ask, Button } from "../elements/action.js";
 import { Dialog } from "../elements/dialog.js";
-import { Field, FieldProblems, Form, Submit, textIn } from "../elements/form.js";
+import { Field, Form, fieldProblems, RefField, Submit, textIn } from "../elements/form.js";
 import { Secret, useIssued } from "./secret.js";
 
-/** The open dialog: what is done with a key, or the organizations that a new one may have. */
+/** The open dialog: what is done with a key, or the organization of a new one unless another is entered. */
 type Doing =
-  | { readonly kind: "create"; readonly organizations: readonly string[] }
+  | { readonly kind: "create"; readonly organization: string | undefined }
   | { readonly kind: KeyAction; readonly ref: string };
 
 const doing = new Shared<Doing | undefined>(undefined);
@@ -28,7 +28,7 @@ export function KeyDialog() {
   // Once the view is left, a secret is shown nowhere.
   useEffect(() => close, []);
   if (open === undefined) return null;
-  if (open.kind === "create") return <CreateForm organizations={open.organizations} />;
+  if (open.kind === "create") return <CreateForm organization={open.organization} />;
   const { kind, ref } = open;
   const path = `/keys/${encodeURIComponent(ref)}/${kind}`;
   if (kind === "rotate")
@@ -118,10 +118,10 @@ function numberIn(entered: FormData, name: string): number | string | undefined 
 
 const endHint = "After a duration, such as 90s or 30d, or at a time, such as 2026-12-31T00:00:00Z";
 
-function CreateForm({ organizations }: Readonly<{ organizations: readonly string[] }>) {
+function CreateForm({ organization }: Readonly<{ organization: string | undefined }>) {
   const body = (entered: FormData) => ({
     name: textIn(entered, "name"),
-    organization: textIn(entered, "organization"),
+    organization: textIn(entered, "organization") ?? organization,
     environment: textIn(entered, "environment"),
     scopes: entered.getAll("scopes"),
     limits: {
@@ -134,7 +134,7 @@ function CreateForm({ organizations }: Readonly<{ organizations: readonly string
     <KeyForm title="Create a key" action="Create the key" path="/keys" body={body}>
       <div class="form-fields">
         <Field name="name" label="Name" required placeholder="Core banking" />
-        <Field name="organization" label="Organization" of={organizations} />
+        <RefField name="organization" label="Organization" placeholder={organization ?? ""} />
         <Field name="environment" label="Environment" of={["test", "live"]} />
         <Field name="expires" label="Ends" placeholder="never" hint={endHint} />
         <Field name="limits.per_minute" label="Requests per minute" placeholder="60" />
@@ -147,7 +147,7 @@ function CreateForm({ organizations }: Readonly<{ organizations: readonly string
 
 /** Those of the API and of the scenario's endpoints. */
 function Scopes() {
-  const problem = useContext(FieldProblems).scopes;
+  const problem = useShared(fieldProblems).scopes;
   const { scopes = [] } = useData("/assumptions").data ?? {};
   return (
     <fieldset class="field whole">

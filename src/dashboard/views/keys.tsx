@@ -1,23 +1,32 @@
 import { useState } from "preact/hooks";
 import { call } from "../control/call.js";
 import { useData } from "../control/data.js";
-import type { DirectoryPart, IsOver, KeyAction, ListedKey, ShownSentRequest } from "../control/responses.js";
+import type {
+  DirectoryPart,
+  IsOver,
+  KeyAction,
+  KeyEnd,
+  ListedKey,
+  ShownSentRequest,
+} from "../control/responses.js";
 import { Button, RejectionText, useActions, useOffline } from "../elements/action.js";
 import { Options } from "../elements/form.js";
 import { filterInAddress, ListHead, limitInAddress, MoreRows } from "../elements/list.js";
 import { SentResponse, toneOf } from "../elements/traffic.js";
-import { counted, FactList, InstantText, Sentence, Until } from "../elements/words.js";
-import { linkTo, route } from "../route.js";
+import { counted, FactList, InstantText, Sentence, shortened, Until } from "../elements/words.js";
+import { linkTo, linkToKey, route } from "../route.js";
 import { KeyDialog, openDialog } from "./key-dialog.js";
 import { CopyKey } from "./secret.js";
 
 export function KeysView() {
-  const query = new URLSearchParams({ filter: filterInAddress(), limit: `${limitInAddress()}` });
+  const filter = filterInAddress();
+  const query = new URLSearchParams({ filter, limit: `${limitInAddress()}` });
   const { data, problem } = useData(`/directory?${query}`);
   const { sections = [], matching = 0, total = 0 } = data ?? {};
-  const shown = sections.reduce((sum, { keys }) => sum + keys.length, 0);
-  const create = () =>
-    openDialog({ kind: "create", organizations: sections.map(({ organization }) => organization.ref) });
+  const shown = sections.flatMap(({ keys }) => keys);
+  const opened = route.value.parts[0];
+  const isListed = shown.some(({ ref }) => ref === opened);
+  const create = () => openDialog({ kind: "create", organization: sections[0]?.organization.ref });
   return (
     <>
       <ListHead
@@ -30,13 +39,19 @@ export function KeysView() {
         </Button>
       </ListHead>
       <RejectionText problem={problem} />
+      {data === undefined || opened === undefined || isListed ? null : (
+        <p class="panel muted">
+          There is no key <bdi>{shortened(opened, 100)}</bdi> in this list.{" "}
+          {filter === opened ? null : <a href={linkToKey(opened)}>Look for it</a>}
+        </p>
+      )}
       {data === undefined || sections.length > 0 ? null : (
         <p class="panel muted">No keys match the filter.</p>
       )}
       {sections.map((section) => (
         <OrganizationPanel key={section.organization.ref} {...section} />
       ))}
-      <MoreRows left={matching - shown} />
+      <MoreRows left={matching - shown.length} />
       <KeyDialog />
     </>
   );
@@ -48,9 +63,7 @@ function OrganizationPanel({ organization, keys, active }: DirectoryPart) {
     <section class="panel stack" aria-label={ref}>
       <header class="bar apart">
         <div class="wide">
-          <h2>
-            <bdi>{name}</bdi>
-          </h2>
+          <h2 dir="auto">{name}</h2>
           <p class="muted small">
             <code>{ref}</code> · {type} · {active.test} of 5 test keys, {active.live} of 5 live keys
           </p>
@@ -108,10 +121,12 @@ function Access({ organization }: Pick<DirectoryPart, "organization">) {
 /** A retiring key works until its overlap ends. */
 const isOver: IsOver = { active: false, retiring: false, revoked: true, expired: true, rotated: true };
 
-/** When a key is over for good, or has been since; `null` for a key without an end. */
-function endOf({ revoked_at, expires_at, overlap_ends_at }: ListedKey): string | null {
-  const ends = [expires_at, overlap_ends_at].filter((at) => at !== null);
-  return revoked_at ?? ends.sort((a, b) => Date.parse(a) - Date.parse(b))[0] ?? null;
+const isEnd: Readonly<Record<KeyEnd, true>> = { revoked_at: true, expires_at: true, overlap_ends_at: true };
+
+/** When a key is over for good, or has been since: the first end of a key that is not revoked; `null` without an end. */
+function endOf(key: ListedKey): string | null {
+  const ends = (Object.keys(isEnd) as KeyEnd[]).flatMap((end) => key[end] ?? []); // its own names
+  return key.revoked_at ?? ends.sort()[0] ?? null;
 }
 
 /** `1 of 60 a minute`, on one line. */
@@ -166,7 +181,7 @@ function OpenKey({ of: key }: Readonly<{ of: ListedKey }>) {
       {words}
     </Button>
   );
-  const other = (to: string | null) => to && <a href={linkTo("keys", [to], { filter: to })}>{to}</a>;
+  const other = (to: string | null) => to && <a href={linkToKey(to)}>{to}</a>;
   return (
     <section class="stack row-detail" aria-label={`Key ${ref}`}>
       <FactList

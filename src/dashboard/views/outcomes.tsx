@@ -3,19 +3,25 @@ import { call } from "../control/call.js";
 import type { ReportOutcome, ShownReport, ShownSentRequest } from "../control/responses.js";
 import { Button, lossOfState, Read } from "../elements/action.js";
 import { OutcomeBadge, SentResponse, toneOf } from "../elements/traffic.js";
-import { capitalized, DocsLink, Panel } from "../elements/words.js";
+import { capitalized, DocsLink, Panel, shortened } from "../elements/words.js";
 import { linkTo, route } from "../route.js";
 import { CopyCurl } from "./secret.js";
 
 /** The request checks in order, each with its outcomes and their numbers of requests. An outcome opens below its check. */
 export function Outcomes({ report }: Readonly<{ report: ShownReport }>) {
   const open = route.value.parts[0];
+  const isMissing = open !== undefined && report.outcomes.every(({ outcome }) => outcome !== open);
   return (
     <Panel
       title="Request checks"
       name="checks"
       note="Filled: covered by clients. Ring: only by the story or this page (in parentheses). Dashed: not covered; open it to see how."
     >
+      {isMissing && (
+        <p class="panel muted">
+          There is no outcome <bdi>{shortened(open, 100)}</bdi>.
+        </p>
+      )}
       <Read path="/request-checks">
         {({ faults, checks, successes }) => (
           <ol class="checks" aria-label="Request checks">
@@ -57,11 +63,11 @@ export function Outcomes({ report }: Readonly<{ report: ShownReport }>) {
 /** An outcome with its numbers of requests; a link that opens or closes it. */
 function Exit({
   outcome,
-  report: { outcomes, from_story: fromStory = {} },
+  report,
   isOpen,
 }: Readonly<{ outcome: string; report: ShownReport; isOpen: boolean }>) {
-  const count = outcomes.find(({ outcome: id }) => id === outcome)?.count ?? 0;
-  const sentHere = fromStory[outcome] ?? 0;
+  const count = report.outcomes.find(({ outcome: id }) => id === outcome)?.count ?? 0;
+  const sentHere = report.from_story?.[outcome] ?? 0;
   const state = count > 0 ? "covered" : sentHere > 0 ? "by-story" : "missing";
   return (
     <a
@@ -77,21 +83,19 @@ function Exit({
   );
 }
 
+/** The members of a row that the page shows, of which none is missing. */
+type ShownMember = "outcome" | "promised" | "covered" | "count" | "when" | "how_to_cover";
+type MissingMembers = Readonly<Record<Exclude<keyof ReportOutcome, ShownMember>, never>>;
+
 /** What an outcome means, who has covered it, and how to. It gets the focus; Escape closes it. */
-function OpenOutcome({
-  row,
-  report: { from_story: fromStory, in_journal: inJournal },
-}: {
-  readonly row: ReportOutcome;
-  readonly report: ShownReport;
-}) {
-  const { outcome, when, count, how_to_cover: how } = row;
+function OpenOutcome({ row, report }: Readonly<{ row: ReportOutcome; report: ShownReport }>) {
+  const { outcome, when, count, how_to_cover: how } = row satisfies MissingMembers;
   const box = useRef<HTMLElement>(null);
   useLayoutEffect(() => {
     box.current?.focus({ preventScroll: true });
     box.current?.scrollIntoView({ block: "nearest" });
   }, []);
-  const sentHere = fromStory?.[outcome] ?? 0;
+  const sentHere = report.from_story?.[outcome] ?? 0;
   const close = ({ key }: KeyboardEvent) => {
     if (key !== "Escape") return;
     document.querySelector<HTMLElement>('.exit[aria-current="true"]')?.focus();
@@ -116,7 +120,7 @@ function OpenOutcome({
       )}
       <SendNow row={row} isQuiet />
       <p class="bar">
-        {inJournal?.[outcome] && (
+        {report.in_journal?.[outcome] && (
           <a href={linkTo("requests", [], { filter: outcome })}>Show these requests</a>
         )}
         <DocsLink to="errors.md#all-outcomes">About the outcomes</DocsLink>
@@ -126,10 +130,8 @@ function OpenOutcome({
 }
 
 /** Buttons that cover an outcome: its request from this page, which does not count as a client's, or as a line for a shell. */
-export function SendNow({
-  row: { outcome, how_to_cover: how },
-  isQuiet,
-}: Readonly<{ row: ReportOutcome; isQuiet: boolean }>) {
+export function SendNow({ row, isQuiet }: Readonly<{ row: ReportOutcome; isQuiet: boolean }>) {
+  const { outcome, how_to_cover: how } = row;
   // Stays when the report has another request, because this one has covered its outcome.
   const [sent, setSent] = useState<readonly [outcome: string, result: ShownSentRequest]>();
   // With other scopes, the scenario must change first.

@@ -7,6 +7,7 @@ import { AdviceList, OutcomeBadge, Target } from "../elements/traffic.js";
 import { counted, FactList, Panel, Sentence } from "../elements/words.js";
 import { linkTo } from "../route.js";
 import { causeText, FixAndSend } from "./fix.js";
+import { KeyDialog, openDialog } from "./key-dialog.js";
 import { Outcomes, SendNow } from "./outcomes.js";
 
 export function OverviewView() {
@@ -39,6 +40,7 @@ export function OverviewView() {
           </div>
         )}
       </Read>
+      <KeyDialog />
     </>
   );
 }
@@ -55,42 +57,39 @@ function useRejections(): readonly Request[] {
   return rejected.filter(isFirst).slice(0, maxShown);
 }
 
-/** Why a client was rejected, with the buttons that fix it; these have their place before they are read. */
+/** Why a client was rejected, with the buttons that fix it. All have their place before they are read. */
 function Rejection({ request, isFirst }: { readonly request: Request; readonly isFirst: boolean }) {
   const { id, key, fingerprint, outcome } = request;
   const name = key ?? (fingerprint === null ? "no key" : "no known key");
   const details = useData(`/requests/${encodeURIComponent(id)}`).data;
+  const open = (sent: string) => {
+    location.hash = linkTo("requests", [sent]);
+  };
   return (
-    <li class="stack last-rejection">
+    <li class="stack">
       <p>
         <OutcomeBadge outcome={outcome} />{" "}
         <a href={linkTo("requests", [id])}>
           <Target request={request} max={80} />
         </a>{" "}
-        with <strong>{name}</strong>: {details && <Sentence>{causeText(details)}</Sentence>}
+        with <strong>{name}</strong>: <br />
+        {details ? <Sentence>{causeText(details)}</Sentence> : "…"}
       </p>
-      {details && (
-        <FixAndSend
-          request={details}
-          onSent={(sent) => {
-            location.hash = linkTo("requests", [sent]);
-          }}
-          isQuiet={!isFirst}
-        />
-      )}
+      <FixAndSend request={request} onSent={open} isQuiet={!isFirst} />
     </li>
   );
 }
 
-/** The next outcome that clients have not covered, with its request, or the fault that prevents it. */
-function NextStep({
-  report: { outcomes, from_story: fromStory = {} },
-  isQuiet,
-}: Readonly<{ report: ShownReport; isQuiet: boolean }>) {
+/** The next outcome that clients have not covered, with its request, or the fault that prevents it */
+function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: boolean }>) {
+  const { outcomes, from_story: fromStory = {} } = report;
   const missing = outcomes.filter(({ covered, promised }) => promised && !covered);
   const unseen = missing.find(({ outcome: id }) => fromStory[id] === undefined);
-  const next = unseen ?? missing[0];
   const present = useData("/story").data?.steps ? <a href={linkTo("story")}>Present the story</a> : null;
+  const next = unseen ?? missing[0];
+  const [first] = useData("/directory?limit=1").data?.sections ?? [];
+  // Every organization can have a key that works.
+  const owner = next?.outcome === "200.test" && next.how_to_cover?.scenario && first;
   return (
     <Panel title="Next step" name="next" actions={present}>
       {next === undefined ? (
@@ -102,9 +101,18 @@ function NextStep({
             <a href={linkTo("overview", [next.outcome])}>
               <OutcomeBadge outcome={next.outcome} />
             </a>
-            : {next.how_to_cover?.text ?? next.when}.
+            : {owner ? "create a key, and send it" : (next.how_to_cover?.text ?? next.when)}.
           </p>
-          <SendNow row={next} isQuiet={isQuiet} />
+          {owner ? (
+            <Button
+              class={isQuiet ? "quiet" : ""}
+              run={() => openDialog({ kind: "create", organization: owner.organization.ref })}
+            >
+              Create a key
+            </Button>
+          ) : (
+            <SendNow row={next} isQuiet={isQuiet} />
+          )}
         </>
       )}
     </Panel>
@@ -112,19 +120,11 @@ function NextStep({
 }
 
 /** The formats of the report, with the extensions of their files. */
-const formats = [
-  ["JSON", "json", "json"],
-  ["Text", "text", "txt"],
-  ["Markdown", "markdown", "md"],
-  ["JUnit", "junit", "xml"],
-] as const;
+const formats = { JSON: "json", Text: "txt", Markdown: "md", JUnit: "xml" };
 
 /** The share of promised outcomes that clients have covered, the other figures, and the report to save. */
-function Coverage({
-  report: { coverage, requests, faults: hit, scenario, unread },
-}: {
-  readonly report: ShownReport;
-}) {
+function Coverage({ report }: Readonly<{ report: ShownReport }>) {
+  const { coverage, requests, faults: hit, scenario, unread } = report;
   const { percent, covered, promised } = coverage;
   return (
     <Panel title="Coverage" name="coverage">
@@ -145,11 +145,11 @@ function Coverage({
       />
       <h3>Report</h3>
       <div class="bar">
-        {formats.map(([title, format, extension]) => (
+        {Object.entries(formats).map(([title, extension]) => (
           <Button
-            key={format}
+            key={title}
             class="quiet small"
-            run={() => download(format, `report-${scenario}`, extension)}
+            run={() => download(title.toLowerCase(), `report-${scenario}`, extension)}
           >
             {title}
           </Button>

@@ -5,7 +5,7 @@ import { Read } from "../elements/action.js";
 import { CopyButton } from "../elements/copy.js";
 import { AdviceList, BodyText, CheckStrip, OutcomeText, Target } from "../elements/traffic.js";
 import { FactList, InstantText, millisecondsText, Sentence } from "../elements/words.js";
-import { changeQuery, linkTo, route } from "../route.js";
+import { changeQuery, linkTo, linkToKey, route } from "../route.js";
 import { causeText, FixAndSend } from "./fix.js";
 import { CopyCurl } from "./secret.js";
 
@@ -118,7 +118,7 @@ function KeyText({ request: { id, key, fingerprint, sent } }: Sections) {
       {key === null ? (
         (sent.key_form ?? (fingerprint === null ? "none" : "unknown"))
       ) : (
-        <a href={linkTo("keys", [key], { filter: key })}>
+        <a href={linkToKey(key)}>
           <bdi>{key}</bdi>
         </a>
       )}

@@ -116,17 +116,15 @@ function FileText({ file: { name, text, content, problems } }: Readonly<{ file: 
 /** The scenario that the sandbox was started with, and the bundled ones. */
 function Scenarios() {
   return (
-    <section class="stack" aria-labelledby="others">
-      <h3 id="others">Load another one</h3>
+    <section class="stack" aria-label="Load another one">
+      <h3>Load another one</h3>
       <Read path="/scenarios">
         {(all) => (
           <ul class="list">
             {all.map(({ name, description, running }) => (
               <li key={name} class="bar nowrap">
-                <div class="wide">
-                  <strong>
-                    <bdi>{name}</bdi>
-                  </strong>
+                <div class="wide" dir="auto">
+                  <strong>{name}</strong>
                   <p class="muted small">{firstSentence(description)}</p>
                 </div>
                 {running ? (

@@ -12,8 +12,7 @@ export function useIssued() {
   const state = useState<IssuedKey>();
   const [issued, setIssued] = state;
   const { data, problem } = useData(issued && `/keys/${encodeURIComponent(issued.key.ref)}`);
-  const isReplaced = data?.ref === issued?.key.ref && data?.fingerprint !== issued?.key.fingerprint;
-  const isGone = problem?.code === "not_found" || isReplaced;
+  const isGone = problem?.code === "not_found" || (data && data.fingerprint !== issued?.key.fingerprint);
   useEffect(() => {
     if (isGone) setIssued(undefined);
   }, [isGone]);

@@ -154,11 +154,11 @@ function Opening({ progress: { done, name, description } }: Readonly<{ progress:
   if (done > 0) return <p class="narration">The sandbox restarted. Press Space for the next step.</p>;
   return (
     <>
-      <p class="story-title">
-        <bdi>{name ?? scenario}</bdi>
+      <p class="story-title" dir="auto">
+        {name ?? scenario}
       </p>
-      <p class="narration">
-        <bdi>{shortened(description ?? "", 1000)}</bdi>
+      <p class="narration" dir="auto">
+        {shortened(description ?? "", 1000)}
       </p>
       <p class="muted">Press Space to start. This resets the sandbox to its scenario.</p>
     </>
@@ -172,8 +172,8 @@ function Stage({ step, wasExpected }: Readonly<{ step: StepResult; wasExpected: 
     <>
       {wasExpected === false && <Failure step={step} />}
       {say && (
-        <p class="narration">
-          <bdi>{say}</bdi>
+        <p class="narration" dir="auto">
+          {say}
         </p>
       )}
       {request && <RequestLine request={request} />}
