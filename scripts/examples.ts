@@ -232,9 +232,9 @@ const checks: Readonly<Record<string, (tarball: string) => Promise<string | unde
     const files = readdirSync(join(root, ".github/workflows")).map((name) => `.github/workflows/${name}`);
     return faultsOf("github-workflow", files);
   },
-  "docs/exec.md, docs/check.md and docs/test-runners.md": async () => {
+  "docs/exec.md, docs/compare.md and docs/test-runners.md": async () => {
     const pages = await Promise.all(
-      ["exec", "check", "test-runners"].map((name) => readFile(join(root, `docs/${name}.md`), "utf8")),
+      ["exec", "compare", "test-runners"].map((name) => readFile(join(root, `docs/${name}.md`), "utf8")),
     );
     const blocks = pages.join("\n").matchAll(/^```yaml\n([\s\S]*?)^```/gm);
     const workflows = [...blocks].flatMap(([, block = ""]) => (/^on:/m.test(block) ? block : []));

@@ -39,7 +39,8 @@ function mappingOf(fields: Fields, indent: string, isOpen = false): string {
   const inner = `${indent}  `;
   const members = Object.entries(fields).map(([name, field]) => {
     const shape = shapeOf(field);
-    return `${commentOf(shape, inner)}${inner}${name}${"optional" in field ? "?" : ""}: ${typeOf(shape, inner)};\n`;
+    const key = /^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name);
+    return `${commentOf(shape, inner)}${inner}${key}${"optional" in field ? "?" : ""}: ${typeOf(shape, inner)};\n`;
   });
   const more = isOpen ? `${inner}[name: string]: unknown;\n` : "";
   return `{\n${members.join("")}${more}${indent}}`;

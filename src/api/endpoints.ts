@@ -9,7 +9,7 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import { me } from "./endpoints/me.js";
 import { jsonBody, textBody } from "./messages.js";
 
-/** The endpoints of the API: a new one is a file and its row here. */
+/** The endpoints that the API has released. */
 export const builtIn: readonly ReleasedEndpoint[] = [me];
 
 /** The endpoints of a scenario's sandbox, released ones first: the same list for the same scenario. */

@@ -45,7 +45,7 @@ export function applyFault(
   const bytes = utf8Length(result.response.body);
   const delivery: Delivery = {
     delayMs: fired.latency,
-    kind: ends === "reset" || ends === "hang" ? ends : "send",
+    kind: deliveryKinds[ends],
     cutAfter: truncate ? Math.floor(bytes / 2) : undefined,
     // In a run, each body takes about a second.
     bytesPerSecond: slow !== undefined && ofRun !== undefined ? bytes : slow,
@@ -70,6 +70,14 @@ export function unavailable(
   const { response, code } = statusResponse({ ...call, now: date ?? call.now }, effect);
   return { response, code, date, outcome: fault, fault };
 }
+
+/** What adapters do for each end of an effect. */
+const deliveryKinds = {
+  sent: "send",
+  cut: "send",
+  reset: "reset",
+  hang: "hang",
+} as const satisfies Readonly<Record<(typeof faultEffects)[FaultKind]["ends"], Delivery["kind"]>>;
 
 function statusOf(kind: FaultKind, { status }: FaultEffect): number {
   return kind === "malformed" ? 200 : (status ?? 0);

@@ -3,13 +3,14 @@ import type { ApiOutcomeId } from "../rules/outcomes.js";
 import { redactKeys } from "../rules/redact.js";
 import { type ApiRequest, type RequestTraits, withTraits } from "../rules/request.js";
 import { redactPath } from "../rules/request-path.js";
-import { appendExchange, type CallSigns, signsOf } from "../sandbox/append-exchange.js";
+import { appendExchange } from "../sandbox/append-exchange.js";
 import type { ApiCall } from "../sandbox/call.js";
 import { noAdvice } from "../sandbox/journal/client-behavior.js";
 import type { CallResult, Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { startCall } from "./call.js";
 import { applyFault } from "./faults.js";
+import { isProbe, type MisplacedKeys, misplacedKeysOf } from "./misplaced-keys.js";
 import { predictOutcome } from "./predict.js";
 import { respondToCall } from "./respond.js";
 
@@ -26,9 +27,9 @@ import { respondToCall } from "./respond.js";
 export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
   const call = startCall(sandbox, request);
   const result = resultOf(sandbox, call);
-  const signs = signsOf(sandbox, call);
-  const exchange = exchangeOf(sandbox, call, result, signs);
-  appendExchange(sandbox, exchange, call, signs);
+  const misplaced = misplacedKeysOf(sandbox, call);
+  const exchange = exchangeOf(sandbox, call, result, misplaced);
+  appendExchange(sandbox, exchange, call, misplaced.keys);
   return exchange;
 }
 
@@ -50,7 +51,7 @@ function exchangeOf(
   sandbox: SandboxState,
   call: ApiCall,
   result: CallResult,
-  { isProbe, isNotAlone, leaksRealKey }: CallSigns,
+  { isNotAlone, leaksRealKey }: MisplacedKeys,
 ): Exchange {
   const { request, route, endpoint, entry } = call;
   const { outcome, fault = null, delivery, date, requestId = call.id } = result;
@@ -67,7 +68,7 @@ function exchangeOf(
     fromStory: request.fromStory,
     operation: endpoint?.operationId ?? null,
     isMisdirected: endpoint === undefined,
-    isProbe,
+    isProbe: isProbe(call),
     traits: traitsOf(call, isNotAlone),
     leaksRealKey,
     presented: call.presented,

@@ -2,12 +2,20 @@ import { expect, test } from "vitest";
 import { assumedRetryAfter, type LimitReading, rateLimitHeaders } from "./limits.js";
 
 const minute: LimitReading = {
-  ...{ name: "minute", quota: 60, window: 60, remaining: 0 },
-  ...{ resetsAt: 34_000, reset: 34 },
+  name: "minute",
+  quota: 60,
+  window: 60,
+  remaining: 0,
+  resetsAt: 34_000,
+  reset: 34,
 };
 const day: LimitReading = {
-  ...{ name: "day", quota: 1000, window: 86_400, remaining: 3 },
-  ...{ resetsAt: 53_974_000, reset: 53_974 },
+  name: "day",
+  quota: 1000,
+  window: 86_400,
+  remaining: 3,
+  resetsAt: 53_974_000,
+  reset: 53_974,
 };
 
 test.each([

@@ -43,11 +43,11 @@ export function readLimits(
   }
 }
 
-/** The reached limit that ends last, as in the outcome of a 429; the minute's if both end together. */
+/** The reached limit that ends last, as in the outcome of a 429: one of 0 never does; the minute's if both end together. */
 export function lastToReset(limits: LimitReadings): LimitReading | undefined {
-  return limits
-    .filter(({ remaining }) => remaining === 0)
-    .sort((one, other) => other.resetsAt - one.resetsAt)[0];
+  const reached = limits.filter(({ remaining }) => remaining === 0);
+  const endless = reached.filter(({ quota }) => quota === 0);
+  return (endless.length > 0 ? endless : reached).sort((one, other) => other.resetsAt - one.resetsAt)[0];
 }
 
 /** `draft` is draft-ietf-httpapi-ratelimit-headers-10: `q` requests are allowed in `w` seconds, `r` remain, more after `t`. */

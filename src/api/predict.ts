@@ -5,7 +5,7 @@ import { type ApiOutcomeId, isSuccess, type OutcomeId, outcomeOf } from "../rule
 import { isoOf } from "../rules/time.js";
 import type { ApiCall } from "../sandbox/call.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
-import { effectOn, type FaultFacts } from "../sandbox/faults.js";
+import { type FaultFacts, possibleEffects } from "../sandbox/faults.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
 import { profileOf } from "../sandbox/profile.js";
 import type { KeyEntry } from "../sandbox/registry.js";
@@ -17,12 +17,12 @@ import { readLimits } from "./limits.js";
 import { codeOf } from "./messages.js";
 import { respondToCall } from "./respond.js";
 
-/** What a call would get: counts and changes nothing. */
+/** The response that a call would get. Counts nothing (R24); in a run, it has the variants of this response. */
 export function predict(sandbox: SandboxState, call: ApiCall): CallResult<ApiOutcomeId> {
   return respondToCall(sandbox, withOwnUsage(call));
 }
 
-/** The outcome that a call would have: counts, draws and changes nothing. */
+/** The outcome that a call would have. Counts, varies and changes nothing. */
 export function predictOutcome(sandbox: SandboxState, call: ApiCall): ApiOutcomeId {
   return decide(sandbox, withOwnUsage(call)).outcome;
 }
@@ -47,7 +47,11 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
   const { status } = outcomeOf(outcome);
   const code = expectedCode(sandbox, outcome);
   const why = entry === undefined ? null : causeOf(sandbox, outcome, { ...call, entry });
-  const faultOutcomes = matchingFaults(sandbox, outcome, call);
+  const effects = possibleEffects(
+    sandbox.faults,
+    faultFacts(call, () => outcome),
+  );
+  const faultOutcomes = [...new Set(effects.map(faultOutcomeOf))];
   // Every 401 and 429 has the same code, so the reason is enough.
   const codeText = status === 403 ? ` ${code}:` : "";
   const fault = faultOutcomes.length === 0 ? "" : ", or a fault";
@@ -68,12 +72,6 @@ export function nextRequest(sandbox: SandboxState, ref: string, endpoint: Endpoi
 function expectedCode(sandbox: SandboxState, outcome: OutcomeId): string | null {
   const varies = profileOf(sandbox) === "varied" && sandbox.ownAssumptions.rate_limit_code === undefined;
   return varies && outcomeOf(outcome).status === 429 ? null : codeOf(outcome, sandbox.assumptions);
-}
-
-// Each fault that may hit it is listed once; only a real request shows whether one fires.
-function matchingFaults({ faults }: SandboxState, outcome: ApiOutcomeId, call: NextCall) {
-  const facts = faultFacts(call, () => outcome);
-  return [...new Set(faults.flatMap((fault) => effectOn(fault, facts) ?? []).map(faultOutcomeOf))];
 }
 
 /** What faults see of a call that would have this outcome. */

@@ -28,18 +28,22 @@ export function withVariation(sandbox: SandboxState, call: ApiCall, kind: Respon
 /** Decides a call, and renders the response, varied in the profile `varied`. */
 export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult<ApiOutcomeId> {
   const decision = decide(sandbox, call);
-  const varied = withVariation(sandbox, call, kindOf(decision));
-  const result = render(sandbox, varied, decision);
+  const varied = withVariation(sandbox, call, responseKindOf(decision));
+  const result = renderDecision(sandbox, varied, decision);
   return varied === call ? result : { ...result, requestId: varied.id };
 }
 
-function kindOf(decision: Decision): ResponseKind {
+function responseKindOf(decision: Decision): ResponseKind {
   if (decision.kind === "rejected") return { status: outcomeOf(decision.outcome).status, isMe: false };
   const { status, isMe } = decision.endpoint;
   return { status, isMe: isMe === true };
 }
 
-function render(sandbox: SandboxState, call: VariedCall, decision: Decision): CallResult<ApiOutcomeId> {
+function renderDecision(
+  sandbox: SandboxState,
+  call: VariedCall,
+  decision: Decision,
+): CallResult<ApiOutcomeId> {
   if (decision.kind === "rejected") return renderRejection(sandbox, call, decision);
   const { outcome, endpoint, entry } = decision;
   const response = renderSuccess(sandbox, call, endpoint, endpoint.respond(entry));

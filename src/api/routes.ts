@@ -1,7 +1,10 @@
 import { cachedBy } from "../rules/cached-by.js";
+import { mePath } from "../rules/outcomes.js";
 import { encodePath, formOfPath } from "../rules/request-path.js";
-import type { ApiRoute } from "../sandbox/call.js";
+import type { ApiCall } from "../sandbox/call.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
+
+type ApiRoute = NonNullable<ApiCall["route"]>;
 
 interface RouteTable {
   readonly exact: ReadonlyMap<string, ApiRoute>;
@@ -9,21 +12,26 @@ interface RouteTable {
   readonly patterns: readonly ApiRoute[];
 }
 
-/** The route of these endpoints at exactly this path, in any spelling of its characters; `undefined` if there is none (404). */
+/** The route of these endpoints at this path, in any spelling but for `/me`; `undefined` if there is none (404). */
 export function routeAt(endpoints: readonly Endpoint[], path: string): ApiRoute | undefined {
   const { exact, patterns } = routesOf(endpoints);
   const exactRoute = exact.get(path);
   if (exactRoute !== undefined) return exactRoute;
-  // Clients differ in what they encode.
+  // Clients differ in what they encode. The path of the specification is exact.
   const encoded = encodePath(path);
-  const route = exact.get(encoded);
+  const route = encoded === mePath ? undefined : exact.get(encoded);
   if (route !== undefined || patterns.length === 0) return route;
   const sent = encoded.split("/");
   return patterns.find(
     ({ segments }) =>
       segments.length === sent.length &&
-      segments.every((segment, i) => (isParameter(segment) ? sent[i] !== "" : segment === sent[i])),
+      segments.every((segment, i) => (isParameter(segment) ? isValue(sent[i]) : segment === sent[i])),
   );
+}
+
+/** Whether a segment can be the value of a parameter: clients resolve `.` and `..`. */
+function isValue(segment = ""): boolean {
+  return !["", ".", ".."].includes(segment);
 }
 
 function isParameter(segment: string): boolean {

@@ -1,74 +1,71 @@
+import { cachedBy } from "../rules/cached-by.js";
 import { isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
-import type { Finding } from "./certificate.js";
+import type { Client } from "./client.js";
 import {
-  type Answer,
-  type Context,
   checkOf,
+  type Finding,
   failedCheck,
   heldCheck,
   type Judgment,
   judgment,
-  notJudgedCheck,
-  type Runs,
-} from "./context.js";
+  type NotJudged,
+  notJudged,
+  notMade,
+  type Reason,
+  tooLate,
+} from "./judgment.js";
+import { whyNotJudged } from "./not-judged.js";
 import { againWith, type CertifyPlan, isWanted, minPasses } from "./plan.js";
-import { type ClientRun, notMade, type Reason, tooLate, whyNotJudged } from "./run.js";
+
+/** Whether the command fails when an outcome has the wrong answer: already once, or only always. */
+type Notice = { readonly kind: "noticed_once" | "noticed" | "unnoticed" } | NotJudged;
+
+/** The run in which only the first request with an outcome gets the wrong answer. */
+export const firstWrong = (client: Client, outcome: OutcomeId) =>
+  client.run(`answer.${outcome}`, { answer: { outcome, once: true } });
 
 /** Breaks an outcome: first its first request alone, which shows whether a test uses that one, and then all of them. */
-export function createAnswers(
-  plan: CertifyPlan,
-  runs: Runs,
-  plain: ClientRun,
-): Pick<Context, "answerOn" | "survives404"> {
-  const answerOn = keptByOutcome(async (outcome): Promise<Answer> => {
-    const name = `answer.${outcome}`;
-    const isAllowed = plan.allow.includes(outcome);
-    const once = isAllowed ? undefined : await runs.make(name, { answer: { outcome, once: true } });
-    if (once?.result === "failed" && once.hits > 0) return { kind: "noticed once" };
-    const run = await runs.make(name, { answer: { outcome } });
-    if (run === undefined) return { kind: "not judged", reason: notMade };
-    if (run.result === "timed_out") return { kind: "not judged", reason: tooLate };
-    if (run.result === "failed" && run.hits > 0) return { kind: "noticed" };
-    const reason = whyNotJudged(run.hits === 0 ? { sent: [] } : plain, run, "hit");
-    return reason === undefined ? { kind: "unnoticed" } : { kind: "not judged", reason };
-  });
-  const survives404 = keptByOutcome(async (outcome) => {
-    for (let left = minPasses; left > 0; left--) {
-      const run = await runs.make(`answer.${outcome}`, {
-        answer: { outcome, once: true, as: "404.unknown_path" },
-      });
-      if (run?.result !== "failed") return true;
-    }
-    return false;
-  });
-  return { answerOn, survives404 };
+export async function noticeOf(client: Client, outcome: OutcomeId): Promise<Notice> {
+  const name = `answer.${outcome}`;
+  const isAllowed = client.plan.allow.includes(outcome);
+  const once = isAllowed ? undefined : await firstWrong(client, outcome);
+  if (once?.result === "failed" && once.hits > 0) return { kind: "noticed_once" };
+  const run = await client.run(name, { answer: { outcome } });
+  if (run === undefined) return notJudged(notMade);
+  if (run.result === "timed_out") return notJudged(tooLate);
+  if (run.result === "failed" && run.hits > 0) return { kind: "noticed" };
+  const reason = whyNotJudged(run.hits === 0 ? { sent: [] } : client.plain, run, "hit");
+  return reason === undefined ? { kind: "unnoticed" } : notJudged(reason);
 }
 
-/** Makes the runs of each outcome once. */
-function keptByOutcome<Result>(
-  make: (outcome: OutcomeId) => Promise<Result>,
-): (outcome: OutcomeId) => Promise<Result> {
-  const results = new Map<OutcomeId, Promise<Result>>();
-  return (outcome) => {
-    const result = results.get(outcome) ?? make(outcome);
-    results.set(outcome, result);
-    return result;
-  };
+/** Whether the command passes when one request with this outcome gets a 404, which no client keeps as an accepted response. */
+export async function survives404(client: Client, outcome: OutcomeId): Promise<boolean> {
+  const answer = { outcome, once: true, as: "404.unknown_path" } as const;
+  for (let time = 1; time <= minPasses; time++) {
+    const run = await client.run(`answer.${outcome}`, { answer }, { time });
+    if (run?.result !== "failed") return run !== undefined;
+  }
+  return false;
 }
 
 /** The command must notice a wrong answer on each covered outcome. */
-export async function judgeAnswers({ plan, covered, answerOn }: Context): Promise<Judgment[]> {
+export function judgeAnswers(client: Client): Promise<Judgment[]> {
+  const { plan } = client;
   const judge = async (outcome: OutcomeId): Promise<Judgment> => {
     const name = `answer.${outcome}`;
-    const answer = await answerOn(outcome);
-    const isNoticed = answer.kind === "noticed" || answer.kind === "noticed once";
-    if (!isNoticed && plan.allow.includes(outcome)) return judgment([checkOf(name, { is: "allowed" })]);
-    if (answer.kind === "not judged") return notJudgedCheck(name, answer.reason);
-    if (isNoticed) return heldCheck(name);
-    return failedCheck(name, unnoticed(outcome, plan));
+    const notice = await noticeOf(client, outcome);
+    if (notice.kind === "noticed" || notice.kind === "noticed_once") return heldCheck(name);
+    const isMade = notice.kind !== "not_judged" || notice.reason !== notMade;
+    if (isMade && plan.allow.includes(outcome)) return judgment([checkOf(name, { kind: "allowed" })]);
+    return notice.kind === "not_judged"
+      ? judgment([checkOf(name, notice)])
+      : failedCheck(name, unnoticed(outcome, plan));
   };
-  return Promise.all(covered.filter((outcome) => isWanted(plan, `answer.${outcome}`)).map(judge));
+  return Promise.all(answersAsked(client).map(judge));
 }
+
+export const answersAsked = ({ plan, covered }: Client) =>
+  covered.filter((outcome) => isWanted(plan, `answer.${outcome}`));
 
 function unnoticed(outcome: OutcomeId, plan: CertifyPlan): Finding {
   const { status, when } = outcomeOf(outcome);
@@ -85,16 +82,14 @@ function unnoticed(outcome: OutcomeId, plan: CertifyPlan): Finding {
 
 const maxNoticed = 3;
 
-/** A command must fail when a rejected key is accepted once, on up to three outcomes, or something repeats what fails. */
-export async function whyUnnoticed(
-  covered: readonly OutcomeId[],
-  answerOn: Context["answerOn"],
-): Promise<Reason | undefined> {
+/** Why a failure that comes only once may not show: a command must fail when a rejected key is accepted once, on up to three outcomes. */
+export const whyHidden = cachedBy(async (client: Client): Promise<Reason | undefined> => {
   let count = 0;
-  for (const outcome of covered.filter((outcome) => [401, 403].includes(outcomeOf(outcome).status))) {
-    const { kind } = await answerOn(outcome);
-    if (kind === "noticed") return repeats(outcome, 200);
-    count += kind === "noticed once" ? 1 : 0;
+  for (const outcome of client.covered.filter((one) => [401, 403].includes(outcomeOf(one).status))) {
+    const notice = await noticeOf(client, outcome);
+    if (notice.kind === "not_judged" && notice.reason === notMade) return notMade;
+    if (notice.kind === "noticed") return repeats(outcome, 200);
+    count += notice.kind === "noticed_once" ? 1 : 0;
     if (count === maxNoticed) return undefined;
   }
   if (count > 0) return undefined;
@@ -102,7 +97,7 @@ export async function whyUnnoticed(
     why: "the command fails in no run where a rejected key is accepted",
     whatToDo: "Make a test fail when a rejected key is accepted.",
   };
-}
+});
 
 /** Why a failure that comes once stays unseen: the command has passed with one such response. */
 export function repeats(outcome: OutcomeId, instead: 200 | 404): Reason {

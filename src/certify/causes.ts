@@ -3,9 +3,10 @@ import { pluralize } from "../report/plain-text.js";
 import { listed } from "../rules/schema/words.js";
 import type { RowChoice } from "../runs/conditions.js";
 import type { VariedPoint } from "../sandbox/run-trace.js";
-import type { Finding } from "./certificate.js";
-import type { Runs } from "./context.js";
-import { type ClientRun, hasFailed, idOfPoint, remedyOf, wordsOf } from "./run.js";
+import type { Client } from "./client.js";
+import type { Finding } from "./judgment.js";
+import { type ClientRun, hasFailed } from "./run.js";
+import { idOfPoint, remedyOf, wordsOf } from "./varied-points.js";
 
 /** Why varied runs fail: one row, or nothing that certify can tell. */
 export interface Cause extends Pick<Finding, "sentence" | "whatToDo" | "row" | "points"> {
@@ -17,16 +18,16 @@ export interface Cause extends Pick<Finding, "sentence" | "whatToDo" | "row" | "
 
 /** Finds the rows of the variation table that each bring a failure back alone. `passed`: what varied in runs that passed. */
 export async function findCauses(
+  client: Client,
   failing: readonly ClientRun[],
   passed: readonly VariedPoint[],
-  runs: Runs,
 ): Promise<Cause[]> {
-  await runs.failAgain(failing);
-  return new Search(failing, passed, runs).causes();
+  if (!(await client.failAgain(failing))) return [];
+  return new Search(client, failing, passed).causes();
 }
 
 /** The most runs of a search, about as many as most take, and the most seeds that it searches in vain. */
-const [maxRuns, usualRuns, maxVain] = [100, 8, 2];
+const [maxRuns, usualRuns, maxVain] = [120, 8, 2];
 
 const longBody = "body_length";
 
@@ -37,8 +38,8 @@ function coveredBy(row: string): readonly string[] {
 const longerBy = [...lengtheningRows.map(({ id }) => id), "organization.name_ending", "key.granted_scopes"];
 
 const rowsOf = ({ points }: ClientRun) => [...new Set(points.map(({ row }) => row))];
-const idsOf = ({ points }: ClientRun) => points.map(idOfPoint);
 const pointsOf = ({ points }: ClientRun, row: string) => points.filter((point) => point.row === row);
+const isLong = (run: ClientRun) => Number(rowsOf(run).includes(longBody));
 
 /** A row that has failed alone, twice. */
 interface RowCause {
@@ -56,271 +57,194 @@ interface RowCause {
 }
 
 class Search {
-  readonly #client: Runs;
+  readonly #client: Client;
   readonly #failing: readonly ClientRun[];
   /** What varied in runs that passed: it breaks nothing alone. */
   readonly #passed: Set<string>;
-  readonly #runs = new Map<string, Promise<ClientRun | undefined>[]>();
-  readonly #rowsThatPassed: Set<string>;
-  /** The rows that a seed has passed with: none of them breaks it alone. */
-  readonly #cleared = new Map<number, Set<string>>();
   #left = maxRuns;
-  #open: readonly ClientRun[];
-  #rowCauses: readonly RowCause[] = [];
-  readonly #bySeed: ClientRun[] = [];
-  readonly #unknown: ClientRun[] = [];
+  #causes: readonly RowCause[] = [];
 
-  constructor(failing: readonly ClientRun[], passed: readonly VariedPoint[], runs: Runs) {
+  constructor(client: Client, failing: readonly ClientRun[], passed: readonly VariedPoint[]) {
+    this.#client = client;
     this.#failing = failing;
-    this.#open = failing;
     this.#passed = new Set(passed.map(idOfPoint));
-    this.#rowsThatPassed = new Set(passed.map(({ row }) => row));
-    this.#client = runs;
   }
 
   async causes(): Promise<Cause[]> {
-    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+    const [bySeed, vain]: [ClientRun[], ClientRun[]] = [[], []];
+    // A long body explains the rows that lengthen one.
+    let open = this.#failing.toSorted((one, other) => isLong(other) - isLong(one));
+    for (let run = open[0]; run !== undefined && vain.length < maxVain; run = open[0]) {
       this.#client.expectMore(usualRuns);
-      if (await this.#findRows(next)) await this.#explainOthers();
+      if (await this.#isBySeed(run)) bySeed.push(run);
+      else if (!(await this.#explain(run))) vain.push(run);
+      open = await this.#unexplained(open.slice(1));
     }
-    await this.#confirm();
-    if (this.#unknown.length > 0) await this.#repeatCauses();
-    const bySeed = this.#bySeed.length > 0 ? [seedCause(this.#bySeed)] : [];
-    // Of a client with many causes, a search that is out of runs shows nothing about the seeds that are left.
-    const isOut = this.#left === 0 && this.#rowCauses.length > 0;
-    const unknown = this.#unknown.length > 0 && !isOut ? [unknownCause(this.#unknown)] : [];
-    return [...this.#rowCauses.map(rowCause), ...bySeed, ...unknown];
+    const unknown = await this.#unexplained([...vain, ...open, ...(await this.#unconfirmed())]);
+    if (unknown.length > 0) await this.#repeat(unknown);
+    // Of a client with many causes, a search that is out of runs shows nothing about the seeds that are left, as one that was stopped.
+    const isOut = this.#client.isStopped || (this.#left === 0 && this.#causes.length > 0);
+    return [
+      ...this.#causes.map(rowCause),
+      ...(bySeed.length > 0 ? [seedCause(inOrder(bySeed))] : []),
+      ...(unknown.length > 0 && !isOut ? [unknownCause(inOrder(unknown))] : []),
+    ];
   }
 
-  /** The next failing run without a cause. */
-  #next(): ClientRun | undefined {
-    if (this.#client.contradiction !== undefined) return undefined;
-    if (this.#unknown.length >= maxVain) {
-      this.#unknown.push(...this.#open);
-      this.#open = [];
-    }
-    const [next, ...others] = this.#open;
-    this.#open = others;
-    return next;
+  /** Whether a run fails without any row, twice. */
+  async #isBySeed(run: ClientRun): Promise<boolean> {
+    return (await this.#fails(run, [])) && (await this.#fails(run, [], 2));
   }
 
-  /** Finds the rows that each break a run; `false` if there is none. */
-  async #findRows(run: ClientRun): Promise<boolean> {
-    const before = this.#rowCauses;
-    let rest = this.#unexplainedRows(run);
-    // The other seeds often depend on the same.
-    const isSuspect = rest.length === 0 || this.#bySeed.length > 0;
-    let isBySeed = isSuspect && (await this.#isBySeed(run));
-    while (!isBySeed && rest.length > 0) {
-      const cause = await this.#findRow(run, rest);
-      if (cause === undefined) break;
-      this.#add(cause);
-      rest = rest.filter((row) => !coveredBy(cause.row).includes(row));
-      if (await this.#passes(run, rest)) return true;
-      isBySeed = await this.#isBySeed(run);
+  /** Finds the rows that each break a run, so that it passes without them: what varied in no run that passed first. */
+  async #explain(run: ClientRun): Promise<boolean> {
+    const before = this.#causes;
+    const isNew = (row: string) => pointsOf(run, row).some((point) => !this.#passed.has(idOfPoint(point)));
+    for (const isWanted of [isNew, () => true]) {
+      const rows = await this.#culprits(run, this.#restOf(run).filter(isWanted));
+      const proven = await Promise.all(rows.map((row) => this.#prove(run, row)));
+      this.#add(proven.flatMap((cause) => cause ?? []));
+      if (this.#causes !== before && (await this.#passes(run))) return true;
     }
-    isBySeed ||= this.#rowCauses === before && (await this.#isBySeed(run));
-    if (!isBySeed && this.#rowCauses !== before) return true;
-    this.#rowCauses = before;
-    if (isBySeed) this.#bySeed.push(run);
-    else await this.#addUnknown(run);
+    this.#causes = before;
     return false;
   }
 
-  #unexplainedRows(run: ClientRun): string[] {
-    const explained = this.#rowCauses.flatMap(({ row }) => coveredBy(row));
-    return rowsOf(run).filter((row) => !explained.includes(row));
-  }
-
-  /** Finds one row that breaks a run alone, the likely ones first: what varied in no run that passed, and in each that is open. */
-  async #findRow(run: ClientRun, rest: readonly string[]): Promise<RowCause | undefined> {
-    const isNew = (row: string) => (other: ClientRun) =>
-      pointsOf(other, row).some((point) => !this.#passed.has(idOfPoint(point)));
-    const all = [run, ...this.#open];
-    const inEach = rest.filter((row) => all.every(isNew(row)));
-    const neverPassed = inEach.filter((row) => !this.#rowsThatPassed.has(row));
-    const inThis = rest.filter((row) => isNew(row)(run));
-    const left = rest.filter((row) => !this.#cleared.get(run.seed)?.has(row));
-    for (const rows of [neverPassed, inEach, inThis, left]) {
-      if (rows.length === 0 || (rows !== neverPassed && !(await this.#fails(run, rows)))) continue;
-      const cause = await this.#breaksBy(run, await this.#halve(run, rows));
-      if (cause !== undefined) return cause;
-    }
-    return undefined;
-  }
-
-  /** Halves the rows until one is left. If the first half passes, the second one is trusted to fail. */
-  async #halve(run: ClientRun, rows: readonly string[]): Promise<string> {
-    if (rows.length === 1) return rows[0] as string;
+  /** Halves rows until each one that breaks the run alone is left. `isBroken`: they break it, as the other half does not. */
+  async #culprits(run: ClientRun, rows: readonly string[], isBroken = false): Promise<readonly string[]> {
+    if (rows.length === 0 || !(isBroken || (await this.#fails(run, rows)))) return [];
+    if (rows.length === 1) return rows;
     const middle = Math.ceil(rows.length / 2);
-    const first = rows.slice(0, middle);
-    return this.#halve(run, (await this.#fails(run, first)) ? first : rows.slice(middle));
-  }
-
-  /** Whether only this row breaks a run, or a long body, if the row makes bodies longer. */
-  async #breaksBy(run: ClientRun, row: string): Promise<RowCause | undefined> {
-    const long = longerBy.includes(row)
-      ? this.#failing.find((other) => rowsOf(other).includes(longBody))
-      : undefined;
-    const isLong = long !== undefined && (await this.#fails(long, [longBody]));
-    const cause = isLong ? await this.#failsTwice(long, longBody) : undefined;
-    return cause === undefined ? this.#failsTwice(run, row) : { ...cause, failed: [run, ...cause.failed] };
+    const first = await this.#culprits(run, rows.slice(0, middle));
+    return [...first, ...(await this.#culprits(run, rows.slice(middle), first.length === 0))];
   }
 
   /** Makes runs where only this row varies, until two have failed: on one status after the other, or with another seed. */
-  async #failsTwice(run: ClientRun, row: string): Promise<RowCause | undefined> {
-    // A run that stops at its first failure may have varied the row on fewer statuses than the row alone.
-    const whole = pointsOf(run, row).length === 1 ? await this.#make(run, [{ row }]) : run;
+  async #prove(run: ClientRun, row: string): Promise<RowCause | undefined> {
+    const whole = await this.#again(run, [{ row }]);
     if (!hasFailed(whole)) return undefined;
-    let points = pointsOf(whole, row);
-    const isSingle = points.length === 1;
-    const [failed, broken]: [ClientRun[], VariedPoint[]] = isSingle ? [[whole], [...points]] : [[], []];
-    const attempt = async (made: Promise<ClientRun | undefined>, tried?: VariedPoint) => {
-      const again = await made;
+    // A run that stops at its first failure may have varied the row on fewer statuses than the row alone.
+    const points = uniquePoints([...pointsOf(run, row), ...pointsOf(whole, row)]);
+    const [failed, broken]: [ClientRun[], VariedPoint[]] = [[], []];
+    const shownIn = [run];
+    const attempt = async (from: ClientRun, choice: RowChoice, point?: VariedPoint, time = 1) => {
+      const again = await this.#again(from, [choice], time);
       if (!hasFailed(again)) return;
       failed.push(again);
-      if (tried !== undefined) broken.push(tried);
+      shownIn.push(from);
+      if (point !== undefined) broken.push(point);
     };
-    let untried = isSingle ? [] : points;
-    for (let next = untried[0]; next !== undefined && broken.length < 2; next = untried[0]) {
-      untried = untried.slice(1);
-      await attempt(this.#make(run, [{ row, status: next.status }]), next);
-      if (broken.length > 0) continue;
-      const all = await this.#make(run, [{ row }]);
-      if (!hasFailed(all)) return undefined;
-      const unseen = pointsOf(all, row).filter((point) => !points.map(idOfPoint).includes(idOfPoint(point)));
-      points = [...points, ...unseen];
-      untried = [...untried, ...unseen];
+    const isSingle = points.length === 1;
+    let tried = 0;
+    for (; tried < points.length && broken.length < 2 && !isSingle; tried++)
+      await attempt(run, { row, status: points[tried]?.status as number }, points[tried]);
+    if (isSingle) {
+      await attempt(run, { row }, points[0]);
+      // Another seed may show that another variant fails as well.
+      const isOther = (one: ClientRun) => one.seed !== run.seed && pointsOf(one, row).length === 1;
+      const other = this.#failing.find(isOther);
+      const alone = other && (await this.#again(other, [{ row }]));
+      const [point, ...more] = alone === undefined ? [] : pointsOf(alone, row);
+      if (other !== undefined && more.length === 0) await attempt(other, { row }, point);
     }
-    const other = isSingle ? this.#open.find((one) => pointsOf(one, row).length === 1) : undefined;
-    if (other !== undefined) await this.#attemptElsewhere(other, row, attempt);
-    for (let time = isSingle ? 2 : 1; time <= 2 && failed.length < 2; time++)
-      await attempt(this.#make(run, [{ row }], time));
+    for (const time of [1, 2])
+      if (failed.length < 2 && !(isSingle && time === 1)) await attempt(run, { row }, undefined, time);
     const [shownBy, second] = failed;
     if (shownBy === undefined || second === undefined) return undefined;
-    if (broken.length === 0) broken.push(...points);
-    const isMore = untried.length > 0;
-    return { row, points: broken, isMore, shownBy, run, failed: [run], passes: 0 };
+    const isMore = broken.length > 0 && tried < points.length && !isSingle;
+    const named = broken.length > 0 ? broken : points;
+    return { row, points: named, isMore, shownBy, run, failed: inOrder(shownIn), passes: 0 };
   }
 
-  /** Another seed may show that another variant of a row fails as well. */
-  async #attemptElsewhere(
-    other: ClientRun,
-    row: string,
-    attempt: (made: Promise<ClientRun | undefined>, tried?: VariedPoint) => Promise<void>,
-  ): Promise<void> {
-    const alone = this.#make(other, [{ row }]);
-    const [point, ...more] = pointsOf((await alone) ?? other, row);
-    if (more.length === 0) await attempt(alone, point);
+  /** Adds causes. A long body takes the place of rows that lengthen one. */
+  #add(causes: readonly RowCause[]): void {
+    const all = [...this.#causes, ...causes];
+    const isCovered = ({ row }: RowCause) =>
+      all.some((one) => one.row !== row && coveredBy(one.row).includes(row));
+    if (causes.length > 0) this.#causes = all.filter((cause) => !isCovered(cause));
   }
 
-  /** Adds a cause. A long body takes the place of rows that lengthen one. */
-  #add(cause: RowCause): void {
-    const isCovered = ({ row }: RowCause) => coveredBy(cause.row).includes(row);
-    const covered = this.#rowCauses.filter(isCovered);
-    const failed = [...new Set([...cause.failed, ...covered.flatMap((one) => one.failed)])];
-    this.#rowCauses = [...this.#rowCauses.filter((one) => !isCovered(one)), { ...cause, failed }];
+  /** The rows of a run without those that were found. */
+  #restOf(run: ClientRun): string[] {
+    const explained = this.#causes.flatMap(({ row }) => coveredBy(row));
+    return rowsOf(run).filter((row) => !explained.includes(row));
   }
 
-  /** Runs each other seed without the rows that were found: one that passes then has no other cause. */
-  async #explainOthers(): Promise<void> {
-    const explain = async (run: ClientRun) => {
-      const rest = this.#unexplainedRows(run);
-      return rest.length < rowsOf(run).length && (await this.#passes(run, rest)) ? [] : [run];
-    };
-    const others = [...this.#open, ...this.#unknown.splice(0)];
-    const left = (await Promise.all(others.map(explain))).flat();
-    this.#unknown.push(...left.filter((run) => !this.#open.includes(run)));
-    this.#open = left.filter((run) => this.#open.includes(run));
+  /** The runs that do not pass without the rows that were found: the others have no other cause. */
+  async #unexplained(runs: readonly ClientRun[]): Promise<ClientRun[]> {
+    const unexplained = async (run: ClientRun) =>
+      this.#restOf(run).length < rowsOf(run).length && (await this.#passes(run)) ? [] : [run];
+    return (await Promise.all([...new Set(runs)].map(unexplained))).flat();
   }
 
-  /** Keeps the rows without which two runs have passed. */
-  async #confirm(): Promise<void> {
-    for (const { run, passes } of this.#rowCauses)
-      if (passes < 2) await this.#passes(run, this.#unexplainedRows(run), passes + 1);
-    const unconfirmed = this.#rowCauses.filter(({ passes }) => passes < 2);
-    this.#rowCauses = this.#rowCauses.filter(({ passes }) => passes >= 2);
-    const named = this.#rowCauses.flatMap(({ failed }) => failed);
-    const left = new Set(unconfirmed.flatMap(({ failed }) => failed).filter((run) => !named.includes(run)));
-    this.#unknown.push(...left);
+  /** Removes the rows without which fewer than two runs have passed, and returns the runs that nothing explains then. */
+  async #unconfirmed(): Promise<ClientRun[]> {
+    for (const { run, passes } of this.#causes) if (passes < 2) await this.#passes(run, passes + 1);
+    const dropped = this.#causes.filter(({ passes }) => passes < 2);
+    this.#causes = this.#causes.filter(({ passes }) => passes >= 2);
+    const named = this.#causes.flatMap(({ failed }) => failed);
+    return dropped.flatMap(({ failed }) => failed).filter((run) => !named.includes(run));
   }
 
-  /** Next to a seed that has no cause, the others may be chance: each is tried twice more, as is the rest without its row. */
-  async #repeatCauses(): Promise<void> {
-    for (const { run, shownBy } of this.#rowCauses) {
-      await this.#make(shownBy, shownBy.conditions.rows ?? [], 4);
-      await this.#passes(run, this.#unexplainedRows(run), 4);
+  /** Next to a seed that has no cause, the others may be chance: all are tried more often, and end alike, or show nothing. */
+  async #repeat(unknown: readonly ClientRun[]): Promise<void> {
+    for (const run of unknown.slice(0, maxVain)) await this.#client.again(run, { time: 3, isAlone: true });
+    for (const { run, shownBy } of this.#causes) {
+      await this.#again(shownBy, shownBy.conditions.rows ?? [], 4);
+      await this.#passes(run, 4);
     }
   }
 
-  /** A seed without a row fails a third time, or shows nothing. */
-  async #addUnknown(run: ClientRun): Promise<void> {
-    const again = await this.#client.again(run, { isAlone: true });
-    if (again?.result === "passed") this.#client.contradict(run, again);
-    this.#unknown.push(run);
-  }
-
-  /** Whether a seed fails without any row, twice: not if it has passed with some. */
-  async #isBySeed(run: ClientRun): Promise<boolean> {
-    if (this.#cleared.has(run.seed)) return false;
-    return (await this.#fails(run, [])) && hasFailed(await this.#make(run, [], 2));
-  }
-
-  async #fails(run: ClientRun, rows: readonly string[]): Promise<boolean> {
-    return hasFailed(
-      await this.#make(
-        run,
-        rows.map((row) => ({ row })),
-      ),
-    );
-  }
-
-  /** Whether a run passes without rows that were found; it is then one of theirs. */
-  async #passes(run: ClientRun, rest: readonly string[], time = 1): Promise<boolean> {
-    const again = await this.#make(
+  /** Whether a run passes without the rows that were found; it is then one of theirs. */
+  async #passes(run: ClientRun, time = 1): Promise<boolean> {
+    const again = await this.#again(
       run,
-      rest.map((row) => ({ row })),
+      this.#restOf(run).map((row) => ({ row })),
       time,
     );
     if (again?.result !== "passed") return false;
     const isIn = ({ row }: RowCause) => rowsOf(run).some((other) => coveredBy(row).includes(other));
     const hasVariant = ({ points }: RowCause) =>
-      points.some((point) => idsOf(run).includes(idOfPoint(point)));
+      points.some((point) => run.points.map(idOfPoint).includes(idOfPoint(point)));
     // Of several rows, those whose variants have failed alone.
-    const isShown = this.#rowCauses.filter(isIn).some(hasVariant);
-    this.#rowCauses = this.#rowCauses.map((cause) => {
+    const isShown = this.#causes.filter(isIn).some(hasVariant);
+    this.#causes = this.#causes.map((cause) => {
       if (!isIn(cause)) return cause;
-      const isItsOwn = !isShown || hasVariant(cause);
-      const failed = isItsOwn ? [...new Set([...cause.failed, run])] : cause.failed;
+      const failed = !isShown || hasVariant(cause) ? inOrder([...cause.failed, run]) : cause.failed;
       return { ...cause, failed, passes: cause.passes + 1 };
     });
     return true;
   }
 
-  /** Makes a run where only these rows vary, once for each `time`. */
-  async #make(run: ClientRun, rows: readonly RowChoice[], time = 1): Promise<ClientRun | undefined> {
-    const id = JSON.stringify([run.seed, rows]);
-    const runs = this.#runs.get(id) ?? [];
-    this.#runs.set(id, runs);
-    while (runs.length < time && this.#left > 0 && this.#client.contradiction === undefined) {
-      this.#left -= 1;
-      runs.push(this.#client.again(run, { rows }));
-    }
-    const made = await Promise.all(runs.slice(0, time));
-    const passed = made.find((one) => one?.result === "passed");
-    const failed = made.find(hasFailed);
-    if (passed !== undefined && failed !== undefined) this.#client.contradict(failed, passed);
-    if (passed !== undefined) {
-      const cleared = rows.flatMap(({ row, status }) => (status === undefined ? row : []));
-      this.#cleared.set(run.seed, new Set([...(this.#cleared.get(run.seed) ?? []), ...cleared]));
-      for (const point of passed.points) this.#passed.add(idOfPoint(point));
-    }
-    return made[time - 1];
+  async #fails(run: ClientRun, rows: readonly string[], time = 1): Promise<boolean> {
+    return hasFailed(
+      await this.#again(
+        run,
+        rows.map((row) => ({ row })),
+        time,
+      ),
+    );
+  }
+
+  /** Makes a run where only these rows vary, until the search is out of runs or nothing can be shown. */
+  async #again(run: ClientRun, rows: readonly RowChoice[], time = 1): Promise<ClientRun | undefined> {
+    if (this.#left === 0 || this.#client.contradiction !== undefined) return undefined;
+    this.#left -= 1;
+    const again = await this.#client.again(run, { rows, time });
+    if (again?.result === "passed") for (const point of again.points) this.#passed.add(idOfPoint(point));
+    return again;
   }
 }
 
+const inOrder = (runs: readonly ClientRun[]) =>
+  [...new Set(runs)].sort((one, other) => one.seed - other.seed);
+
+const uniquePoints = (points: readonly VariedPoint[]) => [
+  ...new Map(points.map((point) => [idOfPoint(point), point])).values(),
+];
+
 function rowCause({ row, points, isMore, shownBy, failed }: RowCause): Cause {
-  const named = [...new Map(points.map((point) => [idOfPoint(point), point])).values()];
+  const named = uniquePoints(points);
   const variants = [...new Set(named.map(({ variant }) => variant))];
   const statuses = [...new Set(named.map(({ status }) => `a ${status}`))].sort();
   const words = variants.flatMap((variant) => wordsOf(row, variant) ?? []);

@@ -9,30 +9,11 @@ import type { Shape, ValueOf } from "../rules/schema/shape.js";
 import * as s from "../rules/schema/shape.js";
 import { sha256, time } from "../scenario/format/fields.js";
 import { descriptionOf } from "../scenario/format/json-schema.js";
-import { type ClientRun, notMade, type Reason } from "./run.js";
+import { type Check, type Judgment, judgmentShapes, type Reason, type ResultOfCheck } from "./judgment.js";
+import type { ClientRun } from "./run.js";
 
 const version = () => s.text({ example: "1.0.0", pattern: /^[\w.+-]{1,100}$/ });
 const growingOutcome = () => ({ ...outcomeShape(), isGrowing: true }) as Shape<OutcomeId>;
-
-/** Whether a client does what it should. */
-export interface Check {
-  readonly group: "varied" | "answer" | "resend" | "fault" | "advice";
-  /** As in `--only`, with its group. */
-  readonly name: string;
-  readonly result: ResultOfCheck;
-}
-
-/** The key of a resend, and which of its requests were rejected. */
-interface Rejected {
-  readonly key?: string;
-  readonly requests?: readonly number[];
-  readonly of?: number;
-}
-
-export type ResultOfCheck =
-  | { readonly is: "failed" | "allowed" }
-  | ({ readonly is: "held" } & Rejected)
-  | ({ readonly is: "not judged" } & Reason);
 
 /** A check in JSON. */
 const checkShape = s.mapping({
@@ -48,62 +29,34 @@ const checkShape = s.mapping({
   whatToDo: s.optional(s.described(s.text(), "What to change so that it is judged.")),
 });
 
-const noteShape = s.mapping({
-  what: s.described(s.text(), "What no check could show."),
-  why: s.described(s.text(), "Why not."),
-  whatToDo: s.described(s.text(), "What to change so that it is shown."),
-});
-/** What is no check, and limits what the checks show. */
-export interface Note extends ValueOf<typeof noteShape> {}
-
 /** What certify has found out about a client. */
-export interface Certification {
-  readonly checks: readonly Check[];
-  /** The most serious ones first. */
-  readonly problems: readonly Finding[];
-  readonly notes: readonly Note[];
+export interface Certification extends Judgment {
   readonly runs: number;
   /** `undefined` if not even the plain run ended. */
   readonly plain: ClientRun | undefined;
+  /** Whether a signal ended it before its last run. */
+  readonly isStopped: boolean;
   /** Why it cannot be judged, or not wholly. Default: it can. */
   readonly unusable?: Reason;
   /** The scenarios of the client's sandboxes. */
   readonly scenarios: readonly string[];
 }
 
-const point = s.mapping({
-  row: s.described(s.text(), "The row of the table of variations."),
-  variant: s.described(s.text(), "The variant of that row."),
-  status: s.described(s.count(), "The status of the varied responses."),
-});
-
-const findingShape = s.mapping({
-  name: s.described(s.text(), "The first run that shows it, by its name in --only."),
-  sentence: s.described(s.text(), "What was seen."),
-  whatToDo: s.described(s.text(), "How to fix the client or its tests."),
-  row: s.optional(s.described(s.text(), "The row of varied responses that breaks the client alone.")),
-  points: s.optional(s.described(s.list(point), "The variants of the row that failed.")),
-  runs: s.described(s.list(s.text()), "The runs that show it."),
-  again: s.described(s.list(s.text()), "The command of svc-sandbox that shows it again, with its flags."),
-  lastLine: s.optional(
-    s.described(s.text(), "The last line of the command that shows an error, without keys."),
-  ),
-});
-/** A problem of a client, or of its tests. */
-export interface Finding extends ValueOf<typeof findingShape> {}
-
-const verdicts = ["passed", "failed", "not_judged", "no_request"] as const;
+const verdicts = ["passed", "failed", "not_judged", "no_request", "stopped"] as const;
 
 const result = {
   verdict: s.described(
     s.choice(verdicts),
-    "failed: there is a problem, whatever else is not judged. not_judged: the plain run fails or covers too little, or a part of the runs shows nothing.",
+    "failed: there is a problem, whatever else is not judged. not_judged: the plain run fails or covers too little, or a part of the runs shows nothing. stopped: a signal ended it, and it has only what runs showed before.",
   ),
   why: s.optional(s.described(s.text(), "Why it cannot be judged, or not wholly.")),
   whatToDo: s.optional(s.described(s.text(), "What to change so that it can.")),
   scenario: s.described(s.text(), "The name of the scenario, or its given file."),
   otherScenarios: s.optional(
     s.described(s.list(s.text()), "The other scenarios of sandboxes in the client's own processes."),
+  ),
+  assumptions: s.optional(
+    s.described(s.list(s.text()), "The assumptions that the scenario sets, and that would vary otherwise."),
   ),
   scenarioDigest: s.described(sha256(), "SHA-256 in hex of the scenario as JSON with sorted members."),
   specification: s.described(version(), "The version of the API's specification."),
@@ -117,9 +70,9 @@ const result = {
   startedAt: s.described(time(), "The real time when the first run started."),
   durationMs: s.described(s.count(), "The real duration of all runs, in milliseconds."),
   runs: s.described(s.count(), "How often the command ran."),
-  problems: s.described(s.list(findingShape), "What breaks the client, the most serious first."),
+  problems: s.described(s.list(judgmentShapes.finding), "What breaks the client, the most serious first."),
   checks: s.described(s.list(checkShape), "Everything that was tried."),
-  notes: s.described(s.list(noteShape), "What limits the checks."),
+  notes: s.described(s.list(judgmentShapes.note), "What limits the checks."),
   report: s.described(reportShape, "Coverage and advice of the plain run."),
 };
 const resultShape = s.mapping(result);
@@ -144,11 +97,12 @@ export function certificateJsonSchema(): JsonSchema {
 }
 
 /** Returns the result of a certification, with what else its certificate states; `undefined` if not even the plain run ended. */
-export function resultOf(
+export function certifyResultOf(
   certification: Certification,
   about: Pick<
     CertifyResult,
     | "scenario"
+    | "assumptions"
     | "scenarioDigest"
     | "specification"
     | "sandbox"
@@ -180,41 +134,57 @@ export function resultOf(
 /** The subject of the note if a failure that comes only once does not show. */
 export const onlyOnce = "what fails only once";
 
-function verdictOf({ checks, problems, notes, unusable }: Certification): CertifyResult["verdict"] {
-  if (problems.length > 0) return "failed";
+export function verdictOf({
+  checks,
+  problems,
+  notes,
+  unusable,
+  isStopped,
+}: Omit<Certification, "plain">): CertifyResult["verdict"] {
+  if (isStopped) return "stopped";
+  if (problems.length > 0 || checks.some(({ result }) => result.kind === "failed")) return "failed";
   const isJudged = (group: Check["group"]) => {
     const ofGroup = checks.filter((check) => check.group === group);
-    return ofGroup.length === 0 || ofGroup.some(({ result }) => result.is !== "not judged");
+    return ofGroup.length === 0 || ofGroup.some(({ result }) => result.kind !== "not_judged");
   };
-  const isWhole = checks.every(({ result }) => result.is !== "not judged" || result.why !== notMade.why);
   // A runner that repeats failing tests hides faults and resends, which is listed.
   const isHidden = notes.some(({ what }) => what === onlyOnce);
   const areJudged = isJudged("varied") && isJudged("answer") && (isHidden || isJudged("fault"));
-  return unusable === undefined && isWhole && areJudged ? "passed" : "not_judged";
+  return unusable === undefined && areJudged ? "passed" : "not_judged";
 }
 
 /** The certificate as JSON, with members in snake_case. */
 export function certificateJson(certified: CertifyResult): object {
-  const checks = certified.checks.map(({ name, result: { is, ...more } }) => ({
-    name,
-    result: is.replace(" ", "_"),
-    ...more,
-  }));
+  const checks = certified.checks.map(({ name, result: { kind, ...more } }) => {
+    const facts = "reason" in more ? more.reason : more;
+    return { name, result: kind, ...facts };
+  });
   const result = snakeCase({ ...certified, checks }) as object;
   const facts = { svc_sandbox_certificate: certificateFormat, ...result };
   // Removes members that are `undefined`.
   return JSON.parse(JSON.stringify(facts));
 }
 
-const resultTones: Readonly<Record<ResultOfCheck["is"], Tone>> = {
+/** The words of what a check, a verdict and a run have as `kind`, for people. */
+export const resultWords = {
+  held: "held",
+  passed: "passed",
+  failed: "failed",
+  noticed: "noticed",
+  unnoticed: "unnoticed",
+  allowed: "allowed",
+  not_judged: "not_judged",
+  timed_out: "timed out",
+  no_request: "no request",
+  stopped: "stopped",
+} as const;
+
+const resultTones = {
   held: "good",
   failed: "bad",
-  "not judged": "quiet",
+  not_judged: "quiet",
   allowed: "quiet",
-};
-
-const reasonOf = (result: ResultOfCheck) =>
-  result.is === "not judged" ? [`${result.why} ${result.whatToDo}`] : [];
+} as const satisfies Readonly<Record<ResultOfCheck["kind"], Tone>>;
 
 /** The certificate's layout, for its formats. */
 export function certificateLayout(certified: CertifyResult): ReportLayout {
@@ -222,20 +192,20 @@ export function certificateLayout(certified: CertifyResult): ReportLayout {
   const rows = checks.map(({ name, result }) => {
     const ofCheck = problems.filter(({ runs, ...problem }) => problem.name === name || runs.includes(name));
     const texts = ofCheck.map((problem) => `${problem.sentence}. ${problem.whatToDo}`);
-    const details = texts.length > 0 ? texts : reasonOf(result);
+    const reason = result.kind === "not_judged" ? [`${result.reason.why} ${result.reason.whatToDo}`] : [];
     return {
-      cells: [name, { text: result.is, tone: resultTones[result.is] }],
-      details: [details],
+      cells: [name, { text: resultWords[result.kind], tone: resultTones[result.kind] }],
+      details: [texts.length > 0 ? texts : reason],
     };
   });
-  const tone = verdict === "passed" ? "good" : "bad";
+  const tone = verdict === "passed" ? "good" : verdict === "stopped" ? "broken" : "bad";
   return {
     kind: "certificate",
     subject: scenario,
     title: `Certificate of ${commandLine(certified.command)}`,
     sections: [{ title: "Checks", columns: ["what", "result", "why"], rows }],
     notes: [],
-    conclusion: { text: `${verdict.replace("_", " ")}${why && `: ${why}`}`, tone },
+    conclusion: { text: `${resultWords[verdict]}${why && `: ${why}`}`, tone },
     failures: [],
     json: certificateJson(certified),
   };

@@ -1,20 +1,18 @@
 import { variableOf } from "../rules/api-key.js";
 import { type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
-import { checkOf, type Judgment, notJudged } from "./context.js";
-import { type ClientRun, type Reason, wordsOf } from "./run.js";
+import type { Client } from "./client.js";
+import { checkOf, type Judgment, notJudged, type Reason } from "./judgment.js";
+import type { ClientRun } from "./run.js";
+import { wordsOf } from "./varied-points.js";
 
 /** A kind holds only if no run contradicts it: one that passed, and sent a key with its own 401 or 403 more often than the plain run. */
-export function contradicted(
-  resent: readonly Judgment[],
-  plain: ClientRun,
-  all: readonly ClientRun[],
-): Judgment[] {
+export function contradicted(resent: readonly Judgment[], { plain, all }: Client): Judgment[] {
   const passed = all.filter(({ result }) => result === "passed");
   return resent.map((judged) => ({
     ...judged,
     checks: judged.checks.map((check) => {
-      const reason = check.result.is === "held" ? whyContradicted(check.name, plain, passed) : undefined;
+      const reason = check.result.kind === "held" ? whyContradicted(check.name, plain, passed) : undefined;
       return reason === undefined ? check : checkOf(check.name, notJudged(reason));
     }),
   }));
@@ -28,10 +26,11 @@ function whyContradicted(name: string, plain: ClientRun, passed: readonly Client
     // A run with another seed sends another key in place of an unknown one.
     const requestsIn = ({ sent }: ClientRun) => {
       const replaced = sent.flatMap(({ requests }) => requests.filter(({ isHit }) => isHit));
+      const isReplaced = (outcome: OutcomeId) => replaced.some((request) => request.outcome === outcome);
       return sent
         .filter((one) => (isUnknown ? one.isUnknown : one.key === key))
         .flatMap(({ requests }) => requests)
-        .filter(({ outcome }) => isOfKind(outcome) && !replaced.some((one) => one.outcome === outcome));
+        .filter(({ outcome, isUnread }) => isOfKind(outcome) && !isUnread && !isReplaced(outcome));
     };
     const contrary = passed.filter((run) => requestsIn(run).length > requestsIn(plain).length);
     const [first] = contrary;

@@ -1,54 +1,54 @@
 import { exampleOf } from "../api/faults.js";
 import { effectAt, type FaultOutcomeId, whatToDoAfter } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
-import { repeats } from "./answers.js";
-import type { Finding } from "./certificate.js";
-import { type Context, failedCheck, heldCheck, type Judgment, judgment, notJudgedCheck } from "./context.js";
-import { againWith, type CertifyPlan, faultsAsked, longestWait } from "./plan.js";
+import { firstWrong, noticeOf, repeats, survives404, whyHidden } from "./answers.js";
+import type { Client } from "./client.js";
 import {
-  type ClientRun,
-  hasFailed,
-  lastLineOf,
+  type Finding,
+  failedCheck,
+  heldCheck,
+  type Judgment,
+  judgment,
+  notJudgedCheck,
   notMade,
   type Reason,
-  requestsIn,
-  whyNotJudged,
-} from "./run.js";
+} from "./judgment.js";
+import { lastLineOf } from "./last-line.js";
+import { whyNotJudged } from "./not-judged.js";
+import { againWith, faultsAsked, longestWait } from "./plan.js";
+import { type ClientRun, hasFailed, requestsIn } from "./run.js";
+import { runVaried } from "./varied.js";
 
 /** Hits one request with each kind of fault, which the client must survive. */
-export async function judgeFaults(context: Context): Promise<Judgment[]> {
-  const { plan, runs } = context;
+export async function judgeFaults(client: Client): Promise<Judgment[]> {
+  const { plan } = client;
   const wanted = faultsAsked(plan);
-  const target = wanted.length === 0 ? undefined : await faultTarget(context);
+  const target = wanted.length === 0 ? undefined : await faultTarget(client);
   if (target === undefined) return wanted.map((fault) => notJudgedCheck(fault, notHit));
   const once = { outcome: target.outcome };
   const hits = await Promise.all(
     wanted.map((fault) => {
       const then = exampleOf(fault, true);
-      return runs.make(fault, { faults: [{ then }], once }, { wait: longestWait });
+      return client.run(fault, { faults: [{ then }], once }, { wait: longestWait });
     }),
   );
   const failures = hits.filter(hasFailed).filter((run) => run.hits > 0 && !isSecondFailure(run));
-  await runs.failAgain(failures);
+  const isRepeated = await client.failAgain(failures);
   const judged = await Promise.all(
     hits.map(async (run, at) => {
       const fault = wanted[at] as FaultOutcomeId;
       if (run === undefined) return notJudgedCheck(fault, notMade);
       if (hasFailed(run) && isSecondFailure(run)) return notJudgedCheck(fault, secondFailure);
-      return failures.includes(run) ? failedCheck(fault) : judgeSurvival(fault, run, target, context);
+      if (!failures.includes(run)) return judgeSurvival(fault, run, target, client);
+      return isRepeated ? failedCheck(fault) : notJudgedCheck(fault, notMade);
     }),
   );
   // What one flaw breaks is one problem. A client without a timeout is another one.
   const late = failures.filter(({ result }) => result === "timed_out");
   const together = failures.filter((run) => !late.includes(run));
-  const groups = [together, ...late.map((run) => [run])].filter((group) => group.length > 0);
-  return [
-    ...judged,
-    judgment(
-      [],
-      groups.map((group) => faultFinding(group, plan)),
-    ),
-  ];
+  const groups = isRepeated ? [together, ...late.map((run) => [run])].filter(([first]) => first) : [];
+  const problems = await Promise.all(groups.map((group) => faultFinding(group, target, client)));
+  return [...judged, judgment([], problems)];
 }
 
 /** Whether a test's own fault, or a limit, came right before the request that was hit: a client may give up then. */
@@ -73,8 +73,9 @@ interface FaultTarget {
   readonly isUsed: boolean;
 }
 
-async function faultTarget({ plain, varied, answerOn }: Context): Promise<FaultTarget | undefined> {
-  const { passed } = await varied;
+async function faultTarget(client: Client): Promise<FaultTarget | undefined> {
+  const { plain } = client;
+  const { passed } = await runVaried(client);
   const isSteady = (outcome: OutcomeId) =>
     passed.every((run) => requestsIn(run, outcome) === requestsIn(plain, outcome));
   const requests = plain.sent.flatMap((sent) => sent.requests);
@@ -83,7 +84,7 @@ async function faultTarget({ plain, varied, answerOn }: Context): Promise<FaultT
     .map((outcome) => ({ outcome, isSteady: isSteady(outcome) }))
     .toSorted((one, other) => Number(other.isSteady) - Number(one.isSteady));
   for (const target of targets)
-    if ((await answerOn(target.outcome)).kind === "noticed once") return { ...target, isUsed: true };
+    if ((await noticeOf(client, target.outcome)).kind === "noticed_once") return { ...target, isUsed: true };
   return targets[0] && { ...targets[0], isUsed: false };
 }
 
@@ -91,10 +92,10 @@ async function judgeSurvival(
   fault: FaultOutcomeId,
   first: ClientRun,
   { outcome, isSteady, isUsed }: FaultTarget,
-  context: Context,
+  client: Client,
 ): Promise<Judgment> {
-  const { runs, plain } = context;
-  const reason = whyNotJudged(plain, first, "hit") ?? (isUsed ? undefined : await whyUnseen(context));
+  const { plain } = client;
+  const reason = whyNotJudged(plain, first, "hit") ?? (isUsed ? undefined : await whyUnseen(client));
   if (reason !== undefined) return notJudgedCheck(fault, reason);
   if (isUsed && isSteady) {
     const isFollowed = requestsIn(first, outcome) > requestsIn(plain, outcome);
@@ -103,17 +104,18 @@ async function judgeSurvival(
   // A response that nobody uses may have been hit, but not all of each second ones are such.
   const then = exampleOf(fault, true);
   const each = [{ when: { outcome: outcome as ApiOutcomeId, every: 2 }, then }];
-  const second = await runs.make(fault, { faults: each }, { wait: longestWait });
-  return second?.result === "passed" && second.hits > 0 ? heldCheck(fault) : notJudgedCheck(fault, differing);
+  const second = await client.run(fault, { faults: each }, { wait: longestWait });
+  if (second === undefined) return notJudgedCheck(fault, notMade);
+  return second.result === "passed" && second.hits > 0 ? heldCheck(fault) : notJudgedCheck(fault, differing);
 }
 
-async function whyUnseen(context: Context): Promise<Reason | undefined> {
-  const { plain, covered, answerOn, survives404 } = context;
-  const reason = await context.whyHidden();
+async function whyUnseen(client: Client): Promise<Reason | undefined> {
+  const { plain, covered } = client;
+  const reason = await whyHidden(client);
   if (reason !== undefined) return reason;
   // Of a single request, only what repeats a test hides that it got a wrong response once.
   for (const outcome of covered.filter((one) => isSuccess(one) && requestsIn(plain, one) === 1))
-    if ((await answerOn(outcome)).kind === "noticed" && (await survives404(outcome)))
+    if ((await noticeOf(client, outcome)).kind === "noticed" && (await survives404(client, outcome)))
       return repeats(outcome, 404);
   return undefined;
 }
@@ -131,21 +133,15 @@ const differing: Reason = {
   whatToDo: "Send a key that works equally often in each run.",
 };
 
-/** What the client gets, in a list of failures. */
-const words: Readonly<Record<FaultOutcomeId, string>> = {
-  "fault.latency": "a late response",
-  "fault.status": "503",
-  "fault.reset": "a reset connection",
-  "fault.hang": "no response",
-  "fault.truncate": "a truncated body",
-  "fault.malformed": "broken JSON",
-  "fault.slow": "a response in many parts",
-};
-
 const sendAgain =
   "After a failure, send the request again if it may be sent twice: with growing pauses, and a few times at most.";
 
-function faultFinding(failures: readonly ClientRun[], plan: CertifyPlan): Finding {
+async function faultFinding(
+  failures: readonly ClientRun[],
+  target: FaultTarget,
+  client: Client,
+): Promise<Finding> {
+  const { plan } = client;
   const [first] = failures as [ClientRun, ...ClientRun[]];
   const names = failures.map(({ name }) => name as FaultOutcomeId);
   const isLate = first.result === "timed_out";
@@ -160,14 +156,30 @@ function faultFinding(failures: readonly ClientRun[], plan: CertifyPlan): Findin
   const happens = `the first request with a key that works ${effectAt(names[0] as FaultOutcomeId).happens}${isPage ? " with an HTML page" : ""}`;
   const sentence =
     names.length > 1
-      ? `Fails at the first failure: ${names.map((name) => words[name]).join(", ")}`
+      ? `Fails at the first failure: ${names.map((name) => effectAt(name).gets).join(", ")}`
       : `${isLate ? "Does not end in time" : "Fails"} when ${happens}`;
+  const isSentAgain = await isFollowed(failures, target, client);
   return {
     name: first.name,
-    sentence,
-    whatToDo: fix + page + longer,
+    sentence: isSentAgain ? `${sentence}. The request was sent again, and the command then failed` : sentence,
+    whatToDo: isSentAgain ? countOnce : fix + page + longer,
     again: againWith(plan, "certify", ...names.flatMap((name) => ["--only", name])),
     ...lastLineOf(first),
     runs: names,
   };
 }
+
+/** Whether each of these faults was followed by more requests than a wrong answer, after which the command fails as well. */
+async function isFollowed(
+  failures: readonly ClientRun[],
+  { outcome, isUsed }: FaultTarget,
+  client: Client,
+): Promise<boolean> {
+  const wrong = isUsed ? await firstWrong(client, outcome) : undefined;
+  if (wrong === undefined) return false;
+  const usual = Math.max(requestsIn(client.plain, outcome), requestsIn(wrong, outcome));
+  return failures.every((run) => requestsIn(run, outcome) > usual);
+}
+
+const countOnce =
+  "If a test counts requests, leave out those that repeat others after faults: `faults: false`, or `faults=false` of GET /expect.";

@@ -13,18 +13,22 @@ async function whyUnusable(...ends: readonly ("passes" | "fails")[]): Promise<st
     const end = ends[Math.min(run, ends.length - 1)];
     run += 1;
     return {
-      ...{
-        result: end === "passes" ? "passed" : "failed",
-        code: end === "passes" ? 0 : 1,
-        durationMs: 9,
-        report,
-      },
-      ...{ output: [], sent: [], points: [], hits: 0, last: undefined, pinned: undefined },
-      ...{ ownAssumptions: [], scenarios: [] },
+      result: end === "passes" ? "passed" : "failed",
+      code: end === "passes" ? 0 : 1,
+      durationMs: 9,
+      report,
+      output: [],
+      sent: [],
+      points: [],
+      hits: 0,
+      last: undefined,
+      pinned: undefined,
+      ownAssumptions: [],
+      scenarios: [],
     };
   };
   const plan = { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], ownFlags: [] };
-  const tools = { runClient, ended() {}, separate() {}, stopwatch: () => 0 };
+  const tools = { runClient, ended() {}, separate() {} };
   return (await certify(plan, tools)).unusable?.why;
 }
 

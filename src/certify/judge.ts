@@ -1,92 +1,98 @@
 import { adviceTable } from "../rules/advice.js";
 import type { Profile } from "../rules/assumptions.js";
-import { type OutcomeId, outcomeOf } from "../rules/outcomes.js";
-import { createAnswers, judgeAnswers, whyUnnoticed } from "./answers.js";
-import { type Certification, type Finding, onlyOnce } from "./certificate.js";
+import { outcomeOf } from "../rules/outcomes.js";
+import { answersAsked, judgeAnswers, whyHidden } from "./answers.js";
+import { type Certification, onlyOnce } from "./certificate.js";
+import { Client } from "./client.js";
+import { contradicted } from "./contradictions.js";
+import { judgeFaults } from "./faults.js";
 import {
-  type Context,
   checkOf,
+  type Finding,
+  findDependency,
   heldCheck,
   type Judgment,
   joinJudgments,
   judgment,
   noteJudgment,
-  Runs,
-  withoutFailures,
-} from "./context.js";
-import { contradicted } from "./contradictions.js";
-import { judgeFaults } from "./faults.js";
-import {
-  againOf,
-  type CertifyPlan,
-  coveredOutcomes,
-  faultsAsked,
-  isWanted,
-  seedsOf,
-  whyNothingTried,
-  whyTooLittle,
-} from "./plan.js";
+  type Reason,
+  whyUnstable,
+  without,
+} from "./judgment.js";
+import { againOf, type CertifyPlan, faultsAsked, seedsOf, whyNothingTried, whyTooLittle } from "./plan.js";
 import { judgeAllResends, runsOfResends } from "./resends.js";
-import { type ClientRun, findDependency, type Reason, type Tools, whyUnstable } from "./run.js";
+import type { ClientRun, Tools } from "./run.js";
 import { judgeVaried, runVaried } from "./varied.js";
 
 /** Certifies a client: one plain run, and then what `only` asks for. */
 export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certification> {
-  const runs = new Runs(plan, tools);
-  const plain = await runs.make("plain", {});
-  const unusable = plain && (await whyUnusable(plain, runs));
-  const done = (seen: Judgment) => ({
-    ...seen,
-    runs: runs.all.length,
-    plain,
-    scenarios: [...runs.scenarios],
-  });
-  if (plain === undefined || unusable !== undefined) {
-    // A key in the output is a problem, whatever else cannot be judged.
-    const advice = judgeAdvice(runs, plan);
-    return { ...done(advice.problems.length > 0 ? advice : judgment([])), ...(unusable && { unusable }) };
-  }
-  const covered = coveredOutcomes(plain.report);
-  runs.measured(plain, expectedRuns(plan, plain, covered));
-  const varied = runVaried(plan, runs, plain);
-  const answers = createAnswers(plan, runs, plain);
-  let hidden: Promise<Reason | undefined> | undefined;
-  const whyHidden = () => (hidden ??= whyUnnoticed(covered, answers.answerOn));
-  const context: Context = { plan, runs, plain, covered, varied, ...answers, whyHidden };
-  const [answered, resent, faulty] = await Promise.all([
-    judgeAnswers(context),
-    judgeAllResends(context),
-    judgeFaults(context),
-    varied,
+  const client = new Client(plan, tools);
+  const plain = await client.run("plain", {});
+  const done = (seen: Judgment, unusable?: Reason): Certification => {
+    const { all, scenarios, isStopped } = client;
+    return {
+      ...seen,
+      runs: all.length,
+      plain,
+      scenarios: [...scenarios],
+      isStopped,
+      ...(unusable && { unusable }),
+    };
+  };
+  if (plain === undefined) return done(judgment([]));
+  const unusable = await whyUnusable(plain, client);
+  // A key in the output is a problem, whatever else cannot be judged.
+  if (unusable !== undefined) return done(withoutHeld(judgeAdvice(client)), unusable);
+  client.follow(plain, expectedRuns);
+  const [, answered, resent, faulty] = await Promise.all([
+    runVaried(client),
+    judgeAnswers(client),
+    judgeAllResends(client),
+    judgeFaults(client),
   ]);
-  const caused = await judgeVaried(context);
-  const { contradiction } = runs;
-  if (contradiction?.[0].isShared) {
+  const caused = await judgeVaried(client);
+  const { contradiction } = client;
+  if (contradiction?.[0].isShared && !client.isStopped) {
     tools.separate(contradiction[0].name);
     const again = await certify(plan, tools);
-    return { ...again, runs: again.runs + runs.all.length };
+    return { ...again, plain: again.plain ?? plain, runs: again.runs + client.all.length };
   }
-  const unstable = contradiction && whyUnstable(...contradiction);
   const failing = joinJudgments([caused, ...faulty]);
-  const failures = unstable === undefined ? failing : withoutFailures(failing, unstable);
-  const reason = await hidden;
-  const once = reason === undefined ? [] : [noteJudgment(onlyOnce, reason)];
-  const resends = contradicted(resent, plain, runs.all);
-  const seen = joinJudgments([judgeAdvice(runs, plan), ...resends, failures, ...once, ...answered]);
-  const why = unstable ?? whyNothingTried(plan, seen.checks, plain.report);
-  return { ...done(seen), ...(why && { unusable: why }) };
+  const resends = contradicted(resent, client);
+  const once = await whyOnlyOnce(client, [...resends, ...faulty]);
+  const advice = judgeAdvice(client);
+  if (contradiction !== undefined) {
+    const unstable = whyUnstable(...contradiction);
+    const noticed = joinJudgments([...resends, ...answered]);
+    const failures = without("failed", failing, unstable);
+    return done(joinJudgments([advice, without("held", noticed, unstable), failures, ...once]), unstable);
+  }
+  const seen = joinJudgments([advice, ...resends, failing, ...once, ...answered]);
+  return done(seen, client.isStopped ? undefined : whyNothingTried(plan, seen.checks, plain.report));
 }
+
+/** A note if a kind is not judged because a failure that comes only once does not show. */
+async function whyOnlyOnce(client: Client, judged: readonly Judgment[]): Promise<Judgment[]> {
+  const open = judged.flatMap(({ checks }) =>
+    checks.flatMap(({ result }) => (result.kind === "not_judged" ? result.reason : [])),
+  );
+  const isAsked = open.length > 0 && client.all.some(({ conditions }) => conditions.answer?.once);
+  const reason = isAsked ? await whyHidden(client) : undefined;
+  return reason !== undefined && open.includes(reason) ? [noteJudgment(onlyOnce, reason)] : [];
+}
+
+const withoutHeld = (advice: Judgment) => (advice.problems.length > 0 ? advice : judgment([]));
 
 /** How many runs a client without a problem takes. */
-function expectedRuns(plan: CertifyPlan, plain: ClientRun, covered: readonly OutcomeId[]): number {
+function expectedRuns(client: Client): number {
+  const { plan } = client;
   const seeds = seedsOf(plan);
-  const answers = covered.filter((outcome) => isWanted(plan, `answer.${outcome}`));
   const mixed = seeds.length > 1 || plan.only?.includes("varied.mixed") ? 1 : 0;
-  const resends = runsOfResends(plan, plain, covered);
-  return 1 + seeds.length + mixed + answers.length + resends + faultsAsked(plan).length;
+  const others = answersAsked(client).length + runsOfResends(client) + faultsAsked(plan).length;
+  return 1 + seeds.length + mixed + others;
 }
 
-async function whyUnusable(plain: ClientRun, runs: Runs): Promise<Reason | undefined> {
+async function whyUnusable(plain: ClientRun, client: Client): Promise<Reason | undefined> {
   const { result, code, report, failure } = plain;
   if (result === "passed" || failure !== undefined)
     return result === "passed" ? whyTooLittle(report) : undefined;
@@ -103,17 +109,20 @@ async function whyUnusable(plain: ClientRun, runs: Runs): Promise<Reason | undef
     };
   }
   const why = `the command fails in the plain run with exit code ${code}`;
-  const again = async (profile: Profile) => (await runs.make("plain", { profile }))?.result === "passed";
+  const again = async (profile: Profile, time: number) =>
+    (await client.run("plain", { profile }, { time }))?.result === "passed";
+  const first = {
+    why,
+    whatToDo: "Fix that first: in this run the sandbox only does what the specification promises.",
+  };
   for (let turn = 1; turn <= turnsOfTypical; turn++) {
-    if (await again("minimal"))
+    if (await again("minimal", turn + 1))
       return { why: `${why}, and passes when it runs again`, whatToDo: findDependency };
-    if (await again("typical")) continue;
+    if (await again("typical", turn)) continue;
+    if (client.isStopped) return first;
     if (turn > 1)
       return { why: `${why}, and passes and fails with \`--profile typical\``, whatToDo: findDependency };
-    return {
-      why,
-      whatToDo: "Fix that first: in this run the sandbox only does what the specification promises.",
-    };
+    return first;
   }
   return {
     why: `${why}, and passes with \`--profile typical\``,
@@ -126,7 +135,7 @@ async function whyUnusable(plain: ClientRun, runs: Runs): Promise<Reason | undef
 const turnsOfTypical = 4;
 
 /** Advice of level error in any run is a problem of its own; if the plain run has it, only that run is named. */
-function judgeAdvice({ all }: Runs, plan: CertifyPlan): Judgment {
+function judgeAdvice({ all, plan }: Client): Judgment {
   const problems = adviceTable.flatMap(({ id, level }): Finding[] => {
     const having = all.flatMap((run) => {
       const advice = run.report.advice.find((one) => one.id === id && one.count > 0);
@@ -140,6 +149,6 @@ function judgeAdvice({ all }: Runs, plan: CertifyPlan): Judgment {
     return [{ name: `advice.${id}`, sentence, whatToDo, again: againOf(run, plan), runs: names }];
   });
   if (problems.length === 0) return heldCheck("advice");
-  const checks = problems.map(({ name }) => checkOf(name, { is: "failed" }));
+  const checks = problems.map(({ name }) => checkOf(name, { kind: "failed" }));
   return judgment(checks, problems);
 }

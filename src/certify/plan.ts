@@ -3,8 +3,8 @@ import { variableOf } from "../rules/api-key.js";
 import type { FaultOutcomeId } from "../rules/fault-effects.js";
 import { faultOutcomes, isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { minute } from "../rules/time.js";
-import type { Check } from "./certificate.js";
-import type { ClientRun, Reason, SentKey, Timeouts } from "./run.js";
+import type { Check, Reason } from "./judgment.js";
+import type { ClientRun, SentKey, Timeouts } from "./run.js";
 
 /** What a certification is asked for. */
 export interface CertifyPlan {
@@ -18,6 +18,8 @@ export interface CertifyPlan {
   readonly only?: readonly string[] | undefined;
   /** The outcomes whose wrong answer the client survives on purpose. */
   readonly allow: readonly string[];
+  /** The assumptions that the given scenario sets: no run varies whether and how these are there. */
+  readonly ownAssumptions?: readonly string[];
   /** The key of resends, if the client sends it. */
   readonly defaultKey: string | undefined;
   /** The flags of the call that each run needs, and those that only `certify` has. */
@@ -125,7 +127,7 @@ export function coveredOutcomes({ outcomes }: Report): OutcomeId[] {
   );
 }
 
-const misdirections = ["key-in-query", "key-in-authorization", "wrong-method-or-path"];
+const misdirections = ["key-in-query", "key-in-url", "key-in-authorization", "wrong-method-or-path"];
 
 /** Returns why a plain run that passed covers too little; `undefined` if it covers enough. */
 export function whyTooLittle({
@@ -171,11 +173,11 @@ export function whyNothingTried(
 ): Reason | undefined {
   const name = only.find((one) => {
     const asked = checks.filter((check) => isWanted({ only: [one] }, check.name));
-    return one !== "plain" && asked.every(({ result }) => result.is === "not judged");
+    return one !== "plain" && asked.every(({ result }) => result.kind === "not_judged");
   });
   if (name === undefined) return undefined;
   const { result } = checks.find((check) => isWanted({ only: [name] }, check.name)) ?? {};
-  if (result?.is === "not judged") return { why: `${name}: ${result.why}`, whatToDo: result.whatToDo };
+  if (result?.kind === "not_judged") return { ...result.reason, why: `${name}: ${result.reason.why}` };
   const [, ofAnswer = ""] = /^answer\.(.+)/.exec(name) ?? [];
   const ofName = outcomes.filter(({ outcome }) =>
     ofAnswer === "" ? name.endsWith(`.${outcomeOf(outcome).code}`) : outcome.startsWith(ofAnswer),

@@ -1,4 +1,4 @@
-import { type AdviceId, adviceTable } from "../rules/advice.js";
+import { type AdviceId, adviceOf } from "../rules/advice.js";
 import { variableOf } from "../rules/api-key.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import type { Resend } from "../runs/conditions.js";
@@ -9,69 +9,104 @@ type Place = "first" | "second" | "middle" | "last";
 export interface ResendKind extends Pick<Resend, "as" | "seconds" | "asDate"> {
   /** Its name in `--only`. */
   readonly name: string;
+  /** Its words in the list of what held. */
+  readonly held: string;
+  /** As in "again after a 401". */
   readonly after: string;
   readonly whatToDo: string;
-  /** When no other request must follow: never, before its time, or without a pause while each one is rejected. */
-  readonly when: "always" | "too soon" | "hasty";
+  /** When no other request must follow: never, or before its time. */
+  readonly when: "always" | "too_soon";
   /** The requests to reject, each in a run of its own: `least` of them, and the others until a test uses one. */
   readonly places: readonly Place[];
   readonly least: number;
 }
 
-const seconds = 4;
-
-const whatToDoOn = (advice: AdviceId) =>
-  (adviceTable.find(({ id }) => id === advice) as { readonly whatToDo: string }).whatToDo;
-
 /** The kinds of rejections for a client that covers these outcomes. */
 export function resendKinds(covered: readonly OutcomeId[]): ResendKind[] {
-  const outcomeWith = (status: number, usual: ApiOutcomeId) =>
-    (covered.find((outcome) => outcomeOf(outcome).status === status) ?? usual) as ApiOutcomeId;
-  const codes = new Map<string, ApiOutcomeId>();
-  for (const outcome of covered.filter((one) => outcomeOf(one).status === 403)) {
-    const code = String(outcomeOf(outcome).code);
-    if (!codes.has(code)) codes.set(code, outcome as ApiOutcomeId);
-  }
+  return [...timedKinds(covered), ...lastingKinds(covered)];
+}
+
+const seconds = 4;
+
+/** After the last request, a single one before the time is one too many. */
+const timedPlaces: readonly Place[] = ["last", "first", "second", "middle"];
+
+function timedKinds(covered: readonly OutcomeId[]): ResendKind[] {
+  const timed = { when: "too_soon", places: timedPlaces, least: 1 } as const;
   const limited = {
-    ...{
-      as: outcomeWith(429, "429.per_minute"),
-      when: "too soon",
-      whatToDo: whatToDoOn("too-soon-after-429"),
-    },
-    ...{ places: ["first", "last", "second", "middle"], least: 1 },
-  } satisfies Partial<ResendKind>;
-  const places = ["last", "first", "second", "middle"] satisfies Place[];
-  const dated = { after: "a 429 with a date in `Retry-After`", seconds, asDate: true, places };
-  const failing = { as: "fault.status", whatToDo: whatToDoOn("too-soon-after-503"), seconds } as const;
+    ...timed,
+    as: outcomeWith(covered, 429, "429.per_minute"),
+    whatToDo: whatToDoOn("too-soon-after-429"),
+  };
   return [
-    { ...limited, name: "resend.429.without", after: "a 429 without `Retry-After`" },
-    { ...limited, name: "resend.429.seconds", after: `a 429 with \`Retry-After: ${seconds}\``, seconds },
-    { ...limited, name: "resend.429.date", ...dated },
-    { ...limited, name: "resend.503.seconds", after: `a 503 with \`Retry-After: ${seconds}\``, ...failing },
     {
-      ...{ name: "resend.outage", as: "fault.status", when: "hasty", after: "a 503" },
-      ...{ whatToDo: whatToDoOn("no-pause-after-failure"), places: [], least: 0 },
+      ...limited,
+      name: "resend.429.without",
+      held: "429 without Retry-After",
+      after: "a 429 without `Retry-After`",
     },
     {
-      ...{ name: "resend.401", as: outcomeWith(401, "401.revoked"), when: "always", after: "a 401" },
-      ...{
-        whatToDo: whatToDoOn("same-key-after-401"),
-        places: ["first", "second", "last", "middle"],
-        least: 3,
-      },
+      ...limited,
+      name: "resend.429.seconds",
+      held: "429 with Retry-After",
+      after: `a 429 with \`Retry-After: ${seconds}\``,
+      seconds,
     },
-    ...[...codes].map(
-      ([code, as]): ResendKind => ({
-        ...{ name: `resend.403.${code}`, as, when: "always", after: `a 403 with \`${code}\`` },
-        ...{
-          whatToDo: whatToDoOn("same-key-after-403"),
-          places: ["last", "second", "middle", "first"],
-          least: 1,
-        },
-      }),
-    ),
+    {
+      ...limited,
+      name: "resend.429.date",
+      held: "429 with a date",
+      after: "a 429 with a date in `Retry-After`",
+      seconds,
+      asDate: true,
+    },
+    {
+      ...timed,
+      name: "resend.503.seconds",
+      held: "503 with Retry-After",
+      after: `a 503 with \`Retry-After: ${seconds}\``,
+      as: "fault.status",
+      seconds,
+      whatToDo: whatToDoOn("too-soon-after-503"),
+    },
   ];
 }
+
+function lastingKinds(covered: readonly OutcomeId[]): ResendKind[] {
+  const ofCodes = new Map<string, OutcomeId>();
+  for (const outcome of covered.filter((one) => outcomeOf(one).status === 403)) {
+    const code = String(outcomeOf(outcome).code);
+    if (!ofCodes.has(code)) ofCodes.set(code, outcome);
+  }
+  const unauthorized: ResendKind = {
+    name: "resend.401",
+    held: "401",
+    after: "a 401",
+    as: outcomeWith(covered, 401, "401.revoked"),
+    when: "always",
+    whatToDo: whatToDoOn("same-key-after-401"),
+    places: ["first", "second", "last", "middle"],
+    least: 3,
+  };
+  const forbidden = [...ofCodes].map(
+    ([code, outcome]): ResendKind => ({
+      name: `resend.403.${code}`,
+      held: `403 ${code}`,
+      after: `a 403 with \`${code}\``,
+      as: outcome as ApiOutcomeId, // no fault has a 403
+      when: "always",
+      whatToDo: whatToDoOn("same-key-after-403"),
+      places: ["last", "second", "middle", "first"],
+      least: 1,
+    }),
+  );
+  return [unauthorized, ...forbidden];
+}
+
+const outcomeWith = (covered: readonly OutcomeId[], status: number, usual: ApiOutcomeId) =>
+  (covered.find((outcome) => outcomeOf(outcome).status === status) ?? usual) as ApiOutcomeId;
+
+const whatToDoOn = (id: AdviceId) => adviceOf(id).whatToDo;
 
 /** The requests of so many that are rejected: those in any case, and the others. */
 export function positionsIn({ places, least }: ResendKind, count: number): [number[], number[]] {

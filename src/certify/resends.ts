@@ -1,453 +1,75 @@
-import { pluralize } from "../report/plain-text.js";
-import { variableOf } from "../rules/api-key.js";
-import { isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
-import type { Resend } from "../runs/conditions.js";
-import { outageDelayMs } from "../runs/rejections.js";
-import type { Finding, ResultOfCheck } from "./certificate.js";
+import type { Client } from "./client.js";
 import {
-  type Context,
   checkOf,
+  type Finding,
   failedCheck,
   type Judgment,
   judgment,
-  type NotJudged,
   noteJudgment,
-  notJudged,
   notJudgedCheck,
-} from "./context.js";
-import { againWith, type CertifyPlan, isWanted, longestWait, minPasses, resendKeyOf } from "./plan.js";
-import { nameOfKey, positionsIn, type ResendKind, resendKinds } from "./resend-kinds.js";
-import {
-  type ClientRun,
-  type KeyRequest,
-  notMade,
   type Reason,
-  type SentKey,
-  tooLate,
-  whyNotJudged,
-} from "./run.js";
-
-type Held = ResultOfCheck & { readonly is: "held" };
-
-/** What was seen of a kind whose problem is proven. */
-interface Proven {
-  readonly is: "proven";
-  readonly kind: ResendKind;
-  /** Whether the client sends a key again after any status but 200. */
-  readonly isOfAny?: boolean;
-  readonly outage?: string;
-}
-
-type Seen = Held | NotJudged | Proven;
-
-const isEnded = (run: ClientRun | undefined): run is ClientRun =>
-  run !== undefined && run.result !== "timed_out";
-const unended = (run: ClientRun | undefined) => notJudged(run === undefined ? notMade : tooLate);
+} from "./judgment.js";
+import { againWith, type CertifyPlan, isWanted, resendKeyOf } from "./plan.js";
+import { nameOfKey, positionsIn, type ResendKind, resendKinds } from "./resend-kinds.js";
+import { type Proven, Trials } from "./resend-trials.js";
+import { acceptedOf, ResentKey } from "./resent-key.js";
+import { runVaried } from "./varied.js";
 
 /** Finds out of each kind of rejection whether the client sends the key again: in runs that reject one request. */
-export async function judgeAllResends(context: Context): Promise<Judgment[]> {
-  const { plan, plain, covered, varied } = context;
-  const kinds = kindsAsked(plan, covered);
+export async function judgeAllResends(client: Client): Promise<Judgment[]> {
+  const { plan, plain } = client;
+  const kinds = kindsAsked(client);
   if (kinds.length === 0) return [];
   const subject = resendKeyOf(plain.sent, plan);
   if (subject === undefined) return kinds.map(({ name }) => notJudgedCheck(name, noKey));
-  const key = new ResentKey(subject, context);
-  const reason = key.whyUnequal((await varied).passed);
+  const key = new ResentKey(subject, client);
+  const reason = key.whyUnequal((await runVaried(client)).passed);
   if (reason !== undefined) return kinds.map(({ name }) => notJudgedCheck(name, reason));
+  const trials = kinds.map((kind) => new Trials(kind, key));
+  await Promise.all(trials.map((one) => one.start()));
+  const hasWaits = await repeatWaits(trials.filter(({ waits }) => waits > 0));
   const judged = await Promise.all(
-    kinds.map(async (kind) => {
-      const seen = await (kind.when === "hasty" ? judgeOutage(kind, key) : new Trials(kind, key).judge());
-      return { kind, seen };
-    }),
+    trials.map(async (one) => ({ kind: one.kind, seen: await one.judge(hasWaits) })),
   );
   const checks = judged.map(({ kind: { name }, seen }) =>
-    seen.is === "proven" ? failedCheck(name) : judgment([checkOf(name, seen)]),
+    seen.kind === "proven" ? failedCheck(name) : judgment([checkOf(name, seen)]),
   );
-  const proven = judged.flatMap(({ seen }) => (seen.is === "proven" ? seen : []));
-  const problems = (["too soon", "hasty", "always"] as const).flatMap((when) => {
-    const some = proven.filter(({ kind }) => kind.when === when);
+  const proven = judged.flatMap(({ seen }) => (seen.kind === "proven" ? seen : []));
+  const problems = (["too_soon", "always"] as const).flatMap((when) => {
+    const some = proven.filter(({ of }) => of.when === when);
     return some.length === 0 ? [] : problemOf(some, when, key.ref, plan);
   });
-  const isOnce = key.accepted === 1 && kinds.some(({ when }) => when === "always");
+  const isOnce = key.count === 1 && kinds.some(({ when }) => when === "always");
   const once = isOnce ? [noteJudgment("resends of a key that has worked", key.sentOnce)] : [];
   return [...checks, judgment([], problems), ...once];
 }
 
-const kindsAsked = (plan: CertifyPlan, covered: readonly OutcomeId[]) =>
+/** A client with jitter may come too soon only sometimes: it must have waited so often, in all kinds together. */
+const minWaits = 3;
+
+async function repeatWaits(waiting: readonly Trials[]): Promise<boolean> {
+  for (let nth = waiting.length; nth < minWaits; nth++) await waiting[nth % waiting.length]?.waitAgain();
+  return waiting.reduce((sum, { waits }) => sum + waits, 0) >= minWaits;
+}
+
+const kindsAsked = ({ plan, covered }: Client) =>
   resendKinds(covered).filter(({ name }) => isWanted(plan, name));
 
 /** How many runs a client without a problem takes. */
-export function runsOfResends(plan: CertifyPlan, { sent }: ClientRun, covered: readonly OutcomeId[]): number {
-  const { requests = [] } = resendKeyOf(sent, plan) ?? {};
-  return kindsAsked(plan, covered).reduce((sum, kind) => {
-    const [each] = positionsIn(kind, acceptedOf(requests));
-    return sum + each.length + (kind.when === "too soon" ? 0 : 1);
+export function runsOfResends(client: Client): number {
+  const subject = resendKeyOf(client.plain.sent, client.plan);
+  const count = subject === undefined ? 0 : acceptedOf(subject).length;
+  return kindsAsked(client).reduce((sum, kind) => {
+    const [each] = positionsIn(kind, count);
+    return sum + each.length + (kind.when === "always" ? 1 : 0);
   }, 0);
 }
-
-const acceptedOf = (requests: readonly KeyRequest[]) =>
-  requests.filter(({ outcome }) => isSuccess(outcome)).length;
 
 const noKey: Reason = {
   why: "the plain run sent no key that works",
   whatToDo: "Send a key that works, such as SVC_KEY_ACTIVE.",
 };
-
-const controlled = { as: "404.unknown_path" } as const;
-
-/** More outages in a row would take minutes. */
-const maxWaits = 6;
-
-/** The key whose requests are rejected, and the runs that its kinds share. */
-class ResentKey {
-  readonly context: Context;
-  readonly ref: string;
-  /** How often the plain run sent it. */
-  readonly count: number;
-  readonly accepted: number;
-  /** Whether the client's own tests give it faults. */
-  readonly hasFaults: boolean;
-  readonly sentOnce: Reason;
-  #steady: Promise<Reason | undefined> | undefined;
-  #alwaysControlled: Promise<ClientRun | undefined> | undefined;
-
-  constructor({ key, requests }: SentKey, context: Context) {
-    this.context = context;
-    this.ref = key;
-    this.count = requests.length;
-    this.accepted = acceptedOf(requests);
-    this.hasFaults = requests.some(({ outcome }) => isFault(outcome));
-    this.sentOnce = {
-      why: `the plain run sent ${variableOf(key)} once`,
-      whatToDo: "Send it twice, in two tests.",
-    };
-  }
-
-  requestsIn({ sent }: ClientRun): readonly KeyRequest[] {
-    return sent.find(({ key }) => key === this.ref)?.requests ?? [];
-  }
-
-  /** How often more than in the plain run it was sent. */
-  more(run: ClientRun): number {
-    return this.requestsIn(run).length - this.count;
-  }
-
-  whyNotJudged(run: ClientRun): Reason | undefined {
-    return whyNotJudged(this.context.plain, run, "hit");
-  }
-
-  reject(
-    { name, when, ...kind }: ResendKind,
-    { as = kind.as, ...change }: Partial<Resend> = {},
-  ): Promise<ClientRun | undefined> {
-    const { seconds, asDate } = kind;
-    const timed = as === kind.as && { ...(seconds !== undefined && { seconds }), ...(asDate && { asDate }) };
-    const waits = when === "hasty" || change.rejectsInTime ? Math.min(this.count, maxWaits) : 1;
-    const wait = (when === "too soon" && seconds === undefined ? 61_000 : longestWait) * waits;
-    return this.context.runs.make(name, { resend: { key: this.ref, as, ...timed, ...change } }, { wait });
-  }
-
-  /** The run in which each request gets a 404. */
-  alwaysControlled(kind: ResendKind): Promise<ClientRun | undefined> {
-    this.#alwaysControlled ??= this.reject(kind, controlled);
-    return this.#alwaysControlled;
-  }
-
-  whyUnequal(runs: readonly ClientRun[]): Reason | undefined {
-    const counts = [0, ...runs.map((run) => this.more(run))];
-    const [least, most] = [this.count + Math.min(...counts), this.count + Math.max(...counts)];
-    if (least === most) return undefined;
-    return {
-      why: `the runs sent ${variableOf(this.ref)} ${least} to ${most} times, although nothing was rejected`,
-      whatToDo: "Send it equally often in each run, without what sends it in the background.",
-    };
-  }
-
-  /** Why the key may come more often by itself, or because a runner repeats failing tests. A proof starts, which takes more runs. */
-  async whyUncertain(): Promise<Reason | undefined> {
-    this.context.runs.expectMore(2 * minPasses);
-    this.#steady ??= this.#whyUnsteady();
-    return (await this.#steady) ?? this.context.whyHidden();
-  }
-
-  async #whyUnsteady(): Promise<Reason | undefined> {
-    const { plain, runs, varied } = this.context;
-    const { checks } = await varied;
-    const usual = checks.length > 1 ? [] : Array.from({ length: minPasses }, () => runs.make("plain", {}));
-    const ofKey = this.requestsIn(plain).map(({ outcome }) => outcome);
-    const outcomes = plain.sent.flatMap(({ requests }) => requests.map(({ outcome }) => outcome));
-    const other = outcomes.find((one) => !isFault(one) && !ofKey.includes(one));
-    // What comes while a response to another key is late comes by itself.
-    const then = { latency: "2s" } as const;
-    const late = (outcome: OutcomeId) =>
-      runs.make("resend", { faults: [{ then }], once: { outcome } }, { wait: longestWait });
-    const made = await Promise.all([...usual, ...(other === undefined ? [] : [late(other)])]);
-    const all = made.flatMap((run) => run ?? []);
-    return all.length < made.length ? notMade : this.whyUnequal(all);
-  }
-}
-
-/** What a run shows in which one request was rejected: whether the command failed, used no such response, or the key came again. */
-type Trial =
-  | { readonly is: "failed" | "unused" }
-  | { readonly is: "again"; readonly run: ClientRun }
-  | NotJudged;
-
-/** After a lasting rejection with more requests, each of the first ones is tried. */
-const [maxPositions, maxRecovered] = [8, 4];
-
-/** The runs of one kind, each with one request that is rejected. */
-class Trials {
-  readonly #kind: ResendKind;
-  readonly #key: ResentKey;
-  readonly #trials = new Map<number, Trial>();
-
-  constructor(kind: ResendKind, key: ResentKey) {
-    this.#kind = kind;
-    this.#key = key;
-  }
-
-  async judge(): Promise<Seen> {
-    const { when } = this.#kind;
-    const [each, others] = positionsIn(this.#kind, this.#key.accepted);
-    const lasting = when === "always" ? this.#key.reject(this.#kind) : undefined;
-    await this.#tryEach(each);
-    for (const at of others) {
-      if (this.#held() !== undefined || this.#requests("again").length > 0) break;
-      await this.#tryEach([at]);
-    }
-    const found = (await this.#prove()) ?? (await this.#whyLasting(await lasting));
-    if (found !== undefined) return found;
-    const [reason] = [...this.#trials.values()].filter((trial) => trial.is === "not judged");
-    return reason ?? this.#held() ?? notJudged(unused);
-  }
-
-  /** The requests whose rejection made the command fail: for a key that was sent twice, not the first one alone. */
-  #held(): Held | undefined {
-    const { accepted, ref } = this.#key;
-    const requests = this.#requests("failed");
-    const isEnough = this.#kind.when === "too soon" || accepted === 1 || requests.some((at) => at > 1);
-    if (requests.length === 0 || !isEnough) return undefined;
-    return { is: "held", key: ref, requests, of: accepted };
-  }
-
-  readonly #requests = (is: Trial["is"]) =>
-    [...this.#trials].flatMap(([at, trial]) => (trial.is === is ? at : [])).sort((one, other) => one - other);
-
-  #firstOf(most: number): number[] {
-    return Array.from({ length: Math.min(this.#key.accepted, most) }, (_, index) => index + 1);
-  }
-
-  async #tryEach(positions: readonly number[]): Promise<void> {
-    const untried = positions.filter((at) => !this.#trials.has(at));
-    const trials = await Promise.all(untried.map((at) => this.#try(at)));
-    for (const [index, at] of untried.entries()) this.#trials.set(at, trials[index] as Trial);
-  }
-
-  async #try(at: number): Promise<Trial> {
-    const run = await this.#reject(at);
-    if (!isEnded(run)) return unended(run);
-    if (run.result === "failed") return { is: run.hits > 0 ? "failed" : "unused" };
-    const reason = this.#key.whyNotJudged(run);
-    if (reason !== undefined) return notJudged(reason);
-    if (this.#key.more(run) <= 0) return { is: "unused" };
-    if (this.#kind.when === "always") return { is: "again", run };
-    if (this.#arrivals(run, "early").length === 0) return { is: "failed" };
-    // Who waits is rejected again each time, and gives up, or sends more only in time.
-    const again = await this.#rejectAgain(at);
-    if (!isEnded(again)) return unended(again);
-    const waits =
-      again.result === "failed" || this.#key.more(again) <= this.#arrivals(again, "in time").length;
-    return waits ? { is: "failed" } : { is: "again", run };
-  }
-
-  #reject(at: number, change: Partial<Resend> = {}): Promise<ClientRun | undefined> {
-    return this.#key.reject(this.#kind, { only: [at, at], ...change });
-  }
-
-  #arrivals(run: ClientRun, when: "early" | "in time"): readonly KeyRequest[] {
-    return this.#key.requestsIn(run).filter(({ arrival }) => arrival?.when === when);
-  }
-
-  /** The same request rejected, and with a time each later one that comes in time. */
-  #rejectAgain(at: number): Promise<ClientRun | undefined> {
-    return this.#reject(at, this.#kind.when === "too soon" ? { rejectsInTime: true } : {});
-  }
-
-  /** Whether a command passes with more requests than these rejections and their times explain. */
-  #isRecovered(run: ClientRun | undefined): run is ClientRun {
-    if (run?.result !== "passed" || this.#key.whyNotJudged(run) !== undefined) return false;
-    const inTime = this.#kind.when === "too soon" ? this.#arrivals(run, "in time").length : 0;
-    return this.#key.more(run) > inTime;
-  }
-
-  /** Proves a request that was sent again; others are left as what their runs show. */
-  async #prove(): Promise<Proven | undefined> {
-    for (const [at, trial] of this.#trials) {
-      if (trial.is !== "again") continue;
-      const seen = await this.#proveAt(at, trial.run);
-      if (seen.is === "proven") return seen;
-      this.#trials.set(at, seen);
-    }
-    return undefined;
-  }
-
-  async #proveAt(at: number, first: ClientRun): Promise<NotJudged | Proven> {
-    // A client that sends two requests at once may have read the other 503.
-    if (this.#kind.as === "fault.status" && this.#key.hasFaults) return notJudged(ownFaults);
-    const reason = await this.#key.whyUncertain();
-    if (reason !== undefined) return notJudged(reason);
-    let isOfAny = false;
-    for (let left = minPasses; left > 0 && !isOfAny; left--) {
-      const control = await this.#reject(at, controlled);
-      if (!isEnded(control)) return unended(control);
-      isOfAny = this.#isSentAgain(control);
-    }
-    const why = isOfAny ? await this.#whyNotOfAny(at, first) : undefined;
-    if (why !== undefined) return notJudged(why);
-    for (let left = minPasses - 1; left > 0; left--)
-      if (!this.#isRecovered(await this.#rejectAgain(at))) return notJudged(this.#notProven(first));
-    return { is: "proven", kind: this.#kind, isOfAny };
-  }
-
-  #isSentAgain = (run: ClientRun) => run.result === "passed" && this.#key.more(run) > 0;
-
-  /** Why a client that sends a 404 again as well may not do so on its own; `undefined` if it sends each status but 200 again. */
-  async #whyNotOfAny(at: number, run: ClientRun): Promise<Reason | undefined> {
-    const { accepted, ref } = this.#key;
-    const why = `after ${this.#kind.after} and a 404 alike, ${variableOf(ref)} was sent again (${idOfHit(run)})`;
-    if (accepted === 1) return { ...this.#key.sentOnce, why };
-    const { survives404, plain } = this.#key.context;
-    // A test that polls until a 200 does so for no key with another response.
-    const rejected = rejectedIfRepeated(plain);
-    if (rejected === undefined || !(await survives404(rejected))) return { why, whatToDo: noPolling };
-    for (const position of this.#firstOf(maxRecovered).filter((one) => one !== at))
-      if (!this.#isRecovered(await this.#rejectAgain(position))) return { why, whatToDo: noPolling };
-    const empty = await this.#reject(at, { as: "empty" });
-    if (isEnded(empty) && !this.#isSentAgain(empty)) return undefined;
-    return { why: `${why}, and after a 200 without data`, whatToDo: noPolling };
-  }
-
-  /** A lasting rejection: more requests than in the plain run are some that were sent again, or what follows a failure. */
-  async #whyLasting(run: ClientRun | undefined): Promise<Seen | undefined> {
-    if (this.#kind.when !== "always") return undefined;
-    if (run === undefined) return notJudged(notMade);
-    if (this.#key.more(run) <= 0) return undefined;
-    await this.#tryEach(this.#firstOf(maxPositions));
-    const proven = await this.#prove();
-    if (proven !== undefined) return proven;
-    const other = await this.#key.alwaysControlled(this.#kind);
-    if (other === undefined) return notJudged(notMade);
-    const [lasting, usual] = [this.#key.requestsIn(run).length, this.#key.requestsIn(other).length];
-    if (lasting <= usual) return undefined;
-    return notJudged({
-      why: `with ${this.#kind.after} each time, the command sent ${variableOf(this.#key.ref)} ${lasting} times, with a 404 ${usual} times, and in the plain run ${this.#key.count} times`,
-      whatToDo: this.#kind.whatToDo,
-    });
-  }
-
-  #notProven(run: ClientRun): Reason {
-    const [early] = this.#arrivals(run, "early");
-    const isTimed = this.#kind.when === "too soon" && early !== undefined;
-    const time = isTimed ? `${early.arrival?.afterMs} ms after` : "after";
-    return {
-      why: `${time} ${this.#kind.after}, ${variableOf(this.#key.ref)} was sent again (${isTimed ? early.id : idOfHit(run)}), and the runs do not show whether a test uses the response`,
-      whatToDo: `${this.#kind.whatToDo} If it is another test's request, send the key in one test at a time, and make a test fail when it is rejected.`,
-    };
-  }
-}
-
-const unused: Reason = {
-  why: "the command passed, and sent the key no more often than without a rejection",
-  whatToDo: "Use each response of a key that works in a test.",
-};
-
-const ownFaults: Reason = {
-  why: "your tests set a fault that hits requests with the same key",
-  whatToDo: "Set it on another key, or leave it out.",
-};
-
-const noPolling = "Turn off what repeats requests in your tests, such as polling until a 200.";
-
-/** The first outcome with 401 or 403, if each key with such an outcome comes more than once, as from a client that sends each status but 200 again. */
-function rejectedIfRepeated({ sent }: ClientRun): OutcomeId | undefined {
-  const isRejection = ({ outcome }: KeyRequest) => [401, 403].includes(outcomeOf(outcome).status);
-  const rejected = sent.filter(({ requests }) => requests.some(isRejection));
-  if (rejected.some(({ requests }) => requests.length < 2)) return undefined;
-  return rejected.flatMap(({ requests }) => requests).find(isRejection)?.outcome;
-}
-
-const idOfHit = ({ sent }: ClientRun) =>
-  sent.flatMap(({ requests }) => requests).find(({ isHit }) => isHit)?.id ?? "";
-
-/** The most requests for each call in an outage: with short pauses, and with any. */
-const [maxHasty, maxRequests, shortPauseMs, longestRow] = [6, 20, 1000, 6];
-const outageRuns = 3;
-
-/** Rejects the key always, and compares the requests with the calls of the client: what it sends when each gets a 404. */
-async function judgeOutage(kind: ResendKind, key: ResentKey): Promise<Seen> {
-  const first = await outage(kind, key, 1);
-  if (first === undefined) return notJudged(notMade);
-  const reason = first.hits === 0 ? key.whyNotJudged(first) : undefined;
-  if (reason !== undefined) return notJudged(reason);
-  if (excessOf(first, 1) <= 0) return heldOutage(first, key);
-  const uncertain = await key.whyUncertain();
-  return uncertain === undefined ? proveOutage(kind, key, first) : notJudged(uncertain);
-}
-
-const outage = (kind: ResendKind, key: ResentKey, calls: number) =>
-  key.reject(kind, { only: [1, maxRequests * calls + key.count] });
-
-const unlike: Reason = {
-  why: "the command fails when each request gets a 503, and passes when each gets a 404",
-  whatToDo: "Make a test fail when a key that works is rejected.",
-};
-
-/** An outage whose requests the calls explain. */
-const heldOutage = (run: ClientRun, { ref }: ResentKey): Seen =>
-  run.result === "timed_out" ? notJudged(tooLate) : { is: "held", key: ref };
-
-/** A run whose requests were accepted too soon for so many calls shows too few. */
-const isLongEnough = ({ hits }: ClientRun, calls: number, { count }: ResentKey) =>
-  calls === 1 || hits < maxRequests + count;
-
-async function proveOutage(kind: ResendKind, key: ResentKey, first: ClientRun): Promise<Seen> {
-  const runs: ClientRun[] = [];
-  let calls = 1;
-  for (let number = 1; number <= outageRuns; number++) {
-    const other = await (number === 1 ? key.alwaysControlled(kind) : key.reject(kind, controlled));
-    if (!isEnded(other)) return unended(other);
-    calls = Math.max(calls, other.result === "passed" ? key.count : other.hits);
-    const isWhole = number === 1 && isLongEnough(first, calls, key);
-    const run = isWhole ? first : await outage(kind, key, calls);
-    if (run === undefined) return notJudged(notMade);
-    runs.push(run);
-    const excess = Math.min(...runs.map((one) => excessOf(one, calls)));
-    if (excess <= 0 && number === 1) return heldOutage(run, key);
-    // What follows a test that failed is not what the calls explain.
-    if (run.result === "failed" && other.result === "passed") return notJudged(unlike);
-    // A command that survives may call as often as in the plain run.
-    if (excess > Math.max(0, key.count - calls)) continue;
-    return notJudged({
-      why: `while each request got a 503, the command sent ${variableOf(key.ref)} ${run.hits} times, and ${calls} times while each got a 404`,
-      whatToDo: kind.whatToDo,
-    });
-  }
-  return { is: "proven", kind, outage: `${runs[0]?.hits} requests for ${pluralize(calls, "call")}` };
-}
-
-/** How many more requests were rejected than so many calls explain; none if it is not positive. */
-function excessOf({ hits, sent }: ClientRun, calls: number): number {
-  let [row, longest] = [0, 0];
-  for (const { arrival } of sent.flatMap(({ requests }) => requests.filter(({ isHit }) => isHit))) {
-    if (arrival === undefined || arrival.afterMs >= shortPauseMs) row = 0;
-    // One that came before the last response has no pause of its own.
-    else if (arrival.afterMs >= outageDelayMs) row += 1;
-    longest = Math.max(longest, row);
-  }
-  return Math.max(hits - maxRequests * calls, longest >= longestRow ? hits - maxHasty * calls : 0);
-}
 
 /** Kinds after which the same must not follow are one problem. */
 function problemOf(
@@ -456,27 +78,28 @@ function problemOf(
   ref: string,
   plan: CertifyPlan,
 ): Finding {
-  const kinds = proven.map(({ kind }) => kind);
-  const names = kinds.map(({ name }) => name);
-  const after = listed(
-    kinds.map((kind) => kind.after),
-    "and",
-  );
-  const [seconds, ...others] = new Set(kinds.map((kind) => kind.seconds));
-  const wait = seconds === undefined ? "The minute did not end" : `${seconds} s did not pass`;
-  const time = others.length === 0 ? wait : "The time to wait did not pass";
+  const names = proven.map(({ of }) => of.name);
+  const [{ of: first }] = proven as [Proven, ...Proven[]];
   const isOfAny = proven.every((one) => one.isOfAny);
+  const after = proven.map(({ of, request: { id, earlyMs } }) =>
+    earlyMs === undefined ? `${of.after} (${id})` : `${earlyMs} ms after ${of.after} (${id})`,
+  );
   const control = isOfAny ? "it also sends a 404 again" : "with a 404 in its place, it did not";
+  const key = nameOfKey(ref);
   const sentences = {
-    always: `Sends ${nameOfKey(ref)} again after ${after}: one request was rejected, another one came, and the command passed; ${control}`,
-    "too soon": `${time} on any clock that the sandbox sees: if your tests replace the pause, move the sandbox's clock by it. Otherwise your client sends again too soon after ${after}: the command passed with a request with ${nameOfKey(ref)} before its time`,
-    hasty: `Does not pause or give up after ${after}: ${proven[0]?.outage} with ${nameOfKey(ref)}`,
+    always: `Sends ${key} again after ${listed(after, "and")}: one request was rejected, another one came, and the command passed; ${control}`,
+    too_soon: `Sends ${key} again ${listed(after, "and")}`,
   };
   return {
-    name: names[0] as string,
+    name: first.name,
     sentence: sentences[when],
-    whatToDo: [...new Set(kinds.map(({ whatToDo }) => whatToDo))].join(" "),
+    whatToDo: when === "too_soon" ? `${first.whatToDo} ${testClock}` : wholeAdvice(proven),
     again: againWith(plan, "certify", ...names.flatMap((name) => ["--only", name])),
     runs: names,
   };
 }
+
+const testClock = "(If your tests replace the pause, move the sandbox's clock by it.)";
+
+const wholeAdvice = (proven: readonly Proven[]) =>
+  [...new Set(proven.map(({ of }) => of.whatToDo))].join(" ");

@@ -2,7 +2,8 @@ import { isIdempotent } from "../rules/fault-effects.js";
 import { Counters, type Counting, type KeysOfAdvice } from "../sandbox/journal/counts.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { RunTrace, VariedPoint } from "../sandbox/run-trace.js";
-import { idOfPoint, type KeyRequest, type RunEnd, type SentKey, wordsOf } from "./run.js";
+import type { KeyRequest, RunEnd, SentKey } from "./run.js";
+import { idOfPoint, wordsOf } from "./varied-points.js";
 
 /** What the requests of a run show. */
 export class SeenRequests implements Counting {
@@ -12,6 +13,7 @@ export class SeenRequests implements Counting {
   readonly #points = new Map<string, VariedPoint>();
   readonly #scenarios = new Set<string>();
   readonly #ownAssumptions = new Set<string>();
+  readonly #unread = new Set<string>();
   #hits = 0;
   #pinned: RunTrace["pinned"];
   #last: RunEnd["last"];
@@ -34,14 +36,15 @@ export class SeenRequests implements Counting {
     if (trace !== undefined) this.#trace(exchange, trace);
   }
 
-  countUnread(): void {
-    this.counters.countUnread();
+  countUnread(id: string): void {
+    this.counters.countUnread(id);
+    this.#unread.add(id);
   }
 
   facts() {
     const pinned = this.#pinned;
     return {
-      sent: [...this.#sent.values()],
+      sent: [...this.#sent.values()].map((sent) => ({ ...sent, requests: sent.requests.map(this.#asRead) })),
       points: [...this.#points.values()],
       hits: this.#hits,
       last: this.#last,
@@ -51,14 +54,24 @@ export class SeenRequests implements Counting {
     };
   }
 
+  #asRead = (request: KeyRequest): KeyRequest =>
+    this.#unread.has(request.id) ? { ...request, isUnread: true } : request;
+
   #trace(exchange: Exchange, trace: RunTrace): void {
     const { id, outcome, key: ref, fingerprint, method, response } = exchange;
     const key = ref ?? fingerprint ?? "";
     const sent = this.#sent.get(key) ?? { key, isUnknown: ref === null, requests: [] };
     this.#sent.set(key, sent);
-    const { hit, arrival } = trace;
+    const { hit, earlyMs, isElsewhere } = trace;
     const canFail = isIdempotent(method) && response.body !== "";
-    sent.requests.push({ id, outcome: hit ?? outcome, canFail, isHit: hit !== undefined, arrival });
+    sent.requests.push({
+      id,
+      outcome: hit ?? outcome,
+      canFail,
+      isHit: hit !== undefined,
+      earlyMs,
+      isElsewhere,
+    });
     const points = trace.points.filter(({ row, variant }) => wordsOf(row, variant) !== undefined);
     for (const point of points) this.#points.set(idOfPoint(point), point);
     this.#last = { id, outcome, canFail, points };

@@ -1,37 +1,32 @@
 import { outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import { type Cause, findCauses } from "./causes.js";
-import type { Finding, Note } from "./certificate.js";
+import type { Client } from "./client.js";
 import {
-  type Context,
+  type Check,
   checkOf,
+  type Finding,
   failedCheck,
   heldCheck,
   type Judgment,
   joinJudgments,
   judgment,
+  type Note,
   notJudged,
   notJudgedCheck,
-  type Runs,
-  type Variations,
-} from "./context.js";
-import {
-  againOf,
-  againWith,
-  type CertifyPlan,
-  coveredOutcomes,
-  mixedName,
-  seedCount,
-  seedsOf,
-} from "./plan.js";
-import { type ClientRun, hasFailed, lastLineOf, notMade, whyNotJudged } from "./run.js";
+  notMade,
+} from "./judgment.js";
+import { lastLineOf } from "./last-line.js";
+import { whyNotJudged } from "./not-judged.js";
+import { againOf, againWith, type CertifyPlan, mixedName, seedCount, seedsOf } from "./plan.js";
+import { type ClientRun, hasFailed } from "./run.js";
 
 /** Runs the client with each seed of varied responses. */
-export async function runVaried(plan: CertifyPlan, runs: Runs, plain: ClientRun): Promise<Variations> {
+export async function runVaried(client: Client) {
   const attempts = await Promise.all(
-    seedsOf(plan).map(async (seed) => {
-      const run = await runs.make(`varied.${seed}`, { profile: "varied" }, { seed });
-      const reason = run === undefined ? notMade : whyNotJudged(plain, run, "varied");
+    seedsOf(client.plan).map(async (seed) => {
+      const run = await client.run(`varied.${seed}`, { profile: "varied" }, { seed });
+      const reason = run === undefined ? notMade : whyNotJudged(client.plain, run, "varied");
       return { seed, run, reason };
     }),
   );
@@ -40,29 +35,34 @@ export async function runVaried(plan: CertifyPlan, runs: Runs, plain: ClientRun)
     run?.result === "passed" && reason === undefined ? [run] : [],
   );
   const checks = attempts.map(({ seed, run, reason }) => {
-    if (hasFailed(run)) return checkOf(`varied.${seed}`, { is: "failed" });
-    return checkOf(`varied.${seed}`, reason ? notJudged(reason) : { is: "held" });
+    if (hasFailed(run)) return checkOf(`varied.${seed}`, { kind: "failed" });
+    return checkOf(`varied.${seed}`, reason ? notJudged(reason) : { kind: "held" });
   });
   return { passed, failed, checks };
 }
 
-export async function judgeVaried(context: Context): Promise<Judgment> {
-  const { plan, runs, plain } = context;
-  const { passed, failed, checks } = await context.varied;
+export async function judgeVaried(client: Client): Promise<Judgment> {
+  const { plan } = client;
+  const { passed, failed, checks } = await runVaried(client);
   const points = passed.flatMap((run) => run.points);
-  const causes = await findCauses(failed, points, runs);
+  const causes = await findCauses(client, failed, points);
   const isWhole = checks.length >= seedCount;
-  const notes = isWhole ? whatIsNotShown(plain, [...passed, ...failed]) : [];
+  const notes = isWhole ? whatIsNotShown(client, [...passed, ...failed]) : [];
   const isAsked = plan.only?.includes(mixedName) || (isWhole && passed.length === checks.length);
-  const mixed = isAsked ? [await judgeMixed(context)] : [];
-  return joinJudgments([
-    judgment(
-      checks,
-      causes.map((cause) => findingOf(cause, plan)),
-      notes,
-    ),
-    ...mixed,
-  ]);
+  const mixed = isAsked ? [await judgeMixed(client)] : [];
+  const findings = causes.map((cause) => findingOf(cause, plan));
+  const shown = client.isStopped ? withoutOpen(checks, findings) : checks;
+  return joinJudgments([judgment(shown, findings, notes), ...mixed]);
+}
+
+/** The checks of a search that was stopped: a failure shows nothing before it is repeated and has a cause. */
+function withoutOpen(checks: readonly Check[], findings: readonly Finding[]): Check[] {
+  const named = findings.flatMap(({ runs }) => runs);
+  return checks.map((check) =>
+    check.result.kind !== "failed" || named.includes(check.name)
+      ? check
+      : checkOf(check.name, notJudged(notMade)),
+  );
 }
 
 function findingOf({ failed, shownBy, ...cause }: Cause, plan: CertifyPlan): Finding {
@@ -77,14 +77,15 @@ function findingOf({ failed, shownBy, ...cause }: Cause, plan: CertifyPlan): Fin
 }
 
 /** One more run, whose responses differ from each other. */
-async function judgeMixed({ plan, runs, plain }: Context): Promise<Judgment> {
-  const run = await runs.make(mixedName, { profile: "varied", mixed: true }, { seed: plan.firstSeed });
+async function judgeMixed(client: Client): Promise<Judgment> {
+  const { plan } = client;
+  const run = await client.run(mixedName, { profile: "varied", mixed: true }, { seed: plan.firstSeed });
   if (run === undefined) return notJudgedCheck(mixedName, notMade);
   if (run.result === "passed") {
-    const reason = whyNotJudged(plain, run, "varied");
+    const reason = whyNotJudged(client.plain, run, "varied");
     return reason === undefined ? heldCheck(mixedName) : notJudgedCheck(mixedName, reason);
   }
-  await runs.failAgain([run]);
+  if (!(await client.failAgain([run]))) return notJudgedCheck(mixedName, notMade);
   return failedCheck(mixedName, {
     name: mixedName,
     sentence: "Breaks when the responses of one run differ in what the specification leaves open",
@@ -96,22 +97,23 @@ async function judgeMixed({ plan, runs, plain }: Context): Promise<Judgment> {
 }
 
 /** What too few requests, or the client's own settings, kept from varying. */
-function whatIsNotShown({ report }: ClientRun, all: readonly ClientRun[]): Note[] {
-  const covered = coveredOutcomes(report).map((outcome) => outcomeOf(outcome).status);
-  const missing = [401, 403, 429].filter((status) => !covered.includes(status));
+function whatIsNotShown({ covered, plan }: Client, all: readonly ClientRun[]): Note[] {
+  const { ownAssumptions: ofScenario = [] } = plan;
+  const statuses = covered.map((outcome) => outcomeOf(outcome).status);
+  const missing = [401, 403, 429].filter((status) => !statuses.includes(status));
   const varied = new Set(all.flatMap(({ points }) => points.map(({ row }) => row)));
   const ownAssumptions = [...new Set(all.flatMap((run) => run.ownAssumptions))].filter(
-    (name) => !varied.has(name),
+    (name) => !varied.has(name) && !ofScenario.includes(name),
   );
-  const statuses = missing.map(
+  const notes = missing.map(
     (status): Note => ({
       what: `varied ${status}`,
       why: `no request got a ${status}`,
       whatToDo: `Send a key that gets a ${status}.`,
     }),
   );
-  if (ownAssumptions.length === 0) return statuses;
+  if (ownAssumptions.length === 0) return notes;
   const names = ownAssumptions.map((name) => `\`${name}\``);
   const reason = { why: `your tests set ${listed(names, "and")}`, whatToDo: "Leave them out of your tests." };
-  return [...statuses, { what: "varied assumptions", ...reason }];
+  return [...notes, { what: "varied assumptions", ...reason }];
 }

@@ -1,8 +1,9 @@
 import { commandLine, pluralize, runAgainWith } from "../report/plain-text.js";
 import { listed } from "../rules/schema/words.js";
 import { escapeControls } from "../rules/terminal-text.js";
-import type { CertifyResult, Check, Finding } from "./certificate.js";
-import { nameOfKey } from "./resend-kinds.js";
+import type { CertifyResult } from "./certificate.js";
+import type { Check, Finding, Held } from "./judgment.js";
+import { nameOfKey, resendKinds } from "./resend-kinds.js";
 
 /** How the user starts svc-sandbox, with the scenario if it was given. */
 export interface Program {
@@ -22,26 +23,41 @@ export function certificateText(
   bad: (text: string) => string = (text) => text,
 ): string {
   const { verdict, problems, checks, why, whatToDo, runs, command, durationMs, allow } = certified;
+  const { scenario, assumptions = [] } = certified;
   const count = `${pluralize(runs, "run")} of \`${commandLine(command)}\`, ${Math.round(durationMs / 1000)} s`;
+  const nameless = withoutProblem(checks, problems);
+  const found = pluralize(problems.length + nameless.length, "problem");
   const conclusion = {
     passed: "Passed.",
-    failed: `Failed: ${pluralize(problems.length, "problem")}.`,
+    failed: `Failed: ${found}.`,
     not_judged: `Not judged: ${why ?? "a part of the runs shows nothing"}.`,
     no_request: "Not judged: the command sent no request.",
+    stopped: `Stopped: ${found} in the runs that were made.`,
   }[verdict];
+  const hasReason = why !== undefined && (verdict === "failed" || verdict === "stopped");
   const lines = [
     `${verdict === "failed" ? bad(conclusion) : conclusion}  ${count}`,
-    ...(whatToDo === undefined || verdict === "failed" ? [] : [`Fix: ${whatToDo}`]),
+    ...(whatToDo === undefined || hasReason ? [] : [`Fix: ${whatToDo}`]),
     ...problems.flatMap((problem, at) => problemLines(problem, at + 1, certified, program)),
-    ...(why === undefined || verdict !== "failed" ? [] : [`Not judged: ${why}. ${whatToDo}`]),
-    ...listLine("Held", heldWords(checks)),
+    ...nameless.map((name, at) => `${problems.length + at + 1}. ${name} failed, and no run shows why`),
+    ...(hasReason ? [`Not judged: ${why}. ${whatToDo}`] : []),
+    ...listLine("Held", heldWords(certified)),
     ...listLine(
       "Allowed",
       allow.map((outcome) => `wrong answers on ${outcome}`),
     ),
+    ...listLine(`Set by ${scenario}`, assumptions),
     ...notJudgedLines(certified),
   ];
   return `${lines.map(escapeControls).join("\n")}\n`;
+}
+
+/** The names of checks that failed, and that no problem is about. */
+function withoutProblem(checks: readonly Check[], problems: readonly Finding[]): string[] {
+  const named = problems.flatMap(({ name, runs }) => [name, ...runs]);
+  return checks.flatMap(({ name, result }) =>
+    result.kind === "failed" && !named.includes(name) ? name : [],
+  );
 }
 
 function problemLines(
@@ -72,63 +88,59 @@ const listLine = (title: string, words: readonly string[]) =>
   words.length === 0 ? [] : [`${title}: ${words.join(", ")}`];
 
 /** What held: each group with its count, and each kind of resend. */
-function heldWords(checks: readonly Check[]): string[] {
+function heldWords({ checks, report }: Pick<CertifyResult, "checks" | "report">): string[] {
   const countOf = (group: Check["group"], words: string) => {
-    const ofGroup = checks.filter((check) => check.group === group && check.result.is !== "allowed");
-    const held = ofGroup.filter(({ result }) => result.is === "held").length;
+    const ofGroup = checks.filter((check) => check.group === group && check.result.kind !== "allowed");
+    const held = ofGroup.filter(({ result }) => result.kind === "held").length;
     return held === 0 ? [] : [`${words} (${held} of ${ofGroup.length})`];
   };
   return [
     ...countOf("varied", "varied responses"),
     ...countOf("answer", "wrong answers noticed"),
-    ...heldResends(checks.filter(({ group }) => group === "resend")),
+    ...heldResends(checks, wordsOfChecks(report)),
     ...countOf("fault", "faults"),
-    ...(checks.some(({ group, result }) => group === "advice" && result.is === "held")
+    ...(checks.some(({ group, result }) => group === "advice" && result.kind === "held")
       ? ["no key in output or URL"]
       : []),
   ];
 }
 
+/** The words of a check: those of its kind of resend, or its name. */
+function wordsOfChecks(report: CertifyResult["report"]): (name: string) => string {
+  const kinds = resendKinds(report.outcomes.map(({ outcome }) => outcome));
+  return (name) => kinds.find((kind) => kind.name === name)?.held ?? name;
+}
+
 /** The kinds of resends that held, with their key and the requests that were rejected. All of a 429 are one. */
-function heldResends(checks: readonly Check[]): string[] {
+function heldResends(checks: readonly Check[], wordsOf: (name: string) => string): string[] {
   const limited = checks.filter(({ name }) => name.startsWith("resend.429."));
-  const isWhole = limited.length > 1 && limited.every(({ result }) => result.is === "held");
-  const wordOf = (check: Check) => (isWhole && limited.includes(check) ? "429" : checkWords(check.name));
-  const words = [...new Set(checks.map(wordOf))];
-  return words.flatMap((word) =>
-    heldWord(
-      word,
-      checks.filter((check) => wordOf(check) === word),
-    ),
-  );
+  const isWhole = limited.length > 1 && limited.every(({ result }) => result.kind === "held");
+  const byWords = new Map<string, Held[]>();
+  for (const check of checks) {
+    const { group, name, result } = check;
+    if (group !== "resend" || result.kind !== "held") continue;
+    const words = isWhole && limited.includes(check) ? "429" : wordsOf(name);
+    byWords.set(words, [...(byWords.get(words) ?? []), result]);
+  }
+  return [...byWords].map(([words, held]) => {
+    const [{ key = "", of = 0 } = {}] = held;
+    const requests = [...new Set(held.flatMap((result) => result.requests ?? []))];
+    const numbers = requests.toSorted((one, other) => one - other).map(String);
+    const rejected = `${numbers.length === 1 ? "request" : "requests"} ${listed(numbers, "and")} of ${of}`;
+    return `${words} of ${nameOfKey(key)}: ${rejected}`;
+  });
 }
 
-function heldWord(word: string, checks: readonly Check[]): string[] {
-  const held = checks.flatMap(({ result }) => (result.is === "held" ? result : []));
-  const [{ key = "", of = 0 } = {}] = held;
-  const requests = [...new Set(held.flatMap((one) => one.requests ?? []))].sort((one, other) => one - other);
-  const numbers = `: ${requests.length === 1 ? "request" : "requests"} ${listed(requests.map(String), "and")} of ${of}`;
-  return held.length === 0 ? [] : [`${word} of ${nameOfKey(key)}${requests.length === 0 ? "" : numbers}`];
-}
-
-const resendWords: Readonly<Record<string, string>> = {
-  "resend.429.without": "429 without Retry-After",
-  "resend.429.seconds": "429 with Retry-After",
-  "resend.429.date": "429 with a date",
-  "resend.503.seconds": "503 with Retry-After",
-};
-const checkWords = (name: string) =>
-  resendWords[name] ?? name.replace(/^resend\.(?:(403)\.)?/, (_, status) => (status ? `${status} ` : ""));
-
-/** What was not judged, with the reason: the same one once. */
-function notJudgedLines({ checks, notes }: Pick<CertifyResult, "checks" | "notes">): string[] {
+/** What was not judged, with the reason: the same one once, and none that the verdict has. */
+function notJudgedLines({ checks, notes, report, why }: CertifyResult): string[] {
+  const wordsOf = wordsOfChecks(report);
   const ofChecks = checks.flatMap(({ name, result }) =>
-    result.is === "not judged" ? [{ ...result, what: checkWords(name) }] : [],
+    result.kind === "not_judged" ? [{ ...result.reason, what: wordsOf(name) }] : [],
   );
   const byReason = new Map<string, string[]>();
-  for (const { what, why, whatToDo } of [...ofChecks, ...notes]) {
-    const reason = `${why}. ${whatToDo}`;
-    byReason.set(reason, [...(byReason.get(reason) ?? []), what]);
+  for (const { what, ...reason } of [...ofChecks, ...notes]) {
+    const words = `${reason.why}. ${reason.whatToDo}`;
+    if (reason.why !== why) byReason.set(words, [...(byReason.get(words) ?? []), what]);
   }
-  return [...byReason].map(([reason, names]) => `Not judged: ${listed(names, "and")}: ${reason}`);
+  return [...byReason].map(([words, names]) => `Not judged: ${listed(names, "and")}: ${words}`);
 }

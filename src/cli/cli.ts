@@ -126,9 +126,9 @@ function load(name: string): Promise<CliCommand> {
 }
 
 function lacksDashes(name: string, words: readonly string[], io: Io): SandboxError {
-  const [first = "", ...others] = words;
+  const [first = "", ...moreWords] = words;
   const isScenario = isScenarioName(first) || /\.ya?ml$/i.test(first);
-  const command = isScenario ? others : words;
+  const command = isScenario ? moreWords : words;
   const isPlain = command.length > 0 && command.every((word) => !word.startsWith("-"));
   const before = isScenario ? `${name} ${commandLine([first])}` : name;
   const example = `${io.program} ${before} -- ${isPlain ? commandLine(command) : "npm test"}`;
@@ -273,6 +273,7 @@ function rejectUnknownWord(word: string | undefined, io: Io): void {
 const otherWords: Readonly<Record<string, string>> = {
   organizations: "fixtures organizations",
   farmers: "fixtures farmers",
+  check: "compare <base-url>, or validate <file>",
   run: "exec -- npm test",
   test: "exec -- npm test",
   serve: "start",

@@ -14,7 +14,7 @@ export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   play: async () => (await import("./commands/play.js")).playCommand,
   fixtures: async () => (await import("./commands/fixtures.js")).fixturesCommand,
   explain: async () => (await import("./commands/explain.js")).explainCommand,
-  check: async () => (await import("./commands/check.js")).checkCommand,
+  compare: async () => (await import("./commands/compare.js")).compareCommand,
   report: async () => (await import("./commands/report.js")).reportCommand,
   stop: async () => (await import("./commands/stop.js")).stopCommand,
   openapi: async () => (await import("./commands/schemas.js")).openapiCommand,

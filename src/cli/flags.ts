@@ -116,14 +116,9 @@ function readSeedOrRandom(text: string, from: string): number {
   return text === "random" ? nodePlatform.random() : readOtherSeed(text, from);
 }
 
-export function readTime(text: string, from: string): number {
+export function readClockStart(text: string, from: string): number {
   const time = parseTime(text);
-  if (time !== undefined) return time;
-  throw usageError(`Invalid ${from}: ${quote(text)}: ${timeHint(text)}.`);
-}
-
-function readClockStart(text: string, from: string): number {
-  const time = readTime(text, from);
+  if (time === undefined) throw usageError(`Invalid ${from}: ${quote(text)}: ${timeHint(text)}.`);
   if (time <= lastClockInstant) return time;
   throw usageError(
     `Invalid ${from}: ${quote(text)}: the latest time is ${new Date(lastClockInstant).toISOString()}.`,

@@ -3,15 +3,13 @@ import { resolve } from "node:path";
 import { ownAssumptionNames } from "../api/variation/vary.js";
 import { type LoadedScenario, loadScenario, stdinName } from "../node/files/load-scenario.js";
 import type { Logger } from "../node/logger.js";
-import { startInNode } from "../node/platform.js";
+import { shellWord } from "../report/plain-text.js";
 import type { SandboxError } from "../rules/errors.js";
 import { redactKeys } from "../rules/redact.js";
-import type { FieldPath } from "../rules/schema/shape.js";
 import { listed } from "../rules/schema/words.js";
 import { isoOf, minute } from "../rules/time.js";
-import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
-import { givenOptions } from "../sandbox/start.js";
-import { ScenarioError, type ScenarioProblem } from "../scenario/problems.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
+import { ScenarioError } from "../scenario/problems.js";
 import { usageError } from "./exit-codes.js";
 import type * as flag from "./flags.js";
 import type { Io } from "./io.js";
@@ -37,6 +35,11 @@ export async function loadNamed(
   return loadScenario(name, { cwd: io.cwd, stdin, signal });
 }
 
+/** The name of a file for a command line: without a folder or extension, it could look like a bundled name. */
+export function startable(name: string): string {
+  return shellWord(/[\\/.]/.test(name) ? name : `./${name}`);
+}
+
 export function namedOrOwn(
   words: readonly string[],
   doing: string,
@@ -51,32 +54,13 @@ export function namedOrOwn(
   );
 }
 
-/** Starts a sandbox with a loaded scenario; the flags apply to every scenario that starts there. */
-export function startNamed(loaded: LoadedScenario, flags: GivenOptions, run?: ConditionedRun): SandboxState {
-  const { scenario, name, text } = loaded;
-  const options = givenOptions(flags);
-  return startInNode(scenario, { name, text, ...options, given: options, run });
-}
-
-export async function stepsThatFail(
-  loaded: LoadedScenario,
-  flags: flag.SandboxFlags,
-  { cwd }: Io,
-): Promise<ScenarioProblem[]> {
-  // Most scenarios have no steps to run, so they do not load this.
-  const { dryRunProblems, placeInScenario } = await import("../node/dry-run.js");
-  const placeOf = (path: FieldPath) => placeInScenario(loaded.name, path, cwd, loaded.piped);
-  return dryRunProblems(loaded, placeOf, givenOptions(flags));
-}
-
-/** Warns about assumptions of the scenario that override a given `--profile`. */
+/** Names the assumptions of the scenario that override a given `--profile`. */
 export function warnOfPinned(sandbox: SandboxState, { profile }: flag.SandboxFlags, log: Logger): void {
   // A stored state overrides the flag.
   const pinned = profile === sandbox.profile ? ownAssumptionNames(sandbox) : [];
   if (pinned.length === 0) return;
-  log.note(
-    `${sandbox.name} sets ${listed(pinned, "and")} itself, which overrides --profile ${profile}. Remove these from its assumptions to use the profile's values.`,
-  );
+  const are = pinned.length === 1 ? "is" : "are";
+  log.note(`${listed(pinned, "and")} ${are} set by ${sandbox.name}, not by --profile ${profile}.`);
 }
 
 /** Warns about dates in responses that are far from the client's clock: many clients compare them with it. */

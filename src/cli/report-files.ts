@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, extname, resolve } from "node:path";
-import { writeReportFile } from "../node/files/write-file.js";
+import { requireWritable, writeReportFile } from "../node/files/write-file.js";
 import { extensionWords, formats, type ReportFormat, reportFormats } from "../report/render/layout.js";
 import { redactKeys } from "../rules/redact.js";
 import { quote } from "../rules/schema/words.js";
@@ -34,17 +34,27 @@ export function reportTargets(
     if (!existsSync(resolve(cwd, folder))) {
       throw usageError(`${name}: there is no folder ${quote(folder)} for ${quote(file)}. Create it first.`);
     }
-    if (format !== undefined) return { file, format, isAppended };
-    throw usageError(
-      `${name}: the name ${quote(file)} does not set the format of ${what}. End it with ${extensionWords}, or set the format with --format.`,
-    );
+    if (format === undefined) {
+      throw usageError(
+        `${name}: the name ${quote(file)} does not set the format of ${what}. End it with ${extensionWords}, or set the format with --format.`,
+      );
+    }
+    try {
+      if (file !== "-") requireWritable(resolve(cwd, file));
+    } catch (error) {
+      notWritten(file, { name, what })(error);
+    }
+    return { file, format, isAppended };
   });
 }
+
+const notWritten = (file: string, { name, what }: FilesFlag) =>
+  unwritable(`${what} to ${quote(file)}`, `Name another file with ${name}.`);
 
 export async function writeTargets(
   targets: readonly ReportTarget[],
   render: (format: ReportFormat) => string,
-  { name, what }: FilesFlag,
+  flag: FilesFlag,
   { cwd, stdout }: Pick<Io, "cwd" | "stdout">,
 ): Promise<unknown[]> {
   const failures: unknown[] = [];
@@ -52,7 +62,7 @@ export async function writeTargets(
     if (file === "-") stdout.write(redactKeys(render(format)));
     else
       await writeReportFile(resolve(cwd, file), redactKeys(render(format)), isAppended)
-        .catch(unwritable(`${what} to ${quote(file)}`, `Name another file with ${name}.`))
+        .catch(notWritten(file, flag))
         .catch((failure) => failures.push(failure));
   }
   return failures;

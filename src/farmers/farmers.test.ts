@@ -165,6 +165,13 @@ test("a farmer depends only on seed, index, locales and start, not on earlier fa
   );
 });
 
+test("the last index has a farmer, and 2 ha is no longer small", () => {
+  const last = farmerAt({ seed: 1, start }, 2 ** 32 - 1);
+  expect(indexOfFarmer({ seed: 1 }, last.farmer_id)).toBe(2 ** 32 - 1);
+  const { farm_area_ha, farmer_type } = farmerAt({ seed: 1, start }, 463_352);
+  expect([farm_area_ha, farmer_type]).toEqual([2, "medium"]);
+});
+
 test.each([-1, 0.5, Number.NaN, 2 ** 32, Number.POSITIVE_INFINITY])("index %d is refused", (index) => {
   expect(() => farmerAt({ seed: 1, start }, index)).toThrow(RangeError);
 });

@@ -186,8 +186,6 @@ const columns = {
   livestock_count: ({ livestock }) => sumOf(livestock, ({ count }) => count),
 } satisfies Readonly<Record<string, (farmer: Farmer) => ColumnValue>>;
 
-export const farmerColumns: readonly string[] = Object.keys(columns);
-
 export function farmerRow(farmer: Farmer): Readonly<Record<string, ColumnValue>> {
   return Object.fromEntries(Object.entries(columns).map(([name, cellOf]) => [name, cellOf(farmer)]));
 }

@@ -1,3 +1,4 @@
+import { cachedByName } from "../rules/cached-by.js";
 import { type FarmerLocale, farmerLocales } from "../rules/farmer-locales.js";
 import type { RandomStream } from "../rules/seed.js";
 import type { LivestockType } from "../sandbox/farmer-records/farmer-shape.js";
@@ -88,15 +89,7 @@ interface CountryTable extends Omit<Country, "regions"> {
 const countryTables = { en_GH, en_IN, en_NG, es_MX, fr_SN, id_ID, pt_BR, tr, uk, vi };
 
 // A sandbox reads few of them, and each for every farmer.
-const countries = new Map<FarmerLocale, Country>();
-
-export function countryOf(locale: FarmerLocale): Country {
-  const country = countries.get(locale) ?? makeCountry(locale);
-  countries.set(locale, country);
-  return country;
-}
-
-function makeCountry(locale: FarmerLocale): Country {
+export const countryOf = /* @__PURE__ */ cachedByName((locale: FarmerLocale): Country => {
   const { mixes = {}, ...table } = countryTables[locale] as unknown as CountryTable; // JSON has narrower types
   const regions = table.regions.map((region) => ({
     ...region,
@@ -106,7 +99,7 @@ function makeCountry(locale: FarmerLocale): Country {
     grows: typeof region.grows === "string" ? (mixes[region.grows] as readonly Growing[]) : region.grows,
   }));
   return { ...table, regions };
-}
+});
 
 export const crops = cropTable as unknown as Readonly<Record<CropName, Crop>>; // JSON has no unions of texts
 

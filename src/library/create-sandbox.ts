@@ -77,10 +77,10 @@ export function createSandbox<const Options extends SandboxOptions>(
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   requireKnownOptions("create the sandbox", options, sandboxOptions);
   const run = currentRun();
-  const { scenario: source, ...others } = options;
+  const { scenario: source, ...startOptions } = options;
   const ofRun = source === undefined ? run?.scenario : undefined;
   const { scenario, name } = ofRun ?? resolveSource(source ?? "key-states");
-  const checked = checkedOptions(others);
+  const checked = checkedOptions(startOptions);
   const sandbox = startSandbox(scenario, {
     platform: webPlatform,
     run: run?.conditionedRun,
@@ -122,7 +122,7 @@ export function sandboxOn(running: SandboxState | (() => SandboxState)): Sandbox
     faults: faultMembers(state),
     requests: requestsOn(state),
     expect(expectation = {}) {
-      requireKnownOptions("expect requests", expectation, ["outcome", "key", "count"]);
+      requireKnownOptions("expect requests", expectation, ["outcome", "key", "count", "faults"]);
       const input = checkValue(expectationQuery, snakeCase(expectation), "Failed to expect requests");
       return expectRequests(state(), input);
     },
@@ -222,6 +222,7 @@ function countProblem(value: unknown): string | undefined {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : "must be a whole number from 0";
 }
 
+// Lists what `nodePlatform` has, too: a shared part would load the farmers, or this file, with each start.
 const webPlatform: Platform = {
   ...realTime,
   sha256: sha256Hex,

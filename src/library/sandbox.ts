@@ -68,6 +68,8 @@ interface Expectation<KeyRef extends string = string> {
   readonly key?: KeyRef | ListedKeyRef | ReservedKeyRef;
   /** Default: at least one. */
   readonly count?: number;
+  /** If false, leaves out requests that a fault hit and that their client sent again because of it. Default: true. */
+  readonly faults?: boolean;
 }
 
 /** The sandbox's clock. It never goes back: that throws `clock_backwards`. */
@@ -117,7 +119,7 @@ export interface CreatedKey {
   readonly secret: string;
 }
 
-/** The dashboard's key page. A rejected call throws a `SandboxError` with a code and changes nothing. */
+/** The keys, as their owner manages them. A rejected call throws a `SandboxError` with a code and changes nothing. */
 export interface SandboxKeys<KeyRef extends string = string, OrganizationRef extends string = string> {
   /** Returns all keys, as in the dashboard: with state, usage and a fingerprint, never the secret. */
   list(): KeyView[];

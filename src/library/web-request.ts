@@ -96,13 +96,22 @@ async function deliverOverWeb(
   response: ApiResponse,
   request: Request,
 ): Promise<Response> {
-  const { delayMs, kind, cutAfter, bytesPerSecond } = delivery;
+  const { delayMs, kind } = delivery;
   if (kind === "hang") return waitForAbort(request);
   if (delayMs > 0) await pauseUnlessAborted(delayMs, request.signal);
-  if (kind === "reset") {
-    if (isInMiddleware(request)) throw new TypeError("A fault of the scenario resets the connection.");
-    return Response.error();
+  switch (kind) {
+    case "reset":
+      if (isInMiddleware(request)) throw new TypeError("A fault of the scenario resets the connection.");
+      return Response.error();
+    case "send":
+      return sentOverWeb(delivery, response, request);
+    default:
+      return kind satisfies never;
   }
+}
+
+function sentOverWeb(delivery: Delivery, response: ApiResponse, request: Request): Response {
+  const { cutAfter, bytesPerSecond } = delivery;
   const isWhole = cutAfter === undefined && bytesPerSecond === undefined;
   if (isWhole || request.method === "HEAD") return toResponse(response, request.method);
   if (cutAfter === undefined || !isInMiddleware(request)) {

@@ -1,15 +1,17 @@
 import { type Difference, differencesOf, runStory } from "../api/story/run-story.js";
-import { isMarked, sandboxMark } from "../rules/api-key.js";
+import { defaultScopes, isMarked, sandboxMark } from "../rules/api-key.js";
 import type { Problem } from "../rules/schema/messages.js";
 import { type FieldPath, pathText } from "../rules/schema/shape.js";
-import { quote } from "../rules/schema/words.js";
+import { nearest, quote } from "../rules/schema/words.js";
 import { advanceClock } from "../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import type { Performed, PlayedStep, StoryStep, TimelineResult } from "../sandbox/steps.js";
 import { isScenarioName } from "../scenario/bundled.js";
-import { writtenKeys } from "../scenario/keys.js";
+import { writtenEndpoints } from "../scenario/endpoints.js";
+import { describedKeys, writtenKeys } from "../scenario/keys.js";
 import type { FoundPlace } from "../scenario/parse-scenario.js";
 import type { ScenarioProblem, ScenarioProblemCode } from "../scenario/problems.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
 import { type LoadedScenario, openScenarioFile } from "./files/load-scenario.js";
 import { readBundledScenario } from "./package-files.js";
 import { startInNode } from "./platform.js";
@@ -59,30 +61,60 @@ export function unmarkedSecrets(
   return placed(unmarked, name, placeOf);
 }
 
-/** `undefined` for a field of a bundled scenario that the file extends, and if a file can no longer be read. */
-export async function placeInScenario(
-  nameOrFile: string,
-  path: FieldPath,
-  cwd: string,
-  piped?: string,
-): Promise<FoundPlace | undefined> {
-  try {
-    const { text, ...options } = isScenarioName(nameOrFile)
-      ? { text: await readBundledScenario(nameOrFile), file: `scenarios/${nameOrFile}.yaml` }
-      : openScenarioFile(nameOrFile, cwd, piped);
-    const [{ placesIn }, { scenarioText }] = await Promise.all([
-      import("../scenario/parse-scenario.js"),
-      import("../scenario/yaml.js"),
-    ]);
-    const placeOf = placesIn(scenarioText(text, options.file), "load" in options ? options.load : undefined);
-    const place = placeOf(path);
-    // `placeOf` searches the surroundings of a missing field, up to the whole file.
-    const isWhole = JSON.stringify(place) === JSON.stringify(placeOf([]));
-    return isWhole ? undefined : place;
-  } catch {
-    // The file may have changed since it was loaded.
-    return undefined;
-  }
+/** Returns the scopes that an endpoint requires and no key has: each of its requests gets 403. */
+export function unheldScopes(
+  { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
+  placeOf: PlaceOf,
+): Promise<ScenarioProblem[]> {
+  const held = scopesOfKeys(scenario);
+  const required = writtenEndpoints(scenario).map(
+    ([operationId, { scope }]) => [["endpoints", operationId, "scope"], scope] as const,
+  );
+  const ofMe = [["assumptions", "me_scope"], scenario.assumptions?.me_scope] as const;
+  const unheld = [...required, ofMe].flatMap(([field, scope]): Problem<ScenarioProblemCode>[] => {
+    if (!scope || held.size === 0 || held.has(scope)) return [];
+    const near = nearest(scope, held);
+    const hint = near ? `did you mean ${near}?` : "add it to the scopes of a key";
+    const message = `no key of this scenario has the scope ${quote(scope)}: each request gets 403`;
+    return [{ code: "scope_unheld", field, message, hint }];
+  });
+  return placed(unheld, name, placeOf);
+}
+
+/** The scopes of all keys, also of those that a step creates. */
+function scopesOfKeys(scenario: Scenario): ReadonlySet<string> {
+  const { timeline = [], story = [] } = scenario;
+  const created = [...timeline, ...story].flatMap((step) => step.create_key ?? []);
+  const keys = [...Array.from(describedKeys(scenario), ({ fields }) => fields), ...created];
+  return new Set(keys.flatMap(({ scopes = defaultScopes }) => scopes));
+}
+
+/**
+ * Finds fields in the text of a scenario, which is read again for the first one. `undefined` for a field of a bundled
+ * scenario that the file extends, and if a file can no longer be read.
+ */
+export function placesOf(loaded: Pick<LoadedScenario, "name" | "piped">, cwd: string): PlaceOf {
+  let places: ReturnType<typeof readPlaces> | undefined;
+  return async (path) => {
+    places ??= readPlaces(loaded, cwd);
+    try {
+      return (await places)(path);
+    } catch {
+      // The file may have changed since it was loaded.
+      return undefined;
+    }
+  };
+}
+
+async function readPlaces({ name, piped }: Pick<LoadedScenario, "name" | "piped">, cwd: string) {
+  const { text, ...options } = isScenarioName(name)
+    ? { text: await readBundledScenario(name), file: `scenarios/${name}.yaml` }
+    : openScenarioFile(name, cwd, piped);
+  const [{ placesIn }, { scenarioText }] = await Promise.all([
+    import("../scenario/parse-scenario.js"),
+    import("../scenario/yaml.js"),
+  ]);
+  return placesIn(scenarioText(text, options.file), "load" in options ? options.load : undefined);
 }
 
 export interface PlacedDifference extends Difference {
@@ -91,17 +123,8 @@ export interface PlacedDifference extends Difference {
 }
 
 /** Adds to the differences of a step where they are in its file. */
-export function placeDifferences(
-  result: PlayedStep,
-  scenario: string,
-  cwd: string,
-): Promise<PlacedDifference[]> {
-  return Promise.all(
-    differencesOf(result).map(async (one) => ({
-      ...one,
-      place: await placeInScenario(scenario, one.field, cwd),
-    })),
-  );
+export function placeDifferences(result: PlayedStep, placeOf: PlaceOf): Promise<PlacedDifference[]> {
+  return Promise.all(differencesOf(result).map(async (one) => ({ ...one, place: await placeOf(one.field) })));
 }
 
 const maxRequests = 5_000;

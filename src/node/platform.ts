@@ -1,8 +1,15 @@
 import { endpointsIn } from "../api/endpoints.js";
 import { makeFarmers } from "../farmers/farmers.js";
 import { realTime } from "../library/real-time.js";
-import type { Platform, SandboxState, StartOptions } from "../sandbox/sandbox.js";
-import { type SandboxSettings, startSandbox } from "../sandbox/start.js";
+import type {
+  ConditionedRun,
+  GivenOptions,
+  Platform,
+  SandboxState,
+  StartOptions,
+} from "../sandbox/sandbox.js";
+import { givenOptions, type SandboxSettings, startSandbox } from "../sandbox/start.js";
+import type { NamedScenario } from "../scenario/parse-scenario.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
 /** `node:crypto`; an import of it would be slower. */
@@ -33,6 +40,16 @@ export type NodeSandboxOptions = StartOptions & Omit<SandboxSettings, "platform"
 
 export function startInNode(scenario: Scenario, options: NodeSandboxOptions = {}): SandboxState {
   return startSandbox(scenario, { ...options, platform: nodePlatform });
+}
+
+/** Starts a sandbox with a scenario; the options apply to every scenario that starts there. */
+export function startNamed(
+  { scenario, name, text }: NamedScenario,
+  options: GivenOptions,
+  run?: ConditionedRun,
+): SandboxState {
+  const given = givenOptions(options);
+  return startInNode(scenario, { name, text, ...given, given, run });
 }
 
 export function isExecutable(): boolean {

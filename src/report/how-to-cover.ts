@@ -1,10 +1,11 @@
 import { scopeOf } from "../api/decide.js";
 import { faultFacts, nextRequest } from "../api/predict.js";
 import { variableOf } from "../rules/api-key.js";
+import { cachedByName } from "../rules/cached-by.js";
 import { effectAt, faultOutcomeOf } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isSuccess, mePath, type OutcomeId } from "../rules/outcomes.js";
 import { type Endpoint, successOutcomeOf } from "../sandbox/endpoint.js";
-import { effectOn } from "../sandbox/faults.js";
+import { effectOn, firesNoMore } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { announcedKeys } from "../sandbox/secrets.js";
@@ -98,15 +99,10 @@ function givingScopes({ name, registry }: SandboxState, ref: string, scopes: rea
 }
 
 // They never change, and creating a sandbox takes longer than the rest of a report.
-const bundledReproductions = new Map<ScenarioName, Reproductions>();
-
-function reproductionsOf(name: ScenarioName, platform: SandboxState["platform"]): Reproductions {
-  const reproductions =
-    bundledReproductions.get(name) ??
-    reproductionsIn(startSandbox(bundledScenarios[name], { platform, name }));
-  bundledReproductions.set(name, reproductions);
-  return reproductions;
-}
+const reproductionsOf = /* @__PURE__ */ cachedByName(
+  (name: ScenarioName, platform: SandboxState["platform"]): Reproductions =>
+    reproductionsIn(startSandbox(bundledScenarios[name], { platform, name })),
+);
 
 /** Returns a request that ends on an outcome as a command for a shell with the environment of clients. */
 export function curlLine(
@@ -163,7 +159,7 @@ function outcomesWithFaults(
   for (const fault of sandbox.faults) {
     const { when } = fault;
     const effect = effectOn(fault, facts);
-    if (effect === undefined) continue;
+    if (effect === undefined || firesNoMore(fault)) continue;
     const isCertain =
       when.every === undefined && when.requests === undefined && when.probability === undefined;
     const outcome = faultOutcomeOf(effect);

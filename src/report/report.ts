@@ -61,11 +61,13 @@ function reportedOutcomes(
 ): ReportedOutcome[] {
   const knownRows = outcomesOf(served);
   // Of an endpoint that an earlier scenario had.
-  const others = Object.keys(counted.outcomes).filter((id) => knownRows.every((row) => row.id !== id));
-  return [...knownRows, ...(others as OutcomeId[]).map(outcomeOf)].map(({ id: outcome, promised, when }) => {
-    const { count, isCovered: covered } = counted.outcomes[outcome] ?? { count: 0, isCovered: false };
-    return { outcome, promised, covered, count, when, howToCover: covered ? null : hints(outcome) };
-  });
+  const unknownIds = Object.keys(counted.outcomes).filter((id) => knownRows.every((row) => row.id !== id));
+  return [...knownRows, ...(unknownIds as OutcomeId[]).map(outcomeOf)].map(
+    ({ id: outcome, promised, when }) => {
+      const { count, isCovered: covered } = counted.outcomes[outcome] ?? { count: 0, isCovered: false };
+      return { outcome, promised, covered, count, when, howToCover: covered ? null : hints(outcome) };
+    },
+  );
 }
 
 const maxPlaces = 5;

@@ -28,22 +28,24 @@ function requestText(details: ReturnType<typeof requestDetails>): string {
       return ["Advice", `${one.level} ${one.id}: ${one.meaning} ${one.whatToDo}`];
     }),
   ];
-  const others = ["", "Requests with this key", ...around.map((one) => neighborLine(one, details))];
+  const neighborLines = ["", "Requests with this key", ...around.map((one) => neighborLine(one, details))];
   return [
     `${method} ${path} at ${at}, ${id}`,
     "",
     ...checkLines(details.checks),
     "",
     ...alignColumns(facts),
-    ...(around.length < 2 ? [] : others),
+    ...(around.length < 2 ? [] : neighborLines),
   ].join("\n");
 }
 
 type RequestCheckResult = Pick<RequestDetails["checks"][number], "name" | "question" | "result">;
 
+const checkResultWords = { passed: "passed", rejected: "rejected", not_reached: "not reached" };
+
 /** The results of checks in order, one a line. */
 export function checkLines(checks: readonly RequestCheckResult[]): string[] {
-  const rows = checks.map(({ name, question, result }) => [result.replace("_", " "), name, question]);
+  const rows = checks.map(({ name, question, result }) => [checkResultWords[result], name, question]);
   return alignColumns(rows).map((line) => `  ${line}`);
 }
 

@@ -28,6 +28,14 @@ export const adviceTable = [
     whatToDo: "Send the key only in the x-api-key header. Rotate a real key that was in a URL.",
   },
   {
+    id: "key-in-url",
+    level: "error",
+    rule: "section 5, point 11; R46",
+    meaning:
+      "Your client sent a key in the URL's path or user info, where proxies, logs and histories keep it.",
+    whatToDo: "Send the key only in the x-api-key header. Rotate a real key that was in a URL.",
+  },
+  {
     id: "key-in-authorization",
     level: "error",
     rule: "section 5, point 1; R9, R10",
@@ -83,13 +91,6 @@ export const adviceTable = [
     meaning: "Your client resent a key after a 503, before the time in its Retry-After.",
     whatToDo:
       "Wait for Retry-After, in seconds or until the date, also after a 503, before you send anything again.",
-  },
-  {
-    id: "no-pause-after-failure",
-    level: "error",
-    rule: "section 4.1",
-    meaning: "Your client kept resending a key after a 5xx, without pausing or without giving up.",
-    whatToDo: "Wait after a 5xx, longer each time, and give up after a few tries.",
   },
   {
     id: "query-or-body-sent",

@@ -60,11 +60,11 @@ export function formOfKey(presented: string): string {
     const rest = presented.includes(" ") ? "a space in it" : "";
     return [length, "no prefix of a key", rest].filter(Boolean).join(", ");
   }
-  const others = presented.length - prefix.prefix.length - sandboxMark.length - randomLength;
+  const excess = presented.length - prefix.prefix.length - sandboxMark.length - randomLength;
   if (!isWellFormedKey(presented)) return `${length}, some of which no key has`;
   if (!isMarked(presented)) return `${length}, without the mark of a sandbox`;
-  const difference = `${Math.abs(others)} ${others > 0 ? "more" : "less"} than a key of this sandbox has`;
-  return others === 0 ? length : `${length}: ${difference}`;
+  const difference = `${Math.abs(excess)} ${excess > 0 ? "more" : "less"} than a key of this sandbox has`;
+  return excess === 0 ? length : `${length}: ${difference}`;
 }
 
 /** A prefix, then letters, digits, `_` and `-`, at most 256 characters: the specification does not describe more. */
@@ -140,10 +140,24 @@ type KeyEnd = keyof typeof keyEnds;
 /** Epoch milliseconds. `overlapEndsAt` is set only if the key was replaced. */
 export type KeyEnds = Readonly<Partial<Record<KeyEnd, number>>>;
 
+const endNames = Object.keys(keyEnds) as KeyEnd[]; // its own names
+
 /** A value for each time that ends a key. */
 export function forEachEnd<Value>(read: (end: KeyEnd) => Value): Readonly<Record<KeyEnd, Value>> {
-  const ends = Object.keys(keyEnds) as KeyEnd[]; // its own names
-  return Object.fromEntries(ends.map((end) => [end, read(end)])) as Record<KeyEnd, Value>; // one for each
+  return Object.fromEntries(endNames.map((end) => [end, read(end)])) as Record<KeyEnd, Value>; // one for each
+}
+
+/** The earliest of the times that end a key; `undefined` if none is known. */
+export function firstEndOf(key: KeyEnds): KeyEnd | undefined {
+  let first: KeyEnd | undefined;
+  let earliest = Number.POSITIVE_INFINITY;
+  for (const end of endNames) {
+    const at = key[end];
+    if (at === undefined || at >= earliest) continue;
+    first = end;
+    earliest = at;
+  }
+  return first;
 }
 
 /**

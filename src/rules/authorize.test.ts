@@ -34,14 +34,14 @@ const good: AuthorizationFacts = {
   dayEndsLast: false,
 };
 
-/** A fault, and how it changes the facts. */
-type Fault = [OutcomeId, (facts: AuthorizationFacts) => AuthorizationFacts];
+/** A deviation from a good request by its outcome, and how it changes the facts. */
+type Deviation = [OutcomeId, (facts: AuthorizationFacts) => AuthorizationFacts];
 /** In the order in which the request checks must notice them. */
-const faults: readonly Fault[] = [
+const deviations: readonly Deviation[] = [
   ["401.missing", (facts) => ({ ...facts, presented: "missing", key: undefined })],
   ["401.malformed", (facts) => ({ ...facts, presented: "malformed", key: undefined })],
   ["401.unknown", (facts) => ({ ...facts, key: undefined })],
-  ...Object.values(keyStateTable).flatMap(({ rejection, since }): Fault[] =>
+  ...Object.values(keyStateTable).flatMap(({ rejection, since }): Deviation[] =>
     rejection === null
       ? []
       : [[rejection, (facts) => ({ ...facts, key: { ...(facts.key ?? key), [since]: 0 } })]],
@@ -59,12 +59,12 @@ const faults: readonly Fault[] = [
   ["429.per_day", (facts) => ({ ...facts, usedToday: 1000 })],
 ];
 
-test.each(faults)("the fault %s gives a request its own outcome", (outcome, change) => {
+test.each(deviations)("the deviation %s gives a request its own outcome", (outcome, change) => {
   expect(authorize(change(good))).toBe(outcome);
 });
 
-const pairs = faults.flatMap(([outcome, change], index) =>
-  faults
+const pairs = deviations.flatMap(([outcome, change], index) =>
+  deviations
     .slice(index + 1)
     .map(([later, other]) => [outcome, later, (facts: typeof good) => change(other(facts))] as const),
 );
@@ -72,9 +72,25 @@ test.each(pairs)("of %s and %s the first is noticed", (first, _second, both) => 
   expect(authorize(both(good))).toBe(first);
 });
 
+test.each<[OutcomeId, perMinute: number, perDay: number, dayEndsLast: boolean]>([
+  ["429.per_minute", 0, 5, true],
+  ["429.per_day", 5, 0, false],
+  ["429.per_day", 5, 5, true],
+  ["429.per_minute", 5, 5, false],
+  ["429.per_day", 0, 0, true],
+  ["429.per_minute", 0, 0, false],
+])(
+  "R22 R23 with both limits reached, %s: %i a minute, %i a day",
+  (outcome, perMinute, perDay, dayEndsLast) => {
+    const limited = { ...key, limits: { perMinute, perDay } };
+    const facts = { ...good, key: limited, usedThisMinute: 5, usedToday: 5, dayEndsLast };
+    expect(authorize(facts)).toBe(outcome);
+  },
+);
+
 test("R19 a check rejects with each of its own outcomes", () => {
   const neverApproved = { ...good, organization: { ...organization, liveAccess: "not_approved" as const } };
-  const all = [...faults.map(([, change]) => change(good)), neverApproved];
+  const all = [...deviations.map(([, change]) => change(good)), neverApproved];
   for (const { name, exits, reject } of authorizationChecks) {
     const own = all.map(reject).filter((outcome) => outcome !== undefined && exits.includes(outcome));
     expect([name, [...new Set(own)].sort()]).toEqual([name, [...exits].sort()]);

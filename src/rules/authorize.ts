@@ -1,5 +1,5 @@
 import { type KeyRecord, keyStateAt, keyStateTable } from "./api-key.js";
-import type { Organization } from "./organization.js";
+import { accessInWords, type Organization } from "./organization.js";
 import type { ApiOutcomeId } from "./outcomes.js";
 
 const stateRejections = Object.values(keyStateTable).flatMap(({ rejection }) => rejection ?? []);
@@ -78,7 +78,7 @@ export const authorizationChecks: readonly CheckRow[] = [
     },
     tell: ({ organization: { liveAccess = "not_approved" } = {} }) => ({
       details: { live_access: liveAccess },
-      why: `live access is ${liveAccess.replace("_", " ")}`,
+      why: `live access is ${accessInWords(liveAccess)}`,
     }),
   },
   {
@@ -99,11 +99,13 @@ export const authorizationChecks: readonly CheckRow[] = [
     rules: "R22–R25",
     exits: ["429.per_minute", "429.per_day"],
     reject({ key, usedThisMinute, usedToday, dayEndsLast }) {
-      const isMinuteOver = usedThisMinute >= (key?.limits.perMinute ?? 0);
-      const isDayOver = usedToday >= (key?.limits.perDay ?? 0);
+      const { perMinute = 0, perDay = 0 } = key?.limits ?? {};
+      const isMinuteOver = usedThisMinute >= perMinute;
+      const isDayOver = usedToday >= perDay;
       if (!isMinuteOver && !isDayOver) return undefined;
-      // Waiting for the limit that ends first does not help.
-      return isDayOver && (!isMinuteOver || dayEndsLast) ? "429.per_day" : "429.per_minute";
+      // Waiting for the limit that ends first does not help, and a limit of 0 never ends.
+      const isDayLast = (perMinute === 0) === (perDay === 0) ? dayEndsLast : perDay === 0;
+      return isDayOver && (!isMinuteOver || isDayLast) ? "429.per_day" : "429.per_minute";
     },
   },
 ] satisfies readonly CheckWithCause[];
@@ -126,8 +128,16 @@ export function publicCause(outcome: ApiOutcomeId, facts: AuthorizationFacts) {
 export function successOutcome({ key }: Pick<AuthorizationFacts, "key">): ApiOutcomeId {
   if (key === undefined) throw new Error("a request was authorized without a key");
   // It was accepted, so its overlap has not ended.
-  if (key.overlapEndsAt !== undefined) return "200.retiring";
-  if (key.replaces !== undefined) return "200.replacement";
-  if (key.legacy) return "200.legacy";
-  return key.environment === "live" ? "200.live" : "200.test";
+  return key.overlapEndsAt === undefined ? lastingSuccess(key) : "200.retiring";
+}
+
+/** The outcome of a success until the key is replaced. */
+export function lastingSuccess({
+  environment,
+  legacy,
+  replaces,
+}: Pick<KeyRecord, "environment" | "legacy" | "replaces">): ApiOutcomeId {
+  if (replaces !== undefined) return "200.replacement";
+  if (legacy) return "200.legacy";
+  return environment === "live" ? "200.live" : "200.test";
 }

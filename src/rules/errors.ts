@@ -18,7 +18,8 @@ export type RejectionCode = (typeof rejectionCodes)[number];
 /** The cause of each of this tool's own errors, by its code. A closed list, stable for callers. */
 export const errorCauses = {
   validation_failed: "A field, parameter or header is not valid; see `details.fields`.",
-  unknown_ref: "Nothing has this ref. `details.known` lists the existing refs.",
+  unknown_ref:
+    "Nothing has this ref. `details.known` lists the existing refs. In a body, it is 422 `validation_failed` over HTTP.",
   not_an_administrator: "A member requested a change (R33).",
   sandbox_access_off: "A test key needs sandbox access of the organization (R30).",
   live_access_not_approved: "A live key needs approved live access of the organization (R31).",
@@ -29,7 +30,7 @@ export const errorCauses = {
   scopes_required: "A key needs at least one scope (R29).",
   unknown_scope: "The scenario does not have this scope (R29).",
   scenario_invalid: "The scenario is not valid. `problems` lists each mistake.",
-  scenario_not_found: "No bundled scenario has this name. The command `list` shows them.",
+  scenario_not_found: "No bundled scenario has this name. The command `list` and `scenarioNames` show them.",
   usage: "A command, flag, variable, URL or argument is not valid.",
   command_unusable: "The command after `--` cannot be started.",
   address_in_use: "Another program listens on the port. `--port 0` uses a free one.",

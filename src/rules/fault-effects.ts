@@ -21,13 +21,15 @@ interface EffectRow {
   /** The effect as `certify`, the docs and the page's buttons have it, and what then happens to a client's request. */
   readonly example: Readonly<Record<string, unknown>>;
   readonly happens: string;
+  /** What the client then gets, in a list. */
+  readonly gets: string;
   /** What a person sees who has no response to look at. */
   readonly silence?: string;
 }
 
 const readFirst = "It may have taken effect, so read its result before you send it again.";
 
-/** The effects of faults. A new effect is a row here, and its response in `api/faults.ts`. */
+/** The effects of faults. `latency` and `slow` only delay the response; each other one has its response in `api/faults.ts`. */
 export const faultEffects = {
   latency: {
     value: "delay",
@@ -42,6 +44,7 @@ export const faultEffects = {
       "The delay of the response, in real time: a duration such as 250ms, a range { min: 100ms, max: 2s }, or as monitoring shows it { median: 200ms, p99: 2s }.",
     example: { latency: "1s" },
     happens: "gets its response a second late",
+    gets: "a late response",
   },
   status: {
     value: "status",
@@ -56,6 +59,7 @@ export const faultEffects = {
     field: "Responds with this status and the API's error body.",
     example: { status: 503 },
     happens: "gets a 503",
+    gets: "503",
   },
   reset: {
     value: "flag",
@@ -69,6 +73,7 @@ export const faultEffects = {
     whatToDoOnce: `Connect again, but do not simply send the request again. ${readFirst}`,
     example: { reset: true },
     happens: "has its connection reset",
+    gets: "a reset connection",
     silence: "The connection is reset without a response.",
   },
   hang: {
@@ -83,6 +88,7 @@ export const faultEffects = {
     whatToDoOnce: `Set a timeout on each request, or your client waits forever. ${readFirst}`,
     example: { hang: true },
     happens: "never gets a response",
+    gets: "no response",
     silence: "There is no response. A client without a timeout would wait forever.",
   },
   truncate: {
@@ -98,6 +104,7 @@ export const faultEffects = {
     whatToDoOnce: `Treat a truncated body as an unknown result, not as a success. ${readFirst}`,
     example: { truncate: true },
     happens: "gets a response that is cut short",
+    gets: "a truncated body",
   },
   malformed: {
     value: "flag",
@@ -111,6 +118,7 @@ export const faultEffects = {
     whatToDoOnce: `Treat invalid JSON as an unknown result, no matter which status. ${readFirst}`,
     example: { malformed: true },
     happens: "gets a 200 with broken JSON",
+    gets: "broken JSON",
   },
   slow: {
     value: "rate",
@@ -126,6 +134,7 @@ export const faultEffects = {
     // The run of a variant spreads each body over a second.
     example: { slow: 100 },
     happens: "gets its response in many parts",
+    gets: "a response in many parts",
   },
 } as const satisfies Readonly<Record<string, EffectRow>>;
 

@@ -35,6 +35,17 @@ export const organizationChange = s.mapping({
 
 type WrittenAccess = s.ValueOf<typeof organizationChange>;
 
+/** The words for people of the members and values that have a `_`. */
+const accessWords: Readonly<Record<string, string>> = {
+  sandbox_access: "sandbox access",
+  live_access: "live access",
+  not_approved: "not approved",
+};
+
+export function accessInWords(name: string): string {
+  return accessWords[name] ?? name;
+}
+
 const usualAccess: Access = { status: "active", sandboxAccess: true, liveAccess: "not_approved" };
 
 /** Reads what a scenario or a change has; the rest is as before. Default: as if a scenario leaves it out. */

@@ -45,8 +45,8 @@ const isInWord = (sign: string) => /[\dA-Za-z]/.test(sign) || inWord().test(sign
 // Clients encode most of these, and a shell, Markdown or HTML gives the others a meaning.
 const unsafeInPath = /[^\x21-\x7E]|["$'<>[\\\]^`|]/gu;
 
-/** Clients differ in whether they encode these. */
-const plainInPath = /[:;@=+&()!~*,]/;
+/** Clients differ in whether they encode these: letters, digits, and what has no other meaning in a segment. */
+const plainInPath = /[\w.~:;@=+&()!*,-]/;
 
 /** A path from outside in one spelling: each character is encoded that is not plain in a URL, a shell or a page, and no other. */
 export function encodePath(path: string): string {

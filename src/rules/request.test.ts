@@ -5,40 +5,48 @@ import { isMeantAsKey, readHeaders } from "./request.js";
 const key = "SVC_test_sbx0000";
 
 test.each([
-  ["Bearer KEY", true],
-  ["x-api-key: KEY", true],
+  ["Bearer <key>", true],
+  ["x-api-key: <key>", true],
   ["$SVC_API_KEY", true],
   [["$", "{SVC_API_KEY}"].join(""), true],
   ["%SVC_API_KEY%", true],
   ["{{ api_key }}", true],
   ['"undefined"', true],
+  ["SVC_KEY_ACTIVE", true],
+  ["SVC_API_KEY", true],
+  ["process.env.SVC_API_KEY", true],
+  ["SVC_API_KEYS", false],
   ["not-a-key", false],
   ["50%", false],
   // A test of its own for what is malformed.
-  ["KEY, KEY", false],
+  ["<key>, <key>", false],
 ])("%s was meant as a key: %s", (text, expected) => {
-  const sent = text.replaceAll("KEY", key);
+  const sent = text.replaceAll("<key>", key);
   expect(isMeantAsKey(sent, findKeys(sent))).toBe(expected);
 });
 
 test.each([
-  ["a key in the query", `?key=${key}`, {}, { inQuery: [key] }],
+  ["a key in the path", `/${key}`, {}, { inUrl: [key] }],
+  ["an encoded key in the path", `/${encodeURIComponent(key)}%5f`, {}, { inUrl: [`${key}_`] }],
+  ["a key in the user info", `http://${key}@host/`, {}, { inUrl: [key] }],
+  ["a key in the query", `/?key=${key}`, {}, { inQuery: [key] }],
   ["a key in a header", "", { "x-api-key": `${key}a`, cookie: `k=${key}` }, { inHeaders: [key] }],
   ["a key in credentials", "", { authorization: `Basic ${btoa(`u:${key}`)}` }, { inHeaders: [key] }],
   ["credentials elsewhere", "", { cookie: `Basic ${btoa(`u:${key}`)}` }, undefined],
   ["an origin", "", { origin: "https://shop.example" }, { page: "https://shop.example" }],
   ["a page", "", { referer: "https://shop.example/orders" }, { page: "https://shop.example" }],
   ["an endless origin", "", { origin: `https://${"a".repeat(300)}` }, {}],
-])("the evidence of a request with %s", (_what, query, headers, expected) => {
-  const none = { inQuery: [], inHeaders: [], page: undefined };
-  const { evidence } = readHeaders(Object.entries(headers).flat(), query);
+])("the evidence of a request with %s", (_what, target, headers, expected) => {
+  const none = { inQuery: [], inUrl: [], inHeaders: [], page: undefined };
+  const [beforeQuery = "", query = ""] = target.split(/(?=\?)/);
+  const { evidence } = readHeaders(Object.entries(headers).flat(), { beforeQuery, query });
   expect(evidence).toEqual(expected && { ...none, ...expected });
 });
 
 test("R46 a kept header loses its keys before it is cut: a key across character 200, and the text after it", () => {
-  const { keptHeaders } = readHeaders(
-    ["User-Agent", `${"x".repeat(180)} ${key}${"0".repeat(40)} bank/1`],
-    "",
-  );
+  const { keptHeaders } = readHeaders(["User-Agent", `${"x".repeat(180)} ${key}${"0".repeat(40)} bank/1`], {
+    beforeQuery: "/",
+    query: "",
+  });
   expect(keptHeaders).toEqual(["user-agent", `${"x".repeat(180)} SVC_test_… bank/1`]);
 });

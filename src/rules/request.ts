@@ -26,6 +26,8 @@ export interface ApiRequest {
 /** A request as an adapter receives it, before its body. */
 export interface Received {
   readonly method: string;
+  /** What is before the path of a request to a proxy, such as `http://user@host`. Default: nothing. */
+  readonly authority?: string | undefined;
   readonly path: string;
   /** Empty, or everything from the question mark on. */
   readonly query: string;
@@ -39,8 +41,8 @@ export interface Received {
 
 /** Makes the request of every adapter: sockets, web requests, stories and the control plane. */
 export function receivedRequest(received: Received): ApiRequest {
-  const { method, path, query, headers, traits, dashboard } = received;
-  const headerFacts = readHeaders(headers, query, traits);
+  const { method, authority = "", path, query, headers, traits, dashboard } = received;
+  const headerFacts = readHeaders(headers, { beforeQuery: authority + path, query }, traits);
   return {
     method,
     path,
@@ -58,6 +60,8 @@ export function receivedRequest(received: Received): ApiRequest {
 export type RequestTrait =
   | "query"
   | "key in query"
+  /** The same in the path, or before it. */
+  | "key in url"
   /** A text that looks like a key in a header other than `x-api-key`, such as `Authorization`, `api-key` or `Cookie`. */
   | "key in other header"
   /** A header that only browsers send; a proxy may have forwarded it. */
@@ -79,14 +83,16 @@ const noTraits: RequestTraits = [];
 export const requestSources = ["client", "story"] as const;
 export type RequestSource = (typeof requestSources)[number];
 
-/** These traits and others, each once. */
-export function withTraits(traits: RequestTraits, others: RequestTraits): RequestTraits {
-  return others.length === 0 ? traits : [...new Set([...traits, ...others])];
+/** Both traits, each once. */
+export function withTraits(traits: RequestTraits, moreTraits: RequestTraits): RequestTraits {
+  return moreTraits.length === 0 ? traits : [...new Set([...traits, ...moreTraits])];
 }
 
-/** Whether a key is in the query or in another header than `x-api-key`. */
+const keyTraits: RequestTraits = ["key in query", "key in url", "key in other header"];
+
+/** Whether a key is somewhere else than in `x-api-key`. */
 export function hasKeyElsewhere(traits: RequestTraits): boolean {
-  return traits.includes("key in query") || traits.includes("key in other header");
+  return traits.length > 0 && keyTraits.some((trait) => traits.includes(trait));
 }
 
 /** Node's `fetch` also sends `Sec-Fetch-Mode`, so that does not identify a browser; a body without a length may be empty. */
@@ -113,8 +119,12 @@ const noKeys: readonly string[] = [];
 // A key is in any scheme or none; with Basic, it is the name or the password.
 function keysIn(name: string, value: string): readonly string[] {
   if (name === "authorization") return [...findFirstKeys(value), ...findFirstKeys(basicCredentials(value))];
-  // Every key is longer and has an underscore, which may be percent-encoded; few other values match.
-  return value.length > 9 && (value.includes("_") || value.includes("%")) ? findFirstKeys(value) : noKeys;
+  return keysInText(value);
+}
+
+function keysInText(text: string): readonly string[] {
+  // Every key is longer and has an underscore, which may be percent-encoded; few other texts match.
+  return text.length > 9 && (text.includes("_") || text.includes("%")) ? findFirstKeys(text) : noKeys;
 }
 
 function traitsOfQuery(query: string): RequestTraits {
@@ -125,6 +135,8 @@ function traitsOfQuery(query: string): RequestTraits {
 /** The sent values behind a request's traits; kept only while the request is handled. */
 interface RequestEvidence {
   readonly inQuery: readonly string[];
+  /** In the path, or before it. */
+  readonly inUrl: readonly string[];
   readonly inHeaders: readonly string[];
   /** The origin of the page that sent it, such as `https://shop.example`. */
   readonly page: string | undefined;
@@ -142,10 +154,22 @@ function traitsWith(evidence: HeaderEvidence, name: string, value: string): Requ
   return [...traits, "key in other header"];
 }
 
+interface Target {
+  /** The path, and what is before it. */
+  readonly beforeQuery: string;
+  readonly query: string;
+}
+
 /** Reads names and values in turn. The evidence is `undefined` if the traits need none, which is nearly always. */
-export function readHeaders(flat: readonly string[], query: string, others: RequestTraits = noTraits) {
+export function readHeaders(
+  flat: readonly string[],
+  { beforeQuery, query }: Target,
+  moreTraits: RequestTraits = noTraits,
+) {
   let apiKey: string | undefined;
-  let traits = withTraits(traitsOfQuery(query), others);
+  let traits = withTraits(traitsOfQuery(query), moreTraits);
+  const inUrl = keysInText(beforeQuery);
+  if (inUrl.length > 0) traits = withTraits(traits, ["key in url"]);
   const evidence: HeaderEvidence = { inHeaders: noKeys, page: undefined };
   const keptHeaders: string[] = [];
   for (let i = 0; i < flat.length; i += 2) {
@@ -162,7 +186,7 @@ export function readHeaders(flat: readonly string[], query: string, others: Requ
     apiKey,
     traits,
     keptHeaders,
-    evidence: needsEvidence ? { inQuery: findFirstKeys(query), ...evidence } : undefined,
+    evidence: needsEvidence ? { inQuery: findFirstKeys(query), inUrl, ...evidence } : undefined,
   };
 }
 
@@ -209,14 +233,18 @@ export function isMeantAsKey(text: string, [key = text]: readonly string[]): boo
 // Not a regular expression: V8 keeps the last string it was run on, and this one may be a key (R46).
 function isUnexpanded(text: string): boolean {
   const bare = text.startsWith('"') || text.startsWith("'") ? text.slice(1, -1) : text;
-  if (openings.some((opening) => bare.startsWith(opening)) || unset.includes(bare)) return true;
+  if (openings.some((opening) => bare.startsWith(opening)) || bareNames.includes(bare)) return true;
+  if (readings.some((reading) => bare.includes(reading))) return true;
   if (bare.startsWith("$")) return isKeyCharacter(bare.charCodeAt(1));
   return bare.startsWith("%") && bare.endsWith("%") && bare.length > 2;
 }
 
-const openings: readonly string[] = ["${", "$(", "{{"];
-// How languages print a variable without a value.
-const unset: readonly string[] = ["undefined", "null", "None"];
+// How shells and templates insert a variable; each key has one.
+const openings: readonly string[] = ["${", "$(", "{{", "SVC_KEY_"];
+// How programs read a variable.
+const readings: readonly string[] = [".env.", "os.environ"];
+// The variable of the default key, and how languages print a variable without a value.
+const bareNames: readonly string[] = ["SVC_API_KEY", "undefined", "null", "None"];
 
 function basicCredentials(authorization: string): string {
   if (authorization.slice(0, 6).toLowerCase() !== "basic ") return "";

@@ -18,7 +18,7 @@ export function variantAt(seed: number, salt: number, count: number): number {
  * for secrets that must resist an attacker: anyone with the seed can compute the stream.
  *
  * @example
- * const draw = drawsFor(1, "organization.id", "harvest-bank");
+ * const draw = randomStream(1, "organization.id", "harvest-bank");
  * draw(); // the same number in every process
  */
 export function randomStream(seed: number, ...labels: readonly string[]): RandomStream {

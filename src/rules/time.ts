@@ -8,10 +8,10 @@ export const day = 24 * hour;
 
 const lengths = { ms: 1, s: 1000, m: minute, h: hour, d: day, w: 7 * day };
 
-/** `90s`, `10m`, `2h`, `7d`, optionally with a sign: minus for the past. */
-export const durationPattern = /^[+-]?\d+[smhd]$/;
+/** `90s`, `10m`, `2h`, `7d`, with a minus for the past. */
+export const durationPattern = /^-?\d+[smhd]$/;
 
-/** The same without a sign, and `250ms`. */
+/** The same without a minus, and `250ms`. */
 export const waitPattern = /^\d+(?:ms|[smhd])$/;
 
 /** An ISO 8601 time with a zone: without a zone, it would be another instant on each machine. */
@@ -50,7 +50,7 @@ export function isInstant(value: unknown): value is number {
 
 /** The milliseconds of a duration, such as `61m`, `-1d` or `250ms`; `undefined` for any other text. */
 export function parseDuration(text: string): number | undefined {
-  const [, sign, count, unit] = /^([+-]?)(\d+)(ms|[smhd])$/.exec(text) ?? [];
+  const [, sign, count, unit] = /^(-?)(\d+)(ms|[smhd])$/.exec(text) ?? [];
   // Without a match, NaN. Not `-length` for 0, which would be -0.
   const length = Number(count) * lengths[unit as keyof typeof lengths];
   if (!Number.isSafeInteger(length)) return undefined;
@@ -122,17 +122,28 @@ const spelled = /^([+-]?)(\d{1,6}(?:\.\d{1,3})?) ?(ms|milli|m(?!o)|[wdhs])[a-z]*
 /** Returns the durations that a text probably means: without a unit, in other or several units, in ISO 8601, with a wrong sign. */
 function meantDurations(text: string, units: readonly string[]): string[] {
   if (/^[+-]?\d+$/.test(text)) return units.map((unit) => text + unit);
-  const [, sign = "", iso, days = 0, t, hours = 0, minutes = 0, seconds = 0] = compound.exec(text) ?? [];
+  const parts = compound.exec(text);
+  if (parts !== null) return compoundDurations(text, parts);
+  const [, sign = "", count = 0, name = "s"] = spelled.exec(text) ?? [];
+  const unit = name.toLowerCase().replace("milli", "ms") as keyof typeof lengths;
+  return signedDurations(sign, Math.round(Number(count) * lengths[unit]));
+}
+
+/** In several units: `1h30m`, `PT90M`, `P1D`. */
+function compoundDurations(text: string, parts: RegExpExecArray): string[] {
+  const [, sign = "", iso, days = 0, t, hours = 0, minutes = 0, seconds = 0] = parts;
   // In ISO 8601, an M before the T is a month.
   const isMonths = iso !== "" ? t === "" : text.endsWith("M");
   if (minutes !== 0 && isMonths)
     return [`${sign}${minutes}m`, `${sign}${Number(minutes) * 30}d`].slice(iso ? 1 : 0);
-  const [, plus = sign, count = 0, name = "s"] = spelled.exec(text) ?? [];
   const sum = ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60 + Number(seconds);
-  const each = lengths[name.toLowerCase().replace("milli", "ms") as keyof typeof lengths];
-  const length = sum * 1000 || Math.round(Number(count) * each);
+  return signedDurations(sign, sum * 1000);
+}
+
+/** A length with its sign, then without. None is meant by a length of zero. */
+function signedDurations(sign: string, length: number): string[] {
   const plain = scenarioDuration(length);
-  return length > 0 ? [plus + plain, plain] : [];
+  return length > 0 ? [sign + plain, plain] : [];
 }
 
 /** What to write in place of a text that is no allowed duration, if it can be told. */

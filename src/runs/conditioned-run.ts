@@ -1,4 +1,4 @@
-import { variationTable } from "../api/variation/table.js";
+import { cachedBy } from "../rules/cached-by.js";
 import { isIdempotent } from "../rules/fault-effects.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import type { ApiCall } from "../sandbox/call.js";
@@ -16,7 +16,11 @@ type ClaimOnce = (name: string) => boolean;
 /** Returns a claim for the sandboxes of one process. */
 function claimHere(): ClaimOnce {
   const claimed = new Set<string>();
-  return (name) => !claimed.has(name) && claimed.add(name).size > 0;
+  return (name) => {
+    if (claimed.has(name)) return false;
+    claimed.add(name);
+    return true;
+  };
 }
 
 /** Starts to apply the conditions of a run. */
@@ -77,12 +81,12 @@ class Variants {
 
   selectorOf({ request }: ApiCall): SelectVariant {
     let nth: number | undefined;
-    return (row, usual, status) => {
+    return (row, usual, status, variants) => {
       const variant = this.select(row, usual, status);
       // A 401 must not depend on the requests before it (R14).
       if (!this.#conditions.mixed || status === 401) return variant;
       nth ??= this.#count(status, request.fromStory);
-      return variant && variantAfter(row, variant, nth);
+      return variant && variantAfter(variants, variant, nth);
     };
   }
 
@@ -94,19 +98,16 @@ class Variants {
   }
 }
 
-function variantAfter(row: string, usual: string, count: number): string {
-  const variants = variationTable.find(({ id }) => id === row)?.variants.map(({ id }) => id) ?? [usual];
+function variantAfter(variants: readonly string[], usual: string, count: number): string {
   return variants[(variants.indexOf(usual) + count) % variants.length] as string;
 }
 
 /** Starts the faults of a run, which count their requests again with each start of a scenario. */
 function startFaults({ faults = [], once }: RunConditions, claim: ClaimOnce): ConditionedRun["fireFault"] {
-  const started = new WeakMap<SandboxState["registry"], ActiveFault[]>();
-  const faultsIn = ({ registry, seed, startedAt }: SandboxState): readonly ActiveFault[] => {
-    const active = started.get(registry) ?? activateFaults(faults, seed, startedAt);
-    started.set(registry, active);
-    return active;
-  };
+  const faultsIn = cachedBy(
+    (_registry: SandboxState["registry"], { seed, startedAt }: SandboxState): readonly ActiveFault[] =>
+      activateFaults(faults, seed, startedAt),
+  );
   return (sandbox, call, facts) => {
     const isWanted = () => {
       if (once === undefined) return true;
@@ -115,6 +116,8 @@ function startFaults({ faults = [], once }: RunConditions, claim: ClaimOnce): Co
       const fits = isIdempotent(method) && method !== "HEAD";
       return fits && facts.expectedOutcome() === once.outcome && claim("fault");
     };
-    return faults.length > 0 && isWanted() ? fireFault(faultsIn(sandbox), call.number, facts) : undefined;
+    return faults.length > 0 && isWanted()
+      ? fireFault(faultsIn(sandbox.registry, sandbox), call.number, facts)
+      : undefined;
   };
 }

@@ -25,15 +25,15 @@ export interface RunConditions {
 export interface Resend {
   /** The ref of the key. */
   readonly key: string;
-  /** What a rejected request gets: the response of another outcome, a 503, or a 200 without data. */
-  readonly as: ApiOutcomeId | "fault.status" | "empty";
+  /** What a rejected request gets: the response of another outcome, a 503, a 200 without data, or its own response after so many seconds. */
+  readonly as: ApiOutcomeId | "fault.status" | "empty" | "late";
   /** The first and the last request that is rejected, of those that are accepted otherwise in all processes. Default: all. */
   readonly only?: readonly [first: number, last: number];
   /** The seconds of its `Retry-After`. Default: none; a 429 then lasts until the minute ends. */
   readonly seconds?: number;
   readonly asDate?: boolean;
-  /** Whether a request that comes in time after a rejection is rejected as well, up to five times. */
-  readonly rejectsInTime?: true;
+  /** Whether each request from the time of the first rejection on is rejected as well. */
+  readonly rejectsAfter?: true;
 }
 
 /** A row of the variation table, on the responses of one status or of all. */

@@ -1,22 +1,16 @@
 import { unavailable } from "../api/faults.js";
 import { retryAfterHeader } from "../api/limits.js";
 import { headerPairs, textBody } from "../api/messages.js";
-import { renderRejection, responseOf } from "../api/respond.js";
+import { renderRejection, respondToCall, responseOf } from "../api/respond.js";
 import { isSuccess, type OutcomeId } from "../rules/outcomes.js";
 import { minuteEnd } from "../rules/time.js";
 import type { ApiCall } from "../sandbox/call.js";
 import type { CallResult, Delivery } from "../sandbox/journal/exchange.js";
-import type { Arrival } from "../sandbox/run-trace.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Resend } from "./conditions.js";
 
 /** Timers may end a little early. */
 const toleranceMs = 50;
-/** How long after its time a request still comes in time. */
-const graceMs = 2500;
-const maxInTime = 5;
-/** How late the responses of an outage come. */
-export const outageDelayMs = 50;
 
 /** A point in time on each clock that a client can wait by, in milliseconds: a test may move the first, fake timers the second. */
 interface Moment {
@@ -33,7 +27,7 @@ export class Rejections {
   readonly #claim: (name: string) => boolean;
   /** The last number that was claimed in the run, as far as this process knows. */
   #number = 0;
-  #inTime = 0;
+  /** When this process has rejected its first request. */
   #rejected: Moment | undefined;
 
   /** `claim`: whether it is the first one of this name in all processes of the run. */
@@ -44,7 +38,7 @@ export class Rejections {
 
   /** Returns the rejection of a call with this outcome; `undefined` if it keeps its own. */
   reject(sandbox: SandboxState, call: ApiCall, outcome: OutcomeId): CallResult | undefined {
-    const { key, seconds } = this.#resend;
+    const { key, seconds, rejectsAfter } = this.#resend;
     if (call.entry?.key.ref !== key || !isSuccess(outcome)) return undefined;
     const moment: Moment = {
       clock: sandbox.clock,
@@ -52,10 +46,15 @@ export class Rejections {
       wall: sandbox.platform.time(),
       stopwatch: call.started,
     };
-    const arrival = this.#rejected && arrivalOf(this.#rejected, moment, seconds);
-    if (call.trace !== undefined) call.trace.arrival = arrival;
-    if (!this.#isMeant() && !this.#isAgain(arrival)) return undefined;
-    this.#rejected = moment;
+    const early = this.#rejected && earlyMs(this.#rejected, moment, seconds);
+    const isMeant = this.#isMeant();
+    if (call.trace !== undefined) {
+      call.trace.earlyMs = early;
+      if (!isMeant && this.#isRejectedElsewhere()) call.trace.isElsewhere = true;
+    }
+    const isAfter = this.#rejected?.clock === moment.clock && early === undefined;
+    if (!isMeant && !(rejectsAfter && isAfter)) return undefined;
+    this.#rejected ??= moment;
     return rejection(this.#resend, sandbox, call, outcome);
   }
 
@@ -70,19 +69,18 @@ export class Rejections {
     return false;
   }
 
-  #isAgain(arrival: Arrival | undefined): boolean {
-    if (!this.#resend.rejectsInTime || arrival?.when !== "in time") return false;
-    this.#inTime += 1;
-    return this.#inTime <= maxInTime;
+  /** Whether the last request that is meant came in another process. */
+  #isRejectedElsewhere(): boolean {
+    return this.#rejected === undefined && this.#number === this.#resend.only?.[1];
   }
 }
 
-const late: Delivery = {
-  delayMs: outageDelayMs,
+const lateBy = (seconds = 0): Delivery => ({
+  delayMs: seconds * 1000,
   kind: "send",
   cutAfter: undefined,
   bytesPerSecond: undefined,
-};
+});
 
 function rejection(
   { as, seconds, asDate = false }: Resend,
@@ -91,10 +89,8 @@ function rejection(
   outcome: CallResult["outcome"],
 ): CallResult {
   if (as === "empty") return { outcome, response: responseOf(200, textBody('{"data":{}}'), []), code: null };
-  if (as === "fault.status") {
-    const result = unavailable(sandbox, call, seconds, asDate);
-    return seconds === undefined ? { ...result, delivery: late } : result;
-  }
+  if (as === "late") return { ...respondToCall(sandbox, call), delivery: lateBy(seconds) };
+  if (as === "fault.status") return unavailable(sandbox, call, seconds, asDate);
   const { response, ...rejected } = renderRejection(sandbox, call, { outcome: as });
   const others = headerPairs(response.headers)
     .filter(([name]) => name !== "Retry-After")
@@ -107,24 +103,18 @@ function rejection(
   return { ...rejected, response: { ...response, headers }, date };
 }
 
-/** How a request came after a rejection. A sandbox that starts again knows of none that a client must wait for. */
-function arrivalOf(from: Moment, to: Moment, seconds: number | undefined): Arrival {
-  const isSame = from.clock === to.clock;
-  const [wall, stopwatch] = [to.wall - from.wall, to.stopwatch - from.stopwatch];
-  const afterMs = Math.round(Math.max(isSame ? to.now - from.now : 0, wall, stopwatch));
-  const lateMs = pastDue(from, to, seconds);
-  if (!isSame || lateMs > graceMs) return { afterMs, when: "late" };
-  return { afterMs, when: lateMs < -toleranceMs ? "early" : "in time" };
-}
-
-/** How late a request is on the clock that has passed the most; below zero, it is too soon. Without seconds, the minute must end. */
-function pastDue(from: Moment, to: Moment, seconds: number | undefined): number {
+/**
+ * How long after a rejection a request came, if that was before its time on every clock. Without seconds, the minute must end.
+ * A sandbox that starts again knows of no rejection that a client must wait for.
+ */
+function earlyMs(from: Moment, to: Moment, seconds: number | undefined): number | undefined {
   const untilNextMinute = (time: number) => minuteEnd(time) - time;
   const due = seconds === undefined ? untilNextMinute(from.now) : seconds * 1000;
   const dueOnWall = seconds === undefined ? Math.min(due, untilNextMinute(from.wall)) : due;
-  return Math.max(
-    to.now - from.now - due,
-    to.wall - from.wall - dueOnWall,
-    to.stopwatch - from.stopwatch - due,
-  );
+  const now = to.now - from.now;
+  const wall = to.wall - from.wall;
+  const stopwatch = to.stopwatch - from.stopwatch;
+  const overdue = Math.max(now - due, wall - dueOnWall, stopwatch - due);
+  const isEarly = from.clock === to.clock && overdue < -toleranceMs;
+  return isEarly ? Math.round(Math.max(now, wall, stopwatch)) : undefined;
 }

@@ -28,8 +28,8 @@ export interface RunLine {
   readonly exchange?: Exchange;
   readonly keys?: KeysOfAdvice | undefined;
   readonly trace?: RunTrace | undefined;
-  /** Whether a client did not wait for a delayed response. */
-  readonly isUnread?: true;
+  /** The id of the request whose response a client did not read whole. */
+  readonly unread?: string;
 }
 
 /** The run of `exec` or `certify` that this process belongs to, by the folder in SVC_SANDBOX_RUN. */
@@ -100,7 +100,7 @@ function readRun(folder: string, files: Files): SandboxRun | undefined {
           const pinned = isPinned() ? { seed: sandbox.seed, place } : undefined;
           write.line({ exchange, keys, trace: trace && { ...trace, pinned } });
         },
-        countUnread: () => write.line({ isUnread: true }),
+        countUnread: (unread) => write.line({ unread }),
       });
     },
   };

@@ -9,7 +9,16 @@ import type { RunTrace } from "./run-trace.js";
 export interface ApiCall {
   readonly request: ApiRequest;
   /** `undefined` if the API does not have the path. */
-  readonly route: ApiRoute | undefined;
+  readonly route:
+    | {
+        /** A name in braces matches any segment. */
+        readonly path: string;
+        readonly segments: readonly string[];
+        readonly isPattern: boolean;
+        readonly methods: ReadonlyMap<string, Endpoint>;
+        readonly allow: string;
+      }
+    | undefined;
   readonly endpoint: Endpoint | undefined;
   readonly started: number;
   readonly now: number;
@@ -23,13 +32,4 @@ export interface ApiCall {
   readonly assumptions: Assumptions;
   /** What the conditions of a run do to it; `undefined` without them. */
   readonly trace: RunTrace | undefined;
-}
-
-export interface ApiRoute {
-  /** A name in braces matches any segment. */
-  readonly path: string;
-  readonly segments: readonly string[];
-  readonly isPattern: boolean;
-  readonly methods: ReadonlyMap<string, Endpoint>;
-  readonly allow: string;
 }

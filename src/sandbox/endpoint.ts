@@ -21,7 +21,7 @@ export function successOutcomesOf(endpoint: Endpoint): readonly OutcomeId[] {
   return outcome === undefined ? outcomes.map(({ id }) => id).filter(isSuccess) : [outcome];
 }
 
-/** An endpoint of the API, and its responses. A released one is one file and its row in `src/api/endpoints.ts`. */
+/** An endpoint of the API, and its responses. */
 export interface Endpoint {
   readonly method: string;
   /** The exact path; a segment in braces matches any segment: `/things/{id}`. */

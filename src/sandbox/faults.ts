@@ -43,10 +43,10 @@ export function effectOn({ when, effect }: ActiveFault, facts: FaultFacts): Faul
     (when.until === undefined || facts.now < when.until) &&
     (when.outcome === undefined || when.outcome === facts.expectedOutcome());
   if (!isMatching) return undefined;
-  const { truncate, malformed, ...others } = effect;
+  const { truncate, malformed, ...otherEffects } = effect;
   if (!(truncate || malformed) || facts.hasBody(effect.status)) return effect;
   // There is no body to break.
-  return Object.values(others).some(Boolean) ? others : undefined;
+  return Object.values(otherEffects).some(Boolean) ? otherEffects : undefined;
 }
 
 /** Whether the fault fires on the `nth` matching request; `chance` is random, from 0 to less than 1. */
@@ -56,6 +56,11 @@ function fires({ every, requests, probability }: FaultMatch, nth: number, chance
     (requests === undefined || requests.includes(nth)) &&
     (probability === undefined || chance < probability)
   );
+}
+
+/** Whether the fault fires on no later request: chance excludes it, or each of its requests has come. */
+export function firesNoMore({ when: { probability, requests }, matched }: ActiveFault): boolean {
+  return probability === 0 || requests?.every((number) => number <= matched) === true;
 }
 
 /** A number from 0 to less than 1 that depends only on the salt and the number of the request. */
@@ -111,6 +116,19 @@ export function fireFault(
     }
   }
   return fired;
+}
+
+/** The effects that the next request with these facts may get, by the counts so far: chance decides between them. */
+export function possibleEffects(active: readonly ActiveFault[], facts: FaultFacts): FaultEffect[] {
+  const possible: FaultEffect[] = [];
+  for (const fault of active) {
+    const effect = effectOn(fault, facts);
+    if (effect === undefined || !fires(fault.when, fault.matched + 1, 0)) continue;
+    possible.push(effect);
+    // A fault that always fires leaves nothing to those behind it.
+    if ((fault.when.probability ?? 1) === 1) break;
+  }
+  return possible;
 }
 
 /** Copies the active faults as scenarios write them, with absolute times. */

@@ -23,8 +23,13 @@ export function assumptionsIn(sandbox: Omit<Profiled, "seed">): Assumptions {
   return assumptionsFor(profileOf(sandbox), sandbox.ownAssumptions, sandbox.endpoints);
 }
 
-/** Returns the variant of a row for responses with a status; `usual` is the choice of the seed or the profile. */
-export type SelectVariant = (row: string, usual: string, status: number) => string;
+/** Returns the variant of a row for responses with a status, out of `variants`; `usual` is the choice of the seed or the profile. */
+export type SelectVariant = (
+  row: string,
+  usual: string,
+  status: number,
+  variants: readonly string[],
+) => string;
 
 // What `varied` adds to records, so that responses and lists agree (R4). Snapshots omit it: the seed restores it.
 
@@ -45,7 +50,7 @@ function chosen<Value>(profiled: Profiled, id: string, row: RecordRow<Value>): V
 function variantOf({ seed, run }: Profiled, id: string, row: RecordRow<unknown>): string {
   const variants = Object.keys(row);
   const usual = variants[variantAt(seed, saltOf(id), variants.length)] as string;
-  const variant = run?.select(id, usual, 200) ?? usual;
+  const variant = run?.select(id, usual, 200, variants) ?? usual;
   return variant in row ? variant : (variants[0] as string);
 }
 

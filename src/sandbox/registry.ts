@@ -1,4 +1,4 @@
-import { type KeyRecord, keyStateAt, keyStateTable } from "../rules/api-key.js";
+import { firstEndOf, type KeyRecord, keyStateAt, keyStateTable } from "../rules/api-key.js";
 import { SandboxError } from "../rules/errors.js";
 import type { Organization } from "../rules/organization.js";
 import { didYouMean } from "../rules/schema/words.js";
@@ -105,7 +105,7 @@ export class Registry {
 
   #track(entry: KeyEntry): void {
     entry.owner.open?.add(entry);
-    if ((entry.key.expiresAt ?? entry.key.overlapEndsAt) !== undefined) this.dated.add(entry);
+    if (firstEndOf(entry.key) !== undefined) this.dated.add(entry);
   }
 }
 

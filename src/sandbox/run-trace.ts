@@ -8,20 +8,16 @@ export interface VariedPoint {
   readonly status: number;
 }
 
-/** How a request came after the last rejection of the run, and whether it waited as the rejection asked for. */
-export interface Arrival {
-  readonly afterMs: number;
-  readonly when: "early" | "in time" | "late";
-}
-
 /** What the conditions of a run show with one request. */
 export interface RunTrace {
   /** What varied in its response. */
   readonly points: VariedPoint[];
   /** Where the request would have ended without the fault, wrong answer or rejection of the run that hit it. */
   hit?: OutcomeId | undefined;
-  /** Of a request with the key of a resend. */
-  arrival?: Arrival | undefined;
+  /** How long after a rejection by the run its key came again, if that was before its time. */
+  earlyMs?: number | undefined;
+  /** Whether another process of the run has rejected its key, whose clocks nothing here can read. */
+  isElsewhere?: true;
   /** The seed that the client's own code sets in place of the run's, and where. */
   readonly pinned?: { readonly seed: number; readonly place?: string | undefined } | undefined;
   /** The name of its sandbox's scenario. */

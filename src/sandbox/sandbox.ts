@@ -64,8 +64,8 @@ export interface StartState {
   registry: Registry;
   behavior: ClientBehavior;
   requestIds: RequestIds;
-  /** Whether somebody changed anything since the start; requests, the timeline and the story do not count. */
-  changed: boolean;
+  /** The values that users have changed since the start, by name: each as it would be without them, as JSON. */
+  changes: Map<string, string>;
 }
 
 /** Replaces members of a sandbox's state, all at the same time. */

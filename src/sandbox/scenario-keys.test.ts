@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import type { KeyRecord } from "../rules/api-key.js";
+import { type KeyRecord, keyEnds } from "../rules/api-key.js";
 import type { Organization } from "../rules/organization.js";
 import type { ScenarioKey } from "../scenario/keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -36,6 +36,14 @@ test("a key that a change ends no longer counts, and one that a change makes wor
   expect([open(), registry.dated.has(first)]).toEqual([[second], true]);
   registry.change(first, { expiresAt: 6 });
   expect(open()).toEqual([second, first]);
+});
+
+test.each(Object.keys(keyEnds))("a key with %s is among those whose end is known", (end) => {
+  const registry = registryOf(hashOf("a"));
+  const entry = registry.key("key-0");
+  expect(registry.dated.has(entry)).toBe(false);
+  registry.change(entry, { [end]: 6 });
+  expect(registry.dated.has(entry)).toBe(true);
 });
 
 const start = Date.parse("2026-03-02T09:00:00Z");

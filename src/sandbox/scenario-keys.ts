@@ -1,4 +1,4 @@
-import { type KeyLimits, type KeyRecord, parseApiKey } from "../rules/api-key.js";
+import type { KeyLimits, KeyRecord } from "../rules/api-key.js";
 import { type Organization, readAccess } from "../rules/organization.js";
 import { pick, type RandomStream, randomStream } from "../rules/seed.js";
 import { instantOf } from "../rules/time.js";
@@ -13,6 +13,7 @@ import {
   type DescribedKey,
   describedKeys,
   describedOrganizations,
+  isLegacy,
   organizationIdOf,
   type ScenarioKey,
   type ScenarioOrganization,
@@ -36,7 +37,7 @@ interface ScenarioKeyRecord {
   readonly shared: Shared;
 }
 
-// By the scenario's organizations, which are immutable. Sandboxes of the same scenario and seed share the records.
+// Not `cachedBy`: of each scenario, only the latest seed's. By its organizations, which are immutable and shared by its copies.
 const recordsOfScenario = new WeakMap<object, ScenarioRecords>();
 
 interface ScenarioRecords {
@@ -98,7 +99,7 @@ function buildKeys(described: readonly DescribedKey[], seed: number, sha256: Has
       organization,
       ...readSettings(shared.settings, () => inventKeyName(seed, shared.first)),
       environment: fields.environment,
-      legacy: fields.legacy ?? (fields.secret !== undefined && parseApiKey(fields.secret)?.legacy === true),
+      legacy: isLegacy(fields),
       // A key that was created before a snapshot has only its hash.
       sha256: fields.sha256 ?? sha256(secretOf(one, seed)),
       ...(fields.replaced_by !== undefined && { replacedBy: fields.replaced_by }),

@@ -33,8 +33,8 @@ export function secretsForClients(
   sandbox: SandboxState,
   keys?: readonly DescribedKey[],
 ): Record<string, string> {
-  const others = { unknown: unknownSecret(sandbox.seed), malformed: malformedKey };
-  return { ...scenarioSecrets(sandbox, keys), ...others };
+  const rejectedKeys = { unknown: unknownSecret(sandbox.seed), malformed: malformedKey };
+  return { ...scenarioSecrets(sandbox, keys), ...rejectedKeys };
 }
 
 /** Returns the key to send for a ref, `none`, `malformed` or `unknown`; throws `unknown_ref` for another ref. */

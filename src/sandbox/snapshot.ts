@@ -1,12 +1,14 @@
 import {
   forEachEnd,
   type KeyEnds,
+  type KeyRecord,
   keyEnds,
   keyStateAt,
   keyStateTable,
   lastClockInstant,
 } from "../rules/api-key.js";
 import type { RejectionCode } from "../rules/errors.js";
+import type { Organization } from "../rules/organization.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import { isoOf } from "../rules/time.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../scenario/keys.js";
@@ -36,7 +38,7 @@ export interface SavedSandbox {
     readonly rejections: readonly (readonly [step: number, code: RejectionCode])[];
   };
   readonly stepsRun: number;
-  readonly changed: boolean;
+  readonly changes: readonly (readonly [value: string, withoutUsers: string])[];
   readonly results: readonly (readonly [step: number, asExpected: boolean])[];
   readonly lastStep: PlayedStep | undefined;
   readonly exchanges: readonly Exchange[];
@@ -71,7 +73,7 @@ export function describeSandbox(
     snapshot: { ...snapshotSandbox(sandbox), requests_responded: responded },
     timeline: { steps: timeline.steps, next: timeline.next, rejections: [...timeline.rejections] },
     stepsRun: story.next,
-    changed: sandbox.changed,
+    changes: [...sandbox.changes],
     results: [...story.results],
     lastStep: story.last,
     exchanges: journal.requests({ probes: true, limit: maxDescribed }),
@@ -93,7 +95,7 @@ export function restoreSandbox(
   platform: Platform,
   options: Omit<SandboxSettings, "platform">,
 ): SandboxState {
-  const { name, text, scenario, snapshot, stepsRun, changed, results, counts } = state;
+  const { name, text, scenario, snapshot, stepsRun, results, counts } = state;
   const sandbox = startSandbox(snapshot, { platform, name, text, ...options });
   const { story: steps = [] } = scenario;
   const next = Math.min(stepsRun, steps.length);
@@ -102,7 +104,7 @@ export function restoreSandbox(
   replaceState(sandbox, {
     scenario,
     story,
-    changed,
+    changes: new Map(state.changes),
     timeline: { ...sandbox.timeline, ...state.timeline, rejections },
   });
   const { clock } = sandbox;
@@ -135,14 +137,10 @@ export function snapshotSandbox(sandbox: SandboxState): Scenario {
   const faults = describeFaults(sandbox.faults);
   const { organizations: _, keys_per_organization: __, ...farmers } = scenario.population ?? {};
   const described = new Map(Array.from(describedKeys(sandbox.scenario), (one) => [one.ref, one.fields]));
-  const organizations: Record<
-    string,
-    Required<ScenarioOrganization> & { keys: Record<string, ScenarioKey> }
-  > = {};
-  for (const entry of registry.organizations.values()) {
-    const { ref, id, name, type, status, ...access } = withoutNameSuffix(sandbox, entry.organization);
-    const { sandboxAccess: sandbox_access, liveAccess: live_access } = access;
-    organizations[ref] = { name, id, type, status, sandbox_access, live_access, keys: {} };
+  const organizations: Record<string, ScenarioOrganization & { keys: Record<string, ScenarioKey> }> = {};
+  for (const { organization } of registry.organizations.values()) {
+    const fields = snapshotOrganization(withoutNameSuffix(sandbox, organization));
+    organizations[organization.ref] = { ...fields, keys: {} };
   }
   for (const entry of registry.keys.values()) {
     const { ref, organization } = entry.key;
@@ -168,6 +166,25 @@ export function snapshotSandbox(sandbox: SandboxState): Scenario {
   };
 }
 
+function snapshotOrganization(organization: Organization): ScenarioOrganization {
+  const { id, name, type, status, sandboxAccess, liveAccess } = organization;
+  const written: Readonly<Record<Exclude<keyof Organization, "ref">, Partial<ScenarioOrganization>>> = {
+    name: { name },
+    id: { id },
+    type: { type },
+    status: { status },
+    sandboxAccess: { sandbox_access: sandboxAccess },
+    liveAccess: { live_access: liveAccess },
+  };
+  return Object.assign({}, ...Object.values(written));
+}
+
+/** The members of a record that no snapshot writes: two are the key's place, and the key that it replaces has the third. */
+type DerivedMember = "ref" | "organization" | "replaces";
+type WrittenMembers = Readonly<Record<Exclude<keyof KeyRecord, DerivedMember>, WrittenFields>>;
+/** The fields of a key in a scenario; `undefined` for those that it does not need. */
+type WrittenFields = { readonly [Name in keyof ScenarioKey]?: ScenarioKey[Name] | undefined };
+
 function snapshotKey(
   { key, ...entry }: KeyEntry,
   described: ScenarioKey | undefined,
@@ -179,36 +196,34 @@ function snapshotKey(
   const state = keyStateAt(key, now);
   // A pinned secret stays pinned and the seed restores a derived one; keys created at run time have only a hash.
   const { secret, sha256 }: Pick<ScenarioKey, "secret" | "sha256"> = described ?? { sha256: key.sha256 };
-  const written: Record<keyof ScenarioKey, unknown> = {
-    environment: key.environment,
-    name: key.name,
-    scopes: [...withoutGrantedScopes(sandbox, key.scopes)],
-    limits: { per_minute: key.limits.perMinute, per_day: key.limits.perDay },
+  const written: WrittenMembers = {
+    environment: { environment: key.environment },
+    name: { name: key.name },
+    scopes: { scopes: [...withoutGrantedScopes(sandbox, key.scopes)] },
+    limits: { limits: { per_minute: key.limits.perMinute, per_day: key.limits.perDay } },
+    legacy: { legacy: key.legacy },
+    ...writtenEnds(key, now),
+    replacedBy: { replaced_by: key.replacedBy },
+    sha256: secret === undefined ? { sha256 } : { secret },
+  };
+  const fields: WrittenFields = {
+    ...Object.assign({}, ...Object.values(written)),
+    state: state === "active" ? undefined : state,
     usage: {
       this_minute: usage.minuteCount,
       today: usage.dayCount,
       ...(windows.sliding && { counted_at: usage.recent.map(isoOf) }),
     },
-    legacy: key.legacy,
-    state: state === "active" ? undefined : state,
-    ...writtenEnds(key, now),
-    replaced_by: key.replacedBy,
-    secret,
-    sha256: secret === undefined ? sha256 : undefined,
   };
-  const present = Object.entries(written).filter(([, value]) => value !== undefined);
+  const present = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(present) as Partial<ScenarioKey> as ScenarioKey;
 }
 
-type EndsInScenario = Record<(typeof keyEnds)[keyof KeyEnds], string | undefined>;
-
 /** The times that end a key, by their names in scenarios. The start of the clock is the default. */
-function writtenEnds(key: KeyEnds, now: number): EndsInScenario {
+function writtenEnds(key: KeyEnds, now: number): Readonly<Record<keyof KeyEnds, WrittenFields>> {
   const { since } = keyStateTable[keyStateAt(key, now)];
-  const times = forEachEnd((end) => {
+  return forEachEnd((end) => {
     const isDefault = key[end] === undefined || (end === since && key[end] === now);
-    return isDefault ? undefined : isoOf(key[end] ?? now);
+    return isDefault ? {} : { [keyEnds[end]]: isoOf(key[end] ?? now) };
   });
-  const named = Object.entries(keyEnds).map(([end, name]) => [name, times[end as keyof KeyEnds]]); // its own names
-  return Object.fromEntries(named) as EndsInScenario; // one for each
 }

@@ -132,7 +132,7 @@ function stateAtStart(written: Scenario, options: StartOptions & StartContext): 
     ),
     requestIds: new RequestIds(seed, scenario.requests_responded),
     behavior: { rejected: new Map(), pages: new Set(), unknownKey },
-    changed: false,
+    changes: new Map(),
   };
 }
 

@@ -1,5 +1,5 @@
 import { actionIn, refsIn } from "../rules/actions.js";
-import { lastClockInstant } from "../rules/api-key.js";
+import { firstEndOf, type KeyEnds, lastClockInstant } from "../rules/api-key.js";
 import { faultOutcomeOf } from "../rules/fault-effects.js";
 import { dayEnd, isoOf, minute, minuteEnd } from "../rules/time.js";
 import { withoutOver } from "./registry.js";
@@ -55,16 +55,26 @@ function countsEnd({ registry, windows }: SandboxState, now: number): (number | 
   });
 }
 
+interface EndEvent extends Pick<Coming, "kind"> {
+  readonly textOf: (ref: string) => string;
+}
+
+/** The event of each time that ends a key; none for one that is never in the future. */
+const eventOfEnd: Readonly<Record<keyof KeyEnds, EndEvent | undefined>> = {
+  revokedAt: undefined,
+  expiresAt: { kind: "key_expires", textOf: (ref) => `Key ${ref} expires` },
+  overlapEndsAt: { kind: "overlap_ends", textOf: (ref) => `Overlap of ${ref} ends: it stops working` },
+};
+
 function keyEvents({ registry }: SandboxState, now: number): Coming[] {
-  return withoutOver(registry.dated, now).map(({ key }): Coming => {
-    const { ref, organization, overlapEndsAt = Number.POSITIVE_INFINITY, expiresAt } = key;
-    const ofKey = { key: ref, organization };
-    // A key stops working once, at the earlier instant.
-    if (expiresAt !== undefined && expiresAt <= overlapEndsAt) {
-      return { ...ofKey, at: expiresAt, kind: "key_expires", text: `Key ${ref} expires` };
-    }
-    const text = `Overlap of ${ref} ends: it stops working`;
-    return { ...ofKey, at: overlapEndsAt, kind: "overlap_ends", text };
+  return withoutOver(registry.dated, now).flatMap(({ key }): Coming[] => {
+    const { ref, organization } = key;
+    // A key stops working once, at the earliest instant.
+    const end = firstEndOf(key);
+    if (end === undefined) return [];
+    const event = eventOfEnd[end];
+    if (event === undefined) return [];
+    return [{ key: ref, organization, at: key[end], kind: event.kind, text: event.textOf(ref) }];
   });
 }
 

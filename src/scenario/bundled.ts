@@ -32,14 +32,21 @@ export function isScenarioName(name: string): name is ScenarioName {
   return Object.hasOwn(bundledTexts, name);
 }
 
-/** The error for an unknown scenario name, with the nearest name or the intended file. */
-export function scenarioNotFound(given: string, why: string, meant?: string): SandboxError {
+/** The error for an unknown scenario name, with the nearest name or the intended file, and what lists the names. */
+export function scenarioNotFound(
+  given: string,
+  why: string,
+  {
+    meant,
+    list = "The command `list`",
+  }: { readonly meant?: string | undefined; readonly list?: string } = {},
+): SandboxError {
   // People expect a bundled scenario to be a file.
   const name = given.replace(/^.*[\\/]|\.ya?ml$/gi, "");
   const hint = meant === undefined ? didYouMean(name, scenarioNames) : ` Did you mean ${quote(meant)}?`;
   return new SandboxError(
     "scenario_not_found",
-    `Unknown scenario ${quote(given)}: ${why}.${hint} The command \`list\` shows the bundled ones.`,
+    `Unknown scenario ${quote(given)}: ${why}.${hint} ${list} shows the bundled ones.`,
     { given, known: scenarioNames },
   );
 }

@@ -1,5 +1,7 @@
 import { maximumProblems, shapeProblems } from "../rules/schema/check.js";
-import { type FieldPath, pathText } from "../rules/schema/shape.js";
+import type { Members, Problem } from "../rules/schema/messages.js";
+import { type FieldPath, isMapping, pathText } from "../rules/schema/shape.js";
+import { nearest } from "../rules/schema/words.js";
 import { endpointRules, longestSpelling } from "./checks/endpoints.js";
 import { type Facts, factsOf, refRules, wrongInto } from "./checks/facts.js";
 import { faultsFit } from "./checks/faults.js";
@@ -7,7 +9,13 @@ import { keyRules } from "./checks/keys.js";
 import { stepRules } from "./checks/steps.js";
 import { type ExtendsOptions, resolveExtends } from "./extends.js";
 import { scenarioSchema } from "./format/schema.js";
-import { type LocatedProblem, ScenarioError, type ScenarioProblem, type SourcePlace } from "./problems.js";
+import {
+  type LocatedProblem,
+  ScenarioError,
+  type ScenarioProblem,
+  type ScenarioProblemCode,
+  type SourcePlace,
+} from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
 import type { ReadScenario, ScenarioText } from "./scenario-text.js";
 
@@ -19,11 +27,15 @@ export function interpretScenario({ read, file }: ScenarioText, options: Extends
   };
   const written = read(addProblem);
   const whole = written && resolveExtends(written, file, options, addProblem);
-  if (whole === undefined) throw new ScenarioError(problemsOf(problems, written, file));
+  if (written === undefined || whole === undefined)
+    throw new ScenarioError(problemsOf(problems, written, file));
   const extensions: [members: Record<string, unknown>, name: string][] = [];
   // A member such as `x-limits` is a place for anchors.
-  const isExtension = (name: string, members: Record<string, unknown>) =>
-    name.startsWith("x-") && extensions.push([members, name]) > 0;
+  const isExtension = (name: string, members: Record<string, unknown>) => {
+    if (!name.startsWith("x-")) return false;
+    extensions.push([members, name]);
+    return true;
+  };
   const spelling = (path: FieldPath) => {
     const { depth, written } = whole.placeOf(path, "value");
     return depth < path.length ? undefined : written?.slice(0, longestSpelling);
@@ -34,7 +46,9 @@ export function interpretScenario({ read, file }: ScenarioText, options: Extends
   };
   const latest: Facts["latest"] = (...paths) =>
     paths.reduce((one, other) => (layerOf(other) < layerOf(one) ? other : one));
-  const misshapen = shapeProblems(scenarioSchema, whole.fields, isExtension, spelling);
+  const misshapen = shapeProblems(scenarioSchema, whole.fields, isExtension, spelling).map((problem) =>
+    withInheritedName(problem, written.fields, whole.fields),
+  );
   for (const [members, name] of extensions) delete members[name];
   problems.push(...misshapen);
   const scenario = whole.fields as unknown as Scenario; // the rules see it only if it has its shape
@@ -44,6 +58,30 @@ export function interpretScenario({ read, file }: ScenarioText, options: Extends
   }
   if (problems.length === 0) return scenario;
   throw new ScenarioError(problemsOf(problems, whole, file));
+}
+
+/** More names would take long to compare. */
+const maxCompared = 300;
+
+/** Below `extends`, what lacks a field has probably a misspelled name: the hint names the inherited one that is meant. */
+function withInheritedName(
+  problem: Problem<ScenarioProblemCode>,
+  written: Members,
+  whole: Members,
+): Problem<ScenarioProblemCode> {
+  const { code, field, hint } = problem;
+  const name = String(field.at(-2));
+  const around = field.slice(0, -2);
+  const [writtenNames, names] = [written, whole].map((fields) => namesAt(fields, around));
+  if (code !== "missing_field" || !writtenNames?.includes(name)) return problem;
+  const inherited = (names ?? []).filter((one) => !writtenNames.includes(one));
+  const meant = inherited.length > maxCompared ? undefined : nearest(name, inherited);
+  return meant === undefined ? problem : { ...problem, hint: `did you mean ${meant}? if not, ${hint}` };
+}
+
+function namesAt(fields: unknown, path: FieldPath): string[] {
+  const value = path.reduce((part, step) => (isMapping(part) ? part[step] : undefined), fields);
+  return isMapping(value) ? Object.keys(value) : [];
 }
 
 /** The first problem of each field, sorted by place: first in the scenario's own text, then in the extended ones. */
@@ -68,7 +106,9 @@ function problemsOf(
     })
     .filter(({ name, place }) => {
       const id = JSON.stringify([name, place?.offset, place?.source.file]);
-      return !ids.has(id) && ids.add(id);
+      if (ids.has(id)) return false;
+      ids.add(id);
+      return true;
     })
     .sort((one, other) => order(one.place) - order(other.place))
     .slice(0, maximumProblems)

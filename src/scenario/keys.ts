@@ -1,8 +1,14 @@
-import { environments, type KeyRecord, secretFrom } from "../rules/api-key.js";
+import { environments, type KeyRecord, parseApiKey, secretFrom } from "../rules/api-key.js";
 import type { FieldPath } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { defaultSeed, randomStream, uuidFrom } from "../rules/seed.js";
-import { populatedOrganization, populatedRef, populationOf } from "./population.js";
+import {
+  isPopulated,
+  populatedNumbers,
+  populatedOrganization,
+  populatedRef,
+  populationOf,
+} from "./population.js";
 import type { Scenario } from "./scenario.generated.js";
 
 export type ScenarioOrganization = NonNullable<Scenario["organizations"]>[string];
@@ -41,16 +47,29 @@ export function* describedKeys(scenario: Scenario): Generator<DescribedKey> {
   yield* writtenKeys(scenario);
   const { organizations, keysEach } = populationOf(scenario);
   for (let number = 1; number <= organizations; number++) {
-    const organization = populatedRef(number);
-    for (let key = 1; key <= keysEach; key++) {
-      // Test, live, test …: of ten keys, five are active in each environment, the maximum of R32.
-      const settings = environmentsInTurn[(key - 1) % environmentsInTurn.length] as ScenarioKey;
-      yield { ref: `${organization}-key-${key}`, organization, fields: settings };
-    }
+    for (let key = 1; key <= keysEach; key++) yield populatedKey(number, key);
   }
 }
 
 const environmentsInTurn: readonly ScenarioKey[] = environments.map((environment) => ({ environment }));
+
+function populatedKey(number: number, key: number): DescribedKey {
+  const organization = populatedRef(number);
+  // Test, live, test …: of ten keys, five are active in each environment, the maximum of R32.
+  const fields = environmentsInTurn[(key - 1) % environmentsInTurn.length] as ScenarioKey;
+  return { ref: `${organization}-key-${key}`, organization, fields };
+}
+
+/** The key of a population with this ref. */
+export function populatedKeyAt(ref: string, { population }: Scenario): DescribedKey | undefined {
+  const { organization, key } = populatedNumbers(ref) ?? {};
+  if (organization === undefined || key === undefined || !isPopulated(ref, population)) return undefined;
+  return populatedKey(organization, key);
+}
+
+export function isLegacy({ legacy, secret = "" }: Pick<ScenarioKey, "legacy" | "secret">): boolean {
+  return legacy ?? parseApiKey(secret)?.legacy ?? false;
+}
 
 /** Derives a full key from the seed and its ref on every call, so that it is never stored (R35). */
 export function deriveSecret(seed: number, key: Pick<KeyRecord, "ref" | "environment" | "legacy">): string {

@@ -36,57 +36,26 @@ test.each([
 });
 
 describe("a text", () => {
-  test("may merge mappings, also several and of several levels, and keep them in members that start with x-", () => {
-    const { organizations, ...rest } = parseScenario(`version: 1
-x-limits: &limits { limits: { per_minute: 6, per_day: 9 } }
-x-key: &key { <<: *limits, environment: live, name: Main }
-organizations:
-  bank:
-    type: bank
-    x-note: { environment: test }
-    keys:
-      main: { <<: *key, environment: test }
-      other: { <<: [{ name: Other }, *key] }
-`);
-    const limits = { per_minute: 6, per_day: 9 };
-    const keys = {
-      main: { environment: "test", name: "Main", limits },
-      other: { name: "Other", environment: "live", limits },
-    };
-    expect([organizations, rest]).toEqual([{ bank: { type: "bank", keys } }, { version: 1 }]);
+  test.each(["{ <<: *b }", '{ "<<": [*b, *b] }', "{ type: bank, <<: 3 }", "{ !!merge <<: *b }"])(
+    "with a merge key is not a scenario: %s",
+    (bank) => {
+      const text = `version: 1\nx-b: &b { type: bank }\norganizations: { bank: ${bank} }\n`;
+      const column = text.split("\n")[2]?.search(/"?<<|!!merge/) as number;
+      expect(problemsOf(text)).toMatchObject([
+        { code: "yaml_syntax", message: "merge keys are not supported", line: 3, column: column + 1 },
+      ]);
+    },
+  );
+
+  test("has one problem for a mistake in an anchor with 400 uses", () => {
+    const keys = Array.from({ length: 400 }, (_, at) => ` k${at}: { environment: test, limits: *few }`);
+    const start = "version: 1\nx-few: &few { per_minut: 2 }\norganizations: { bank: { type: bank, keys: {";
+    expect(problemsOf(`${start}\n${keys.join(",\n")} } } }\n`)).toMatchObject([{ line: 2, column: 15 }]);
   });
 
-  test("may have a merge key with the tag that formatters write", () => {
-    const text = "version: 1\nx-bank: &bank { type: bank }\norganizations:\n  bank:\n    !!merge <<: *bank\n";
-    expect(parseScenario(text).organizations).toEqual({ bank: { type: "bank" } });
-    expect(problemsOf(text.replace("<<", "type"))).toMatchObject([{ code: "yaml_syntax", line: 5 }]);
-  });
-
-  test("has one problem for a mistake in an anchor with 400 uses, whole or merged", () => {
-    for (const limits of ["{ <<: *few }", "*few"]) {
-      const keys = Array.from(
-        { length: 400 },
-        (_, at) => ` k${at}: { environment: test, limits: ${limits} }`,
-      );
-      const start = "version: 1\nx-few: &few { per_minut: 2 }\norganizations: { bank: { type: bank, keys: {";
-      expect(problemsOf(`${start}\n${keys.join(",\n")} } } }\n`)).toMatchObject([{ line: 2, column: 15 }]);
-    }
-  });
-
-  test("merges that multiply and merges of itself take no time and end", () => {
-    const levels = Array.from(
-      { length: 60 },
-      (_, at) => `x-${at + 1}: &a${at + 1} { <<: [*a${at}, *a${at}] }\n`,
-    );
-    const text = `version: 1\nx-0: &a0 { type: bank }\n${levels.join("")}organizations: { bank: { <<: *a60 } }\n`;
-    expect(parseScenario(text)).toEqual({ version: 1, organizations: { bank: { type: "bank" } } });
-    const loop = "version: 1\norganizations: { bank: &a { <<: *a, type: bank } }\n";
-    expect(parseScenario(loop)).toEqual({ version: 1, organizations: { bank: { type: "bank" } } });
-  });
-
-  test("may use anchors and aliases for whole values", () => {
+  test("may use anchors and aliases for whole values, and keep them in members that start with x-", () => {
     const { organizations } = parseScenario(
-      "version: 1\norganizations:\n  one: &one { type: bank }\n  two: *one\n",
+      "version: 1\nx-bank: &one { type: bank }\norganizations:\n  one: *one\n  two: *one\n",
     );
     expect(organizations).toEqual({ one: { type: "bank" }, two: { type: "bank" } });
     expect(organizations?.one).not.toBe(organizations?.two);
@@ -300,9 +269,9 @@ test("a fault ends after it starts, a wait is an hour at most, and a body goes w
   expect(codes("then: { body: html, status: 503, latency: 1s }")).toEqual([]);
   // biome-ignore lint/suspicious/noThenProperty: a fault of the scenario format
   const later = { when: { after: "1m", until: "1m" }, then: { hang: true } } as const;
-  expect(faultProblems([later], { refs: {} as never, scenario: {}, now: 0 })).toMatchObject([
-    { code: "fault_contradiction", field: ["faults", 0, "when", "until"] },
-  ]);
+  expect(
+    faultProblems([later], { refs: {} as never, scenario: {}, now: 0, keys: {} as never }),
+  ).toMatchObject([{ code: "fault_contradiction", field: ["faults", 0, "when", "until"] }]);
 });
 
 test("a scenario has its own name, or none", () => {

@@ -54,12 +54,16 @@ export function placesIn(
 ): (path: FieldPath) => FoundPlace | undefined {
   let whole: ReadScenario | undefined;
   return (path) => {
-    const scenario = text.read(() => {});
-    whole ??= scenario && resolveExtends(scenario, text.file, extendsOptions(load), () => {});
+    whole ??= wholeOf(text, load);
     const { place, depth } = whole?.placeOf(path, "value") ?? {};
     if (place === undefined || (depth === 0 && path.length > 0)) return undefined;
     return { file: place.source.file, ...place.describe() };
   };
+}
+
+function wholeOf(text: ScenarioText, load: ScenarioLookup | undefined): ReadScenario | undefined {
+  const written = text.read(() => {});
+  return written && resolveExtends(written, text.file, extendsOptions(load), () => {});
 }
 
 /**
@@ -90,7 +94,8 @@ export function resolveSource(source: ScenarioName | Scenario): NamedScenario {
   if (isScenarioName(source)) return { scenario: bundledScenarios[source], name: source };
   const isFile = /[\\/]|\.ya?ml$/i.test(source);
   const load = "Read a file with loadScenario of svc-sandbox/node, and pass its scenario";
-  throw scenarioNotFound(source, `it is not a bundled one${isFile ? `. ${load}` : ""}`);
+  const why = `it is not a bundled one${isFile ? `. ${load}` : ""}`;
+  throw scenarioNotFound(source, why, { list: "`scenarioNames`" });
 }
 
 export interface FoundPlace extends PlaceDescription {

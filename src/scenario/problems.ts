@@ -63,8 +63,9 @@ export const problemCodes = [
   "timeline_order",
   // Found by running it
   "step_fails",
-  // A warning of `validate`
+  // Warnings of `validate`
   "secret_unmarked",
+  "scope_unheld",
 ] as const;
 
 export type ScenarioProblemCode = (typeof problemCodes)[number];

@@ -19,7 +19,6 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
-import type { Members } from "../rules/schema/messages.js";
 import type { FieldPath } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { scenarioLimits } from "./format/fields.js";
@@ -31,6 +30,8 @@ import { syntaxProblem } from "./syntax-problem.js";
 
 const shorten = "shorten it, or use population";
 const repeatLess = "extend a scenario, or repeat less";
+
+const mergeKey = ["merge keys are not supported", "extend a scenario, or write the fields"] as const;
 
 /** The maximum number of errors: the rest of the text is not read. */
 const maximumErrors = 20;
@@ -83,71 +84,14 @@ function readYaml(source: SourceText, addProblem: AddProblem): ReadScenario | un
       ...(problem.code === "too_large" && tree.targets.size > 0 && repeats),
       place: placeOf(problem.field, problem.pointAt ?? "value").place,
     });
-  const wrong = tree.merges.find(({ value }) => !mergedNodes(tree, value).every(isMap));
-  if (wrong !== undefined) {
-    const place = placeAt(source, wrong.value?.range?.[0] ?? wrong.key.range?.[0] ?? 0);
-    const message = "<< merges only mappings";
-    const hint = "write <<: *name, and mark a mapping above with &name";
-    addProblem({ code: "wrong_type", field: [], message, hint, place });
-    return undefined;
-  }
-  const maxParts = scenarioLimits.parts;
-  const value = withMerges(tree.document.toJS({ maxAliasCount: -1 }), maxParts);
-  if (value === undefined) {
-    const message = `the merge keys (<<) of the scenario copy more than ${maxParts} fields`;
-    addProblem({ code: "too_large", field: [], message, hint: "merge less", place: placeAt(source, 0) });
-    return undefined;
-  }
-  const fields = readPlain(value, addAtPath, maxParts);
+  const fields = readPlain(tree.document.toJS({ maxAliasCount: -1 }), addAtPath, scenarioLimits.parts);
   return fields && { fields, placeOf };
-}
-
-// Each value once: the yaml package's own merge takes exponential time.
-
-/** Replaces merge keys (`<<`) of plain data. Returns `undefined` if that compares more than `max` names. */
-function withMerges(value: unknown, max: number): unknown {
-  const room = { left: max };
-  const whole = mergedIn(value, new Map(), room);
-  return room.left < 0 ? undefined : whole;
-}
-
-function mergedIn(value: unknown, merged: Map<object, unknown>, room: { left: number }): unknown {
-  if (typeof value !== "object" || value === null || room.left < 0) return value;
-  const before = merged.get(value);
-  if (before !== undefined) return before;
-  if (Array.isArray(value)) {
-    const list: unknown[] = [];
-    merged.set(value, list);
-    for (const item of value) list.push(mergedIn(item, merged, room));
-    return list;
-  }
-  // A loop of aliases finds this one, which has no members yet.
-  const members: Record<string, unknown> = {};
-  merged.set(value, members);
-  const { "<<": merge, ...written } = value as Record<string, unknown>;
-  for (const [name, member] of Object.entries(written))
-    setMember(members, name, mergedIn(member, merged, room));
-  // The nodes of merge keys are mappings, or lists of them.
-  for (const source of [merge ?? []].flat()) {
-    const inherited = mergedIn(source, merged, room) as object;
-    for (const name in inherited) {
-      if (--room.left < 0) return members;
-      if (!Object.hasOwn(members, name)) setMember(members, name, (inherited as Members)[name]);
-    }
-  }
-  return members;
-}
-
-/** Also for `__proto__`, which is then rejected by its name. */
-function setMember(members: object, name: string, value: unknown): void {
-  Object.defineProperty(members, name, { value, configurable: true, enumerable: true, writable: true });
 }
 
 /** A text's nodes, and what its aliases refer to. */
 interface Tree {
   readonly document: Document.Parsed;
   readonly targets: ReadonlyMap<Node, Node>;
-  readonly merges: readonly MapPair[];
   readonly pairs: WeakMap<YAMLMap, ReadonlyMap<string, MapPair>>;
 }
 
@@ -184,8 +128,8 @@ function readNodes(source: SourceText, addProblem: AddProblem): Tree | undefined
     return addAt("empty", document.contents?.range?.[0] ?? 0, "the scenario is empty", hint);
   }
   checkSpaces(document, addAt);
-  const references = checkNodes(document, addAt);
-  return isFine ? { document, ...references, pairs: new WeakMap() } : undefined;
+  const targets = checkNodes(document, addAt);
+  return isFine ? { document, targets, pairs: new WeakMap() } : undefined;
 }
 
 /** The document of a text, read token by token, because a hostile text could exhaust the stack or take minutes. */
@@ -218,8 +162,11 @@ function compose(text: string, addAt: AddAt): Document.Parsed | undefined {
     const hint = "put one scenario into a file";
     return addAt("several_documents", second.range[0], "a second document starts here", hint);
   }
-  const first = document && firstError(document, text);
+  const first = document && firstError(document);
   if (first === undefined) return document;
+  // Formatters write it with a tag.
+  if (/^!!merge +<</.test(text.slice(first.pos[0], first.pos[0] + 100)))
+    return addAt("yaml_syntax", first.pos[0], ...mergeKey);
   // Others are often its consequences.
   const { at = first.pos[0], said, hint } = syntaxProblem(first, text, document as Document.Parsed);
   if (first.code === "TAG_RESOLVE_FAILED")
@@ -227,13 +174,8 @@ function compose(text: string, addAt: AddAt): Document.Parsed | undefined {
   return addAt("yaml_syntax", at, `not valid YAML: ${said}`, hint);
 }
 
-function firstError({ errors, warnings }: Document.Parsed, text: string): YAMLError | undefined {
-  // Formatters write `!!merge <<`.
-  const isMergeTag = ({ code, pos: [start] }: YAMLError) =>
-    code === "NON_STRING_KEY" && /^!!merge +<<[ :]/.test(text.slice(start, start + 100));
-  // Tags that the core schema does not have are warnings.
-  return [...errors, ...warnings].find((error) => !isMergeTag(error));
-}
+// Tags that the core schema does not have are warnings.
+const firstError = ({ errors, warnings }: Document.Parsed): YAMLError | undefined => errors[0] ?? warnings[0];
 
 /** The ranges of the values of secrets, in order, no matter what they look like. */
 export function secretsIn(document: Document.Parsed): TextRange[] {
@@ -248,9 +190,8 @@ export function secretsIn(document: Document.Parsed): TextRange[] {
   return ranges;
 }
 
-/** Returns the node that each alias refers to, and the merge keys. */
-function checkNodes(document: Document.Parsed, addAt: AddAt): Pick<Tree, "targets" | "merges"> {
-  const merges: MapPair[] = [];
+/** Returns the node that each alias refers to. */
+function checkNodes(document: Document.Parsed, addAt: AddAt): Tree["targets"] {
   const anchors = new Map<string, Node>();
   const targets = new Map<Node, Node>();
   const keep = (node: Node & { readonly anchor?: string | undefined }) => {
@@ -281,12 +222,10 @@ function checkNodes(document: Document.Parsed, addAt: AddAt): Pick<Tree, "target
     Value: (_, node) => keep(node as Node),
     Map(_, node) {
       keep(node as Node);
-      const pairs = node.items as MapPair[];
-      checkNames(pairs, addAt);
-      merges.push(...pairs.filter(({ key }) => keyText(key) === "<<"));
+      checkNames(node.items as MapPair[], addAt);
     },
   });
-  return { targets, merges };
+  return targets;
 }
 
 function checkNames(pairs: readonly MapPair[], addAt: AddAt): void {
@@ -298,6 +237,7 @@ function checkNames(pairs: readonly MapPair[], addAt: AddAt): void {
     if (word !== undefined) {
       addAt("yaml_syntax", offset, `there is no colon after ${quote(word)}`, `write ${word}: { … }`);
     }
+    if (name === "<<") addAt("yaml_syntax", offset, ...mergeKey);
     if (names.has(name)) {
       addAt("duplicate_field", offset, `${quote(name)} appears twice`, "remove one of the two");
     }
@@ -323,32 +263,11 @@ function keyText(key: Node): string {
   return isScalar(key) ? String(key.value) : "";
 }
 
-/** The pair of a member: the mapping's own, or of a mapping that it merges. */
-function pairIn(
-  tree: Tree,
-  map: YAMLMap,
-  step: string | number,
-  seen = new Set<YAMLMap>(),
-): MapPair | undefined {
-  if (seen.has(map)) return undefined;
-  seen.add(map);
+function pairIn(tree: Tree, map: YAMLMap, step: string | number): MapPair | undefined {
   const items: MapPair[] = map.items as [];
   const pairs = tree.pairs.get(map) ?? new Map(items.map((pair) => [keyText(pair.key), pair]));
   tree.pairs.set(map, pairs);
-  const pair = pairs.get(String(step));
-  const merged = pairs.get("<<")?.value;
-  if (pair !== undefined || !merged) return pair;
-  for (const target of mergedNodes(tree, merged)) {
-    const inherited = isMap(target) ? pairIn(tree, target, step, seen) : undefined;
-    if (inherited !== undefined) return inherited;
-  }
-  return undefined;
-}
-
-/** What a merge key merges: a mapping, or each of a list. */
-function mergedNodes(tree: Tree, value: Node | null) {
-  const target = aliasTarget(tree, value);
-  return isSeq(target) ? target.items.map((source) => aliasTarget(tree, source as Node)) : [target];
+  return pairs.get(String(step));
 }
 
 /** The node that an alias refers to, or the node itself. */

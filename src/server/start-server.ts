@@ -8,7 +8,7 @@ import type {
   WithKnownFields,
 } from "../library/sandbox.js";
 import { type LoadedScenario, loadScenario } from "../node/files/load-scenario.js";
-import { startInNode } from "../node/platform.js";
+import { startNamed } from "../node/platform.js";
 import { requireFields, requireKnownOptions } from "../rules/schema/check.js";
 import { quote } from "../rules/schema/words.js";
 import { currentRun, type SandboxRun } from "../runs/run-writer.js";
@@ -94,21 +94,14 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
   const named = await namedScenario(scenario, run);
   const checked = checkedOptions(rest);
   const startOptions = run?.optionsFor(checked) ?? checked;
-  const start = () =>
-    startInNode(named.scenario, {
-      name: named.name,
-      text: named.text,
-      ...startOptions,
-      given: startOptions,
-      run: run?.conditionedRun,
-    });
+  const start = () => startNamed(named, startOptions, run?.conditionedRun);
   const onProblem = rest.onDefect ?? (() => {});
   const stateFile =
     file === undefined
       ? undefined
       : await (await import("./state-file.js")).openStateFile(
-          { file: resolve(file), given: file },
-          { own: () => named, start, given: startOptions, onProblem, run: run?.conditionedRun },
+          { file: resolve(file), name: file },
+          { startedScenario: () => named, start, given: startOptions, onProblem, run: run?.conditionedRun },
         );
   const state = stateFile?.sandbox ?? start();
   run?.follow(state);
@@ -120,7 +113,7 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
     ...rest,
     port,
     stateFile,
-    own: () => named,
+    startedScenario: () => named,
     // The process belongs to the caller and continues.
     onStop: () => void close().catch(onProblem),
   }).catch((error) => {

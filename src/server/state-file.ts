@@ -14,15 +14,15 @@ const reserve = 100_000;
 /** Milliseconds between two saves of requests. */
 const saveIntervalMs = 500;
 
-/** The file of a sandbox: its absolute path, and the given path for messages. */
+/** The file of a sandbox: its absolute path, and its name for messages. */
 interface StatePlace {
   readonly file: string;
-  readonly given: string;
+  readonly name: string;
 }
 
 interface StateOptions {
   /** The scenario that the server serves. */
-  readonly own: () => NamedScenario;
+  readonly startedScenario: () => NamedScenario;
   readonly start: () => SandboxState;
   /** The options of scenarios that start later; the saved sandbox has its own. */
   readonly given: GivenOptions;
@@ -37,22 +37,22 @@ interface StateOptions {
  * Throws `state_unreadable`, `state_mismatch` for another scenario's state, or `state_in_use` if another process uses the file.
  * An error leaves the file unchanged.
  */
-export async function openStateFile({ file, given }: StatePlace, options: StateOptions): Promise<StateFile> {
+export async function openStateFile({ file, name }: StatePlace, options: StateOptions): Promise<StateFile> {
   // All names of a file share one lock.
-  const target = orUnreadable(given, () => targetOf(file));
+  const target = orUnreadable(name, () => targetOf(file));
   const unlock = await lock(target);
   if (unlock === undefined) {
-    const message = `The state ${JSON.stringify(given)} is in use by another process. Stop that process, or name another file with --state.`;
+    const message = `The state ${JSON.stringify(name)} is in use by another process. Stop that process, or name another file with --state.`;
     throw new SandboxError("state_in_use", message);
   }
   try {
     const stamp = stampOf(target);
-    const text = readText(target, given);
-    const saved = text === undefined ? undefined : parseState(text, options.own(), given);
+    const text = readText(target, name);
+    const saved = text === undefined ? undefined : parseState(text, options.startedScenario(), name);
     const { run } = options;
     const restore = () => saved && restoreSandbox(saved, nodePlatform, { given: options.given, run });
-    const sandbox = orUnreadable(given, restore, damagedState) ?? options.start();
-    return new StateFile({ file: target, given }, options, { sandbox, savedAt: saved?.at, stamp, unlock });
+    const sandbox = orUnreadable(name, restore, damagedState) ?? options.start();
+    return new StateFile({ file: target, name }, options, { sandbox, savedAt: saved?.at, stamp, unlock });
   } catch (error) {
     unlock();
     throw error;
@@ -127,7 +127,7 @@ export class StateFile {
       makeFolder(dirname(this.#place.file), 0o700);
       this.#writeNow(this.sandbox.requestIds.responded() + reserve);
     } catch (error) {
-      throw unwritableState(this.#place.given, error);
+      throw unwritableState(this.#place.name, error);
     }
   }
 
@@ -150,7 +150,7 @@ export class StateFile {
     } catch (error) {
       const isNew = this.#failure === undefined;
       this.#failure = error;
-      const unwritable = unwritableState(this.#place.given, error, "The file keeps its last saved state. ");
+      const unwritable = unwritableState(this.#place.name, error, "The file keeps its last saved state. ");
       if (isNew) this.#options.onProblem(unwritable);
       throw unwritable;
     }
@@ -159,7 +159,7 @@ export class StateFile {
   #writeNow(responded: number): void {
     const { file } = this.#place;
     const position = this.#positionNow();
-    replaceFile(file, stateText(this.sandbox, this.#options.own(), responded), 0o600, () => {
+    replaceFile(file, stateText(this.sandbox, this.#options.startedScenario(), responded), 0o600, () => {
       const stamp = stampOf(file);
       if (stamp !== undefined && stamp !== this.#stamp) throw takenOver;
     });
@@ -174,8 +174,8 @@ function stampOf(file: string): string | undefined {
   return ino === undefined ? undefined : `${ino} ${size} ${mtimeMs}`;
 }
 
-function readText(file: string, given: string): string | undefined {
-  return orUnreadable(given, () => {
+function readText(file: string, name: string): string | undefined {
+  return orUnreadable(name, () => {
     const stats = statSync(file, { throwIfNoEntry: false });
     // Reading a pipe would wait for a writer.
     if (stats?.isFile() === false) throw new Error("it is not a regular file");
@@ -184,17 +184,17 @@ function readText(file: string, given: string): string | undefined {
 }
 
 /** Throws `state_unreadable` for an error of the file system or of the content. */
-function orUnreadable<Result>(given: string, read: () => Result, failure = unreadableState): Result {
+function orUnreadable<Result>(name: string, read: () => Result, failure = unreadableState): Result {
   try {
     return read();
   } catch (error) {
-    throw failure(given, fileFailure(error));
+    throw failure(name, fileFailure(error));
   }
 }
 
-function unwritableState(given: string, error: unknown, kept = ""): SandboxError {
+function unwritableState(name: string, error: unknown, kept = ""): SandboxError {
   const isFull = /^(?:ENOSPC|EDQUOT)$/.test((error as NodeJS.ErrnoException).code ?? "");
   const fix = isFull ? "Free disk space." : "Check its folder and permissions.";
-  const message = `Failed to write the state to ${JSON.stringify(given)}: ${fileFailure(error)}. ${kept}${fix}`;
+  const message = `Failed to write the state to ${JSON.stringify(name)}: ${fileFailure(error)}. ${kept}${fix}`;
   return new SandboxError("state_unwritable", message);
 }

@@ -11,7 +11,7 @@ import { ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
 /** The number of the text's form. `test/control/state-format.test.ts` fails if the form changes, and this number does not. */
-export const stateFormat = 9;
+export const stateFormat = 10;
 
 /** The scenario that a server starts with; another may run later. */
 interface ScenarioIdentity {
@@ -29,53 +29,53 @@ interface SavedState {
  * The sandbox as one text. It contains no full keys except a scenario's pinned keys (R35). `responded` is the number of the last
  * request id that a later start must not use.
  */
-export function stateText(sandbox: SandboxState, own: NamedScenario, responded: number): string {
+export function stateText(sandbox: SandboxState, startedWith: NamedScenario, responded: number): string {
   const content = {
     svc_sandbox_state: stateFormat,
     version,
-    started_with: identityOf(own),
+    started_with: identityOf(startedWith),
     sandbox: describeSandbox(sandbox, responded),
   };
   return `${JSON.stringify({ ...content, sum: checksumOf(JSON.stringify(content)) })}\n`;
 }
 
 /**
- * Reads the sandbox of a text, as of the current scenario's name; `given` is the text's name for messages. Throws
+ * Reads the sandbox of a text, as of the current scenario's name; `file` is the text's name for messages. Throws
  * `state_unreadable`, or `state_mismatch` if another scenario started it.
  */
-export function parseState(text: string, own: NamedScenario, given: string): SavedSandbox {
+export function parseState(text: string, startedWith: NamedScenario, file: string): SavedSandbox {
   const content = parsedJson(text);
   if (!isMapping(content) || content.svc_sandbox_state === undefined) {
     // A part of ours, or an empty file of a full disk.
-    if (/^\s*(?:\{"svc_sandbox_state"|$)/.test(text)) throw damagedState(given, "only a part of it is there");
-    throw unreadableState(given, "it is not a state of svc-sandbox");
+    if (/^\s*(?:\{"svc_sandbox_state"|$)/.test(text)) throw damagedState(file, "only a part of it is there");
+    throw unreadableState(file, "it is not a state of svc-sandbox");
   }
   const { svc_sandbox_state: format, version: by, sum, ...rest } = content;
   if (format !== stateFormat) {
     const why = `it has format ${JSON.stringify(format)} of svc-sandbox ${JSON.stringify(by)}, and svc-sandbox ${version} reads format ${stateFormat}. To continue it, start the version that wrote it`;
-    throw damagedState(given, why);
+    throw damagedState(file, why);
   }
   const isWhole = sum === checksumOf(JSON.stringify({ svc_sandbox_state: format, version: by, ...rest }));
   if (!isWhole || !isMapping(rest.started_with) || !isMapping(rest.sandbox))
-    throw damagedState(given, "a part of it is missing or damaged");
-  const { started_with: startedWith, sandbox } = rest as unknown as SavedState; // what has its checksum is ours
-  requireSame(startedWith, identityOf(own), given);
+    throw damagedState(file, "a part of it is missing or damaged");
+  const { started_with: saved, sandbox } = rest as unknown as SavedState; // what has its checksum is ours
+  requireSame(saved, identityOf(startedWith), file);
   return {
     ...sandbox,
     // A moved scenario file gets its new name; a scenario that was loaded later keeps its own.
-    name: sandbox.name === startedWith.name ? own.name : sandbox.name,
-    scenario: checked(sandbox.scenario, given),
-    snapshot: checked(sandbox.snapshot, given),
+    name: sandbox.name === saved.name ? startedWith.name : sandbox.name,
+    scenario: checked(sandbox.scenario, file),
+    snapshot: checked(sandbox.snapshot, file),
   };
 }
 
 /** A sandbox grows with every new key. Every written state must be readable. */
-function checked(scenario: Scenario, given: string): Scenario {
+function checked(scenario: Scenario, file: string): Scenario {
   try {
     return checkScenario(scenario, { maxValues: Number.POSITIVE_INFINITY });
   } catch (error) {
     if (!(error instanceof ScenarioError)) throw error;
-    throw damagedState(given, `its scenario is not valid: ${error.problems[0]?.message}`);
+    throw damagedState(file, `its scenario is not valid: ${error.problems[0]?.message}`);
   }
 }
 
@@ -87,26 +87,26 @@ function identityOf({ name, scenario }: NamedScenario): ScenarioIdentity {
   return { name, sha256: hashOf(scenario) };
 }
 
-function requireSame(saved: ScenarioIdentity, own: ScenarioIdentity, given: string): void {
-  if (saved.sha256 === own.sha256) return;
+function requireSame(saved: ScenarioIdentity, current: ScenarioIdentity, file: string): void {
+  if (saved.sha256 === current.sha256) return;
   const inWords = ({ name, sha256 }: ScenarioIdentity) => `${name} (content ${sha256.slice(0, 12)})`;
   throw new SandboxError(
     "state_mismatch",
-    `The state ${JSON.stringify(given)} was started with the scenario ${inWords(saved)}, and this one has ${inWords(own)}. Start this one with the same, or name another file, or remove this one to start again.`,
-    { stored: saved, own },
+    `The state ${JSON.stringify(file)} was started with the scenario ${inWords(saved)}, and this one has ${inWords(current)}. Start this one with the same, or name another file, or remove this one to start again.`,
+    { stored: saved, own: current },
   );
 }
 
-export function damagedState(given: string, why: string): SandboxError {
-  return unreadableState(given, why, "Name another file, or remove this one to start again.");
+export function damagedState(file: string, why: string): SandboxError {
+  return unreadableState(file, why, "Name another file, or remove this one to start again.");
 }
 
 /** A file that may be the user's: nobody should remove it. */
 export function unreadableState(
-  given: string,
+  file: string,
   why: string,
   whatToDo = "Name another file for the state.",
 ): SandboxError {
-  const message = `Failed to continue from the state ${JSON.stringify(given)}: ${why}. ${whatToDo}`;
+  const message = `Failed to continue from the state ${JSON.stringify(file)}: ${why}. ${whatToDo}`;
   return new SandboxError("state_unreadable", message);
 }

@@ -86,7 +86,8 @@ const overlapping: Scenario = {
     other: { path: "/a/b/{y}", body: 2 },
     late: { path: "/{x}/b/c", body: 5 },
     exact: { method: "POST", path: "/a/b/d", body: 3 },
-    tilde: { path: "/%7Eme/%c3%a9", body: 4 },
+    tilde: { path: "/~me/%c3%a9", body: 4 },
+    hyphen: { path: "/a-b.c_1", body: 6 },
     valueOf: { path: "/{z}", body: null },
     toString: { path: "/no-body" },
   } as NonNullable<Scenario["endpoints"]>, // with names that objects have
@@ -104,6 +105,9 @@ test.each<[method: string, path: string, status: number, body: string]>([
   ["GET", "/a//c", 404, ""],
   ["GET", "/~me/%C3%A9", 200, "4"],
   ["GET", "/~me/é", 200, "4"],
+  ["GET", "/%7Em%65/%C3%A9", 200, "4"],
+  ["GET", "/a%2Db%2ec%5f%31", 200, "6"],
+  ["GET", "/a%252Db.c_1", 200, "null"],
   ["GET", "/b", 200, "null"],
   ["GET", "/no-body", 200, ""],
   ["GET", "/v1/relying-party/me/", 404, ""],
@@ -123,6 +127,27 @@ test.each<[method: string, path: string, status: number, body: string]>([
     }
   },
 );
+
+test("a path with encoded letters is the same one; a segment . or .. is none, and /me is exact", () => {
+  const { endpoints = {}, ...scenario } = withEndpoints;
+  const any = { general: { path: "/v1/{x}/{y}", body: {} }, ...endpoints };
+  const sandbox = startFrozen({ ...scenario, endpoints: any });
+  const apiKey = scenarioSecret(sandbox, "main");
+  const outcomes = (...paths: string[]) =>
+    paths.map((path) => handle(sandbox, asked({ path, apiKey })).outcome);
+  expect(outcomes("/v1/a/%61", "/v1/%2e%2E%2e/a")).toEqual(["200.general", "200.general"]);
+  expect(new Set(outcomes("/v1/a/.", "/v1/a/%2E", "/v1/a/..", "/v1/%2e%2E/a", "/v1/.%2e/a"))).toEqual(
+    new Set(["404.unknown_path"]),
+  );
+  // The pattern has them: they are not the path of /me.
+  expect(outcomes("/v1/relying-party/me", "/v1/relying-party/m%65", "/v1/relying%2Dparty/me")).toEqual([
+    "200.test",
+    "200.general",
+    "200.general",
+  ]);
+  const plain = startFrozen(scenario);
+  expect(handle(plain, asked({ path: "/v1/relying-party/m%65", apiKey })).outcome).toBe("404.unknown_path");
+});
 
 test("in varied, the value of a body and the scopes of keys stay", async () => {
   const endpoints = {

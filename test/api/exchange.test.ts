@@ -30,14 +30,14 @@ test.each<[string, (key: string) => Partial<ApiRequest>]>([
     "the query",
     (key) => ({
       traits: ["query", "key in query"],
-      evidence: { inQuery: [key], inHeaders: [], page: undefined },
+      evidence: { inQuery: [key], inUrl: [], inHeaders: [], page: undefined },
     }),
   ],
   [
     "another header",
     (key) => ({
       traits: ["key in other header"],
-      evidence: { inQuery: [], inHeaders: [key], page: undefined },
+      evidence: { inQuery: [], inUrl: [], inHeaders: [key], page: undefined },
     }),
   ],
 ])("R46 nothing of a key in %s is in the record of its request", (_place, sent) => {
@@ -74,5 +74,8 @@ test.each<[string, (end: string) => Partial<ApiRequest>]>([
 });
 
 function pageOf(referer: string): Partial<ApiRequest> {
-  return readHeaders(["referer", referer, "access-control-request-headers", "x-api-key"], "");
+  return readHeaders(["referer", referer, "access-control-request-headers", "x-api-key"], {
+    beforeQuery: consents,
+    query: "",
+  });
 }

@@ -25,6 +25,12 @@ const gateway = (assumptions: Assumptions) =>
           narrow: { environment: "test", scopes: ["consents:read"] },
         },
       },
+      insurer: {
+        type: "insurer",
+        keys: {
+          never: { environment: "test", limits: { per_minute: 0, per_day: 5 }, usage: { today: 5 } },
+        },
+      },
       closed: { type: "bank", status: "inactive", keys: { closed: { environment: "test" } } },
     },
   });
@@ -155,4 +161,16 @@ test("R22 R23 a rejected request that counts may reach the limit that ends last:
   expect(nextRequest(stateOf(sandbox), "nearly").outcome).toBe("429.per_day");
   expect(JSON.parse((await me({ ref: "nearly" })).body).error.details.limit).toBe("per_day");
   expect(lastPath()).toBe("429.per_day");
+});
+
+test("R22 R23 a limit of 0 never resets, so a 429 is about it before one that does", async () => {
+  const { sandbox, me, lastPath } = gateway({ profile: "typical" });
+  const seen = await me({ ref: "never" });
+  expect(lastPath()).toBe("429.per_minute");
+  expect(headerOf(seen, "retry-after")).toBe("34");
+  expect(JSON.parse(seen.body).error.details).toEqual({ limit: "per_minute", retry_after_seconds: 34 });
+  expect(nextRequest(stateOf(sandbox), "never")).toMatchObject({
+    until: null,
+    sentence: "429 always: allows 0 requests a minute",
+  });
 });

@@ -17,6 +17,8 @@ const key = {
   overlapEnds: null,
 } as const;
 
+const earlier = start - 60_000;
+
 function openModel(chosen: Model["settings"]): Model {
   return {
     now: start,
@@ -32,6 +34,9 @@ function openModel(chosen: Model["settings"]): Model {
       ...{ g: { ...key, counted: [] }, h: { ...key, counted: [] }, i: { ...key, counted: [] } },
       c: { ...key, organization: "insurer", scopes: ["consents:read"], counted: [] },
       d: { ...key, organization: "insurer", environment: "live", counted: [] },
+      j: { ...key, organization: "insurer", perMinute: 0, perDay: 2, counted: [earlier, earlier] },
+      k: { ...key, organization: "insurer", perMinute: 1, perDay: 0, counted: [start] },
+      l: { ...key, organization: "insurer", perMinute: 0, perDay: 1, counted: [] },
     },
   };
 }

@@ -15,8 +15,19 @@ function started(resend: Omit<Resend, "key">, claim?: (name: string) => boolean)
     if (waitMs > 0) operations.advance(sandbox, { by: waitMs });
     return ask(sandbox, { key }).status;
   };
-  const arrivals = () => seen.map(({ arrival }) => arrival?.when);
+  const arrivals = () => seen.map(({ earlyMs }) => earlyMs);
   return { sandbox, send, seen, arrivals };
+}
+
+/** Two processes of one run. */
+function startedTwice(resend: Omit<Resend, "key">) {
+  const claimed = new Set<string>();
+  const claim = (name: string) => {
+    if (claimed.has(name)) return false;
+    claimed.add(name);
+    return true;
+  };
+  return [started(resend, claim), started(resend, claim)] as const;
 }
 
 test("one request with the key is rejected, by its number among those that are accepted otherwise", () => {
@@ -26,10 +37,8 @@ test("one request with the key is rejected, by its number among those that are a
 });
 
 test("its number counts over all processes of a run", () => {
-  const claimed = new Set<string>();
-  const claim = (name: string) => !claimed.has(name) && claimed.add(name).size > 0;
-  const [one, other] = [1, 2].map(() => started({ as: "401.revoked", only: [3, 3] }, claim));
-  expect([one?.send(), other?.send(), one?.send(), other?.send()]).toEqual([200, 200, 401, 200]);
+  const [first, second] = startedTwice({ as: "401.revoked", only: [3, 3] });
+  expect([first.send(), second.send(), first.send(), second.send()]).toEqual([200, 200, 401, 200]);
 });
 
 test("a rejection of all requests lasts, and no reset clears it", () => {
@@ -39,16 +48,16 @@ test("a rejection of all requests lasts, and no reset clears it", () => {
   expect([...before, send()]).toEqual([403, 403, 403]);
 });
 
-test("a request after a rejection is early, in time or late, on the clock that a test moves", () => {
+test("a request after a rejection is before its time or not, on the clock that a test moves", () => {
   const { send, arrivals } = started({ as: "429.per_minute", seconds: 4, only: [1, 1] });
   expect([send(), send(3_900), send(60), send(2_500), send(100)]).toEqual([429, 200, 200, 200, 200]);
-  expect(arrivals()).toEqual([undefined, "early", "in time", "in time", "late"]);
+  expect(arrivals()).toEqual([undefined, 3_900, undefined, undefined, undefined]);
 });
 
 test("a rejection without Retry-After lasts until the minute ends", () => {
   const { send, arrivals } = started({ as: "429.per_minute", only: [1, 1] });
   expect([send(), send(1_000), send(59_000), send(3_000)]).toEqual([429, 200, 200, 200]);
-  expect(arrivals()).toEqual([undefined, "early", "in time", "late"]);
+  expect(arrivals()).toEqual([undefined, 1_000, undefined, undefined]);
 });
 
 test("a sandbox that starts again knows of no rejection that a client must wait for", () => {
@@ -56,24 +65,28 @@ test("a sandbox that starts again knows of no rejection that a client must wait 
   send();
   restartSandbox(sandbox);
   send();
-  expect(arrivals()).toEqual([undefined, "late"]);
+  expect(arrivals()).toEqual([undefined, undefined]);
 });
 
-test("what comes in time may be rejected again, five times, and what comes early is accepted", () => {
-  const again = { as: "429.per_minute", seconds: 4, only: [1, 1], rejectsInTime: true } as const;
-  const inTime = started(again);
-  expect([inTime.send(), ...Array.from({ length: 6 }, () => inTime.send(4_000))]).toEqual([
-    ...Array(6).fill(429),
-    200,
-  ]);
+test("what comes from its time on may be rejected as well, and what comes before is accepted", () => {
+  const again = { as: "429.per_minute", seconds: 4, only: [1, 1], rejectsAfter: true } as const;
+  const waiting = started(again);
+  expect([waiting.send(), ...[1, 2, 3].map(() => waiting.send(4_000))]).toEqual([429, 429, 429, 429]);
   const soon = started(again);
-  expect([soon.send(), soon.send(1_000), soon.send(3_000), soon.send(3_000)]).toEqual([429, 200, 429, 200]);
+  expect([soon.send(), soon.send(1_000), soon.send(3_000), soon.send(1_000)]).toEqual([429, 200, 429, 429]);
 });
 
-test("an outage rejects so many requests, and says how long after the last one each came", () => {
-  const { send, seen } = started({ as: "fault.status", only: [1, 3] });
-  expect([send(), send(60_000), send(120_000), send()]).toEqual([503, 503, 503, 200]);
-  expect(seen.slice(1, 3).map(({ arrival }) => arrival?.afterMs)).toEqual([60_000, 120_000]);
+test("a request that comes in another process than the rejection shows nothing about time", () => {
+  const [first, second] = startedTwice({ as: "429.per_minute", seconds: 4, only: [2, 2] });
+  for (const { send } of [first, second, first, second]) send();
+  const shown = [...first.seen, ...second.seen].map(({ earlyMs, isElsewhere }) => earlyMs ?? isElsewhere);
+  expect(shown).toEqual([undefined, true, undefined, 0]);
+});
+
+test("a request that is only late gets its own response", () => {
+  const { sandbox } = started({ as: "late", seconds: 2, only: [1, 1] });
+  expect(ask(sandbox, { key: "active" })).toMatchObject({ status: 200, outcome: "200.test" });
+  expect(sandbox.journal.requests()).toMatchObject([{ delivery: { delayMs: 2000, kind: "send" } }]);
 });
 
 test("a rejected request counts against no limit of the key (R24)", () => {

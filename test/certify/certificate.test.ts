@@ -3,9 +3,10 @@ import {
   certificateJson,
   certificateJsonSchema,
   certificateLayout,
-  resultOf,
+  onlyOnce,
+  verdictOf,
 } from "../../src/certify/certificate.js";
-import type { ClientRun } from "../../src/certify/run.js";
+import { checkOf, notJudged } from "../../src/certify/judgment.js";
 import { certificateText } from "../../src/certify/verdict.js";
 import { render } from "../../src/report/render/render.js";
 import { failed } from "./certified.js";
@@ -27,6 +28,16 @@ test("a certificate is one screen: causes first, then what held and what was not
   );
 });
 
+test("what the scenario sets is named, and is neither a problem nor not judged", () => {
+  const text = certificateText({
+    ...failed,
+    scenario: "real.yaml",
+    assumptions: ["retry_after", "error_details"],
+  });
+  expect(text).toContain("\nSet by real.yaml: retry_after, error_details\nNot judged: 429");
+  expect(text.replace(/^Set by .*\n/m, "")).toBe(certificateText(failed));
+});
+
 test("its JSON has the members of its schema, and JUnit a test for each check", () => {
   const { properties = {} } = certificateJsonSchema() as { properties?: object };
   expect(Object.keys(properties)).toEqual(expect.arrayContaining(Object.keys(certificateJson(failed))));
@@ -46,11 +57,47 @@ test("every problem is shown: the first four whole, each other one by its senten
 
 test("a problem comes before what is not judged, and both are shown", () => {
   const reason = { why: "the client covers 1 of 16 promised outcomes", whatToDo: "Send more." };
-  const { checks, problems, notes, report, ...about } = failed;
-  const plain = { report: { ...report, requests: 1 }, result: "passed" } as ClientRun;
-  const seen = { checks, problems, notes, runs: 1, plain, scenarios: [] };
-  const verdictOf = (more: object) => resultOf({ ...seen, ...more }, about)?.verdict;
-  expect(verdictOf({ unusable: reason })).toBe("failed");
-  expect(verdictOf({ unusable: reason, problems: [] })).toBe("not_judged");
   expect(certificateText({ ...failed, ...reason })).toContain(`Not judged: ${reason.why}. Send more.`);
+});
+
+test("a check that failed without a problem is printed by its name, and counts as one", () => {
+  const checks = [...failed.checks, checkOf("varied.7", { kind: "failed" })];
+  const lines = certificateText({ ...failed, checks }).split("\n");
+  expect(lines[0]).toMatch(/^Failed: 2 problems\./);
+  expect(lines).toContain("2. varied.7 failed, and no run shows why");
+});
+
+test("a certificate that was stopped says so first, and JUnit has it as an error", () => {
+  const stopped = { ...failed, verdict: "stopped" } as const;
+  expect(certificateText(stopped)).toMatch(/^Stopped: 1 problem in the runs that were made\. {2}27 runs of /);
+  expect(certificateJson(stopped)).toMatchObject({ verdict: "stopped" });
+  const junit = render(certificateLayout(stopped), "junit");
+  expect(junit).toMatch(/<testsuites [^>]*errors="1"/);
+  expect(junit).toMatch(/<testcase [^>]*name="conclusion"[^>]*>\s*<error message="stopped"/);
+});
+
+const reason = { why: "the run shows nothing", whatToDo: "Send more." };
+const held = { kind: "held" } as const;
+const open = notJudged(reason);
+const seen = { checks: [], problems: [], notes: [], runs: 9, scenarios: [], isStopped: false };
+const [problem] = failed.problems;
+
+test.each<[string, object, string]>([
+  ["everything held", { checks: [checkOf("varied.1", held), checkOf("answer.200.test", held)] }, "passed"],
+  ["there is a problem", { problems: [problem], unusable: reason }, "failed"],
+  ["a check failed without a problem", { checks: [checkOf("varied.1", { kind: "failed" })] }, "failed"],
+  ["it is not usable", { unusable: reason }, "not_judged"],
+  ["no varied run is judged", { checks: [checkOf("varied.1", open)] }, "not_judged"],
+  ["one varied run is judged", { checks: [checkOf("varied.1", open), checkOf("varied.2", held)] }, "passed"],
+  ["no wrong answer is judged", { checks: [checkOf("answer.200.test", open)] }, "not_judged"],
+  ["no fault is judged", { checks: [checkOf("fault.hang", open)] }, "not_judged"],
+  [
+    "no fault is judged, as the command survives what fails once",
+    { checks: [checkOf("fault.hang", open)], notes: [{ what: onlyOnce, ...reason }] },
+    "passed",
+  ],
+  ["no resend is judged", { checks: [checkOf("resend.401", open)] }, "passed"],
+  ["it was stopped, although there is a problem", { problems: [problem], isStopped: true }, "stopped"],
+])("the verdict if %s", (_, more, verdict) => {
+  expect(verdictOf({ ...seen, ...more })).toBe(verdict);
 });

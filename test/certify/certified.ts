@@ -1,5 +1,5 @@
 import type { CertifyResult } from "../../src/certify/certificate.js";
-import { checkOf } from "../../src/certify/context.js";
+import { checkOf } from "../../src/certify/judgment.js";
 import { clientReport } from "../../src/report/report.js";
 import { startFrozen } from "../support/doors.js";
 
@@ -30,19 +30,18 @@ export const failed: CertifyResult = {
     },
   ],
   checks: [
-    checkOf("varied.1", { is: "held" }),
-    checkOf("varied.3", { is: "failed" }),
-    checkOf("answer.200.test", { is: "held" }),
-    checkOf("answer.200.retiring", { is: "allowed" }),
-    checkOf("resend.401", { is: "held", key: "active", requests: [1, 2, 7], of: 7 }),
-    checkOf("resend.403.access_denied", { is: "held", key: "active", requests: [7], of: 7 }),
+    checkOf("varied.1", { kind: "held" }),
+    checkOf("varied.3", { kind: "failed" }),
+    checkOf("answer.200.test", { kind: "held" }),
+    checkOf("answer.200.retiring", { kind: "allowed" }),
+    checkOf("resend.401", { kind: "held", key: "active", requests: [1, 2, 7], of: 7 }),
+    checkOf("resend.403.access_denied", { kind: "held", key: "active", requests: [7], of: 7 }),
     checkOf("resend.429.without", {
-      is: "not judged",
-      why: "no request was rejected",
-      whatToDo: "Send the key.",
+      kind: "not_judged",
+      reason: { why: "no request was rejected", whatToDo: "Send the key." },
     }),
-    checkOf("fault.hang", { is: "held" }),
-    checkOf("advice", { is: "held" }),
+    checkOf("fault.hang", { kind: "held" }),
+    checkOf("advice", { kind: "held" }),
   ],
   notes: [{ what: "varied 403", why: "no request got a 403", whatToDo: "Send a key that gets a 403." }],
   report: clientReport(startFrozen("key-states")),

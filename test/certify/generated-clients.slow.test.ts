@@ -3,6 +3,7 @@ import { randomStream } from "../../src/rules/seed.js";
 import { isNightly, propertySeed } from "../support/property-seed.js";
 import { certifySuite, pointsThatPass } from "./generated/certify-suite.js";
 import { type Flaw, flaws, ofReading, withFlaw, withFlaws } from "./generated/flaws.js";
+import { withHabits } from "./generated/habits.js";
 import { falseIn, findingsIn, type Judgment, judge } from "./generated/judge.js";
 import { drawSuite, isSteady } from "./generated/suite.js";
 
@@ -18,6 +19,7 @@ interface Judged {
   /** To make it again: the seed and the number of the client. */
   readonly client: string;
   readonly does: string;
+  readonly habits: readonly string[];
   /** Whether its suite sends a fixed number of requests. */
   readonly isSteady: boolean;
   readonly judgment: Judgment;
@@ -33,10 +35,13 @@ function flawOf(number: number): Flaw | undefined {
   return place < 2 ? undefined : flaws[(3 * group + place - 2) % flaws.length];
 }
 
+/** Half of the clients without a flaw do what could be taken for one. */
+const hasHabits = (number: number) => number % 5 === 1;
+
 async function certified(number: number): Promise<Judged> {
   const draw = randomStream(seed, "client", String(number));
-  const suite = drawSuite(draw);
   const flaw = flawOf(number);
+  const suite = hasHabits(number) ? withHabits(drawSuite(draw), draw) : drawSuite(draw);
   const subject = flaw === undefined ? suite : withFlaw(suite, flaw);
   const certificate = await certifySuite(subject, {
     label: `${seed} ${number}`,
@@ -46,11 +51,12 @@ async function certified(number: number): Promise<Judged> {
   return {
     client: `PROPERTY_SEED=${seed}, client ${number}`,
     does: flaw?.does ?? "has no flaw",
+    habits: suite.habits ?? [],
     isSteady: isSteady(subject),
     judgment: judge(certificate, flaw),
     findings: [...new Set(findingsIn(certificate))],
     openResends: certificate.checks.flatMap(({ group, name, result }) =>
-      group === "resend" && result.is === "not judged" ? name : [],
+      group === "resend" && result.kind === "not_judged" ? name : [],
     ),
     runs: certificate.runs,
   };
@@ -117,7 +123,10 @@ test("of the correct clients with steady suites, few have a kind of resend that 
 afterAll(() => {
   const open = judged
     .filter(({ judgment }) => judgment !== "named" && judgment !== "passed")
-    .map((one) => `  ${one.judgment}${one.isSteady ? ", steady" : ""}: ${one.client}: ${one.does}\n`);
+    .map(
+      (one) =>
+        `  ${one.judgment}${one.isSteady ? ", steady" : ""}: ${[one.client, one.does, ...one.habits].join(": ")}\n`,
+    );
   const runs = judged
     .filter(isCorrect)
     .map((one) => one.runs)

@@ -26,7 +26,7 @@ const others: Readonly<Record<string, string>> = {
       "validate",
       "keys",
       "explain",
-      "check",
+      "compare",
       "report",
       "stop",
       "openapi",

@@ -8,7 +8,7 @@ import { coverageText } from "../support/coverage.js";
 import { runCli } from "../support/run-cli.js";
 import { commandLine, runCommand } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { client, clientFolder, execHere, runExec } from "./exec-client.js";
+import { client, clientFolder, execHere, reportIn, runExec } from "./exec-client.js";
 
 const inNode = (code: string) => [process.execPath, "-e", code];
 
@@ -145,6 +145,21 @@ describe("the sandbox of an exec", () => {
     expect([code, stderr]).toEqual([0, expect.stringContaining("3 requests to key-states")]);
     for (const met of ["200\\.test", "401\\.expired", "401\\.missing"])
       expect(stderr).toMatch(new RegExp(`^  ${met} +1 {2}\\S`, "m"));
+  });
+
+  it("gives a fault of every outcome to those that can have it", async () => {
+    const endpoints = "endpoints: { end: { path: /end, status: 204 } }";
+    const bank = "organizations: { bank: { type: bank, keys: { active: { environment: test } } } }";
+    const cwd = clientFolder({ "end.yaml": `version: 1\n${bank}\n${endpoints}\n` });
+    const words = ["--fault", "fault.truncate", "--format", "json", "end.yaml", "--"];
+    const { stderr } = await runExec([...words, ...client("active", "/end", "active")], { cwd });
+    const counts = reportIn(stderr).outcomes.flatMap((one: { outcome: string; count: number }) =>
+      one.count > 0 ? [[one.outcome, one.count]] : [],
+    );
+    expect(counts).toEqual([
+      ["200.test", 1],
+      ["fault.truncate", 2],
+    ]);
   });
 
   it("counts a request whose response nobody waited for", async () => {

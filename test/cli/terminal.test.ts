@@ -6,12 +6,24 @@ import { client, clientFolder } from "./exec-client.js";
 
 const widthOf = (text: string) => Math.max(...text.split("\n").map((line) => line.length));
 
-const long = { "my.yaml": "version: 1\norganizations: { bank: { type: bnak, keys: [] } }\n" };
+// A terminal shortens longer narration.
+const told = `version: 1
+extends: bad-day
+story:
+  - say: A bank calls the API, and the first response is late.
+  - request: { key: slow }
+    expect: { status: 503, outcome: 429.per_minute }
+  - advance: 61m
+`;
+const long = {
+  "my.yaml": "version: 1\norganizations: { bank: { type: bnak, keys: [] } }\n",
+  "told.yaml": told,
+};
 const lines: readonly (readonly string[])[] = [
   ["explain", "retiring", "key-states"],
   ["explain", "SVC_test_4eC39HqLyjWDarjtT1zdp7dc", "key-states"],
   ["play", "rotation", "--speed", "max"],
-  ["verify", "bad-day"],
+  ["verify", "told.yaml"],
   ["list"],
   ["validate", "my.yaml"],
   ["rotatoin"],

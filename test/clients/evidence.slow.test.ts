@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { certify } from "../support/certify.js";
 import { root } from "../support/pages.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 // Small clients and suites whose commands end as if they had passed, or failed, for another reason.
 
@@ -36,6 +37,26 @@ test("assumptions that a suite sets are not judged", async () => {
   const { notes } = await certifyClient("sets-assumptions.mjs", "--only", "varied");
   expect(notes.find(({ what }) => what === "varied assumptions")?.why).toBe(
     "your tests set `rate_limit_code` and `www_authenticate`",
+  );
+});
+
+test("what a scenario sets is named, not as a lack of the tests, and only its form varies", async () => {
+  const cwd = temporaryFolder({
+    "real.yaml":
+      "version: 1\nextends: key-states\nassumptions: { www_authenticate: true, retry_after: seconds, me_scope: 'attestations:read' }\n",
+  });
+  const { problems, notes, assumptions } = await certifyClient(
+    "needs-realm.mjs",
+    join(cwd, "real.yaml"),
+    "--only",
+    "varied",
+  );
+  expect(assumptions).toEqual(["retry_after", "www_authenticate"]);
+  expect(problems.map(({ row, sentence }) => [row, sentence])).toEqual([
+    ["www_authenticate", "Breaks when a 401 has a `WWW-Authenticate` without a realm"],
+  ]);
+  expect(notes.find(({ what }) => what === "varied assumptions")?.why).toBe(
+    "your tests set `rate_limit_code`",
   );
 });
 

@@ -77,7 +77,7 @@ const inBodies = () => [
     { ...newKey, limits: { [aKey()]: 1, per_day: aKey() } },
     { ...newKey, ref: aKey(), expires: aKey() },
   ].map((json) => call("POST /keys", json)),
-  call("POST /keys/active/rotate", { as: aKey(), overlap_minutes: aKey() }),
+  call("POST /keys/active/rotate", { as: aKey(), overlap: aKey() }),
   call("PATCH /organizations/harvest-bank", { status: aKey(), sandbox_access: aKey() }),
   call("PUT /clock", { now: aKey(), frozen: aKey() }),
   call("POST /clock/advance", { by: aKey() }),

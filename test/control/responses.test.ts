@@ -1,9 +1,18 @@
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { requestDetailsShape } from "../../src/api/request-details.js";
+import { reportShape } from "../../src/report/report-shape.js";
 import { assumptionTable } from "../../src/rules/assumptions.js";
+import { inJson } from "../../src/rules/schema/json.js";
+import { fieldsOf, type Shape, shapeAt } from "../../src/rules/schema/shape.js";
+import { requestShape } from "../../src/sandbox/view-shapes.js";
+import { reservedKeyRefs } from "../../src/scenario/format/fields.js";
+import { controlBodies } from "../../src/scenario/format/inputs.js";
 import { routes } from "../../src/server/control/routes/routes.js";
 import { exchange } from "../support/exchange.js";
-import { sectionOf } from "../support/pages.js";
+import { memberWordsIn, pageOf, sectionOf, wordsOfValue } from "../support/pages.js";
 import { mePath } from "../support/send.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { realPath } from "./calls.js";
 import { type ServedControl, serveControl } from "./client.js";
 import { acceptedWrites } from "./writes.js";
@@ -48,6 +57,108 @@ async function send(call: string) {
   const [request] = (await ask("/requests")).body.data;
   return ask(realPath(path).replace("{farmer_id}", farmer.farmer_id).replace("{id}", request.id));
 }
+
+/** The fields of a shape in JSON, as the page has them: with a question mark for those that can be left out. */
+function fieldNames(shape: Shape): string[] {
+  const fields = Object.entries(fieldsOf(inJson(shape)) ?? {});
+  return fields.map(([name, field]) => ("optional" in field ? `${name}?` : name));
+}
+
+const faultShape = shapeAt(controlBodies.faults_change, ["faults", 0]) as Shape;
+const ofReport = fieldNames(reportShape).filter((name) => name !== "runs?"); // only merged reports have it
+
+test.each<[call: string, members: readonly string[]]>([
+  ["GET /requests", fieldNames(requestShape)],
+  ["GET /requests/{id}", fieldNames(requestDetailsShape)],
+  ["GET /report", [...ofReport, "from_story?", "in_journal?"]],
+  ["GET /faults", fieldNames(faultShape)],
+  ["PUT /faults", fieldNames(faultShape)],
+])("the documented members of %s are those of its shape", (call, members) => {
+  expect(membersOf(call).sort()).toEqual([...members].sort());
+});
+
+test("every other member that a response can leave out is in some response", async () => {
+  const state = join(temporaryFolder(), "state.json");
+  const { ask } = await serveControl({ scenario: "key-states", state });
+  const reset = { method: "POST", json: { seed: 2 } };
+  const fullest: Readonly<Record<string, object>> = {
+    "GET /health": (await ask("/health")).body,
+    "GET /ready": (await ask("/ready")).body,
+    "POST /reset": (await ask("/reset", reset)).body.data,
+    "GET /report": (await ask("/report?story=true")).body.data,
+  };
+  const left = documented.filter((call) => membersOf(call).some((name) => name.endsWith("?")));
+  const ofShapes = ["GET /requests", "GET /requests/{id}", "GET /faults", "PUT /faults"];
+  expect(left.sort()).toEqual([...Object.keys(fullest), ...ofShapes].sort());
+  for (const [call, response] of Object.entries(fullest))
+    expect(Object.keys(response).sort()).toEqual(
+      membersOf(call)
+        .map((name) => name.replace("?", ""))
+        .sort(),
+    );
+});
+
+const callSections = [...sectionOf("docs/control-plane.md", "All calls").matchAll(/^### (.+)\n/gm)]
+  .map(([, title = ""]) => title)
+  .filter((title) => title !== "Members of responses");
+
+/** Words of the page's prose that no response here has: a command, a function, and a member of keys in scenarios and steps. */
+const otherWords = ["exec", "startServer", "secret"];
+
+test.each(callSections)(
+  "the prose of %s names only members, fields and values of its calls",
+  async (title) => {
+    const text = sectionOf("docs/control-plane.md", title);
+    const { ask } = await serveControl();
+    const { body: unexpected } = await ask("/expect?outcome=401.revoked");
+    const known = new Set<string>([...otherWords, ...reservedKeyRefs, ...wordsOfValue(unexpected)]);
+    for (const { method, path, query, body } of routes) {
+      const call = `${method} ${path}`;
+      if (!text.includes(`\`${call}\``)) continue;
+      const inputs = [query, body && controlBodies[body]].map((shape) => shape && fieldsOf(shape));
+      for (const fields of inputs) for (const name of Object.keys(fields ?? {})) known.add(name);
+      const response = documented.includes(call) ? (await send(call)).body : {};
+      for (const word of [...wordsOfValue(response), ...membersOf(call)]) known.add(word.replace("?", ""));
+    }
+    expect(memberWordsIn(text).filter((word) => !known.has(word))).toEqual([]);
+  },
+);
+
+test("the prose has every member of a key's next request", async () => {
+  const { ask } = await serveControl({ scenario: "key-states" });
+  const { next_request: next } = (await ask("/keys/active")).body.data;
+  const [sentence = ""] = /^A key's `next_request` [\s\S]*?\n\n/m.exec(pageOf("docs/control-plane.md")) ?? [];
+  expect(memberWordsIn(sentence)).toEqual(["next_request", ...Object.keys(next)]);
+});
+
+test("a ref that stands for no key of the sandbox has the three members that the prose has", async () => {
+  const { ask } = await serveControl({ scenario: "key-states" });
+  const [sentence = ""] = /^`GET \/keys\/\{ref\}` of `none`.*$/m.exec(pageOf("docs/control-plane.md")) ?? [];
+  for (const ref of reservedKeyRefs) {
+    const { body } = await ask(`/keys/${ref}`);
+    expect(memberWordsIn(sentence)).toEqual([...reservedKeyRefs, ...Object.keys(body.data)]);
+  }
+});
+
+test("an unknown ref is not found in a path or a query, and not valid in a body, as the page of errors has it", async () => {
+  const { ask } = await serveControl({ scenario: "key-states" });
+  const write = (path: string, json: object) => ask(path, { method: "POST", json });
+  const ofPaths = [
+    await ask("/keys/nosuch"),
+    await ask("/organizations/nosuch"),
+    await ask("/requests?key=nosuch"),
+    await write("/keys/nosuch/rotate", {}),
+  ];
+  const ofBodies = [
+    await write("/send", { key: "nosuch" }),
+    await write("/keys", { organization: "nosuch", environment: "test", name: "CI" }),
+  ];
+  const shown = ({ status, body }: (typeof ofPaths)[number]) => `${status} \`${body.error.code}\``;
+  const [row = ""] = /^\| `unknown_ref` .*$/m.exec(pageOf("docs/errors.md")) ?? [];
+  expect(new Set(ofPaths.map(shown))).toEqual(new Set(["404 `not_found`"]));
+  expect(new Set(ofBodies.map(shown))).toEqual(new Set(["422 `validation_failed`"]));
+  for (const response of [...ofPaths, ...ofBodies]) expect(row).toContain(shown(response));
+});
 
 test.each(documented)("%s has the documented members", async (call) => {
   const { status, body } = await send(call);

@@ -1,7 +1,16 @@
 import { expect, test } from "vitest";
-import { createSandbox, type Fault, type Sandbox, type Scenario, scenarioNames } from "../../src/index.js";
+import {
+  createSandbox,
+  type Fault,
+  parseScenario,
+  type Sandbox,
+  type Scenario,
+  scenarioNames,
+} from "../../src/index.js";
+import { operations } from "../../src/sandbox/operations/operations.js";
+import { describeSandbox, restoreSandbox } from "../../src/sandbox/snapshot.js";
 import { oneKey } from "../support/api-client.js";
-import { serveControl } from "./client.js";
+import { type ServedControl, serveControl } from "./client.js";
 
 const mePath = "/v1/relying-party/me";
 const callMe = (base: string, key: string) => fetch(base + mePath, { headers: { "x-api-key": key } });
@@ -64,6 +73,59 @@ test("the directory has each organization with its keys, up to a limit, and find
   await ask("/keys/organization-7-key-1/revoke", { method: "POST" });
   const [changed] = (await read("?filter=organization-7")).sections;
   expect(changed.active.test + changed.active.live).toBe(3);
+  expect(await read("?filter=EMPTY")).toMatchObject({
+    sections: [{ organization: { ref: "empty" }, keys: [] }],
+    matching: 0,
+  });
+});
+
+test.each([true, false])(
+  "R32 the directory counts the keys that leave no room for another one, retiring_counts_as_active: %j",
+  async (countsRetiring) => {
+    const scenario = parseScenario(`
+version: 1
+assumptions: { retiring_counts_as_active: ${countsRetiring} }
+organizations:
+  bank:
+    type: bank
+    live_access: approved
+    keys:
+      one: { environment: test }
+      two: { environment: test }
+      three: { environment: test }
+      four: { environment: test }
+      old: { environment: test, state: retiring, replaced_by: four }
+      ended: { environment: test, state: expired }
+      only-live: { environment: live }
+`);
+    const { ask } = await serveControl({ scenario });
+    const active = async () => (await ask("/directory")).body.data.sections[0].active;
+    const create = async () => {
+      const json = { organization: "bank", environment: "test", name: "More" };
+      return (await ask("/keys", { method: "POST", json })).status;
+    };
+    expect(await active()).toEqual({ test: countsRetiring ? 5 : 4, live: 1 });
+    expect(await create()).toBe(countsRetiring ? 409 : 201);
+    expect(await active()).toEqual({ test: 5, live: 1 });
+    expect(await create()).toBe(409);
+  },
+);
+
+test("a page of the directory reads no key that it does not list", async () => {
+  const population = { organizations: 30, keys_per_organization: 4 };
+  const { ask, sandbox } = await serveControl({ scenario: { version: 1, organizations: {}, population } });
+  const last = sandbox.registry.key("organization-30-key-4");
+  const { key } = last;
+  let readings = 0;
+  Object.defineProperty(last, "key", {
+    get() {
+      readings += 1;
+      return key;
+    },
+  });
+  const read = async (query: string) => (await ask(`/directory?limit=50${query}`)).body.data;
+  expect([(await read("")).matching, readings]).toEqual([120, 0]);
+  expect([(await read("&filter=organization-30")).matching, readings > 0]).toEqual([4, true]);
 });
 
 test("requests are listed by limit, outcome, fault, key and sender; R24 clearing them leaves the usage of the keys", async () => {
@@ -150,22 +212,89 @@ test("R22 R23 with another window, the requests so far count as if they were sen
   expect(await put({ minute_window: "fixed" })).toEqual({ thisMinute: 1, today: 3 });
 });
 
-test.each([
+/** Sends calls such as `PUT /clock` in turn; returns whether the sandbox is then changed. */
+async function isChangedBy({ ask }: ServedControl, calls: readonly Call[]): Promise<boolean> {
+  for (const [line, json] of calls) {
+    const [method, path] = line.split(" ") as [string, string];
+    expect([line, (await ask(path, { method, json })).status]).toEqual([line, expect.toSatisfy(isSuccess)]);
+  }
+  return (await ask("/state")).body.data.changed;
+}
+
+type Call = readonly [line: string, json: object];
+const isSuccess = (status: number) => status < 300;
+
+const changes: readonly Call[] = [
   ["POST /keys", { organization: "harvest-bank", environment: "test", name: "CI" }],
   ["POST /keys/active/revoke", {}],
+  ["POST /keys/active/rotate", {}],
+  ["POST /keys/active/expire", { expires: "1h" }],
   ["PATCH /organizations/harvest-bank", { status: "inactive" }],
-  ["PUT /faults", { faults: [] }],
+  ["PUT /faults", { faults: [{ then: { status: 503 } }] }],
   ["PUT /assumptions", { profile: "typical" }],
-  ["PUT /clock", { frozen: true }],
+  ["PUT /assumptions", { me_scope: null }],
+  ["PUT /clock", { frozen: false }],
+  ["PUT /clock", { now: "2026-03-02T09:00:00.001Z" }],
   ["POST /clock/advance", { by: "1s" }],
-] as const)("after %s, the sandbox differs from its scenario's start, until a reset", async (line, json) => {
-  const { ask } = await serveControl({ scenario: "key-states" });
-  const [method, path] = line.split(" ") as [string, string];
-  const isChanged = async () => (await ask("/state")).body.data.changed;
-  expect((await ask(path, { method, json })).status).toBeLessThan(300);
-  expect(await isChanged()).toBe(true);
-  await ask("/reset", { method: "POST", json: {} });
-  expect(await isChanged()).toBe(false);
+];
+
+test.each(changes)(
+  "after %s %j, the sandbox differs from its scenario's start, until a reset",
+  async (...call) => {
+    const control = await serveControl({ scenario: "key-states" });
+    expect(await isChangedBy(control, [call])).toBe(true);
+    expect(await isChangedBy(control, [["POST /reset", {}]])).toBe(false);
+  },
+);
+
+test.each<Call[]>([
+  [["PUT /clock", { frozen: true }]],
+  [["PUT /clock", { now: "2026-03-02T09:00:00.000Z" }]],
+  [["POST /clock/advance", { by: "0s" }]],
+  [["PATCH /organizations/harvest-bank", {}]],
+  [["PATCH /organizations/harvest-bank", { status: "active" }]],
+  [["PUT /assumptions", {}]],
+  [["PUT /assumptions", { profile: "minimal", retry_after: "none" }]],
+  [["PUT /faults", { faults: [] }]],
+  [
+    ["PUT /faults", { faults: [{ then: { status: 503 } }] }],
+    ["PUT /faults", { faults: [] }],
+  ],
+  [
+    ["PUT /assumptions", { profile: "varied" }],
+    ["PUT /assumptions", { profile: "minimal" }],
+  ],
+  [
+    ["PUT /clock", { frozen: false }],
+    ["PUT /clock", { frozen: true }],
+  ],
+  [
+    ["PATCH /organizations/harvest-bank", { status: "inactive", live_access: "suspended" }],
+    ["PATCH /organizations/harvest-bank", { status: "active", live_access: "approved" }],
+  ],
+])("a change that changes nothing, or that is taken back, is no difference: %j %j", async (...calls) => {
+  expect(await isChangedBy(await serveControl({ scenario: "key-states" }), calls)).toBe(false);
+});
+
+test("a value that a user and a step change is as it would be without the user, and a state keeps what was changed", async () => {
+  const story = [
+    { organization: { ref: "bank", live_access: "approved" } },
+    { organization: { ref: "bank", status: "active" } },
+  ] as const;
+  const scenario: Scenario = { version: 1, story: [...story], organizations: { bank: { type: "bank" } } };
+  const control = await serveControl({ scenario });
+  const next: Call = ["POST /story/next", {}];
+  expect(await isChangedBy(control, [["PATCH /organizations/bank", { status: "inactive" }], next])).toBe(
+    true,
+  );
+  const saved = JSON.parse(JSON.stringify(describeSandbox(control.sandbox)));
+  const { sandbox } = control;
+  const restored = restoreSandbox(saved, sandbox.platform, { given: {} });
+  expect(restored.changes).toEqual(sandbox.changes);
+  operations.organization(restored, { ref: "bank", status: "active" });
+  expect(restored.changes.size).toBe(0);
+  // The story activates it, too.
+  expect(await isChangedBy(control, [next])).toBe(false);
 });
 
 test("requests, the steps of the story and of the timeline, and rejected changes are no difference from the start", async () => {

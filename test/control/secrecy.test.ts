@@ -49,7 +49,7 @@ test("R34 R36 a secret is only in the response that created it", async () => {
   const secrets: string[] = [];
   for (let i = 0; i < 3; i++) {
     const made = await post("/keys", newKey);
-    const rotated = await post(`/keys/${made.key.ref}/rotate`, { overlap_minutes: 0 });
+    const rotated = await post(`/keys/${made.key.ref}/rotate`, { overlap: "0s" });
     for (const { secret } of [made, rotated]) {
       secrets.push(secret);
       await fetch(server.url + mePath, { headers: { "x-api-key": secret } });

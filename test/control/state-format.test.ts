@@ -107,6 +107,7 @@ async function wholeText(): Promise<string> {
   const sandbox = createSandbox({ scenario: rich });
   const state = stateOf(sandbox);
   expect([...runStory(state)].at(-1)?.number).toBe(rich.story?.length);
+  sandbox.organizations.update("bank", { sandboxAccess: false });
   for (const key of [sandbox.secret("main"), "SVC_test_sbx00000000000000000000000000000", ""])
     for (const path of [mePath, mePath, "/v1/nothing", `${mePath}?api_key=${sandbox.secret("main")}`])
       await sandbox.fetch(`http://sandbox.test${path}`, { headers: { "x-api-key": key } });

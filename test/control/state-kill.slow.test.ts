@@ -71,7 +71,7 @@ function changesOf(url: string, organization: string, round: number, known: Ackn
     async () =>
       made(await write("POST /keys", { organization, environment: "test", name: "Kept", ref: key })),
     async () => {
-      made(await write(`POST /keys/${key}/rotate`, { overlap_minutes: 0, as: replacement }));
+      made(await write(`POST /keys/${key}/rotate`, { overlap: "0s", as: replacement }));
       known.states.set(key, "rotated");
     },
     async () => {

@@ -91,7 +91,7 @@ test("after a kill, the journal, the report, the story and all views are as they
   for (const one of [key, "SVC_test_sbx00000000000000000000000000000"]) await statusOf(before, one);
   await fetch(`${before.url}${mePath}?api_key=${key}`, { headers: { "x-api-key": key } });
   await dataOf(before, "POST /story/next", {});
-  await dataOf(before, "PUT /clock", { frozen: true });
+  await dataOf(before, "POST /clock/advance", { by: "1s" });
   const after = await restart(file, { scenario });
   const [{ changed }] = await seen(after);
   expect(changed).toBe(true);
@@ -109,7 +109,7 @@ test("after a kill, the journal, the report, the story and all views are as they
 test("a rotated key and a repeated rejection cause the same advice after a restart", async () => {
   const file = stateFile();
   const before = await start(file);
-  const { secret } = await dataOf(before, "POST /keys/main/rotate", { overlap_minutes: 60 });
+  const { secret } = await dataOf(before, "POST /keys/main/rotate", { overlap: "60m" });
   expect(await statusOf(before, secret)).toBe(200);
   await call(before, "POST /keys/other/revoke", {});
   expect(await statusOf(before, before.sandbox.secret("other"))).toBe(401);

@@ -13,7 +13,7 @@ export const newKey = { organization: "harvest-bank", environment: "test", name:
 
 const calls: readonly (readonly [call: string, real: string, json?: object])[] = [
   ["POST /keys", "/keys", newKey],
-  ["POST /keys/{ref}/rotate", "/keys/active/rotate", { overlap_minutes: 5 }],
+  ["POST /keys/{ref}/rotate", "/keys/active/rotate", { overlap: "5m" }],
   ["POST /keys/{ref}/revoke", "/keys/active/revoke", {}],
   ["POST /keys/{ref}/expire", "/keys/active/expire", { expires: "30m" }],
   ["POST /keys/{ref}/secret", "/keys/active/secret", {}],

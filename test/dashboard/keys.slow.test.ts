@@ -137,12 +137,12 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     const second = await another();
     const old = server.sandbox.secret("active");
     await page.getByRole("button", { name: "Rotate…" }).click();
-    const minutes = page.getByLabel("Overlap in minutes");
-    await minutes.fill("10081");
-    await minutes.press("Enter");
+    const overlap = page.getByLabel("Overlap");
+    await overlap.fill("10081m");
+    await overlap.press("Enter");
     await page.getByRole("dialog").getByRole("alert").first().waitFor();
     expect((await ask("/keys/active")).body.data.state).toBe("active");
-    await minutes.fill("10080");
+    await overlap.fill("7d");
     await page.getByRole("button", { name: "Rotate the key" }).click();
     const secret = await secretShown(page);
     expect([await statusWith(dashboard, old), await statusWith(dashboard, secret)]).toEqual([200, 200]);

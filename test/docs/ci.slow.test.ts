@@ -14,7 +14,7 @@ import { userFolder } from "../support/temporary-folder.js";
 const client = `await fetch(process.env.SVC_BASE_URL + "/v1/relying-party/me", { headers: { "x-api-key": process.env.SVC_API_KEY } });`;
 const project = { "client.mjs": client, "package.json": '{ "scripts": { "test": "node client.mjs" } }' };
 
-describe("the jobs of docs/exec.md and docs/check.md", () => {
+describe("the jobs of docs/exec.md and docs/compare.md", () => {
   test("the step for GitHub runs, with the coverage in the job's summary and its report in a file", async () => {
     const { sandbox: job } = parse(blockWith("docs/exec.md", "yaml", "on: [push]")).jobs;
     const cwd = userFolder({ ...project, summary: "" });
@@ -39,31 +39,34 @@ describe("the jobs of docs/exec.md and docs/check.md", () => {
     expect(JSON.parse(readFileSync(join(cwd, job.artifacts.paths[0]), "utf8")).coverage.percent).toBe(5);
   });
 
-  const nightly = parse(blockWith("docs/check.md", "yaml", "schedule:"));
-  const scheduled = parse(blockWith("docs/check.md", "yaml", '== "schedule"'));
-  const [install, ofGithub] = nightly.jobs.check.steps.flatMap(({ run }: { run?: string }) => run ?? []);
+  const nightly = parse(blockWith("docs/compare.md", "yaml", "schedule:"));
+  const scheduled = parse(blockWith("docs/compare.md", "yaml", '== "schedule"'));
+  const [install, ofGithub] = nightly.jobs.compare.steps.flatMap(({ run }: { run?: string }) => run ?? []);
 
   test("a schedule starts both nightly jobs", () => {
     expect(Object.keys(nightly.on)).toContain("schedule");
-    expect(scheduled.check.rules).toEqual([{ if: '$CI_PIPELINE_SOURCE == "schedule"' }]);
-    expect(nightly.jobs.check.steps.at(-1)).toMatchObject({ if: "always()", with: { path: "check.json" } });
-    expect(scheduled.check.artifacts).toEqual({ when: "always", paths: ["check.json"] });
-    expect([install, scheduled.check.script[0]]).toEqual(["npm ci", "npm ci"]);
+    expect(scheduled.compare.rules).toEqual([{ if: '$CI_PIPELINE_SOURCE == "schedule"' }]);
+    expect(nightly.jobs.compare.steps.at(-1)).toMatchObject({
+      if: "always()",
+      with: { path: "comparison.json" },
+    });
+    expect(scheduled.compare.artifacts).toEqual({ when: "always", paths: ["comparison.json"] });
+    expect([install, scheduled.compare.script[0]]).toEqual(["npm ci", "npm ci"]);
   });
 
   test.each<[string, string]>([
     ["GitHub", ofGithub],
-    ["GitLab", scheduled.check.script.slice(1).join("\n")],
-  ])("the nightly job for %s fails when something differs, and keeps the report", async (_, check) => {
+    ["GitLab", scheduled.compare.script.slice(1).join("\n")],
+  ])("the nightly job for %s fails when something differs, and keeps the report", async (_, job) => {
     let status = 401;
     const { url } = await serveProbed((reply) => {
       if (reply.status === 401) setIn(reply, "status", status);
     });
     const cwd = userFolder(project);
     const night = async () => {
-      const script = check.replace("https://api.example", url);
+      const script = job.replace("https://api.example", url);
       const { code } = await runProgram("bash", ["-eo", "pipefail", "-c", script], { cwd, env: probeKeys });
-      return [code, JSON.parse(readFileSync(join(cwd, "check.json"), "utf8")).verdict];
+      return [code, JSON.parse(readFileSync(join(cwd, "comparison.json"), "utf8")).verdict];
     };
     expect(await night()).toEqual([0, "agrees"]);
     status = 403;

@@ -53,8 +53,8 @@ function importsBound(code: string): string {
 }
 
 /**
- * The code of an example with a call of `check` or `checkThrows` for each comment that says what comes of a line. An
- * expression ends with its line, and begins with it or with the line that opened its outermost bracket.
+ * The code of an example that also compares each comment that shows what comes of a line. An expression ends with its
+ * line, and begins with it or with the line that opened its outermost bracket.
  */
 export function claimsChecked(code: string): string {
   return code

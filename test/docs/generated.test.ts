@@ -5,9 +5,9 @@ import project from "../../package.json" with { type: "json" };
 import { builtIn, endpointsIn, withNames } from "../../src/api/endpoints.js";
 import { nextRequest } from "../../src/api/predict.js";
 import { variationTable } from "../../src/api/variation/table.js";
-import { checkedOutcomes } from "../../src/check/contract.js";
-import { isLimit } from "../../src/check/run.js";
 import { commands } from "../../src/cli/commands.js";
+import { contractOutcomes } from "../../src/compare/contract.js";
+import { isLimit } from "../../src/compare/run.js";
 import { countryOf } from "../../src/farmers/tables.js";
 import { createSandbox, outcomes } from "../../src/index.js";
 import { formats, reportFormats } from "../../src/report/render/layout.js";
@@ -49,7 +49,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
     rejections: rejectionsPart,
     problems: problemsPart,
   },
-  "docs/check.md": { variables: variablesPart },
+  "docs/compare.md": { variables: variablesPart },
   "docs/install.md": { commands: commandsPart },
   "docs/control-plane.md": Object.fromEntries(
     Object.keys(callGroups).map((group) => [`calls: ${group}`, () => callsPart(group)]),
@@ -225,16 +225,16 @@ function keysPart(): string {
 }
 
 function variablesPart(): string {
-  const keyless = checkedOutcomes.filter(({ variables }) => variables.length === 0);
-  const keyed = checkedOutcomes.filter((checked) => !keyless.includes(checked));
-  const rows = keyed.map((checked) => {
-    const { outcome, variables, kind } = checked;
+  const keyless = contractOutcomes.filter(({ variables }) => variables.length === 0);
+  const keyed = contractOutcomes.filter((row) => !keyless.includes(row));
+  const rows = keyed.map((row) => {
+    const { outcome, variables, kind } = row;
     const keys = variables
       .map(code)
       .join(", ")
       .replace(/, (?=[^,]*$)/, " or ");
     const key = kind === undefined ? keys : `a ${kind} key in ${keys}`;
-    return [code(outcome), isLimit(checked) ? `${key}, only with \`--probe-limits\`` : key];
+    return [code(outcome), isLimit(row) ? `${key}, only with \`--probe-limits\`` : key];
   });
   return table(["outcome", "variable"], [code(keyless.map(({ outcome }) => outcome)), "none"], ...rows);
 }

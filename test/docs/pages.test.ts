@@ -76,7 +76,7 @@ test("the README has 100 lines and 20 links, the other 18 pages 33,000 words wit
   const pages = markdownIn("docs");
   const words = pages.flatMap((name) => pageOf(name).split(/\s+/).filter(Boolean));
   expect(pages.filter((name) => !name.includes("decisions")).length).toBeLessThanOrEqual(18);
-  expect(words.length).toBeLessThanOrEqual(31_800);
+  expect(words.length).toBeLessThanOrEqual(33_000);
 });
 
 test("every place of a page that the dashboard links to is there", () => {
@@ -136,10 +136,10 @@ test("docs/certify.md names the minimum of covered outcomes", () => {
   expect(pageOf("docs/certify.md")).toContain(`must pass and cover ${names[minOutcomes]} promised outcomes`);
 });
 
-test("each rule of a check is in docs/specification.md", () => {
-  const checked = [...sources("check").matchAll(/"(R\d+)"/g)].map(([, rule]) => rule);
-  expect(checked).toContain("R14");
-  expect(checked.filter((rule) => !rules.includes(`| ${rule} |`))).toEqual([]);
+test("each rule of a comparison is in docs/specification.md", () => {
+  const named = [...sources("compare").matchAll(/"(R\d+)"/g)].map(([, rule]) => rule);
+  expect(named).toContain("R14");
+  expect(named.filter((rule) => !rules.includes(`| ${rule} |`))).toEqual([]);
 });
 
 test("docs/errors.md has one row for each code: of the API, of rejections, of problems, of exits", () => {

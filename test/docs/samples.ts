@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { blockWith, type Part } from "../support/pages.js";
 import { probeKeys, serveProbed } from "../support/probed-server.js";
 import { runCli } from "../support/run-cli.js";
@@ -139,15 +141,17 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
   "docs/report.md": {
     report: reportOfServer,
   },
-  "docs/check.md": {
+  "docs/compare.md": {
+    learned: async () => block(excerpt((await learnedSample()).text, [[/^What the/, /^$/]])),
+    scenario: async () => block((await learnedSample()).scenario, "yaml"),
     example: () =>
-      checkSample([
-        [/^Checked/, /401\.revoked/],
+      compareSample([
+        [/^Compared/, /401\.revoked/],
         [/401\.expired/],
         [/^Differences/, /^$/],
         [/differences from/],
       ]),
-    difference: () => checkSample([[/^Differences/, /found/]]),
+    difference: () => compareSample([[/^Differences/, /found/]]),
   },
   "docs/install.md": { error: printed("keys nope --json", { stream: "stderr", language: "json" }) },
   "docs/errors.md": { explain: printed("explain live-suspended", { ranges: [[/^Why/, /work\.$/]] }) },
@@ -167,8 +171,27 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
   },
 };
 
-/** A check of an environment with two mistakes. */
-async function checkSample(ranges: readonly Range[]): Promise<string> {
+/** What a comparison with one key shows of a service like many, and its file. */
+async function learnedSample(): Promise<{ readonly text: string; readonly scenario: string }> {
+  const { url } = await serveProbed((reply, { ref, count }) => {
+    if (reply.status !== 200) reply.headers["X-Request-Id"] = `req-${count}`;
+    if (reply.status === 401) reply.headers["WWW-Authenticate"] = "ApiKey";
+    if (ref !== "active" || count <= 60) return;
+    const headers = { ...reply.headers, "Retry-After": "17" };
+    Object.assign(reply, { status: 429, headers, body: { error: { code: "too_many", message: "Slow." } } });
+  });
+  const cwd = temporaryFolder();
+  const env = { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE as string };
+  const argv = ["compare", url, "--probe-limits", "--write-scenario", "real.yaml"];
+  const { stdout } = await runCli(argv, { env, cwd });
+  const scenario = readFileSync(join(cwd, "real.yaml"), "utf8")
+    .replace(new URL(url).host, "api.example")
+    .replace(/ at \S+Z/, " at 2026-03-02T09:00:00Z");
+  return { text: stdout, scenario };
+}
+
+/** A comparison of an environment with two mistakes. */
+async function compareSample(ranges: readonly Range[]): Promise<string> {
   const { url } = await serveProbed((reply, { ref }) => {
     // biome-ignore lint/suspicious/noExplicitAny: the bodies are made wrong here
     const { error, data } = reply.body as any;
@@ -176,7 +199,7 @@ async function checkSample(ranges: readonly Range[]): Promise<string> {
     if (ref === "active") data.limits.per_day = "1000";
   });
   const env = { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE, SVC_KEY_EXPIRED: probeKeys.SVC_KEY_EXPIRED };
-  const { stdout } = await runCli(["check", url], { env: env as Record<string, string> });
+  const { stdout } = await runCli(["compare", url], { env: env as Record<string, string> });
   const shown = stdout.replaceAll(url, "https://api.example");
   return block(excerpt(shown, ranges));
 }

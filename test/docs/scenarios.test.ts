@@ -73,6 +73,23 @@ test("each action of the timeline in docs/scenarios.md happens at its own instan
   expect(await at(3 * 1440, "loans")).toEqual(["200.live"]);
 });
 
+test("the nulls of docs/scenarios.md remove an inherited endpoint and body, and send JSON's null without one", () => {
+  const page = sectionOf("docs/scenarios.md", "Endpoints");
+  const load = () => ({ text: exampleOf("Endpoints"), file: "page.yaml" });
+  const { listConsents, createConsent, readConsent } = parseScenario(exampleOf("Endpoints")).endpoints ?? {};
+  const removing = ["listConsents: null", "readConsent: { body: null }"];
+  for (const written of removing) expect(page).toContain(`\`${written}\``);
+  const below = ["version: 1", "extends: page.yaml", "endpoints:", ...removing.map((line) => `  ${line}`)];
+  const { body: _, ...bodiless } = readConsent ?? { path: "" };
+  expect(listConsents).toBeDefined();
+  expect(parseScenario(below.join("\n"), { load }).endpoints).toEqual({
+    createConsent,
+    readConsent: bodiless,
+  });
+  const plain = "organizations: { bank: { type: bank } }\nendpoints: { a: { path: /a, body: null } }\n";
+  expect(parseScenario(`version: 1\n${plain}`).endpoints?.a?.body).toBeNull();
+});
+
 test("the story of docs/scenarios.md passes", async () => {
   await expectStory(exampleOf("Story"));
 });

@@ -43,6 +43,8 @@ async function open(then: Fault["then"], care: Care) {
   return {
     send,
     ask: () => first().catch(() => send()),
+    expected: async (query: string) => (await control(controlUrl, `GET /expect?${query}`)).status,
+    sandbox,
     counted: async (query: string) => (await control(controlUrl, `GET /requests?${query}`)).body.data.length,
   };
 }
@@ -63,6 +65,14 @@ describe.each(faults)("a request that $then hits", ({ then, cares }) => {
     expect(await ask()).toBe(401);
     expect(await counted("key=revoked&faults=false")).toBe(1);
   });
+});
+
+test("expect counts a request and those that repeat it after faults once, if it is asked to", async () => {
+  const { ask, expected, sandbox } = await open({ status: 503 }, "reads it to the end");
+  await ask();
+  expect(await expected("key=revoked&count=1&faults=false")).toBe(200);
+  expect(await expected("key=revoked&count=1")).toBe(409);
+  expect(sandbox.expect({ key: "revoked", count: 1, faults: false })).toBe(1);
 });
 
 test("a request that the client resends after its rejection counts, also if a fault hit it", async () => {

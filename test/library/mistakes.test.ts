@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { createSandbox } from "../../src/index.js";
 import { createHandlers } from "../../src/integrations/msw.js";
 import { startServer } from "../../src/server/index.js";
+import { served } from "../support/servers.js";
 
 // What a compiler would say, to those who have none; and what responses say of themselves.
 
@@ -71,4 +72,36 @@ test.each([
     headers,
   });
   expect([status, sent.get("date")]).toEqual([expected, "Sat, 02 Mar 2030 09:00:20 GMT"]);
+});
+
+test("an unknown scenario names what lists the others, where it was asked for", async () => {
+  const message = (list: string) => expect.objectContaining({ message: expect.stringContaining(list) });
+  expect(() => createSandbox({ scenario: "key-stats" as never })).toThrow(message("`scenarioNames` shows"));
+  const { controlUrl } = await served({ scenario: "active" });
+  const response = await fetch(`${controlUrl}/scenario`, {
+    method: "PUT",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ name: "key-stats" }),
+  });
+  expect((await response.json()).error).toEqual(message("`GET /scenarios` shows"));
+});
+
+test("below extends, a value with a misspelled key names the key that is meant", () => {
+  const keys = { acive: { state: "revoked" } };
+  const scenario = { version: 1, extends: "key-states", organizations: { "harvest-bank": { keys } } };
+  const hint = expect.stringMatching(/^did you mean active\? if not, add environment/);
+  expect(() => createSandbox({ scenario: scenario as never })).toThrow(
+    expect.objectContaining({ problems: [expect.objectContaining({ hint })] }),
+  );
+  // Without extends, each key is the file's own.
+  const own = {
+    ...scenario,
+    extends: undefined,
+    organizations: { bank: { type: "bank", keys: { active: { environment: "test" }, ...keys } } },
+  };
+  expect(() => createSandbox({ scenario: own as never })).toThrow(
+    expect.objectContaining({
+      problems: [expect.objectContaining({ hint: "add environment: test or live" })],
+    }),
+  );
 });

@@ -56,6 +56,7 @@ describe("the clock", () => {
     ["a time that is past", "clock_backwards", ({ clock }: Sandbox) => clock.set("2026-03-02T08:59:59.999Z")],
     ["half a millisecond", "validation_failed", ({ clock }: Sandbox) => clock.advance(0.5)],
     ["no number", "validation_failed", ({ clock }: Sandbox) => clock.advance(Number.NaN)],
+    ["a duration with a plus", "validation_failed", ({ clock }: Sandbox) => clock.advance("+1h")],
     ["a duration in words", "validation_failed", ({ clock }: Sandbox) => clock.advance("an hour" as "1h")],
     ["a time without a zone", "validation_failed", ({ clock }: Sandbox) => clock.set("2026-03-03T00:00:00")],
     ["a date that is none", "validation_failed", ({ clock }: Sandbox) => clock.set(new Date("x"))],

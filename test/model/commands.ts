@@ -27,12 +27,13 @@ export const command = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant("request" as const),
       // The key with the small limits more often than the others, so that they are reached.
-      key: fc.constantFrom("a", "a", "a", "a", "a", ...refs, "none", "junk", "unknown"),
+      key: fc.constantFrom("a", "a", "a", "a", "a", ...refs, "j", "k", "l", "none", "junk", "unknown"),
       method: fc.constantFrom("GET", "GET", "GET", "GET", "GET", "POST", "PUT", "DELETE"),
       // `/me` more often than the others.
       path: fc.constantFrom(
         ...Array(9).fill(mePath),
-        ...["", "/", "/a", "/b", "/a/b", "/c/d"].map((end) => things + end),
+        ...["", "/", "/a", "/b", "/a/b", "/c/d", "/%61", "/%62", "/%63/d"].map((end) => things + end),
+        mePath.replace("m", "%6d"),
       ),
     }),
   },
@@ -120,6 +121,10 @@ export function modelScenario({ sliding, resetHour, countRejected }: Model["sett
         keys: {
           c: { environment: "test", scopes: ["consents:read"] },
           d: { environment: "live", legacy: true },
+          // A limit of 0 next to one that is reached, or that rejected requests may reach.
+          j: { environment: "test", limits: { per_minute: 0, per_day: 2 }, usage: { today: 2 } },
+          k: { environment: "test", limits: { per_minute: 1, per_day: 0 }, usage: { this_minute: 1 } },
+          l: { environment: "test", limits: { per_minute: 0, per_day: 1 } },
         },
       },
     },

@@ -66,13 +66,16 @@ const me: ModelEndpoint = {
 /** The endpoint of a request, or the status of the rejection: the path is chosen first, an exact one before a pattern. */
 function targetOf({ endpoints }: Model, method: string, path: string): ModelEndpoint | 404 | 405 {
   const all = [me, ...endpoints];
-  const segments = path.split("/");
+  // Clients may encode any letter, but for the path of the specification.
+  const plain = decodeURIComponent(path);
+  const segments = plain.split("/");
   const fits = (one: ModelEndpoint) => {
     const own = one.path.split("/");
     const isAny = (at: number) => /^\{.+\}$/.test(own[at] ?? "") && segments[at] !== "";
     return own.length === segments.length && own.every((name, at) => name === segments[at] || isAny(at));
   };
-  const chosen = all.find((one) => one.path === path) ?? all.find(fits);
+  const chosen =
+    path === me.path ? me : (endpoints.find((one) => one.path === plain) ?? endpoints.find(fits));
   if (chosen === undefined) return 404;
   const here = all.filter(
     (one) => one.path.replace(/\{\w+\}/g, "{}") === chosen.path.replace(/\{\w+\}/g, "{}"),
@@ -95,24 +98,31 @@ export function respond(model: Model, ref: string | null, method: string, path: 
   return { ...silent, ...rejection, ...(rejection.status === 429 && lastLimit(model, key)) };
 }
 
-/** The reached limit that resets last: waiting for the other one does not help. */
+/** The reached limit that resets last, as waiting for the other one does not help. A limit of 0 never resets. */
 function lastLimit(model: Model, key: ModelKey): Pick<Responded, "limit" | "retryAfter"> {
-  const reached = [
+  const { perMinute, perDay } = key;
+  const limits = [
     {
       limit: "per_minute",
-      isReached: countedThisMinute(model, key) >= key.perMinute,
+      size: perMinute,
+      counted: countedThisMinute(model, key),
       end: minuteEnd(model, key),
     },
-    { limit: "per_day", isReached: countedToday(model, key) >= key.perDay, end: dayEnd(model) },
+    { limit: "per_day", size: perDay, counted: countedToday(model, key), end: dayEnd(model) },
   ] as const;
-  const last = Math.max(...reached.filter(({ isReached }) => isReached).map(({ end }) => end));
-  const { limit } = reached.find(({ isReached, end }) => isReached && end === last) ?? reached[0];
+  const reached = limits.filter(({ size, counted }) => counted >= size);
+  const endless = reached.filter(({ size }) => size === 0);
+  const candidates = endless.length > 0 ? endless : reached;
+  const last = Math.max(...candidates.map(({ end }) => end));
+  const { limit } = candidates.find(({ end }) => end === last) ?? limits[0];
   return { limit, retryAfter: Math.ceil((last - model.now) / 1000) };
 }
 
 /** When the key's minute allows a request again, if none comes until then. */
 function minuteEnd({ now, settings }: Model, key: ModelKey): number {
   if (!settings.sliding) return (Math.floor(now / minute) + 1) * minute;
+  // With a limit of 0, no minute allows a request: its headers name the next one.
+  if (key.perMinute === 0) return now + minute;
   const ends = key.counted.map((time) => time + minute).filter((end) => end > now);
   const isFree = (end: number) => key.counted.filter((time) => time > end - minute).length < key.perMinute;
   return ends.find(isFree) ?? now;

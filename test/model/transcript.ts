@@ -92,6 +92,16 @@ export function movedTo(sandbox: Sandbox, { secrets }: Played): Played {
 }
 
 /** Requests that look at every key there may be. */
-export const roundOfRequests: readonly Command[] = [...refs, "g", "h", "i", "none", "unknown"].map(
+export const roundOfRequests: readonly Command[] = [
+  ...refs,
+  "g",
+  "h",
+  "i",
+  "j",
+  "k",
+  "l",
+  "none",
+  "unknown",
+].map(
   (key) => ({ do: "request", key, method: "GET", path: mePath }) as Command, // of these keys
 );

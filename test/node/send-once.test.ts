@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
-import { endpointUnder } from "../../src/cli/commands/check.js";
+import { endpointUnder } from "../../src/cli/commands/compare.js";
 import { sendOnce } from "../../src/node/clients/send-once.js";
 import { listening } from "../support/servers.js";
 

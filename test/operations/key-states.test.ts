@@ -1,5 +1,13 @@
 import { expect, test } from "vitest";
-import { type KeyStateName, keyEnds, keyStates, keyStateTable } from "../../src/rules/api-key.js";
+import {
+  forEachEnd,
+  type KeyEnds,
+  type KeyStateName,
+  keyEnds,
+  keyStates,
+  keyStateTable,
+} from "../../src/rules/api-key.js";
+import { type Model, type ModelKey, respond } from "../model/specification-model.js";
 import { problemsIn } from "../support/problems-of.js";
 import { at, day, expectRejection, open, responses } from "./sandbox.js";
 
@@ -47,6 +55,44 @@ test.each(keyStates)(
     ]);
   },
 );
+
+/** The member of the independent model for each time that ends a key. */
+const modelEnds = {
+  revokedAt: "revoked",
+  expiresAt: "expires",
+  overlapEndsAt: "overlapEnds",
+} as const satisfies Record<keyof KeyEnds, keyof ModelKey>;
+
+test.each(keyStates)("the independent model responds to a key that is %s as its row says", (state) => {
+  const sandbox = opened(state);
+  const view = sandbox.keys.get("key");
+  const timeOf = (end: keyof KeyEnds) => (view[end] === null ? null : Date.parse(view[end]));
+  const ends = Object.entries(forEachEnd(timeOf)).map(([end, time]) => [
+    modelEnds[end as keyof KeyEnds],
+    time,
+  ]);
+  const key = { organization: "bank", environment: "test", scopes: view.scopes, counted: [] } as const;
+  const model = {
+    now: Date.parse(sandbox.clock.now()),
+    organizations: { bank: { active: true, live: "not_approved", sandboxAccess: true } },
+    keys: { key: { ...key, perMinute: 60, perDay: 1000, ...Object.fromEntries(ends) } },
+    endpoints: [],
+    settings: { sliding: false, resetHour: 0, countRejected: false },
+  } as const satisfies Model;
+  const { rejection } = keyStateTable[state];
+  const { status } = respond(model, "key", "GET", "/v1/relying-party/me");
+  expect(String(status)).toBe((rejection ?? "200").slice(0, 3));
+});
+
+test.each(
+  keyStates.filter((state) => state !== "active").flatMap((state) => [[state, true] as const, [state, {}]]),
+)("a key that is written with %s: %j gets the hint for its state", (state, written) => {
+  const keys = { key: { environment: "test", [state as string]: written } } as const;
+  const problems = problemsIn(() => open({ organizations: { bank: { type: "bank", keys } } }));
+  // A mapping below `rotated` is about the replacement.
+  const field = state === "rotated" && written !== true ? "replaced_by" : `state: ${state}`;
+  expect(problems.map(({ hint }) => hint)).toEqual([expect.stringContaining(field)]);
+});
 
 test.each(Object.values(keyEnds))("%s of a key without a state ends the key, or is a problem", (end) => {
   const keys = { key: { environment: "test", [end]: at(-day) } } as const;

@@ -7,7 +7,7 @@ import { operations } from "../../src/sandbox/operations/operations.js";
 import { describeSandbox, restoreSandbox } from "../../src/sandbox/snapshot.js";
 import { inputShapes } from "../../src/scenario/format/inputs.js";
 import { scenarioSchema } from "../../src/scenario/format/schema.js";
-import { at, day, hour } from "./sandbox.js";
+import { at, day, hour, open, testKey } from "./sandbox.js";
 
 // A member that one of the places forgets fails here. The members come from the schema.
 
@@ -39,13 +39,15 @@ const opened = (members: object): Sandbox => createSandbox({ scenario: scenarioW
 
 const shownIn = ({ organizations, keys }: Sandbox) => [organizations.list(), keys.list()];
 
-/** What the sandboxes show that go on with a state: with a snapshot, and with a saved state. */
-function shownAfter(sandbox: Sandbox) {
+/** The sandboxes that go on with a state: with a snapshot, and with a saved state. */
+function continuationsOf(sandbox: Sandbox): Sandbox[] {
   const { platform } = stateOf(sandbox);
   const saved = JSON.parse(JSON.stringify(describeSandbox(stateOf(sandbox))));
   const restored = sandboxOn(restoreSandbox(saved, platform, { given: {} }));
-  return [createSandbox({ scenario: sandbox.snapshot() }), restored].map(shownIn);
+  return [createSandbox({ scenario: sandbox.snapshot() }), restored];
 }
+
+const shownAfter = (sandbox: Sandbox) => continuationsOf(sandbox).map(shownIn);
 
 test.each(eachValue(organizationFields))(
   "an organization whose %s is %j shows it, and so do a snapshot and a saved state",
@@ -124,3 +126,22 @@ test.each(Object.values(keyMembers).flat())(
     expect(shownAfter(sandbox)).toEqual([views, views]);
   },
 );
+
+/** The records of a sandbox, with every member that requests and actions read. */
+const recordsIn = (sandbox: Sandbox) => {
+  const { keys, organizations } = stateOf(sandbox).registry;
+  return {
+    keys: Object.fromEntries(Array.from(keys.values(), ({ key }) => [key.ref, key])),
+    organizations: Array.from(organizations.values(), ({ organization }) => organization),
+  };
+};
+
+test("a snapshot and a saved state have each member of each record of keys and organizations", () => {
+  const sandbox = open();
+  sandbox.keys.create({ ...testKey, ref: "created", expires: "10m", limits: { perMinute: 3 } });
+  sandbox.keys.rotate("main", { as: "next", overlap: "5m" });
+  sandbox.keys.rotate("insurer-key", { as: "insurer-next" });
+  sandbox.keys.revoke("insurer-next");
+  sandbox.organizations.update("bank", { liveAccess: "suspended" });
+  expect(continuationsOf(sandbox).map(recordsIn)).toEqual([recordsIn(sandbox), recordsIn(sandbox)]);
+});

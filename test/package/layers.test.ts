@@ -19,12 +19,12 @@ const leftOf: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(core.map((name) => [name, before(core, name)])),
   // They do not know each other.
   farmers: ["rules", "sandbox"],
-  check: ["rules", "sandbox", "api", "report", "node"],
+  compare: ["rules", "scenario", "sandbox", "api", "report", "node"],
   certify: core,
   // The entry point `svc-sandbox`.
   "index.ts": core,
   ...Object.fromEntries(nodeLayers.map((name) => [name, [...core, ...before(nodeLayers, name)]])),
-  cli: [...core, ...nodeLayers, "check", "certify"],
+  cli: [...core, ...nodeLayers, "compare", "certify"],
   integrations: [...core, ...nodeLayers],
   // Of these, only msw runs in browsers.
   "integrations/msw.ts": core,
@@ -40,7 +40,7 @@ const ofNode = /\bprocess\.|\bBuffer\.|\bBuffer\(|\b__dirname\b|\brequire\(/;
 
 const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g, "");
 
-const onlyInNode = [...nodeLayers, "check", "integrations", "cli"];
+const onlyInNode = [...nodeLayers, "compare", "integrations", "cli"];
 
 const layerOf = (file: string) => file.split("/")[1] as string;
 

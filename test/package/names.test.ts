@@ -63,6 +63,7 @@ const mostSingle = 375;
 
 /** The files whose names may end in `Path` or `Paths`, each with the kind of its paths. */
 const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
+  "src/api/misplaced-keys.ts": "HTTP",
   "src/api/openapi.ts": "HTTP",
   "src/api/request-details.ts": "HTTP",
   "src/cli/commands/exec.ts": "HTTP",
@@ -71,7 +72,6 @@ const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/rules/outcomes.ts": "HTTP",
   "src/rules/request-path.ts": "HTTP",
   "src/rules/schema/shape.ts": "field",
-  "src/sandbox/append-exchange.ts": "HTTP",
   "src/scenario/format/schema.ts": "HTTP",
   "src/scenario/format/steps.ts": "HTTP",
   "src/scenario/yaml.ts": "field",

@@ -23,6 +23,7 @@ interface Step extends Sent {
   readonly fresh?: boolean;
   readonly pause?: string;
   readonly reset?: boolean;
+  readonly clear?: boolean;
   readonly wait?: Extract<Duration, string>;
   readonly rotate?: string;
   readonly as?: string;
@@ -36,6 +37,7 @@ interface ClientCase {
   readonly assumptions?: Scenario["assumptions"];
   readonly limits?: object;
   readonly pinned?: string;
+  readonly endpoints?: Scenario["endpoints"];
   readonly steps: readonly Step[];
   readonly advice?: Readonly<Record<string, number>>;
 }
@@ -51,13 +53,18 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ["Date", "performance"] }));
 afterEach(() => void vi.useRealTimers());
 
 /** `key-states` with the faults, assumptions, limits and the pinned key of a case. */
-function scenarioOf({ faults = [], assumptions, limits, pinned }: ClientCase): Scenario {
+function scenarioOf({ faults = [], assumptions, limits, pinned, endpoints }: ClientCase): Scenario {
   const scenario = structuredClone<Scenario>(bundledScenarios["key-states"]);
   for (const { keys = {} } of Object.values(scenario.organizations ?? {})) {
     if (limits !== undefined && "active" in keys) Object.assign(keys.active as object, { limits });
     if (pinned !== undefined && pinned in keys) Object.assign(keys[pinned] as object, { secret: realKey });
   }
-  return { ...scenario, faults, ...(assumptions !== undefined && { assumptions }) };
+  return {
+    ...scenario,
+    faults,
+    ...(assumptions !== undefined && { assumptions }),
+    ...(endpoints !== undefined && { endpoints }),
+  };
 }
 
 /** Opens a door; connections to a socket stay open unless a request is to be `fresh`. */
@@ -106,10 +113,11 @@ async function runCase(one: ClientCase, door: Door): Promise<Sandbox> {
     }
   };
   for (const step of one.steps) {
-    const { pause, wait, rotate, revoke, reset, as = "next" } = step;
+    const { pause, wait, rotate, revoke, reset, clear, as = "next" } = step;
     if (rotate !== undefined) made[as] = sandbox.keys.rotate(rotate, { as }).secret;
     else if (revoke !== undefined) sandbox.keys.revoke(revoke);
     else if (reset === true) sandbox.reset();
+    else if (clear === true) sandbox.requests.clear();
     else if (pause !== undefined) passTime(pause);
     else if (wait === undefined) await sendAll(step);
     else {
@@ -126,7 +134,6 @@ const notOnRequests: readonly AdviceId[] = [
   "same-key-after-403",
   "too-soon-after-429",
   "too-soon-after-503",
-  "no-pause-after-failure",
   "key-in-output",
 ];
 

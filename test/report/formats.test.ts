@@ -10,8 +10,10 @@ import {
 } from "../../src/report/report-layout.js";
 import { parseReport } from "../../src/report/report-shape.js";
 import { faultKinds } from "../../src/rules/fault-effects.js";
+import { snakeCase } from "../../src/rules/schema/json.js";
 import { escapeControls } from "../../src/rules/terminal-text.js";
 import { coverageText, promisedCount } from "../support/coverage.js";
+import { memberWordsIn, pageOf, sectionOf, wordsOfValue } from "../support/pages.js";
 import { type Misbehave, probeKeys, serveProbed } from "../support/probed-server.js";
 import { converse } from "../support/raw-socket.js";
 import { runCli } from "../support/run-cli.js";
@@ -123,11 +125,11 @@ const hostileServers: readonly Misbehave[] = [
 ];
 
 test.each(["text", "json"] as const)(
-  "R46 a check as %s contains no key, no matter how the server repeats it",
+  "R46 a comparison as %s contains no key, no matter how the server repeats it",
   async (format) => {
     for (const misbehave of hostileServers) {
       const { url } = await serveProbed(misbehave);
-      const argv = ["check", url, "--format", format, "--verbose"];
+      const argv = ["compare", url, "--format", format, "--verbose"];
       const { code, stdout, stderr } = await runCli(argv, { env: probeKeys });
       expect([code, stderr]).toEqual([1, ""]);
       expectSound(format, stdout, Object.values(probeKeys));
@@ -149,14 +151,24 @@ test("the JSON of a report is the same as the control plane's, and can be read b
   });
 });
 
-test("a report of any version needs every member; it may have others, and other names of outcomes and advice", async () => {
-  const { report } = await hostileReport();
-  const written = JSON.parse(renderReport(mergeReports([report, report]), "json"));
-  expect(
-    parseReport({ ...written, outcomes: [{ ...written.outcomes[0], outcome: "418.teapot", more: 1 }] }),
-  ).toMatchObject({ failures: [], outcomes: [{ outcome: "418.teapot", more: 1 }] });
-  const { runs: _runs, failures: _f, conclusion: _c, notes: _n, ...needed } = written;
-  const [path, advice] = [written.outcomes[0], written.advice[0]];
+/** A report as 1.0.0 writes it: a member that is newer is optional. */
+const firstReport = JSON.parse(pageOf("test/golden/report.json"));
+
+test("a report of the first version can be read, merged and rendered", () => {
+  const report = parseReport(firstReport) as Report;
+  expect(snakeCase(report)).toEqual(firstReport);
+  expect(mergeReports([report, clean]).requests).toBe(firstReport.requests);
+  for (const format of reportFormats) expect(renderReport(report, format)).toContain("401.revoked");
+});
+
+test("a report of any version needs every member of the first one; it may have others, and other names of outcomes and advice", () => {
+  const teapot = { ...firstReport.outcomes[0], outcome: "418.teapot", more: 1 };
+  expect(parseReport({ ...firstReport, failures: [], outcomes: [teapot] })).toMatchObject({
+    failures: [],
+    outcomes: [{ outcome: "418.teapot", more: 1 }],
+  });
+  const { runs: _runs, ...needed } = firstReport;
+  const [path, advice] = [needed.outcomes[0], needed.advice[0]];
   const parts: readonly [object, (part: object) => object][] = [
     [needed, (part) => part],
     [needed.coverage, (coverage) => ({ ...needed, coverage })],
@@ -178,16 +190,18 @@ test("anything else is not a report", () => {
     expect(parseReport(plain)).toBeUndefined();
 });
 
-test("the JSON of a check spells its members like the API, and contains everything", async () => {
+test("the JSON of a comparison spells its members like the API, and contains everything", async () => {
   const { url } = await serveProbed((reply, { ref }) => {
     if (ref === "unknown") reply.status = 200;
   });
-  const report = JSON.parse((await runCli(["check", url, "--json"], { env: probeKeys })).stdout);
+  const report = JSON.parse((await runCli(["compare", url, "--json"], { env: probeKeys })).stdout);
   expect(report).toMatchObject({
     ...{
       url: `${url}/v1/relying-party/me`,
       requests: 13,
       max_requests: 44,
+      assumptions: { www_authenticate: { value: false, from: ["each 401"] } },
+      unseen: { retry_after: "a 429 (--probe-limits)" },
       verdict: "differs",
     },
   });
@@ -302,6 +316,27 @@ test("the JUnit of a report skips outcomes that are not covered, fails errors an
   expect(junitOf(renderReport(clean, "junit")).suites).toEqual({ conclusion: "1" });
 });
 
+test("the page for scripts and agents names only members of a report", async () => {
+  const { report } = await hostileReport();
+  const known = wordsOfValue(JSON.parse(renderReport(report, "json")));
+  const words = memberWordsIn(sectionOf("docs/report.md", "For scripts and agents"));
+  expect(words.filter((word) => !known.includes(word) && word !== "exec")).toEqual([]);
+});
+
+test("the JUnit of a report names each column, and its message has the values", async () => {
+  const sandbox = createSandbox({ scenario: "announced-endpoints" });
+  await sandbox.fetch(`https://any.example${mePath}`);
+  const { named } = junitOf(renderReport(sandbox.report(), "junit"));
+  const texts = named("system-out").map(({ text }) => text);
+  expect(texts).toContain("requests: 1\nwhen, and how to cover it: no x-api-key header");
+  expect(texts).toContain(
+    "coverage: not covered\nrequests: 1\noperation id: getRelyingPartyContext\nrelease: released",
+  );
+  expect(named("skipped").map(({ attributes }) => attributes.message)).toContain(
+    "not covered, 1, getRelyingPartyContext, released",
+  );
+});
+
 test("color is for terminals only", async () => {
   const probed = await serveProbed();
   const server = await served({ frozen: true });
@@ -311,7 +346,7 @@ test("color is for terminals only", async () => {
   // The first call loads the control plane: on a busy machine, that takes longer than the commands wait by themselves.
   const patient = ["--timeout", "1m"];
   for (const argv of [
-    ["check", probed.url, ...patient],
+    ["compare", probed.url, ...patient],
     ["report", server.url, ...patient],
   ]) {
     const plain = await runCli(argv);

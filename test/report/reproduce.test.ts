@@ -120,6 +120,22 @@ test("an outcome that the running scenario offers at its start only is brought b
   expect(sandbox.requests.list({ outcome: "429.per_minute" })).toHaveLength(1);
 });
 
+test("a fault that fires no more is not in the way of an outcome", async () => {
+  const faults: Scenario["faults"] = [
+    { when: { outcome: "200.test", requests: [1] }, then: { reset: true } },
+    { when: { probability: 0 }, then: { reset: true } },
+  ];
+  const { sandbox, environment } = await serve({ ...keyStates, faults });
+  const { curl } = hintFor(sandbox, "200.live");
+  expect([hintFor(sandbox, "200.test").scenario, hintFor(sandbox, "200.live").scenario]).toEqual([
+    "key-states",
+    null,
+  ]);
+  await follow(curl.replace("LIVE", "ACTIVE"), sandbox, environment());
+  expect(sandbox.requests.list().map(({ fault }) => fault)).toEqual(["fault.reset"]);
+  expect(hintFor(sandbox, "200.test").scenario).toBeNull();
+});
+
 test("a success whose scope no key has is covered once a key has it in the scenario", async () => {
   const withScopes = (scopes: readonly string[]): Scenario => ({
     ...withEndpoints,

@@ -89,19 +89,19 @@ test("a sandbox that gets no request counts nothing, and leaves no folder", asyn
   expect(existsSync(folder)).toBe(false);
 });
 
-test("sandboxes take exec's scenario, seed, start and fault, unless they set their own", async () => {
+test("sandboxes take exec's scenario, seed, start, frozen clock and fault, unless they set their own", async () => {
   const cwd = userFolder({
     "client.mjs": `${call}
-      const own = createSandbox({ scenario: "rotation", seed: 3, now: "2030-01-01T00:00:00Z" });
-      const shown = (one) => [one.name, one.seed, one.clock.now().slice(0, 10), one.profile];
+      const own = createSandbox({ scenario: "rotation", seed: 3, now: "2030-01-01T00:00:00Z", frozen: false });
+      const shown = (one) => [one.name, one.seed, one.clock.now().slice(0, 10), one.clock.isFrozen(), one.profile];
       console.log(JSON.stringify({ plain: shown(sandbox), own: shown(own), status: (await me("revoked")).status }));`,
   });
   const flags =
-    "revoked --seed 7 --now 2028-01-01T00:00:00Z --profile typical --fault fault.status@401.revoked";
+    "revoked --seed 7 --now 2028-01-01T00:00:00Z --frozen --profile typical --fault fault.status@401.revoked";
   const { stdout, covered } = await exec(cwd, "node client.mjs", flags);
   expect(JSON.parse(stdout)).toEqual({
-    plain: ["revoked", 7, "2028-01-01", "typical"],
-    own: ["rotation", 3, "2030-01-01", "typical"],
+    plain: ["revoked", 7, "2028-01-01", true, "typical"],
+    own: ["rotation", 3, "2030-01-01", false, "typical"],
     status: 503,
   });
   expect(covered).toEqual(["fault.status"]);

@@ -1,4 +1,7 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { placesOf } from "../../src/node/dry-run.js";
 import { baseUrl, runCli, startCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -53,6 +56,17 @@ test.each([
 
 const failingStory = head + story("{ request: {}, expect: { status: 401 } }");
 
+test("the text of a scenario is read again once for all places, also one from stdin", async () => {
+  const cwd = temporaryFolder({ "sandbox.yaml": failingStory });
+  const placeOf = placesOf({ name: "sandbox.yaml" }, cwd);
+  const place = { file: "sandbox.yaml", line: 13 };
+  expect(await placeOf(["story", 0])).toMatchObject(place);
+  rmSync(join(cwd, "sandbox.yaml"));
+  expect(await placeOf(["story", 0, "request"])).toMatchObject(place);
+  const { stdout } = await runCli(["verify", "-"], { cwd, input: failingStory });
+  expect(stdout).toMatch(/^-:13:\d+: step 1: status: expected 401, found 200$/m);
+});
+
 test("start serves such a scenario all the same and warns of the step, also when it is put in its place", async () => {
   const cwd = temporaryFolder({ "sandbox.yaml": failingStory });
   const running = startCli(["start", "sandbox.yaml", "--port", "0", "--log", "off"], { cwd });
@@ -67,5 +81,70 @@ test("start serves such a scenario all the same and warns of the step, also when
     200,
     [expect.stringMatching(/^line 13, column \d+: status: expected 401, found 200/)],
   ]);
+  expect((await running.stop()).code).toBe(0);
+});
+
+const withEndpoint = (scope: string, more = "") =>
+  `${head}endpoints:\n  listConsents:\n    path: /consents\n    scope: ${scope}\n    body: []\n${more}`;
+const unheld = /endpoints|scope/;
+
+test.each([
+  [
+    "no key has it",
+    withEndpoint("consents:raed"),
+    /no key .* "consents:raed": each request gets 403.*add it to/,
+  ],
+  ["it is misspelled", withEndpoint("attestation:read"), /did you mean attestations:read\?/],
+  [
+    "of /me, no key has it",
+    `${head}assumptions: { me_scope: consents:read }\n`,
+    /no key .* "consents:read".*add it to/,
+  ],
+])("a scope gets a warning if %s", async (_what, text, words) => {
+  const cwd = temporaryFolder({ "my.yaml": text });
+  const { code, stdout, stderr } = await runCli(["validate", "my.yaml"], { cwd });
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^ok {2}my\.yaml/)]);
+  expect(stderr.replaceAll("\n", " ")).toMatch(words);
+  expect(stderr).toMatch(/^my\.yaml:\d+:\d+: [\s\S]*my\.yaml: 1 warning\n/);
+  const { stdout: json } = await runCli(["validate", "my.yaml", "--json"], { cwd });
+  expect(JSON.parse(json)[0].warnings).toMatchObject([
+    { code: "scope_unheld", field: expect.stringMatching(unheld) },
+  ]);
+});
+
+test.each([
+  ["a key has it", withEndpoint("attestations:read")],
+  [
+    "a step gives it to a key",
+    withEndpoint(
+      "consents:read",
+      timeline(
+        "{ at: 1h, create_key: { organization: bank, environment: test, name: Late, scopes: [consents:read] } }",
+      ),
+    ),
+  ],
+  ["nobody asks for one", `${head}assumptions: { me_scope: null }\n`],
+  [
+    "there is no key yet",
+    `version: 1\norganizations: { bank: { type: bank } }\nendpoints: { a: { path: /a, scope: a:b } }\n`,
+  ],
+])("a scope gets no warning if %s", async (_what, text) => {
+  expect(await validate(text)).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("start warns of a scope that no key has, also when the scenario is put in its place", async () => {
+  const text = withEndpoint("attestation:read");
+  const cwd = temporaryFolder({ "sandbox.yaml": text });
+  const running = startCli(["start", "sandbox.yaml", "--port", "0", "--log", "off"], { cwd });
+  const url = await baseUrl(running);
+  await running.stderr.shows(/Scopes of sandbox\.yaml that no key has:\n\nsandbox\.yaml:\d+:\d+: no key/);
+  const send = async (path: string, method: string) => {
+    const headers = { "content-type": "application/yaml" };
+    return (await fetch(`${url}/__sandbox${path}`, { method, headers, body: text })).json();
+  };
+  expect((await send("/scenario", "PUT")).data.warnings).toEqual([
+    expect.stringMatching(/^line \d+.*no key/),
+  ]);
+  expect((await send("/scenario/validate", "POST")).data.problems).toMatchObject([{ level: "warning" }]);
   expect((await running.stop()).code).toBe(0);
 });

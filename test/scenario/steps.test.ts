@@ -24,12 +24,7 @@ const shapes: Readonly<Record<string, (size: number) => string>> = {
   "duplicate fields": (size) => sound + times(size * 4, () => "name: x\n"),
   "aliases of a long list": (size) =>
     `x-a: &a [${times(size * 4, () => "1, ")}]\nx-b: [${times(size, () => "*a, ")}]\n${sound}`,
-  "merges of one mapping": (size) =>
-    `x-a: &a { ${times(size, (n) => `a${n}: 1, `)} }\nx-b: [${times(size, () => "{ <<: *a }, ")}]\n${sound}`,
-  "a merge of many": (size) =>
-    `x-a: &a { ${times(size * 3, (n) => `a${n}: 1, `)} }\nx-b: { <<: [${times(size * 3, () => "*a, ")}] }\n${sound}`,
-  "a chain of merges": (size) =>
-    `x-1000: &a1000 { a: 1 }\n${times(size, (n) => `x-${n + 1}: &a${n + 1} { <<: *a${n}, b${n}: 1 }\n`)}${sound}`,
+  "merge keys": (size) => `x-a: [${times(size * 2, () => "{ <<: 1 }, ")}]\n${sound}`,
   anchors: (size) => `${times(size * 2, (n) => `x-${n}: &a${n} 1\n`)}${sound}`,
   "anchors with aliases": (size) => `${times(size, (n) => `x-${n}: &a${n} 1\ny-${n}: *a${n}\n`)}${sound}`,
   "quotes in a line, and an error": (size) => `[${times(size * 10, () => '"a", ')}`,

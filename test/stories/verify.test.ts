@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { memberWordsIn, sectionOf, wordsOfValue } from "../support/pages.js";
 import { type RunOptions, runCli, startCli } from "../support/run-cli.js";
 import { commandLine, runCommand } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -168,6 +169,16 @@ bad.yaml: step 2 of 3 failed, 1 step not reached (… ms)
     const { stdout } = await verify(files, ["good.yaml", "bad.yaml", "--quiet"]);
     expect(stdout).toMatch(/^bad\.yaml:15:32: /);
     expect(stdout).not.toMatch(/good\.yaml/);
+  });
+
+  it("has in its JSON every member that the page lists, and no others", async () => {
+    const { stdout } = await verify({ "a.yaml": good, "b.yaml": failing }, ["a.yaml", "b.yaml", "--json"]);
+    const [passed, failed] = JSON.parse(stdout);
+    const words = memberWordsIn(sectionOf("docs/scenarios.md", "The JSON of a step"));
+    expect(words).toEqual(expect.arrayContaining([...Object.keys(passed), ...Object.keys(passed.steps[0])]));
+    expect(words).toEqual(expect.arrayContaining(Object.keys(failed.steps[1].differences[0])));
+    const known = ["verify", "play", ...wordsOfValue([passed, failed])];
+    expect(words.filter((word) => !known.includes(word))).toEqual([]);
   });
 
   it("gives one JSON document with --json", async () => {

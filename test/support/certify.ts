@@ -18,6 +18,7 @@ export interface Certificate {
     readonly why?: string;
     readonly what_to_do?: string;
   }[];
+  readonly assumptions?: readonly string[];
   readonly notes: readonly { readonly what: string; readonly why: string }[];
 }
 

@@ -102,3 +102,18 @@ export function code(value: unknown): string {
   if (Array.isArray(value)) return value.map(code).join(", ");
   return `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;
 }
+
+/** The words in code of a text's prose, without its tables, that may be members: `next_request`, `performed.secret`. */
+export function memberWordsIn(text: string): string[] {
+  const prose = text.replace(/^\|.*$|^```[\s\S]*?^```$/gm, "");
+  const words = [...prose.matchAll(/`([a-z]\w*(?:\.[a-z]\w*)*)`/g)].map(([, word = ""]) => word);
+  return words.flatMap((word) => word.split("."));
+}
+
+/** The names of a value's members at every level, and its texts. */
+export function wordsOfValue(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  const inside = Object.values(value).flatMap(wordsOfValue);
+  return Array.isArray(value) ? inside : [...Object.keys(value), ...inside];
+}

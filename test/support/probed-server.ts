@@ -54,7 +54,7 @@ const refOf = new Map(allRefs.map((ref) => [secretOf(ref), ref]));
 const variablesOf = (some: readonly string[]): Readonly<Record<string, string>> =>
   Object.fromEntries(some.map((ref) => [`SVC_KEY_${ref.toUpperCase().replaceAll("-", "_")}`, secretOf(ref)]));
 
-/** The keys of every such server, as the environment variables of a check hold them. */
+/** The keys of every such server, as the environment variables of a comparison hold them. */
 export const probeKeys = variablesOf(refs);
 
 /** The same, and the server's other keys. */
@@ -84,7 +84,7 @@ function createReplies(misbehave: Misbehave) {
   };
 }
 
-/** The same without a socket, as the requests of a check; counts them. */
+/** The same without a socket, as the requests of a comparison; counts them. */
 export function probed(misbehave: Misbehave) {
   const reply = createReplies(misbehave);
   const refs: string[] = [];

@@ -1,7 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { faultsOn } from "../../src/api/faults.js";
 import { handle } from "../../src/api/handle.js";
-import { variationTable } from "../../src/api/variation/table.js";
 import words from "../../src/api/variation/words.json" with { type: "json" };
 import { startInNode } from "../../src/node/platform.js";
 import type { Profile } from "../../src/rules/assumptions.js";
@@ -54,9 +53,8 @@ test("every variant can be chosen, and has a description", () => {
   const worded = Object.entries(words).flatMap(([row, { variants }]) =>
     Object.keys(variants).map((one) => `${row} ${one}`),
   );
-  const asInMinimal = variationTable.map(({ id, variants }) => `${id} ${variants[0].id}`);
   const records = ["key.limits none", "key.granted_scopes none", "organization.name_ending none"];
-  expect([...ids].sort()).toEqual([...worded, ...asInMinimal, ...records].sort());
+  expect([...ids].sort()).toEqual([...worded, ...records].sort());
 });
 
 test("a fault that never fires changes no variant of a mixed run", () => {
@@ -122,6 +120,43 @@ test("mixed, the nth response with a status has the next variants, except a 401 
   expect([typesOf("active").size, typesOf("revoked").size, typesOf("wrong-scope").size]).toEqual([5, 1, 5]);
   const organizations = send("live").map(({ body }) => JSON.parse(body).data.organization.name);
   expect(new Set(organizations).size).toBe(1);
+});
+
+/** What a client gets, and what varied for it, in a sandbox that sets what is there. */
+function responsesWithAll(profile: Profile, seed: number, data?: RunConditions) {
+  const run = data && conditionedRun(data);
+  const assumptions = { profile, www_authenticate: true, error_details: true };
+  const sandbox = startFrozen({ ...bundledScenarios["key-states"], assumptions }, { seed, now, run });
+  const traces = collectTraces(sandbox);
+  const given = ["revoked", "wrong-scope", "rate-limited", "wrong-scope", "rate-limited"].map((key) => {
+    const response = ask(sandbox, { key });
+    const { details } = JSON.parse(response.body).error;
+    return { challenge: headerOf(response, "www-authenticate"), details };
+  });
+  const points = traces.flatMap(({ points }) => points.map(({ row, variant }) => `${row} ${variant}`));
+  return { given, points: points.filter((point) => /^(?:www_authenticate|error_details) /.test(point)) };
+}
+
+test("what a sandbox sets to be there is there in every run, and only its form varies", () => {
+  const plain = responsesWithAll("minimal", 1).given;
+  const points = new Set<string>();
+  const challenges = new Set<string | undefined>();
+  for (let seed = 1; seed <= 8; seed++) {
+    expect(responsesWithAll("varied", seed, { rows: [] })).toEqual({
+      given: responsesWithAll("minimal", seed).given,
+      points: [],
+    });
+    for (const data of [{}, { mixed: true }] as const) {
+      const varied = responsesWithAll("varied", seed, data);
+      for (const point of varied.points) points.add(point);
+      for (const { challenge } of varied.given.slice(0, 1)) challenges.add(challenge);
+      expect(varied.given.slice(1).filter(({ details }) => details === undefined)).toEqual([]);
+    }
+  }
+  expect(plain[1]?.details).toHaveProperty("required_scope");
+  expect([...challenges].sort()).toEqual(["ApiKey", 'ApiKey realm="relying-party"']);
+  const forms = ["empty", "help", "something_else"].map((form) => `error_details ${form}`);
+  expect([...points].sort()).toEqual([...forms, "www_authenticate bare"]);
 });
 
 /** Serves `key-states` under these conditions, and opens its control plane. */

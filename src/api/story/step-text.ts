@@ -1,5 +1,6 @@
 import { actionIn } from "../../rules/actions.js";
 import { defaultOverlap } from "../../rules/api-key.js";
+import { accessInWords } from "../../rules/organization.js";
 import { minute } from "../../rules/time.js";
 import {
   keyRefsOf,
@@ -74,8 +75,8 @@ function oldKey(overlap = `${defaultOverlap / minute}m`): string {
 }
 
 function changeInWords(name: string, value: unknown): string {
-  const words = { true: "on", false: "off" }[String(value)] ?? String(value).replace("_", " ");
-  return `the ${name.replace("_", " ")} to ${words}`;
+  const words = { true: "on", false: "off" }[String(value)] ?? accessInWords(String(value));
+  return `the ${accessInWords(name)} to ${words}`;
 }
 
 const unitWords: Record<string, string> = {

@@ -1,5 +1,5 @@
 import type { Assumptions } from "../../rules/assumptions.js";
-import { type RandomStream, randomStream, saltOf } from "../../rules/seed.js";
+import { base62From, type RandomStream, randomStream, saltOf } from "../../rules/seed.js";
 import { reasonPhrases } from "../messages.js";
 
 /** One possible behavior of a real service in a gap of the specification. */
@@ -149,12 +149,12 @@ const errorRows: readonly VariationRow[] = [
   }),
   assumptionRow("error_details", rejected, {
     absent: { is: false },
-    empty: { is: false, change: errorMembers({ details: {} }) },
-    help: { is: false, change: errorMembers({ details: { help: "/help/errors", fields: [] } }) },
+    empty: { is: true, change: errorMembers({ details: {} }) },
+    help: { is: true, change: errorMembers({ details: { help: "/help/errors", fields: [] } }) },
     // A 401 never depends on its reason (R14).
     what_was_rejected: { is: true, statuses: explained },
     something_else: {
-      is: false,
+      is: true,
       statuses: explained,
       change: errorMembers({
         details: { domain: "relying-party", causes: [{ depth: 1, notes: [] }], hint: null },
@@ -226,7 +226,8 @@ const headerRows: readonly VariationRow[] = [
     old_caches: headers(["Cache-Control", "no-cache, no-store"], ["Pragma", "no-cache"], ["Expires", "0"]),
   }),
   row("etag", anyStatus, "none", {
-    strong: headers(["ETag", '"5f3b9a"']),
+    // Equal only for equal bytes (RFC 9110, 8.8.1).
+    strong: (draft, random) => headers(["ETag", `"${digestOf(draft.text)}"`])(draft, random),
     weak: headers(["ETag", 'W/"5f3b9a"']),
   }),
   row("content_length", anyStatus, "exact", { chunked: withoutHeader("Content-Length") }),
@@ -276,6 +277,10 @@ export const variationTable: readonly VariationRow[] = [
   ...textRows,
   ...headerRows,
 ];
+
+function digestOf(text: string): string {
+  return base62From(randomStream(0, "etag", text), 22);
+}
 
 // Of the digits of a request id, which it keeps.
 function uuidOf(digits: string): string {

@@ -50,17 +50,16 @@ export function variationOf(
   const selectInRun = sandbox.run?.selectorOf(call);
   if (kind.isMe) trace?.points.push(...variedRecords(sandbox));
   const selected = variationTable
-    .filter((row) => !isOwn(sandbox, row))
+    .flatMap((row) => openRow(sandbox, row) ?? [])
     .map((row) => {
       const { variant, random } = select(row);
       if (selectInRun === undefined || !applies(row, variant, kind)) return { row, random, variant };
-      const id = selectInRun(row.id, variant.id, kind.status);
-      trace?.points.push({ row: row.id, variant: id, status: kind.status });
-      return {
-        row,
-        random,
-        variant: row.variants.find((candidate) => candidate.id === id) ?? row.variants[0],
-      };
+      const [usual, ...others] = row.variants;
+      const ids = row.variants.map(({ id }) => id);
+      const id = selectInRun(row.id, variant.id, kind.status, ids);
+      const other = others.find((candidate) => candidate.id === id);
+      if (other !== undefined) trace?.points.push({ row: row.id, variant: id, status: kind.status });
+      return { row, random, variant: other ?? usual };
     });
   const usual = sandbox.requestIds.idOf(number);
   const form = selected.find(({ variant }) => variant.requestId !== undefined)?.variant.requestId;
@@ -94,14 +93,31 @@ export function ownAssumptionNames(sandbox: SandboxState): (keyof Assumptions)[]
 }
 
 /** The assumptions that the sandbox sets itself, and that its profile would vary. */
-export function ownVariedNames(sandbox: SandboxState): (keyof Assumptions)[] {
+export function ownVariedNames(
+  sandbox: Pick<SandboxState, "profile" | "run" | "ownAssumptions">,
+): (keyof Assumptions)[] {
   if (profileOf(sandbox) !== "varied") return [];
   const ownRows = variationTable.filter((row) => isOwn(sandbox, row));
   return ownRows.flatMap(({ assumption = [] }) => assumption);
 }
 
-/** Whether the sandbox sets the assumption of a row itself, so that it does not vary. */
-function isOwn({ ownAssumptions }: SandboxState, { assumption }: VariationRow): boolean {
+/** The row with the variants that the sandbox's own assumptions leave open: the forms of what is there. `undefined` if it does not vary. */
+function openRow(sandbox: SandboxState, row: VariationRow): VariationRow | undefined {
+  const { assumption } = row;
+  if (assumption === undefined || !isOwn(sandbox, row)) return row;
+  const left = row.variants.filter(
+    ({ assume }) => assume?.[assumption] === sandbox.ownAssumptions[assumption],
+  );
+  const [usual] = left.filter(({ change }) => change === undefined);
+  if (usual === undefined || left.length === 1) return undefined;
+  return { ...row, variants: [usual, ...left.filter((variant) => variant !== usual)] };
+}
+
+/** Whether the sandbox sets the assumption of a row itself. */
+function isOwn(
+  { ownAssumptions }: Pick<SandboxState, "ownAssumptions">,
+  { assumption }: VariationRow,
+): boolean {
   return assumption !== undefined && ownAssumptions[assumption] !== undefined;
 }
 

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { RunEnd, RunRequest } from "../../certify/run.js";
 import { SeenRequests } from "../../certify/seen-requests.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import { nodePlatform } from "../../node/platform.js";
+import { nodePlatform, startNamed } from "../../node/platform.js";
 import type { CommandEnd } from "../../node/run-command.js";
 import { clientReport } from "../../report/report.js";
 import { redactEncoded } from "../../rules/redact.js";
@@ -10,7 +10,7 @@ import { minute, minuteEnd } from "../../rules/time.js";
 import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { GivenOptions } from "../../sandbox/sandbox.js";
 import type { CommandCall } from "../command.js";
-import { startNamed } from "../open-scenario.js";
+
 import { openRunFolder } from "../serve/run-folder.js";
 import { KeyFinder, runServed } from "../serve/run-served.js";
 import type { ServeFlags } from "../serve/serve-options.js";
@@ -23,7 +23,7 @@ interface ClientCommand {
 }
 
 /** Runs a client many times, `jobs` of them in parallel, and takes the signals of this process. */
-export class ClientRuns {
+export class ClientStarter {
   readonly #command: ClientCommand;
   readonly #queue: Queue;
   readonly #underWay = new Set<(signal: NodeJS.Signals) => void>();

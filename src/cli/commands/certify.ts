@@ -1,14 +1,15 @@
 import { availableParallelism, constants } from "node:os";
 import { expectedOutcomes } from "../../api/endpoints.js";
 import { apiVersion } from "../../api/openapi.js";
+import { ownVariedNames } from "../../api/variation/vary.js";
 import {
   type CertifyResult,
-  certificateJson,
   certificateLayout,
-  type Note,
-  resultOf,
+  certifyResultOf,
+  resultWords,
 } from "../../certify/certificate.js";
 import { certify } from "../../certify/judge.js";
+import type { Note } from "../../certify/judgment.js";
 import { type CertifyPlan, groupNames, mixedName, seedIn, seedsOf } from "../../certify/plan.js";
 import { resendKinds } from "../../certify/resend-kinds.js";
 import type { ClientRun, Tools } from "../../certify/run.js";
@@ -17,6 +18,7 @@ import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { commandLine, pluralize } from "../../report/plain-text.js";
+import type { ReportFormat } from "../../report/render/layout.js";
 import { render } from "../../report/render/render.js";
 import { faultOutcomes } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
@@ -32,7 +34,7 @@ import * as flag from "../flags.js";
 import { loadNamed } from "../open-scenario.js";
 import { reportTargets, writeTargets } from "../report-files.js";
 import { sayWhyNotRun, whyNoRequest } from "../serve/run-served.js";
-import { ClientRuns } from "./certify-runs.js";
+import { ClientStarter } from "./certify-runs.js";
 import { untouchedTests } from "./init.js";
 
 const { tls, cert, key } = flag.ofServer;
@@ -100,7 +102,7 @@ export const certifyCommand = declareCommand({
     const loaded = await loadNamed(words[0], io);
     const plan = planOf(loaded, flags);
     const { now, frozen, jobs = availableParallelism(), ...served } = flags;
-    const client = new ClientRuns(
+    const client = new ClientStarter(
       { loaded, call: { io, rest, flags: served }, given: { now, frozen } },
       jobs,
     );
@@ -121,24 +123,24 @@ export const certifyCommand = declareCommand({
         runClient: (request) => client.runInTurn(request),
         ended,
         separate,
-        stopwatch,
       });
       const { plain } = certification;
       if (plain?.failure !== undefined) return sayWhyNotRun(rest[0] as string, plain.failure, call);
       const durationMs = Math.round(stopwatch() - started);
       const about = { ...(await aboutClient(loaded, call, plan)), startedAt, durationMs };
       const notes = [...certification.notes, ...(await notesOnTests(io.cwd))];
-      const result = resultOf({ ...certification, notes }, about);
+      const result = certifyResultOf({ ...certification, notes }, about);
       const stopped = client.stopped;
       const cutShort = stopped && 128 + constants.signals[stopped];
       if (result === undefined) {
         io.stderr.say("Stopped before the first run ended: there is no result.\n");
         return cutShort ?? exitCode.defect;
       }
-      const failures = await writeTargets(targets, () => textOfCertificate(result), reportFile, io);
+      const textIn = (format: ReportFormat) => render(certificateLayout(result), format);
+      const failures = await writeTargets(targets, textIn, reportFile, io);
       for (const failure of failures) io.stderr.say(describeFailure(failure, flags));
       io.stdout.write(redactKeys(resultText(result, plain?.output ?? [], call)));
-      return cutShort ?? (failures.length === 0 ? codes[result.verdict] : exitCode.usage);
+      return cutShort ?? codes[result.verdict];
     } finally {
       client.release();
       io.endSoon();
@@ -151,9 +153,17 @@ function progressLine(run: ClientRun, expected: number): string | undefined {
   const { name, result, report, failure, number, conditions } = run;
   if (failure !== undefined) return undefined;
   if (name === "plain") return `${name}  ${pluralize(report.requests, "request")}`;
-  const isNoticed = result === "failed" && (conditions.answer ?? conditions.resend) !== undefined;
-  const word = isNoticed ? "noticed" : result.replace("_", " ");
+  const word = resultWords[noticeIn(result, conditions) ?? result];
   return `${verdictOfRun(run).padEnd(7)}  ${word.padEnd(9)}  ${name.padEnd(30)}  ${number} of about ${expected}`;
+}
+
+/** Whether the command noticed the wrong answer or the rejection of a run; `undefined` if that is not its question. */
+function noticeIn(
+  result: ClientRun["result"],
+  { answer, resend }: ClientRun["conditions"],
+): "noticed" | "unnoticed" | undefined {
+  if (result === "failed" && (answer ?? resend) !== undefined) return "noticed";
+  return result === "passed" && answer !== undefined ? "unnoticed" : undefined;
 }
 
 /** Whether a run is good; empty if only others can show that, as in a search. */
@@ -169,9 +179,9 @@ const codes: Readonly<Record<CertifyResult["verdict"], number>> = {
   failed: exitCode.failed,
   not_judged: exitCode.threshold,
   no_request: exitCode.noRequest,
+  // The code of its signal comes first.
+  stopped: exitCode.defect,
 };
-
-const textOfCertificate = (result: CertifyResult) => `${JSON.stringify(certificateJson(result), null, 2)}\n`;
 
 function resultText(
   result: CertifyResult,
@@ -179,8 +189,7 @@ function resultText(
   { words, flags, io }: CertifyCall,
 ): string {
   const { format = "text" } = flags;
-  if (format === "json") return textOfCertificate(result);
-  if (format === "junit") return render(certificateLayout(result), "junit");
+  if (format !== "text") return render(certificateLayout(result), format);
   const { palette, wrap = (text: string) => text } = io.stdout.style();
   const text = wrap(certificateText(result, { program: io.program, scenario: words[0] }, palette?.red));
   if (result.verdict === "no_request") return `${text}${wrap(whyNoRequest(io, flags))}\n`;
@@ -214,6 +223,11 @@ function planOf(
   return {
     seed: scenario.seed ?? defaultSeed,
     firstSeed: seed,
+    ownAssumptions: ownVariedNames({
+      profile: "varied",
+      run: undefined,
+      ownAssumptions: scenario.assumptions ?? {},
+    }),
     defaultKey: defaultKeyRef(scenario),
     allow,
     only,
@@ -262,6 +276,7 @@ async function notesOnTests(cwd: string): Promise<Note[]> {
 function aboutClient({ scenario, name }: LoadedScenario, { rest }: CertifyCall, plan: CertifyPlan) {
   return {
     scenario: name,
+    assumptions: plan.ownAssumptions ?? [],
     scenarioDigest: nodePlatform.sha256(canonicalJson(scenario)),
     specification: apiVersion,
     sandbox: version,

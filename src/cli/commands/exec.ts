@@ -1,6 +1,7 @@
 import { expectedOutcomes } from "../../api/endpoints.js";
 import { faultsOn } from "../../api/faults.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import { startNamed } from "../../node/platform.js";
 import { commandLine, runAgainWith, shellWord } from "../../report/plain-text.js";
 import { extensionWords, type ReportFormat } from "../../report/render/layout.js";
 import { clientReport } from "../../report/report.js";
@@ -20,11 +21,12 @@ import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import { Counters } from "../../sandbox/journal/counts.js";
 import { givenOptions } from "../../sandbox/start.js";
+import { whyNever } from "../../scenario/checks/faults.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { runsOnGithub } from "../io.js";
-import { loadNamed, startNamed, warnOfDates } from "../open-scenario.js";
+import { loadNamed, warnOfDates } from "../open-scenario.js";
 import { type ReportTarget, reportTargets, writeTargets } from "../report-files.js";
 import { openRunFolder, type RunFolder } from "../serve/run-folder.js";
 import { KeyFinder, runServed, sayWhyNotRun, whyNoRequest } from "../serve/run-served.js";
@@ -47,7 +49,16 @@ function faultOf(text: string, { scenario }: LoadedScenario): NonNullable<RunCon
   const fault = faultOutcomes.find((one) => one === name);
   const outcomes = expectedOutcomes(scenario);
   const some = outcome === undefined ? outcomes : outcomes.filter((id) => id === outcome);
-  if (fault !== undefined && some.length > 0) return faultsOn(some, fault);
+  if (fault !== undefined && some.length > 0) {
+    const faults = faultsOn(some, fault);
+    // Other sandboxes of the command may have any key.
+    const keys = { at: () => undefined, legacyOwners: { size: 1, has: () => true } };
+    const whys = faults.map((one) => whyNever(one, { scenario, keys }));
+    const possible = faults.filter((_, index) => whys[index] === undefined);
+    if (possible.length > 0) return possible;
+    const { message = "", hint = "" } = whys[0] ?? {};
+    throw usageError(`Invalid --fault: ${quote(text)}: ${message}; ${hint}.`);
+  }
   const what = fault === undefined ? "a fault" : "a promised outcome";
   const hint = didYouMean(
     (fault === undefined ? name : outcome) ?? "",
@@ -115,7 +126,7 @@ export const execCommand = declareCommand({
     };
     const triedPaths = new Set<string>();
     sandbox.counters.passOnTo({
-      countUnread: () => counters.countUnread(),
+      countUnread: (id) => counters.countUnread(id),
       count(exchange, keys) {
         counters.count(exchange, keys);
         if (triedPaths.size < maxTried) triedPaths.add(`${exchange.method} ${exchange.path}`);

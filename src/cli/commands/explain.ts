@@ -3,7 +3,7 @@ import { endpointNamed } from "../../api/endpoints.js";
 import { nextRequest, whatToDoAbout } from "../../api/predict.js";
 import { checkResults } from "../../api/request-details.js";
 import { ControlClient, findListener, longestSearch } from "../../node/clients/control-client.js";
-import { nodePlatform } from "../../node/platform.js";
+import { nodePlatform, startNamed } from "../../node/platform.js";
 import { alignColumns, shellWord } from "../../report/plain-text.js";
 import { checkLines, responseFacts } from "../../report/request-text.js";
 import { type AdviceId, adviceOf } from "../../rules/advice.js";
@@ -32,7 +32,7 @@ import { type CallOf, declareCommand } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
-import { loadNamed, startNamed } from "../open-scenario.js";
+import { loadNamed } from "../open-scenario.js";
 import { paintStatus, type Style } from "../terminal.js";
 
 const flags = {
@@ -295,6 +295,6 @@ function unknownKey(word: string, { refs, scenario, url }: KeySource, program: s
 function refWithOtherPrefix(text = "", keys: KeySource): string | null {
   const prefixRow = prefixIn(text);
   if (prefixRow === undefined) return null;
-  const others = keyPrefixes.map(({ prefix }) => prefix + text.slice(prefixRow.prefix.length));
-  return others.flatMap((other) => keys.refOf(nodePlatform.sha256(other)) ?? [])[0] ?? null;
+  const inOtherEnvironments = keyPrefixes.map(({ prefix }) => prefix + text.slice(prefixRow.prefix.length));
+  return inOtherEnvironments.flatMap((other) => keys.refOf(nodePlatform.sha256(other)) ?? [])[0] ?? null;
 }

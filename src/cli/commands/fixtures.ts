@@ -16,10 +16,9 @@ const readLocale = flag.reader(resolveLocale, listed(farmerLocaleChoices, "or"))
 
 // A farmer's life starts decades earlier.
 function readFarmerTime(text: string, from: string): number {
-  const time = flag.readTime(text, from);
-  const year = new Date(time).getUTCFullYear();
-  if (year >= 1900 && year <= 9990) return time;
-  throw usageError(`Invalid ${from}: ${quote(text)}. Use a time from 1900 to 9990.`);
+  const time = flag.readClockStart(text, from);
+  if (new Date(time).getUTCFullYear() >= 1900) return time;
+  throw usageError(`Invalid ${from}: ${quote(text)}: the earliest time is in 1900.`);
 }
 
 const recordFormats = ["ndjson", "json", "yaml", "csv", "geojson"] as const;

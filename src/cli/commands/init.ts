@@ -16,7 +16,7 @@ import { declareCommand } from "../command.js";
 import { unwritable, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
-import { ownScenario } from "../open-scenario.js";
+import { ownScenario, startable } from "../open-scenario.js";
 
 const goModule = `${repository.replace("https://", "")}/packaging/go`;
 
@@ -158,11 +158,6 @@ export const initCommand = declareCommand({
 
 /** The schema's path in the starter scenario: a copy next to it. */
 const schemaCopy = "./svc-sandbox.schema.json";
-
-// A file without a folder or extension could look like a bundled name.
-function startable(name: string): string {
-  return /[\\/.]/.test(name) ? name : `./${name}`;
-}
 
 async function writeClientFiles(
   kind: ClientKind,

@@ -1,5 +1,6 @@
 import { endpointNamed } from "../../api/endpoints.js";
 import { dryRunScenario } from "../../node/dry-run.js";
+import { startNamed } from "../../node/platform.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { refsIn } from "../../rules/actions.js";
 import { shortTime } from "../../rules/time.js";
@@ -9,7 +10,7 @@ import { clientEnvironment } from "../client-variables.js";
 import { declareCommand } from "../command.js";
 import * as flag from "../flags.js";
 import { type KeyRow, keyRows, keyTable } from "../key-rows.js";
-import { loadNamed, startNamed } from "../open-scenario.js";
+import { loadNamed } from "../open-scenario.js";
 import type { Style } from "../terminal.js";
 
 export const keysCommand = declareCommand({

@@ -1,7 +1,9 @@
 import { STATUS_CODES } from "node:http";
 import { runStory, stepView } from "../../api/story/run-story.js";
 import { actionSentences, clockSentence, timeInWords } from "../../api/story/step-text.js";
-import { type PlacedDifference, placeDifferences } from "../../node/dry-run.js";
+import { type PlacedDifference, placeDifferences, placesOf } from "../../node/dry-run.js";
+import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import { startNamed } from "../../node/platform.js";
 import { pluralize, shellWord } from "../../report/plain-text.js";
 import { parseApiKey, sandboxMark } from "../../rules/api-key.js";
 import { effectAt } from "../../rules/fault-effects.js";
@@ -25,7 +27,7 @@ import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
-import { loadNamed, startNamed } from "../open-scenario.js";
+import { loadNamed } from "../open-scenario.js";
 import { type Palette, paintStatus, type Style } from "../terminal.js";
 
 const readSpeed = flag.reader((text) => {
@@ -74,7 +76,7 @@ export const playCommand = declareCommand({
     try {
       const outline = `${pluralize(story.length, "step")}.${flags.step ? stepKeys : ""}`;
       if (!flags.json) io.stdout.say(openingProse(sandbox, outline, io.stdout.style()));
-      return await playAll(sandbox, loaded.name, pauses, call);
+      return await playAll(sandbox, loaded, pauses, call);
     } finally {
       pauses.close();
     }
@@ -82,14 +84,20 @@ export const playCommand = declareCommand({
 });
 
 // Resolves to the exit code once the story or the user ends it.
-async function playAll(sandbox: SandboxState, name: string, pauses: Pauses, call: PlayCall): Promise<number> {
+async function playAll(
+  sandbox: SandboxState,
+  loaded: LoadedScenario,
+  pauses: Pauses,
+  call: PlayCall,
+): Promise<number> {
   const { flags, io } = call;
+  const placeOf = placesOf(loaded, io.cwd);
   let unexpected = 0;
   let steps = 0;
   let earlier: PlayedStep | undefined;
   for (const result of runStory(sandbox)) {
     if (!isAsExpected(result)) unexpected += 1;
-    const problems = await placeDifferences(result, name, io.cwd);
+    const problems = await placeDifferences(result, placeOf);
     const prose = stepProse(result, problems, sandbox, io.stdout.style(), earlier);
     steps = result.number;
     if (result.response !== null) earlier = result;
@@ -106,7 +114,7 @@ async function playAll(sandbox: SandboxState, name: string, pauses: Pauses, call
   }
   if (unexpected === 0) return exitCode.fine;
   io.stderr.say(
-    `Unexpected results: ${pluralize(unexpected, "step")}. To see the first in its file: ${io.program} verify ${shellWord(name)}\n`,
+    `Unexpected results: ${pluralize(unexpected, "step")}. To see the first in its file: ${io.program} verify ${shellWord(loaded.name)}\n`,
   );
   return exitCode.failed;
 }

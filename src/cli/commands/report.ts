@@ -77,8 +77,8 @@ function isThere(path: string): boolean {
 }
 
 async function readReports(files: readonly string[], io: Io): Promise<Report> {
-  const [first, ...others] = await Promise.all(files.map((file) => readReport(file, io)));
-  if (first !== undefined) return mergeReports([first, ...others]);
+  const [first, ...moreReports] = await Promise.all(files.map((file) => readReport(file, io)));
+  if (first !== undefined) return mergeReports([first, ...moreReports]);
   throw usageError(
     `--merge requires files. Name those that \`${io.program} exec --report run.json -- <command>\` wrote.`,
   );

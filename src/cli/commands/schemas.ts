@@ -36,7 +36,7 @@ export const schemaCommand = declareCommand({
   flags: {},
   examples: {
     "svc-sandbox schema > scenario.schema.json": "keep it in a file",
-    "svc-sandbox schema certificate": "what certify --json prints",
+    "svc-sandbox schema certificate": "what certify --format json prints",
     "svc-sandbox schema gitleaks > .gitleaks.toml": "find real keys in a repository",
   },
   async run({ words: [format = "scenario"], io }) {

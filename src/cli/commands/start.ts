@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { finished } from "node:stream";
 import { type LoadedScenario, stdinName } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
+import { startNamed } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
 import { listed, quote } from "../../rules/schema/words.js";
 import { isoOf } from "../../rules/time.js";
@@ -9,14 +10,14 @@ import type { SandboxRun } from "../../runs/run-writer.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { givenOptions } from "../../sandbox/start.js";
-import { ScenarioError } from "../../scenario/problems.js";
+import { ScenarioError, type ScenarioProblem } from "../../scenario/problems.js";
 import { type RunningServer, serve } from "../../server/serve.js";
 import type { StateFile } from "../../server/state-file.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
-import { loadNamed, startNamed, stepsThatFail, warnOfDates, warnOfPinned } from "../open-scenario.js";
+import { loadNamed, warnOfDates, warnOfPinned } from "../open-scenario.js";
 import { announce, noteReach, printsJson } from "../serve/announce.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { serveOptions } from "../serve/serve-options.js";
@@ -140,7 +141,7 @@ async function startServing(serving: Serving): Promise<void> {
   const server = await serve(sandbox, {
     ...options,
     stateFile,
-    own: () => serving.loaded,
+    startedScenario: () => serving.loaded,
     onControlCall: logger.controlCall,
   });
   // A second signal ends the process.
@@ -176,12 +177,12 @@ async function openSandbox(
   const start = () => startNamed(loaded, flags, run?.conditionedRun);
   if (flags.state === undefined) return { sandbox: start() };
   const { openStateFile } = await import("../../server/state-file.js");
-  const place = { file: resolve(io.cwd, flags.state), given: flags.state };
+  const place = { file: resolve(io.cwd, flags.state), name: flags.state };
   const stateFile = await openStateFile(place, {
     start,
     onProblem,
     run: run?.conditionedRun,
-    own: () => serving.loaded,
+    startedScenario: () => serving.loaded,
     given: givenOptions(flags),
   });
   noteContinued(stateFile, call, logger);
@@ -241,11 +242,16 @@ async function warnOf(
   runDue(sandbox);
   warnOfPinned(sandbox, flags, logger);
   warnOfDates(sandbox, logger);
-  // The steps of bundled scenarios are tested.
-  const isBundled = loaded.files.length === 0 && loaded.piped === undefined;
-  const problems = isBundled ? [] : await stepsThatFail(loaded, flags, io);
-  if (problems.length > 0)
-    logger.note(`Steps of ${loaded.name} that may fail:\n\n${new ScenarioError(problems).message}\n`);
+  const { name, files, piped } = loaded;
+  // Bundled scenarios are tested.
+  if (files.length === 0 && piped === undefined) return;
+  const warn = (what: string, problems: readonly ScenarioProblem[]) => {
+    if (problems.length > 0) logger.note(`${what}:\n\n${new ScenarioError(problems).message}\n`);
+  };
+  const { dryRunProblems, placesOf, unheldScopes } = await import("../../node/dry-run.js");
+  const placeOf = placesOf(loaded, io.cwd);
+  warn(`Steps of ${name} that may fail`, await dryRunProblems(loaded, placeOf, givenOptions(flags)));
+  warn(`Scopes of ${name} that no key has`, await unheldScopes(loaded, placeOf));
 }
 
 /** Returns what writes the file of `--write-env`. */

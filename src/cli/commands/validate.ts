@@ -1,8 +1,7 @@
-import { placeInScenario, unmarkedSecrets } from "../../node/dry-run.js";
+import { dryRunProblems, placesOf, unheldScopes, unmarkedSecrets } from "../../node/dry-run.js";
 import { pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactKeys } from "../../rules/redact.js";
-import type { FieldPath } from "../../rules/schema/shape.js";
 import { escapeControls, printable } from "../../rules/terminal-text.js";
 import { ScenarioError } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
@@ -10,7 +9,7 @@ import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
-import { loadNamed, namedOrOwn, problemsJson, stepsThatFail } from "../open-scenario.js";
+import { loadNamed, namedOrOwn, problemsJson } from "../open-scenario.js";
 
 interface CheckedFile {
   readonly file: string;
@@ -43,12 +42,14 @@ export const validateCommand = declareCommand({
 async function validateFile(file: string, io: Io): Promise<CheckedFile> {
   try {
     const loaded = await loadNamed(file, io);
-    const problems = await stepsThatFail(loaded, {}, io);
+    const placeOf = placesOf(loaded, io.cwd);
+    const problems = await dryRunProblems(loaded, placeOf);
     if (problems.length > 0) throw new ScenarioError(problems);
-    const { name, files, piped } = loaded;
-    const placeIn = (path: FieldPath) => placeInScenario(name, path, io.cwd, piped);
+    const { files, piped } = loaded;
     const isBundled = files.length === 0 && piped === undefined;
-    const warnings = isBundled ? [] : await unmarkedSecrets(loaded, placeIn);
+    const warnings = isBundled
+      ? []
+      : [...(await unmarkedSecrets(loaded, placeOf)), ...(await unheldScopes(loaded, placeOf))];
     const warning = warnings.length === 0 ? undefined : new ScenarioError(warnings);
     return { file, code: exitCode.fine, scenario: loaded.scenario, warning };
   } catch (error) {

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { runStory, stepView } from "../../api/story/run-story.js";
-import { type PlacedDifference, placeDifferences } from "../../node/dry-run.js";
+import { type PlacedDifference, placeDifferences, placesOf } from "../../node/dry-run.js";
 import { type LoadedScenario, loadScenario } from "../../node/files/load-scenario.js";
-import { nodePlatform } from "../../node/platform.js";
+import { nodePlatform, startNamed } from "../../node/platform.js";
 import { alignColumns, pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactKeys } from "../../rules/redact.js";
@@ -18,7 +18,7 @@ import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted } from "../io.js";
-import { namedOrOwn, problemsJson, startNamed } from "../open-scenario.js";
+import { namedOrOwn, problemsJson } from "../open-scenario.js";
 import { actionLine, createLog, stepLine } from "../serve/log.js";
 import type { Palette, Style } from "../terminal.js";
 
@@ -182,7 +182,7 @@ async function verifyStory(loaded: LoadedScenario, flags: flag.SandboxFlags, cwd
     if (!isAsExpected(result)) break;
   }
   const last = results.at(-1);
-  const problems = last === undefined ? [] : await placeDifferences(last, name, cwd);
+  const problems = last === undefined ? [] : await placeDifferences(last, placesOf(loaded, cwd));
   return {
     name,
     // A scenario without a story tests nothing.

@@ -180,23 +180,27 @@ function removeFolder(path: string): void {
 
 // These are the members that counts and the report need.
 const exchangeShape = s.openMapping({
-  ...{
-    number: s.number(),
-    id: s.text(),
-    at: s.number(),
-    method: s.text(),
-    path: s.text(),
-    status: s.number(),
-  },
-  ...{ fromStory: s.flag(), isProbe: s.flag(), isMisdirected: s.flag(), leaksRealKey: s.flag() },
-  ...{ presented: s.choice(["missing", "malformed", "well_formed"]), traits: s.list(s.text()) },
-  ...{ key: s.nullable(s.text()), fingerprint: s.nullable(s.text()), operation: s.nullable(s.text()) },
-  ...{
-    outcome: outcomeShape(),
-    fault: s.orNull(s.choice(faultOutcomes)),
-    code: s.nullable(s.text()),
-  },
-  ...{ keptHeaders: s.list(s.text()), advice: s.list(s.choice(adviceIds)), durationMs: s.number() },
+  number: s.number(),
+  id: s.text(),
+  at: s.number(),
+  method: s.text(),
+  path: s.text(),
+  status: s.number(),
+  fromStory: s.flag(),
+  isProbe: s.flag(),
+  isMisdirected: s.flag(),
+  leaksRealKey: s.flag(),
+  presented: s.choice(["missing", "malformed", "well_formed"]),
+  traits: s.list(s.text()),
+  key: s.nullable(s.text()),
+  fingerprint: s.nullable(s.text()),
+  operation: s.nullable(s.text()),
+  outcome: outcomeShape(),
+  fault: s.orNull(s.choice(faultOutcomes)),
+  code: s.nullable(s.text()),
+  keptHeaders: s.list(s.text()),
+  advice: s.list(s.choice(adviceIds)),
+  durationMs: s.number(),
   response: s.openMapping({ status: s.number(), headers: s.list(s.text()), body: s.text() }),
 });
 const traceShape = s.openMapping({ points: s.list(s.openMapping({})), scenario: s.text() });
@@ -205,13 +209,14 @@ const lineShape = s.openMapping({
   exchange: s.optional(exchangeShape),
   keys: s.optional(s.openMapping({})),
   trace: s.optional(traceShape),
+  unread: s.optional(s.text()),
 });
 
 function addLine({ counters, journal }: SandboxState, line: RunLine): void {
   const [mistake] = mistakesIn(lineShape, line);
   if (mistake !== undefined) throw new Error(`a line has no valid ${pathText(mistake.path) || "content"}`);
-  const { exchange, keys, trace, isUnread } = line;
-  if (isUnread) counters.countUnread();
+  const { exchange, keys, trace, unread } = line;
+  if (unread !== undefined) counters.countUnread(unread);
   if (exchange === undefined) return;
   counters.count(exchange, keys, trace);
   journal.record(exchange);

@@ -13,10 +13,10 @@ export interface ServeFlags extends flag.FlagValues<typeof flag.ofServer>, LogFl
 
 export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Promise<ServeOptions & Hosting> {
   // The other flags have the options' names.
-  const { port = 4747, tls: _, cert: __, key: ___, verbose, ...others } = flags;
+  const { port = 4747, tls: _, cert: __, key: ___, verbose, ...serverFlags } = flags;
   const tls = await tlsOf(flags, io);
   return {
-    ...others,
+    ...serverFlags,
     port,
     ...(tls !== undefined && { tls }),
     onStop: io.stop,

@@ -109,6 +109,7 @@ export function AdviceList({ advice, inJournal = {} }: AdviceListProps) {
 
 type Results = ShownRequestDetails["checks"];
 
+const resultWords = { passed: "passed", rejected: "rejected", not_reached: "not reached" };
 const marks = { passed: "✓ ", rejected: "✗ ", not_reached: "" } as const;
 
 /** The request checks in their order, with the results of one request, which ended at an outcome. */
@@ -119,7 +120,7 @@ export function CheckStrip({ checks, outcome }: { readonly checks: Results; read
         <li key={name} class={`${result} tone-${toneOf(outcome)}`} title={`${question} ${rules}`}>
           <span aria-hidden="true">{marks[result]}</span>
           {name}
-          <span class="visually-hidden">: {result.replace("_", " ")}</span>
+          <span class="visually-hidden">: {resultWords[result]}</span>
         </li>
       ))}
     </ol>

@@ -37,15 +37,10 @@ export function KeyDialog() {
         title={`Rotate ${ref}`}
         action="Rotate the key"
         path={path}
-        body={(entered) => ({ overlap_minutes: numberIn(entered, "overlap_minutes") })}
+        body={(entered) => ({ overlap: textIn(entered, "overlap") })}
       >
         <p>The new key has the same name, scopes and limits. The old one works until the overlap ends.</p>
-        <Field
-          name="overlap_minutes"
-          label="Overlap in minutes"
-          placeholder="60"
-          hint="At most 10080: seven days"
-        />
+        <Field name="overlap" label="Overlap" placeholder="60m" hint="From 0s to 7d" />
       </KeyForm>
     );
   if (kind === "expire")

@@ -228,7 +228,7 @@ interface RunningSandbox {
 }
 
 /** What is at an address; `silent` accepts connections, and does not respond in time. */
-type Listener =
+type PortListener =
   | { readonly kind: "sandbox"; readonly sandbox: RunningSandbox }
   | { readonly kind: "silent" | "other" | "nothing" };
 
@@ -236,7 +236,7 @@ type Listener =
 export const longestSearch = 3000;
 
 /** Looks for a svc-sandbox at an address, over HTTP and HTTPS. */
-export async function findListener(authority: string, timeout = longestSearch): Promise<Listener> {
+export async function findListener(authority: string, timeout = longestSearch): Promise<PortListener> {
   const started = nodePlatform.stopwatch();
   const plain = await listenerAt(`http://${authority}`, timeout);
   if (isUp(plain)) return plain;
@@ -246,7 +246,7 @@ export async function findListener(authority: string, timeout = longestSearch): 
   return plain.kind === "other" && secure.kind === "silent" ? plain : secure;
 }
 
-async function listenerAt(url: string, timeout: number): Promise<Listener> {
+async function listenerAt(url: string, timeout: number): Promise<PortListener> {
   const response = await send(new URL(`${url}${controlPath}/health`), { timeout, maxBody: 64 * 1024 });
   if (isNoResponse(response)) return { kind: response.isLate ? "silent" : "nothing" };
   const health = response.status === 200 ? readAs(healthShape, replyJson(response)) : undefined;
@@ -254,7 +254,7 @@ async function listenerAt(url: string, timeout: number): Promise<Listener> {
   return { kind: "sandbox", sandbox: { url, version: health.version, ...startOf(health) } };
 }
 
-function isUp({ kind }: Listener): boolean {
+function isUp({ kind }: PortListener): boolean {
   return kind === "sandbox" || kind === "silent";
 }
 

@@ -104,11 +104,8 @@ function unreadable(error: NodeJS.ErrnoException, given: string, folder: string)
     ? given.replace(/yml$/, "yaml")
     : given.replace(/\.yaml$/, ".yml");
   const isThere = withOtherEnd !== given && existsSync(resolve(folder, withOtherEnd));
-  return scenarioNotFound(
-    given,
-    "it is neither a file nor a bundled name",
-    isThere ? withOtherEnd : undefined,
-  );
+  const meant = isThere ? withOtherEnd : undefined;
+  return scenarioNotFound(given, "it is neither a file nor a bundled name", { meant });
 }
 
 /** The text of a file or a request's body. Bytes that are not UTF-8 become a character that no text has, which is a problem with its place. */

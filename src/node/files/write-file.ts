@@ -1,4 +1,5 @@
 import {
+  accessSync,
   closeSync,
   constants,
   existsSync,
@@ -32,12 +33,12 @@ export function writeFileAtomically(file: string, text: string | Uint8Array, mod
   replaceFile(targetOf(file), text, mode);
 }
 
-/** Replaces a whole file through a draft in its folder. `check` may throw until then; a failure leaves nothing behind. */
+/** Replaces a whole file through a draft in its folder. `confirm` may throw until then; a failure leaves nothing behind. */
 export function replaceFile(
   target: string,
   text: string | Uint8Array,
   mode: number,
-  check: () => void = () => {},
+  confirm: () => void = () => {},
 ): void {
   const draft = `${target}${draftSuffix}`;
   try {
@@ -50,7 +51,7 @@ export function replaceFile(
   try {
     // `wx` rejects an existing file, which is not ours.
     writeFileSync(draft, text, { mode, flag: "wx" });
-    check();
+    confirm();
     renameSync(draft, target);
   } catch (error) {
     removeIfPossible(draft);
@@ -89,6 +90,13 @@ export async function writeReportFile(path: string, text: string, isAppended = f
   // Not through a draft, because the file may be a pipe, or standard output with earlier lines.
   const isStream = /^\/(?:dev|proc)\//.test(path);
   writeInto(path, text, isStream ? O_APPEND : O_CREAT | (isAppended ? O_APPEND : O_TRUNC));
+}
+
+/** Throws what the write of a report to this file would, as far as it can be known before. */
+export function requireWritable(path: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isDirectory()) throw new Error("it is a directory");
+  accessSync(stats === undefined ? dirname(path) : path, constants.W_OK);
 }
 
 /** One level at a time: Node's own recursion never ends where a folder rejects it as missing, as in /proc. */

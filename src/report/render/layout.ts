@@ -1,6 +1,6 @@
 import { listed } from "../../rules/schema/words.js";
 
-/** The formats of a report, a check and a certificate: `render.ts` has the renderer of each. The rest is read from here. */
+/** The formats of a report, a comparison and a certificate: `render.ts` has the renderer of each. The rest is read from here. */
 const formatTable = {
   text: { title: "Text", mediaType: "text/plain", extensions: [".txt"] },
   json: { title: "JSON", mediaType: "application/json", extensions: [".json"] },
@@ -31,9 +31,9 @@ export const extensionWords = listed(
   "or",
 );
 
-/** A report or the result of a check, for rendering in each format. Plain data without keys. */
+/** A report or the result of a comparison, for rendering in each format. Plain data without keys. */
 export interface ReportLayout {
-  readonly kind: "report" | "check" | "certificate";
+  readonly kind: "report" | "comparison" | "certificate";
   /** The scenario or the URL that it is about. */
   readonly subject: string;
   /** One line about the input. */
@@ -76,4 +76,5 @@ interface ToneText {
   readonly tone?: Tone | undefined;
 }
 
-export type Tone = "good" | "warning" | "bad" | "quiet";
+/** `broken`: it has no result, and is an error in JUnit. */
+export type Tone = "good" | "warning" | "bad" | "broken" | "quiet";

@@ -78,7 +78,7 @@ function sectionLines({ columns, rows }: Section, palette: ReportPalette): strin
 function paint(text: string, tone: Tone | undefined, palette: ReportPalette): string {
   if (tone === undefined) return text;
   const { green: good, yellow: warning, red: bad, dim: quiet } = palette;
-  return { good, warning, bad, quiet }[tone](text);
+  return { good, warning, bad, broken: bad, quiet }[tone](text);
 }
 
 /** Renders the layout as GitHub Markdown, for the summary of a CI job or a pull request: a table for each section. */
@@ -128,7 +128,7 @@ function markdownText(text: string): string {
 interface TestCase {
   readonly name: string;
   readonly tone: Tone;
-  /** The first one is the message. */
+  readonly message: string;
   readonly lines: readonly string[];
 }
 
@@ -136,9 +136,9 @@ interface TestCase {
 function renderJunit(layout: ReportLayout): string {
   const { kind, subject, title, sections, conclusion, failures } = layout;
   const { text, tone = "good" } = conclusion;
-  const failed = failures.map((one): TestCase => ({ name: one, tone: "bad", lines: [one] }));
+  const failed = failures.map((one): TestCase => ({ name: one, tone: "bad", message: one, lines: [one] }));
   const suites = [
-    { name: "conclusion", cases: [{ name: "conclusion", tone, lines: [text, title] }] },
+    { name: "conclusion", cases: [{ name: "conclusion", tone, message: text, lines: [text, title] }] },
     ...sections.map((one) => ({ name: one.title.toLowerCase(), cases: casesOf(one) })),
     { name: "failures", cases: failed },
   ].filter(({ cases }) => cases.length > 0);
@@ -164,32 +164,39 @@ function casesOf({ columns, rows }: Section): TestCase[] {
     if (tone === undefined) return [];
     const texts = cells.map(plainCell);
     const end = at || 2;
-    const more = texts.slice(end).filter((text) => !/^-?$/.test(text));
-    const below = details.flatMap((lines, index) =>
-      lines.map((line) => `${columns[cells.length + index]}: ${line}`),
+    const values = [...texts.map((text) => (/^-?$/.test(text) ? [] : [text])), ...details];
+    const lines = values.flatMap((ofColumn, index) =>
+      index < end ? [] : ofColumn.map((value) => `${columns[index]}: ${value}`),
     );
-    const lines = [...(more.length === 0 ? [] : [more.join(", ")]), ...below];
-    return [{ name: texts.slice(0, end).join(" "), tone, lines }];
+    const message = values.slice(end, texts.length).flat().join(", ") || (lines[0] ?? "");
+    return [{ name: texts.slice(0, end).join(" "), tone, message, lines }];
   });
 }
 
-const junitResults = { good: "passed", warning: "skipped", quiet: "skipped", bad: "failed" } as const;
+const junitResults = {
+  good: "passed",
+  warning: "skipped",
+  quiet: "skipped",
+  bad: "failed",
+  broken: "error",
+} as const;
 
-function caseLines({ name, tone, lines }: TestCase, className: string): string[] {
+function caseLines({ name, tone, message: plain, lines }: TestCase, className: string): string[] {
   const open = `    <testcase classname="${className}" name=${attribute(name)} time="0"`;
-  const message = attribute(lines[0] ?? "");
+  const message = attribute(plain);
   const text = lines.map(xmlText).join("\n");
   const output = `      <system-out>${text}</system-out>`;
   const inside = {
     passed: [output],
     skipped: [`      <skipped message=${message}/>`, output],
     failed: [`      <failure message=${message} type="${className}">${text}</failure>`],
+    error: [`      <error message=${message} type="${className}">${text}</error>`],
   }[junitResults[tone]];
   return [`${open}>`, ...inside, "    </testcase>"];
 }
 
 function countAttributes(cases: readonly TestCase[]): string {
-  return `tests="${cases.length}" failures="${countOf(cases, "failed")}" errors="0"`;
+  return `tests="${cases.length}" failures="${countOf(cases, "failed")}" errors="${countOf(cases, "error")}"`;
 }
 
 function countOf(cases: readonly TestCase[], result: (typeof junitResults)[Tone]): number {

@@ -53,8 +53,8 @@ function keywordsOf(shape: Shape, inside: Inside): JsonSchema {
     case "choice": {
       const [first] = shape.choices;
       if (shape.besides !== undefined) {
-        const others = { type: "string", pattern: shape.besides.source };
-        return { anyOf: [{ type: "string", enum: shape.choices }, others] };
+        const otherNames = { type: "string", pattern: shape.besides.source };
+        return { anyOf: [{ type: "string", enum: shape.choices }, otherNames] };
       }
       return shape.isConstant ? { const: first } : { type: typeof first, enum: shape.choices };
     }

@@ -127,7 +127,9 @@ function typeHint(value: unknown, shape: Shape, shown: string): string {
     case "boolean":
       return "true or false, without quotes";
     case "list":
-      return shape.item.kind === "mapping" ? "a list: a dash before each item" : "a list: [one, two]";
+      return shape.item.kind === "mapping"
+        ? "a list: a dash before each item"
+        : `a list: [${itemsIn(value).join(", ") || "one, two"}]`;
     case "text":
       return typeof value === "object" ? (shape.example ?? nounOf(shape)) : `it in quotes: "${shown}"`;
     case "record":
@@ -145,6 +147,16 @@ function typeHint(value: unknown, shape: Shape, shown: string): string {
       return `{ ${first}: … }, or ${first}: … on the next line`;
     }
   }
+}
+
+/** The plain items that somebody wrote without brackets: `a:read, b:read`. */
+function itemsIn(value: unknown): string[] {
+  const isPlain = typeof value === "number" || (typeof value === "string" && /^[\w:., -]+$/.test(value));
+  return isPlain
+    ? String(value)
+        .split(/[\s,]+/)
+        .filter(Boolean)
+    : [];
 }
 
 /** Shows the first member of a list as a member of a record: `main: { environment: test }`. */
@@ -201,7 +213,7 @@ function wrongText(
   value: string,
   shape: TextKind,
   is: "must be" | "is not" = "must be",
-  others: Members = {},
+  siblings: Members = {},
 ): Explanation {
   const { noun, example, hint, max } = shape;
   const isBlock = /[\r\n]/.test(value) && shape.pattern !== undefined;
@@ -210,7 +222,7 @@ function wrongText(
     problem: `${is} ${nounOf(shape)}${is === "must be" ? `, not ${quote(value)}` : ""}`,
     hint:
       (isBlock ? "write one line; a block starts with >- or |-, which leave out the line end" : undefined) ??
-      hint?.(value, others) ??
+      hint?.(value, siblings) ??
       `write ${example === undefined ? nounOf(shape) : `a value such as ${example}`}`,
   };
 }

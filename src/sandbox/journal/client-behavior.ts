@@ -61,6 +61,7 @@ function adviceOnTraits(call: ApiCall, exchange: Exchange, pages: Set<string>): 
   const advice: AdviceId[] = [];
   if (traits.length === 0 && !isMisdirected) return advice;
   if (traits.includes("key in query")) advice.push("key-in-query");
+  if (traits.includes("key in url")) advice.push("key-in-url");
   if (traits.includes("key in other header")) advice.push("key-in-authorization");
   const hasKey = hasKeyAnywhere(call, exchange);
   const isBrowser = traits.includes("browser header");

@@ -51,7 +51,8 @@ export type KeysOfAdvice = Readonly<Partial<Record<AdviceId, ShownKey>>>;
 
 export interface Counting {
   count: (exchange: Exchange, keys?: KeysOfAdvice, trace?: RunTrace) => void;
-  countUnread: () => void;
+  /** `id`: of the request whose response the client did not read whole. */
+  countUnread: (id: string) => void;
 }
 
 /** Counts requests by outcome and by advice. Unlike the journal, it discards none; a reset keeps the counts. */
@@ -69,9 +70,9 @@ export class Counters {
     this.#next?.count(exchange, keys, trace);
   }
 
-  countUnread(): void {
+  countUnread(id: string): void {
     this.#counts.unread += 1;
-    this.#next?.countUnread();
+    this.#next?.countUnread(id);
   }
 
   /** Counts every later request there as well. */
@@ -140,8 +141,10 @@ function countAdvice({ advice }: Counts, adviceId: AdviceId, exchange: Exchange,
   row.examples.push({ id, at, method, path, key, fingerprint, ...shown });
 }
 
-// A client that sends its key in the query, in the wrong header, or with other text, gets 401 by mistake.
+const misplaced: readonly AdviceId[] = ["key-in-query", "key-in-url", "key-in-authorization"];
+
+// A client that sends its key in the URL, in the wrong header, or with other text, gets 401 by mistake.
 function isByMistake({ outcome, advice }: Exchange): boolean {
   const hasNoKey = outcome === "401.missing" || outcome === "401.malformed";
-  return hasNoKey && (advice.includes("key-in-authorization") || advice.includes("key-in-query"));
+  return hasNoKey && misplaced.some((id) => advice.includes(id));
 }

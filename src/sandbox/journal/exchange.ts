@@ -12,7 +12,7 @@ export interface ApiResponse {
   readonly body: string;
 }
 
-/** How adapters deliver a response that a fault changed; plain data. */
+/** How both adapters, `sendFaulty` and `deliverOverWeb`, deliver a response that a fault changed; plain data. */
 export interface Delivery {
   /** Milliseconds of real time before anything happens. */
   readonly delayMs: number;

@@ -27,6 +27,7 @@ import {
 import { startUsage, type Usage, usageAt, type Windows, windowsOf } from "../usage.js";
 import type { ClockView, OrganizationView } from "../view-shapes.js";
 import { viewClock, viewOrganization } from "../views.js";
+import { recordChanges } from "./changes.js";
 import { activeKeysIn, createKey, expireKey, requireAdministrator, revokeKey, rotateKey } from "./keys.js";
 
 /** Every change that users make, by name. A rejected one throws a `SandboxError` and changes nothing. */
@@ -38,9 +39,12 @@ export const operations = {
   organization: /* @__PURE__ */ actionOf("organization", updateOrganization),
   faults: /* @__PURE__ */ actionOf("faults", changeFaults),
   assumptions: /* @__PURE__ */ actionOf("assumptions", changeAssumptions),
-  clock: /* @__PURE__ */ clockChange(changeClock),
-  advance: /* @__PURE__ */ clockChange((sandbox, { by }: { readonly by: string | number }) =>
-    advanceClock(sandbox, by),
+  clock: /* @__PURE__ */ clockChange(changeClock, ({ clock }, { now }) => {
+    return now !== undefined && instantOf(now) > clock.now();
+  }),
+  advance: /* @__PURE__ */ clockChange(
+    (sandbox, { by }: { readonly by: string | number }) => advanceClock(sandbox, by),
+    (_sandbox, { by }) => durationOf(by) > 0,
   ),
   clear_requests: clearRequests,
 };
@@ -52,17 +56,25 @@ function actionOf<Input, Result>(
 ): (sandbox: SandboxState, input: Input, by?: Initiator) => Result {
   return (sandbox, input, by = {}) => {
     if (actionRow(name).isForAdministrators) requireAdministrator(by);
-    const result = run(sandbox, input, by.dueAt ?? sandbox.clock.now(), by);
-    if (by.isScripted !== true) sandbox.changed = true;
-    return result;
+    const { key, ref } = input as { readonly key?: string; readonly ref?: string };
+    const refs = [key, ref].filter((one) => one !== undefined);
+    return recordChanges(sandbox, name, refs, by.isScripted === true, () =>
+      run(sandbox, input, by.dueAt ?? sandbox.clock.now(), by),
+    );
   };
 }
 
 /** A change of the clock by a user; steps of the story use `advanceClock`. */
-function clockChange<Input>(run: (sandbox: SandboxState, input: Input) => ClockView) {
+function clockChange<Input>(
+  run: (sandbox: SandboxState, input: Input) => ClockView,
+  movesClock: (sandbox: SandboxState, input: Input) => boolean,
+) {
   return (sandbox: SandboxState, input: Input): ClockView => {
-    const clock = run(sandbox, input);
-    sandbox.changed = true;
+    const { changes } = sandbox;
+    const isMoved = movesClock(sandbox, input);
+    const clock = recordChanges(sandbox, "clock", [], false, () => run(sandbox, input));
+    // The clock never runs backwards, so that nothing takes this back.
+    if (isMoved) changes.set("moved", "false");
     return clock;
   };
 }
@@ -159,15 +171,25 @@ function changeFaults(sandbox: SandboxState, faults: readonly Fault[], now: numb
     refs: { key: registry.keys, organization: registry.organizations },
     scenario: sandbox.scenario,
     now,
+    keys: {
+      at: (ref) => registry.keys.get(ref)?.key,
+      legacyOwners: new Set(
+        [...registry.keys.values()].flatMap(({ key }) => (key.legacy ? key.organization : [])),
+      ),
+    },
   });
   if (problems.length > 0) throw validationError("Failed to change the faults", problems);
   sandbox.faults = activateFaults(faults, seed, now);
   journal.emit({ type: "faults.changed" });
 }
 
-export function clearRequests({ journal, counters }: SandboxState): void {
+export function clearRequests({ journal, counters, behavior, registry }: SandboxState): void {
   journal.enter();
   counters.clear();
+  // Advice on a later request must not be about a cleared one.
+  behavior.rejected.clear();
+  behavior.pages.clear();
+  for (const entry of registry.keys.values()) if (entry.hasWorked) entry.hasWorked = false;
   journal.emit({ type: "requests.cleared" });
 }
 

@@ -48,9 +48,14 @@ export const longestSpelling = 100;
 /** The bodies of a scenario are sent, or compared with responses, exactly as they are written. */
 const bodiesAreExact: ScenarioRule = ({ scenario, spelling, latest, wrong }) => {
   const checkNumbers = (part: unknown, path: FieldPath): void => {
-    if (typeof part === "number" && !isExact(part, spelling(path))) {
-      const message = `JSON has no exact number ${spelling(path) ?? part}`;
-      wrong("out_of_range", path, message, "put it in quotes, or write another number");
+    if (typeof part === "number") {
+      const text = spelling(path) ?? String(part);
+      if (/^[+-]?0\d/.test(text)) {
+        wrong("out_of_range", path, `${text} would lose its zeros`, "put a code or an id in quotes");
+      } else if (!isExact(part, text)) {
+        const hint = "put it in quotes, or write another number";
+        wrong("out_of_range", path, `JSON has no exact number ${text}`, hint);
+      }
     }
     if (typeof part !== "object" || part === null) return;
     const isList = Array.isArray(part);
@@ -77,19 +82,17 @@ const bodiesAreExact: ScenarioRule = ({ scenario, spelling, latest, wrong }) => 
 
 export const endpointRules: readonly ScenarioRule[] = [endpointsFit, bodiesAreExact];
 
-/** Whether JSON writes a number with the value that its text has, and each reader of JSON then reads it. */
-function isExact(value: number, text = String(value)): boolean {
-  if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) return false;
-  if (text.length >= longestSpelling) return false;
-  const written = digitsOf(text);
-  // Hexadecimal integers have none.
-  return written === undefined || written === digitsOf(String(value));
+/** Whether the text of a number in JSON, the shortest one, has the value of its text in the scenario. */
+function isExact(value: number, text: string): boolean {
+  if (!Number.isFinite(value) || text.length >= longestSpelling) return false;
+  const isHexOrOctal = /^0[xo]/.test(text);
+  return digitsOf(isHexOrOctal ? String(BigInt(text)) : text) === digitsOf(String(value));
 }
 
 /** The digits of a decimal number without zeros around them, and the exponent of the last one. */
-function digitsOf(text: string): string | undefined {
-  const [, whole, fraction = "", exponent = 0] = /^[+-]?(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text) ?? [];
-  if (whole === undefined) return undefined;
+function digitsOf(text: string): string {
+  const [, whole = "", fraction = "", exponent = 0] =
+    /^[+-]?(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text) ?? [];
   const all = whole + fraction;
   const digits = all.replace(/0+$/, "");
   const last = Number(exponent) - fraction.length + all.length - digits.length;

@@ -1,33 +1,84 @@
+import type { KeyRecord } from "../../rules/api-key.js";
+import { lastingSuccess } from "../../rules/authorize.js";
+import { cachedBy } from "../../rules/cached-by.js";
 import { type FaultKind, faultEffects, faultKindsOf } from "../../rules/fault-effects.js";
-import { type OutcomeId, outcomes } from "../../rules/outcomes.js";
+import { isSuccess, type OutcomeId, outcomeOf, outcomes } from "../../rules/outcomes.js";
 import type { Problem } from "../../rules/schema/messages.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
 import { nearest, quote } from "../../rules/schema/words.js";
-import { parseDuration } from "../../rules/time.js";
+import { parseDuration, parseTime, timeFrom } from "../../rules/time.js";
 import { writtenEndpoints } from "../endpoints.js";
+import { isLegacy, populatedKeyAt, writtenKeys } from "../keys.js";
 import type { ScenarioProblemCode } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { checkRef, type Facts, type ScenarioRule, timeSince, wrongInto } from "./facts.js";
 
 type FaultFields = NonNullable<Scenario["faults"]>[number];
+type WhenFields = NonNullable<FaultFields["when"]>;
 
 interface FaultSandbox {
   readonly refs: Facts["refs"];
   readonly scenario: Pick<Scenario, "endpoints">;
   /** The start of durations (epoch milliseconds). */
   readonly now?: number | undefined;
+  readonly keys: LastingKeys;
+}
+
+/** What no change of a key at run time changes. */
+type LastingKey = Pick<KeyRecord, "organization" | "environment" | "legacy" | "replaces">;
+
+interface LastingKeys {
+  readonly at: (ref: string) => LastingKey | undefined;
+  /** The organizations that have a legacy key: none is created at run time. */
+  readonly legacyOwners: Pick<ReadonlySet<string>, "has" | "size">;
 }
 
 export const faultsFit: ScenarioRule = (facts) => {
   const { scenario, refs, start, wrong } = facts;
-  const { timeline = [], story = [] } = scenario;
-  const sandbox = { refs, scenario, now: start, wrong };
+  const { timeline = [], story = [], requests_responded: responded } = scenario;
+  const keys = lastingKeysIn(scenario);
+  const sandbox = { refs, scenario, now: start, wrong, keys };
   checkFaults(scenario.faults, [], sandbox);
-  // `checks/steps.ts` checks the keys, because steps may create them.
-  const inSteps = { ...sandbox, refs: { ...refs, key: { ...refs.key, has: () => true } } };
-  for (const [index, { faults }] of timeline.entries()) checkFaults(faults, ["timeline", index], inSteps);
-  for (const [index, { faults }] of story.entries()) checkFaults(faults, ["story", index], inSteps);
+  const inSteps = {
+    ...sandbox,
+    // `checks/steps.ts` checks the keys, because steps may create them.
+    refs: { ...refs, key: { ...refs.key, has: () => true } },
+    // In a snapshot, earlier changes may have made steps of the timeline impossible.
+    keys: responded === undefined ? keys : { ...keys, at: () => undefined },
+  };
+  for (const [index, { at, faults }] of timeline.entries()) {
+    const now = start === undefined ? parseTime(at) : timeFrom(start, at);
+    checkFaults(faults, ["timeline", index], { ...inSteps, now });
+  }
+  // Only a run shows when a step of a story happens.
+  for (const [index, { faults }] of story.entries())
+    checkFaults(faults, ["story", index], { ...inSteps, now: undefined });
 };
+
+/** The keys that a scenario starts with. */
+function lastingKeysIn(scenario: Scenario): LastingKeys {
+  const written = [...writtenKeys(scenario)];
+  const replaced = new Map(written.map(({ ref, fields }) => [fields.replaced_by, ref]));
+  const keys = new Map(written.map((key) => [key.ref, key]));
+  return {
+    at(ref) {
+      const key = keys.get(ref) ?? populatedKeyAt(ref, scenario);
+      if (key === undefined) return undefined;
+      const { organization, fields } = key;
+      const replaces = replaced.get(ref);
+      const { environment } = fields;
+      return {
+        organization,
+        environment,
+        legacy: isLegacy(fields),
+        ...(replaces !== undefined && { replaces }),
+      };
+    },
+    legacyOwners: new Set(
+      written.filter(({ fields }) => isLegacy(fields)).map(({ organization }) => organization),
+    ),
+  };
+}
 
 export function faultProblems(
   faults: readonly FaultFields[],
@@ -46,8 +97,109 @@ function checkFaults(faults: readonly FaultFields[] = [], path: FieldPath, check
     checkRef("key", fault.when?.key, [...at, "when", "key"], checking);
     checkRef("organization", fault.when?.organization, [...at, "when", "organization"], checking);
     checkFault(fault, at, checking);
+    const why = whyNever(fault, checking);
+    if (why !== undefined) checking.wrong("fault_contradiction", [...at, ...why.at], why.message, why.hint);
   }
 }
+
+interface WhyNever {
+  /** The field of the fault to point at. */
+  readonly at: FieldPath;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** Why no request can match a fault, whatever changes at run time; `undefined` if one can. */
+export function whyNever(
+  { when = {}, then = {} }: FaultFields,
+  { scenario, keys }: Pick<FaultSandbox, "scenario" | "keys">,
+): WhyNever | undefined {
+  return whyNoSender(when, keys) ?? whyNoBody(when, then, scenario) ?? whyNoMatch(when);
+}
+
+function whyNoSender(
+  { key: ref, organization, outcome }: WhenFields,
+  keys: LastingKeys,
+): WhyNever | undefined {
+  const key = ref === undefined ? undefined : keys.at(ref);
+  const at = ["when", "outcome"];
+  if (isWithoutKey(outcome) && (ref ?? organization) !== undefined) {
+    const hint = `remove ${ref === undefined ? "organization" : "key"}, or write another outcome`;
+    return { at, message: `a request with the outcome ${outcome} has no key of the sandbox`, hint };
+  }
+  if (key !== undefined && organization !== undefined && key.organization !== organization) {
+    const message = `the key ${quote(ref)} belongs to ${quote(key.organization)}`;
+    return { at: ["when", "organization"], message, hint: "remove one of the two" };
+  }
+  if (key !== undefined && outcome !== undefined && !canHave(key, outcome)) {
+    const message = `the key ${quote(ref)} never has the outcome ${outcome}: it is ${keyInWords(key)}`;
+    return { at, message, hint: "write another outcome, or another key" };
+  }
+  if (outcome !== "200.legacy" || ref !== undefined) return undefined;
+  const { legacyOwners: owners } = keys;
+  if (organization === undefined ? owners.size > 0 : owners.has(organization)) return undefined;
+  const message = `${organization === undefined ? "the scenario" : quote(organization)} has no legacy key`;
+  return { at, message, hint: "give a key legacy: true, or write another outcome" };
+}
+
+function whyNoBody(
+  { outcome }: WhenFields,
+  then: FaultFields["then"],
+  scenario: FaultSandbox["scenario"],
+): WhyNever | undefined {
+  const hasBody = successesIn(scenario.endpoints ?? noEndpoints);
+  const kinds = faultKindsOf(then);
+  const [first] = kinds;
+  const breaksOnly = kinds.every((kind) => kind === "truncate" || kind === "malformed");
+  if (first === undefined || !breaksOnly || hasBody.get(outcome ?? "") !== false) return undefined;
+  const message = `a response with the outcome ${outcome} has no body`;
+  return { at: ["then", first], message, hint: "write another effect, or another outcome" };
+}
+
+function whyNoMatch({ every, requests, until }: WhenFields): WhyNever | undefined {
+  if (every !== undefined && requests?.every((number) => number % every !== 0)) {
+    const message = `every: ${every} selects none of these requests`;
+    return { at: ["when", "requests"], message, hint: "write a multiple of it, or remove one of the two" };
+  }
+  // What the control plane returns has times.
+  if ((parseDuration(until ?? "") ?? 1) > 0) return undefined;
+  const message = `the fault ends before the first request: until is ${until}`;
+  return { at: ["when", "until"], message, hint: "write a longer duration, or remove it" };
+}
+
+function isWithoutKey(outcome: OutcomeId | undefined): boolean {
+  return outcome === "401.missing" || outcome === "401.malformed" || outcome === "401.unknown";
+}
+
+/** Whether a request with a key can have an outcome of `/me` or of any endpoint, now or later. */
+function canHave(key: LastingKey, outcome: OutcomeId): boolean {
+  if (outcome === "403.live_not_approved" || outcome === "403.live_suspended")
+    return key.environment === "live";
+  const isOfMe = isSuccess(outcome) && outcomeOf(outcome).promised;
+  // Any key may be replaced later.
+  return !isOfMe || outcome === "200.retiring" || outcome === lastingSuccess(key);
+}
+
+function keyInWords({ environment, legacy, replaces }: LastingKey): string {
+  const kind = `a ${legacy ? "legacy " : ""}${environment} key`;
+  return replaces === undefined ? kind : `${kind} that replaces ${quote(replaces)}`;
+}
+
+const ownOutcomes: ReadonlySet<string> = new Set(outcomes.map(({ id }) => id));
+
+type Endpoints = NonNullable<Scenario["endpoints"]>;
+const noEndpoints: Endpoints = {};
+
+/** Whether the success of each endpoint has a body, by its outcome: made once for many faults. */
+const successesIn = /* @__PURE__ */ cachedBy(
+  (endpoints: Endpoints): ReadonlyMap<string, boolean> =>
+    new Map(
+      writtenEndpoints({ endpoints }).map(([name, { status = 200, body }]) => [
+        `${status}.${name}`,
+        body !== undefined,
+      ]),
+    ),
+);
 
 /** An endpoint of the scenario has its own success. */
 export function checkOutcome(
@@ -56,11 +208,12 @@ export function checkOutcome(
   { scenario, wrong }: Pick<Checking, "scenario" | "wrong">,
 ): void {
   if (outcome === undefined) return;
-  const successes = writtenEndpoints(scenario).map(([name, { status = 200 }]) => `${status}.${name}`);
-  const outcomeIds = new Set<string>([...outcomes.map(({ id }) => id), ...successes]);
-  if (outcomeIds.has(outcome)) return;
-  const near = nearest(outcome, outcomeIds);
-  const hint = near ? `did you mean ${near}?` : "the report of a sandbox lists its endpoints and outcomes";
+  const hasBody = successesIn(scenario.endpoints ?? noEndpoints);
+  if (ownOutcomes.has(outcome) || hasBody.has(outcome)) return;
+  const hint = () => {
+    const near = nearest(outcome, [...ownOutcomes, ...hasBody.keys()]);
+    return near ? `did you mean ${near}?` : "the report of a sandbox lists its endpoints and outcomes";
+  };
   wrong("bad_choice", path, `the sandbox has no outcome ${quote(outcome)}`, hint);
 }
 

@@ -13,7 +13,7 @@ import { canonicalJson } from "../../rules/schema/json.js";
 import { listed, quote } from "../../rules/schema/words.js";
 import { scenarioLimits } from "../format/fields.js";
 import { endsFrom, type GivenEnds, readEnds } from "../format/key-settings.js";
-import { sharedValues, type WrittenKey } from "../keys.js";
+import { isLegacy, sharedValues, type WrittenKey } from "../keys.js";
 import { populationOf } from "../population.js";
 import type { Facts, ScenarioRule } from "./facts.js";
 
@@ -131,10 +131,10 @@ const secretsFit: ScenarioRule = (facts) => {
   const shared = countKeys(facts).count > scenarioLimits.keys ? [] : sharedValues(scenario);
   for (const { code, field, message, hint } of shared) wrong(code, field, message, hint, "key");
   for (const { path, fields } of keys) {
-    const { secret, environment, legacy } = fields;
+    const { secret, environment } = fields;
     if (secret === undefined) continue;
     const parsed = parseApiKey(secret);
-    const prefix = prefixOf(environment, legacy ?? parsed?.legacy ?? false);
+    const prefix = prefixOf(environment, isLegacy(fields));
     if (parsed === undefined) {
       const hint = `start it with ${prefix}, followed by letters, digits, _ and -`;
       wrong("secret_malformed", [...path, "secret"], "the secret is not a well-formed key (R10)", hint);
@@ -175,10 +175,10 @@ const replacementsEnd: ScenarioRule = (facts) => {
       followed.add(next);
       chain.push(next);
     }
-    const [first, ...others] = next === undefined ? [] : chain.slice(chain.indexOf(next));
+    const [first, ...replacements] = next === undefined ? [] : chain.slice(chain.indexOf(next));
     if (first === undefined || first !== next) continue;
-    const refs = others.slice(0, 5).map(({ ref }) => `${ref} → `);
-    const more = others.length > refs.length ? "… → " : "";
+    const refs = replacements.slice(0, 5).map(({ ref }) => `${ref} → `);
+    const more = replacements.length > refs.length ? "… → " : "";
     const message = `the key is replaced by itself: ${first.ref} → ${refs.join("")}${more}${first.ref}`;
     const hint = "write the ref of the key that the rotation created (R37)";
     facts.wrong("replacement_cycle", [...first.path, "replaced_by"], message, hint);
@@ -217,7 +217,7 @@ function replacementIsAlike(old: WrittenKey, replacement: WrittenKey, { latest, 
     const message = `the replacement ${quote(ref)} is a ${fields.environment} key of ${quote(organization)}`;
     const hint = "a replacement has the organization and the environment of the old key (R37)";
     wrong("replacement_elsewhere", path, message, hint);
-  } else if (fields.legacy ?? parseApiKey(fields.secret ?? "")?.legacy) {
+  } else if (isLegacy(fields)) {
     const hint = "a replacement has the current prefix (R17)";
     wrong("replacement_legacy", path, `the replacement ${quote(ref)} has a legacy prefix`, hint);
   }

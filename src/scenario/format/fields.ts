@@ -121,13 +121,13 @@ export function isRef(text: string): boolean {
   return text.length <= maximumRefLength && refPattern.test(text) && !forbiddenNames.has(text);
 }
 
-function refHint(name: string, others: Readonly<Record<string, unknown>> = {}): string {
+function refHint(name: string, siblings: Readonly<Record<string, unknown>> = {}): string {
   // A key is not shown in any spelling (R46).
   if (redactKeys(name) !== name) return "write the ref of the key";
   const plain = withoutAccents(name);
   const proposal = refOfName(plain.replace(/([a-z0-9])([A-Z])/g, "$1-$2"));
   const isAscii = (text: string) => /^[\x20-\x7E]*$/.test(text);
-  const isSure = isAscii(plain) && !Object.hasOwn(others, proposal);
+  const isSure = isAscii(plain) && !Object.hasOwn(siblings, proposal);
   const how = isAscii(name) ? "in kebab-case" : "with the letters a to z, digits and hyphens";
   return `write it ${how}${isSure ? `: ${proposal}` : ""}`;
 }

@@ -5,7 +5,7 @@ import { containsKey } from "../../rules/redact.js";
 import { requestSources } from "../../rules/request.js";
 import { checkValue, validationError } from "../../rules/schema/check.js";
 import * as s from "../../rules/schema/shape.js";
-import { clockMove, ref, time, timeOrDuration } from "./fields.js";
+import { clockMove, duration, ref, time, timeOrDuration } from "./fields.js";
 import {
   assumptionsSchema,
   faultsSchema,
@@ -26,7 +26,7 @@ const sandboxOptionFields = {
 
 export const inputShapes = {
   key_creation: s.mapping(keyCreationFields),
-  key_rotation: s.mapping({ overlap_minutes: s.optional(s.number()), as: replacementRef }),
+  key_rotation: s.mapping({ overlap: s.optional(duration()), as: replacementRef }),
   key_expiry: s.mapping({ expires: timeOrDuration() }),
   organization_update: organizationChange,
   faults_change: s.mapping({ faults: faultsSchema }),
@@ -48,6 +48,12 @@ export const expectationQuery = s.mapping({
   ),
   key: s.optional(ref()),
   count: s.optional(s.described(s.count(), "How many requests there must be. Default: at least one.")),
+  faults: s.optional(
+    s.described(
+      s.flag(),
+      "false: a request and those that repeat it after faults count once. Default: true.",
+    ),
+  ),
 });
 
 export const controlBodies = {

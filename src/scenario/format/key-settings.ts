@@ -55,9 +55,10 @@ export function endsFrom(start: number, { state, isReplaced, ends }: GivenEnds):
   const expiresAt = at(ends.expiresAt) ?? (state === "expired" ? start : undefined);
   const usual = { active: undefined, retiring: start + defaultOverlap, rotated: start, revoked: start };
   const overlap = at(ends.overlapEndsAt) ?? { ...usual, expired: expiresAt }[state];
-  return {
-    ...(state === "revoked" && { revokedAt: at(ends.revokedAt) ?? start }),
-    ...(expiresAt !== undefined && { expiresAt }),
-    ...(isReplaced && overlap !== undefined && { overlapEndsAt: overlap }),
+  const read: Readonly<Record<keyof KeyEnds, number | undefined>> = {
+    revokedAt: state === "revoked" ? (at(ends.revokedAt) ?? start) : undefined,
+    expiresAt,
+    overlapEndsAt: isReplaced ? overlap : undefined,
   };
+  return Object.fromEntries(Object.entries(read).filter(([, end]) => end !== undefined));
 }

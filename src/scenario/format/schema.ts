@@ -82,8 +82,10 @@ const operationId = s.text({
       : "start with a letter, then write at most 63 letters, digits, _ and -",
 });
 
+/** A letter, a digit, `-`, `.`, `_` or `~` that is encoded for no reason (RFC 3986). */
+const needlesslyEncoded = "%(?:2[DdEe]|3\\d|[46][1-9A-Fa-f]|[57][\\dAa]|5[Ff]|7[Ee])";
 // What clients send unchanged (RFC 3986), without the parameters of other tools.
-const fixedSegment = String.raw`(?!:|(?:\.|%2[eE]){1,2}(?:/|$))(?:[\w.~!&'+,;=@:-]|%[\dA-Fa-f]{2})+`;
+const fixedSegment = String.raw`(?!:|\.{1,2}(?:/|$))(?:[\w.~!&'+,;=@:-]|(?!${needlesslyEncoded})%[\dA-Fa-f]{2})+`;
 const taken = `(?:${controlPath}(?:/|$)|${mePath}$)`;
 const pathPattern = new RegExp(String.raw`^(?!${taken})(?=/)(?:/(?:\{[\w-]+\}|${fixedSegment}))*/?$`);
 
@@ -112,6 +114,9 @@ const endpointPath = s.text({
     const meant = withParameters(path);
     if (meant !== path && pathPattern.test(meant)) return `write ${meant}`;
     const [, hint] = pathMistakes.find(([wrong]) => wrong.test(path)) ?? [];
+    const [code] = new RegExp(needlesslyEncoded).exec(path) ?? [];
+    if (hint === undefined && code !== undefined)
+      return `write ${decodeURIComponent(code)} in place of ${code}`;
     return hint ?? "encode a space as %20, a % as %25, and any other character too";
   },
 });

@@ -52,11 +52,8 @@ export const assumptionsSchema = s.mapping(assumptionFields) as s.Shape<
 
 const maxFaults = 100;
 
-const latency = s.either(
-  wait(),
-  s.mapping({ min: wait(), max: wait() }),
-  s.mapping({ median: wait(), p99: wait() }),
-);
+const delay = () =>
+  s.either(wait(), s.mapping({ min: wait(), max: wait() }), s.mapping({ median: wait(), p99: wait() }));
 const retryAfter = s.either(wait(), s.mapping({ date: wait() }));
 
 const positive = () => s.count({ min: 1 });
@@ -73,13 +70,19 @@ const conditionFields = {
 };
 
 const failureStatuses = Object.keys(failures).map(Number) as FailureStatus[]; // its keys are numbers
-const failureStatus: s.Shape<FailureStatus> = {
+/** What causes the other statuses of the API. */
+const causesOfStatus: ReadonlyMap<number, string> = new Map([
+  [401, "a key's state causes a 401: revoke it, or write a timeline"],
+  [403, "an organization or a scope causes a 403: write status: inactive, or other scopes for the key"],
+  [404, "a path causes a 404: send a request to another one"],
+  [429, "a limit causes a 429: give the key limits: { per_minute: 0 }"],
+]);
+const failureStatus = (): s.Shape<FailureStatus> => ({
   ...(s.choice(failureStatuses) as s.ChoiceKind), // what it makes
-  hint: (value: unknown) =>
-    value === 429 ? "a limit causes a 429: give the key limits: { per_minute: 0 }" : undefined,
-};
+  hint: (value: unknown) => causesOfStatus.get(Number(value)),
+});
 
-const effectShapes = { flag: s.flag, delay: () => latency, status: () => failureStatus, rate: positive };
+const effectShapes = { flag: s.flag, delay, status: failureStatus, rate: positive };
 type EffectFields = {
   readonly [Kind in FaultKind]: s.Optional<
     ReturnType<(typeof effectShapes)[(typeof faultEffects)[Kind]["value"]]>

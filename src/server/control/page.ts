@@ -63,7 +63,7 @@ function orNotFound(read: Promise<Buffer>, file: string): Promise<Buffer> {
 const gzipped = promisify(gzip);
 const decompressed = promisify(brotliDecompress);
 
-/** The assets by encoding and file, each made once: many requests share one copy. */
+/** The assets by encoding and file, each made once: many requests share one copy. Not `cachedByName`: a failure leaves it. */
 const assetsMade = new Map<string, Promise<Buffer>>();
 
 function assetIn(encoding: "br" | "gzip" | undefined, file: string): Promise<Buffer> {

@@ -35,6 +35,7 @@ export function createHttpServer(state: ServerState, certificate?: CertificatePa
   });
   const broken = new WeakSet<Duplex>();
   server.on("clientError", ({ code = "" }: NodeJS.ErrnoException, socket) => {
+    if (code === "ECONNRESET") markReset(state, socket);
     // A client that does not speak TLS, or rejects the certificate, could not read a response.
     if (code === "ECONNRESET" || /^ERR_(?:SSL|TLS)_/.test(code)) return socket.destroy();
     // Each further chunk after an invalid request causes another error.
@@ -75,7 +76,10 @@ function sendExchange(state: ServerState, exchange: Exchange, response: ServerRe
   const { outcome, delivery, at, date = at, response: message } = exchange;
   const dated = dateOf(date);
   const more = explain ? [...dated, "X-Sandbox-Outcome", outcome] : dated;
-  if (delivery === undefined) return sendResponse(message, more, response);
+  if (delivery === undefined) {
+    if (sandbox.run !== undefined) latestOn.set(response.req.socket, exchange);
+    return sendResponse(message, more, response);
+  }
   // A client that gives up does not see the response that the report counts as covered. For other faults, giving up is right.
   if (onlyWaits(delivery)) {
     response.once("close", () => response.writableFinished || markUnread(sandbox, exchange));
@@ -83,8 +87,17 @@ function sendExchange(state: ServerState, exchange: Exchange, response: ServerRe
   sendFaulty(delivery, { ...message, headers: [...message.headers, ...more] }, response);
 }
 
+/** The latest exchange of a connection whose response a run has not delayed. */
+const latestOn = new WeakMap<Duplex, Exchange>();
+
+/** A client that closes a connection with unread bytes resets it: on a busy machine, its timeout may come before the response that is there. */
+function markReset({ sandbox }: ServerState, socket: Duplex): void {
+  const exchange = latestOn.get(socket);
+  if (exchange !== undefined) markUnread(sandbox, exchange);
+}
+
 function markUnread({ counters }: SandboxState, exchange: Exchange): void {
-  counters.countUnread();
+  counters.countUnread(exchange.id);
   exchange.isUnread = true;
 }
 
@@ -125,9 +138,12 @@ const insideControl = `${controlPath}/`;
 
 const isControlPath = (path: string) => path === controlPath || path.startsWith(insideControl);
 
-function pathOf(target: string): string {
-  // Clients send `GET http://host/path` to proxies; servers must also accept it (RFC 9112 §3.2.2).
-  const start = target.startsWith("/") ? 0 : (/^https?:\/\/[^/?]*/i.exec(target)?.[0].length ?? 0);
+// Clients send `GET http://host/path` to proxies; servers must also accept it (RFC 9112 §3.2.2).
+function authorityOf(target: string): string {
+  return target.startsWith("/") ? "" : (/^https?:\/\/[^/?]*/i.exec(target)?.[0] ?? "");
+}
+
+function pathOf(target: string, start: number): string {
   const end = target.indexOf("?", start);
   if (start === 0) return end === -1 ? target : target.slice(0, end);
   return target.slice(start, end === -1 ? undefined : end) || "/";
@@ -152,5 +168,6 @@ function readRequest(request: IncomingMessage, response: ServerResponse): Receiv
   // HTTP/1.1 requires exactly one Host (RFC 9112 §3.2).
   if (hosts > 1 || (hosts === 0 && request.httpVersionMinor === 1)) return undefined;
   const { method = "GET" } = request;
-  return { method, path: pathOf(target), query: queryOf(target), headers };
+  const authority = authorityOf(target);
+  return { method, authority, path: pathOf(target, authority.length), query: queryOf(target), headers };
 }

@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import { bodyParts } from "../../api/faults.js";
 import { errorBody } from "../../api/messages.js";
 import { timers } from "../../node/platform.js";
+import { cachedByName } from "../../rules/cached-by.js";
 import { rejections } from "../../rules/outcomes.js";
 import type { TextBody } from "../../sandbox/endpoint.js";
 import type { ApiResponse, Delivery } from "../../sandbox/journal/exchange.js";
@@ -57,17 +58,10 @@ function sendAtOnce(
 }
 
 // Cached and joined: V8 would flatten a string made with `+` again for every response.
-const statusLines = new Map<number, string>();
+const statusLine = cachedByName((status: number) =>
+  ["HTTP/1.1", status, `${STATUS_CODES[status]}\r\n`].join(" "),
+);
 let latestEnd: { readonly more: readonly string[]; readonly text: string } = { more: [], text: "" };
-
-function statusLine(status: number): string {
-  let line = statusLines.get(status);
-  if (line === undefined) {
-    line = ["HTTP/1.1", status, `${STATUS_CODES[status]}\r\n`].join(" ");
-    statusLines.set(status, line);
-  }
-  return line;
-}
 
 function endOfHead(more: readonly string[]): string {
   if (latestEnd.more !== more) {
@@ -84,31 +78,47 @@ const keepsOpen = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveTime
 
 /** If the client goes away first, no timer and no connection remain. */
 export function sendFaulty(delivery: Delivery, message: ApiResponse, response: ServerResponse): void {
-  // Until the client gives up or the server stops. Its end shows only after the rest of its request is read.
-  if (delivery.kind === "hang") {
-    response.req.resume();
-    return;
+  const { kind, delayMs } = delivery;
+  switch (kind) {
+    case "hang":
+      // Until the client gives up or the server stops. Its end shows only after the rest of its request is read.
+      response.req.resume();
+      return;
+    case "reset":
+      timersOf(response)(delayMs, () => resetConnection(response));
+      return;
+    case "send": {
+      const later = timersOf(response);
+      later(delayMs, () => sendParts(delivery, message, response, later));
+      return;
+    }
+    default:
+      kind satisfies never;
   }
-  const later = timersOf(response);
-  later(delivery.delayMs, () => {
-    if (delivery.kind === "reset") return resetConnection(response);
-    response.writeHead(message.status, message.headers as string[]);
-    response.flushHeaders();
-    const { parts, pauseMs } = bodyParts(message.body, delivery);
-    if (parts.length === 0) return finish(delivery, response);
-    const sendFrom = (index: number) =>
-      later(pauseMs, () => {
-        const isLast = index === parts.length - 1;
-        response.write(parts[index]);
-        if (isLast) finish(delivery, response);
-        else sendFrom(index + 1);
-      });
-    sendFrom(0);
-  });
 }
 
+function sendParts(delivery: Delivery, message: ApiResponse, response: ServerResponse, later: Later): void {
+  response.writeHead(message.status, message.headers as string[]);
+  response.flushHeaders();
+  const { parts, pauseMs } = bodyParts(message.body, delivery);
+  if (parts.length === 0) {
+    finish(delivery, response);
+    return;
+  }
+  const sendFrom = (index: number) =>
+    later(pauseMs, () => {
+      const isLast = index === parts.length - 1;
+      response.write(parts[index]);
+      if (isLast) finish(delivery, response);
+      else sendFrom(index + 1);
+    });
+  sendFrom(0);
+}
+
+type Later = (ms: number, act: () => void) => void;
+
 // One listener for all pauses of a response: a slow one has hundreds.
-function timersOf(response: ServerResponse): (ms: number, act: () => void) => void {
+function timersOf(response: ServerResponse): Later {
   let timer: NodeJS.Timeout | undefined;
   response.once("close", () => timers.clearTimeout(timer));
   return (ms, act) => {

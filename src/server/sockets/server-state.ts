@@ -35,7 +35,7 @@ export interface ServeOptions {
 
 export interface Hosting {
   readonly onStop?: () => void;
-  readonly own?: () => NamedScenario;
+  readonly startedScenario?: () => NamedScenario;
   /** The file that keeps the sandbox. Default: none. */
   readonly stateFile?: StateFile | undefined;
   /** Called for each change through the control plane and each rejected token, once its response is known. Default: ignored. */
@@ -74,7 +74,7 @@ export function createServerState(sandbox: SandboxState, options: Partial<ServeO
     /** Stops the server, and its process if that serves nothing else. */
     stop: options.onStop ?? (() => {}),
     baseUrlFor: (request: IncomingMessage): string => names.publicUrl ?? baseUrlFor(request, state.localUrl),
-    own: options.own ?? (() => ({ name, scenario, text })),
+    startedScenario: options.startedScenario ?? (() => ({ name, scenario, text })),
     /** Reports a defect of the sandbox; the client got a 500. */
     onDefect: options.onDefect ?? (() => {}),
     onControlCall: options.onControlCall ?? (() => {}),

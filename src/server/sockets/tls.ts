@@ -60,8 +60,8 @@ function checkPair({ cert, key }: CertificatePair, names: CertificatePair): Cert
 export async function makeSelfSigned(...given: readonly string[]): Promise<CertificatePair> {
   const addresses = Object.values(networkInterfaces()).flatMap((found = []) => found);
   const inNetwork = [hostname(), ...addresses.map(({ address }) => address)].filter((name) => name !== "");
-  const others = given.flatMap((name) => (isWildcard(name) ? inNetwork : [name]));
-  const names = new Set(["localhost", "127.0.0.1", "::1", ...others]);
+  const reachableNames = given.flatMap((name) => (isWildcard(name) ? inNetwork : [name]));
+  const names = new Set(["localhost", "127.0.0.1", "::1", ...reachableNames]);
   return makeCertificate([...names]);
 }
 

@@ -1,5 +1,6 @@
-import { type CertifyResult, type Finding, resultOf } from "../../../src/certify/certificate.js";
+import { type CertifyResult, certifyResultOf } from "../../../src/certify/certificate.js";
 import { certify } from "../../../src/certify/judge.js";
+import type { Finding } from "../../../src/certify/judgment.js";
 import type { CertifyPlan } from "../../../src/certify/plan.js";
 import type { RunEnd, Timeouts, Tools } from "../../../src/certify/run.js";
 import { SeenRequests } from "../../../src/certify/seen-requests.js";
@@ -18,6 +19,8 @@ import { createVirtualTime } from "./virtual-time.js";
 export interface CertifyOptions extends Partial<Pick<CertifyPlan, "only" | "hasAllFaults">> {
   /** Chooses the random numbers of each run. */
   readonly label: string;
+  /** After how many runs a signal stops it. Default: after none. */
+  readonly stopAfter?: number;
 }
 
 const scenario = bundledScenarios["key-states"];
@@ -39,12 +42,13 @@ export const about = {
 /** Certifies a suite that runs in this process, in virtual time and one run at a time. */
 export async function certifySuite(
   suite: Suite,
-  { label, ...options }: CertifyOptions,
+  { label, stopAfter = Number.POSITIVE_INFINITY, ...options }: CertifyOptions,
 ): Promise<CertifyResult> {
   let count = 0;
   let last: Promise<unknown> = Promise.resolve();
   const runClient: Tools["runClient"] = ({ seed, conditions, timeouts }) => {
     const next = last.then(() => {
+      if (count >= stopAfter) return undefined;
       count += 1;
       const random = randomStream(count, "run", label);
       return runOnce(suite, conditions, { seed, random, number: count, timeouts });
@@ -63,8 +67,8 @@ export async function certifySuite(
     timeout: suite.timers === "real" && suite.client.limitTries > 1 ? 1_800_000 : undefined,
     ...options,
   };
-  const certification = await certify(plan, { runClient, ended() {}, separate() {}, stopwatch: () => 0 });
-  const result = resultOf(certification, { ...about, allow: suite.allow });
+  const certification = await certify(plan, { runClient, ended() {}, separate() {} });
+  const result = certifyResultOf(certification, { ...about, allow: suite.allow });
   if (result === undefined) throw new Error("The first run was not made.");
   return result;
 }
@@ -104,21 +108,27 @@ async function runOnce(
 ): Promise<RunEnd> {
   const time = createVirtualTime(start);
   const { stopwatch, wall } = time;
-  const hook = conditionedRun(conditions);
+  const claimed = new Set<string>();
+  const claim = (name: string) => {
+    const isFirst = !claimed.has(name);
+    claimed.add(name);
+    return isFirst;
+  };
+  const processes = [0, 1].map(() => conditionedRun(conditions, claim));
   const platform = { ...nodePlatform, time: wall, steadyTime: wall, stopwatch };
   const collected = new SeenRequests(stopwatch);
-  const startWith = (ownSeed = seed) => {
+  const startWith = (ownSeed = seed, worker = 0) => {
     const given = { seed: ownSeed };
     const sandbox = startSandbox(scenario, {
       platform,
-      run: hook,
+      run: processes[worker],
       name: "key-states",
       ...given,
       given,
     });
     const pinned = ownSeed === seed ? undefined : given;
     sandbox.counters.passOnTo({
-      countUnread: () => collected.countUnread(),
+      countUnread: (id) => collected.countUnread(id),
       count: (exchange, keys, observation) =>
         collected.count(exchange, keys, observation && { ...observation, pinned }),
     });
@@ -129,7 +139,13 @@ async function runOnce(
     served ??= startWith();
     return served;
   };
-  const work = runSuite(suite, { time, random, server, start: (options) => startWith(options.seed), number });
+  const work = runSuite(suite, {
+    time,
+    random,
+    server,
+    start: (options, worker) => startWith(options.seed, worker),
+    number,
+  });
   const code = await time.passWhile(work, () => Math.min(total, collected.latest + silent));
   const result = code === undefined ? "timed_out" : code === 0 ? "passed" : "failed";
   const report = clientReport(server(), { underExec: true }, collected.counters);

@@ -1,5 +1,6 @@
 import { handle } from "../../../src/api/handle.js";
 import { headerPairs } from "../../../src/api/messages.js";
+import type { RandomStream } from "../../../src/rules/seed.js";
 import type { SandboxState } from "../../../src/sandbox/sandbox.js";
 import { asked } from "../../support/send.js";
 import type { VirtualTime } from "./virtual-time.js";
@@ -65,6 +66,18 @@ export interface Client {
   readonly readsAgain: boolean;
   /** Whether it keeps the accepted response of a key, and sends it once. */
   readonly caches: boolean;
+  /** How long it keeps it. Default: for good. */
+  readonly keepsMs?: number;
+  /** Whether calls with one key at the same time share its request. */
+  readonly shares?: boolean;
+  /** How much longer it waits than a response requires. */
+  readonly marginMs?: number;
+  /** The share by which its pauses vary: its own on either side, and those that a response requires only above. */
+  readonly jitter?: number;
+  /** How many requests with one key it sends at once, and how far apart. */
+  readonly limiter?: { readonly atOnce?: number; readonly everyMs?: number };
+  /** How long it sends nothing with a key after a 429 or a 503, at least. `failsFast`: calls get the same 429 then, in place of a wait. */
+  readonly breaker?: { readonly coolMs: number; readonly failsFast: boolean };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a client reads what a response has
@@ -83,8 +96,14 @@ export interface Connection {
   readonly time: VirtualTime;
   readonly sandbox: () => SandboxState;
   readonly wait: (ms: number) => Promise<void>;
-  /** The accepted responses, for a client that stores them. */
-  readonly stored: Map<string | undefined, Result>;
+  /** The milliseconds of the clock that it waits by. */
+  readonly now: () => number;
+  readonly random: RandomStream;
+  /** The accepted responses with their times, for a client that stores them. */
+  readonly stored: Map<string | undefined, { readonly result: Result; readonly at: number }>;
+  /** The calls that have no result yet. */
+  readonly running: Map<string | undefined, Promise<Result>>;
+  readonly gates: Map<string | undefined, Gate>;
   /** The keys that have got a 200. */
   readonly worked: Set<string | undefined>;
   readonly secretOf: (ref: string) => string | undefined;
@@ -159,16 +178,33 @@ export async function whoami(
   ref: string,
   apiKey = connection.secretOf(ref),
 ): Promise<Result> {
-  const { stored } = connection;
+  const { stored, running, now } = connection;
   const kept = stored.get(apiKey);
-  if (client.caches && kept !== undefined) return kept;
+  if (client.caches && kept !== undefined && now() - kept.at < (client.keepsMs ?? Number.POSITIVE_INFINITY))
+    return kept.result;
+  const same = client.shares ? running.get(apiKey) : undefined;
+  if (same !== undefined) return same;
+  const call = callOnce(client, connection, ref, apiKey).finally(() => running.delete(apiKey));
+  if (client.shares) running.set(apiKey, call);
+  return call;
+}
+
+async function callOnce(
+  client: Client,
+  connection: Connection,
+  ref: string,
+  apiKey: string | undefined,
+): Promise<Result> {
+  const { stored, now } = connection;
   const isMeant = client.resentKey === undefined || client.resentKey === ref;
   const sender = isMeant ? client : { ...client, triesAfter: () => 1 };
   const result = await sendUntilDone(sender, connection, apiKey);
   const second = isRejection(result.status) ? client.secondKeys[ref] : undefined;
   if (second !== undefined) return whoami({ ...client, secondKeys: {} }, connection, second);
-  if (result.status === 200 && (client.caches || client.storesAccepted)) stored.set(apiKey, result);
-  return (client.storesAccepted && isRejection(result.status) ? stored.get(apiKey) : undefined) ?? result;
+  if (result.status === 200 && (client.caches || client.storesAccepted))
+    stored.set(apiKey, { result, at: now() });
+  const kept = client.storesAccepted && isRejection(result.status) ? stored.get(apiKey) : undefined;
+  return kept?.result ?? result;
 }
 
 async function sendUntilDone(
@@ -199,17 +235,22 @@ async function tryOnce(
   const orGiveUp = (error: Error, asks?: number): Step => {
     counts.failures += 1;
     const backoffMs = Math.min(client.pauseMs * 2 ** (counts.failures - 1), client.longestPauseMs);
-    const pauseMs = asks ?? backoffMs;
+    const pauseMs = asks ?? varied(client, connection, backoffMs);
     if (counts.failures >= client.tries || pauseMs > client.longestWaitMs) throw error;
     return { pauseMs };
   };
+  const gate = connection.gates.get(apiKey) ?? new Gate(client, connection);
+  connection.gates.set(apiKey, gate);
   try {
-    const reply = await sendHedged(connection, apiKey, client);
+    const reply = await gate.pass(() => sendHedged(connection, apiKey, client));
     const hasWorked = connection.worked.has(apiKey);
     if (reply.status === 200) connection.worked.add(apiKey);
-    if (reply.status < 500) return stepAfter(client, reply, counts, hasWorked);
+    if (reply.status < 500) return stepAfter(client, connection, reply, counts, hasWorked);
     if (!client.survives("status")) throw new Unexpected(`status ${reply.status}`);
-    return orGiveUp(new Unexpected(`status ${reply.status}`), client.waitAfter(reply));
+    return orGiveUp(
+      new Unexpected(`status ${reply.status}`),
+      longer(client, connection, client.waitAfter(reply)),
+    );
   } catch (error) {
     if (error instanceof Trouble && client.survives(error.kind)) return orGiveUp(error);
     if (error instanceof SyntaxError && client.survives("invalid")) return orGiveUp(error);
@@ -220,7 +261,79 @@ async function tryOnce(
 
 const isRejection = (status: number) => status === 401 || status === 403;
 
-function stepAfter(client: Client, reply: Reply, counts: Counts, hasWorked: boolean): Step {
+/** A pause that a response requires, as the client makes it. */
+function longer(client: Client, { random }: Connection, ms: number | undefined): number | undefined {
+  const { marginMs = 0, jitter = 0 } = client;
+  return ms === undefined ? undefined : ms * (1 + jitter * share(random)) + marginMs;
+}
+
+/** A pause of the client's own. */
+const varied = ({ jitter = 0 }: Client, { random }: Connection, ms: number) =>
+  jitter === 0 ? ms : ms * (1 + jitter * (2 * share(random) - 1));
+
+const share = (random: RandomStream) => random() / 4_294_967_296;
+
+/** What requests with one key pass: a limiter, and a circuit breaker that opens when the service asks for a pause. */
+class Gate {
+  readonly #client: Client;
+  readonly #connection: Connection;
+  #atOnce = 0;
+  readonly #waiting: (() => void)[] = [];
+  #nextAt = Number.NEGATIVE_INFINITY;
+  #openUntil = Number.NEGATIVE_INFINITY;
+  /** The 429 that has opened the circuit. */
+  #limited: Reply | undefined;
+
+  constructor(client: Client, connection: Connection) {
+    this.#client = client;
+    this.#connection = connection;
+  }
+
+  async pass(request: () => Promise<Reply>): Promise<Reply> {
+    const limited = await this.#enter();
+    if (limited !== undefined) return limited;
+    try {
+      const reply = await request();
+      this.#open(reply);
+      return reply;
+    } finally {
+      this.#atOnce -= 1;
+      this.#waiting.shift()?.();
+    }
+  }
+
+  /** Waits for its turn; resolves to the 429 that ends the call before it. */
+  async #enter(): Promise<Reply | undefined> {
+    const { limiter: { atOnce = Number.POSITIVE_INFINITY, everyMs = 0 } = {}, breaker } = this.#client;
+    const { now, wait } = this.#connection;
+    for (;;) {
+      if (breaker?.failsFast && this.#openUntil > now() && this.#limited) return this.#limited;
+      const pauseMs = Math.max(this.#openUntil, this.#nextAt) - now();
+      if (pauseMs > 0) await wait(pauseMs);
+      else if (this.#atOnce < atOnce) break;
+      else await new Promise<void>((begin) => this.#waiting.push(begin));
+    }
+    this.#atOnce += 1;
+    this.#nextAt = everyMs === 0 ? this.#nextAt : now() + everyMs;
+    return undefined;
+  }
+
+  #open(reply: Reply): void {
+    const { breaker, waitAfter, waitForLimit, longestWaitMs } = this.#client;
+    if (breaker === undefined || (reply.status !== 429 && reply.status !== 503)) return;
+    this.#limited = reply.status === 429 ? reply : undefined;
+    const asked = waitAfter(reply) ?? (reply.status === 429 ? waitForLimit(reply) : 0);
+    if (asked <= longestWaitMs) this.#openUntil = this.#connection.now() + Math.max(breaker.coolMs, asked);
+  }
+}
+
+function stepAfter(
+  client: Client,
+  connection: Connection,
+  reply: Reply,
+  counts: Counts,
+  hasWorked: boolean,
+): Step {
   const { status } = reply;
   const body = client.parse(reply);
   client.look(reply, body);
@@ -233,7 +346,8 @@ function stepAfter(client: Client, reply: Reply, counts: Counts, hasWorked: bool
   }
   if (status !== 429) return { result };
   counts.limits += 1;
-  const pauseMs = client.waitAfter(reply) ?? client.waitForLimit(reply);
+  const asked = client.waitAfter(reply) ?? client.waitForLimit(reply);
+  const pauseMs = longer(client, connection, asked) ?? asked;
   return counts.limits >= client.limitTries || pauseMs > client.longestWaitMs ? { result } : { pauseMs };
 }
 

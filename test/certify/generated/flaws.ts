@@ -345,20 +345,6 @@ const ofRetrying: readonly Flaw[] = [
     suite: withoutWait,
   },
   {
-    does: "sends a request at once after each failure",
-    causes: ["resend.outage"],
-    client: { tries: 12, pauseMs: 0 },
-    suite: inTurn,
-  },
-  {
-    does: "never gives up",
-    causes: ["resend.outage"],
-    client: {
-      tries: Number.POSITIVE_INFINITY,
-      waitAfter: (reply) => retryAfter(reply) ?? (reply.status === 429 ? undefined : 1000),
-    },
-  },
-  {
     does: "gives up at the first 503",
     // A suite that sets a fault fails in its first run.
     causes: ["fault.status", "plain"],

@@ -1,4 +1,5 @@
-import type { CertifyResult, Finding } from "../../../src/certify/certificate.js";
+import type { CertifyResult } from "../../../src/certify/certificate.js";
+import type { Finding } from "../../../src/certify/judgment.js";
 import type { Cause, Flaw } from "./flaws.js";
 
 /**
@@ -17,7 +18,7 @@ export function judge(certified: CertifyResult, flaw: Flaw | undefined): Judgmen
   if (first !== undefined) return isCauseOf(flaw, causeIn(first)) ? "named" : "misnamed";
   if (isPlain) return flaw.causes.includes("plain") ? "named" : "misnamed";
   const areOpen = [
-    ...checks.flatMap(({ name, result }) => (result.is === "not judged" ? name : [])),
+    ...checks.flatMap(({ name, result }) => (result.kind === "not_judged" ? name : [])),
     ...notes.map(({ what }) => what),
   ];
   const isOpen = (cause: Cause) =>

@@ -13,6 +13,8 @@ export interface Test {
   /** How often. A range is drawn again in each run. */
   readonly times: number | readonly [min: number, max: number];
   readonly isParallel: boolean;
+  /** How far apart its requests start, if they are parallel. Default: all at once. */
+  readonly staggerMs?: number;
   /** Whether it asks again, a few times, until the status is the one that it expects. */
   readonly polls?: boolean;
   /** What the function that it calls does otherwise than the others of the client. */
@@ -34,6 +36,8 @@ export interface Suite {
   readonly sets?: Partial<Assumptions> & { readonly profile?: Profile };
   /** The seed of its own sandboxes, if it sets one. */
   readonly seed?: number;
+  /** Whether two processes run its tests, half of them each. */
+  readonly hasWorkers?: boolean;
   /** How often its runner repeats a test that fails. */
   readonly repeats: number;
   /** Whether it stops at the first test that fails. */
@@ -46,6 +50,8 @@ export interface Suite {
   readonly allow: readonly string[];
   /** The requests whose results nobody uses, beside the tests. */
   readonly extras: readonly Extra[];
+  /** The habits of its client, if it has been given some. */
+  readonly habits?: readonly string[];
   /** Whether it compares the status of a response with what it expects. */
   readonly checks: (key: KeyRef) => boolean;
 }
@@ -64,6 +70,8 @@ export interface Extra {
   /** How often: always the same, drawn in each run, one more in each run, or only in some runs, as a file decides. */
   readonly count: "fixed" | "random" | "growing" | "file";
   readonly max: number;
+  /** How far apart the requests of a heartbeat are. Default: some milliseconds. */
+  readonly everyMs?: number;
 }
 
 /** The keys of `key-states` and the status that each gets, if the client does not wait for a limit. */
@@ -205,25 +213,42 @@ export interface SuiteRun {
   readonly random: RandomStream;
   /** The sandbox of the run's server. */
   readonly server: () => SandboxState;
-  /** Starts a sandbox in the client's process. */
-  readonly start: (options: Pick<Suite, "seed">) => SandboxState;
+  /** Starts a sandbox in the client's process, or in one of its two. */
+  readonly start: (options: Pick<Suite, "seed">, worker: number) => SandboxState;
   /** How often the command has run, with this one. */
   readonly number: number;
 }
 
 /** Runs the tests of a suite, and resolves to the exit code of their command. */
 export async function runSuite(suite: Suite, run: SuiteRun): Promise<number> {
-  const { time, random } = run;
+  const { random } = run;
   if (suite.runsOnce && run.number > 1) return 0;
-  let sandbox = suite.place === "server" ? run.server() : run.start(suite);
-  const wait = waiting(suite, time, () => sandbox);
-  const secretOf = (ref: string) => secretFor(sandbox, ref);
+  const tests = suite.order === "shuffled" ? shuffled(suite.tests, random) : suite.tests;
+  const ofWorkers = suite.hasWorkers ? [0, 1].map((odd) => tests.filter((_, at) => at % 2 === odd)) : [tests];
+  const failures = await Promise.all(ofWorkers.map((some, worker) => runTests(suite, run, some, worker)));
+  const isUnlucky = random() % 100 < (suite.flakiness ?? 0) && run.number > 1;
+  return failures.every((count) => count === 0) && !isUnlucky ? 0 : 1;
+}
+
+/** Runs tests in one process, and resolves to the number of those that fail. */
+async function runTests(
+  suite: Suite,
+  run: SuiteRun,
+  tests: readonly Test[],
+  worker: number,
+): Promise<number> {
+  const { time, random } = run;
+  let sandbox = suite.place === "server" ? run.server() : run.start(suite, worker);
   const connection: Connection = {
     time,
     sandbox: () => sandbox,
-    wait,
-    secretOf,
+    wait: waiting(suite, time, () => sandbox),
+    now: suite.timers === "moves the clock" ? () => sandbox.clock.now() : time.wall,
+    random,
+    secretOf: (ref: string) => secretFor(sandbox, ref),
     stored: new Map(),
+    running: new Map(),
+    gates: new Map(),
     worked: new Set(),
   };
   const send = (when: Extra["when"]) => sendExtras(suite, when, connection, run);
@@ -231,7 +256,7 @@ export async function runSuite(suite: Suite, run: SuiteRun): Promise<number> {
   const heartbeat = beat(suite, connection, () => isOver);
   await send("warm-up");
   const passes = async (test: Test) => {
-    if (suite.place === "own for each test") sandbox = run.start(suite);
+    if (suite.place === "own for each test") sandbox = run.start(suite, worker);
     prepare(suite, sandbox, test);
     await send("each test");
     try {
@@ -243,7 +268,7 @@ export async function runSuite(suite: Suite, run: SuiteRun): Promise<number> {
     }
   };
   let failures = 0;
-  for (const test of suite.order === "shuffled" ? shuffled(suite.tests, random) : suite.tests) {
+  for (const test of tests) {
     let hasPassed = await passes(test);
     for (let left = suite.repeats; left > 0 && !hasPassed; left--) hasPassed = await passes(test);
     failures += hasPassed ? 0 : 1;
@@ -252,8 +277,7 @@ export async function runSuite(suite: Suite, run: SuiteRun): Promise<number> {
   await send("teardown");
   isOver = true;
   await heartbeat;
-  const isUnlucky = random() % 100 < (suite.flakiness ?? 0) && run.number > 1;
-  return failures === 0 && !isUnlucky ? 0 : 1;
+  return failures;
 }
 
 async function sendExtras(
@@ -286,7 +310,7 @@ async function beat({ extras }: Suite, connection: Connection, isOver: () => boo
   const once = { ...goodClient, tries: 1, limitTries: 1, pauseMs: 1000, timeoutMs: 500 };
   for (let i = 0; i < maxBeats && !isOver(); i++) {
     await whoami(once, connection, extra.key).catch(() => {});
-    await connection.time.sleep(extra.max * 3 - 2);
+    await connection.time.sleep(extra.everyMs ?? extra.max * 3 - 2);
   }
 }
 
@@ -312,7 +336,7 @@ const maxPolls = 5;
 
 async function runTest(
   suite: Suite,
-  { key, times, isParallel, polls = false, ...test }: Test,
+  { key, times, isParallel, staggerMs = 0, polls = false, ...test }: Test,
   connection: Connection,
   random: RandomStream,
 ): Promise<void> {
@@ -327,7 +351,8 @@ async function runTest(
   };
   const [min, max] = typeof times === "number" ? [times, times] : times;
   const count = min + (random() % (max - min + 1));
-  if (isParallel) return void (await Promise.all(Array.from({ length: count }, request)));
+  const later = (nth: number) => connection.time.sleep(nth * staggerMs).then(request);
+  if (isParallel) return void (await Promise.all(Array.from({ length: count }, (_, nth) => later(nth))));
   for (let i = 0; i < count; i++) await request();
 }
 

@@ -1,12 +1,13 @@
 import { endpointNamed } from "../../../api/endpoints.js";
 import { nextRequest } from "../../../api/predict.js";
-import { fingerprintOf, keyStateAt } from "../../../rules/api-key.js";
+import { type Environment, fingerprintOf, keyStateAt } from "../../../rules/api-key.js";
 import { cachedBy } from "../../../rules/cached-by.js";
 import { SandboxError } from "../../../rules/errors.js";
+import type { Organization } from "../../../rules/organization.js";
 import type { ValueOf } from "../../../rules/schema/shape.js";
 import * as s from "../../../rules/schema/shape.js";
-import { minute } from "../../../rules/time.js";
 import type { Endpoint } from "../../../sandbox/endpoint.js";
+import { activeKeysIn } from "../../../sandbox/operations/keys.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import type { KeyEntry, OrganizationEntry } from "../../../sandbox/registry.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
@@ -91,10 +92,8 @@ export const keyRoutes: readonly Route[] = [
     summary: "Replaces an active key; the old one works until its overlap ends",
     status: 201,
     body: "key_rotation",
-    run({ sandbox, params: { ref: key = "" }, body: { overlap_minutes: minutes, as } }) {
-      // Minutes may have fractions, milliseconds must not.
-      const overlap = minutes && Math.round(minutes * minute);
-      const { replacement, secret } = operations.rotate(sandbox, { key, overlap, as });
+    run({ sandbox, params: { ref: key = "" }, body }) {
+      const { replacement, secret } = operations.rotate(sandbox, { ...body, key });
       return { key: replacement, secret };
     },
   }),
@@ -134,38 +133,37 @@ function withNextRequest<Key extends { readonly ref: string }>(
   return { ...key, nextRequest: nextRequest(sandbox, key.ref, endpoint) };
 }
 
-/** Lists organizations with their keys, up to a number of keys. Without a filter, also organizations that have none. */
+/** Lists organizations with their keys, up to a number of keys, and organizations that have none. */
 function directoryOf(sandbox: SandboxState, { filter = "", limit = 200 }: ValueOf<typeof directoryQuery>) {
   const now = sandbox.clock.now();
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-  const isChosen = ({ key, owner }: KeyEntry) =>
-    words.every((word) => `${searchText(owner, key)} ${keyStateAt(key, now)}`.includes(word));
-  const listsEmpty = words.length === 0;
+  const matches = (text: string) => words.every((word) => text.toLowerCase().includes(word));
+  const activeIn = (owner: OrganizationEntry, environment: Environment) =>
+    activeKeysIn(owner, environment, sandbox.assumptions, now);
   const sections = [];
   let matching = 0;
   for (const owner of sandbox.registry.organizations.values()) {
-    const keys = owner.keys.filter(isChosen);
-    const listed = keys.slice(0, Math.max(0, limit - matching));
-    if (listed.length > 0 || (listsEmpty && owner.keys.length === 0 && sections.length < limit)) {
-      sections.push({
-        organization: viewOrganization(owner.organization),
-        active: activeIn(owner, now),
-        keys: listed.map((entry) => withNextRequest(viewKey(entry, sandbox), sandbox)),
-      });
-    }
-    matching += keys.length;
+    const { organization, keys } = owner;
+    // Without a filter, no key is looked at that is not listed.
+    const chosen = words.length === 0 ? keys : keys.filter((entry) => matches(searchText(entry, now)));
+    const room = Math.max(0, limit - matching);
+    matching += chosen.length;
+    const isEmpty = keys.length === 0 && matches(searchWords(organization));
+    const isListed = isEmpty ? sections.length < limit : chosen.length > 0 && room > 0;
+    if (!isListed) continue;
+    sections.push({
+      organization: viewOrganization(organization),
+      active: { test: activeIn(owner, "test"), live: activeIn(owner, "live") },
+      keys: chosen.slice(0, room).map((entry) => withNextRequest(viewKey(entry, sandbox), sandbox)),
+    });
   }
   return { sections, matching, total: sandbox.registry.keys.size };
 }
 
-function searchText({ organization }: OrganizationEntry, key: KeyEntry["key"]): string {
-  const { ref, name, environment, scopes, sha256 } = key;
-  const ofKey = [ref, name, fingerprintOf(sha256), environment, ...scopes];
-  return [organization.ref, organization.name, ...ofKey].join(" ").toLowerCase();
-}
+const searchWords = ({ ref, name }: Organization) => `${ref} ${name}`;
 
-function activeIn({ keys }: OrganizationEntry, now: number) {
-  const active = keys.filter(({ key }) => keyStateAt(key, now) === "active");
-  const test = active.filter(({ key }) => key.environment === "test").length;
-  return { test, live: active.length - test };
+function searchText({ key, owner }: KeyEntry, now: number): string {
+  const { ref, name, environment, scopes, sha256 } = key;
+  const ofKey = [ref, name, fingerprintOf(sha256), environment, ...scopes, keyStateAt(key, now)];
+  return [searchWords(owner.organization), ...ofKey].join(" ");
 }

@@ -46,11 +46,11 @@ export const sandboxRoutes: readonly Route[] = [
   }),
   controlRoute("GET /state", {
     summary:
-      "The sandbox's state: organizations, keys, clock, assumptions; `changed`: whether anything but requests and the story differs from the scenario's start",
+      "The sandbox's state: organizations, keys, clock, assumptions; `changed`: whether anything but requests, the story, the timeline and the passing of time differs from the scenario's start",
     run: ({ sandbox }) => ({
       scenario: sandbox.name,
       seed: sandbox.seed,
-      changed: sandbox.changed,
+      changed: sandbox.changes.size > 0,
       clock: viewClock(sandbox.clock),
       assumptions: viewAssumptions(sandbox),
       faults: describeFaults(sandbox.faults),

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { dryRunProblems, unmarkedSecrets } from "../../../node/dry-run.js";
+import { dryRunProblems, unheldScopes, unmarkedSecrets } from "../../../node/dry-run.js";
 import { readBundledScenario } from "../../../node/package-files.js";
 import { startInNode } from "../../../node/platform.js";
 import { SandboxError } from "../../../rules/errors.js";
@@ -40,11 +40,11 @@ export const scenarioRoutes: readonly Route[] = [
   controlRoute("GET /scenarios", {
     summary: "The scenario that the sandbox was started with, and the bundled ones",
     run({ sandbox }, { server }) {
-      const first = server.own();
-      const others = scenarioNames.filter((name) => name !== first.name);
+      const first = server.startedScenario();
+      const bundledNames = scenarioNames.filter((name) => name !== first.name);
       return [
         listedScenario(first, sandbox, true),
-        ...others.map((name) => listedScenario({ name, scenario: bundledScenarios[name] }, sandbox)),
+        ...bundledNames.map((name) => listedScenario({ name, scenario: bundledScenarios[name] }, sandbox)),
       ];
     },
   }),
@@ -57,7 +57,7 @@ export const scenarioRoutes: readonly Route[] = [
       "Starts a bundled scenario by name, the one that the sandbox was started with, or one sent as application/yaml",
     body: "scenario_choice",
     run({ sandbox, body: { name } }, { server }) {
-      restartSandbox(sandbox, {}, scenarioToStart(name, server.own()));
+      restartSandbox(sandbox, {}, scenarioToStart(name, server.startedScenario()));
       return running(sandbox);
     },
     async runYaml({ sandbox, body }) {
@@ -65,7 +65,12 @@ export const scenarioRoutes: readonly Route[] = [
       const scenario = checkSent(body);
       restartSandbox(sandbox, {}, { scenario, name: scenario.name ?? "unnamed", text });
       const started = running(sandbox);
-      const problems = await dryRunProblems({ scenario, name: file }, placesIn(body), sandbox.given);
+      const loaded = { scenario, name: file };
+      const placeOf = placesIn(body);
+      const problems = [
+        ...(await dryRunProblems(loaded, placeOf, sandbox.given)),
+        ...(await unheldScopes(loaded, placeOf)),
+      ];
       return { ...started, warnings: Object.values(scenarioFields(problems)) };
     },
   }),
@@ -76,7 +81,7 @@ export const scenarioRoutes: readonly Route[] = [
     run({ sandbox, body: { scenario, now, ...body } }, { server }) {
       const options = { ...body, ...(now !== undefined && { now: parseTime(now) }) };
       if (scenario !== undefined) {
-        const source = scenarioToStart(scenario, server.own());
+        const source = scenarioToStart(scenario, server.startedScenario());
         if (typeof scenario !== "string") requireFewKeys(source.scenario);
         restartSandbox(sandbox, options, source);
       } else {
@@ -138,7 +143,8 @@ function scenarioToStart(
 ): NamedScenario {
   if (sent === first.name) return first;
   if (typeof sent !== "string") return resolveSource(sent as unknown as Scenario); // it checks a value
-  if (!isScenarioName(sent)) throw scenarioNotFound(sent, "it is not a bundled one");
+  if (!isScenarioName(sent))
+    throw scenarioNotFound(sent, "it is not a bundled one", { list: "`GET /scenarios`" });
   return { scenario: withStory(sent), name: sent };
 }
 
@@ -148,9 +154,13 @@ async function problemsInSent(sent: ScenarioText, given: GivenOptions) {
   const placeOf = placesIn(sent);
   try {
     const scenario = checkSent(sent);
-    const failed = await dryRunProblems({ scenario, name: file }, placeOf, given);
-    const unmarked = await unmarkedSecrets({ scenario, name: file }, placeOf);
-    return [...failed, ...unmarked].map((problem) => shownProblem(problem, "warning"));
+    const loaded = { scenario, name: file };
+    const warnings = [
+      ...(await dryRunProblems(loaded, placeOf, given)),
+      ...(await unmarkedSecrets(loaded, placeOf)),
+      ...(await unheldScopes(loaded, placeOf)),
+    ];
+    return warnings.map((problem) => shownProblem(problem, "warning"));
   } catch (error) {
     if (error instanceof ScenarioError)
       return error.problems.map((problem) => shownProblem(problem, "error"));

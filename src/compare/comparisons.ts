@@ -1,14 +1,14 @@
 import { isMapping } from "../rules/schema/shape.js";
 import type { ContractDifference } from "./contract.js";
 import type { CompletedAttempt } from "./judge.js";
-import { type CheckedResponse, headerOf, memberIn, minuteOf, quoted, shownText } from "./response.js";
+import { headerOf, memberIn, minuteOf, quoted, type RedactedResponse, shownText } from "./response.js";
 
 // Responses compared with each other: successes by their members, and the 401s of different causes (R14).
 
 /** Compares the successes with each other, and with a `permitted` key that should lack the scope. */
 export function compareSuccesses(
   successes: readonly CompletedAttempt[],
-  permitted: CheckedResponse | undefined,
+  permitted: RedactedResponse | undefined,
 ): ContractDifference[] {
   return [
     ...compareRequestIds(successes),
@@ -74,7 +74,7 @@ function compareReplacement(successes: readonly CompletedAttempt[]): ContractDif
 
 /** Compares the scopes of a permitted `SVC_KEY_WRONG_SCOPE` with those that every other permitted key has (R21). */
 function compareScopes(
-  permitted: CheckedResponse,
+  permitted: RedactedResponse,
   successes: readonly CompletedAttempt[],
 ): ContractDifference[] {
   const [first = [], ...others] = successes.map(({ response }) => scopesOf(response));
@@ -88,7 +88,7 @@ function compareScopes(
   return [{ rules: ["R21"], outcome: "403.insufficient_scope", at: "status", ...difference }];
 }
 
-function scopesOf(response: CheckedResponse): string[] {
+function scopesOf(response: RedactedResponse): string[] {
   const scopes = memberIn(response, ["data", "scopes"]);
   return Array.isArray(scopes) ? scopes.filter((one) => typeof one === "string") : [];
 }
@@ -114,7 +114,7 @@ interface Resending {
   /** The number of requests that may still be sent. */
   readonly left: () => number;
   /** Sends the request again, with another key if that is not the server's. Resolves to `undefined` if the response is not a 401. */
-  readonly resend: (attempt: CompletedAttempt, index: number) => Promise<CheckedResponse | undefined>;
+  readonly resend: (attempt: CompletedAttempt, index: number) => Promise<RedactedResponse | undefined>;
 }
 
 /** Whether each turn is reversed: a balancer that alternates must not give each cause its own node. */
@@ -245,7 +245,7 @@ function differenceOf(
 // By R14, only the presence of these is equal.
 const freeHeaders = new Set(["date", "x-request-id"]);
 
-function partsOf({ reason, headers, text = "not UTF-8", json }: CheckedResponse): Parts {
+function partsOf({ reason, headers, text = "not UTF-8", json }: RedactedResponse): Parts {
   const parts = new Map([["reason phrase", reason]]);
   for (const [name, value] of headers) {
     const compared = freeHeaders.has(name.toLowerCase()) ? "present" : value;

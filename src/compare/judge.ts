@@ -5,14 +5,15 @@ import { outcomeOf, outcomes, type PromisedOutcomeId } from "../rules/outcomes.j
 import { mismatchesIn } from "../rules/schema/check.js";
 import { isMapping, type Shape, shapeOf } from "../rules/schema/shape.js";
 import { escapeControls } from "../rules/terminal-text.js";
-import { type CheckedRule, type ContractDifference, ruleOf } from "./contract.js";
+import { type ContractDifference, type ContractRule, ruleOf } from "./contract.js";
 import {
-  type CheckedResponse,
   describeResponse,
   headerOf,
   isHtml,
   memberIn,
   quoted,
+  type RedactedResponse,
+  retryAfterForm,
   shownText,
 } from "./response.js";
 
@@ -21,7 +22,7 @@ export interface Attempt {
   /** The value of the x-api-key header; if left out, the request has none. Never printed. */
   readonly apiKey?: string | undefined;
   readonly variable?: string | undefined;
-  readonly response?: CheckedResponse | undefined;
+  readonly response?: RedactedResponse | undefined;
   readonly noResponse?: string;
   /** Why it was not tried, or why its response shows nothing about the outcome. */
   readonly reason?: string | undefined;
@@ -29,7 +30,7 @@ export interface Attempt {
   readonly difference?: ContractDifference;
 }
 
-export type CompletedAttempt = Attempt & { readonly response: CheckedResponse };
+export type CompletedAttempt = Attempt & { readonly response: RedactedResponse };
 
 type AttemptDifference = Omit<ContractDifference, "outcome">;
 
@@ -56,7 +57,7 @@ export function judgeAttempt(attempt: Attempt): ContractDifference[] {
 }
 
 function attemptDifference(
-  rule: CheckedRule,
+  rule: ContractRule,
   at: string,
   expected: string,
   found: string,
@@ -65,7 +66,7 @@ function attemptDifference(
 }
 
 /** Returns why a response shows nothing about its outcome; `undefined` if it does. */
-export function whyUntried(outcome: PromisedOutcomeId, response: CheckedResponse): string | undefined {
+export function whyUntried(outcome: PromisedOutcomeId, response: RedactedResponse): string | undefined {
   const { status } = response;
   const { status: expected } = outcomeOf(outcome);
   if (outcome === "429.per_day" && status === 200) {
@@ -81,7 +82,7 @@ export function whyUntried(outcome: PromisedOutcomeId, response: CheckedResponse
   return isPermitted ? "the endpoint needs no scope, or this key has it" : undefined;
 }
 
-function judgeOutcome({ outcome, apiKey = "" }: Attempt, response: CheckedResponse): AttemptDifference[] {
+function judgeOutcome({ outcome, apiKey = "" }: Attempt, response: RedactedResponse): AttemptDifference[] {
   const { status, code } = outcomeOf(outcome);
   const rule = ruleOf(outcome);
   if (response.status !== status)
@@ -98,7 +99,7 @@ function judgeOutcome({ outcome, apiKey = "" }: Attempt, response: CheckedRespon
   ];
 }
 
-function describeOutcome(response: CheckedResponse): string {
+function describeOutcome(response: RedactedResponse): string {
   const { status, json } = response;
   const location = headerOf(response, "location");
   if (status >= 300 && status < 400 && location !== undefined)
@@ -106,7 +107,7 @@ function describeOutcome(response: CheckedResponse): string {
   return json === undefined ? `${status}, ${describeBody(response)}` : describeResponse(response);
 }
 
-function judgeForm(response: CheckedResponse, rule: CheckedRule): AttemptDifference[] {
+function judgeForm(response: RedactedResponse, rule: ContractRule): AttemptDifference[] {
   const type = headerOf(response, "content-type");
   const encoding = headerOf(response, "content-encoding");
   const isTyped = /^application\/json *(?:;|$)/i.test(type ?? "");
@@ -127,7 +128,7 @@ function judgeForm(response: CheckedResponse, rule: CheckedRule): AttemptDiffere
 }
 
 /** The rule for each member of the response; R1 covers the others. */
-const rulesOfMembers: readonly (readonly [start: string, rule: CheckedRule])[] = [
+const rulesOfMembers: readonly (readonly [start: string, rule: ContractRule])[] = [
   ["data.organization", "R2"],
   ["data.environment", "R3"],
   ["data.scopes", "R4"],
@@ -135,7 +136,7 @@ const rulesOfMembers: readonly (readonly [start: string, rule: CheckedRule])[] =
   ["data.usage", "R6"],
 ];
 
-function judgeContext(response: CheckedResponse, apiKey: string): AttemptDifference[] {
+function judgeContext(response: RedactedResponse, apiKey: string): AttemptDifference[] {
   const wrong = mismatches(
     me.responseShape,
     response,
@@ -150,8 +151,8 @@ function judgeContext(response: CheckedResponse, apiKey: string): AttemptDiffere
 
 function mismatches(
   shape: Shape,
-  { json }: CheckedResponse,
-  ruleAt: (path: string) => CheckedRule,
+  { json }: RedactedResponse,
+  ruleAt: (path: string) => ContractRule,
 ): AttemptDifference[] {
   return mismatchesIn(shape, json).map(({ path, expected, value }) => {
     const at = path === "" ? "$" : `$.${escapeControls(path)}`;
@@ -159,7 +160,7 @@ function mismatches(
   });
 }
 
-function judgeRequestId(response: CheckedResponse): AttemptDifference[] {
+function judgeRequestId(response: RedactedResponse): AttemptDifference[] {
   const requestId = headerOf(response, "x-request-id");
   if (requestId) return [];
   const value = requestId === undefined ? "nothing" : "an empty header";
@@ -167,8 +168,8 @@ function judgeRequestId(response: CheckedResponse): AttemptDifference[] {
 }
 
 function judgeCode(
-  response: CheckedResponse,
-  rule: CheckedRule,
+  response: RedactedResponse,
+  rule: ContractRule,
   expected: string | null,
 ): AttemptDifference[] {
   const { status } = response;
@@ -185,18 +186,16 @@ function judgeCode(
   return [{ ...unlisted, rules: [rule, "R28"] }];
 }
 
-const retryDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /;
-
 /** `Retry-After` may be absent. If it is there, a client must be able to read it. */
-function judgeWait(response: CheckedResponse): AttemptDifference[] {
+function judgeWait(response: RedactedResponse): AttemptDifference[] {
   const value = headerOf(response, "retry-after");
   if (value === undefined || response.status < 400) return [];
-  if (/^\d+$/.test(value) || (retryDate.test(value) && !Number.isNaN(Date.parse(value)))) return [];
+  if (retryAfterForm(value) !== undefined) return [];
   return [attemptDifference("RFC 9110", "Retry-After", "seconds or a date", quoted(value))];
 }
 
 /** The names that the contract does not have: members, and headers that announce an endpoint's end. */
-export function undocumentedIn({ status, headers, json }: CheckedResponse): string[] {
+export function undocumentedIn({ status, headers, json }: RedactedResponse): string[] {
   const names = headers.map(([name]) => shownText(name));
   return [
     ...unknownMembers(status < 400 ? me.responseShape : errorShape, json).slice(0, 100),
@@ -214,7 +213,7 @@ function unknownMembers(of: Shape, value: unknown, path = "$"): string[] {
   });
 }
 
-export function describeBody(response: CheckedResponse): string {
+export function describeBody(response: RedactedResponse): string {
   const { text } = response;
   if (text === undefined) return "a body that is not UTF-8";
   if (text === "") return "an empty body";

@@ -7,7 +7,7 @@ import { escapeControls } from "../rules/terminal-text.js";
 import { minute } from "../rules/time.js";
 
 /** A response to judge and show, with every key removed. */
-export interface CheckedResponse extends Pick<RawResponse, "status" | "reason" | "headers"> {
+export interface RedactedResponse extends Pick<RawResponse, "status" | "reason" | "headers"> {
   /** The body; `undefined` if it is not UTF-8. */
   readonly text: string | undefined;
   readonly json: unknown;
@@ -18,7 +18,7 @@ export interface CheckedResponse extends Pick<RawResponse, "status" | "reason" |
 export function readResponse(
   { status, reason, headers, body }: RawResponse,
   redact: Redact,
-): CheckedResponse {
+): RedactedResponse {
   const text = decodeText(body);
   const parsed = parsedJson(text ?? "");
   const json = isTooDeep(parsed) ? undefined : parsed;
@@ -44,19 +44,27 @@ function decodeText(body: Uint8Array): string | undefined {
 }
 
 /** Returns the value of a header with a lower-case name, several joined by `, `; `undefined` if it is missing. */
-export function headerOf({ headers }: Pick<CheckedResponse, "headers">, name: string): string | undefined {
+export function headerOf({ headers }: Pick<RedactedResponse, "headers">, name: string): string | undefined {
   const values = headers.filter(([one]) => one.toLowerCase() === name).map(([, value]) => value);
   return values.length === 0 ? undefined : values.join(", ");
 }
 
 /** Returns the minute of its `Date`; not a number without one. */
-export function minuteOf(response: CheckedResponse): number {
+export function minuteOf(response: RedactedResponse): number {
   return Math.floor(Date.parse(headerOf(response, "date") ?? "") / minute);
+}
+
+const retryDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /;
+
+/** Returns the form of a `Retry-After`; `undefined` if no client can read it. */
+export function retryAfterForm(value: string): "seconds" | "date" | undefined {
+  if (/^\d+$/.test(value)) return "seconds";
+  return retryDate.test(value) && !Number.isNaN(Date.parse(value)) ? "date" : undefined;
 }
 
 /** Returns a member of the body; `undefined` if it is missing. */
 export function memberIn(
-  { json }: Pick<CheckedResponse, "json">,
+  { json }: Pick<RedactedResponse, "json">,
   path: readonly (string | number)[],
 ): unknown {
   let member = json;
@@ -66,13 +74,13 @@ export function memberIn(
 }
 
 /** Whether the response is an HTML page, for example from a gateway, proxy or captive portal. */
-export function isHtml(response: CheckedResponse): boolean {
+export function isHtml(response: RedactedResponse): boolean {
   const type = headerOf(response, "content-type") ?? "";
   return /^\s*text\/html\b/i.test(type) || /^\s*<(?:!doctype|html)\b/i.test(response.text ?? "");
 }
 
 /** Describes a response by its status and error code: `401 unauthorized`. */
-export function describeResponse(response: CheckedResponse): string {
+export function describeResponse(response: RedactedResponse): string {
   const code = memberIn(response, ["error", "code"]);
   return typeof code === "string" ? `${response.status} ${shownText(code)}` : String(response.status);
 }

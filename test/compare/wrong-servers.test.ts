@@ -17,10 +17,10 @@ const cases: readonly WrongServer[] = parse(
   readFileSync(new URL("../cases/wrong-servers.yaml", import.meta.url), "utf8"),
 );
 
-/** Checks a server and expects this difference. */
+/** Compares a server with the contract and expects this difference. */
 async function expectDifference(misbehave: Misbehave, says: WrongServer["says"], ...argv: string[]) {
   const { url } = await serveProbed(misbehave);
-  const args = ["check", url, ...argv];
+  const args = ["compare", url, ...argv];
   const { code, stdout, stderr } = await runCli(args, { env: allProbeKeys });
   const [where, expected, found] = says.map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   const lines = `^  ${where}(?:  request .*)?\n    expected  ${expected}.*\n    found     ${found}`;
@@ -28,7 +28,7 @@ async function expectDifference(misbehave: Misbehave, says: WrongServer["says"],
   expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
 }
 
-test.each(cases)("a check finds a server that $does", async ({ to, set, says }) => {
+test.each(cases)("a comparison finds a server that $does", async ({ to, set, says }) => {
   await expectDifference((reply, { ref }) => {
     if (!to.includes(ref)) return;
     for (const [path, value] of Object.entries(set)) setIn(reply, path, value);
@@ -100,7 +100,7 @@ test.each<[does: string, misbehave: Misbehave, says: WrongServer["says"]]>([
     (reply, { apiKey }) => setIn(reply, "headers.X-Key", apiKey),
     ["200.test  X-Key  R34", "no key", "the key that was sent"],
   ],
-])("a check finds a server that %s", async (_does, misbehave, says) => {
+])("a comparison finds a server that %s", async (_does, misbehave, says) => {
   const toActive: Misbehave = (reply, presented) =>
     presented.ref === "active" ? misbehave(reply, presented) : undefined;
   // Only who waits in vain waits less: a busy server may be late with the other responses.
@@ -111,6 +111,6 @@ test("the request id of a response that differs is named, to be quoted", async (
   const { url } = await serveProbed((reply, { ref }) => {
     if (ref === "active") setIn(reply, "body.data.environment", "live");
   });
-  const { stdout } = await runCli(["check", url], { env: probeKeys });
+  const { stdout } = await runCli(["compare", url], { env: probeKeys });
   expect(stdout).toMatch(/\$\.data\.environment {2}R3 {2}request req-4\n/);
 });

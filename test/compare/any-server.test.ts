@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { renderCheck } from "../../src/check/result.js";
-import { runCheck } from "../../src/check/run.js";
+import { learnedScenario } from "../../src/compare/assumptions.js";
+import { renderComparison } from "../../src/compare/result.js";
+import { compareWithContract } from "../../src/compare/run.js";
+import { parseScenario } from "../../src/index.js";
 import type { NoResponse, RawResponse } from "../../src/node/clients/send-once.js";
 import { unknownSecret } from "../../src/scenario/keys.js";
 import { probeKeys } from "../support/probed-server.js";
@@ -12,6 +14,8 @@ const headerName = fc.constantFrom(
   "X-Request-Id",
   "Retry-After",
   "RateLimit",
+  "RateLimit-Policy",
+  "WWW-Authenticate",
   "X-RateLimit-Limit",
   "Date",
   "ETag",
@@ -39,6 +43,8 @@ const likely = fc.constantFrom(
       limits: { per_minute: 2 },
     },
   },
+  { error: { code: probeKeys.SVC_KEY_ACTIVE, message: "Slow.", details: {} } },
+  { error: { code: "slow_down", message: "Slow.", details: { scope: probeKeys.SVC_KEY_ACTIVE } } },
   { data: { usage: { today: 1.5 }, limits: { per_minute: -3 } } },
 );
 const bytes = fc.oneof(
@@ -59,21 +65,30 @@ const replies = fc.array(fc.oneof({ weight: 9, arbitrary: response }, { weight: 
   maxLength: 12,
 });
 
-test("a check ends with any server's responses, keeps to its budget, and prints no key", async () => {
+test("a comparison ends with any server's responses, keeps to its budget, and prints no key", async () => {
   await fc.assert(
     fc.asyncProperty(replies, fc.integer({ min: 1, max: 20 }), fc.boolean(), async (all, max, limits) => {
       let sent = 0;
-      const report = await runCheck(async () => all[sent++ % all.length] as RawResponse | NoResponse, {
-        url: "https://api.example/v1/relying-party/me",
-        env: probeKeys,
-        maxRequests: max,
-        probeLimits: limits,
-        unknownKey: unknownSecret,
-      });
+      const report = await compareWithContract(
+        async () => all[sent++ % all.length] as RawResponse | NoResponse,
+        {
+          url: "https://api.example/v1/relying-party/me",
+          env: probeKeys,
+          maxRequests: max,
+          probeLimits: limits,
+          unknownKey: unknownSecret,
+        },
+      );
       expect(sent).toBe(report.requests);
       expect(sent).toBeLessThanOrEqual(max);
-      const printed = (["text", "json"] as const).map((format) => renderCheck(report, format)).join("\n");
-      for (const key of Object.values(probeKeys)) expect(printed).not.toContain(key.slice(9));
+      const printed = (["text", "json"] as const)
+        .map((format) => renderComparison(report, format))
+        .join("\n");
+      const scenario = learnedScenario(report.assumptions, report.url, 0);
+      const [texts, learned] = [printed + scenario, Object.entries(report.assumptions)];
+      for (const key of Object.values(probeKeys)) expect(texts).not.toContain(key.slice(9));
+      const values = Object.fromEntries(learned.map(([name, { value }]) => [name, value]));
+      if (learned.length > 0) expect(parseScenario(scenario).assumptions).toEqual(values);
     }),
     runs(80),
   );

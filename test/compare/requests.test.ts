@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { runCheck } from "../../src/check/run.js";
+import { compareWithContract } from "../../src/compare/run.js";
 import { createSandbox } from "../../src/index.js";
 import { startInNode } from "../../src/node/platform.js";
 import { variableOf } from "../../src/rules/api-key.js";
@@ -39,20 +39,20 @@ function keysOf({ sandbox }: Served, refs = sandbox.keys.list().map(({ ref }) =>
   );
 }
 
-async function check(server: Served, ...argv: string[]) {
-  const ran = await runCli(["check", server.url, "--json", ...argv], { env: keysOf(server) });
+async function compare(server: Served, ...argv: string[]) {
+  const ran = await runCli(["compare", server.url, "--json", ...argv], { env: keysOf(server) });
   expect(ran.stderr).toBe("");
   return { ...ran, report: JSON.parse(ran.stdout) };
 }
 
-describe("against the sandbox itself, a check", () => {
+describe("against the sandbox itself, a comparison", () => {
   test.each<Profile>(["minimal", "typical"])("finds nothing in profile %s with limits", async (profile) => {
     const server = await serveSandbox(1, { profile });
-    const { code, report } = await check(server, "--probe-limits");
+    const { code, report } = await compare(server, "--probe-limits");
     expect(report.differences).toEqual([]);
     const wrong = report.outcomes.filter(({ result }: { result: string }) => result !== "agrees");
     expect(wrong.map((one: { outcome: string }) => one.outcome)).toEqual(withoutScope);
-    const note = "SVC_KEY_LEGACY_LIVE was not tried: 200.legacy was checked with SVC_KEY_LEGACY.";
+    const note = "SVC_KEY_LEGACY_LIVE was not tried: 200.legacy was compared with SVC_KEY_LEGACY.";
     expect([code, report.verdict, report.notes]).toEqual([0, "agrees", [note]]);
   });
 
@@ -61,7 +61,7 @@ describe("against the sandbox itself, a check", () => {
     async (seed) => {
       const server = await serveMixed(seed);
       for (const argv of [[], ["--probe-limits"]]) {
-        const { code, report } = await check(server, ...argv);
+        const { code, report } = await compare(server, ...argv);
         expect(report.differences).toEqual([]);
         expect(code).toBe(0);
       }
@@ -70,7 +70,7 @@ describe("against the sandbox itself, a check", () => {
 
   test("needs no key to try three outcomes, and shows what the others need", async () => {
     const server = await serveSandbox(1, {});
-    const { code, stdout } = await runCli(["check", server.url], { env: {} });
+    const { code, stdout } = await runCli(["compare", server.url], { env: {} });
     expect(stdout).toMatch(/^ {2}401\.unknown +agrees +401 unauthorized$/m);
     expect(stdout).toMatch(/^ {2}200\.test +not tried +needs a test key in SVC_KEY_ACTIVE or SVC_API_KEY$/m);
     expect(stdout).toMatch(/^ {2}401\.revoked +not tried +needs SVC_KEY_REVOKED$/m);
@@ -82,7 +82,7 @@ describe("against the sandbox itself, a check", () => {
     const server = await serveSandbox(1, {});
     const path = async (ref: string) => {
       const env = { SVC_API_KEY: server.sandbox.secret(ref) };
-      const { stdout } = await runCli(["check", server.url], { env });
+      const { stdout } = await runCli(["compare", server.url], { env });
       return /^ {2}(\S+) +agrees +200, SVC_API_KEY$/m.exec(stdout)?.[1];
     };
     for (const [ref, outcome] of Object.entries({ active: "test", live: "live", "legacy-live": "live" }))
@@ -92,12 +92,12 @@ describe("against the sandbox itself, a check", () => {
   test("works under a base URL with a path, with a slash at its end, and when it is the URL of the endpoint", async () => {
     const server = await serveProbed(undefined, "/gateway/v1/relying-party/me");
     for (const base of ["/gateway", "/gateway/", `/gateway${mePath}/`].map((path) => server.url + path)) {
-      expect(await runCli(["check", base], { env: probeKeys })).toMatchObject({ code: 0, stderr: "" });
+      expect(await runCli(["compare", base], { env: probeKeys })).toMatchObject({ code: 0, stderr: "" });
     }
   });
 });
 
-describe("a check", () => {
+describe("a comparison", () => {
   const outcomes = (ran: Ran, result: string) =>
     [...ran.stdout.matchAll(/^ {2}([2-4]\d\d\.\S+) +(agrees|differs|not tried)/gm)]
       .filter((match) => match[2] === result)
@@ -105,7 +105,7 @@ describe("a check", () => {
 
   test.each([3, 10])("sends no more than %i requests, one for each outcome", async (max) => {
     const server = await serveProbed();
-    const ran = await runCli(["check", server.url, "--max-requests", String(max)], { env: probeKeys });
+    const ran = await runCli(["compare", server.url, "--max-requests", String(max)], { env: probeKeys });
     const sent = server.requests().map(({ ref }) => ref);
     expect(sent).toHaveLength(Math.min(max, 9));
     expect(new Set(sent).size).toBe(Math.min(max, 8));
@@ -125,15 +125,30 @@ describe("a check", () => {
       });
     const env = { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE as string };
     const small = await limited(3);
-    const ran = await runCli(["check", small.url, "--probe-limits"], { env });
+    const ran = await runCli(["compare", small.url, "--probe-limits"], { env });
     expect(ran.stdout).toMatch(/^ {2}429\.per_minute +agrees +429 slow_down, SVC_API_KEY$/m);
     expect(small.requests()).toHaveLength(10);
 
-    const large = await limited(60);
-    const rejected = await runCli(["check", large.url, "--probe-limits"], { env });
-    expect(rejected.stdout).toContain(
-      `needs 61 requests, one more than per_minute, and 36 are left; --max-requests 69 has room for them`,
+    expect(ran.stderr).toBe(
+      "Sends up to 4 requests with SVC_API_KEY, until one gets 429. They use up this key's minute.\n",
     );
+
+    const usual = await limited(60);
+    const whole = await runCli(["compare", usual.url, "--probe-limits"], { env });
+    expect(whole.stdout).toMatch(
+      /: 67 of at most 105 requests\n[\s\S]*429\.per_minute +agrees +429 slow_down/,
+    );
+
+    const stopped = await limited(60);
+    const few = await runCli(["compare", stopped.url, "--probe-limits", "--max-requests", "44"], { env });
+    expect(few.stdout).toContain(
+      "needs 61 requests, one more than per_minute, and 36 are left; --max-requests 69 has room for them",
+    );
+    expect([stopped.requests().length, few.stderr]).toEqual([8, ""]);
+
+    const large = await limited(400);
+    const rejected = await runCli(["compare", large.url, "--probe-limits"], { env });
+    expect(rejected.stdout).toContain("needs 401 requests, one more than per_minute, and 392 are left;");
     expect(large.requests()).toHaveLength(8);
   });
 
@@ -144,12 +159,13 @@ describe("a check", () => {
       const body = { data: { limits, usage, environment: "test", scopes: ["a"], organization: { id: "1" } } };
       Object.assign(reply, { status: 200, headers: { "X-Request-Id": `limited-${number}` }, body });
     });
-    const { stdout } = await runCli(["check", server.url, "--probe-limits"], { env: allProbeKeys });
+    const argv = ["compare", server.url, "--probe-limits", "--max-requests", "44"];
+    const { stdout } = await runCli(argv, { env: allProbeKeys });
     expect(stdout).toMatch(/429\.per_day +not tried .*not at its limit: usage\.today is 1 of 1000/);
     expect(stdout).toMatch(/429\.per_minute +not tried .*needs 61 requests/);
   });
 
-  test("a check over midnight reports no difference", async () => {
+  test("a comparison over midnight reports no difference", async () => {
     const midnight = Date.parse("2026-03-03T00:00:00Z");
     for (const [index, profile] of (["minimal", "typical", "varied"] as const).entries()) {
       for (let before = index; before <= 20; before += 3) {
@@ -157,7 +173,7 @@ describe("a check", () => {
         const sandbox = createSandbox({ profile, now, frozen: true, seed: before });
         const refs = sandbox.keys.list().map(({ ref }) => ref);
         const keys = refs.map((ref) => [variableOf(ref), sandbox.secret(ref as never)] as const);
-        const { differences } = await runCheck(
+        const { differences } = await compareWithContract(
           async (apiKey) => {
             const headers = { ...(apiKey !== undefined && { "x-api-key": apiKey }) };
             const response = await sandbox.fetch(`https://api.example${mePath}`, { headers });
@@ -184,11 +200,11 @@ describe("a check", () => {
       });
     const env = { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE as string };
     const unlimited = await serve(() => "Mon, 02 Mar 2026 09:00:30 GMT");
-    const ran = await runCli(["check", unlimited.url, "--probe-limits"], { env });
+    const ran = await runCli(["compare", unlimited.url, "--probe-limits"], { env });
     expect(ran.stdout).toMatch(/429\.per_minute {2}status {2}R22\n.*429\n.*200 for 3 requests in one minute/);
     expect(ran.code).toBe(1);
     const turning = await serve((number) => `Mon, 02 Mar 2026 09:0${number}:00 GMT`);
-    const unsure = await runCli(["check", turning.url, "--probe-limits"], { env });
+    const unsure = await runCli(["compare", turning.url, "--probe-limits"], { env });
     expect(unsure.stdout).toMatch(/429\.per_minute +not tried +200, SVC_API_KEY, a minute may have ended/);
   });
 
@@ -198,7 +214,7 @@ describe("a check", () => {
       response.destroy();
       return "handled";
     });
-    const ran = await runCli(["check", server.url], { env: probeKeys });
+    const ran = await runCli(["compare", server.url], { env: probeKeys });
     expect(server.requests()).toHaveLength(3);
     expect(ran.stdout).toContain("nothing was sent after 2 requests without a response");
     expect(ran.code).toBe(1);
@@ -210,7 +226,7 @@ describe("a check", () => {
       response.destroy();
       return "handled";
     });
-    await runCli(["check", server.url], { env: probeKeys });
+    await runCli(["compare", server.url], { env: probeKeys });
     expect(new Set(server.requests().map(({ ref }) => ref)).size).toBe(8);
   });
 
@@ -225,7 +241,7 @@ describe("a check", () => {
         Object.assign(reply, { status: 429, body: { error: { code: "slow_down", message: "Slow down." } } });
     });
     const env = { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE as string };
-    const argv = ["check", server.url, "--probe-limits", "--max-requests", String(max)];
+    const argv = ["compare", server.url, "--probe-limits", "--max-requests", String(max)];
     expect(outcomes(await runCli(argv, { env }), result)).toContain("429.per_minute");
     expect(server.requests()).toHaveLength(sent);
   });
@@ -237,11 +253,11 @@ describe("a check", () => {
       SVC_KEY_REVOKED: "SVC_test_with space",
       SVC_KEY_LIVE: probeKeys.SVC_KEY_ACTIVE as string,
       SVC_KEY_MAIN: "SVC_test_main0123456789",
-      // These stand beside the keys of `keys --format env`; the check has such keys of its own.
+      // These stand beside the keys of `keys --format env`; the comparison has such keys of its own.
       SVC_KEY_UNKNOWN: "SVC_test_sbxnobody",
       SVC_KEY_MALFORMED: "not-an-api-key",
     };
-    const { stdout, code } = await runCli(["check", server.url], { env });
+    const { stdout, code } = await runCli(["compare", server.url], { env });
     const sent = new Set(server.requests().map(({ ref }) => ref));
     expect([...sent]).toEqual(["none", "malformed", "unknown"]);
     expect(stdout).toMatch(/200\.test +not tried +SVC_KEY_ACTIVE is not a key: it does not start with/);

@@ -6,10 +6,10 @@ import { probeKeys, serveProbed } from "../support/probed-server.js";
 import { runCli } from "../support/run-cli.js";
 import { listening } from "../support/servers.js";
 
-/** Checks with all keys; expects one line on stderr, nothing on stdout, and 1. Returns the line. */
-async function checkInVain(base: string, ...argv: string[]): Promise<string> {
+/** Compares with all keys; expects one line on stderr, nothing on stdout, and 1. Returns the line. */
+async function compareInVain(base: string, ...argv: string[]): Promise<string> {
   const env = /127/.test(base) ? probeKeys : {};
-  const { code, stdout, stderr } = await runCli(["check", base, ...argv], { env });
+  const { code, stdout, stderr } = await runCli(["compare", base, ...argv], { env });
   const lines = stderr.trimEnd().split("\n").length;
   expect({ code, stdout, lines }).toEqual({ code: 1, stdout: "", lines: 1 });
   return stderr;
@@ -22,7 +22,7 @@ test.each<[server: string, accept: (socket: Socket) => unknown, message: RegExp]
 ])("a server that %s is described in one line", async (_server, accept, message) => {
   const port = await listening(createServer((socket) => accept(socket.on("error", () => {}))));
   const timeout = message.source.includes("0\\.2") ? ["--timeout", "200ms"] : [];
-  expect(await checkInVain(`http://127.0.0.1:${port}`, ...timeout)).toMatch(message);
+  expect(await compareInVain(`http://127.0.0.1:${port}`, ...timeout)).toMatch(message);
 });
 
 const endless = (head: string) => (socket: Socket) => {
@@ -46,17 +46,17 @@ test.each<[response: string, accept: (socket: Socket) => unknown, message: RegEx
     endless("HTTP/1.1 200 OK\r\nX-More: "),
     /its response is not valid HTTP \(HPE_HEADER_OVERFLOW\)/,
   ],
-])("check and report show that a response is %s", async (_response, accept, message) => {
+])("compare and report show that a response is %s", async (_response, accept, message) => {
   const port = await listening(
     createServer((socket) => {
       socket.on("error", () => {}).once("data", () => accept(socket));
     }),
   );
-  for (const command of ["check", "report"]) {
+  for (const command of ["compare", "report"]) {
     const { code, stderr } = await runCli([command, `http://127.0.0.1:${port}`]);
     expect([command, code, stderr]).toEqual([
       command,
-      command === "check" ? 1 : 2,
+      command === "compare" ? 1 : 2,
       expect.stringMatching(message),
     ]);
   }
@@ -65,11 +65,11 @@ test.each<[response: string, accept: (socket: Socket) => unknown, message: RegEx
 test("a certificate that is not trusted and a port without TLS have different messages", async () => {
   const server = https.createServer(await makeSelfSigned(), (_request, response) => response.end());
   const port = await listening(server);
-  expect(await checkInVain(`https://127.0.0.1:${port}`)).toMatch(
+  expect(await compareInVain(`https://127.0.0.1:${port}`)).toMatch(
     /: its certificate is not trusted on this machine \(DEPTH_ZERO_SELF_SIGNED_CERT\)\. .*NODE_EXTRA_CA_CERTS to a file .* No flag/,
   );
   const { url } = await serveProbed();
-  expect(await checkInVain(url.replace("http:", "https:"))).toMatch(
+  expect(await compareInVain(url.replace("http:", "https:"))).toMatch(
     /: no secure connection could be made \(.*\)\. .*http:\/\//,
   );
 });
@@ -87,7 +87,7 @@ test.each([
   [404, {}, "{}", /there is nothing at this path \(404\)\. The base URL is .* before \/v1\//],
 ])("a host that sends %i where the API would not gets no key", async (status, headers, bytes, message) => {
   const server = await serveProbed((reply) => void Object.assign(reply, { status, headers, bytes }));
-  const line = await checkInVain(server.url);
+  const line = await compareInVain(server.url);
   expect(line).toMatch(message);
   expect(line).toMatch(/No key was sent\.\n$/);
   expect(server.requests().map(({ ref }) => ref)).toEqual(["none"]);
@@ -95,7 +95,7 @@ test.each([
 
 test("a warning comes before a key that may be real is sent over plain HTTP to another machine", async () => {
   const stderrWith = async (env: Record<string, string>) =>
-    (await runCli(["check", "http://no-such-host.invalid", "--timeout", "1s"], { env })).stderr;
+    (await runCli(["compare", "http://no-such-host.invalid", "--timeout", "1s"], { env })).stderr;
   expect(await stderrWith(probeKeys)).toMatch(
     /^Keys go to no-such-host\.invalid unencrypted: .*\sFailed to reach/,
   );

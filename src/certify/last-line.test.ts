@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lastLineOf } from "./run.js";
+import { lastLineOf } from "./last-line.js";
 
 const ofNode = [
   "not ok 1 - a key",
@@ -20,6 +20,35 @@ test.each<[string, string[], string | undefined]>([
     "error: Expected values: 200 !== 401",
   ],
   ["that text at the end of the output", ofNode, "error: Expected values: 200 !== 401"],
+  [
+    "its file and message in Go",
+    [
+      "--- FAIL: TestMe (0.00s)",
+      "    me_test.go:38: 200 instead of 401",
+      "FAIL",
+      "FAIL\texample.com/me\t0.1s",
+    ],
+    "me_test.go:38: 200 instead of 401",
+  ],
+  [
+    "the failure, if no line explains it",
+    ["--- FAIL: TestMe (0.00s)", "exit status 1"],
+    "--- FAIL: TestMe (0.00s)",
+  ],
+  [
+    "no line of npm, which comes last in a workspace",
+    [
+      "AssertionError: 200",
+      "npm error Lifecycle script `test` failed with error:",
+      "npm error command sh -c vitest",
+    ],
+    "AssertionError: 200",
+  ],
+  [
+    "no line of pnpm or Yarn",
+    ["no", " ELIFECYCLE  Test failed.", "error Command failed with exit code 1."],
+    "no",
+  ],
   ["nothing", ["", " "], undefined],
 ])("the last line shows %s", (_what, output, lastLine) => {
   expect(lastLineOf({ output })).toEqual(lastLine === undefined ? {} : { lastLine });

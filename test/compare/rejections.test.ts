@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
-import { runCheck } from "../../src/check/run.js";
+import { compareWithContract } from "../../src/compare/run.js";
 import { randomStream } from "../../src/rules/seed.js";
 import { unknownSecret } from "../../src/scenario/keys.js";
 import type { Misbehave, Presented, Reply } from "../support/probed-server.js";
 import { probed, probeKeys, setIn } from "../support/probed-server.js";
 import { isNightly } from "../support/property-seed.js";
 
-/** Checks a server, and returns the differences in its 401 responses, its notes and how often each cause was sent. */
-async function check(misbehave: Misbehave, maxRequests = 44, env = probeKeys) {
+/** Compares a server with the contract, and returns the differences in its 401 responses, its notes and how often each cause was sent. */
+async function compare(misbehave: Misbehave, maxRequests = 44, env = probeKeys) {
   const { send, refs } = probed(misbehave);
   const url = "https://api.example/v1/relying-party/me";
-  const { differences, notes } = await runCheck(send, {
+  const { differences, notes } = await compareWithContract(send, {
     ...{ url, env, maxRequests, probeLimits: false, unknownKey: unknownSecret },
   });
   return {
@@ -43,7 +43,7 @@ test.each(Object.keys(places))("R14 identical nodes that differ in %s cause no a
     const node = (number: number) =>
       seed % 3 === 0 ? number : (seed % 3 === 1 ? draw() : number) % (2 + (seed % 4));
     const named = (index: number) => (seed % 2 === 0 ? (nodes[index] ?? index) : index);
-    const { found } = await check(
+    const { found } = await compare(
       on401((reply, { number }) => setIn(reply, places[place] as string, `node ${named(node(number))}`)),
     );
     expect([seed, found]).toEqual([seed, []]);
@@ -54,7 +54,7 @@ const hashOf = (text: string) =>
   [...text].reduce((hash, one) => (Math.imul(hash, 31) + one.charCodeAt(0)) >>> 0, 7);
 test("R14 a balancer that gives each key its own node causes no alarm, and the note names the header", async () => {
   for (let salt = 1; salt <= 8; salt++) {
-    const { found, notes } = await check(
+    const { found, notes } = await compare(
       on401((reply, { apiKey = "" }) =>
         setIn(reply, "headers.X-Served-By", nodes[hashOf(`${salt}${apiKey}${salt}`) % (2 + (salt % 4))]),
       ),
@@ -130,18 +130,18 @@ test.each<[leak: string, change: Change, at: string]>([
     "X-Reason",
   ],
 ])("R14 an expired key that is revealed %s is found", async (_leak, change, at) => {
-  const { found, all } = await check(on401(change));
+  const { found, all } = await compare(on401(change));
   expect(found).toEqual([`401.expired ${at}`]);
   expect(all).toBeLessThanOrEqual(44);
 });
 
 test("R14 each 401 is sent twice, with other malformed and unknown keys, and a difference eight times more", async () => {
   const keys = new Set<string | undefined>();
-  const { all, times } = await check((_reply, { ref, apiKey }) => {
+  const { all, times } = await compare((_reply, { ref, apiKey }) => {
     if (ref === "malformed" || ref === "unknown") keys.add(apiKey);
   });
   expect([all, causes.map(times), keys.size]).toEqual([14, [2, 2, 2, 2, 2], 4]);
-  const leak = await check(
+  const leak = await compare(
     on401((reply, { ref }) => setIn(reply, "headers.X-Leak", String(ref === "expired"))),
   );
   expect([leak.found, leak.times("expired"), leak.times("unknown")]).toEqual([
@@ -152,7 +152,7 @@ test("R14 each 401 is sent twice, with other malformed and unknown keys, and a d
 });
 
 test("R14 a difference that does not return is listed, and not judged", async () => {
-  const once = await check((reply, { ref, count }) => {
+  const once = await compare((reply, { ref, count }) => {
     if (ref === "expired" && count <= 9) setIn(reply, "headers.Via", "another");
   });
   expect([once.found, once.notes]).toEqual([[], expect.stringContaining("number of its words varies: Via.")]);
@@ -166,7 +166,7 @@ test("R14 a text whose number of words varies is listed, and not compared", asyn
       `${ref === "expired" ? "Expired" : "Invalid"}${" again".repeat(number % 3)}`,
     ),
   );
-  const { found, notes } = await check(change);
+  const { found, notes } = await compare(change);
   expect([found, notes]).toEqual([
     [],
     expect.stringContaining("number of its words varies: $.error.message."),
@@ -175,12 +175,12 @@ test("R14 a text whose number of words varies is listed, and not compared", asyn
 
 test("R14 what differs between several causes is listed, and not judged", async () => {
   const change = on401((reply, { ref }) => setIn(reply, "body.error.message", `Key ${ref}.`));
-  const { found, notes } = await check(change);
+  const { found, notes } = await compare(change);
   expect([found, notes]).toEqual([[], expect.stringContaining("varies otherwise: $.error.message.")]);
 });
 
 test("R14 two causes that differ in their own ways are both found within 44 requests", async () => {
-  const { found, all } = await check(
+  const { found, all } = await compare(
     on401((reply, { ref }) => {
       if (ref === "expired") setIn(reply, "body.error.message", "Expired.");
       if (ref === "revoked") setIn(reply, "headers.X-Reason", "revoked");
@@ -196,16 +196,16 @@ test("R14 a missing key whose response differs from all others is found", async 
   const change = on401((reply, { ref }) =>
     setIn(reply, "body.error.message", ref === "none" ? "None." : "Wrong key."),
   );
-  expect((await check(change)).found).toEqual(["401.missing $.error.message"]);
+  expect((await compare(change)).found).toEqual(["401.missing $.error.message"]);
 });
 
 test("only a 401 is sent again as one, and only a key that works is sent twice", async () => {
   const later = { status: 429, body: { error: { code: "rate_limited", message: "Later." } } };
-  const limited = await check((reply, { ref, count }) => {
+  const limited = await compare((reply, { ref, count }) => {
     if (ref === "expired" && count > 1) Object.assign(reply, later);
   });
   expect([limited.found, limited.times("expired")]).toEqual([[], 2]);
-  const swapped = await check((reply, { ref }) => {
+  const swapped = await compare((reply, { ref }) => {
     if (ref === "active" || ref === "live") Object.assign(reply, { ...later, status: 401 });
     if (ref === "unknown") reply.status = 200;
   });
@@ -217,10 +217,10 @@ test("R14 without enough requests, a note names the causes and the requests that
     if (ref === "expired") setIn(reply, "body.error.message", "Expired.");
   };
   for (const max of [10, 20]) {
-    const few = await check(expired, max);
+    const few = await compare(expired, max);
     expect([few.found, few.notes]).toEqual([[], expect.stringContaining("401.expired")]);
     const [, more = ""] = /takes (\d+) more of/.exec(few.notes) ?? [];
-    const enough = await check(expired, max + Number(more) + (max === 10 ? 16 : 0));
+    const enough = await compare(expired, max + Number(more) + (max === 10 ? 16 : 0));
     expect(enough.found).toEqual(["401.expired $.error.message"]);
   }
 });

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
-import { type CheckedOutcome, findKey, keysInVariables } from "./contract.js";
+import { type ContractOutcome, findKey, keysInVariables } from "./contract.js";
 import { describeBody, describeValue, judgeAttempt, whyUntried } from "./judge.js";
-import { type CheckedResponse, createRedact, readResponse, shownText } from "./response.js";
+import { createRedact, type RedactedResponse, readResponse, shownText } from "./response.js";
 import { unusedVariables } from "./run.js";
 
 const responseOf = (status: number, json: unknown = {}, headers: Readonly<Record<string, string>> = {}) =>
@@ -36,7 +36,7 @@ test.each<[PromisedOutcomeId, number, unknown, boolean]>([
 const type = { "Content-Type": "application/json" };
 const rejected = (code: unknown) => ({ error: { code, message: "No." } });
 
-test.each<[PromisedOutcomeId, CheckedResponse, string[]]>([
+test.each<[PromisedOutcomeId, RedactedResponse, string[]]>([
   ["401.revoked", responseOf(401, rejected("unauthorized"), type), []],
   ["401.revoked", responseOf(403, rejected("access_denied"), type), ["R12 status"]],
   ["401.revoked", responseOf(401, rejected("access_denied"), type), ["R12,R28 $.error.code"]],
@@ -83,7 +83,7 @@ test.each([
   [{ SVC_KEY_LIVE: "SVC_live_\u007f" }, expect.stringContaining("is not a key")],
   [{ SVC_KEY_LIVE: "SVC_live_~!" }, "SVC_live_~!"],
 ])("of %j an outcome takes the key, or names the reason", (env, expected) => {
-  const path: CheckedOutcome = {
+  const path: ContractOutcome = {
     outcome: "200.live",
     rule: "R1",
     kind: "live",
@@ -93,7 +93,7 @@ test.each([
   expect("apiKey" in found ? found.apiKey : found.reason).toEqual(expected);
 });
 
-test("a check redacts the key of each variable, and lists the variables that no outcome uses", () => {
+test("a comparison redacts the key of each variable, and lists the variables that no outcome uses", () => {
   const env = {
     SVC_API_KEY: " a ",
     SVC_KEY_MAIN: "b",

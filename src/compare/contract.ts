@@ -2,11 +2,11 @@ import { prefixIn, variableOf } from "../rules/api-key.js";
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
 
 /** A rule of the specification, or of HTTP itself. */
-export type CheckedRule = `R${number}` | "RFC 9110";
+export type ContractRule = `R${number}` | "RFC 9110";
 
 /** A place where a response differs from the contract. */
 export interface ContractDifference {
-  readonly rules: readonly CheckedRule[];
+  readonly rules: readonly ContractRule[];
   readonly outcome: PromisedOutcomeId;
   /** `status`, `connection`, `body`, a header's name, or a member's JSON path: `$.data.limits.per_day`. */
   readonly at: string;
@@ -16,8 +16,8 @@ export interface ContractDifference {
 }
 
 interface NeededKey {
-  readonly rule: CheckedRule;
-  /** The variables that may contain the key; the first one with a suitable key wins. None: the check has its own. */
+  readonly rule: ContractRule;
+  /** The variables that may contain the key; the first one with a suitable key wins. None: the comparison has its own. */
   readonly variables: readonly string[];
   /** Default: any kind. */
   readonly kind?: "test" | "live" | "legacy";
@@ -25,7 +25,7 @@ interface NeededKey {
 
 const anyWorking = ["SVC_KEY_ACTIVE", "SVC_API_KEY"];
 
-/** How a check reaches each promised outcome, in this order: outcomes that test a separate rule come first. */
+/** How a comparison reaches each promised outcome, in this order: outcomes that test a separate rule come first. */
 const neededKeys: Readonly<Record<PromisedOutcomeId, NeededKey>> = {
   "401.missing": { rule: "R9", variables: [] },
   "401.malformed": { rule: "R10", variables: [] },
@@ -50,13 +50,13 @@ const neededKeys: Readonly<Record<PromisedOutcomeId, NeededKey>> = {
   "429.per_minute": { rule: "R22", variables: ["SVC_KEY_RATE_LIMITED_MINUTE"] },
 };
 
-export type CheckedOutcome = NeededKey & { readonly outcome: PromisedOutcomeId };
+export type ContractOutcome = NeededKey & { readonly outcome: PromisedOutcomeId };
 
-export const checkedOutcomes: readonly CheckedOutcome[] = (
+export const contractOutcomes: readonly ContractOutcome[] = (
   Object.keys(neededKeys) as PromisedOutcomeId[]
 ).map((outcome) => ({ outcome, ...neededKeys[outcome] }));
 
-export function ruleOf(outcome: PromisedOutcomeId): CheckedRule {
+export function ruleOf(outcome: PromisedOutcomeId): ContractRule {
   return neededKeys[outcome].rule;
 }
 
@@ -65,7 +65,7 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 type FoundKey = { readonly variable: string; readonly apiKey: string } | { readonly reason: string };
 
 /** Finds the key of an outcome. The reason contains no part of a key. */
-export function findKey({ variables, kind }: CheckedOutcome, env: Variables): FoundKey {
+export function findKey({ variables, kind }: ContractOutcome, env: Variables): FoundKey {
   const misfits: string[] = [];
   for (const variable of variables) {
     const apiKey = env[variable]?.trim() ?? "";
@@ -90,7 +90,7 @@ function isSendable(apiKey: string): boolean {
   return [...apiKey].every((character) => character > " " && character <= "~");
 }
 
-// Variables of `keys --format env` that are not keys: a check has its own unknown and malformed keys.
+// Variables of `keys --format env` that are not keys: a comparison has its own unknown and malformed keys.
 const unheld: readonly string[] = [variableOf("unknown"), variableOf("malformed")];
 
 /** Returns every key in the variables by its variable, used or not. */

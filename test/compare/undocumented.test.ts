@@ -10,7 +10,7 @@ test("undocumented members and headers that announce an end are notes, which fai
     if (reply.status === 200) setIn(reply, "body.data.trace", secret);
     else setIn(reply, "body.error.trace", "hunter2");
   });
-  const { code, stdout } = await runCli(["check", url, "--json"], { env: probeKeys });
+  const { code, stdout } = await runCli(["compare", url, "--json"], { env: probeKeys });
   const { notes, verdict } = JSON.parse(stdout);
   expect([code, verdict]).toEqual([0, "agrees"]);
   const names = ["$.data.trace", "$.error.trace", "Deprecation", "sunset"];
@@ -22,17 +22,17 @@ test("R46 notes have the names of undocumented members, and neither values nor k
     if (reply.status === 200) setIn(reply, "body.data.organization.country", secret);
     if (reply.status === 200) setIn(reply, `body.data.${apiKey}`, apiKey);
   });
-  const { stdout } = await runCli(["check", url], { env: probeKeys });
+  const { stdout } = await runCli(["compare", url], { env: probeKeys });
   expect(stdout).toContain("$.data.organization.country is not in the contract.");
   expect(stdout).toContain("$.data.SVC_test_… is not in the contract.");
   expect(stdout).not.toMatch(/hunter2|sk-live|Secret0123/);
 });
 
-test("the JSON of two checks of an unchanged environment is equal", async () => {
+test("the JSON of two comparisons of an unchanged environment is equal", async () => {
   const { url } = await serveProbed(() => {});
   const [one, other] = [
-    await runCli(["check", url, "--json"], { env: probeKeys }),
-    await runCli(["check", url, "--json"], { env: probeKeys }),
+    await runCli(["compare", url, "--json"], { env: probeKeys }),
+    await runCli(["compare", url, "--json"], { env: probeKeys }),
   ];
   expect([one.code, other.stdout]).toEqual([0, one.stdout]);
 });

@@ -2,17 +2,18 @@ import { pluralize } from "../report/plain-text.js";
 import type { Section, Tone } from "../report/render/layout.js";
 import { render, type TextStyle } from "../report/render/render.js";
 import { snakeCase } from "../rules/schema/json.js";
+import type { Learned } from "./assumptions.js";
 import type { ContractDifference } from "./contract.js";
 import type { Attempt } from "./judge.js";
-import { describeResponse } from "./response.js";
+import { describeResponse, shownText } from "./response.js";
 
 interface ComparedOutcome extends Pick<Attempt, "outcome" | "variable" | "reason"> {
   readonly result: "agrees" | "differs" | "not_tried";
   readonly got: string | undefined;
 }
 
-/** The findings of a check; contains no key. */
-export interface Comparison {
+/** The findings of a comparison; contains no key. */
+export interface Comparison extends Pick<Learned, "assumptions" | "unseen"> {
   readonly url: string;
   readonly requests: number;
   readonly maxRequests: number;
@@ -44,14 +45,14 @@ const tones: Readonly<Record<ComparedOutcome["result"], Tone>> = {
   not_tried: "quiet",
 };
 
-export function renderCheck(result: Comparison, format: "text" | "json", style?: TextStyle): string {
+export function renderComparison(result: Comparison, format: "text" | "json", style?: TextStyle): string {
   const { url, requests, maxRequests, stopped, notes, differences } = result;
   return render(
     {
-      kind: "check",
+      kind: "comparison",
       subject: url,
-      title: `Checked ${url} with ${requests} of at most ${maxRequests} requests`,
-      sections: stopped === undefined ? checkSections(result) : [],
+      title: `Compared ${url} with the contract: ${requests} of at most ${maxRequests} requests`,
+      sections: stopped === undefined ? comparisonSections(result) : [],
       notes: stopped === undefined ? notes : [],
       conclusion: { text: conclusionOf(result), tone: differences.length === 0 ? "good" : "bad" },
       failures: [],
@@ -72,7 +73,7 @@ function conclusionOf({ stopped, differences, outcomes }: Comparison): string {
   return `${pluralize(differences.length, "difference")} from the contract: ${counts}.`;
 }
 
-function checkSections({ outcomes, differences }: Comparison): Section[] {
+function comparisonSections({ outcomes, assumptions, unseen, differences }: Comparison): Section[] {
   return [
     {
       title: "Outcomes",
@@ -84,6 +85,18 @@ function checkSections({ outcomes, differences }: Comparison): Section[] {
           [got, variable, reason].filter(Boolean).join(", "),
         ],
       })),
+    },
+    {
+      title: "What the specification leaves open, as this service does it",
+      columns: ["assumption", "value", "seen in, or what would show it"],
+      rows: [
+        ...Object.entries(assumptions).map(([name, { value, from }]) => ({
+          cells: [name, shownText(String(value)), from.join(", ")],
+        })),
+        ...Object.entries(unseen).map(([name, needs]) => ({
+          cells: [name, { text: "not seen", tone: "quiet" as const }, needs],
+        })),
+      ],
     },
     {
       title: "Differences",

@@ -1,0 +1,129 @@
+import type { ValueOf } from "../rules/schema/shape.js";
+import * as s from "../rules/schema/shape.js";
+import type { ClientRun } from "./run.js";
+
+/** Why something shows nothing about the client. Judgments compare reasons themselves, not their texts. */
+export interface Reason {
+  readonly why: string;
+  readonly whatToDo: string;
+}
+
+export const notMade: Reason = { why: "the run was not made", whatToDo: "Run certify again." };
+export const tooLate: Reason = {
+  why: "the command did not end in time",
+  whatToDo: "Set a longer --timeout.",
+};
+
+/** For a run that ended differently although the sandbox behaved the same. */
+export const findDependency = "Find out what else the command depends on: time, order, other tests.";
+
+/** Why a failure shows nothing: the same conditions have given two results. */
+export const whyUnstable = (failed: ClientRun, passed: ClientRun): Reason => ({
+  why: `the command passes and fails under the same conditions (${failed.name}, runs ${failed.number} and ${passed.number})`,
+  whatToDo: findDependency,
+});
+
+/** Whether a client does what it should. */
+export interface Check {
+  readonly group: "varied" | "answer" | "resend" | "fault" | "advice";
+  /** As in `--only`, with its group. */
+  readonly name: string;
+  readonly result: ResultOfCheck;
+}
+
+export type ResultOfCheck = { readonly kind: "failed" | "allowed" } | Held | NotJudged;
+
+export interface Held {
+  readonly kind: "held";
+  /** The key of a resend, and which of its requests were rejected. */
+  readonly key?: string;
+  readonly requests?: readonly number[];
+  readonly of?: number;
+}
+
+export interface NotJudged {
+  readonly kind: "not_judged";
+  readonly reason: Reason;
+}
+
+const noteShape = s.mapping({
+  what: s.described(s.text(), "What no check could show."),
+  why: s.described(s.text(), "Why not."),
+  whatToDo: s.described(s.text(), "What to change so that it is shown."),
+});
+/** What is no check, and limits what the checks show. */
+export interface Note extends ValueOf<typeof noteShape> {}
+
+const point = s.mapping({
+  row: s.described(s.text(), "The row of the table of variations."),
+  variant: s.described(s.text(), "The variant of that row."),
+  status: s.described(s.count(), "The status of the varied responses."),
+});
+
+const findingShape = s.mapping({
+  name: s.described(s.text(), "The first run that shows it, by its name in --only."),
+  sentence: s.described(s.text(), "What was seen."),
+  whatToDo: s.described(s.text(), "How to fix the client or its tests."),
+  row: s.optional(s.described(s.text(), "The row of varied responses that breaks the client alone.")),
+  points: s.optional(s.described(s.list(point), "The variants of the row that failed.")),
+  runs: s.described(s.list(s.text()), "The runs that show it."),
+  again: s.described(s.list(s.text()), "The command of svc-sandbox that shows it again, with its flags."),
+  lastLine: s.optional(
+    s.described(s.text(), "The last line of the command that shows an error, without keys."),
+  ),
+});
+/** A problem of a client, or of its tests. */
+export interface Finding extends ValueOf<typeof findingShape> {}
+
+/** The shapes of what a certificate lists. */
+export const judgmentShapes = { note: noteShape, finding: findingShape };
+
+/** What a part of the runs has shown. */
+export interface Judgment {
+  readonly checks: readonly Check[];
+  readonly problems: readonly Finding[];
+  readonly notes: readonly Note[];
+}
+
+export function checkOf(name: string, result: ResultOfCheck): Check {
+  const [group = ""] = name.split(".");
+  return { group: group as Check["group"], name, result };
+}
+
+export const notJudged = (reason: Reason): NotJudged => ({ kind: "not_judged", reason });
+
+export const heldCheck = (name: string): Judgment => judgment([checkOf(name, { kind: "held" })]);
+export const notJudgedCheck = (name: string, reason: Reason): Judgment =>
+  judgment([checkOf(name, notJudged(reason))]);
+export const failedCheck = (name: string, ...problems: readonly Finding[]): Judgment =>
+  judgment([checkOf(name, { kind: "failed" })], problems);
+export const noteJudgment = (what: string, reason: Reason): Judgment =>
+  judgment([], [], [{ what, ...reason }]);
+
+export function judgment(
+  checks: Judgment["checks"],
+  problems: Judgment["problems"] = [],
+  notes: Judgment["notes"] = [],
+): Judgment {
+  return { checks, problems, notes };
+}
+
+export function joinJudgments(parts: readonly Judgment[]): Judgment {
+  return {
+    checks: parts.flatMap(({ checks }) => checks),
+    problems: parts.flatMap(({ problems }) => problems),
+    notes: parts.flatMap(({ notes }) => notes),
+  };
+}
+
+/** What is left of a judgment if what failed, or what held in one run that failed, shows nothing, for this reason. */
+export function without(
+  kind: "failed" | "held",
+  { checks, problems, notes }: Judgment,
+  reason: Reason,
+): Judgment {
+  const left = checks.map((check) =>
+    check.result.kind === kind ? checkOf(check.name, notJudged(reason)) : check,
+  );
+  return judgment(left, kind === "failed" ? [] : problems, notes);
+}

@@ -1,0 +1,79 @@
+import { expect, test } from "vitest";
+import { startFrozen } from "../../test/support/doors.js";
+import { clientReport } from "../report/report.js";
+import type { Report } from "../report/report-shape.js";
+import type { OutcomeId } from "../rules/outcomes.js";
+import { resendKeyOf, timeoutsFor, whyTooLittle } from "./plan.js";
+import type { SentKey } from "./run.js";
+
+const report = clientReport(startFrozen("key-states"));
+const { coverage, announced } = report;
+
+/** A report that covers so many promised outcomes and announced endpoints. */
+const covering = (promised: number, endpoints: number, more: Partial<Report> = {}): Report => ({
+  ...report,
+  requests: 9,
+  coverage: { ...coverage, covered: promised },
+  announced: { ...announced, covered: endpoints },
+  outcomes: report.outcomes.map((row) => ({ ...row, covered: row.outcome === "200.test" })),
+  ...more,
+});
+
+test.each<[string, Report, string | undefined]>([
+  ["five outcomes", covering(5, 0), undefined],
+  ["two outcomes and three announced endpoints", covering(2, 3), undefined],
+  ["more", covering(16, 0), undefined],
+  [
+    "four outcomes",
+    covering(4, 0),
+    `the client covers 4 of ${coverage.promised} promised outcomes, and certify needs 5`,
+  ],
+  ["no key", covering(1, 0, { outcomes: report.outcomes }), "the client sends no key in x-api-key"],
+  ["no request", covering(0, 0, { requests: 0 }), "the command sent no request"],
+])("a plain run with %s", (_, given, why) => {
+  expect(whyTooLittle(given)?.why).toBe(why);
+});
+
+test("a plain run that covers four outcomes is told which keys to send", () => {
+  expect(whyTooLittle(covering(4, 0))?.whatToDo).toMatch(
+    /^Send 1 or more of these keys, and check each response: SVC_KEY_LIVE \(200\.live\), /,
+  );
+});
+
+const key = (name: string, ...outcomes: readonly OutcomeId[]): SentKey => ({
+  key: name,
+  isUnknown: name === "unknown",
+  requests: outcomes.map((outcome, at) => ({ id: `req_${at}`, outcome, canFail: true })),
+});
+const active = key("active", "200.test", "200.test");
+const live = key("live", "200.live");
+const limited = key("limited", "200.test", "429.per_minute");
+const faulty = key("faulty", "fault.status", "200.legacy");
+
+test.each<[string, readonly SentKey[], readonly string[], string | undefined]>([
+  ["the default key", [live, active], [], "active"],
+  ["the first that always works, if the default key is not sent", [limited, live, faulty], [], "live"],
+  ["one whose own faults are its only failures", [limited, faulty], [], "faulty"],
+  ["another one, if --allow names the default key's outcome", [active, live], ["200.test"], "live"],
+  ["the default key, if --allow names each outcome", [active, live], ["200.test", "200.live"], "active"],
+  ["one that works sometimes, if there is no other", [key("revoked", "401.revoked"), limited], [], "limited"],
+  ["none that no sandbox has", [key("unknown", "200.test")], [], undefined],
+  ["none that is always rejected", [key("revoked", "401.revoked")], [], undefined],
+])("the key of resends is %s", (_, sent, allow, expected) => {
+  expect(resendKeyOf(sent, { defaultKey: "active", allow })?.key).toBe(expected);
+});
+
+test.each<[string, Parameters<typeof timeoutsFor>, { readonly total: number; readonly silent: number }]>([
+  ["what --timeout sets", [5_000, 1_000, 61_000], { total: 5_000, silent: 5_000 }],
+  ["a minute for the plain run", [undefined, undefined], { total: 60_000, silent: 60_000 }],
+  ["half a minute for a short run", [undefined, 1_000], { total: 30_000, silent: 30_000 }],
+  ["five times a long run", [undefined, 20_000], { total: 100_000, silent: 100_000 }],
+  [
+    "longer, and so long without a request, if the client may wait",
+    [undefined, 1_000, 61_000],
+    { total: 91_000, silent: 62_000 },
+  ],
+  ["at least half a minute without a request", [undefined, 1_000, 10_000], { total: 40_000, silent: 31_000 }],
+])("a run has %s", (_, [timeout, plainMs, wait], expected) => {
+  expect(timeoutsFor(timeout, plainMs, wait)).toEqual(expected);
+});

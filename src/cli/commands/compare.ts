@@ -1,0 +1,145 @@
+import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { me } from "../../api/endpoints/me.js";
+import { learnedHeading, learnedScenario } from "../../compare/assumptions.js";
+import { keysInVariables } from "../../compare/contract.js";
+import { type Comparison, renderComparison } from "../../compare/result.js";
+import { compareWithContract } from "../../compare/run.js";
+import { isLoopbackHost, readBaseUrl } from "../../node/addresses.js";
+import { sendOnce } from "../../node/clients/send-once.js";
+import { requireFile, targetOf, writeFileAtomically } from "../../node/files/write-file.js";
+import { version } from "../../node/package-files.js";
+import { nodePlatform } from "../../node/platform.js";
+import { pluralize } from "../../report/plain-text.js";
+import { parseApiKey } from "../../rules/api-key.js";
+import { SandboxError } from "../../rules/errors.js";
+import { redactKeys } from "../../rules/redact.js";
+import { quote } from "../../rules/schema/words.js";
+import { unknownSecret } from "../../scenario/keys.js";
+import { declareCommand } from "../command.js";
+import { exitCode, unwritable } from "../exit-codes.js";
+import * as flag from "../flags.js";
+import type { Io } from "../io.js";
+import { startable } from "../open-scenario.js";
+
+export const compareCommand = declareCommand({
+  summary: "compare a real environment with the contract, and see what it does where that is open",
+  description:
+    "Sends a few requests to a real environment (or a sandbox), compares each outcome with the contract, and shows the assumptions that it follows. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. Exits with 1 if something differs or cannot be reached. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
+  words: { "<base-url>": "the URL before /v1/relying-party/me" },
+  flags: {
+    format: flag.plainOption(
+      "--format <format>",
+      "text or json (default: text)",
+      flag.oneOf(["text", "json"]),
+    ),
+    json: flag.json,
+    maxRequests: flag.option(
+      "--max-requests <number>",
+      "maximum number of requests (default: 44, and with --probe-limits one minute of the key more, up to 400)",
+      flag.wholeNumber(1, Number.MAX_SAFE_INTEGER),
+    ),
+    timeout: flag.timeout,
+    probeLimits: flag.plainToggle(
+      "--probe-limits",
+      "reach limits on purpose, with keys at their limits or with up to per_minute + 1 requests of a working key, if --max-requests allows it",
+    ),
+    writeScenario: flag.plainOption(
+      "--write-scenario <file>",
+      "write a scenario with these assumptions; replaces only a file that it wrote",
+      flag.fileName,
+    ),
+  },
+  examples: {
+    "svc-sandbox compare https://api.example": "the keys are in SVC_API_KEY, SVC_KEY_REVOKED, …",
+    "svc-sandbox compare https://api.example --probe-limits --write-scenario real.yaml":
+      "a scenario that does the same where the specification is open",
+    "svc-sandbox compare https://api.example --json > comparison.json": "to compare with a later one",
+    "svc-sandbox compare http://127.0.0.1:4747": "a sandbox: finds nothing",
+  },
+  async run({ words, flags, io }) {
+    const format = flags.json ? "json" : (flags.format ?? "text");
+    const url = endpointUnder(words[0] ?? "");
+    const writeLearned = flags.writeScenario === undefined ? undefined : learnedFile(flags.writeScenario, io);
+    warnOfPlainHttp(url, io);
+    const result = await compareWithContract(createSend(url, flags.timeout ?? flag.defaultWait), {
+      url: url.href,
+      env: io.env,
+      maxRequests: flags.maxRequests,
+      probeLimits: flags.probeLimits === true,
+      unknownKey: unknownSecret,
+      announce: (sentence) => void io.stderr.say(`${sentence}\n`),
+    });
+    const { stopped } = result;
+    if (stopped !== undefined) io.stderr.say(redactKeys(`${stopped}\n`));
+    if (format === "json" || stopped === undefined)
+      io.stdout.write(redactKeys(renderComparison(result, format, io.stdout.style())));
+    writeLearned?.(result);
+    return result.verdict === "agrees" ? exitCode.fine : exitCode.failed;
+  },
+});
+
+/** Returns the function that writes the file. Throws unless it is new, or an earlier comparison has written it. */
+function learnedFile(name: string, { cwd, stderr, program }: Io) {
+  const path = resolve(cwd, name);
+  const orUnwritable = (act: () => void) => {
+    try {
+      act();
+    } catch (error) {
+      unwritable(quote(name), "Name another file with --write-scenario.")(error);
+    }
+  };
+  orUnwritable(() => requireLearned(path));
+  return ({ assumptions, url }: Comparison) => {
+    const count = Object.keys(assumptions).length;
+    const text = redactKeys(learnedScenario(assumptions, url, nodePlatform.time()));
+    if (count > 0) orUnwritable(() => writeFileAtomically(path, text, 0o600));
+    stderr.say(
+      count === 0
+        ? `${quote(name)} was not written: no assumption was seen.\n`
+        : `Wrote ${pluralize(count, "assumption")} to ${quote(name)}. Start it with: ${program} start ${startable(name)}\n`,
+    );
+  };
+}
+
+function requireLearned(path: string): void {
+  accessSync(dirname(targetOf(path)), constants.W_OK);
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return;
+  requireFile(stats);
+  if (!readFileSync(path, "utf8").startsWith(learnedHeading))
+    throw new Error("compare did not write what is there");
+}
+
+function createSend(url: URL, timeout: number) {
+  return (apiKey: string | undefined) =>
+    sendOnce(url, {
+      timeout,
+      maxBody: 64 * 1024,
+      headers: {
+        accept: "application/json",
+        // Responses are compared byte by byte.
+        "accept-encoding": "identity",
+        "user-agent": `svc-sandbox/${version} compare`,
+        ...(apiKey !== undefined && { "x-api-key": apiKey }),
+      },
+    });
+}
+
+function warnOfPlainHttp({ protocol, host }: URL, { env, stderr }: Io): void {
+  const isReal = ([, apiKey]: readonly [string, string]) => parseApiKey(apiKey)?.marked !== true;
+  if (protocol !== "http:" || isLoopbackHost(host) || !keysInVariables(env).some(isReal)) return;
+  stderr.say(`Keys go to ${host} unencrypted: the base URL starts with http://.\n`);
+}
+
+/** Errors leave out the given text, which may contain a password or a key. */
+export function endpointUnder(base: string): URL {
+  const url = readBaseUrl(base);
+  if (url === undefined) {
+    throw new SandboxError(
+      "usage",
+      "Invalid base URL: it must start with http: or https:, without a password, query or fragment, such as https://api.example. Keys come from SVC_KEY_<REF> variables.",
+    );
+  }
+  return new URL(url.endsWith(me.path) ? url : url + me.path);
+}

@@ -1,0 +1,10 @@
+// A client that reads the realm of a challenge, in a suite that sets an assumption.
+import assert from "node:assert/strict";
+import { checkFive, control, me } from "./me.mjs";
+
+await control("PUT", "/assumptions", { rate_limit_code: "slow_down" });
+await checkFive(async (ref) => {
+  const { response } = await me(ref);
+  if (response.status === 401) assert.match(response.headers.get("www-authenticate"), /realm="/);
+  return { response };
+});

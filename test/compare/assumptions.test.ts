@@ -1,0 +1,371 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { learnedHeading, learnedScenario } from "../../src/compare/assumptions.js";
+import type { Comparison } from "../../src/compare/result.js";
+import { compareWithContract } from "../../src/compare/run.js";
+import { createSandbox, parseScenario, type Sandbox } from "../../src/index.js";
+import { variableOf } from "../../src/rules/api-key.js";
+import { unknownSecret } from "../../src/scenario/keys.js";
+import { allProbeKeys, type Misbehave, probed, probeKeys, setIn } from "../support/probed-server.js";
+import { runs } from "../support/property-seed.js";
+import { mePath } from "../support/send.js";
+
+const now = "2026-03-02T09:00:30Z";
+const url = `https://api.example${mePath}`;
+const time = Date.parse(now);
+
+async function responseOf(sandbox: Sandbox, apiKey: string | undefined) {
+  const headers = { ...(apiKey !== undefined && { "x-api-key": apiKey }) };
+  const response = await sandbox.fetch(url, { headers });
+  const body = new Uint8Array(await response.arrayBuffer());
+  return { status: response.status, reason: "", headers: [...response.headers], body };
+}
+
+function keysOf(sandbox: Sandbox): Record<string, string> {
+  return Object.fromEntries(
+    sandbox.keys.list().map(({ ref }) => [variableOf(ref), sandbox.secret(ref as never)]),
+  );
+}
+
+const compareSandbox = (sandbox: Sandbox, env = keysOf(sandbox)): Promise<Comparison> =>
+  compareWithContract((apiKey) => responseOf(sandbox, apiKey), {
+    ...{ url, env, probeLimits: true, unknownKey: unknownSecret },
+  });
+
+const valuesOf = ({ assumptions }: Comparison) =>
+  Object.fromEntries(Object.entries(assumptions).map(([name, { value }]) => [name, value]));
+
+const scenarioWith = (assumptions: object) =>
+  parseScenario(JSON.stringify({ version: 1, extends: "key-states", assumptions }));
+
+/** Everything that a client gets for each key of the scenario and without one, except ids. */
+async function responsesOf(sandbox: Sandbox): Promise<string[]> {
+  const keys = [...Object.values(keysOf(sandbox)), undefined, "not-a-key", unknownSecret(7)];
+  const responses: string[] = [];
+  for (const key of keys) {
+    const { status, headers, body } = await responseOf(sandbox, key);
+    const shown = headers.map(([name, value]) => (name === "x-request-id" ? name : `${name}: ${value}`));
+    responses.push([status, ...shown, new TextDecoder().decode(body)].join("\n"));
+  }
+  return responses;
+}
+
+const learnable = fc.record({
+  request_id_on_errors: fc.boolean(),
+  www_authenticate: fc.boolean(),
+  error_details: fc.boolean(),
+  rate_limit_code: fc.stringMatching(/^[A-Za-z][A-Za-z0-9_.-]{0,40}$/).filter((code) => !/svc_/i.test(code)),
+  retry_after: fc.constantFrom("none", "seconds", "date"),
+  rate_limit_headers: fc.constantFrom("none", "draft", "legacy"),
+});
+
+test("a comparison learns the assumptions of a sandbox, and a sandbox with its scenario has the same responses", async () => {
+  await fc.assert(
+    fc.asyncProperty(learnable, async (assumptions) => {
+      const start = () => createSandbox({ scenario: scenarioWith(assumptions), now, frozen: true });
+      const comparison = await compareSandbox(start());
+      expect(valuesOf(comparison)).toEqual(assumptions);
+      expect([comparison.unseen, comparison.differences]).toEqual([{}, []]);
+      const text = learnedScenario(comparison.assumptions, url, time);
+      expect(text.startsWith(`${learnedHeading}\n`)).toBe(true);
+      const learned = createSandbox({ scenario: parseScenario(text), now, frozen: true });
+      expect(await responsesOf(learned)).toEqual(await responsesOf(start()));
+    }),
+    runs(100),
+  );
+});
+
+test("with one test key, a comparison learns only what its 401s and 200s show", async () => {
+  await fc.assert(
+    fc.asyncProperty(learnable, async (assumptions) => {
+      const sandbox = createSandbox({ scenario: scenarioWith(assumptions), now, frozen: true });
+      const comparison = await compareWithContract((apiKey) => responseOf(sandbox, apiKey), {
+        ...{ url, env: { SVC_API_KEY: sandbox.secret("active") }, probeLimits: false },
+        unknownKey: unknownSecret,
+      });
+      const { www_authenticate, rate_limit_headers } = assumptions;
+      const hasHeaders = rate_limit_headers !== "none";
+      expect(comparison.assumptions).toEqual({
+        www_authenticate: { value: www_authenticate, from: ["each 401"] },
+        ...(hasHeaders && { rate_limit_headers: { value: rate_limit_headers, from: ["200.test"] } }),
+      });
+      const unseen = ["request_id_on_errors", "error_details", "rate_limit_code", "retry_after"];
+      expect(Object.keys(comparison.unseen)).toEqual(hasHeaders ? unseen : [...unseen, "rate_limit_headers"]);
+    }),
+    runs(50),
+  );
+});
+
+test("with one test key and --probe-limits, a comparison uses its minute up, and learns all six", async () => {
+  const sandbox = createSandbox({ profile: "typical", now, frozen: true });
+  const sentences: string[] = [];
+  const comparison = await compareWithContract((apiKey) => responseOf(sandbox, apiKey), {
+    ...{ url, env: { SVC_API_KEY: sandbox.secret("active") }, probeLimits: true },
+    ...{ unknownKey: unknownSecret, announce: (sentence: string) => void sentences.push(sentence) },
+  });
+  expect(sentences).toEqual([
+    "Sends up to 61 requests with SVC_API_KEY, until one gets 429. They use up this key's minute.",
+  ]);
+  expect([comparison.requests > 61, comparison.maxRequests]).toEqual([true, 105]);
+  expect(comparison.assumptions).toEqual({
+    request_id_on_errors: { value: true, from: ["each 401", "429.per_minute"] },
+    www_authenticate: { value: true, from: ["each 401"] },
+    error_details: { value: true, from: ["429.per_minute"] },
+    rate_limit_code: { value: "rate_limited", from: ["429.per_minute"] },
+    retry_after: { value: "seconds", from: ["429.per_minute"] },
+    rate_limit_headers: { value: "draft", from: ["200.test", "429.per_minute"] },
+  });
+});
+
+test("of a varied sandbox, a comparison learns nothing wrong", async () => {
+  for (let seed = 1; seed <= 16; seed++) {
+    const sandbox = createSandbox({ profile: "varied", seed, now, frozen: true });
+    const { assumptions, notes } = await compareSandbox(sandbox);
+    const response = async (ref: "revoked" | "rate-limited") =>
+      sandbox.fetch(url, { headers: { "x-api-key": sandbox.secret(ref) } });
+    const [unauthorized, limited] = [await response("revoked"), await response("rate-limited")];
+    const { error } = await limited.json();
+    const wait = limited.headers.get("retry-after");
+    const hasHeader = (name: string) => limited.headers.has(name);
+    expect([seed, notes.filter((note) => note.includes("is not learned")), assumptions]).toMatchObject([
+      seed,
+      [],
+      {
+        request_id_on_errors: { value: hasHeader("x-request-id") },
+        www_authenticate: { value: unauthorized.headers.has("www-authenticate") },
+        error_details: { value: "details" in error },
+        rate_limit_code: { value: error.code },
+        retry_after: { value: wait === null ? "none" : /^\d+$/.test(wait) ? "seconds" : "date" },
+        rate_limit_headers: {
+          value: hasHeader("ratelimit") ? "draft" : hasHeader("x-ratelimit-limit") ? "legacy" : "none",
+        },
+      },
+    ]);
+  }
+});
+
+/** Compares a server that is not ours, with all keys and at its limits. */
+async function learn(misbehave: Misbehave) {
+  const comparison = await compareWithContract(probed(misbehave).send, {
+    ...{ url, env: allProbeKeys, probeLimits: true, unknownKey: unknownSecret },
+  });
+  const notes = comparison.notes.filter((note) => /is not learned|me_scope/.test(note));
+  return { ...comparison, notes, values: valuesOf(comparison) };
+}
+
+const on =
+  (statuses: readonly number[], change: (...given: Parameters<Misbehave>) => void): Misbehave =>
+  (reply, presented) => {
+    if (statuses.includes(reply.status)) change(reply, presented);
+  };
+const withHeaders = (statuses: readonly number[], headers: Record<string, string>) =>
+  on(statuses, (reply) => void Object.assign(reply.headers, headers));
+
+const plain = {
+  request_id_on_errors: false,
+  www_authenticate: false,
+  error_details: false,
+  rate_limit_code: "rate_limited",
+  retry_after: "none",
+  rate_limit_headers: "none",
+};
+
+test.each<[server: string, misbehave: Misbehave, learned: Partial<typeof plain> | object]>([
+  ["nothing open", () => {}, {}],
+  [
+    "headers in other cases",
+    (reply) => {
+      if (reply.status === 401) reply.headers["WWW-AUTHENTICATE"] = "Key";
+      if (reply.status > 400) reply.headers["x-request-id"] = "7";
+      if (reply.status === 429) reply.headers["RETRY-AFTER"] = "7";
+    },
+    { request_id_on_errors: true, www_authenticate: true, retry_after: "seconds" },
+  ],
+  ["Retry-After: 0", withHeaders([429], { "Retry-After": "0" }), { retry_after: "seconds" }],
+  [
+    "a date in Retry-After",
+    withHeaders([429], { "Retry-After": "Mon, 02 Mar 2026 09:01:00 GMT" }),
+    { retry_after: "date" },
+  ],
+  [
+    "the newer form of IETF",
+    withHeaders([200, 429], { RateLimit: '"a";r=5;t=9', "RateLimit-Policy": '"a";q=60;w=60' }),
+    { rate_limit_headers: "draft" },
+  ],
+  [
+    "X-RateLimit headers with seconds, only with a 429",
+    on([200, 429], (reply) => {
+      const remaining = reply.status === 200 ? "5" : "0";
+      Object.assign(reply.headers, { "x-ratelimit-limit": "60", "x-ratelimit-remaining": remaining });
+      if (reply.status === 429) reply.headers["x-ratelimit-reset"] = "30";
+    }),
+    { rate_limit_headers: "legacy" },
+  ],
+  [
+    "objects of any kind as details",
+    on([403, 429], (reply) => setIn(reply, "body.error.details", { a: [1], b: null })),
+    { error_details: true },
+  ],
+  [
+    "another code of 429",
+    on([429], (reply) => setIn(reply, "body.error.code", "Slow.Down-2")),
+    { rate_limit_code: "Slow.Down-2" },
+  ],
+])("a comparison learns from a server with %s", async (_server, misbehave, learned) => {
+  const { values, notes } = await learn(misbehave);
+  expect([values, notes]).toEqual([{ ...plain, ...learned }, []]);
+});
+
+test.each<[server: string, misbehave: Misbehave, notes: readonly string[]]>([
+  [
+    "ids on some errors only",
+    withHeaders([403], { "X-Request-Id": "7" }),
+    [
+      "request_id_on_errors is not learned, because it is seen in several ways: false (each 401, each 429); true (403.insufficient_scope).",
+    ],
+  ],
+  [
+    "a challenge on some 401s only",
+    on([401], (reply, { ref }) => {
+      if (ref === "none") reply.headers["WWW-Authenticate"] = "Key";
+    }),
+    [
+      "www_authenticate is not learned, because it is seen in several ways: true (401.missing); false (401.malformed, 401.unknown, 401.revoked, 401.expired).",
+    ],
+  ],
+  [
+    "a challenge on every second 401",
+    on([401], (reply, { number }) => {
+      if (number % 2 === 0) reply.headers["WWW-Authenticate"] = "Key";
+    }),
+    [
+      expect.stringMatching(
+        /^www_authenticate is not learned, because it is seen in several ways: false \(401\.missing/,
+      ),
+    ],
+  ],
+  [
+    "details: []",
+    on([403, 429], (reply) => setIn(reply, "body.error.details", [])),
+    [
+      "error_details is not learned, because the assumption does not have this value: an empty list (403.insufficient_scope, each 429).",
+    ],
+  ],
+  [
+    "RateLimit without its policy",
+    withHeaders([200, 429], { RateLimit: '"a";r=5;t=9' }),
+    [
+      expect.stringMatching(
+        /^rate_limit_headers .* this value: another form of RateLimit \(each 200, each 429\)\.$/,
+      ),
+    ],
+  ],
+  [
+    "the older form of IETF",
+    withHeaders([200, 429], { RateLimit: "limit=60, remaining=5, reset=9", "RateLimit-Policy": "60;w=60" }),
+    [expect.stringMatching(/^rate_limit_headers .* another form of RateLimit, RateLimit-Policy \(/)],
+  ],
+  [
+    "the oldest form of IETF",
+    withHeaders([200, 429], { "RateLimit-Limit": "60", "RateLimit-Remaining": "5", "RateLimit-Reset": "9" }),
+    [expect.stringMatching(/^rate_limit_headers .* another form of RateLimit-Limit, RateLimit-Remaining, /)],
+  ],
+  [
+    "x-ratelimit-reset as a time",
+    withHeaders([200, 429], { "x-ratelimit-limit": "60", "x-ratelimit-reset": "1772442060" }),
+    [expect.stringMatching(/^rate_limit_headers .* another form of x-ratelimit-limit, x-ratelimit-reset \(/)],
+  ],
+  [
+    "two forms at the same time",
+    withHeaders([200, 429], {
+      RateLimit: '"a";r=5;t=9',
+      "RateLimit-Policy": '"a";q=60',
+      "X-RateLimit-Limit": "9",
+    }),
+    [
+      expect.stringMatching(
+        /^rate_limit_headers .* another form of RateLimit, RateLimit-Policy, X-RateLimit-Limit/,
+      ),
+    ],
+  ],
+  [
+    "another Retry-After for each limit",
+    on([429], (reply, { ref }) => {
+      if (ref === "rate-limited") reply.headers["Retry-After"] = "60";
+    }),
+    [
+      "retry_after is not learned, because it is seen in several ways: seconds (429.per_day); none (429.per_minute).",
+    ],
+  ],
+  [
+    "a Retry-After that nobody can read",
+    withHeaders([429], { "Retry-After": "soon" }),
+    ['retry_after is not learned, because the assumption does not have this value: "soon" (each 429).'],
+  ],
+  [
+    "a scope that its 403 names",
+    on([403], (reply, { ref }) => {
+      const details = ref === "wrong-scope" ? { needed_scope: "reports:read" } : {};
+      setIn(reply, "body.error.details", details);
+    }),
+    [
+      expect.stringMatching(/^error_details is not learned/),
+      '403.insufficient_scope names the scope "reports:read": set it with me_scope, and in the scopes of your scenario\'s keys.',
+    ],
+  ],
+])("a comparison notes what it does not learn from a server with %s", async (_server, misbehave, notes) => {
+  const { assumptions, notes: shown } = await learn(misbehave);
+  expect(shown).toEqual(notes);
+  for (const note of notes)
+    if (typeof note === "string") expect(Object.keys(assumptions)).not.toContain(note.split(" ")[0]);
+});
+
+test("a gateway's own 429, as HTML, shows its headers, and no code", async () => {
+  const { values, unseen } = await learn((reply) => {
+    if (reply.status !== 429) return;
+    Object.assign(reply, {
+      bytes: "<html>Slow down</html>",
+      headers: { "Content-Type": "text/html", "Retry-After": "5" },
+    });
+  });
+  expect([values.retry_after, unseen]).toEqual([
+    "seconds",
+    { rate_limit_code: "the code of a 429 (--probe-limits)" },
+  ]);
+  expect(values).toMatchObject({ error_details: false, request_id_on_errors: false });
+});
+
+test.each([
+  ["letters without end", "a".repeat(10_000), true],
+  ["control characters", "slow\u001b[31m\ndown: yes", false],
+  ["a key in it", probeKeys.SVC_KEY_ACTIVE as string, false],
+  ["a quote", 'slow"down', false],
+  ["the look of a number", "429", false],
+  ["nothing", "", false],
+])(
+  "a code of 429 with %s is in the scenario only if the assumption can have it",
+  async (_code, code, isLearned) => {
+    const { assumptions, values, notes } = await learn(
+      on([429], (reply) => setIn(reply, "body.error.code", code)),
+    );
+    expect(values.rate_limit_code).toBe(isLearned ? code : undefined);
+    if (!isLearned) expect(notes).toEqual([expect.stringMatching(/^rate_limit_code is not learned/)]);
+    const text = learnedScenario(assumptions, url, time);
+    for (const hostile of ["Secret0123", "\u001b"]) expect(text).not.toContain(hostile);
+    expect(parseScenario(text).assumptions).toEqual(values);
+  },
+);
+
+test("only the host of a URL is in the scenario, with any letters", async () => {
+  const { assumptions } = await learn(() => {});
+  for (const [base, host] of [
+    ["https://api.example:8443/me?key=SVC_test_0123456789", "api.example:8443"],
+    ["https://äpi.example/", "xn--pi-uia.example"],
+    ["https://a'b\"{c}&!.example/", "a'b\"{c}&!.example"],
+    ["http://[::1]:4747/", "[::1]:4747"],
+  ] as const) {
+    const text = learnedScenario(assumptions, base, time);
+    expect(text.split("\n")[1]).toBe(`# What ${host} does, compared at 2026-03-02T09:00:30.000Z.`);
+    expect(parseScenario(text).assumptions).toEqual(plain);
+  }
+});

@@ -1,0 +1,36 @@
+import { expect, test, vi } from "vitest";
+import { typeOf } from "../../scripts/scenario-types.js";
+import { faultEffects } from "../../src/rules/fault-effects.js";
+import { scenarioSchema } from "../../src/scenario/format/schema.js";
+import { compile } from "../support/compile.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+// What two more kinds of faults would have: one with a delay, as `latency` has, and one whose name has a hyphen.
+
+vi.mock("../../src/rules/fault-effects.js", async (original) => {
+  const effects = await original<typeof import("../../src/rules/fault-effects.js")>();
+  const { latency, status, reset } = effects.faultEffects;
+  const more = {
+    stall: { ...latency, field: "The pause in the body." },
+    refuse: { ...status, field: "The status of a refusal." },
+    "half-close": { ...reset, field: "Closes one half." },
+  };
+  Object.assign(effects.faultEffects, more);
+  (effects.faultKinds as string[]).push(...Object.keys(more));
+  return effects;
+});
+
+test("a new kind of fault has its own shape and description, and a name that a compiler reads", async () => {
+  expect(faultEffects).toHaveProperty("stall");
+  const type = typeOf(scenarioSchema);
+  for (const [field, description] of [
+    ["latency", "The delay of the response"],
+    ["stall", "The pause in the body."],
+    ["status", "Responds with this status"],
+    ["refuse", "The status of a refusal."],
+    ['"half-close"', "Closes one half."],
+  ] as const)
+    expect(type).toMatch(new RegExp(`/\\*\\* ${description}[^*]*\\*/\\s+${field}\\?:`));
+  const folder = temporaryFolder({ "scenario.ts": `export interface Scenario ${type}\n` });
+  expect(await compile(folder, { strict: true, skipLibCheck: true, types: [] })).toEqual([]);
+});

@@ -1,0 +1,272 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { nextRequest } from "../../src/api/predict.js";
+import { createSandbox, type Fault, parseScenario, type Scenario, ScenarioError } from "../../src/index.js";
+import { faultProblems } from "../../src/scenario/checks/faults.js";
+import { canApply, type ModelFault, mayGet, scenarioOfSenders, senders } from "../model/fault-model.js";
+import { sandboxWith, send } from "../support/faulty.js";
+import { runs } from "../support/property-seed.js";
+
+const scenario: Scenario = scenarioOfSenders;
+
+/** The fields of the problems, and their first message and hint. */
+function problemsOf(faults: readonly Fault[], more: Partial<Scenario> = {}) {
+  try {
+    createSandbox({ scenario: { ...scenario, faults: [...faults], ...more } });
+    return { fields: [], words: "" };
+  } catch (error) {
+    if (!(error instanceof ScenarioError)) throw error;
+    const [first] = error.problems;
+    expect(error.problems.map(({ code }) => code)).toEqual(error.problems.map(() => "fault_contradiction"));
+    return { fields: error.problems.map(({ field }) => field), words: `${first?.message}: ${first?.hint}` };
+  }
+}
+
+const status = { status: 503 } as const;
+const impossible: readonly [fault: Fault, field: string, words: RegExp][] = [
+  [
+    { when: { key: "main", organization: "insurer" }, then: status },
+    "when.organization",
+    /belongs to "bank"/,
+  ],
+  ...(["401.missing", "401.malformed", "401.unknown"] as const).flatMap(
+    (outcome): [Fault, string, RegExp][] => [
+      [{ when: { key: "main", outcome }, then: status }, "when.outcome", /has no key.*: remove key/],
+      [{ when: { organization: "bank", outcome }, then: status }, "when.outcome", /: remove organization/],
+    ],
+  ),
+  [{ when: { key: "main", outcome: "200.live" }, then: status }, "when.outcome", /it is a test key/],
+  [
+    { when: { key: "main", outcome: "403.live_suspended" }, then: status },
+    "when.outcome",
+    /it is a test key/,
+  ],
+  [{ when: { key: "legacy", outcome: "200.live" }, then: status }, "when.outcome", /a legacy live key/],
+  [{ when: { key: "new", outcome: "200.test" }, then: status }, "when.outcome", /key that replaces "old"/],
+  [
+    { when: { organization: "bank", outcome: "200.legacy" }, then: status },
+    "when.outcome",
+    /"bank" has no legacy key: give a key legacy: true/,
+  ],
+  [{ when: { outcome: "204.gone" }, then: { truncate: true } }, "then.truncate", /has no body/],
+  [{ when: { outcome: "204.gone" }, then: { malformed: true } }, "then.malformed", /has no body/],
+  [
+    { when: { outcome: "200.empty" }, then: { truncate: true, reset: false } },
+    "then.truncate",
+    /has no body/,
+  ],
+  [{ when: { every: 2, requests: [1, 3] }, then: status }, "when.requests", /every: 2 selects none/],
+  [{ when: { until: "-1d" }, then: status }, "when.until", /until is -1d: write a longer duration/],
+  [{ when: { until: "0s" }, then: status }, "when.until", /ends before the first request/],
+  [{ when: { after: "10m", until: "5m" }, then: status }, "when.until", /must end after it starts/],
+];
+
+test.each(impossible)("a fault that no request can match is refused: %j", (fault, field, words) => {
+  const ofScenario = problemsOf([{ then: { slow: 9 } }, fault]);
+  expect(ofScenario).toEqual({ fields: [`faults[1].${field}`], words: expect.stringMatching(words) });
+  const timeline: Scenario["timeline"] = [{ at: "1h", faults: [fault] }];
+  expect(problemsOf([], { timeline }).fields).toEqual([`timeline[0].faults[0].${field}`]);
+  expect(problemsOf([], { story: [{ faults: [fault] }] }).fields).toEqual([`story[0].faults[0].${field}`]);
+  const sandbox = createSandbox({ scenario });
+  expect(() => sandbox.faults.set([fault])).toThrow(
+    expect.objectContaining({
+      code: "validation_failed",
+      details: { fields: { [`faults.0.${field}`]: expect.stringMatching(words) } },
+    }),
+  );
+});
+
+const possible: readonly Fault[] = [
+  { when: { key: "main", outcome: "200.retiring" }, then: status },
+  { when: { key: "main", outcome: "404.unknown_path" }, then: status },
+  { when: { key: "old", outcome: "200.test" }, then: status },
+  { when: { key: "new", outcome: "200.replacement" }, then: status },
+  { when: { key: "legacy", outcome: "403.live_suspended" }, then: status },
+  { when: { organization: "bank", outcome: "200.replacement" }, then: status },
+  { when: { outcome: "204.gone" }, then: { truncate: true, latency: "1ms" } },
+  { when: { outcome: "204.gone" }, then: { truncate: true, status: 503 } },
+  { when: { outcome: "200.full" }, then: { malformed: true } },
+  { when: { probability: 0 }, then: status },
+  { when: { every: 2, requests: [1, 2] }, then: status },
+  { when: { until: "2020-01-01T00:00:00Z" }, then: status },
+  { when: { requests: [1] }, then: status, requests_matched: 5 },
+];
+
+test.each(possible)("a fault that a request may match, now or after a change, is fine: %j", (fault) => {
+  expect(problemsOf([fault])).toEqual({ fields: [], words: "" });
+});
+
+test("what a sandbox lists can be set again, whatever has become of its keys", () => {
+  const sandbox = createSandbox({ scenario: { ...scenario, faults: [...possible] } });
+  sandbox.keys.rotate("main", { as: "main-2" });
+  sandbox.keys.revoke("new");
+  sandbox.clock.advance("1h");
+  const faults = sandbox.faults.set([
+    ...sandbox.faults.list(),
+    { when: { key: "main-2", outcome: "200.replacement", until: "5m" }, then: status },
+  ]);
+  sandbox.clock.advance("1h");
+  expect(sandbox.faults.set(faults)).toEqual(faults);
+  expect(createSandbox({ scenario: sandbox.snapshot() }).faults.list()).toEqual(faults);
+});
+
+test("a snapshot has the steps that are left, although a step has created their key", () => {
+  const outcome = "200.live";
+  const timeline: Scenario["timeline"] = [
+    { at: "1m", create_key: { organization: "bank", environment: "test", name: "Late", ref: "late" } },
+    {
+      at: "1h",
+      faults: [{ when: { key: "late", outcome }, then: status }],
+      expect: { error: "validation_failed" },
+    },
+  ];
+  const sandbox = createSandbox({ scenario: { ...scenario, timeline } });
+  sandbox.clock.advance("1m");
+  expect(createSandbox({ scenario: sandbox.snapshot() }).snapshot()).toEqual(sandbox.snapshot());
+});
+
+test("without a legacy key, no request has the outcome of one", () => {
+  const faults: Fault[] = [{ when: { outcome: "200.legacy" }, then: status }];
+  const plain = createSandbox({ scenario: "active" });
+  expect(() => plain.faults.set(faults as [])).toThrow(/the scenario has no legacy key/);
+  expect(createSandbox({ scenario }).faults.set(faults)).toEqual(faults);
+});
+
+test("a step's times are compared from the step on, and only if both are known", () => {
+  const when = { after: "2026-03-02T09:50:00Z", until: "10m" };
+  const steps = (at: string): Partial<Scenario> => ({ timeline: [{ at, faults: [{ when, then: status }] }] });
+  expect(problemsOf([], steps("1h")).fields).toEqual([]);
+  expect(problemsOf([], steps("2026-03-02T10:00:00Z")).fields).toEqual([]);
+  expect(problemsOf([], steps("30m")).fields).toEqual(["timeline[0].faults[0].when.until"]);
+  const story: Scenario["story"] = [{ advance: "1h" }, { faults: [{ when, then: status }] }];
+  expect(problemsOf([], { story }).fields).toEqual([]);
+});
+
+test("the keys of a population have their organization and environment", () => {
+  const ofPopulation = (when: object) =>
+    problemsOf([{ when, then: status }], { population: { organizations: 2, keys_per_organization: 2 } });
+  const key = "organization-2-key-2";
+  expect(ofPopulation({ key, organization: "organization-2", outcome: "200.live" }).fields).toEqual([]);
+  expect(ofPopulation({ key, organization: "organization-1" }).fields).toEqual([
+    "faults[0].when.organization",
+  ]);
+  expect(ofPopulation({ key, outcome: "200.test" }).words).toMatch(/it is a live key/);
+});
+
+const condition = fc.record(
+  {
+    key: fc.constantFrom(
+      ...new Set(senders.flatMap(({ key }) => (key === "created later" ? [] : (key ?? [])))),
+    ),
+    organization: fc.constantFrom("bank", "insurer"),
+    outcome: fc.constantFrom(...new Set(senders.flatMap(({ outcomes }) => outcomes))),
+    every: fc.integer({ min: 1, max: 3 }),
+    requests: fc.uniqueArray(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 2 }),
+    probability: fc.constantFrom(0, 0.5, 1),
+    after: fc.nat(10),
+    until: fc.integer({ min: -2, max: 12 }),
+  },
+  { requiredKeys: [] },
+);
+const effect = fc.constantFrom<Fault["then"]>(
+  ...([
+    { status: 503 },
+    { truncate: true },
+    { malformed: true },
+    { truncate: true, latency: "1ms" },
+    { slow: 9 },
+  ] as const),
+);
+
+const written = ({ when: { after, until, ...same }, then }: ModelFault) =>
+  ({
+    when: {
+      ...same,
+      ...(after !== undefined && { after: `${after}m` }),
+      ...(until !== undefined && { until: `${until}m` }),
+    },
+    then,
+  }) as Fault; // the conditions of the model
+
+test("a fault loads if and only if one of all requests can get it", () => {
+  let refused = 0;
+  fc.assert(
+    fc.property(fc.record({ when: condition, then: effect }), (fault) => {
+      const isPossible = canApply(fault);
+      if (!isPossible) refused += 1;
+      expect([fault, problemsOf([written(fault)]).fields.length === 0]).toEqual([fault, isPossible]);
+    }),
+    runs(1000),
+  );
+  expect(refused).toBeGreaterThan(100);
+});
+
+const counting = fc.record({
+  when: fc.record(
+    {
+      key: fc.constantFrom("main", "other"),
+      every: fc.integer({ min: 1, max: 3 }),
+      requests: fc.uniqueArray(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 3 }),
+      probability: fc.constantFrom(0, 0.5, 1),
+    },
+    { requiredKeys: [] },
+  ),
+  then: fc.constantFrom<Fault["then"]>({ status: 503 }, { reset: true }, { hang: true }, { slow: 9 }),
+});
+
+test("the next request names exactly the faults that it may get", () => {
+  const sent = fc.array(fc.constantFrom("main", "other"), { minLength: 1, maxLength: 8 });
+  fc.assert(
+    fc.property(fc.array(counting, { minLength: 1, maxLength: 4 }), sent, (faults, keys) => {
+      fc.pre(
+        faults.every(({ when: { every = 1, requests = [every] } }) => requests.some((n) => n % every === 0)),
+      );
+      const sandbox = sandboxWith(...(faults as Fault[]));
+      const counts = faults.map(() => 0);
+      for (const key of keys) {
+        const matches = faults.map(({ when }) => when.key === undefined || when.key === key);
+        const results = [...mayGet(faults, matches, counts)];
+        const names = results.flatMap((at) =>
+          at === null ? [] : `fault.${Object.keys(faults[at]?.then ?? {})[0]}`,
+        );
+        const { faultOutcomes, sentence } = nextRequest(sandbox, key);
+        expect([faultOutcomes.toSorted(), sentence]).toEqual([
+          [...new Set(names)].sort(),
+          names.length === 0 ? "200" : "200, or a fault",
+        ]);
+        const { fault } = send(sandbox, { key });
+        expect(fault === null ? results.includes(null) : names.includes(fault)).toBe(true);
+        for (const [at, isMatching] of matches.entries()) if (isMatching) counts[at] = (counts[at] ?? 0) + 1;
+      }
+    }),
+    runs(300),
+  );
+});
+
+test("parsed text has the place of a fault that no request can match", () => {
+  const text = [
+    "version: 1",
+    "organizations: { bank: { type: bank, keys: { main: { environment: test } } } }",
+    "faults:",
+    "  - { when: { key: main, outcome: 401.missing }, then: { status: 503 } }",
+  ].join("\n");
+  expect(() => parseScenario(text)).toThrow(
+    expect.objectContaining({ problems: [expect.objectContaining({ line: 4, column: 35 })] }),
+  );
+});
+
+test("many faults next to many endpoints are checked in one pass over each", () => {
+  const endpoints = Object.fromEntries(Array.from({ length: 4000 }, (_, n) => [`e${n}`, { path: `/e${n}` }]));
+  let reads = 0;
+  const counted = new Proxy(endpoints, {
+    ownKeys(target) {
+      reads += 1;
+      return Reflect.ownKeys(target);
+    },
+  });
+  const faults = Array.from({ length: 100 }, (): Fault => ({ when: { outcome: "200.e1" }, then: status }));
+  const registry = { key: new Map(), organization: new Map() };
+  const keys = { at: () => undefined, legacyOwners: new Set<string>() };
+  expect(faultProblems(faults, { refs: registry, scenario: { endpoints: counted }, keys })).toEqual([]);
+  expect(reads).toBe(1);
+});
