@@ -128,20 +128,18 @@ export class RunFolder {
 
   /** What could not be counted, as sentences. */
   uncounted(): string[] {
+    const sentences: string[] = [];
     const cutLines = this.#cutLines();
+    if (cutLines > 0)
+      sentences.push(
+        `At least ${pluralize(cutLines, "request")} of the command could not be counted: a process could not write the whole line about it, for example to a full disk.`,
+      );
     const versions = listed([...this.#otherVersions].map(quote), "and");
-    return [
-      ...(cutLines === 0
-        ? []
-        : [
-            `${pluralize(cutLines, "request")} of the command could not be counted: a process could not write the whole line about it, for example to a full disk.`,
-          ]),
-      ...(versions === ""
-        ? []
-        : [
-            `The command has sandboxes of svc-sandbox ${versions}, whose requests could not be counted. This is ${quote(version)}: use the same version.`,
-          ]),
-    ];
+    if (versions !== "")
+      sentences.push(
+        `The command has sandboxes of svc-sandbox ${versions}, whose requests could not be counted. This is ${quote(version)}: use the same version.`,
+      );
+    return sentences;
   }
 
   /** Throws `usage` if a request could not be counted, for what needs each of them. */
