@@ -67,7 +67,7 @@ function textOfUrl(url: string | URL = "*"): string {
 
 function unusable(baseUrl: unknown, why: string): SandboxError {
   const use = "Use the whole address, such as https://api.example, or leave it out for any host";
-  return new SandboxError("usage", `Invalid base URL ${quote(baseUrl)}. ${why}. ${use}.`);
+  return new SandboxError("usage", `Invalid base URL: ${quote(baseUrl)}. ${why}. ${use}.`);
 }
 
 /** What a server of msw 3 calls. In a workspace it gets handlers of the root's msw 2, which have only some of this. */

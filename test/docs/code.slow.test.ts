@@ -26,7 +26,9 @@ const definitionOfMe = blockWith("docs/library.md", "js", "const me = (sandbox, 
 const titles = ["integrations", "library", "specification"];
 const blocks = ["README.md", ...titles.map((one) => `docs/${one}.md`)]
   .flatMap(blocksOf)
-  .filter(({ language, text }) => ["js", "ts"].includes(language) && text !== definitionOfMe);
+  .filter(({ language, text }) => ["js", "ts"].includes(language) && text !== definitionOfMe)
+  // These are in test/docs/frameworks.test.ts.
+  .filter(({ title }) => !title.includes("In a framework"));
 const titled = (of: (block: Block) => boolean) =>
   blocks.filter(of).map((block) => [block.title, block.text] as const);
 const inVitest = ({ text }: Block) => text.includes('from "vitest"');

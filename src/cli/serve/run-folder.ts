@@ -128,23 +128,22 @@ export class RunFolder {
 
   /** What could not be counted, as sentences. */
   uncounted(): string[] {
-    const cutLines = this.#cutLines();
+    const sentences: string[] = [];
+    const files = [...this.#files.values()];
+    const cutLines = this.#cutLines() + files.filter(({ hasOpenEnd }) => hasOpenEnd).length;
+    if (cutLines > 0)
+      sentences.push(
+        `At least ${pluralize(cutLines, "request")} of the command could not be counted: a process could not write the whole line about it, for example to a full disk.`,
+      );
     const versions = listed([...this.#otherVersions].map(quote), "and");
-    return [
-      ...(cutLines === 0
-        ? []
-        : [
-            `${pluralize(cutLines, "request")} of the command could not be counted: a process could not write the whole line about it, for example to a full disk.`,
-          ]),
-      ...(versions === ""
-        ? []
-        : [
-            `The command has sandboxes of svc-sandbox ${versions}, whose requests could not be counted. This is ${quote(version)}: use the same version.`,
-          ]),
-    ];
+    if (versions !== "")
+      sentences.push(
+        `The command has sandboxes of svc-sandbox ${versions}, whose requests could not be counted. This is ${quote(version)}: use the same version.`,
+      );
+    return sentences;
   }
 
-  /** Throws `usage` if a request could not be counted, for what needs each of them. */
+  /** Throws `usage` if a line was cut, for what needs each request; the last one of a killed process may be. */
   requireWhole(): void {
     if (this.#cutLines() > 0) throw usageError(`${this.uncounted()[0]} Run it again.`);
   }
@@ -156,7 +155,7 @@ export class RunFolder {
   }
 
   #cutLines(): number {
-    return [...this.#files.values()].reduce((sum, file) => sum + file.cutLines(), 0);
+    return [...this.#files.values()].reduce((sum, { cutLines }) => sum + cutLines, 0);
   }
 
   #linesIn(name: string): RunLine[] {
@@ -248,9 +247,14 @@ class GrowingFile {
     this.#path = path;
   }
 
-  /** The number of lines that were not written whole. */
-  cutLines(): number {
-    return this.#cutLines + (this.#rest.length === 0 ? 0 : 1);
+  /** The number of lines that another one follows, and that were not written whole. */
+  get cutLines(): number {
+    return this.#cutLines;
+  }
+
+  /** Whether the last line has no end. */
+  get hasOpenEnd(): boolean {
+    return this.#rest.length > 0;
   }
 
   /** Reads the complete lines that were added since the last call. */
