@@ -31,12 +31,12 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
   const client = new Client(plan, tools);
   const plain = await client.run("plain", {});
   const done = (seen: Judgment, unusable?: Reason): Certification => {
-    const { all, scenarios, isStopped } = client;
+    const { all, isStopped } = client;
     return {
       ...seen,
       runs: all.length,
       plain,
-      scenarios: [...scenarios],
+      scenarios: [...new Set(all.flatMap(({ scenarios }) => scenarios))],
       isStopped,
       ...(unusable && { unusable }),
     };

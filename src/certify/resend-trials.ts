@@ -148,7 +148,7 @@ export class Trials {
     const accepted = this.#key.acceptedIn(run);
     if (!this.#isTimed) return this.#key.more(run) > 0 ? { kind: "again", run } : { kind: "unused" };
     if (accepted.some(({ isElsewhere }) => isElsewhere)) return notJudged(elsewhere);
-    const kind = timingOf(this.#key.count, at, this.#key.earlyIn(run).length, accepted.length);
+    const kind = timingOf(this.#key.count, at, this.#earlyIn(run).length, accepted.length);
     return kind === "unused" ? { kind } : { kind, run };
   }
 
@@ -158,9 +158,7 @@ export class Trials {
 
   /** Whether the key came again in a run that failed: more often than when the command fails for a 404. */
   async #isAgain(run: ClientRun, at: number): Promise<boolean> {
-    const tooMany = this.#isTimed
-      ? this.#key.earlyIn(run).length - this.#key.count + at
-      : this.#key.more(run);
+    const tooMany = this.#isTimed ? this.#earlyIn(run).length - this.#key.count + at : this.#key.more(run);
     if (tooMany <= 0) return false;
     const control = await this.#reject(at, controlled);
     return !isEnded(control) || this.#key.more(run) > this.#key.more(control);
@@ -178,6 +176,8 @@ export class Trials {
   }
 
   async #proveAt(at: number, first: ClientRun): Promise<Trial | Proven> {
+    const uncertain = await this.#key.whyUncertain();
+    if (uncertain !== undefined) return notJudged(uncertain);
     const { most, least } = this.#isTimed ? timedRuns : lastingRuns;
     const again: ClientRun[] = [];
     for (let time = 1; time <= most && time - again.length <= 1 + most - least; time++) {
@@ -189,12 +189,11 @@ export class Trials {
     }
     if (again.length < least)
       return notJudged(this.#whyOpen(first, this.#isTimed ? onlySometimes : notShown));
-    const reason = (await this.#key.whyUncertain()) ?? (await this.#whyOthers(at, again));
-    if (reason !== undefined) return notJudged(reason);
+    const others = await this.#whyOthers(at, again);
+    if (others !== undefined) return notJudged(others);
     const control = await this.#control(at, first);
     if (control.kind === "not_judged") return control;
-    const early = this.#isTimed ? this.#earlyOf(first, at) : undefined;
-    const request = early ?? { id: idOfHit(first) };
+    const request = this.#earlyOf(first, at) ?? { id: idOfHit(first) };
     return { kind: "proven", of: this.kind, request, isOfAny: control.isOfAny };
   }
 
@@ -205,9 +204,14 @@ export class Trials {
     return this.#isTimed && run?.result === "timed_out" ? { kind: "failed", run } : this.#read(run, at);
   }
 
+  /** The requests that came before the time of a rejection; none if it lasts. */
+  #earlyIn(run: ClientRun): readonly KeyRequest[] {
+    return this.#isTimed ? this.#key.acceptedIn(run).filter(({ earlyMs }) => earlyMs !== undefined) : [];
+  }
+
   /** The first request before the time that the client's own work does not send. */
   #earlyOf(run: ClientRun, at: number): KeyRequest | undefined {
-    return this.#key.earlyIn(run)[this.#key.count - at];
+    return this.#earlyIn(run)[this.#key.count - at];
   }
 
   /** Why requests before the time may be other callers', as from a cache that is still empty: as many come while a response is only late. */
@@ -291,7 +295,7 @@ export class Trials {
   }
 
   #whyOpen(run: ClientRun, what: string): Reason {
-    const [early] = this.#key.earlyIn(run);
+    const [early] = this.#earlyIn(run);
     const time = early === undefined ? "after" : `${early.earlyMs} ms after`;
     return {
       why: `${time} ${this.kind.after}, ${this.#key.variable} was sent again (${early?.id ?? idOfHit(run)}), ${what}`,
