@@ -2,12 +2,12 @@ import { cachedBy } from "../rules/cached-by.js";
 import { isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import type { Client } from "./client.js";
 import {
-  checkOf,
   type Finding,
-  failedCheck,
-  heldCheck,
+  failed,
+  held,
   type Judgment,
-  judgment,
+  joined,
+  judged,
   type NotJudged,
   notJudged,
   notMade,
@@ -49,19 +49,18 @@ export async function survives404(client: Client, outcome: OutcomeId): Promise<b
 }
 
 /** The command must notice a wrong answer on each covered outcome. */
-export function judgeAnswers(client: Client): Promise<Judgment[]> {
+export async function judgeAnswers(client: Client): Promise<Judgment> {
   const { plan } = client;
   const judge = async (outcome: OutcomeId): Promise<Judgment> => {
     const name = `answer.${outcome}`;
     const notice = await noticeOf(client, outcome);
-    if (notice.kind === "noticed" || notice.kind === "noticed_once") return heldCheck(name);
+    if (notice.kind === "noticed" || notice.kind === "noticed_once") return judged(name, held);
     const isMade = notice.kind !== "not_judged" || notice.reason !== notMade;
-    if (isMade && plan.allow.includes(outcome)) return judgment([checkOf(name, { kind: "allowed" })]);
-    return notice.kind === "not_judged"
-      ? judgment([checkOf(name, notice)])
-      : failedCheck(name, unnoticed(outcome, plan));
+    if (isMade && plan.allow.includes(outcome)) return judged(name, { kind: "allowed" });
+    if (notice.kind === "not_judged") return judged(name, notice);
+    return judged(name, failed, unnoticed(outcome, plan));
   };
-  return Promise.all(answersAsked(client).map(judge));
+  return joined(await Promise.all(answersAsked(client).map(judge)));
 }
 
 export const answersAsked = ({ plan, covered }: Client) =>

@@ -56,18 +56,34 @@ interface RowCause {
   readonly passes: number;
 }
 
+/** A run that failed when only one row of another run varied, and what varied there, if it is all. */
+interface Failure {
+  readonly of: ClientRun;
+  readonly run: ClientRun;
+  readonly point: VariedPoint | undefined;
+}
+
 class Search {
   readonly #client: Client;
   readonly #failing: readonly ClientRun[];
   /** What varied in runs that passed: it breaks nothing alone. */
-  readonly #passed: Set<string>;
+  readonly #passed = new Set<string>();
+  /** Rows that varied there, in any way. */
+  readonly #passedRows = new Set<string>();
   #left = maxRuns;
   #causes: readonly RowCause[] = [];
 
   constructor(client: Client, failing: readonly ClientRun[], passed: readonly VariedPoint[]) {
     this.#client = client;
     this.#failing = failing;
-    this.#passed = new Set(passed.map(idOfPoint));
+    this.#clear(passed);
+  }
+
+  #clear(points: readonly VariedPoint[]): void {
+    for (const point of points) {
+      this.#passed.add(idOfPoint(point));
+      this.#passedRows.add(point.row);
+    }
   }
 
   async causes(): Promise<Cause[]> {
@@ -76,8 +92,11 @@ class Search {
     let open = this.#failing.toSorted((one, other) => isLong(other) - isLong(one));
     for (let run = open[0]; run !== undefined && vain.length < maxVain; run = open[0]) {
       this.#client.expectMore(usualRuns);
-      if (await this.#isBySeed(run)) bySeed.push(run);
-      else if (!(await this.#explain(run))) vain.push(run);
+      const before = this.#causes;
+      if (!(await this.#explain(run, open))) {
+        this.#causes = before;
+        ((await this.#isBySeed(run)) ? bySeed : vain).push(run);
+      }
       open = await this.#unexplained(open.slice(1));
     }
     const unknown = await this.#unexplained([...vain, ...open, ...(await this.#unconfirmed())]);
@@ -96,72 +115,90 @@ class Search {
     return (await this.#fails(run, [])) && (await this.#fails(run, [], 2));
   }
 
-  /** Finds the rows that each break a run, so that it passes without them: what varied in no run that passed first. */
-  async #explain(run: ClientRun): Promise<boolean> {
-    const before = this.#causes;
-    const isNew = (row: string) => pointsOf(run, row).some((point) => !this.#passed.has(idOfPoint(point)));
-    for (const isWanted of [isNew, () => true]) {
-      const rows = await this.#culprits(run, this.#restOf(run).filter(isWanted));
-      const proven = await Promise.all(rows.map((row) => this.#prove(run, row)));
-      this.#add(proven.flatMap((cause) => cause ?? []));
-      if (this.#causes !== before && (await this.#passes(run))) return true;
+  /** Finds the rows that each break a run, so that it passes without them: what varied in no run that passed first, and in each that is open. */
+  async #explain(run: ClientRun, open: readonly ClientRun[]): Promise<boolean> {
+    const isNewIn = (other: ClientRun, row: string) =>
+      pointsOf(other, row).some((point) => !this.#passed.has(idOfPoint(point)));
+    const isInEach = (row: string) => open.every((other) => isNewIn(other, row));
+    const isSuspect = (row: string) => isInEach(row) && !this.#passedRows.has(row);
+    for (const isWanted of [isSuspect, isInEach, (row: string) => isNewIn(run, row), () => true]) {
+      let rows = this.#restOf(run).filter(isWanted);
+      while (rows.length > 0 && (await this.#fails(run, rows))) {
+        const cause = await this.#prove(run, await this.#culprit(run, rows));
+        if (cause === undefined) break;
+        this.#add(cause);
+        if (await this.#passes(run)) return true;
+        if (await this.#isBySeed(run)) return false;
+        rows = this.#restOf(run).filter(isWanted);
+      }
     }
-    this.#causes = before;
     return false;
   }
 
-  /** Halves rows until each one that breaks the run alone is left. `isBroken`: they break it, as the other half does not. */
-  async #culprits(run: ClientRun, rows: readonly string[], isBroken = false): Promise<readonly string[]> {
-    if (rows.length === 0 || !(isBroken || (await this.#fails(run, rows)))) return [];
-    if (rows.length === 1) return rows;
+  /** Halves rows that break a run until one is left. If the first half does not, the second one does. */
+  async #culprit(run: ClientRun, rows: readonly string[]): Promise<string> {
+    if (rows.length === 1) return rows[0] as string;
     const middle = Math.ceil(rows.length / 2);
-    const first = await this.#culprits(run, rows.slice(0, middle));
-    return [...first, ...(await this.#culprits(run, rows.slice(middle), first.length === 0))];
+    const first = rows.slice(0, middle);
+    return this.#culprit(run, (await this.#fails(run, first)) ? first : rows.slice(middle));
   }
 
   /** Makes runs where only this row varies, until two have failed: on one status after the other, or with another seed. */
   async #prove(run: ClientRun, row: string): Promise<RowCause | undefined> {
-    const whole = await this.#again(run, [{ row }]);
-    if (!hasFailed(whole)) return undefined;
     // A run that stops at its first failure may have varied the row on fewer statuses than the row alone.
+    const whole = pointsOf(run, row).length === 1 ? await this.#again(run, [{ row }]) : run;
+    if (!hasFailed(whole)) return undefined;
     const points = uniquePoints([...pointsOf(run, row), ...pointsOf(whole, row)]);
-    const [failed, broken]: [ClientRun[], VariedPoint[]] = [[], []];
-    const shownIn = [run];
-    const attempt = async (from: ClientRun, choice: RowChoice, point?: VariedPoint, time = 1) => {
-      const again = await this.#again(from, [choice], time);
-      if (!hasFailed(again)) return;
-      failed.push(again);
-      shownIn.push(from);
-      if (point !== undefined) broken.push(point);
-    };
     const isSingle = points.length === 1;
-    let tried = 0;
-    for (; tried < points.length && broken.length < 2 && !isSingle; tried++)
-      await attempt(run, { row, status: points[tried]?.status as number }, points[tried]);
-    if (isSingle) {
-      await attempt(run, { row }, points[0]);
-      // Another seed may show that another variant fails as well.
-      const isOther = (one: ClientRun) => one.seed !== run.seed && pointsOf(one, row).length === 1;
-      const other = this.#failing.find(isOther);
-      const alone = other && (await this.#again(other, [{ row }]));
-      const [point, ...more] = alone === undefined ? [] : pointsOf(alone, row);
-      if (other !== undefined && more.length === 0) await attempt(other, { row }, point);
-    }
+    const failures = await (isSingle ? this.#onOneStatus(run, row) : this.#onEachStatus(run, row, points));
     for (const time of [1, 2])
-      if (failed.length < 2 && !(isSingle && time === 1)) await attempt(run, { row }, undefined, time);
-    const [shownBy, second] = failed;
-    if (shownBy === undefined || second === undefined) return undefined;
-    const isMore = broken.length > 0 && tried < points.length && !isSingle;
-    const named = broken.length > 0 ? broken : points;
-    return { row, points: named, isMore, shownBy, run, failed: inOrder(shownIn), passes: 0 };
+      if (failures.length < 2 && !(isSingle && time === 1))
+        failures.push(...(await this.#alone(run, { row }, undefined, time)));
+    const [first, second] = failures;
+    if (first === undefined || second === undefined) return undefined;
+    const broken = failures.flatMap(({ point }) => point ?? []);
+    return {
+      row,
+      points: broken.length > 0 ? broken : points,
+      isMore: broken.length === 2 && !isSingle && broken[1] !== points.at(-1),
+      shownBy: first.run,
+      run,
+      failed: inOrder([run, ...failures.map(({ of }) => of)]),
+      passes: 0,
+    };
   }
 
-  /** Adds causes. A long body takes the place of rows that lengthen one. */
-  #add(causes: readonly RowCause[]): void {
-    const all = [...this.#causes, ...causes];
+  /** Makes a run where only this choice varies; empty if it passes. */
+  async #alone(of: ClientRun, choice: RowChoice, point?: VariedPoint, time = 1): Promise<Failure[]> {
+    const run = await this.#again(of, [choice], time);
+    return hasFailed(run) ? [{ of, run, point }] : [];
+  }
+
+  async #onEachStatus(run: ClientRun, row: string, points: readonly VariedPoint[]): Promise<Failure[]> {
+    const failures: Failure[] = [];
+    for (const point of points)
+      if (failures.length < 2)
+        failures.push(...(await this.#alone(run, { row, status: point.status }, point)));
+    return failures;
+  }
+
+  /** Another seed may show that another variant fails as well. */
+  async #onOneStatus(run: ClientRun, row: string): Promise<Failure[]> {
+    const failures = await this.#alone(run, { row }, pointsOf(run, row)[0]);
+    const isOther = ({ seed }: ClientRun) => seed !== run.seed;
+    const other = this.#failing.find((run) => isOther(run) && pointsOf(run, row).length === 1);
+    if (other === undefined) return failures;
+    const [failure] = await this.#alone(other, { row });
+    const [point, ...more] = failure === undefined ? [] : pointsOf(failure.run, row);
+    return failure === undefined || more.length > 0 ? failures : [...failures, { ...failure, point }];
+  }
+
+  /** Adds a cause. A long body takes the place of rows that lengthen one. */
+  #add(cause: RowCause): void {
+    const all = [...this.#causes, cause];
     const isCovered = ({ row }: RowCause) =>
-      all.some((one) => one.row !== row && coveredBy(one.row).includes(row));
-    if (causes.length > 0) this.#causes = all.filter((cause) => !isCovered(cause));
+      all.some((other) => other.row !== row && coveredBy(other.row).includes(row));
+    this.#causes = all.filter((other) => !isCovered(other));
   }
 
   /** The rows of a run without those that were found. */
@@ -231,7 +268,7 @@ class Search {
     if (this.#left === 0 || this.#client.contradiction !== undefined) return undefined;
     this.#left -= 1;
     const again = await this.#client.again(run, { rows, time });
-    if (again?.result === "passed") for (const point of again.points) this.#passed.add(idOfPoint(point));
+    if (again?.result === "passed") this.#clear(again.points);
     return again;
   }
 }

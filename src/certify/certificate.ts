@@ -173,7 +173,7 @@ export const resultWords = {
   noticed: "noticed",
   unnoticed: "unnoticed",
   allowed: "allowed",
-  not_judged: "not_judged",
+  not_judged: "not judged",
   timed_out: "timed out",
   no_request: "no request",
   stopped: "stopped",

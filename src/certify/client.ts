@@ -16,7 +16,6 @@ export class Client {
   readonly plan: CertifyPlan;
   readonly #tools: Tools;
   readonly all: ClientRun[] = [];
-  readonly scenarios = new Set<string>();
   /** Two runs under the same conditions, of which the second passed: no failure shows anything then. */
   contradiction: readonly [ClientRun, ClientRun] | undefined;
   /** Whether a run was stopped, or not made for that reason: what it would show stays open. */
@@ -101,7 +100,6 @@ export class Client {
     }
     const run = { ...request, ...end, number: this.all.length + 1 };
     this.all.push(run);
-    for (const scenario of run.scenarios) this.scenarios.add(scenario);
     this.#tools.ended(run, Math.max(this.#begun, this.#expected));
     // A rejection or a wrong answer may leave open what the client does.
     if ((request.conditions.answer ?? request.conditions.resend) !== undefined) return run;

@@ -7,15 +7,13 @@ import type { ClientRun } from "./run.js";
 import { wordsOf } from "./varied-points.js";
 
 /** A kind holds only if no run contradicts it: one that passed, and sent a key with its own 401 or 403 more often than the plain run. */
-export function contradicted(resent: readonly Judgment[], { plain, all }: Client): Judgment[] {
+export function contradicted(resent: Judgment, { plain, all }: Client): Judgment {
   const passed = all.filter(({ result }) => result === "passed");
-  return resent.map((judged) => ({
-    ...judged,
-    checks: judged.checks.map((check) => {
-      const reason = check.result.kind === "held" ? whyContradicted(check.name, plain, passed) : undefined;
-      return reason === undefined ? check : checkOf(check.name, notJudged(reason));
-    }),
-  }));
+  const checks = resent.checks.map((check) => {
+    const reason = check.result.kind === "held" ? whyContradicted(check.name, plain, passed) : undefined;
+    return reason === undefined ? check : checkOf(check.name, notJudged(reason));
+  });
+  return { ...resent, checks };
 }
 
 function whyContradicted(name: string, plain: ClientRun, passed: readonly ClientRun[]): Reason | undefined {

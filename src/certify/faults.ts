@@ -5,11 +5,12 @@ import { firstWrong, noticeOf, repeats, survives404, whyHidden } from "./answers
 import type { Client } from "./client.js";
 import {
   type Finding,
-  failedCheck,
-  heldCheck,
+  failed,
+  held,
   type Judgment,
-  judgment,
-  notJudgedCheck,
+  joined,
+  judged,
+  notJudged,
   notMade,
   type Reason,
 } from "./judgment.js";
@@ -20,11 +21,11 @@ import { type ClientRun, hasFailed, requestsIn } from "./run.js";
 import { runVaried } from "./varied.js";
 
 /** Hits one request with each kind of fault, which the client must survive. */
-export async function judgeFaults(client: Client): Promise<Judgment[]> {
+export async function judgeFaults(client: Client): Promise<Judgment> {
   const { plan } = client;
   const wanted = faultsAsked(plan);
   const target = wanted.length === 0 ? undefined : await faultTarget(client);
-  if (target === undefined) return wanted.map((fault) => notJudgedCheck(fault, notHit));
+  if (target === undefined) return joined(wanted.map((fault) => judged(fault, notJudged(notHit))));
   const once = { outcome: target.outcome };
   const hits = await Promise.all(
     wanted.map((fault) => {
@@ -34,13 +35,13 @@ export async function judgeFaults(client: Client): Promise<Judgment[]> {
   );
   const failures = hits.filter(hasFailed).filter((run) => run.hits > 0 && !isSecondFailure(run));
   const isRepeated = await client.failAgain(failures);
-  const judged = await Promise.all(
+  const checks = await Promise.all(
     hits.map(async (run, at) => {
       const fault = wanted[at] as FaultOutcomeId;
-      if (run === undefined) return notJudgedCheck(fault, notMade);
-      if (hasFailed(run) && isSecondFailure(run)) return notJudgedCheck(fault, secondFailure);
+      if (run === undefined) return judged(fault, notJudged(notMade));
+      if (hasFailed(run) && isSecondFailure(run)) return judged(fault, notJudged(secondFailure));
       if (!failures.includes(run)) return judgeSurvival(fault, run, target, client);
-      return isRepeated ? failedCheck(fault) : notJudgedCheck(fault, notMade);
+      return judged(fault, isRepeated ? failed : notJudged(notMade));
     }),
   );
   // What one flaw breaks is one problem. A client without a timeout is another one.
@@ -48,7 +49,7 @@ export async function judgeFaults(client: Client): Promise<Judgment[]> {
   const together = failures.filter((run) => !late.includes(run));
   const groups = isRepeated ? [together, ...late.map((run) => [run])].filter(([first]) => first) : [];
   const problems = await Promise.all(groups.map((group) => faultFinding(group, target, client)));
-  return [...judged, judgment([], problems)];
+  return joined([...checks, { problems }]);
 }
 
 /** Whether a test's own fault, or a limit, came right before the request that was hit: a client may give up then. */
@@ -96,17 +97,17 @@ async function judgeSurvival(
 ): Promise<Judgment> {
   const { plain } = client;
   const reason = whyNotJudged(plain, first, "hit") ?? (isUsed ? undefined : await whyUnseen(client));
-  if (reason !== undefined) return notJudgedCheck(fault, reason);
+  if (reason !== undefined) return judged(fault, notJudged(reason));
   if (isUsed && isSteady) {
     const isFollowed = requestsIn(first, outcome) > requestsIn(plain, outcome);
-    return isFollowed || effectAt(fault).onlyDelays ? heldCheck(fault) : notJudgedCheck(fault, notFollowed);
+    return judged(fault, isFollowed || effectAt(fault).onlyDelays ? held : notJudged(notFollowed));
   }
   // A response that nobody uses may have been hit, but not all of each second ones are such.
   const then = exampleOf(fault, true);
   const each = [{ when: { outcome: outcome as ApiOutcomeId, every: 2 }, then }];
   const second = await client.run(fault, { faults: each }, { wait: longestWait });
-  if (second === undefined) return notJudgedCheck(fault, notMade);
-  return second.result === "passed" && second.hits > 0 ? heldCheck(fault) : notJudgedCheck(fault, differing);
+  if (second === undefined) return judged(fault, notJudged(notMade));
+  return judged(fault, second.result === "passed" && second.hits > 0 ? held : notJudged(differing));
 }
 
 async function whyUnseen(client: Client): Promise<Reason | undefined> {

@@ -7,14 +7,16 @@ import { Client } from "./client.js";
 import { contradicted } from "./contradictions.js";
 import { judgeFaults } from "./faults.js";
 import {
+  type Check,
   checkOf,
   type Finding,
+  failed,
   findDependency,
-  heldCheck,
+  held,
   type Judgment,
-  joinJudgments,
-  judgment,
-  noteJudgment,
+  joined,
+  judged,
+  type Note,
   type Reason,
   whyUnstable,
   without,
@@ -29,17 +31,17 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
   const client = new Client(plan, tools);
   const plain = await client.run("plain", {});
   const done = (seen: Judgment, unusable?: Reason): Certification => {
-    const { all, scenarios, isStopped } = client;
+    const { all, isStopped } = client;
     return {
       ...seen,
       runs: all.length,
       plain,
-      scenarios: [...scenarios],
+      scenarios: [...new Set(all.flatMap(({ scenarios }) => scenarios))],
       isStopped,
       ...(unusable && { unusable }),
     };
   };
-  if (plain === undefined) return done(judgment([]));
+  if (plain === undefined) return done(joined([]));
   const unusable = await whyUnusable(plain, client);
   // A key in the output is a problem, whatever else cannot be judged.
   if (unusable !== undefined) return done(withoutHeld(judgeAdvice(client)), unusable);
@@ -57,31 +59,32 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
     const again = await certify(plan, tools);
     return { ...again, plain: again.plain ?? plain, runs: again.runs + client.all.length };
   }
-  const failing = joinJudgments([caused, ...faulty]);
+  const failing = joined([caused, faulty]);
   const resends = contradicted(resent, client);
-  const once = await whyOnlyOnce(client, [...resends, ...faulty]);
+  const notes = await whyOnlyOnce(client, [...resends.checks, ...faulty.checks]);
   const advice = judgeAdvice(client);
   if (contradiction !== undefined) {
     const unstable = whyUnstable(...contradiction);
-    const noticed = joinJudgments([...resends, ...answered]);
-    const failures = without("failed", failing, unstable);
-    return done(joinJudgments([advice, without("held", noticed, unstable), failures, ...once]), unstable);
+    const noticed = joined([resends, answered]);
+    const checks = [
+      ...without("held", noticed.checks, unstable),
+      ...without("failed", failing.checks, unstable),
+    ];
+    return done(joined([advice, { ...noticed, checks }, { notes: [...failing.notes, ...notes] }]), unstable);
   }
-  const seen = joinJudgments([advice, ...resends, failing, ...once, ...answered]);
+  const seen = joined([advice, resends, failing, { notes }, answered]);
   return done(seen, client.isStopped ? undefined : whyNothingTried(plan, seen.checks, plain.report));
 }
 
 /** A note if a kind is not judged because a failure that comes only once does not show. */
-async function whyOnlyOnce(client: Client, judged: readonly Judgment[]): Promise<Judgment[]> {
-  const open = judged.flatMap(({ checks }) =>
-    checks.flatMap(({ result }) => (result.kind === "not_judged" ? result.reason : [])),
-  );
+async function whyOnlyOnce(client: Client, checks: readonly Check[]): Promise<Note[]> {
+  const open = checks.flatMap(({ result }) => (result.kind === "not_judged" ? result.reason : []));
   const isAsked = open.length > 0 && client.all.some(({ conditions }) => conditions.answer?.once);
   const reason = isAsked ? await whyHidden(client) : undefined;
-  return reason !== undefined && open.includes(reason) ? [noteJudgment(onlyOnce, reason)] : [];
+  return reason !== undefined && open.includes(reason) ? [{ what: onlyOnce, ...reason }] : [];
 }
 
-const withoutHeld = (advice: Judgment) => (advice.problems.length > 0 ? advice : judgment([]));
+const withoutHeld = (advice: Judgment) => (advice.problems.length > 0 ? advice : joined([]));
 
 /** How many runs a client without a problem takes. */
 function expectedRuns(client: Client): number {
@@ -148,7 +151,7 @@ function judgeAdvice({ all, plan }: Client): Judgment {
     const names = run.name === "plain" ? [run.name] : [...new Set(having.map((one) => one.run.name))];
     return [{ name: `advice.${id}`, sentence, whatToDo, again: againOf(run, plan), runs: names }];
   });
-  if (problems.length === 0) return heldCheck("advice");
-  const checks = problems.map(({ name }) => checkOf(name, { kind: "failed" }));
-  return judgment(checks, problems);
+  if (problems.length === 0) return judged("advice", held);
+  const checks = problems.map(({ name }) => checkOf(name, failed));
+  return joined([{ checks, problems }]);
 }

@@ -81,6 +81,7 @@ export const judgmentShapes = { note: noteShape, finding: findingShape };
 /** What a part of the runs has shown. */
 export interface Judgment {
   readonly checks: readonly Check[];
+  /** The most serious ones first. */
   readonly problems: readonly Finding[];
   readonly notes: readonly Note[];
 }
@@ -90,40 +91,24 @@ export function checkOf(name: string, result: ResultOfCheck): Check {
   return { group: group as Check["group"], name, result };
 }
 
+export const held = { kind: "held" } as const;
+export const failed = { kind: "failed" } as const;
 export const notJudged = (reason: Reason): NotJudged => ({ kind: "not_judged", reason });
 
-export const heldCheck = (name: string): Judgment => judgment([checkOf(name, { kind: "held" })]);
-export const notJudgedCheck = (name: string, reason: Reason): Judgment =>
-  judgment([checkOf(name, notJudged(reason))]);
-export const failedCheck = (name: string, ...problems: readonly Finding[]): Judgment =>
-  judgment([checkOf(name, { kind: "failed" })], problems);
-export const noteJudgment = (what: string, reason: Reason): Judgment =>
-  judgment([], [], [{ what, ...reason }]);
-
-export function judgment(
-  checks: Judgment["checks"],
-  problems: Judgment["problems"] = [],
-  notes: Judgment["notes"] = [],
-): Judgment {
-  return { checks, problems, notes };
+/** The judgment of one check. */
+export function judged(name: string, result: ResultOfCheck, ...problems: readonly Finding[]): Judgment {
+  return { checks: [checkOf(name, result)], problems, notes: [] };
 }
 
-export function joinJudgments(parts: readonly Judgment[]): Judgment {
+export function joined(parts: readonly Partial<Judgment>[]): Judgment {
   return {
-    checks: parts.flatMap(({ checks }) => checks),
-    problems: parts.flatMap(({ problems }) => problems),
-    notes: parts.flatMap(({ notes }) => notes),
+    checks: parts.flatMap(({ checks = [] }) => checks),
+    problems: parts.flatMap(({ problems = [] }) => problems),
+    notes: parts.flatMap(({ notes = [] }) => notes),
   };
 }
 
-/** What is left of a judgment if what failed, or what held in one run that failed, shows nothing, for this reason. */
-export function without(
-  kind: "failed" | "held",
-  { checks, problems, notes }: Judgment,
-  reason: Reason,
-): Judgment {
-  const left = checks.map((check) =>
-    check.result.kind === kind ? checkOf(check.name, notJudged(reason)) : check,
-  );
-  return judgment(left, kind === "failed" ? [] : problems, notes);
+/** Checks without those that failed, or that held because one run failed, if such a run shows nothing for this reason. */
+export function without(kind: "failed" | "held", checks: readonly Check[], reason: Reason): Check[] {
+  return checks.map((check) => (check.result.kind === kind ? checkOf(check.name, notJudged(reason)) : check));
 }

@@ -3,8 +3,6 @@ import { variableOf } from "../rules/api-key.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import type { Resend } from "../runs/conditions.js";
 
-type Place = "first" | "second" | "middle" | "last";
-
 /** One kind of rejection, after which a client must not send the key again, or not at once. */
 export interface ResendKind extends Pick<Resend, "as" | "seconds" | "asDate"> {
   /** Its name in `--only`. */
@@ -16,8 +14,7 @@ export interface ResendKind extends Pick<Resend, "as" | "seconds" | "asDate"> {
   readonly whatToDo: string;
   /** When no other request must follow: never, or before its time. */
   readonly when: "always" | "too_soon";
-  /** The requests to reject, each in a run of its own: `least` of them, and the others until a test uses one. */
-  readonly places: readonly Place[];
+  /** How many requests are rejected in any case, each in a run of its own; the others until a test uses one. */
   readonly least: number;
 }
 
@@ -28,11 +25,8 @@ export function resendKinds(covered: readonly OutcomeId[]): ResendKind[] {
 
 const seconds = 4;
 
-/** After the last request, a single one before the time is one too many. */
-const timedPlaces: readonly Place[] = ["last", "first", "second", "middle"];
-
 function timedKinds(covered: readonly OutcomeId[]): ResendKind[] {
-  const timed = { when: "too_soon", places: timedPlaces, least: 1 } as const;
+  const timed = { when: "too_soon", least: 1 } as const;
   const limited = {
     ...timed,
     as: outcomeWith(covered, 429, "429.per_minute"),
@@ -85,7 +79,6 @@ function lastingKinds(covered: readonly OutcomeId[]): ResendKind[] {
     as: outcomeWith(covered, 401, "401.revoked"),
     when: "always",
     whatToDo: whatToDoOn("same-key-after-401"),
-    places: ["first", "second", "last", "middle"],
     least: 3,
   };
   const forbidden = [...ofCodes].map(
@@ -96,7 +89,6 @@ function lastingKinds(covered: readonly OutcomeId[]): ResendKind[] {
       as: outcome as ApiOutcomeId, // no fault has a 403
       when: "always",
       whatToDo: whatToDoOn("same-key-after-403"),
-      places: ["last", "second", "middle", "first"],
       least: 1,
     }),
   );
@@ -108,12 +100,9 @@ const outcomeWith = (covered: readonly OutcomeId[], status: number, usual: ApiOu
 
 const whatToDoOn = (id: AdviceId) => adviceOf(id).whatToDo;
 
-/** The requests of so many that are rejected: those in any case, and the others. */
-export function positionsIn({ places, least }: ResendKind, count: number): [number[], number[]] {
-  const positions = { first: 1, second: 2, middle: Math.ceil(count / 2), last: count };
-  const numbers = (some: readonly Place[]) => [...new Set(some.map((place) => positions[place]))];
-  const each = numbers(places.slice(0, least)).filter((number) => number <= count);
-  return [each, numbers(places).filter((number) => number <= count && !each.includes(number))];
+/** The requests of so many that are rejected, in order: after the last one, a single one before its time is one too many. */
+export function positionsOf(count: number): number[] {
+  return [...new Set([count, 1, 2, Math.ceil(count / 2)])].filter((at) => at >= 1 && at <= count);
 }
 
 /** The end of the variable that has the key, such as `ACTIVE`. */

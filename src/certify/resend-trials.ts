@@ -4,9 +4,9 @@ import type { Resend } from "../runs/conditions.js";
 import { survives404 } from "./answers.js";
 import { type Held, type NotJudged, notJudged, notMade, type Reason, tooLate } from "./judgment.js";
 import { minPasses } from "./plan.js";
-import { positionsIn, type ResendKind } from "./resend-kinds.js";
+import { positionsOf, type ResendKind } from "./resend-kinds.js";
 import { controlled, type ResentKey } from "./resent-key.js";
-import type { ClientRun, KeyRequest } from "./run.js";
+import { type ClientRun, type KeyRequest, requestsIn } from "./run.js";
 
 /** What was seen of a kind whose problem is proven. */
 export interface Proven {
@@ -40,9 +40,9 @@ const isEnded = (run: ClientRun | undefined): run is ClientRun =>
   run !== undefined && run.result !== "timed_out";
 const unended = (run: ClientRun | undefined) => notJudged(run === undefined ? notMade : tooLate);
 
-/** A client with jitter may come too soon only sometimes: three of so many runs show that it does. */
-const maxTimed = 5;
-const minTimed = 3;
+/** How many of how many runs show that the key comes again: a client with jitter may come too soon only sometimes. */
+const lastingRuns = { most: minPasses, least: minPasses };
+const timedRuns = { most: 5, least: 3 };
 
 /** How often a run is made whose command fails although the key came again: such a command may fail at random. */
 const maxFailures = 3;
@@ -72,12 +72,17 @@ export class Trials {
 
   /** Rejects requests until a test uses a response. */
   async start(): Promise<void> {
-    const [each, others] = positionsIn(this.kind, this.#key.count);
-    await this.#tryEach(each);
-    for (const at of others) {
+    const positions = positionsOf(this.#key.count);
+    await this.#tryEach(positions.slice(0, this.kind.least));
+    for (const at of positions.slice(this.kind.least)) {
       if (this.#held() !== undefined || this.#requests("again").length > 0) return;
       await this.#tryEach([at]);
     }
+  }
+
+  /** Whether each run shows that the client waits, if it does not fail. */
+  get isWaiting(): boolean {
+    return this.#requests("waited").length > 0;
   }
 
   /** Makes a run again in which the client waited. */
@@ -86,14 +91,12 @@ export class Trials {
     if (at !== undefined) this.#trials.set(at, await this.#try(at, 1 + this.waits));
   }
 
-  /** `hasWaits`: whether enough runs of all kinds show that the client waits. */
-  async judge(hasWaits: boolean): Promise<Seen> {
+  async judge(): Promise<Seen> {
     const seen = (await this.#prove()) ?? (await this.#whyLasting());
     if (seen !== undefined) return seen;
     const trials = [...this.#trials.values()];
     const [reason] = trials.filter((trial) => trial.kind === "not_judged");
     if (reason !== undefined) return reason;
-    if (!hasWaits && this.#requests("waited").length > 0) return notJudged(fewWaits);
     const [unclear] = trials.flatMap((trial) => (trial.kind === "unclear" ? trial.run : []));
     const open = unclear === undefined ? this.#whyUnused() : this.#whyOpen(unclear, notShown);
     return this.#held() ?? notJudged(open);
@@ -145,7 +148,7 @@ export class Trials {
     const accepted = this.#key.acceptedIn(run);
     if (!this.#isTimed) return this.#key.more(run) > 0 ? { kind: "again", run } : { kind: "unused" };
     if (accepted.some(({ isElsewhere }) => isElsewhere)) return notJudged(elsewhere);
-    const kind = timingOf(this.#key.count, at, this.#key.earlyIn(run).length, accepted.length);
+    const kind = timingOf(this.#key.count, at, this.#earlyIn(run).length, accepted.length);
     return kind === "unused" ? { kind } : { kind, run };
   }
 
@@ -155,9 +158,7 @@ export class Trials {
 
   /** Whether the key came again in a run that failed: more often than when the command fails for a 404. */
   async #isAgain(run: ClientRun, at: number): Promise<boolean> {
-    const tooMany = this.#isTimed
-      ? this.#key.earlyIn(run).length - this.#key.count + at
-      : this.#key.more(run);
+    const tooMany = this.#isTimed ? this.#earlyIn(run).length - this.#key.count + at : this.#key.more(run);
     if (tooMany <= 0) return false;
     const control = await this.#reject(at, controlled);
     return !isEnded(control) || this.#key.more(run) > this.#key.more(control);
@@ -167,45 +168,33 @@ export class Trials {
   async #prove(): Promise<Proven | undefined> {
     for (const [at, trial] of this.#trials) {
       if (trial.kind !== "again") continue;
-      const seen = await (this.#isTimed
-        ? this.#proveTooSoon(at, trial.run)
-        : this.#proveAgain(at, trial.run));
+      const seen = await this.#proveAt(at, trial.run);
       if (seen.kind === "proven") return seen;
       this.#trials.set(at, seen);
     }
     return undefined;
   }
 
-  async #proveAgain(at: number, first: ClientRun): Promise<NotJudged | Proven> {
-    const reason = await this.#key.whyUncertain();
-    if (reason !== undefined) return notJudged(reason);
-    const control = await this.#control(at, first);
-    if (control.kind === "not_judged") return control;
-    for (let time = 2; time <= minPasses; time++) {
+  async #proveAt(at: number, first: ClientRun): Promise<Trial | Proven> {
+    const uncertain = await this.#key.whyUncertain();
+    if (uncertain !== undefined) return notJudged(uncertain);
+    const { most, least } = this.#isTimed ? timedRuns : lastingRuns;
+    const again: ClientRun[] = [];
+    for (let time = 1; time <= most && time - again.length <= 1 + most - least; time++) {
       const trial = await this.#repeat(at, time);
       if (trial.kind === "not_judged") return trial;
-      if (trial.kind !== "again") return notJudged(this.#whyOpen(first, notShown));
+      if (trial.kind === "again") again.push(trial.run);
+      // One who waits fails if everything from the time on is rejected as well.
+      else if (again.length === 0 && time > most - least && this.waits === 0) return trial;
     }
-    return { kind: "proven", of: this.kind, request: { id: idOfHit(first) }, isOfAny: control.isOfAny };
-  }
-
-  /** One who waits fails if everything from the time on is rejected as well. */
-  async #proveTooSoon(at: number, first: ClientRun): Promise<Trial | Proven> {
-    const early: ClientRun[] = [];
-    let last: Trial = { kind: "unused" };
-    for (let time = 1; time <= maxTimed && early.length < minTimed; time++) {
-      last = await this.#repeat(at, time);
-      if (last.kind === "not_judged") return last;
-      if (last.kind === "again") early.push(last.run);
-      if (time - early.length > maxTimed - minTimed) break;
-    }
-    if (early.length === 0 && this.waits === 0) return last;
-    if (early.length < minTimed) return notJudged(this.#waitsSometimes(first, at));
-    const reason = await this.#whyNotTooSoon(at, early);
-    if (reason !== undefined) return notJudged(reason);
+    if (again.length < least)
+      return notJudged(this.#whyOpen(first, this.#isTimed ? onlySometimes : notShown));
+    const others = await this.#whyOthers(at, again);
+    if (others !== undefined) return notJudged(others);
     const control = await this.#control(at, first);
     if (control.kind === "not_judged") return control;
-    return { kind: "proven", of: this.kind, request: this.#earlyOf(first, at), isOfAny: control.isOfAny };
+    const request = this.#earlyOf(first, at) ?? { id: idOfHit(first) };
+    return { kind: "proven", of: this.kind, request, isOfAny: control.isOfAny };
   }
 
   /** The same request rejected again, and with a time each later one from its time on. */
@@ -215,40 +204,36 @@ export class Trials {
     return this.#isTimed && run?.result === "timed_out" ? { kind: "failed", run } : this.#read(run, at);
   }
 
-  /** The first request before the time that the client's own work does not send. */
-  #earlyOf(run: ClientRun, at: number): Pick<KeyRequest, "id" | "earlyMs"> {
-    const early = this.#key.earlyIn(run);
-    return early[this.#key.count - at] ?? early[0] ?? { id: idOfHit(run) };
+  /** The requests that came before the time of a rejection; none if it lasts. */
+  #earlyIn(run: ClientRun): readonly KeyRequest[] {
+    return this.#isTimed ? this.#key.acceptedIn(run).filter(({ earlyMs }) => earlyMs !== undefined) : [];
   }
 
-  async #whyNotTooSoon(at: number, early: readonly ClientRun[]): Promise<Reason | undefined> {
-    const key = this.#key;
-    // A client that sends two requests at once may have read the other 503.
-    if (this.kind.as === "fault.status" && key.hasFaults) return ownFaults;
-    const reason = (await key.whyUncertain()) ?? (await this.#whyOthers(at, early));
-    if (reason !== undefined) return reason;
-    const always = await key.reject(this.kind);
-    if (always === undefined) return notMade;
-    if (always.result !== "passed") return undefined;
-    return {
-      why: `the command passes although each request with ${key.variable} gets ${this.kind.after}`,
-      whatToDo: "Make a test fail when a key that works is rejected.",
-    };
+  /** The first request before the time that the client's own work does not send. */
+  #earlyOf(run: ClientRun, at: number): KeyRequest | undefined {
+    return this.#earlyIn(run)[this.#key.count - at];
   }
 
   /** Why requests before the time may be other callers', as from a cache that is still empty: as many come while a response is only late. */
   async #whyOthers(at: number, early: readonly ClientRun[]): Promise<Reason | undefined> {
+    if (!this.#isTimed) return undefined;
+    // A client that sends two requests at once may have read the other 503.
+    if (this.kind.as === "fault.status" && this.#key.hasFaults) return ownFaults;
     const [first] = early as [ClientRun, ...ClientRun[]];
-    const latest = Math.max(...early.map((run) => this.#earlyOf(run, at).earlyMs ?? 0));
+    const latest = Math.max(...early.map((run) => this.#earlyOf(run, at)?.earlyMs ?? 0));
     // In whole seconds, so that kinds share the runs.
     const seconds = Math.ceil((latest + marginMs) / 1000);
     for (let time = 1; time <= minPasses; time++) {
       const late = await this.#reject(at, { as: "late", seconds }, time);
       if (!isEnded(late)) return unended(late).reason;
-      const isQuiet = late.result === "passed" && this.#key.earlyIn(late).length <= this.#key.count - at;
-      if (!isQuiet) return this.#whyOpen(first, "as many come while a response is only late");
+      if (late.result === "failed" || this.#earlyOf(late, at) !== undefined)
+        return this.#whyOpen(first, "and as many come while a response is only late");
     }
-    return undefined;
+    const always = await this.#key.reject(this.kind);
+    if (always === undefined) return notMade;
+    return always.result === "passed"
+      ? this.#whyOpen(first, "and the command passes if each one is rejected")
+      : undefined;
   }
 
   /** Gives the request a 404: the command must fail, or send no more. */
@@ -276,6 +261,11 @@ export class Trials {
     // A test that polls until a 200 does so for no key with another response.
     const rejected = rejectedIfRepeated(client.plain);
     if (rejected === undefined || !(await survives404(client, rejected))) return { why, whatToDo: noPolling };
+    // What repeats a test sends more if each of these requests gets a 404, and such a client as many.
+    const answer = { outcome: rejected, as: controlled.as };
+    const each = await client.run(`answer.${rejected}`, { answer });
+    if (!isEnded(each)) return unended(each).reason;
+    if (requestsIn(each, rejected) > requestsIn(client.plain, rejected)) return { why, whatToDo: noPolling };
     for (const position of this.#firstOf(maxOfAny).filter((one) => one !== at))
       if ((await this.#repeat(position, 1)).kind !== "again") return { why, whatToDo: noPolling };
     const empty = await this.#reject(at, { as: "empty" });
@@ -305,19 +295,11 @@ export class Trials {
   }
 
   #whyOpen(run: ClientRun, what: string): Reason {
-    const [early] = this.#key.earlyIn(run);
+    const [early] = this.#earlyIn(run);
     const time = early === undefined ? "after" : `${early.earlyMs} ms after`;
     return {
-      why: `${time} ${this.kind.after}, ${this.#key.variable} was sent again (${early?.id ?? idOfHit(run)}), and ${what}`,
+      why: `${time} ${this.kind.after}, ${this.#key.variable} was sent again (${early?.id ?? idOfHit(run)}), ${what}`,
       whatToDo: `${this.kind.whatToDo} If it is another test's request, send the key in one test at a time, and make a test fail when it is rejected.`,
-    };
-  }
-
-  #waitsSometimes(run: ClientRun, at: number): Reason {
-    const { earlyMs, id } = this.#earlyOf(run, at);
-    return {
-      why: `your client waits sometimes: ${earlyMs} ms after ${this.kind.after}, ${this.#key.variable} was sent again (${id}), but not in each run`,
-      whatToDo: this.kind.whatToDo,
     };
   }
 
@@ -340,13 +322,9 @@ export class Trials {
   }
 }
 
-const notShown = "the runs do not show whether a test uses the response";
-const thenFailed = "the command then failed";
-
-const fewWaits: Reason = {
-  why: "too few runs show that your client waits",
-  whatToDo: "Run certify again.",
-};
+const notShown = "and the runs do not show whether a test uses the response";
+const onlySometimes = "but only in some runs: your client waits sometimes";
+const thenFailed = "and the command then failed";
 
 const elsewhere: Reason = {
   why: "another process of the command sent the key after the rejection, whose clock no run shows",

@@ -1,56 +1,52 @@
 import { listed } from "../rules/schema/words.js";
 import type { Client } from "./client.js";
-import {
-  checkOf,
-  type Finding,
-  failedCheck,
-  type Judgment,
-  judgment,
-  noteJudgment,
-  notJudgedCheck,
-  type Reason,
-} from "./judgment.js";
+import { type Finding, failed, type Judgment, joined, judged, notJudged, type Reason } from "./judgment.js";
 import { againWith, type CertifyPlan, isWanted, resendKeyOf } from "./plan.js";
-import { nameOfKey, positionsIn, type ResendKind, resendKinds } from "./resend-kinds.js";
+import { nameOfKey, type ResendKind, resendKinds } from "./resend-kinds.js";
 import { type Proven, Trials } from "./resend-trials.js";
 import { acceptedOf, ResentKey } from "./resent-key.js";
 import { runVaried } from "./varied.js";
 
 /** Finds out of each kind of rejection whether the client sends the key again: in runs that reject one request. */
-export async function judgeAllResends(client: Client): Promise<Judgment[]> {
+export async function judgeAllResends(client: Client): Promise<Judgment> {
   const { plan, plain } = client;
   const kinds = kindsAsked(client);
-  if (kinds.length === 0) return [];
+  if (kinds.length === 0) return joined([]);
   const subject = resendKeyOf(plain.sent, plan);
-  if (subject === undefined) return kinds.map(({ name }) => notJudgedCheck(name, noKey));
+  const without = (reason: Reason) => joined(kinds.map(({ name }) => judged(name, notJudged(reason))));
+  if (subject === undefined) return without(noKey);
   const key = new ResentKey(subject, client);
   const reason = key.whyUnequal((await runVaried(client)).passed);
-  if (reason !== undefined) return kinds.map(({ name }) => notJudgedCheck(name, reason));
+  if (reason !== undefined) return without(reason);
   const trials = kinds.map((kind) => new Trials(kind, key));
   await Promise.all(trials.map((one) => one.start()));
-  const hasWaits = await repeatWaits(trials.filter(({ waits }) => waits > 0));
-  const judged = await Promise.all(
-    trials.map(async (one) => ({ kind: one.kind, seen: await one.judge(hasWaits) })),
+  await repeatWaits(trials);
+  const seen = await Promise.all(trials.map((one) => one.judge()));
+  const checks = seen.map((one, at) =>
+    judged(kinds[at]?.name as string, one.kind === "proven" ? failed : one),
   );
-  const checks = judged.map(({ kind: { name }, seen }) =>
-    seen.kind === "proven" ? failedCheck(name) : judgment([checkOf(name, seen)]),
-  );
-  const proven = judged.flatMap(({ seen }) => (seen.kind === "proven" ? seen : []));
+  const proven = seen.flatMap((one) => (one.kind === "proven" ? one : []));
   const problems = (["too_soon", "always"] as const).flatMap((when) => {
     const some = proven.filter(({ of }) => of.when === when);
     return some.length === 0 ? [] : problemOf(some, when, key.ref, plan);
   });
   const isOnce = key.count === 1 && kinds.some(({ when }) => when === "always");
-  const once = isOnce ? [noteJudgment("resends of a key that has worked", key.sentOnce)] : [];
-  return [...checks, judgment([], problems), ...once];
+  const notes = isOnce ? [{ what: "resends of a key that has worked", ...key.sentOnce }] : [];
+  return joined([...checks, { problems, notes }]);
 }
 
-/** A client with jitter may come too soon only sometimes: it must have waited so often, in all kinds together. */
+/** A client with jitter may come too soon only sometimes: it must have waited so often, in all kinds together in which it always does. */
 const minWaits = 3;
 
-async function repeatWaits(waiting: readonly Trials[]): Promise<boolean> {
-  for (let nth = waiting.length; nth < minWaits; nth++) await waiting[nth % waiting.length]?.waitAgain();
-  return waiting.reduce((sum, { waits }) => sum + waits, 0) >= minWaits;
+async function repeatWaits(trials: readonly Trials[]): Promise<void> {
+  for (;;) {
+    const waiting = trials
+      .filter(({ isWaiting }) => isWaiting)
+      .toSorted((one, other) => one.waits - other.waits);
+    const [fewest] = waiting;
+    if (fewest === undefined || waiting.reduce((sum, { waits }) => sum + waits, 0) >= minWaits) return;
+    await fewest.waitAgain();
+  }
 }
 
 const kindsAsked = ({ plan, covered }: Client) =>
@@ -61,8 +57,7 @@ export function runsOfResends(client: Client): number {
   const subject = resendKeyOf(client.plain.sent, client.plan);
   const count = subject === undefined ? 0 : acceptedOf(subject).length;
   return kindsAsked(client).reduce((sum, kind) => {
-    const [each] = positionsIn(kind, count);
-    return sum + each.length + (kind.when === "always" ? 1 : 0);
+    return sum + Math.min(kind.least, count) + (kind.when === "always" ? 1 : 0);
   }, 0);
 }
 

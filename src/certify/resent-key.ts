@@ -48,11 +48,6 @@ export class ResentKey {
     return sent.filter(({ key }) => key === this.ref).flatMap(acceptedOf);
   }
 
-  /** The requests that came before the time of a rejection. */
-  earlyIn(run: ClientRun): readonly KeyRequest[] {
-    return this.acceptedIn(run).filter(({ earlyMs }) => earlyMs !== undefined);
-  }
-
   /** How many more than in the plain run were accepted. */
   more(run: ClientRun): number {
     return this.acceptedIn(run).length - this.count;

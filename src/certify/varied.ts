@@ -6,14 +6,13 @@ import {
   type Check,
   checkOf,
   type Finding,
-  failedCheck,
-  heldCheck,
+  failed,
+  held,
   type Judgment,
-  joinJudgments,
-  judgment,
+  joined,
+  judged,
   type Note,
   notJudged,
-  notJudgedCheck,
   notMade,
 } from "./judgment.js";
 import { lastLineOf } from "./last-line.js";
@@ -36,7 +35,7 @@ export async function runVaried(client: Client) {
   );
   const checks = attempts.map(({ seed, run, reason }) => {
     if (hasFailed(run)) return checkOf(`varied.${seed}`, { kind: "failed" });
-    return checkOf(`varied.${seed}`, reason ? notJudged(reason) : { kind: "held" });
+    return checkOf(`varied.${seed}`, reason ? notJudged(reason) : held);
   });
   return { passed, failed, checks };
 }
@@ -52,7 +51,7 @@ export async function judgeVaried(client: Client): Promise<Judgment> {
   const mixed = isAsked ? [await judgeMixed(client)] : [];
   const findings = causes.map((cause) => findingOf(cause, plan));
   const shown = client.isStopped ? withoutOpen(checks, findings) : checks;
-  return joinJudgments([judgment(shown, findings, notes), ...mixed]);
+  return joined([{ checks: shown, problems: findings, notes }, ...mixed]);
 }
 
 /** The checks of a search that was stopped: a failure shows nothing before it is repeated and has a cause. */
@@ -80,13 +79,13 @@ function findingOf({ failed, shownBy, ...cause }: Cause, plan: CertifyPlan): Fin
 async function judgeMixed(client: Client): Promise<Judgment> {
   const { plan } = client;
   const run = await client.run(mixedName, { profile: "varied", mixed: true }, { seed: plan.firstSeed });
-  if (run === undefined) return notJudgedCheck(mixedName, notMade);
+  if (run === undefined) return judged(mixedName, notJudged(notMade));
   if (run.result === "passed") {
     const reason = whyNotJudged(client.plain, run, "varied");
-    return reason === undefined ? heldCheck(mixedName) : notJudgedCheck(mixedName, reason);
+    return judged(mixedName, reason === undefined ? held : notJudged(reason));
   }
-  if (!(await client.failAgain([run]))) return notJudgedCheck(mixedName, notMade);
-  return failedCheck(mixedName, {
+  if (!(await client.failAgain([run]))) return judged(mixedName, notJudged(notMade));
+  return judged(mixedName, failed, {
     name: mixedName,
     sentence: "Breaks when the responses of one run differ in what the specification leaves open",
     whatToDo: "Do not expect a response to have the form of an earlier one, such as its headers.",

@@ -44,6 +44,7 @@ test("its JSON has the members of its schema, and JUnit a test for each check", 
   const junit = render(certificateLayout(failed), "junit");
   expect(junit).toMatch(/<testsuites [^>]*tests="10" failures="2"/);
   expect(junit).toContain("Breaks when a 401 has a charset");
+  expect(junit).toMatch(/name="resend\.429\.without" [^>]*>\s*<skipped message="not judged"\/>/);
 });
 
 test("every problem is shown: the first four whole, each other one by its sentence and its command", () => {

@@ -77,14 +77,22 @@ test.each(batches)(
   },
 );
 
-test("at least 95% of the flaws of steady suites are named, and at most 2% of the correct clients are not judged", () => {
+test("at least 95% of the flaws of steady suites are named, and at most 2% of the correct clients are not judged, 6% with habits", () => {
   const flawed = judged.filter((one) => !isCorrect(one));
   expect(flawed).toHaveLength((count * 3) / 5);
   const steady = flawed.filter((one) => one.isSteady);
   expect(steady.filter((one) => one.judgment === "named").length / steady.length).toBeGreaterThanOrEqual(
     0.95,
   );
-  expect(having("not judged").filter(isCorrect).length / (count - flawed.length)).toBeLessThanOrEqual(0.02);
+  const correct = judged.filter(isCorrect);
+  for (const [most, some] of [
+    [0.02, correct.filter(({ habits }) => habits.length === 0)],
+    [0.06, correct.filter(({ habits }) => habits.length >= 2)],
+  ] as const) {
+    expect(some).toHaveLength(count / 5);
+    const open = some.filter(({ judgment }) => judgment === "not judged");
+    expect(open.length / some.length).toBeLessThanOrEqual(most);
+  }
 });
 
 test.each(Array.from({ length: count / 10 }, (_, number) => number))(

@@ -8,7 +8,6 @@ import { goodSuite, type KeyRef, keys, type Suite } from "./generated/suite.js";
 // Suites that once got a wrong verdict, each with the part that matters.
 
 const notMade = "the run was not made";
-const tooFew = "too few runs show that your client waits";
 
 const flawThat = (does: string) => flaws.find((flaw) => flaw.does === does) as Flaw;
 
@@ -195,9 +194,7 @@ describe.each<[string, Suite]>([
       if (result.kind === "failed") expect(named).toContain(name);
       if (result.kind === "held") expect([name, results.get(name)?.kind]).not.toEqual([name, "failed"]);
       if (result.kind === "not_judged" && runs < total)
-        expect([notMade, tooFew, results.get(name)]).toContainEqual(
-          [notMade, tooFew].includes(result.reason.why) ? result.reason.why : result,
-        );
+        expect([notMade, results.get(name)]).toContainEqual(result.reason.why === notMade ? notMade : result);
     }
   });
 });

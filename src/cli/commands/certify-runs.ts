@@ -134,14 +134,15 @@ class OutputTail {
 interface Turn {
   readonly isAlone: boolean;
   isShared: boolean;
-  readonly begin: () => void;
 }
 
 /** Runs at most `limit` jobs in parallel, in order. */
 class Queue {
   #limit: number;
-  readonly #waiting: Turn[] = [];
   readonly #underWay = new Set<Turn>();
+  /** Resolves when the job that was added last has begun. */
+  #latest = Promise.resolve();
+  #ended = () => {};
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -149,16 +150,14 @@ class Queue {
 
   /** Runs a job; with `isAlone`, while no other is under way. */
   async take<Result>(job: () => Promise<Result>, isAlone: boolean) {
-    const turn = await new Promise<Turn>((resolve) => {
-      const own: Turn = { isAlone, isShared: false, begin: () => resolve(own) };
-      this.#waiting.push(own);
-      this.#beginNext();
-    });
+    const turn: Turn = { isAlone, isShared: false };
+    this.#latest = this.#latest.then(() => this.#begin(turn));
+    await this.#latest;
     try {
       return { result: await job(), isShared: turn.isShared };
     } finally {
       this.#underWay.delete(turn);
-      this.#beginNext();
+      this.#ended();
     }
   }
 
@@ -167,15 +166,15 @@ class Queue {
     this.#limit = 1;
   }
 
-  #beginNext(): void {
-    const [next] = this.#waiting;
-    if (next === undefined) return;
-    const isOneAlone = [...this.#underWay].some(({ isAlone }) => isAlone);
-    if (next.isAlone ? this.#underWay.size > 0 : this.#underWay.size >= this.#limit || isOneAlone) return;
-    this.#waiting.shift();
-    this.#underWay.add(next);
-    if (this.#underWay.size > 1) for (const turn of this.#underWay) turn.isShared = true;
-    next.begin();
-    this.#beginNext();
+  /** Waits until there is room for a job. */
+  async #begin(turn: Turn): Promise<void> {
+    while (!this.#fits(turn)) await new Promise<void>((ended) => (this.#ended = ended));
+    this.#underWay.add(turn);
+    if (this.#underWay.size > 1) for (const other of this.#underWay) other.isShared = true;
+  }
+
+  #fits({ isAlone }: Turn): boolean {
+    const isOneAlone = [...this.#underWay].some((other) => other.isAlone);
+    return isAlone ? this.#underWay.size === 0 : this.#underWay.size < this.#limit && !isOneAlone;
   }
 }

@@ -150,28 +150,23 @@ export const certifyCommand = declareCommand({
 
 /** The line of a run that has ended; `undefined` if it could not start. The plain one shows what the command sends. */
 function progressLine(run: ClientRun, expected: number): string | undefined {
-  const { name, result, report, failure, number, conditions } = run;
+  const { name, report, failure, number } = run;
   if (failure !== undefined) return undefined;
   if (name === "plain") return `${name}  ${pluralize(report.requests, "request")}`;
-  const word = resultWords[noticeIn(result, conditions) ?? result];
-  return `${verdictOfRun(run).padEnd(7)}  ${word.padEnd(9)}  ${name.padEnd(30)}  ${number} of about ${expected}`;
+  const [verdict, word] = whatHappened(run);
+  return `${verdict.padEnd(7)}  ${resultWords[word].padEnd(9)}  ${name.padEnd(30)}  ${number} of about ${expected}`;
 }
 
-/** Whether the command noticed the wrong answer or the rejection of a run; `undefined` if that is not its question. */
-function noticeIn(
-  result: ClientRun["result"],
-  { answer, resend }: ClientRun["conditions"],
-): "noticed" | "unnoticed" | undefined {
-  if (result === "failed" && (answer ?? resend) !== undefined) return "noticed";
-  return result === "passed" && answer !== undefined ? "unnoticed" : undefined;
-}
-
-/** Whether a run is good; empty if only others can show that, as in a search. */
-function verdictOfRun({ result, conditions: { rows, answer, resend } }: ClientRun): "ok" | "problem" | "" {
-  if (rows !== undefined) return "";
-  if (answer === undefined && resend === undefined) return result === "passed" ? "ok" : "problem";
-  if (result === "failed") return "ok";
-  return resend !== undefined || answer?.once ? "" : "problem";
+/** Whether a run is good, or empty if only others can show that, as in a search; and what happened. */
+function whatHappened({
+  result,
+  conditions: { rows, answer, resend },
+}: ClientRun): ["ok" | "problem" | "", keyof typeof resultWords] {
+  if (rows !== undefined) return ["", result];
+  if (answer === undefined && resend === undefined) return [result === "passed" ? "ok" : "problem", result];
+  if (result === "failed") return ["ok", "noticed"];
+  if (resend !== undefined || result === "timed_out") return ["", result];
+  return [answer?.once ? "" : "problem", "unnoticed"];
 }
 
 const codes: Readonly<Record<CertifyResult["verdict"], number>> = {
