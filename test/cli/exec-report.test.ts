@@ -108,21 +108,25 @@ describe("--report", () => {
     }
   });
 
-  it("that cannot be written is on stderr, with code 2 unless the command failed", async () => {
+  it("into a folder is an error before the command starts", async () => {
     const cwd = clientFolder();
     mkdirSync(join(cwd, "folder.md"));
-    const says = expect.stringMatching(/^Failed to write the report to "folder\.md": it is a directory\./);
-    expect(await unwritten("folder.md", cwd)).toEqual([2, says]);
-    const own = ["--report", "folder.md", "--", ...client("exit:3")];
-    expect((await execHere(own, { cwd })).code).toBe(3);
+    const { code, stderr } = await execHere(["--report", "folder.md", "--", ...client("exit:3")], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^Failed to write the report to "folder\.md": it is a directory\./);
   });
 
-  it.skipIf(process.platform !== "linux")("is not waited for where it can never be written", async () => {
-    const cwd = clientFolder();
-    execFileSync("mkfifo", [join(cwd, "pipe.md")]);
-    const hasNoReader = expect.stringContaining("a pipe that has no reader");
-    expect(await unwritten("pipe.md", cwd)).toEqual([2, hasNoReader]);
-  });
+  it.skipIf(process.platform !== "linux")(
+    "that cannot be written is on stderr, and not waited for, with code 2 unless the command failed",
+    async () => {
+      const cwd = clientFolder();
+      execFileSync("mkfifo", [join(cwd, "pipe.md")]);
+      const hasNoReader = expect.stringContaining("a pipe that has no reader");
+      expect(await unwritten("pipe.md", cwd)).toEqual([2, hasNoReader]);
+      const fails = ["--report", "pipe.md", "--", ...client("exit:3")];
+      expect((await execHere(fails, { cwd })).code).toBe(3);
+    },
+  );
 
   it("has lines that trust the certificate that the command was given", async () => {
     const { stderr } = await execHere(["--tls", "--", ...client("active")]);
