@@ -4,7 +4,7 @@ import { type CertifyPlan, coveredOutcomes, timeoutsFor } from "./plan.js";
 import { type ClientRun, hasFailed, type RunRequest, type Tools } from "./run.js";
 
 /** `time`: which run under these conditions it is, from 1. `wait`: how long the client may wait before its next request, in milliseconds. */
-interface RunOptions {
+interface ClientRunOptions {
   readonly seed?: number;
   readonly wait?: number;
   readonly time?: number;
@@ -54,7 +54,7 @@ export class Client {
   run(
     name: string,
     { profile = "minimal", ...conditions }: RunConditions,
-    { seed = this.plan.seed, wait = 0, time = 1, isAlone = false }: RunOptions = {},
+    { seed = this.plan.seed, wait = 0, time = 1, isAlone = false }: ClientRunOptions = {},
   ): Promise<ClientRun | undefined> {
     const timeouts = timeoutsFor(this.plan.timeout, this.#plain?.durationMs, wait);
     return this.#make({ name, seed, conditions: { profile, ...conditions }, timeouts, isAlone }, time);
@@ -63,7 +63,11 @@ export class Client {
   /** Makes a run again. `rows`: the only ones that vary. */
   again(
     { name, seed, conditions, timeouts }: ClientRun,
-    { rows = conditions.rows, time = 1, isAlone = false }: RunOptions & Pick<RunConditions, "rows"> = {},
+    {
+      rows = conditions.rows,
+      time = 1,
+      isAlone = false,
+    }: ClientRunOptions & Pick<RunConditions, "rows"> = {},
   ): Promise<ClientRun | undefined> {
     const changed = { ...conditions, ...(rows && { rows }) };
     return this.#make({ name, seed, conditions: changed, timeouts, isAlone }, time);

@@ -159,7 +159,7 @@ async function faultFinding(
     names.length > 1
       ? `Fails at the first failure: ${names.map((name) => effectAt(name).gets).join(", ")}`
       : `${isLate ? "Does not end in time" : "Fails"} when ${happens}`;
-  const isSentAgain = await isFollowed(failures, target, client);
+  const isSentAgain = await isSentAfter(failures, target, client);
   return {
     name: first.name,
     sentence: isSentAgain ? `${sentence}. The request was sent again, and the command then failed` : sentence,
@@ -171,7 +171,7 @@ async function faultFinding(
 }
 
 /** Whether each of these faults was followed by more requests than a wrong answer, after which the command fails as well. */
-async function isFollowed(
+async function isSentAfter(
   failures: readonly ClientRun[],
   { outcome, isUsed }: FaultTarget,
   client: Client,

@@ -328,7 +328,7 @@ const thenFailed = "and the command then failed";
 
 const elsewhere: Reason = {
   why: "another process of the command sent the key after the rejection, whose clock no run shows",
-  whatToDo: "Send the key in tests of one process.",
+  whatToDo: "Send the key in tests of one process only.",
 };
 
 const ownFaults: Reason = {

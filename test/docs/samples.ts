@@ -151,7 +151,6 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
         [/^Differences/, /^$/],
         [/differences from/],
       ]),
-    difference: () => compareSample([[/^Differences/, /found/]]),
   },
   "docs/install.md": { error: printed("keys nope --json", { stream: "stderr", language: "json" }) },
   "docs/errors.md": { explain: printed("explain live-suspended", { ranges: [[/^Why/, /work\.$/]] }) },
