@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Certificate, certify } from "../support/certify.js";
@@ -84,7 +84,7 @@ test("faults are judged although the first success of a test is a POST", async (
 
 test("tests that init wrote and nobody has changed are named", async () => {
   const cwd = temporaryFolder();
-  writeFileSync(join(cwd, "package.json"), '{"devDependencies":{"vitest":"*"}}');
+  writeFileSync(join(cwd, "package.json"), '{"devDependencies":{"vitest":"*","svc-sandbox":"*"}}');
   expect((await runCli(["init", "--client", "vitest"], { cwd })).code).toBe(0);
   const certified = () => runCli(["certify", "--only", "varied.1", "--", ...planted("none")], { cwd });
   expect((await certified()).stdout).toContain("the tests are those that init wrote (test/whoami.test.js)");
@@ -149,7 +149,24 @@ test("R46 a key of the command line is shown nowhere", async () => {
   expect(stdout + stderr).not.toContain(key);
 });
 
-test("Ctrl-C ends every child, and the certificate states that the other runs were not made", async () => {
+test("a certificate that cannot be written is an error before the first run, or keeps the exit code of the verdict", async () => {
+  const cwd = temporaryFolder();
+  mkdirSync(join(cwd, "folder.json"));
+  const certified = (file: string, ...command: readonly string[]) =>
+    runCli(["certify", "--only", "varied.1", "--report", file, "--", ...command], { cwd });
+  const before = await certified("folder.json", ...planted("none"));
+  expect([before.code, before.stderr]).toEqual([
+    2,
+    'Failed to write the certificate to "folder.json": it is a directory. Name another file with --report.\n',
+  ]);
+  const makesFolder = `require("node:fs").mkdirSync("late.json", { recursive: true });
+    ${sending("ACTIVE", "LIVE", "REVOKED", "EXPIRED", "RATE_LIMITED")}`;
+  const after = await certified("late.json", process.execPath, "-e", makesFolder);
+  expect([after.code, after.stdout]).toEqual([0, expect.stringMatching(/^Passed\. /)]);
+  expect(after.stderr).toContain('Failed to write the certificate to "late.json": it is a directory.');
+});
+
+test("Ctrl-C ends every child, and the certificate states that it was stopped and the other runs were not made", async () => {
   const cwd = temporaryFolder();
   // The first run passes; the others wait.
   const script = `
@@ -172,11 +189,15 @@ test("Ctrl-C ends every child, and the certificate states that the other runs we
   };
   await expect.poll(() => pids().length).toBe(3);
   child.kill("SIGINT");
-  expect((await ended).code).toBe(130);
+  const { code, stdout } = await ended;
+  expect([code, stdout]).toEqual([
+    130,
+    expect.stringMatching(/^Stopped: 0 problems in the runs that were made\. /),
+  ]);
   await expect.poll(() => pids().filter(isAlive)).toEqual([]);
   const { verdict, checks } = JSON.parse(readFileSync(join(cwd, "c.json"), "utf8")) as Certificate;
   expect([verdict, checks.every(({ result, name }) => result === "not_judged" || name === "advice")]).toEqual(
-    ["not_judged", true],
+    ["stopped", true],
   );
 });
 
