@@ -152,7 +152,7 @@ async function faultFinding(
         sentence: `Sends the request again after ${listed(words, "or")}, and the command then fails`,
         whatToDo: countOnce,
       }
-    : { sentence: failureOf(names, words, isLate), whatToDo: whatToDoAbout(names, isLate) };
+    : { sentence: faultSentence(names, words, isLate), whatToDo: faultFix(names, isLate) };
   return {
     name: first.name,
     ...seen,
@@ -162,14 +162,14 @@ async function faultFinding(
   };
 }
 
-function failureOf(names: readonly FaultOutcomeId[], words: readonly string[], isLate: boolean): string {
+function faultSentence(names: readonly FaultOutcomeId[], words: readonly string[], isLate: boolean): string {
   if (names.length > 1) return `Fails at the first failure: ${words.join(", ")}`;
   const page = names.includes("fault.status") ? " with an HTML page" : "";
   const { happens } = effectAt(names[0] as FaultOutcomeId);
   return `${isLate ? "Does not end in time" : "Fails"} when the first request with a key that works ${happens}${page}`;
 }
 
-function whatToDoAbout(names: readonly FaultOutcomeId[], isLate: boolean): string {
+function faultFix(names: readonly FaultOutcomeId[], isLate: boolean): string {
   const areLate = names.every((name) => effectAt(name).onlyDelays);
   const fixes = names.map((name) => whatToDoAfter(name, { isIdempotent: true }));
   const fix = names.length === 1 || areLate ? fixes.join(" ") : sendAgain;
