@@ -1,6 +1,7 @@
 import { exampleOf } from "../api/faults.js";
 import { effectAt, type FaultOutcomeId, whatToDoAfter } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
+import { listed } from "../rules/schema/words.js";
 import { firstWrong, noticeOf, repeats, survives404, whyHidden } from "./answers.js";
 import type { Client } from "./client.js";
 import {
@@ -142,32 +143,39 @@ async function faultFinding(
   target: FaultTarget,
   client: Client,
 ): Promise<Finding> {
-  const { plan } = client;
   const [first] = failures as [ClientRun, ...ClientRun[]];
   const names = failures.map(({ name }) => name as FaultOutcomeId);
+  const words = names.map((name) => effectAt(name).gets);
   const isLate = first.result === "timed_out";
-  const isPage = names.includes("fault.status");
-  const page = isPage ? " Read the status before the body: the error page of a gateway is HTML." : "";
-  const longer = isLate
-    ? " If your client has a longer timeout, raise --timeout, for example to --timeout 60s."
-    : "";
-  const areLate = names.every((name) => effectAt(name).onlyDelays);
-  const fixes = names.map((name) => whatToDoAfter(name, { isIdempotent: true }));
-  const fix = names.length === 1 || areLate ? fixes.join(" ") : sendAgain;
-  const happens = `the first request with a key that works ${effectAt(names[0] as FaultOutcomeId).happens}${isPage ? " with an HTML page" : ""}`;
-  const sentence =
-    names.length > 1
-      ? `Fails at the first failure: ${names.map((name) => effectAt(name).gets).join(", ")}`
-      : `${isLate ? "Does not end in time" : "Fails"} when ${happens}`;
-  const isSentAgain = await isSentAfter(failures, target, client);
+  const seen = (await isSentAfter(failures, target, client))
+    ? {
+        sentence: `Sends the request again after ${listed(words, "or")}, and the command then fails`,
+        whatToDo: countOnce,
+      }
+    : { sentence: faultSentence(names, words, isLate), whatToDo: faultFix(names, isLate) };
   return {
     name: first.name,
-    sentence: isSentAgain ? `${sentence}. The request was sent again, and the command then failed` : sentence,
-    whatToDo: isSentAgain ? countOnce : fix + page + longer,
-    again: againWith(plan, "certify", ...names.flatMap((name) => ["--only", name])),
+    ...seen,
+    again: againWith(client.plan, "certify", ...names.flatMap((name) => ["--only", name])),
     ...lastLineOf(first),
     runs: names,
   };
+}
+
+function faultSentence(names: readonly FaultOutcomeId[], words: readonly string[], isLate: boolean): string {
+  if (names.length > 1) return `Fails at the first failure: ${words.join(", ")}`;
+  const page = names.includes("fault.status") ? " with an HTML page" : "";
+  const { happens } = effectAt(names[0] as FaultOutcomeId);
+  return `${isLate ? "Does not end in time" : "Fails"} when the first request with a key that works ${happens}${page}`;
+}
+
+function faultFix(names: readonly FaultOutcomeId[], isLate: boolean): string {
+  const areLate = names.every((name) => effectAt(name).onlyDelays);
+  const fixes = names.map((name) => whatToDoAfter(name, { isIdempotent: true }));
+  const fix = names.length === 1 || areLate ? fixes.join(" ") : sendAgain;
+  const page = " Read the status before the body: the error page of a gateway is HTML.";
+  const longer = " If your client has a longer timeout, raise --timeout, for example to --timeout 60s.";
+  return `${fix}${names.includes("fault.status") ? page : ""}${isLate ? longer : ""}`;
 }
 
 /** Whether each of these faults was followed by more requests than a wrong answer, after which the command fails as well. */

@@ -167,6 +167,29 @@ test("a client that sends too soon is named, although a later test uses the key 
   expect(findings).toContain("resend.503.seconds");
 });
 
+test("a test that counts requests is told so: the request was sent again after the fault", async () => {
+  let failures = 0;
+  const client: Client = {
+    ...base.client,
+    survives() {
+      failures += 1;
+      return true;
+    },
+  };
+  const checks = () => {
+    if (failures === 0) return true;
+    failures = 0;
+    throw new Unexpected("two requests");
+  };
+  const { problems } = await certifySuite({ ...base, client, checks }, { label: "suites", only: ["fault"] });
+  expect(problems.map(({ sentence, whatToDo }) => [sentence, whatToDo])).toEqual([
+    [
+      "Sends the request again after 503, no response, a truncated body or broken JSON, and the command then fails",
+      expect.stringContaining("`faults: false`"),
+    ],
+  ]);
+});
+
 const inTurn = [...testsOf("active", "active"), ...base.tests.slice(1)];
 
 describe.each<[string, Suite]>([
@@ -203,8 +226,10 @@ test("a client with a timeout of 11 seconds survives every fault, also beside a 
   const client = { ...base.client, timeoutMs: 11_000, limitTries: 2 };
   const tests = [...base.tests, ...testsOf("rate-limited-minute")];
   const suite: Suite = { ...base, client, tests, place: "own for each test" };
-  const { verdict } = await certifySuite(suite, { label: "suites", hasAllFaults: true });
+  const { verdict, checks } = await certifySuite(suite, { label: "suites", hasAllFaults: true });
   expect(verdict).toBe("passed");
+  const faults = checks.filter(({ group }) => group === "fault");
+  expect(faults.map(({ result }) => result.kind)).toEqual(Array(7).fill("held"));
 });
 
 test("each status of the keys here is the one that the sandbox sends", async () => {
