@@ -224,7 +224,9 @@ export class Trials {
     for (let time = 1; time <= minPasses; time++) {
       const late = await this.#reject(at, { as: "late", seconds }, time);
       if (!isEnded(late)) return unended(late).reason;
-      if (late.result === "failed" || this.#earlyOf(late, at) !== undefined)
+      if (late.result === "failed")
+        return this.#whyOpen(first, "and the command fails if a response is only late");
+      if (this.#earlyOf(late, at) !== undefined)
         return this.#whyOpen(first, "and as many come while a response is only late");
     }
     const always = await this.#key.reject(this.kind);
