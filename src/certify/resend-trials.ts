@@ -20,10 +20,10 @@ export interface Proven {
 
 export type Seen = Held | NotJudged | Proven;
 
-/** What a run shows in which one request was rejected: the command failed, used no such response, waited, or sent the key again. */
+/** What a run shows in which one request was rejected: the command failed, used no such response, waited, or sent the key again. Another request may show what an unclear one does not. */
 type Trial =
-  | { readonly kind: "unused" }
-  | { readonly kind: "failed" | "waited" | "again" | "unclear"; readonly run: ClientRun }
+  | { readonly kind: "failed" | "unused" | "waited" | "again"; readonly run: ClientRun }
+  | { readonly kind: "unclear"; readonly reason: Reason }
   | NotJudged;
 
 /**
@@ -80,7 +80,7 @@ export class Trials {
     }
   }
 
-  /** Whether each run shows that the client waits, if it does not fail. */
+  /** Whether a run shows that the client waits, and none that it does not. */
   get isWaiting(): boolean {
     return this.#requests("waited").length > 0;
   }
@@ -97,9 +97,8 @@ export class Trials {
     const trials = [...this.#trials.values()];
     const [reason] = trials.filter((trial) => trial.kind === "not_judged");
     if (reason !== undefined) return reason;
-    const [unclear] = trials.flatMap((trial) => (trial.kind === "unclear" ? trial.run : []));
-    const open = unclear === undefined ? this.#whyUnused() : this.#whyOpen(unclear, notShown);
-    return this.#held() ?? notJudged(open);
+    const [unclear] = trials.flatMap((trial) => (trial.kind === "unclear" ? trial.reason : []));
+    return this.#held() ?? notJudged(unclear ?? this.#whyUnused());
   }
 
   get #isTimed(): boolean {
@@ -131,25 +130,24 @@ export class Trials {
 
   /** Rejects one request; again if the command fails although the key came again, as one that fails at random may. */
   async #try(at: number, first = 1): Promise<Trial> {
-    let trial: Trial = { kind: "unused" };
-    for (let time = first; time < first + maxFailures; time++) {
-      trial = this.#read(await this.#reject(at, {}, time), at);
+    for (let time = first; ; time++) {
+      const trial = this.#read(await this.#reject(at, {}, time), at);
       if (trial.kind === "waited") this.waits += 1;
       if (trial.kind !== "failed" || !(await this.#isAgain(trial.run, at))) return trial;
+      if (time === first + maxFailures - 1) return notJudged(this.#whyOpen(trial.run, thenFailed));
     }
-    return trial.kind === "failed" ? notJudged(this.#whyOpen(trial.run, thenFailed)) : trial;
   }
 
   #read(run: ClientRun | undefined, at: number): Trial {
     if (!isEnded(run)) return unended(run);
-    if (run.result === "failed") return run.hits > 0 ? { kind: "failed", run } : { kind: "unused" };
+    if (run.result === "failed") return { kind: run.hits > 0 ? "failed" : "unused", run };
     const reason = this.#key.whyNotJudged(run);
     if (reason !== undefined) return notJudged(reason);
     const accepted = this.#key.acceptedIn(run);
-    if (!this.#isTimed) return this.#key.more(run) > 0 ? { kind: "again", run } : { kind: "unused" };
-    if (accepted.some(({ isElsewhere }) => isElsewhere)) return notJudged(elsewhere);
+    if (!this.#isTimed) return { kind: this.#key.more(run) > 0 ? "again" : "unused", run };
+    if (accepted.some(({ isElsewhere }) => isElsewhere)) return { kind: "unclear", reason: elsewhere };
     const kind = timingOf(this.#key.count, at, this.#earlyIn(run).length, accepted.length);
-    return kind === "unused" ? { kind } : { kind, run };
+    return kind === "unclear" ? { kind, reason: this.#whyOpen(run, notShown) } : { kind, run };
   }
 
   #reject(at: number, change: Partial<Resend> = {}, time = 1): Promise<ClientRun | undefined> {
@@ -191,10 +189,10 @@ export class Trials {
       return notJudged(this.#whyOpen(first, this.#isTimed ? onlySometimes : notShown));
     const others = await this.#whyOthers(at, again);
     if (others !== undefined) return notJudged(others);
-    const control = await this.#control(at, first);
-    if (control.kind === "not_judged") return control;
+    const isOfAny = await this.#isOfAny(at, first);
+    if (typeof isOfAny === "object") return isOfAny;
     const request = this.#earlyOf(first, at) ?? { id: idOfHit(first) };
-    return { kind: "proven", of: this.kind, request, isOfAny: control.isOfAny };
+    return { kind: "proven", of: this.kind, request, isOfAny };
   }
 
   /** The same request rejected again, and with a time each later one from its time on. */
@@ -226,7 +224,9 @@ export class Trials {
     for (let time = 1; time <= minPasses; time++) {
       const late = await this.#reject(at, { as: "late", seconds }, time);
       if (!isEnded(late)) return unended(late).reason;
-      if (late.result === "failed" || this.#earlyOf(late, at) !== undefined)
+      if (late.result === "failed")
+        return this.#whyOpen(first, "and the command fails if a response is only late");
+      if (this.#earlyOf(late, at) !== undefined)
         return this.#whyOpen(first, "and as many come while a response is only late");
     }
     const always = await this.#key.reject(this.kind);
@@ -236,11 +236,8 @@ export class Trials {
       : undefined;
   }
 
-  /** Gives the request a 404: the command must fail, or send no more. */
-  async #control(
-    at: number,
-    first: ClientRun,
-  ): Promise<NotJudged | { readonly kind: "controlled"; readonly isOfAny: boolean }> {
+  /** Gives the request a 404: the command must fail, or send no more. Otherwise, the client sends each status but 200 again, or nothing is shown. */
+  async #isOfAny(at: number, first: ClientRun): Promise<boolean | NotJudged> {
     let isOfAny = false;
     for (let time = 1; time <= minPasses && !isOfAny; time++) {
       const control = await this.#reject(at, controlled, time);
@@ -248,7 +245,7 @@ export class Trials {
       isOfAny = this.#isSentAgain(control);
     }
     const reason = isOfAny ? await this.#whyNotOfAny(at, first) : undefined;
-    return reason === undefined ? { kind: "controlled", isOfAny } : notJudged(reason);
+    return reason === undefined ? isOfAny : notJudged(reason);
   }
 
   #isSentAgain = (run: ClientRun) => run.result === "passed" && this.#key.more(run) > 0;
