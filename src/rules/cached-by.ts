@@ -3,32 +3,31 @@ interface Results<Source, Result> {
   readonly set: (source: Source, result: Result) => unknown;
 }
 
-type Make<Source, Rest extends readonly unknown[], Result> = (source: Source, ...rest: Rest) => Result;
+type Make<Source, More, Result> = (source: Source, more: More) => Result;
 
-/** A function that makes one result for each source, which must not change, and keeps it as long as the source. The rest must not matter. */
-export function cachedBy<Source extends object, Rest extends readonly unknown[], Result extends {}>(
-  make: Make<Source, Rest, Result>,
-): Make<Source, Rest, Result> {
+/** A function that makes one result for each source, which must not change, and keeps it as long as the source. `more` must not matter. */
+export function cachedBy<Source extends object, Result extends {}, More = void>(
+  make: Make<Source, More, Result>,
+): Make<Source, More, Result> {
   return cachedIn(new WeakMap<Source, Result>(), make);
 }
 
 /** The same for names, of which there must be few: their results stay. */
-export function cachedByName<
-  Name extends string | number,
-  Rest extends readonly unknown[],
-  Result extends {},
->(make: Make<Name, Rest, Result>): Make<Name, Rest, Result> {
+export function cachedByName<Name extends string | number, Result extends {}, More = void>(
+  make: Make<Name, More, Result>,
+): Make<Name, More, Result> {
   return cachedIn(new Map<Name, Result>(), make);
 }
 
-function cachedIn<Source, Rest extends readonly unknown[], Result extends {}>(
+function cachedIn<Source, Result extends {}, More>(
   results: Results<Source, Result>,
-  make: Make<Source, Rest, Result>,
-): Make<Source, Rest, Result> {
-  return (source, ...rest) => {
+  make: Make<Source, More, Result>,
+): Make<Source, More, Result> {
+  // Without rest parameters, which would make an array with each request.
+  return (source, more) => {
     let result = results.get(source);
     if (result === undefined) {
-      result = make(source, ...rest);
+      result = make(source, more);
       results.set(source, result);
     }
     return result;
