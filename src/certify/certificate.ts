@@ -22,9 +22,7 @@ const checkShape = s.mapping({
     s.choice(["held", "failed", "not_judged", "allowed"]),
     "held: the client does what it should. not_judged: what was seen shows nothing. allowed: --allow names it.",
   ),
-  key: s.optional(s.described(s.text(), "The key whose requests were rejected.")),
-  requests: s.optional(s.described(s.list(s.count()), "Which of its requests were rejected. Default: all.")),
-  of: s.optional(s.described(s.count(), "How many requests with the key there were.")),
+  key: s.optional(s.described(s.text(), "The key whose last request was rejected.")),
   why: s.optional(s.described(s.text(), "Why it is not judged.")),
   whatToDo: s.optional(s.described(s.text(), "What to change so that it is judged.")),
 });
@@ -62,10 +60,11 @@ const result = {
   specification: s.described(version(), "The version of the API's specification."),
   sandbox: s.described(version(), "The version of svc-sandbox."),
   command: s.described(s.list(s.text()), "The client's program and its arguments, without keys."),
+  only: s.optional(s.described(s.list(s.text()), "The only runs, as --only names them. Default: all.")),
   seeds: s.described(s.list(s.count()), "The seeds of the runs with varied responses."),
   allow: s.described(
     s.list(growingOutcome()),
-    "The outcomes whose wrong answer the client survives on purpose.",
+    "The outcomes whose wrong answer the client survives on purpose, and the faults that it does not survive on purpose.",
   ),
   startedAt: s.described(time(), "The real time when the first run started."),
   durationMs: s.described(s.count(), "The real duration of all runs, in milliseconds."),
@@ -107,6 +106,7 @@ export function certifyResultOf(
     | "specification"
     | "sandbox"
     | "command"
+    | "only"
     | "seeds"
     | "startedAt"
     | "durationMs"
@@ -131,13 +131,9 @@ export function certifyResultOf(
   return redactValue(facts as CertifyResult, redactEncoded);
 }
 
-/** The subject of the note if a failure that comes only once does not show. */
-export const onlyOnce = "what fails only once";
-
 export function verdictOf({
   checks,
   problems,
-  notes,
   unusable,
   isStopped,
 }: Omit<Certification, "plain">): CertifyResult["verdict"] {
@@ -147,9 +143,8 @@ export function verdictOf({
     const ofGroup = checks.filter((check) => check.group === group);
     return ofGroup.length === 0 || ofGroup.some(({ result }) => result.kind !== "not_judged");
   };
-  // A runner that repeats failing tests hides faults and resends, which is listed.
-  const isHidden = notes.some(({ what }) => what === onlyOnce);
-  const areJudged = isJudged("varied") && isJudged("answer") && (isHidden || isJudged("fault"));
+  // That no fault or resend is judged is listed: a runner that repeats failing tests hides what comes once.
+  const areJudged = isJudged("varied") && isJudged("answer");
   return unusable === undefined && areJudged ? "passed" : "not_judged";
 }
 
@@ -186,12 +181,20 @@ const resultTones = {
   allowed: "quiet",
 } as const satisfies Readonly<Record<ResultOfCheck["kind"], Tone>>;
 
+/** As in " (only resend.401)"; empty if all was asked for. */
+export const onlyOf = (only: CertifyResult["only"]) =>
+  only === undefined ? "" : ` (only ${only.join(", ")})`;
+
 /** The certificate's layout, for its formats. */
 export function certificateLayout(certified: CertifyResult): ReportLayout {
-  const { verdict, problems, checks, scenario, why = "" } = certified;
+  const { verdict, problems, checks, scenario, why = "", only } = certified;
   const rows = checks.map(({ name, result }) => {
     const ofCheck = problems.filter(({ runs, ...problem }) => problem.name === name || runs.includes(name));
-    const texts = ofCheck.map((problem) => `${problem.sentence}. ${problem.whatToDo}`);
+    // The sentence is about one run: the others may have another variant, or another fault.
+    const texts = ofCheck.map((problem) => {
+      const source = problem.name === name ? "" : `As ${problem.name}: `;
+      return `${source}${problem.sentence}. ${problem.whatToDo}`;
+    });
     const reason = result.kind === "not_judged" ? [`${result.reason.why} ${result.reason.whatToDo}`] : [];
     return {
       cells: [name, { text: resultWords[result.kind], tone: resultTones[result.kind] }],
@@ -205,7 +208,7 @@ export function certificateLayout(certified: CertifyResult): ReportLayout {
     title: `Certificate of ${commandLine(certified.command)}`,
     sections: [{ title: "Checks", columns: ["what", "result", "why"], rows }],
     notes: [],
-    conclusion: { text: `${resultWords[verdict]}${why && `: ${why}`}`, tone },
+    conclusion: { text: `${resultWords[verdict]}${onlyOf(only)}${why && `: ${why}`}`, tone },
     failures: [],
     json: certificateJson(certified),
   };

@@ -1,6 +1,7 @@
 import type { OutcomeId } from "../rules/outcomes.js";
 import type { RunConditions } from "../runs/conditions.js";
-import { type CertifyPlan, coveredOutcomes, timeoutsFor } from "./plan.js";
+import { notMade, onlySometimes, type Reason } from "./judgment.js";
+import { type CertifyPlan, coveredOutcomes, seedCount, seedsOf, timeoutsFor } from "./plan.js";
 import { type ClientRun, hasFailed, type RunRequest, type Tools } from "./run.js";
 
 /** `time`: which run under these conditions it is, from 1. `wait`: how long the client may wait before its next request, in milliseconds. */
@@ -22,8 +23,6 @@ export class Client {
   isStopped = false;
   /** By their conditions. */
   readonly #made = new Map<string, Promise<ClientRun | undefined>[]>();
-  #begun = 0;
-  #expected = 0;
   #plain: ClientRun | undefined;
 
   constructor(plan: CertifyPlan, tools: Tools) {
@@ -40,15 +39,9 @@ export class Client {
     return coveredOutcomes(this.plain.report);
   }
 
-  /** Later runs have the time that the plain one shows they need. `expected`: how many runs there will be. */
-  follow(plain: ClientRun, expected: (client: Client) => number): void {
+  /** Later runs have the time that the plain one shows they need. */
+  follow(plain: ClientRun): void {
     this.#plain = plain;
-    this.#expected = expected(this);
-  }
-
-  /** A search begins, which takes about so many more. */
-  expectMore(count: number): void {
-    this.#expected = Math.max(this.#begun, this.#expected) + count;
   }
 
   run(
@@ -78,13 +71,21 @@ export class Client {
     // A command that does not end takes long, and does so by no chance.
     const more = failed.filter(({ result }) => result === "failed");
     const left = more.length === 0 ? 0 : Math.max(0, minRepeats - failed.length);
-    this.expectMore(failed.length + left);
     const again = (run: ClientRun, time: number) => this.again(run, { time, isAlone: run.isShared === true });
     const extra = Array.from({ length: left }, (_, at) =>
       again(more[at % more.length] as ClientRun, 3 + Math.floor(at / more.length)),
     );
     const runs = await Promise.all([...failed.map((run) => again(run, 2)), ...extra]);
     return runs.every((run) => run !== undefined);
+  }
+
+  /** Why a failure may be one of a suite that fails at random. All varied runs show that; without them it must come again, and the plain run pass. */
+  async whyUnsure(run: ClientRun): Promise<Reason | undefined> {
+    if (seedsOf(this.plan).length >= seedCount) return undefined;
+    const plain = [2, 3].map((time) => this.run("plain", {}, { time }));
+    const [again, ...others] = await Promise.all([this.again(run, { time: 2 }), ...plain]);
+    if (again === undefined || others.includes(undefined)) return notMade;
+    return hasFailed(again) ? undefined : onlySometimes;
   }
 
   #make(request: RunRequest, time: number): Promise<ClientRun | undefined> {
@@ -96,7 +97,6 @@ export class Client {
   }
 
   async #begin(request: RunRequest): Promise<ClientRun | undefined> {
-    this.#begun += 1;
     const end = await this.#tools.runClient(request);
     if (end === undefined) {
       this.isStopped = true;
@@ -104,7 +104,7 @@ export class Client {
     }
     const run = { ...request, ...end, number: this.all.length + 1 };
     this.all.push(run);
-    this.#tools.ended(run, Math.max(this.#begun, this.#expected));
+    this.#tools.ended(run);
     // A rejection or a wrong answer may leave open what the client does.
     if ((request.conditions.answer ?? request.conditions.resend) !== undefined) return run;
     const alike = this.all.filter((one) => idOf(one) === idOf(run));

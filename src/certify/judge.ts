@@ -1,13 +1,11 @@
 import { adviceTable } from "../rules/advice.js";
 import type { Profile } from "../rules/assumptions.js";
 import { outcomeOf } from "../rules/outcomes.js";
-import { answersAsked, judgeAnswers, whyHidden } from "./answers.js";
-import { type Certification, onlyOnce } from "./certificate.js";
+import { judgeAnswers } from "./answers.js";
+import type { Certification } from "./certificate.js";
 import { Client } from "./client.js";
-import { contradicted } from "./contradictions.js";
 import { judgeFaults } from "./faults.js";
 import {
-  type Check,
   checkOf,
   type Finding,
   failed,
@@ -16,13 +14,12 @@ import {
   type Judgment,
   joined,
   judged,
-  type Note,
   type Reason,
   whyUnstable,
   without,
 } from "./judgment.js";
-import { againOf, type CertifyPlan, faultsAsked, seedsOf, whyNothingTried, whyTooLittle } from "./plan.js";
-import { judgeAllResends, runsOfResends } from "./resends.js";
+import { againOf, type CertifyPlan, whyNothingTried, whyTooLittle } from "./plan.js";
+import { judgeAllResends } from "./resends.js";
 import type { ClientRun, Tools } from "./run.js";
 import { judgeVaried, runVaried } from "./varied.js";
 
@@ -45,7 +42,7 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
   const unusable = await whyUnusable(plain, client);
   // A key in the output is a problem, whatever else cannot be judged.
   if (unusable !== undefined) return done(withoutHeld(judgeAdvice(client)), unusable);
-  client.follow(plain, expectedRuns);
+  client.follow(plain);
   const [, answered, resent, faulty] = await Promise.all([
     runVaried(client),
     judgeAnswers(client),
@@ -59,41 +56,22 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
     const again = await certify(plan, tools);
     return { ...again, plain: again.plain ?? plain, runs: again.runs + client.all.length };
   }
-  const failing = joined([caused, faulty]);
-  const resends = contradicted(resent, client);
-  const notes = await whyOnlyOnce(client, [...resends.checks, ...faulty.checks]);
   const advice = judgeAdvice(client);
-  if (contradiction !== undefined) {
-    const unstable = whyUnstable(...contradiction);
-    const noticed = joined([resends, answered]);
-    const checks = [
-      ...without("held", noticed.checks, unstable),
-      ...without("failed", failing.checks, unstable),
-    ];
-    return done(joined([advice, { ...noticed, checks }, { notes: [...failing.notes, ...notes] }]), unstable);
+  if (contradiction === undefined) {
+    const seen = joined([advice, resent, caused, faulty, answered]);
+    return done(seen, client.isStopped ? undefined : whyNothingTried(plan, seen.checks, plain.report));
   }
-  const seen = joined([advice, resends, failing, { notes }, answered]);
-  return done(seen, client.isStopped ? undefined : whyNothingTried(plan, seen.checks, plain.report));
-}
-
-/** A note if a kind is not judged because a failure that comes only once does not show. */
-async function whyOnlyOnce(client: Client, checks: readonly Check[]): Promise<Note[]> {
-  const open = checks.flatMap(({ result }) => (result.kind === "not_judged" ? result.reason : []));
-  const isAsked = open.length > 0 && client.all.some(({ conditions }) => conditions.answer?.once);
-  const reason = isAsked ? await whyHidden(client) : undefined;
-  return reason !== undefined && open.includes(reason) ? [{ what: onlyOnce, ...reason }] : [];
+  // A failure shows nothing then, nor does what held because a run failed.
+  const unstable = whyUnstable(...contradiction);
+  const [noticed, failing] = [joined([resent, answered]), joined([caused, faulty])];
+  const checks = [
+    ...without("held", noticed.checks, unstable),
+    ...without("failed", failing.checks, unstable),
+  ];
+  return done(joined([advice, { ...noticed, checks }, { notes: failing.notes }]), unstable);
 }
 
 const withoutHeld = (advice: Judgment) => (advice.problems.length > 0 ? advice : joined([]));
-
-/** How many runs a client without a problem takes. */
-function expectedRuns(client: Client): number {
-  const { plan } = client;
-  const seeds = seedsOf(plan);
-  const mixed = seeds.length > 1 || plan.only?.includes("varied.mixed") ? 1 : 0;
-  const others = answersAsked(client).length + runsOfResends(client) + faultsAsked(plan).length;
-  return 1 + seeds.length + mixed + others;
-}
 
 async function whyUnusable(plain: ClientRun, client: Client): Promise<Reason | undefined> {
   const { result, code, report, failure } = plain;

@@ -17,6 +17,11 @@ export const tooLate: Reason = {
 /** For a run that ended differently although the sandbox behaved the same. */
 export const findDependency = "Find out what else the command depends on: time, order, other tests.";
 
+export const onlySometimes: Reason = {
+  why: "the command fails, but only in some runs",
+  whatToDo: findDependency,
+};
+
 /** Why a failure shows nothing: the same conditions have given two results. */
 export const whyUnstable = (failed: ClientRun, passed: ClientRun): Reason => ({
   why: `the command passes and fails under the same conditions (${failed.name}, runs ${failed.number} and ${passed.number})`,
@@ -35,10 +40,8 @@ export type ResultOfCheck = { readonly kind: "failed" | "allowed" } | Held | Not
 
 export interface Held {
   readonly kind: "held";
-  /** The key of a resend, and which of its requests were rejected. */
+  /** The key of a resend. */
   readonly key?: string;
-  readonly requests?: readonly number[];
-  readonly of?: number;
 }
 
 export interface NotJudged {

@@ -2,9 +2,7 @@ import { expect, test } from "vitest";
 import { startFrozen } from "../../test/support/doors.js";
 import { clientReport } from "../report/report.js";
 import type { Report } from "../report/report-shape.js";
-import type { OutcomeId } from "../rules/outcomes.js";
-import { resendKeyOf, timeoutsFor, whyTooLittle } from "./plan.js";
-import type { SentKey } from "./run.js";
+import { timeoutsFor, whyTooLittle } from "./plan.js";
 
 const report = clientReport(startFrozen("key-states"));
 const { coverage, announced } = report;
@@ -38,29 +36,6 @@ test("a plain run that covers four outcomes is told which keys to send", () => {
   expect(whyTooLittle(covering(4, 0))?.whatToDo).toMatch(
     /^Send 1 or more of these keys, and check each response: SVC_KEY_LIVE \(200\.live\), /,
   );
-});
-
-const key = (name: string, ...outcomes: readonly OutcomeId[]): SentKey => ({
-  key: name,
-  isUnknown: name === "unknown",
-  requests: outcomes.map((outcome, at) => ({ id: `req_${at}`, outcome, canFail: true })),
-});
-const active = key("active", "200.test", "200.test");
-const live = key("live", "200.live");
-const limited = key("limited", "200.test", "429.per_minute");
-const faulty = key("faulty", "fault.status", "200.legacy");
-
-test.each<[string, readonly SentKey[], readonly string[], string | undefined]>([
-  ["the default key", [live, active], [], "active"],
-  ["the first that always works, if the default key is not sent", [limited, live, faulty], [], "live"],
-  ["one whose own faults are its only failures", [limited, faulty], [], "faulty"],
-  ["another one, if --allow names the default key's outcome", [active, live], ["200.test"], "live"],
-  ["the default key, if --allow names each outcome", [active, live], ["200.test", "200.live"], "active"],
-  ["one that works sometimes, if there is no other", [key("revoked", "401.revoked"), limited], [], "limited"],
-  ["none that no sandbox has", [key("unknown", "200.test")], [], undefined],
-  ["none that is always rejected", [key("revoked", "401.revoked")], [], undefined],
-])("the key of resends is %s", (_, sent, allow, expected) => {
-  expect(resendKeyOf(sent, { defaultKey: "active", allow })?.key).toBe(expected);
 });
 
 test.each<[string, Parameters<typeof timeoutsFor>, { readonly total: number; readonly silent: number }]>([

@@ -1,10 +1,10 @@
 import type { Report } from "../report/report-shape.js";
 import { variableOf } from "../rules/api-key.js";
 import type { FaultOutcomeId } from "../rules/fault-effects.js";
-import { faultOutcomes, isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
+import { faultOutcomes, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { minute } from "../rules/time.js";
 import type { Check, Reason } from "./judgment.js";
-import type { ClientRun, SentKey, Timeouts } from "./run.js";
+import type { ClientRun, Timeouts } from "./run.js";
 
 /** What a certification is asked for. */
 export interface CertifyPlan {
@@ -16,7 +16,7 @@ export interface CertifyPlan {
   readonly hasAllFaults?: boolean;
   /** The names of the only runs, besides the plain one. Default: all. */
   readonly only?: readonly string[] | undefined;
-  /** The outcomes whose wrong answer the client survives on purpose. */
+  /** The outcomes whose wrong answer the client survives on purpose, and the faults that it does not survive on purpose. */
   readonly allow: readonly string[];
   /** The assumptions that the given scenario sets: no run varies whether and how these are there. */
   readonly ownAssumptions?: readonly string[];
@@ -41,9 +41,6 @@ const usualFaults: readonly FaultOutcomeId[] = [
   "fault.truncate",
   "fault.malformed",
 ];
-
-/** How often a run that proves something is made. */
-export const minPasses = 4;
 
 export const groupNames = ["plain", "varied", "answer", "resend", "fault"] as const;
 
@@ -93,21 +90,6 @@ export function againOf({ name, result }: Pick<ClientRun, "name" | "result">, pl
 export function seedIn(name: string): number | undefined {
   const [, seed] = /^varied\.(\d{1,15})$/.exec(name) ?? [];
   return seed === undefined ? undefined : Number(seed);
-}
-
-/** The key that takes part in resends: the default key, or the first that works, and neither if its rejection is survived on purpose. */
-export function resendKeyOf(
-  sent: readonly SentKey[],
-  { defaultKey, allow }: Pick<CertifyPlan, "defaultKey" | "allow">,
-): SentKey | undefined {
-  const working = sent.filter(
-    ({ isUnknown, requests }) => !isUnknown && requests.some(({ outcome }) => isSuccess(outcome)),
-  );
-  const always = working.filter(({ requests }) =>
-    requests.every(({ outcome }) => isSuccess(outcome) || isFault(outcome)),
-  );
-  const judgeable = always.filter(({ requests }) => !requests.some(({ outcome }) => allow.includes(outcome)));
-  return judgeable.find(({ key }) => key === defaultKey) ?? judgeable[0] ?? always[0] ?? working[0];
 }
 
 /** How long a client may wait for a response: longer than the usual timeouts. */

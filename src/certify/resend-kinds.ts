@@ -14,8 +14,6 @@ export interface ResendKind extends Pick<Resend, "as" | "seconds" | "asDate"> {
   readonly whatToDo: string;
   /** When no other request must follow: never, or before its time. */
   readonly when: "always" | "too_soon";
-  /** How many requests are rejected in any case, each in a run of its own; the others until a test uses one. */
-  readonly least: number;
 }
 
 /** The kinds of rejections for a client that covers these outcomes. */
@@ -26,7 +24,7 @@ export function resendKinds(covered: readonly OutcomeId[]): ResendKind[] {
 const seconds = 4;
 
 function timedKinds(covered: readonly OutcomeId[]): ResendKind[] {
-  const timed = { when: "too_soon", least: 1 } as const;
+  const timed = { when: "too_soon" } as const;
   const limited = {
     ...timed,
     as: outcomeWith(covered, 429, "429.per_minute"),
@@ -79,7 +77,6 @@ function lastingKinds(covered: readonly OutcomeId[]): ResendKind[] {
     as: outcomeWith(covered, 401, "401.revoked"),
     when: "always",
     whatToDo: whatToDoOn("same-key-after-401"),
-    least: 3,
   };
   const forbidden = [...ofCodes].map(
     ([code, outcome]): ResendKind => ({
@@ -89,7 +86,6 @@ function lastingKinds(covered: readonly OutcomeId[]): ResendKind[] {
       as: outcome as ApiOutcomeId, // no fault has a 403
       when: "always",
       whatToDo: whatToDoOn("same-key-after-403"),
-      least: 1,
     }),
   );
   return [unauthorized, ...forbidden];
@@ -99,11 +95,6 @@ const outcomeWith = (covered: readonly OutcomeId[], status: number, usual: ApiOu
   (covered.find((outcome) => outcomeOf(outcome).status === status) ?? usual) as ApiOutcomeId;
 
 const whatToDoOn = (id: AdviceId) => adviceOf(id).whatToDo;
-
-/** The requests of so many that are rejected, in order: after the last one, a single one before its time is one too many. */
-export function positionsOf(count: number): number[] {
-  return [...new Set([count, 1, 2, Math.ceil(count / 2)])].filter((at) => at >= 1 && at <= count);
-}
 
 /** The end of the variable that has the key, such as `ACTIVE`. */
 export const nameOfKey = (ref: string) => variableOf(ref).replace("SVC_KEY_", "");

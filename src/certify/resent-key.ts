@@ -1,104 +1,131 @@
 import { variableOf } from "../rules/api-key.js";
-import { isFault, isSuccess } from "../rules/outcomes.js";
-import type { Resend, RunConditions } from "../runs/conditions.js";
-import { whyHidden } from "./answers.js";
+import { isSuccess } from "../rules/outcomes.js";
+import { listed } from "../rules/schema/words.js";
+import type { Resend } from "../runs/conditions.js";
 import type { Client } from "./client.js";
-import { notMade, type Reason } from "./judgment.js";
+import { notMade, type Reason, tooLate } from "./judgment.js";
 import { whyNotJudged } from "./not-judged.js";
-import { longestWait, minPasses } from "./plan.js";
-import type { ResendKind } from "./resend-kinds.js";
+import { longestWait } from "./plan.js";
 import type { ClientRun, KeyRequest, SentKey } from "./run.js";
 import { runVaried } from "./varied.js";
 
-/** A request that gets this shows what comes when nothing is rejected that a client may send again. */
-export const controlled = { as: "404.unknown_path" } as const;
-
-/** A client that never gives up is ended after so many waits. */
-const maxWaits = 6;
-
-/** The requests with one key that are accepted without the conditions of a run, and whose responses the client has read. */
-export const acceptedOf = ({ requests }: Pick<SentKey, "requests">): readonly KeyRequest[] =>
-  requests.filter(({ outcome, isUnread }) => isSuccess(outcome) && !isUnread);
-
-/** The key whose requests are rejected. */
-export class ResentKey {
-  readonly client: Client;
+/** A key that each run sends equally often. Its last request gets another response: one that follows is one more. */
+export interface ResentKey {
   readonly ref: string;
-  /** Its variable, for sentences. */
-  readonly variable: string;
   /** How many of its requests the plain run accepted. */
   readonly count: number;
-  /** Whether the client's own tests give it faults. */
-  readonly hasFaults: boolean;
-  readonly sentOnce: Reason;
-
-  constructor(sent: SentKey, client: Client) {
-    this.client = client;
-    this.ref = sent.key;
-    this.variable = variableOf(sent.key);
-    this.count = acceptedOf(sent).length;
-    this.hasFaults = sent.requests.some(({ outcome }) => isFault(outcome));
-    this.sentOnce = {
-      why: `the plain run sent ${this.variable} once`,
-      whatToDo: "Send it twice, in two tests.",
-    };
-  }
-
-  acceptedIn({ sent }: ClientRun): readonly KeyRequest[] {
-    return sent.filter(({ key }) => key === this.ref).flatMap(acceptedOf);
-  }
-
-  /** How many more than in the plain run were accepted. */
-  more(run: ClientRun): number {
-    return this.acceptedIn(run).length - this.count;
-  }
-
-  whyNotJudged(run: ClientRun): Reason | undefined {
-    return whyNotJudged(this.client.plain, run, "hit");
-  }
-
-  reject(kind: ResendKind, change: Partial<Resend> = {}, time = 1): Promise<ClientRun | undefined> {
-    const { as = kind.as } = change;
-    const { seconds, asDate } = kind;
-    const timed = as === kind.as && { ...(seconds !== undefined && { seconds }), ...(asDate && { asDate }) };
-    const isMinute = kind.when === "too_soon" && seconds === undefined;
-    const wait = (isMinute ? 61_000 : longestWait) * (change.rejectsAfter ? maxWaits : 1);
-    return this.client.run(kind.name, { resend: { key: this.ref, as, ...timed, ...change } }, { wait, time });
-  }
-
-  whyUnequal(runs: readonly ClientRun[]): Reason | undefined {
-    const counts = [0, ...runs.map((run) => this.more(run))];
-    const least = this.count + Math.min(...counts);
-    const most = this.count + Math.max(...counts);
-    if (least === most) return undefined;
-    return {
-      why: `the runs sent ${this.variable} ${least} to ${most} times, although nothing was rejected`,
-      whatToDo: "Send it equally often in each run, without what sends it in the background.",
-    };
-  }
-
-  /** Why the key may come more often by itself, or because a runner repeats failing tests. A proof starts, which takes more runs. */
-  async whyUncertain(): Promise<Reason | undefined> {
-    const { client } = this;
-    client.expectMore(2 * minPasses);
-    const { checks } = await runVaried(client);
-    const usual = checks.length > 1 ? [] : Array.from({ length: minPasses }, (_, at) => 2 + at);
-    const late = this.#lateOther();
-    const runs = await Promise.all([
-      ...usual.map((time) => client.run("plain", {}, { time })),
-      ...(late === undefined ? [] : [client.run("resend", late, { wait: longestWait })]),
-    ]);
-    const ended = runs.flatMap((run) => run ?? []);
-    return (ended.length < runs.length ? notMade : this.whyUnequal(ended)) ?? whyHidden(client);
-  }
-
-  /** Conditions with a late response to another key: what comes in between comes by itself. */
-  #lateOther(): RunConditions | undefined {
-    const outcomesOf = ({ requests }: SentKey) => requests.map(({ outcome }) => outcome);
-    const { sent } = this.client.plain;
-    const ofKey = sent.filter(({ key }) => key === this.ref).flatMap(outcomesOf);
-    const outcome = sent.flatMap(outcomesOf).find((one) => !isFault(one) && !ofKey.includes(one));
-    const then = { latency: "2s" } as const;
-    return outcome && { faults: [{ then }], once: { outcome } };
-  }
 }
+
+/** A test may not use the last response with the first key. */
+const maxKeys = 3;
+
+/** The requests that are accepted without the conditions of a run, and whose responses the client has read: else, it may send them again. */
+const acceptedOf = ({ requests }: SentKey): readonly KeyRequest[] =>
+  requests.filter(({ outcome, isUnread }) => isSuccess(outcome) && !isUnread);
+
+const acceptedIn = ({ sent }: ClientRun, ref: string): readonly KeyRequest[] =>
+  sent.flatMap((one) => (one.key === ref ? acceptedOf(one) : []));
+
+/** The requests with the key that are more than in the plain run, in order. */
+export const moreIn = (run: ClientRun, { ref, count }: ResentKey) => acceptedIn(run, ref).slice(count);
+
+/** Gives the last request with the key another response, or another one, from 1. `wait`: how long the client may wait then, in milliseconds. */
+export function replace(
+  client: Client,
+  { ref, count }: ResentKey,
+  name: string,
+  response: Omit<Resend, "key" | "nth">,
+  { time = 1, wait = longestWait, nth = count } = {},
+): Promise<ClientRun | undefined> {
+  return client.run(name, { resend: { key: ref, nth, ...response } }, { time, wait });
+}
+
+/** A key whose last response a test uses, and after which nothing else sends it; a reason if there is none. */
+export async function resentKeyOf(client: Client): Promise<ResentKey | Reason> {
+  const all = keysThatWork(client);
+  if (all.length === 0) return noKey;
+  // What is sent once may be kept, and asked for again if it was not accepted.
+  const twice = all.filter(({ count }) => count > 1);
+  if (twice.length === 0) return whySentOnce(all);
+  const { passed } = await runVaried(client);
+  const steady = twice.filter(({ ref, count }) =>
+    passed.every((run) => acceptedIn(run, ref).length === count),
+  );
+  if (steady.length === 0) return whyDifferent(twice);
+  const reasons: Reason[] = [];
+  for (const key of steady.slice(0, maxKeys)) {
+    const reason = await whyUnfit(client, key);
+    if (reason === undefined) return key;
+    reasons.push(reason);
+  }
+  return reasons[0] as Reason;
+}
+
+/** The default key comes first. One with an outcome that --allow names is rejected on purpose. */
+function keysThatWork({ plain, plan: { defaultKey, allow } }: Client): ResentKey[] {
+  const works = plain.sent.filter(
+    ({ isUnknown, requests }) =>
+      !isUnknown &&
+      requests.length > 0 &&
+      requests.every(({ outcome }) => isSuccess(outcome) && !allow.includes(outcome)),
+  );
+  return works
+    .map((sent) => ({ ref: sent.key, count: acceptedOf(sent).length }))
+    .toSorted((one, other) => Number(other.ref === defaultKey) - Number(one.ref === defaultKey));
+}
+
+/** Why a rejection of its last request would show nothing: a 404, which no client should repeat, must make the command fail, and be the end. */
+async function whyUnfit(client: Client, key: ResentKey): Promise<Reason | undefined> {
+  const run = await replace(client, key, "resend", { as: "404.unknown_path" });
+  if (run === undefined || run.result === "timed_out") return run ? tooLate : notMade;
+  if (moreIn(run, key).length > 0) return whyRepeated(key);
+  if (run.result === "passed" || run.hits === 0)
+    return whyNotJudged(client.plain, run, "hit") ?? whyUnused(key);
+  return client.whyUnsure(run);
+}
+
+/** How often the plain run is made again if no varied runs show how often the key comes. */
+const minPasses = 4;
+
+/** Why the key may come more often by itself. */
+export async function whyUnequal(client: Client, { ref, count }: ResentKey): Promise<Reason | undefined> {
+  const { checks } = await runVaried(client);
+  const times = checks.length > 1 ? [] : Array.from({ length: minPasses }, (_, at) => 2 + at);
+  const runs = await Promise.all(times.map((time) => client.run("plain", {}, { time })));
+  if (runs.includes(undefined)) return notMade;
+  const isEqual = runs.every((run) => run !== undefined && acceptedIn(run, ref).length === count);
+  return isEqual ? undefined : whyDifferent([{ ref, count }]);
+}
+
+const variablesOf = (keys: readonly ResentKey[]) =>
+  listed(
+    keys.map(({ ref }) => variableOf(ref)),
+    "and",
+  );
+
+const noKey: Reason = {
+  why: "the plain run sent no key that always works",
+  whatToDo: "Send a key that works, such as SVC_KEY_ACTIVE.",
+};
+
+const whySentOnce = (keys: readonly ResentKey[]): Reason => ({
+  why: `the plain run sent ${variablesOf(keys)} once`,
+  whatToDo: "Send a key that works in two tests, without what keeps the response for the second one.",
+});
+
+const whyDifferent = (keys: readonly ResentKey[]): Reason => ({
+  why: `the runs sent ${variablesOf(keys)} differently often, although nothing was rejected`,
+  whatToDo: "Send a key that works equally often in each run, without what sends it in the background.",
+});
+
+const whyRepeated = ({ ref }: ResentKey): Reason => ({
+  why: `${variableOf(ref)} was sent again after a 404, too`,
+  whatToDo:
+    "Do not send a request again after any status: only after a 429, a 5xx or no response. Or turn off what repeats requests in your tests, such as `--retry` of a runner, or polling until a 200.",
+});
+
+const whyUnused = ({ ref }: ResentKey): Reason => ({
+  why: `the command passes when the last request with ${variableOf(ref)} gets a 404, and does not send it again`,
+  whatToDo:
+    "Use each response of a key that works in a test. If your client survives a rejection on purpose, such as by a second key, add --allow with the outcome of this key.",
+});

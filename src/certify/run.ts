@@ -60,8 +60,8 @@ export interface RunEnd {
   readonly points: readonly VariedPoint[];
   /** The requests that the conditions of the run hit. */
   readonly hits: number;
-  /** The last response, and how it varied. */
-  readonly last: (KeyRequest & Pick<RunEnd, "points">) | undefined;
+  /** The last request. */
+  readonly last: Pick<KeyRequest, "id" | "outcome"> | undefined;
   /** Where the client's tests set the seed of a sandbox to another one than the run's, as a sentence. */
   readonly pinned: string | undefined;
   /** The assumptions that its sandboxes set, and that the run would vary. */
@@ -78,8 +78,8 @@ export interface ClientRun extends RunRequest, RunEnd {
 export interface Tools {
   /** Runs the client once it is its turn; `undefined` if the run was stopped. */
   readonly runClient: (request: RunRequest) => Promise<RunEnd | undefined>;
-  /** Shows that a run has ended; `expected`: how many runs there will be. */
-  readonly ended: (run: ClientRun, expected: number) => void;
+  /** Shows that a run has ended. */
+  readonly ended: (run: ClientRun) => void;
   /** Makes all later runs one at a time, because this run failed next to another and passed alone. */
   readonly separate: (name: string) => void;
 }
@@ -87,7 +87,6 @@ export interface Tools {
 export const hasFailed = (run: ClientRun | undefined): run is ClientRun =>
   run !== undefined && run.result !== "passed";
 
-/** The number of a run's requests: all, or those of one outcome. */
-export const requestsIn = ({ sent }: Pick<RunEnd, "sent">, outcome?: OutcomeId) =>
-  sent.flatMap(({ requests }) => requests).filter((one) => outcome === undefined || one.outcome === outcome)
-    .length;
+/** The number of a run's requests with this outcome. */
+export const requestsIn = ({ sent }: Pick<RunEnd, "sent">, outcome: OutcomeId) =>
+  sent.flatMap(({ requests }) => requests).filter((one) => one.outcome === outcome).length;

@@ -74,7 +74,7 @@ export class SeenRequests implements Counting {
     });
     const points = trace.points.filter(({ row, variant }) => wordsOf(row, variant) !== undefined);
     for (const point of points) this.#points.set(idOfPoint(point), point);
-    this.#last = { id, outcome, canFail, points };
+    this.#last = { id, outcome };
     this.#hits += hit === undefined ? 0 : 1;
     this.#pinned ??= trace.pinned;
     this.#scenarios.add(trace.scenario);

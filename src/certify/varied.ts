@@ -43,8 +43,7 @@ export async function runVaried(client: Client) {
 export async function judgeVaried(client: Client): Promise<Judgment> {
   const { plan } = client;
   const { passed, failed, checks } = await runVaried(client);
-  const points = passed.flatMap((run) => run.points);
-  const causes = await findCauses(client, failed, points);
+  const causes = await findCauses(client, failed);
   const isWhole = checks.length >= seedCount;
   const notes = isWhole ? whatIsNotShown(client, [...passed, ...failed]) : [];
   const isAsked = plan.only?.includes(mixedName) || (isWhole && passed.length === checks.length);
@@ -64,12 +63,12 @@ function withoutOpen(checks: readonly Check[], findings: readonly Finding[]): Ch
   );
 }
 
+/** Its name, its command and its last line are of the run that its sentence is about. */
 function findingOf({ failed, shownBy, ...cause }: Cause, plan: CertifyPlan): Finding {
-  const [{ name, result }] = failed as [ClientRun, ...ClientRun[]];
   return {
     ...cause,
-    name,
-    again: againOf({ name, result }, plan),
+    name: shownBy.name,
+    again: againOf(shownBy, plan),
     ...lastLineOf(shownBy),
     runs: failed.map((run) => run.name),
   };
@@ -88,7 +87,7 @@ async function judgeMixed(client: Client): Promise<Judgment> {
   return judged(mixedName, failed, {
     name: mixedName,
     sentence: "Breaks when the responses of one run differ in what the specification leaves open",
-    whatToDo: "Do not expect a response to have the form of an earlier one, such as its headers.",
+    whatToDo: "Read each response by itself, whatever the others of the run have, such as their headers.",
     again: againWith(plan, "certify", "--only", mixedName, "--seed", String(plan.firstSeed)),
     ...lastLineOf(run),
     runs: [mixedName],

@@ -1,8 +1,9 @@
 import { commandLine, pluralize, runAgainWith } from "../report/plain-text.js";
+import { isFault } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import { escapeControls } from "../rules/terminal-text.js";
-import type { CertifyResult } from "./certificate.js";
-import type { Check, Finding, Held } from "./judgment.js";
+import { type CertifyResult, onlyOf } from "./certificate.js";
+import type { Check, Finding } from "./judgment.js";
 import { nameOfKey, resendKinds } from "./resend-kinds.js";
 
 /** How the user starts svc-sandbox, with the scenario if it was given. */
@@ -23,16 +24,16 @@ export function certificateText(
   bad: (text: string) => string = (text) => text,
 ): string {
   const { verdict, problems, checks, why, whatToDo, runs, command, durationMs, allow } = certified;
-  const { scenario, assumptions = [] } = certified;
+  const { scenario, assumptions = [], only } = certified;
   const count = `${pluralize(runs, "run")} of \`${commandLine(command)}\`, ${Math.round(durationMs / 1000)} s`;
   const nameless = withoutProblem(checks, problems);
   const found = pluralize(problems.length + nameless.length, "problem");
   const conclusion = {
-    passed: "Passed.",
-    failed: `Failed: ${found}.`,
-    not_judged: `Not judged: ${why ?? "a part of the runs shows nothing"}.`,
+    passed: `Passed${onlyOf(only)}.`,
+    failed: `Failed${onlyOf(only)}: ${found}.`,
+    not_judged: `Not judged${onlyOf(only)}: ${why ?? "a part of the runs shows nothing"}.`,
     no_request: "Not judged: the command sent no request.",
-    stopped: `Stopped: ${found} in the runs that were made.`,
+    stopped: `Stopped${onlyOf(only)}: ${found} in the runs that were made.`,
   }[verdict];
   const hasReason = why !== undefined && (verdict === "failed" || verdict === "stopped");
   const lines = [
@@ -44,7 +45,7 @@ export function certificateText(
     ...listLine("Held", heldWords(certified)),
     ...listLine(
       "Allowed",
-      allow.map((outcome) => `wrong answers on ${outcome}`),
+      allow.map((outcome) => (isFault(outcome) ? `failing at ${outcome}` : `wrong answers on ${outcome}`)),
     ),
     ...listLine(`Set by ${scenario}`, assumptions),
     ...notJudgedLines(certified),
@@ -111,24 +112,18 @@ function wordsOfChecks(report: CertifyResult["report"]): (name: string) => strin
   return (name) => kinds.find((kind) => kind.name === name)?.held ?? name;
 }
 
-/** The kinds of resends that held, with their key and the requests that were rejected. All of a 429 are one. */
+/** The kinds of resends that held, with their key. All of a 429 are one. */
 function heldResends(checks: readonly Check[], wordsOf: (name: string) => string): string[] {
   const limited = checks.filter(({ name }) => name.startsWith("resend.429."));
   const isWhole = limited.length > 1 && limited.every(({ result }) => result.kind === "held");
-  const byWords = new Map<string, Held[]>();
+  const words = new Set<string>();
   for (const check of checks) {
     const { group, name, result } = check;
     if (group !== "resend" || result.kind !== "held") continue;
-    const words = isWhole && limited.includes(check) ? "429" : wordsOf(name);
-    byWords.set(words, [...(byWords.get(words) ?? []), result]);
+    words.add(isWhole && limited.includes(check) ? "429" : wordsOf(name));
   }
-  return [...byWords].map(([words, held]) => {
-    const [{ key = "", of = 0 } = {}] = held;
-    const requests = [...new Set(held.flatMap((result) => result.requests ?? []))];
-    const numbers = requests.toSorted((one, other) => one - other).map(String);
-    const rejected = `${numbers.length === 1 ? "request" : "requests"} ${listed(numbers, "and")} of ${of}`;
-    return `${words} of ${nameOfKey(key)}: ${rejected}`;
-  });
+  const [key] = checks.flatMap(({ result }) => (result.kind === "held" && result.key) || []);
+  return key === undefined ? [] : [`no resend of ${nameOfKey(key)} after ${listed([...words], "and")}`];
 }
 
 /** What was not judged, with the reason: the same one once, and none that the verdict has. */
@@ -140,7 +135,7 @@ function notJudgedLines({ checks, notes, report, why }: CertifyResult): string[]
   const byReason = new Map<string, string[]>();
   for (const { what, ...reason } of [...ofChecks, ...notes]) {
     const words = `${reason.why}. ${reason.whatToDo}`;
-    if (reason.why !== why) byReason.set(words, [...(byReason.get(words) ?? []), what]);
+    if (!why?.endsWith(reason.why)) byReason.set(words, [...(byReason.get(words) ?? []), what]);
   }
   return [...byReason].map(([words, names]) => `Not judged: ${listed(names, "and")}: ${words}`);
 }

@@ -16,24 +16,22 @@ export interface RunConditions {
   readonly rows?: readonly RowChoice[];
   /** Whether each response has the next variants, except a 401 (R14) and what records have. Default: all have the same ones. */
   readonly mixed?: true;
-  /** The outcome whose requests get the response of `as`. Default: 401 for a key that works, and 200 for any other. No request causes advice then, as with a resend. */
-  readonly answer?: { readonly outcome: OutcomeId; readonly once?: true; readonly as?: ApiOutcomeId };
+  /** The outcome whose requests get the wrong answer: a 401 for a key that works, and a 200 for any other. No request causes advice then, as with a resend. */
+  readonly answer?: { readonly outcome: OutcomeId; readonly once?: true };
   readonly resend?: Resend;
 }
 
-/** Rejects requests with one key that its sandboxes would accept. */
+/** Gives one request with a key that its sandboxes would accept another response. */
 export interface Resend {
   /** The ref of the key. */
   readonly key: string;
-  /** What a rejected request gets: the response of another outcome, a 503, a 200 without data, or its own response after so many seconds. */
-  readonly as: ApiOutcomeId | "fault.status" | "empty" | "late";
-  /** The first and the last request that is rejected, of those that are accepted otherwise in all processes. Default: all. */
-  readonly only?: readonly [first: number, last: number];
+  /** What it gets: the response of another outcome, a 503, or its own response after so many seconds. */
+  readonly as: ApiOutcomeId | "fault.status" | "late";
+  /** Which request it is, from 1, of those that are accepted otherwise in all processes. */
+  readonly nth: number;
   /** The seconds of its `Retry-After`. Default: none; a 429 then lasts until the minute ends. */
   readonly seconds?: number;
   readonly asDate?: boolean;
-  /** Whether each request from the time of the first rejection on is rejected as well. */
-  readonly rejectsAfter?: true;
 }
 
 /** A row of the variation table, on the responses of one status or of all. */

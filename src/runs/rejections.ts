@@ -1,7 +1,7 @@
 import { unavailable } from "../api/faults.js";
 import { retryAfterHeader } from "../api/limits.js";
-import { headerPairs, textBody } from "../api/messages.js";
-import { renderRejection, respondToCall, responseOf } from "../api/respond.js";
+import { headerPairs } from "../api/messages.js";
+import { renderRejection, respondToCall } from "../api/respond.js";
 import { isSuccess, type OutcomeId } from "../rules/outcomes.js";
 import { minuteEnd } from "../rules/time.js";
 import type { ApiCall } from "../sandbox/call.js";
@@ -21,13 +21,13 @@ interface Moment {
   readonly stopwatch: number;
 }
 
-/** Rejects requests of one key that its sandboxes would accept. */
+/** Gives one request with a key that its sandboxes would accept another response. */
 export class Rejections {
   readonly #resend: Resend;
   readonly #claim: (name: string) => boolean;
   /** The last number that was claimed in the run, as far as this process knows. */
   #number = 0;
-  /** When this process has rejected its first request. */
+  /** When this process has rejected it. */
   #rejected: Moment | undefined;
 
   /** `claim`: whether it is the first one of this name in all processes of the run. */
@@ -38,7 +38,7 @@ export class Rejections {
 
   /** Returns the rejection of a call with this outcome; `undefined` if it keeps its own. */
   reject(sandbox: SandboxState, call: ApiCall, outcome: OutcomeId): CallResult | undefined {
-    const { key, seconds, rejectsAfter } = this.#resend;
+    const { key, seconds } = this.#resend;
     if (call.entry?.key.ref !== key || !isSuccess(outcome)) return undefined;
     const moment: Moment = {
       clock: sandbox.clock,
@@ -46,32 +46,24 @@ export class Rejections {
       wall: sandbox.platform.time(),
       stopwatch: call.started,
     };
-    const early = this.#rejected && earlyMs(this.#rejected, moment, seconds);
-    const isMeant = this.#isMeant();
-    if (call.trace !== undefined) {
-      call.trace.earlyMs = early;
-      if (!isMeant && this.#isRejectedElsewhere()) call.trace.isElsewhere = true;
+    if (this.#isMeant()) {
+      this.#rejected = moment;
+      return rejection(this.#resend, sandbox, call);
     }
-    const isAfter = this.#rejected?.clock === moment.clock && early === undefined;
-    if (!isMeant && !(rejectsAfter && isAfter)) return undefined;
-    this.#rejected ??= moment;
-    return rejection(this.#resend, sandbox, call, outcome);
+    if (call.trace !== undefined) {
+      call.trace.earlyMs = this.#rejected && earlyMs(this.#rejected, moment, seconds);
+      if (this.#rejected === undefined && this.#number === this.#resend.nth) call.trace.isElsewhere = true;
+    }
+    return undefined;
   }
 
   #isMeant(): boolean {
-    const { only } = this.#resend;
-    if (only === undefined) return true;
-    const [first, last] = only;
-    while (this.#number < last) {
+    const { nth } = this.#resend;
+    while (this.#number < nth) {
       this.#number += 1;
-      if (this.#claim(`request-${this.#number}`)) return this.#number >= first;
+      if (this.#claim(`request-${this.#number}`)) return this.#number === nth;
     }
     return false;
-  }
-
-  /** Whether the last request that is meant came in another process. */
-  #isRejectedElsewhere(): boolean {
-    return this.#rejected === undefined && this.#number === this.#resend.only?.[1];
   }
 }
 
@@ -86,9 +78,7 @@ function rejection(
   { as, seconds, asDate = false }: Resend,
   sandbox: SandboxState,
   call: ApiCall,
-  outcome: CallResult["outcome"],
 ): CallResult {
-  if (as === "empty") return { outcome, response: responseOf(200, textBody('{"data":{}}'), []), code: null };
   if (as === "late") return { ...respondToCall(sandbox, call), delivery: lateBy(seconds) };
   if (as === "fault.status") return unavailable(sandbox, call, seconds, asDate);
   const { response, ...rejected } = renderRejection(sandbox, call, { outcome: as });

@@ -1,6 +1,6 @@
 import { me } from "../api/endpoints/me.js";
 import { renderRejection, renderSuccess } from "../api/respond.js";
-import { type ApiOutcomeId, isSuccess } from "../rules/outcomes.js";
+import { isSuccess } from "../rules/outcomes.js";
 import type { ApiCall } from "../sandbox/call.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
@@ -21,22 +21,14 @@ export function startAnswering(
   return (sandbox, call, result) => {
     const isWrong =
       result.outcome === answer?.outcome && result.fault === undefined && call.endpoint !== undefined;
-    return isWrong && (!answer.once || claim("answer"))
-      ? wrongAnswer(sandbox, call, result, answer.as)
-      : undefined;
+    return isWrong && (!answer.once || claim("answer")) ? wrongAnswer(sandbox, call, result) : undefined;
   };
 }
 
-/** Returns a result with the response of `as`, or the wrong one: 401 for a key that works, and 200 for any other. It keeps its outcome. */
-function wrongAnswer(
-  sandbox: SandboxState,
-  call: ApiCall,
-  result: CallResult,
-  as: ApiOutcomeId | undefined,
-): CallResult {
-  if (as === undefined && !isSuccess(result.outcome))
-    return { ...result, response: acceptance(sandbox, call), code: null };
-  const { response, code } = renderRejection(sandbox, call, { outcome: as ?? "401.unknown" });
+/** Returns a result with the wrong response: 401 for a key that works, and 200 for any other. It keeps its outcome. */
+function wrongAnswer(sandbox: SandboxState, call: ApiCall, result: CallResult): CallResult {
+  if (!isSuccess(result.outcome)) return { ...result, response: acceptance(sandbox, call), code: null };
+  const { response, code } = renderRejection(sandbox, call, { outcome: "401.unknown" });
   return { ...result, response, code };
 }
 

@@ -3,7 +3,6 @@ import {
   certificateJson,
   certificateJsonSchema,
   certificateLayout,
-  onlyOnce,
   verdictOf,
 } from "../../src/certify/certificate.js";
 import { checkOf, notJudged } from "../../src/certify/judgment.js";
@@ -19,7 +18,7 @@ test("a certificate is one screen: causes first, then what held and what was not
       "   Its last line: Error: unexpected Content-Type",
       "   Fix: Compare only the media type.",
       "   Again: svc-sandbox exec --profile varied --seed 3 -- npm run test:api -- --grep 'it'\\''s a key'",
-      "Held: varied responses (1 of 2), wrong answers noticed (1 of 1), 401 of ACTIVE: requests 1, 2 and 7 of 7, 403 access_denied of ACTIVE: request 7 of 7, faults (1 of 1), no key in output or URL",
+      "Held: varied responses (1 of 2), wrong answers noticed (1 of 1), no resend of ACTIVE after 401 and 403 access_denied, faults (1 of 1), no key in output or URL",
       "Allowed: wrong answers on 200.retiring",
       "Not judged: 429 without Retry-After: no request was rejected. Send the key.",
       "Not judged: varied 403: no request got a 403. Send a key that gets a 403.",
@@ -36,6 +35,15 @@ test("what the scenario sets is named, and is neither a problem nor not judged",
   });
   expect(text).toContain("\nSet by real.yaml: retry_after, error_details\nNot judged: 429");
   expect(text.replace(/^Set by .*\n/m, "")).toBe(certificateText(failed));
+});
+
+test("a certificate that --only limits says so first, in JUnit and in JSON; an allowed fault is named as one", () => {
+  const limited = { ...failed, only: ["varied", "fault.status"], allow: ["fault.status" as const] };
+  const text = certificateText(limited);
+  expect(text).toMatch(/^Failed \(only varied, fault\.status\): 1 problem\. {2}27 runs/);
+  expect(text).toContain("\nAllowed: failing at fault.status\n");
+  expect(certificateJson(limited)).toMatchObject({ only: ["varied", "fault.status"] });
+  expect(render(certificateLayout(limited), "junit")).toContain("failed (only varied, fault.status)");
 });
 
 test("its JSON has the members of its schema, and JUnit a test for each check", () => {
@@ -91,12 +99,7 @@ test.each<[string, object, string]>([
   ["no varied run is judged", { checks: [checkOf("varied.1", open)] }, "not_judged"],
   ["one varied run is judged", { checks: [checkOf("varied.1", open), checkOf("varied.2", held)] }, "passed"],
   ["no wrong answer is judged", { checks: [checkOf("answer.200.test", open)] }, "not_judged"],
-  ["no fault is judged", { checks: [checkOf("fault.hang", open)] }, "not_judged"],
-  [
-    "no fault is judged, as the command survives what fails once",
-    { checks: [checkOf("fault.hang", open)], notes: [{ what: onlyOnce, ...reason }] },
-    "passed",
-  ],
+  ["no fault is judged", { checks: [checkOf("fault.hang", open)] }, "passed"],
   ["no resend is judged", { checks: [checkOf("resend.401", open)] }, "passed"],
   ["it was stopped, although there is a problem", { problems: [problem], isStopped: true }, "stopped"],
 ])("the verdict if %s", (_, more, verdict) => {

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from "vitest";
+import type { CertifyResult } from "../../src/certify/certificate.js";
 import { randomStream } from "../../src/rules/seed.js";
 import { isNightly, propertySeed } from "../support/property-seed.js";
 import { certifySuite, pointsThatPass } from "./generated/certify-suite.js";
@@ -20,7 +21,7 @@ interface Judged {
   readonly client: string;
   readonly does: string;
   readonly habits: readonly string[];
-  /** Whether its suite sends a fixed number of requests. */
+  /** Whether its suite sends a fixed number of requests, and a key that works twice. */
   readonly isSteady: boolean;
   readonly judgment: Judgment;
   readonly findings: readonly string[];
@@ -52,7 +53,7 @@ async function certified(number: number): Promise<Judged> {
     client: `PROPERTY_SEED=${seed}, client ${number}`,
     does: flaw?.does ?? "has no flaw",
     habits: suite.habits ?? [],
-    isSteady: isSteady(subject),
+    isSteady: isSteady(subject) && !hasNoKey(certificate),
     judgment: judge(certificate, flaw),
     findings: [...new Set(findingsIn(certificate))],
     openResends: certificate.checks.flatMap(({ group, name, result }) =>
@@ -61,6 +62,13 @@ async function certified(number: number): Promise<Judged> {
     runs: certificate.runs,
   };
 }
+
+/** Whether the suite sends each key that works once, or gives it faults: no resend is tried then. */
+const hasNoKey = ({ checks }: CertifyResult) =>
+  checks.some(
+    ({ result }) =>
+      result.kind === "not_judged" && /^the plain run sent .*(?:once|no key)/.test(result.reason.why),
+  );
 
 const judged: Judged[] = [];
 const having = (...judgments: Judgment[]) => judged.filter(({ judgment }) => judgments.includes(judgment));

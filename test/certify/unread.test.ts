@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { SeenRequests } from "../../src/certify/seen-requests.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
@@ -8,27 +8,49 @@ import { serve } from "../../src/server/serve.js";
 import { startFrozen } from "../support/doors.js";
 import { mePath } from "../support/send.js";
 
-test("a response that the client did not read whole is no resend: it closed the connection first", async () => {
-  const sandbox = startFrozen("key-states", { run: conditionedRun({}) });
+/** Sends a request each time, the first of which gets its response late; `isUnread` is of each request so far. */
+async function served() {
+  const run = conditionedRun({ resend: { key: "active", nth: 1, as: "late", seconds: 30 } });
+  const sandbox = startFrozen("key-states", { run });
   const collected = new SeenRequests(() => 0);
   sandbox.counters.passOnTo(collected);
   const server = await serve(sandbox, { port: 0 });
   onTestFinished(() => server.close());
-  const request = `GET ${mePath} HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: ${secretFor(sandbox, "revoked")}\r\n\r\n`;
+  const key = secretFor(sandbox, "active");
+  const send = (socket: Socket) =>
+    socket.write(`GET ${mePath} HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: ${key}\r\n\r\n`);
   const isUnread = () =>
     collected.facts().sent.flatMap(({ requests }) => requests.map((one) => one.isUnread === true));
-  const port = Number(new URL(server.url).port);
+  return { port: Number(new URL(server.url).port), send, isUnread };
+}
+
+test("a late response that the client did not wait for is unread, and what it sends then is no resend", async () => {
+  const { port, send, isUnread } = await served();
+  const givingUp = connect(port, "127.0.0.1");
+  send(givingUp);
+  await expect.poll(isUnread).toEqual([false]);
+  givingUp.destroy();
+  await expect.poll(isUnread).toEqual([true]);
   const reading = connect(port, "127.0.0.1");
-  reading.write(request);
+  send(reading);
   await once(reading, "data");
   reading.end();
-  const givingUp = connect({
+  expect(isUnread()).toEqual([true, false]);
+});
+
+test("a client that resets a connection has got the responses that were written before", async () => {
+  const { port, send, isUnread } = await served();
+  const waiting = connect(port, "127.0.0.1");
+  send(waiting);
+  await expect.poll(isUnread).toEqual([false]);
+  const resetting = connect({
     port,
     host: "127.0.0.1",
     onread: { buffer: Buffer.alloc(1), callback: () => false },
   });
-  givingUp.write(request);
+  send(resetting);
   await expect.poll(isUnread).toEqual([false, false]);
-  givingUp.destroy();
-  await expect.poll(isUnread).toEqual([false, true]);
+  resetting.resetAndDestroy();
+  waiting.destroy();
+  await expect.poll(isUnread).toEqual([true, false]);
 });

@@ -159,7 +159,7 @@ const suite = `
     if (mistake === "code" && response.status === 429) expect(error.code).toBe("rate_limited");
     return response.status;
   }
-  test.each([["active", 200], ["revoked", 401], ["expired", 401], ["wrong-scope", 403], ["rate-limited", 429]])(
+  test.each([["active", 200], ["active", 200], ["revoked", 401], ["expired", 401], ["wrong-scope", 403], ["rate-limited", 429]])(
     "%s", async (ref, status) => expect(await me(ref)).toBe(status));`;
 
 /** The certificate of a suite with msw. */

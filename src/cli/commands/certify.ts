@@ -47,7 +47,7 @@ const flags = {
   faults: flag.toggle("--faults", "try every kind of fault (default: the four that break most clients)"),
   allow: flag.option(
     "--allow <outcome>",
-    "accept that the command passes with the wrong answer on this outcome, such as 200.retiring; repeatable",
+    "accept that the command passes with the wrong answer on this outcome, such as 200.retiring, or that it fails at this fault, such as fault.status; repeatable",
     (text) => [text],
   ),
   report: flag.option("--report <file>", "write the certificate to this file, as JSON", flag.fileName),
@@ -111,8 +111,8 @@ export const certifyCommand = declareCommand({
       const [started, startedAt] = [stopwatch(), isoOf(time())];
       const say = (text: string) => void (flags.quiet || io.stderr.write(redactKeys(`${text}\n`)));
       say(`Running ${commandLine(rest)}, up to ${pluralize(jobs, "run")} in parallel`);
-      const ended: Tools["ended"] = (run, expected) => {
-        const line = progressLine(run, expected);
+      const ended: Tools["ended"] = (run) => {
+        const line = progressLine(run, plan);
         if (line !== undefined) say(line);
       };
       const separate = (name: string) => {
@@ -148,13 +148,13 @@ export const certifyCommand = declareCommand({
   },
 });
 
-/** The line of a run that has ended; `undefined` if it could not start. The plain one shows what the command sends. */
-function progressLine(run: ClientRun, expected: number): string | undefined {
+/** The line of a run that has ended; `undefined` if it could not start. The first one shows what the command sends. */
+function progressLine(run: ClientRun, { allow }: CertifyPlan): string | undefined {
   const { name, report, failure, number } = run;
   if (failure !== undefined) return undefined;
-  if (name === "plain") return `${name}  ${pluralize(report.requests, "request")}`;
-  const [verdict, word] = whatHappened(run);
-  return `${verdict.padEnd(7)}  ${resultWords[word].padEnd(9)}  ${name.padEnd(30)}  ${number} of about ${expected}`;
+  if (number === 1) return `${name}  ${pluralize(report.requests, "request")}`;
+  const [verdict, word] = allow.includes(name) ? (["", run.result] as const) : whatHappened(run);
+  return `${verdict.padEnd(7)}  ${resultWords[word].padEnd(9)}  ${name.padEnd(30)}  ${number}`;
 }
 
 /** Whether a run is good, or empty if only others can show that, as in a search; and what happened. */
@@ -214,7 +214,7 @@ function planOf(
   ];
   const runs = only?.filter((name) => seedIn(name) === undefined);
   checkChoice("--only", runs, names, "varied.3, answer.401.revoked, resend.403 or fault.hang");
-  checkChoice("--allow", allow, outcomes, "200.retiring");
+  checkChoice("--allow", allow, [...outcomes, ...faultOutcomes], "200.retiring or fault.status");
   return {
     seed: scenario.seed ?? defaultSeed,
     firstSeed: seed,
@@ -276,6 +276,7 @@ function aboutClient({ scenario, name }: LoadedScenario, { rest }: CertifyCall, 
     specification: apiVersion,
     sandbox: version,
     command: rest,
+    ...(plan.only && { only: plan.only }),
     seeds: seedsOf(plan),
     allow: plan.allow,
   };

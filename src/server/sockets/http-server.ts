@@ -35,7 +35,6 @@ export function createHttpServer(state: ServerState, certificate?: CertificatePa
   });
   const broken = new WeakSet<Duplex>();
   server.on("clientError", ({ code = "" }: NodeJS.ErrnoException, socket) => {
-    if (code === "ECONNRESET") markReset(state, socket);
     // A client that does not speak TLS, or rejects the certificate, could not read a response.
     if (code === "ECONNRESET" || /^ERR_(?:SSL|TLS)_/.test(code)) return socket.destroy();
     // Each further chunk after an invalid request causes another error.
@@ -76,24 +75,12 @@ function sendExchange(state: ServerState, exchange: Exchange, response: ServerRe
   const { outcome, delivery, at, date = at, response: message } = exchange;
   const dated = dateOf(date);
   const more = explain ? [...dated, "X-Sandbox-Outcome", outcome] : dated;
-  if (delivery === undefined) {
-    if (sandbox.run !== undefined) latestOn.set(response.req.socket, exchange);
-    return sendResponse(message, more, response);
-  }
+  if (delivery === undefined) return sendResponse(message, more, response);
   // A client that gives up does not see the response that the report counts as covered. For other faults, giving up is right.
   if (onlyWaits(delivery)) {
     response.once("close", () => response.writableFinished || markUnread(sandbox, exchange));
   }
   sendFaulty(delivery, { ...message, headers: [...message.headers, ...more] }, response);
-}
-
-/** The latest exchange of a connection whose response a run has not delayed. */
-const latestOn = new WeakMap<Duplex, Exchange>();
-
-/** A client that closes a connection with unread bytes resets it: on a busy machine, its timeout may come before the response that is there. */
-function markReset({ sandbox }: ServerState, socket: Duplex): void {
-  const exchange = latestOn.get(socket);
-  if (exchange !== undefined) markUnread(sandbox, exchange);
 }
 
 function markUnread({ counters }: SandboxState, exchange: Exchange): void {
