@@ -2,14 +2,21 @@ import { type Assumptions, assumptionTable } from "../rules/assumptions.js";
 import { mismatchesIn } from "../rules/schema/check.js";
 import { isMapping } from "../rules/schema/shape.js";
 import { escapeControls } from "../rules/terminal-text.js";
-import { isoOf } from "../rules/time.js";
+import { day, isoOf, minute } from "../rules/time.js";
 import { assumptionsSchema } from "../scenario/format/steps.js";
-import { describeValue } from "./judge.js";
-import { headerOf, memberIn, quoted, type RedactedResponse, retryAfterForm, shownText } from "./response.js";
+import {
+  describeValue,
+  headerOf,
+  memberIn,
+  quoted,
+  type RedactedResponse,
+  retryAfterForm,
+  shownText,
+} from "./response.js";
 
 // Of the assumptions, only those below show in single responses.
 
-/** A response with the outcome that it shows, or only its status if the request was for another outcome. */
+/** A response, and the outcome that it shows. */
 export interface Observation {
   readonly of: string;
   readonly response: RedactedResponse;
@@ -26,35 +33,31 @@ interface Reading {
 interface Lesson {
   readonly statuses: readonly number[];
   /** Returns `undefined` if the response shows nothing. */
-  readonly read: (response: RedactedResponse) => Reading | undefined;
-  /** Whether responses with these statuses show the value. Default: any do. */
-  readonly isShownBy?: (statuses: readonly number[], value: LearnedValue) => boolean;
+  readonly read: (response: RedactedResponse, perMinutes: ReadonlySet<string>) => Reading | undefined;
+  /** The statuses without which the value is not seen. Default: any one shows it. */
+  readonly required?: (value: LearnedValue) => readonly number[];
   readonly needs: string;
 }
 
 const a429 = "a 429 (--probe-limits)";
-const a403or429 = `a 403 (such as of SVC_KEY_WRONG_SCOPE) or ${a429}`;
 
 const lessons: Readonly<Partial<Record<keyof Assumptions, Lesson>>> = {
+  // Often a gateway sends the 429, and the service behind it everything else.
   request_id_on_errors: {
     statuses: [401, 403, 429],
     read: (response) => readingOf(Boolean(headerOf(response, "x-request-id"))),
-    isShownBy: (statuses) => statuses.includes(401) && statuses.some((status) => status !== 401),
-    needs: a403or429,
+    required: () => [401, 429],
+    needs: a429,
   },
-  www_authenticate: {
-    statuses: [401],
-    read: (response) => readingOf(headerOf(response, "www-authenticate") !== undefined),
-    needs: "a 401",
-  },
-  error_details: { statuses: [403, 429], read: readDetails, needs: a403or429 },
-  rate_limit_code: { statuses: [429], read: readCode, needs: `the code of ${a429}` },
+  www_authenticate: { statuses: [401], read: readChallenge, needs: "a 401" },
+  error_details: { statuses: [403, 429], read: readDetails, required: () => [429], needs: a429 },
+  rate_limit_code: { statuses: [429], read: readCode, needs: a429 },
   retry_after: { statuses: [429], read: readRetryAfter, needs: a429 },
   rate_limit_headers: {
     statuses: [200, 429],
     read: readLimitHeaders,
     // Many services send them only with a 429.
-    isShownBy: (statuses, value) => value !== "none" || statuses.includes(429),
+    required: (value) => (value === "none" ? [429] : []),
     needs: a429,
   },
 };
@@ -63,16 +66,39 @@ function readingOf(value: LearnedValue): Reading {
   return { value, words: shownText(String(value)) };
 }
 
+const parameter = '[\\w-]+ *= *(?:"[^"]*"|[^\\s",]+)';
+/** One challenge with the scheme of the sandbox: a browser asks for a password at `Basic`. */
+const ownChallenge = new RegExp(`^ApiKey(?: +${parameter}(?: *, *${parameter})*)?$`, "i");
+
+function readChallenge(response: RedactedResponse): Reading {
+  const value = headerOf(response, "www-authenticate");
+  if (value === undefined) return readingOf(false);
+  return ownChallenge.test(value) ? readingOf(true) : { words: quoted(value) };
+}
+
+/** The members of `error.details` that the sandbox sends. */
+const detailMembers: Readonly<Record<string, readonly string[]>> = {
+  access_denied: ["organization_status"],
+  live_access_not_approved: ["live_access"],
+  insufficient_scope: ["required_scope"],
+};
+const limitMembers = ["limit", "retry_after_seconds"];
+
 function readDetails(response: RedactedResponse): Reading | undefined {
   const error = memberIn(response, ["error"]);
   if (!isMapping(error)) return undefined;
   if (!Object.hasOwn(error, "details")) return readingOf(false);
-  return isMapping(error.details) ? readingOf(true) : { words: describeValue(error.details) };
+  const { code, details } = error;
+  if (!isMapping(details)) return { words: describeValue(details) };
+  const members = response.status === 429 ? limitMembers : detailMembers[String(code)];
+  if (members?.every((name) => Object.hasOwn(details, name))) return readingOf(true);
+  const names = Object.keys(details).join(", ");
+  return { words: `details with ${names === "" ? "no members" : shownText(names)}` };
 }
 
-function readCode(response: RedactedResponse): Reading | undefined {
+function readCode(response: RedactedResponse): Reading {
   const code = memberIn(response, ["error", "code"]);
-  if (typeof code !== "string") return undefined;
+  if (typeof code !== "string") return { words: "no error.code" };
   const isAllowed = mismatchesIn(assumptionsSchema, { rate_limit_code: code }).length === 0;
   return isAllowed ? readingOf(code) : { words: quoted(code) };
 }
@@ -81,33 +107,45 @@ function readRetryAfter(response: RedactedResponse): Reading {
   const value = headerOf(response, "retry-after");
   if (value === undefined) return readingOf("none");
   const form = retryAfterForm(value);
-  return form === undefined ? { words: quoted(value) } : readingOf(form);
+  return form === "seconds" || form === "date" ? readingOf(form) : { words: quoted(value) };
 }
 
-function readLimitHeaders(response: RedactedResponse): Reading {
+function readLimitHeaders(response: RedactedResponse, perMinutes: ReadonlySet<string>): Reading {
   const names = response.headers.map(([name]) => name).filter((name) => /rate-?limit/i.test(name));
   if (names.length === 0) return readingOf("none");
-  const otherForm = { words: `another form of ${shownText(names.join(", "))}` };
-  const areAll = (pattern: RegExp) => names.every((name) => pattern.test(name));
-  if (areAll(/^x-ratelimit-(?:limit|remaining|reset)$/i)) {
-    // Seconds until the reset; a larger number is a time.
-    const isTime = !/^\d{1,8}$/.test(headerOf(response, "x-ratelimit-reset") ?? "0");
-    return isTime ? otherForm : readingOf("legacy");
-  }
-  // Earlier drafts have other parameters.
-  const hasParameter = (name: string, parameter: string) =>
-    new RegExp(`;\\s*${parameter}=\\d`).test(headerOf(response, name) ?? "");
-  const isDraft =
-    areAll(/^ratelimit(?:-policy)?$/i) &&
-    hasParameter("ratelimit", "r") &&
-    hasParameter("ratelimit-policy", "q");
-  return isDraft ? readingOf("draft") : otherForm;
+  const sorted = names.map((name) => name.toLowerCase()).sort();
+  const values = sorted.map((name) => headerOf(response, name) ?? "");
+  const isLegacy = sorted.join() === legacyNames.join() && isLegacyForm(values, perMinutes);
+  if (isLegacy) return readingOf("legacy");
+  const isDraft = sorted.join() === draftNames.join() && isDraftForm(values);
+  return isDraft ? readingOf("draft") : { words: `another form of ${shownText(names.join(", "))}` };
+}
+
+const legacyNames = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
+const draftNames = ["ratelimit", "ratelimit-policy"];
+
+/** Seconds until the reset: a number above the window is a time, or in other units. */
+function isLegacyForm(values: readonly string[], perMinutes: ReadonlySet<string>): boolean {
+  const [limit = "", , reset] = values;
+  const window = perMinutes.has(limit) ? minute : day;
+  return values.every((value) => /^\d{1,9}$/.test(value)) && 1000 * Number(reset) <= window;
+}
+
+/** With the parameters of the sandbox: earlier drafts have others. */
+function isDraftForm([limits = "", policies = ""]: readonly string[]): boolean {
+  const areAll = (list: string, parameters: readonly string[]) =>
+    list
+      .split(/, *(?=["a-z])/i)
+      .every((one) => parameters.every((name) => new RegExp(`; *${name}=\\d`).test(one)));
+  return areAll(limits, ["r", "t"]) && areAll(policies, ["q", "w"]);
 }
 
 export interface LearnedAssumption {
   readonly value: LearnedValue;
   /** `each 401` if several outcomes with this status show it, otherwise the outcome. */
   readonly from: readonly string[];
+  /** The statuses that could show another value, and were not seen. */
+  readonly notSeen: readonly number[];
 }
 
 export interface Learned {
@@ -122,22 +160,33 @@ export function learnAssumptions(observations: readonly Observation[]): Learned 
   const assumptions: Record<string, LearnedAssumption> = {};
   const unseen: Record<string, string> = {};
   const notes: string[] = [];
-  for (const [name, { statuses, read, isShownBy, needs }] of Object.entries(lessons)) {
+  const perMinutes = new Set(
+    observations.map(({ response }) => String(memberIn(response, ["data", "limits", "per_minute"]))),
+  );
+  for (const [name, { statuses, read, required, needs }] of Object.entries(lessons)) {
     const readings = observations.flatMap(({ of, response }) => {
       const { status } = response;
-      const reading = statuses.includes(status) ? read(response) : undefined;
+      const reading = statuses.includes(status) ? read(response, perMinutes) : undefined;
       return reading === undefined ? [] : [{ ...reading, of, status }];
     });
     const [way, ...others] = waysIn(readings);
     if (way === undefined) unseen[name] = needs;
+    else if ([way, ...others].every(({ value }) => value === undefined))
+      notes.push(noteOn(name, "the assumption does not have this value", [way, ...others]));
     else if (others.length > 0) notes.push(noteOn(name, "it is seen in several ways", [way, ...others]));
-    else if (way.value === undefined)
-      notes.push(noteOn(name, "the assumption does not have this value", [way]));
-    else if (isShownBy?.(way.statuses, way.value) === false)
+    else if (required?.(way.value as LearnedValue).some((status) => !way.statuses.includes(status)))
       unseen[name] = `${needs}; ${way.from.join(", ")} shows ${way.words}`;
-    else assumptions[name] = { value: way.value, from: way.from };
+    else {
+      const notSeen = statuses.filter((status) => !way.statuses.includes(status));
+      assumptions[name] = { value: way.value as LearnedValue, from: way.from, notSeen };
+    }
   }
   return { assumptions, unseen, notes: [...notes, ...notesOnScope(observations)] };
+}
+
+/** Where an assumption is from: `each 401, 429.per_minute; not seen: 403`. */
+export function seenIn({ from, notSeen }: LearnedAssumption): string {
+  return `${from.join(", ")}${notSeen.length === 0 ? "" : `; not seen: ${notSeen.join(", ")}`}`;
 }
 
 type PlacedReading = Reading & { readonly of: string; readonly status: number };
@@ -177,10 +226,20 @@ function notesOnScope(observations: readonly Observation[]): string[] {
 /** The first line of the file; only a file with it is replaced. */
 export const learnedHeading = "# Written by compare, which replaces this file: extend it.";
 
+/** Whether a comparison has written a file. Editors add a byte order mark, `---` and comments before its heading. */
+export function isLearnedScenario(text: string): boolean {
+  const lines = text
+    .replace(/^\uFEFF/, "")
+    .split("\n")
+    .map((line) => line.trimEnd());
+  const content = lines.findIndex((line) => !/^(?:#.*|---)?$/.test(line));
+  return lines.slice(0, content === -1 ? lines.length : content).includes(learnedHeading);
+}
+
 /** Returns a scenario with the learned assumptions; of the URL, it contains only the host. */
 export function learnedScenario(assumptions: Learned["assumptions"], url: string, time: number): string {
   const lines = Object.entries(assumptions).map(
-    ([name, { value, from }]) => `  ${name}: ${JSON.stringify(value)} # ${from.join(", ")}`,
+    ([name, one]) => `  ${name}: ${JSON.stringify(one.value)} # ${seenIn(one)}`,
   );
   return `${learnedHeading}
 # What ${escapeControls(new URL(url).host)} does, compared at ${isoOf(time)}.

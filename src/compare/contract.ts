@@ -12,6 +12,8 @@ export interface ContractDifference {
   readonly at: string;
   readonly expected: string;
   readonly found: string;
+  /** The number of its request among those for the outcome, if it is not the first one. */
+  readonly request?: number;
   readonly requestId?: string;
 }
 
@@ -55,6 +57,10 @@ export type ContractOutcome = NeededKey & { readonly outcome: PromisedOutcomeId 
 export const contractOutcomes: readonly ContractOutcome[] = (
   Object.keys(neededKeys) as PromisedOutcomeId[]
 ).map((outcome) => ({ outcome, ...neededKeys[outcome] }));
+
+export function isLimit({ outcome }: Pick<ContractOutcome, "outcome">): boolean {
+  return outcome.startsWith("429");
+}
 
 export function ruleOf(outcome: PromisedOutcomeId): ContractRule {
   return neededKeys[outcome].rule;
@@ -100,4 +106,11 @@ export function keysInVariables(env: Variables): [variable: string, apiKey: stri
     const isKey = name === "SVC_API_KEY" || (name.startsWith("SVC_KEY_") && !unheld.includes(name));
     return isKey && apiKey !== "" ? [[name, apiKey]] : [];
   });
+}
+
+/** Returns the variables that look like keys but belong to no outcome. */
+export function unusedVariables(env: Variables): string[] {
+  const used = new Set(contractOutcomes.flatMap(({ variables }) => variables));
+  const names = keysInVariables(env).map(([name]) => name);
+  return names.filter((name) => !used.has(name)).sort();
 }

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
-import { type ContractOutcome, findKey, keysInVariables } from "./contract.js";
-import { describeBody, describeValue, judgeAttempt, whyUntried } from "./judge.js";
-import { createRedact, type RedactedResponse, readResponse, shownText } from "./response.js";
-import { unusedVariables } from "./run.js";
+import { type ContractOutcome, findKey, keysInVariables, unusedVariables } from "./contract.js";
+import { describeBody, judgeAttempt } from "./judge.js";
+import { createRedact, describeValue, type RedactedResponse, readResponse, shownText } from "./response.js";
+import { whyUnshown } from "./shown.js";
 
 const responseOf = (status: number, json: unknown = {}, headers: Readonly<Record<string, string>> = {}) =>
   readResponse(
@@ -22,15 +22,18 @@ const usage = (today: unknown, perDay: unknown) => ({
 test.each<[PromisedOutcomeId, number, unknown, boolean]>([
   ["429.per_day", 200, usage(1000, 1000), true],
   ["429.per_day", 200, usage(1001, 1000), false],
-  ["429.per_day", 200, {}, false],
+  ["429.per_day", 200, {}, true],
+  ["429.per_day", 200, usage(1, null), true],
+  ["429.per_minute", 200, {}, true],
   ["200.test", 429, {}, true],
   ["403.access_denied", 429, {}, true],
-  ["401.unknown", 429, {}, false],
+  ["401.unknown", 429, {}, true],
+  ["429.per_day", 429, {}, false],
   ["403.insufficient_scope", 200, {}, true],
   ["403.access_denied", 200, {}, false],
   ["200.test", 200, {}, false],
 ])("%s with %i and %j shows nothing about its path: %j", (outcome, status, json, isUntried) => {
-  expect(whyUntried(outcome, responseOf(status, json)) !== undefined).toBe(isUntried);
+  expect(whyUnshown({ outcome }, responseOf(status, json), []) !== undefined).toBe(isUntried);
 });
 
 const type = { "Content-Type": "application/json" };
@@ -61,7 +64,7 @@ test.each<[PromisedOutcomeId, RedactedResponse, string[]]>([
     ["R34 body"],
   ],
 ])("%s is judged by status, form and code (%#)", (outcome, response, found) => {
-  expect(judgeAttempt({ outcome, response }).map(({ rules, at }) => `${rules} ${at}`)).toEqual(found);
+  expect(judgeAttempt({ outcome, nth: 1, response }).map(({ rules, at }) => `${rules} ${at}`)).toEqual(found);
 });
 
 test.each<[number, Readonly<Record<string, string>>, string]>([
@@ -70,9 +73,9 @@ test.each<[number, Readonly<Record<string, string>>, string]>([
   [299, { location: "/login" }, "299"],
   [400, { location: "/login" }, "400"],
 ])("a wrong status %i with %j is found as %j", (status, headers, found) => {
-  expect(judgeAttempt({ outcome: "401.revoked", response: responseOf(status, {}, headers) })).toMatchObject([
-    { at: "status", found },
-  ]);
+  expect(
+    judgeAttempt({ outcome: "401.revoked", nth: 1, response: responseOf(status, {}, headers) }),
+  ).toMatchObject([{ at: "status", found }]);
 });
 
 test.each([
@@ -113,9 +116,13 @@ test.each([
   ["7", 0],
   ["Mon, 02 Mar 2026 09:00:00 GMT", 0],
   ["Monday, 02-Mar-26 09:00:00 GMT", 0],
+  ["Mon Mar  2 09:00:00 2026", 0],
+  ["Mon, 02 Mar 2026 09:00:00 +0000", 1],
+  ["Mon, 2 Mar 2026 09:00:00 GMT", 1],
+  ["2026-03-02T09:00:00Z", 1],
 ])("the Retry-After %j of a 429 is a difference: %i", (value, count) => {
   const response = responseOf(429, rejected("slow_down"), { ...type, "Retry-After": value });
-  expect(judgeAttempt({ outcome: "429.per_day", response }).map(({ at }) => at)).toEqual(
+  expect(judgeAttempt({ outcome: "429.per_day", nth: 1, response }).map(({ at }) => at)).toEqual(
     Array(count).fill("Retry-After"),
   );
 });

@@ -7,7 +7,9 @@ import { isMapping, type Shape, shapeOf } from "../rules/schema/shape.js";
 import { escapeControls } from "../rules/terminal-text.js";
 import { type ContractDifference, type ContractRule, ruleOf } from "./contract.js";
 import {
+  describeKind,
   describeResponse,
+  describeValue,
   headerOf,
   isHtml,
   memberIn,
@@ -15,91 +17,86 @@ import {
   type RedactedResponse,
   retryAfterForm,
   shownText,
+  wholeNumberIn,
 } from "./response.js";
 
+/** A request for an outcome, and what came of it. */
 export interface Attempt {
   readonly outcome: PromisedOutcomeId;
+  /** Its number among the requests for its outcome, from 1. */
+  readonly nth: number;
   /** The value of the x-api-key header; if left out, the request has none. Never printed. */
   readonly apiKey?: string | undefined;
   readonly variable?: string | undefined;
-  readonly response?: RedactedResponse | undefined;
+  readonly response?: RedactedResponse;
   readonly noResponse?: string;
-  /** Why it was not tried, or why its response shows nothing about the outcome. */
+  /** Why its response shows nothing about the outcome. */
   readonly reason?: string | undefined;
-  /** The difference if it needs several requests. Default: from the response. */
-  readonly difference?: ContractDifference;
 }
 
 export type CompletedAttempt = Attempt & { readonly response: RedactedResponse };
 
-type AttemptDifference = Omit<ContractDifference, "outcome">;
-
-export function judgeAttempt(attempt: Attempt): ContractDifference[] {
-  const { outcome, response, noResponse, reason, difference } = attempt;
-  if (difference !== undefined) return [difference];
-  if (noResponse !== undefined) {
-    return [
-      { rules: [ruleOf(outcome)], outcome, at: "connection", expected: "a response", found: noResponse },
-    ];
-  }
-  if (response === undefined || reason !== undefined) return [];
-  const requestId = headerOf(response, "x-request-id");
-  const differences = [
-    ...response.repeatsKeyAt.map((at) => attemptDifference("R34", at, "no key", "the key that was sent")),
-    ...judgeOutcome(attempt, response),
-    ...judgeWait(response),
-  ];
-  return differences.map((one) => ({
-    outcome,
-    ...one,
-    ...(requestId && { requestId: shownText(requestId) }),
-  }));
+export function describeAttempt({ response, noResponse }: Attempt): string {
+  return response === undefined ? `no response: ${noResponse}` : describeResponse(response);
 }
 
-function attemptDifference(
-  rule: ContractRule,
-  at: string,
-  expected: string,
-  found: string,
-): AttemptDifference {
+/** The attempts that got this status, which is also their outcome's. */
+export function completedWith(attempts: readonly Attempt[], status: number): CompletedAttempt[] {
+  return attempts
+    .filter((one): one is CompletedAttempt => one.response?.status === status)
+    .filter(({ outcome }) => outcomeOf(outcome).status === status);
+}
+
+type FoundDifference = Omit<ContractDifference, "outcome" | "request" | "requestId">;
+
+/** A difference with its outcome and, to be found again, its request. */
+export function differenceIn(
+  { outcome, nth, response }: Attempt,
+  difference: FoundDifference,
+): ContractDifference {
+  const requestId = response && headerOf(response, "x-request-id");
+  return {
+    outcome,
+    ...difference,
+    ...(nth > 1 && { request: nth }),
+    ...(requestId && { requestId: shownText(requestId) }),
+  };
+}
+
+/** Judges one request, whether it is the first or the tenth one for its outcome. */
+export function judgeAttempt(attempt: Attempt): ContractDifference[] {
+  const { outcome, apiKey, response, noResponse = "nothing", reason } = attempt;
+  if (response === undefined)
+    return [differenceIn(attempt, foundAt(ruleOf(outcome), "connection", "a response", noResponse))];
+  const isPermitted = reason !== undefined && response.status === 200;
+  const differences = [
+    ...response.repeatsKeyAt.map((at) => foundAt("R34", at, "no key", "the key that was sent")),
+    ...(isPermitted ? judgeSuccess(response, apiKey) : []),
+    ...(reason === undefined ? [...judgeOutcome(attempt, response), ...judgeWait(response)] : []),
+  ];
+  return differences.map((one) => differenceIn(attempt, one));
+}
+
+function foundAt(rule: ContractRule, at: string, expected: string, found: string): FoundDifference {
   return { rules: [rule], at, expected, found };
 }
 
-/** Returns why a response shows nothing about its outcome; `undefined` if it does. */
-export function whyUntried(outcome: PromisedOutcomeId, response: RedactedResponse): string | undefined {
-  const { status } = response;
-  const { status: expected } = outcomeOf(outcome);
-  if (outcome === "429.per_day" && status === 200) {
-    const today = Number(memberIn(response, ["data", "usage", "today"]));
-    const perDay = Number(memberIn(response, ["data", "limits", "per_day"]));
-    return today <= perDay ? `the key is not at its limit: usage.today is ${today} of ${perDay}` : undefined;
-  }
-  // An unknown key has no limits, so its 429 is judged.
-  if (status === 429 && (expected === 200 || expected === 403))
-    return "a limit was reached instead; try again later";
-  // Responses do not show the required scope, so there may be none.
-  const isPermitted = outcome === "403.insufficient_scope" && status === 200;
-  return isPermitted ? "the endpoint needs no scope, or this key has it" : undefined;
-}
-
-function judgeOutcome({ outcome, apiKey = "" }: Attempt, response: RedactedResponse): AttemptDifference[] {
+function judgeOutcome({ outcome, apiKey }: Attempt, response: RedactedResponse): FoundDifference[] {
   const { status, code } = outcomeOf(outcome);
   const rule = ruleOf(outcome);
-  if (response.status !== status)
-    return [attemptDifference(rule, "status", String(status), describeOutcome(response))];
-  const form = judgeForm(response, status === 200 ? "R1" : "R27");
-  const hasBody = response.json !== undefined;
-  if (status === 200)
-    return [...form, ...(hasBody ? judgeContext(response, apiKey) : []), ...judgeRequestId(response)];
-  return [
-    ...form,
-    ...(hasBody
-      ? [...mismatches(errorShape, response, () => "R27"), ...judgeCode(response, rule, code)]
-      : []),
-  ];
+  if (response.status !== status) return [foundAt(rule, "status", String(status), describeOutcome(response))];
+  if (status === 200) return judgeSuccess(response, apiKey);
+  const ofBody = [...mismatches(errorShape, response, () => "R27"), ...judgeCode(response, rule, code)];
+  return [...judgeForm(response, "R27"), ...(response.json === undefined ? [] : ofBody)];
 }
 
-function describeOutcome(response: RedactedResponse): string {
+function judgeSuccess(response: RedactedResponse, apiKey = ""): FoundDifference[] {
+  const ofBody = response.json === undefined ? [] : judgeContext(response, apiKey);
+  return [...judgeForm(response, "R1"), ...ofBody, ...judgeRequestId(response)];
+}
+
+/** Describes a response whose status is not the expected one. */
+export function describeOutcome(response: RedactedResponse): string {
   const { status, json } = response;
   const location = headerOf(response, "location");
   if (status >= 300 && status < 400 && location !== undefined)
@@ -107,7 +104,7 @@ function describeOutcome(response: RedactedResponse): string {
   return json === undefined ? `${status}, ${describeBody(response)}` : describeResponse(response);
 }
 
-function judgeForm(response: RedactedResponse, rule: ContractRule): AttemptDifference[] {
+function judgeForm(response: RedactedResponse, rule: ContractRule): FoundDifference[] {
   const type = headerOf(response, "content-type");
   const encoding = headerOf(response, "content-encoding");
   const isTyped = /^application\/json *(?:;|$)/i.test(type ?? "");
@@ -115,14 +112,9 @@ function judgeForm(response: RedactedResponse, rule: ContractRule): AttemptDiffe
   const unasked = "nothing, because the request did not ask for an encoding";
   const wrong = [
     !isTyped &&
-      attemptDifference(
-        rule,
-        "Content-Type",
-        "application/json",
-        type === undefined ? "nothing" : quoted(type),
-      ),
-    isPacked && attemptDifference(rule, "Content-Encoding", unasked, quoted(encoding)),
-    response.json === undefined && attemptDifference(rule, "body", "JSON", describeBody(response)),
+      foundAt(rule, "Content-Type", "application/json", type === undefined ? "nothing" : quoted(type)),
+    isPacked && foundAt(rule, "Content-Encoding", unasked, quoted(encoding)),
+    response.json === undefined && foundAt(rule, "body", "JSON", describeBody(response)),
   ];
   return wrong.filter((one) => one !== false);
 }
@@ -136,62 +128,78 @@ const rulesOfMembers: readonly (readonly [start: string, rule: ContractRule])[] 
   ["data.usage", "R6"],
 ];
 
-function judgeContext(response: RedactedResponse, apiKey: string): AttemptDifference[] {
+function judgeContext(response: RedactedResponse, apiKey: string): FoundDifference[] {
   const wrong = mismatches(
     me.responseShape,
     response,
     (path) => rulesOfMembers.find(([start]) => path.startsWith(start))?.[1] ?? "R1",
   );
+  return [...wrong, ...judgeEnvironment(response, apiKey), ...judgeUsage(response)];
+}
+
+function judgeEnvironment(response: RedactedResponse, apiKey: string): FoundDifference[] {
   const environment = memberIn(response, ["data", "environment"]);
   const prefix = prefixIn(apiKey)?.environment;
-  if ((environment !== "test" && environment !== "live") || environment === prefix) return wrong;
+  if ((environment !== "test" && environment !== "live") || environment === prefix) return [];
   const expected = `"${prefix}", the environment in the key's prefix`;
-  return [...wrong, attemptDifference("R3", "$.data.environment", expected, describeValue(environment))];
+  return [foundAt("R3", "$.data.environment", expected, describeValue(environment))];
 }
+
+function judgeUsage(response: RedactedResponse): FoundDifference[] {
+  const today = wholeNumberIn(response, ["usage", "today"]) ?? 0;
+  const perDay = wholeNumberIn(response, ["limits", "per_day"]) ?? today;
+  if (today <= perDay) return [];
+  return [foundAt("R23", "$.data.usage.today", `at most ${perDay}, the key's per_day`, String(today))];
+}
+
+// The words of `mismatchesIn`.
+const unknownMember = "no such member";
 
 function mismatches(
   shape: Shape,
   { json }: RedactedResponse,
   ruleAt: (path: string) => ContractRule,
-): AttemptDifference[] {
+): FoundDifference[] {
   return mismatchesIn(shape, json).map(({ path, expected, value }) => {
     const at = path === "" ? "$" : `$.${escapeControls(path)}`;
-    return attemptDifference(ruleAt(path), at, expected, describeValue(value));
+    // Two comparisons of the same service are equal, even if it sends more than the contract has.
+    const found = expected === unknownMember ? describeKind(value) : describeValue(value);
+    return foundAt(ruleAt(path), at, expected, found);
   });
 }
 
-function judgeRequestId(response: RedactedResponse): AttemptDifference[] {
+function judgeRequestId(response: RedactedResponse): FoundDifference[] {
   const requestId = headerOf(response, "x-request-id");
   if (requestId) return [];
   const value = requestId === undefined ? "nothing" : "an empty header";
-  return [attemptDifference("R7", "X-Request-Id", "a request id", value)];
+  return [foundAt("R7", "X-Request-Id", "a request id", value)];
 }
 
 function judgeCode(
   response: RedactedResponse,
   rule: ContractRule,
   expected: string | null,
-): AttemptDifference[] {
+): FoundDifference[] {
   const { status } = response;
   const code = memberIn(response, ["error", "code"]);
   const at = "$.error.code";
   // The shape already rejects a missing code, or one that is not text.
   if (typeof code !== "string") return [];
-  if (status === 429) return code === "" ? [attemptDifference("R28", at, "a code", "an empty string")] : [];
+  if (status === 429) return code === "" ? [foundAt("R28", at, "a code", "an empty string")] : [];
   if (code === expected) return [];
   const isListed = outcomes.some((row) => row.status === status && row.code === code);
   const right = `"${expected}"`;
-  if (isListed) return [attemptDifference(rule, at, right, quoted(code))];
-  const unlisted = attemptDifference(rule, at, right, `${quoted(code)}, which is not listed for ${status}`);
+  if (isListed) return [foundAt(rule, at, right, quoted(code))];
+  const unlisted = foundAt(rule, at, right, `${quoted(code)}, which is not listed for ${status}`);
   return [{ ...unlisted, rules: [rule, "R28"] }];
 }
 
 /** `Retry-After` may be absent. If it is there, a client must be able to read it. */
-function judgeWait(response: RedactedResponse): AttemptDifference[] {
+function judgeWait(response: RedactedResponse): FoundDifference[] {
   const value = headerOf(response, "retry-after");
   if (value === undefined || response.status < 400) return [];
   if (retryAfterForm(value) !== undefined) return [];
-  return [attemptDifference("RFC 9110", "Retry-After", "seconds or a date", quoted(value))];
+  return [foundAt("RFC 9110", "Retry-After", "seconds or a date", quoted(value))];
 }
 
 /** The names that the contract does not have: members, and headers that announce an endpoint's end. */
@@ -219,13 +227,4 @@ export function describeBody(response: RedactedResponse): string {
   if (text === "") return "an empty body";
   const start = quoted(text.length > 40 ? `${text.slice(0, 40)}…` : text);
   return `${isHtml(response) ? "an HTML page" : "text"} that starts with ${start}`;
-}
-
-/** Describes a value in a body without the content of mappings: `the string "60"`, `a mapping`, `nothing`. */
-export function describeValue(value: unknown): string {
-  if (value === undefined) return "nothing";
-  if (value === null) return "null";
-  if (typeof value === "string") return `the string ${quoted(value)}`;
-  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
-  return isMapping(value) ? "a mapping" : `the ${typeof value} ${value}`;
 }

@@ -11,7 +11,7 @@ export interface RedactedResponse extends Pick<RawResponse, "status" | "reason" 
   /** The body; `undefined` if it is not UTF-8. */
   readonly text: string | undefined;
   readonly json: unknown;
-  /** The places that repeat the sent key: `body`, or a header's name. */
+  /** The places that repeat the sent key: `reason phrase`, `body`, or a header's name. */
   readonly repeatsKeyAt: readonly string[];
 }
 
@@ -22,7 +22,7 @@ export function readResponse(
   const text = decodeText(body);
   const parsed = parsedJson(text ?? "");
   const json = isTooDeep(parsed) ? undefined : parsed;
-  const repeating = headers.filter(([, value]) => redact.finds(value)).map(([name]) => redact.text(name));
+  const repeating = headers.filter((pair) => pair.some(redact.finds)).map(([name]) => redact.text(name));
   // JSON escapes can hide a key.
   const inBody = [text, JSON.stringify(json)].some((one) => one !== undefined && redact.finds(one));
   return {
@@ -31,7 +31,11 @@ export function readResponse(
     headers: headers.map(([name, value]) => [redact.text(name), redact.text(value)] as const),
     text: text && redact.text(text),
     json: redactValue(json, redact.text),
-    repeatsKeyAt: [...new Set([...repeating, ...(inBody ? ["body"] : [])])],
+    repeatsKeyAt: [
+      ...(redact.finds(reason) ? ["reason phrase"] : []),
+      ...new Set(repeating),
+      ...(inBody ? ["body"] : []),
+    ],
   };
 }
 
@@ -49,17 +53,32 @@ export function headerOf({ headers }: Pick<RedactedResponse, "headers">, name: s
   return values.length === 0 ? undefined : values.join(", ");
 }
 
-/** Returns the minute of its `Date`; not a number without one. */
-export function minuteOf(response: RedactedResponse): number {
-  return Math.floor(Date.parse(headerOf(response, "date") ?? "") / minute);
+/** Returns the time of its `Date`; not a number without one. */
+export function timeOf(response: RedactedResponse): number {
+  return Date.parse(headerOf(response, "date") ?? "");
 }
 
-const retryDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /;
+export function minuteOf(response: RedactedResponse): number {
+  return Math.floor(timeOf(response) / minute);
+}
 
-/** Returns the form of a `Retry-After`; `undefined` if no client can read it. */
-export function retryAfterForm(value: string): "seconds" | "date" | undefined {
+const [month, clock] = ["(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)", "\\d\\d:\\d\\d:\\d\\d"];
+/** The forms of an HTTP date (RFC 9110); a client must read the old ones, too. */
+const httpDates = {
+  date: [`(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \\d\\d ${month} \\d{4} ${clock} GMT`],
+  old_date: [
+    `(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \\d\\d-${month}-\\d\\d ${clock} GMT`,
+    `(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ${month} [ \\d]\\d ${clock} \\d{4}`,
+  ],
+};
+
+/** Returns the form of a `Retry-After`; `undefined` if RFC 9110 does not have it. */
+export function retryAfterForm(value: string): "seconds" | keyof typeof httpDates | undefined {
   if (/^\d+$/.test(value)) return "seconds";
-  return retryDate.test(value) && !Number.isNaN(Date.parse(value)) ? "date" : undefined;
+  if (Number.isNaN(Date.parse(value))) return undefined;
+  return (["date", "old_date"] as const).find((form) =>
+    httpDates[form].some((pattern) => new RegExp(`^${pattern}$`).test(value)),
+  );
 }
 
 /** Returns a member of the body; `undefined` if it is missing. */
@@ -73,16 +92,38 @@ export function memberIn(
   return member;
 }
 
+/** A count or a limit in a success; `undefined` if it is not a whole number. */
+export function wholeNumberIn(response: RedactedResponse, path: readonly string[]): number | undefined {
+  const value = memberIn(response, ["data", ...path]);
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : undefined;
+}
+
 /** Whether the response is an HTML page, for example from a gateway, proxy or captive portal. */
 export function isHtml(response: RedactedResponse): boolean {
   const type = headerOf(response, "content-type") ?? "";
-  return /^\s*text\/html\b/i.test(type) || /^\s*<(?:!doctype|html)\b/i.test(response.text ?? "");
+  const isTyped = /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(type);
+  return isTyped || /^\s*<(?:!doctype|html)\b/i.test(response.text ?? "");
 }
 
 /** Describes a response by its status and error code: `401 unauthorized`. */
 export function describeResponse(response: RedactedResponse): string {
   const code = memberIn(response, ["error", "code"]);
   return typeof code === "string" ? `${response.status} ${shownText(code)}` : String(response.status);
+}
+
+/** Describes a value without its content, which may be another one each time: `a string`. */
+export function describeKind(value: unknown): string {
+  if (typeof value === "string") return "a string";
+  return typeof value === "number" ? "a number" : describeValue(value);
+}
+
+/** Describes a value in a body without the content of mappings: `the string "60"`, `a mapping`, `nothing`. */
+export function describeValue(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (value === null) return "null";
+  if (typeof value === "string") return `the string ${quoted(value)}`;
+  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
+  return isMapping(value) ? "a mapping" : `the ${typeof value} ${value}`;
 }
 
 const longest = 80;

@@ -1,14 +1,16 @@
 import { pluralize } from "../report/plain-text.js";
 import type { Section, Tone } from "../report/render/layout.js";
 import { render, type TextStyle } from "../report/render/render.js";
+import type { PromisedOutcomeId } from "../rules/outcomes.js";
 import { snakeCase } from "../rules/schema/json.js";
-import type { Learned } from "./assumptions.js";
+import { listed } from "../rules/schema/words.js";
+import { type Learned, seenIn } from "./assumptions.js";
 import type { ContractDifference } from "./contract.js";
 import type { Attempt } from "./judge.js";
 import { describeResponse, shownText } from "./response.js";
 
 interface ComparedOutcome extends Pick<Attempt, "outcome" | "variable" | "reason"> {
-  readonly result: "agrees" | "differs" | "not_tried";
+  readonly result: "agrees" | "agrees_in_part" | "differs" | "not_tried";
   readonly got: string | undefined;
 }
 
@@ -19,34 +21,67 @@ export interface Comparison extends Pick<Learned, "assumptions" | "unseen"> {
   readonly maxRequests: number;
   /** Why nothing could be compared, in one or two sentences. */
   readonly stopped: string | undefined;
+  /** The outcome whose response ended the comparison: a lock, or another limiter. */
+  readonly endedBy: PromisedOutcomeId | undefined;
   readonly notes: readonly string[];
-  readonly verdict: "agrees" | "differs" | "stopped";
+  /** `stopped`: nothing differs, but a response or a signal ended the comparison. */
+  readonly verdict: "agrees" | "agrees_in_part" | "differs" | "stopped";
   readonly outcomes: readonly ComparedOutcome[];
+  /** The causes of 401 that were tried, and not compared with the others (R14). */
+  readonly uncompared: readonly PromisedOutcomeId[];
   readonly differences: readonly ContractDifference[];
 }
 
+/** What a comparison found, of all outcomes. */
+interface Findings {
+  readonly attempts: readonly Attempt[];
+  readonly differences: readonly ContractDifference[];
+  /** Why outcomes were not tried. */
+  readonly untried: ReadonlyMap<PromisedOutcomeId, string>;
+  /** Why causes of 401 were not compared with each other. */
+  readonly uncompared: ReadonlyMap<PromisedOutcomeId, string>;
+}
+
+/** What came of an outcome: it agrees only if all its responses do, and a 401 is compared with those of other causes. */
 export function comparedOutcome(
-  { outcome, variable, response, noResponse, reason }: Attempt,
-  differences: readonly ContractDifference[],
+  outcome: PromisedOutcomeId,
+  { attempts, differences, untried, uncompared }: Findings,
 ): ComparedOutcome {
-  const differs = differences.some((one) => one.outcome === outcome);
-  return {
+  const own = attempts.filter((one) => one.outcome === outcome);
+  const got = own.map(({ response }) =>
+    response === undefined ? "no response" : describeResponse(response),
+  );
+  const compared = {
     outcome,
-    variable,
-    result: differs ? "differs" : reason === undefined ? "agrees" : "not_tried",
-    got: response === undefined ? noResponse && "no response" : describeResponse(response),
-    reason: differs ? undefined : reason,
+    variable: own[0]?.variable,
+    got: own.length === 0 ? undefined : [...new Set(got)].join(", then "),
   };
+  const lastReason = own.at(-1)?.reason;
+  const whyUncompared = uncompared.get(outcome);
+  const whyInPart = whyUncompared === undefined ? lastReason : `R14 was not compared: ${whyUncompared}`;
+  if (differences.some((one) => one.outcome === outcome))
+    return { ...compared, result: "differs", reason: undefined };
+  if (own.every(({ reason }) => reason !== undefined))
+    return { ...compared, result: "not_tried", reason: untried.get(outcome) ?? lastReason };
+  return { ...compared, result: whyInPart === undefined ? "agrees" : "agrees_in_part", reason: whyInPart };
 }
 
 const tones: Readonly<Record<ComparedOutcome["result"], Tone>> = {
   agrees: "good",
+  agrees_in_part: "quiet",
   differs: "bad",
   not_tried: "quiet",
 };
 
+const verdictTones: Readonly<Record<Comparison["verdict"], Tone>> = {
+  agrees: "good",
+  agrees_in_part: "warning",
+  differs: "bad",
+  stopped: "bad",
+};
+
 export function renderComparison(result: Comparison, format: "text" | "json", style?: TextStyle): string {
-  const { url, requests, maxRequests, stopped, notes, differences } = result;
+  const { url, requests, maxRequests, stopped, notes } = result;
   return render(
     {
       kind: "comparison",
@@ -54,7 +89,7 @@ export function renderComparison(result: Comparison, format: "text" | "json", st
       title: `Compared ${url} with the contract: ${requests} of at most ${maxRequests} requests`,
       sections: stopped === undefined ? comparisonSections(result) : [],
       notes: stopped === undefined ? notes : [],
-      conclusion: { text: conclusionOf(result), tone: differences.length === 0 ? "good" : "bad" },
+      conclusion: { text: conclusionOf(result), tone: verdictTones[result.verdict] },
       failures: [],
       json: snakeCase({ ...result, stopped: stopped ?? null }) as object,
     },
@@ -63,14 +98,26 @@ export function renderComparison(result: Comparison, format: "text" | "json", st
   );
 }
 
-function conclusionOf({ stopped, differences, outcomes }: Comparison): string {
+function conclusionOf({ stopped, verdict, differences, outcomes, uncompared }: Comparison): string {
   if (stopped !== undefined) return stopped;
   const count = (wanted: ComparedOutcome["result"]) =>
     outcomes.filter(({ result }) => result === wanted).length;
-  const open = count("not_tried");
-  const counts = `${count("agrees")} of ${outcomes.length} outcomes agree, ${open} ${open === 1 ? "was" : "were"} not tried`;
-  if (differences.length === 0) return `Nothing differs from the contract: ${counts}.`;
-  return `${pluralize(differences.length, "difference")} from the contract: ${counts}.`;
+  const inPart = count("agrees_in_part");
+  const untried = count("not_tried");
+  const agree = `${count("agrees")} of ${outcomes.length} outcomes agree`;
+  const counts = `${agree}${inPart === 0 ? "" : `, ${inPart} in part`}, ${untried} ${untried === 1 ? "was" : "were"} not tried`;
+  const found = {
+    agrees: "Nothing differs",
+    agrees_in_part: "Nothing that was compared differs",
+    differs: pluralize(differences.length, "difference"),
+    stopped: "Stopped early. Nothing that was compared differs",
+  };
+  const isAnyCompared = outcomes.some(
+    ({ outcome, got }) => outcome.startsWith("401") && got !== undefined && !uncompared.includes(outcome),
+  );
+  const causes = isAnyCompared ? ` for ${listed(uncompared, "and")}` : "";
+  const open = uncompared.length === 0 ? "" : ` R14 was not judged${causes}.`;
+  return `${found[verdict]} from the contract: ${counts}.${open}`;
 }
 
 function comparisonSections({ outcomes, assumptions, unseen, differences }: Comparison): Section[] {
@@ -81,7 +128,7 @@ function comparisonSections({ outcomes, assumptions, unseen, differences }: Comp
       rows: outcomes.map(({ outcome, result, got, variable, reason }) => ({
         cells: [
           outcome,
-          { text: result.replace("_", " "), tone: tones[result] },
+          { text: result.replaceAll("_", " "), tone: tones[result] },
           [got, variable, reason].filter(Boolean).join(", "),
         ],
       })),
@@ -90,8 +137,8 @@ function comparisonSections({ outcomes, assumptions, unseen, differences }: Comp
       title: "What the specification leaves open, as this service does it",
       columns: ["assumption", "value", "seen in, or what would show it"],
       rows: [
-        ...Object.entries(assumptions).map(([name, { value, from }]) => ({
-          cells: [name, shownText(String(value)), from.join(", ")],
+        ...Object.entries(assumptions).map(([name, one]) => ({
+          cells: [name, shownText(String(one.value)), seenIn(one)],
         })),
         ...Object.entries(unseen).map(([name, needs]) => ({
           cells: [name, { text: "not seen", tone: "quiet" as const }, needs],
@@ -101,15 +148,22 @@ function comparisonSections({ outcomes, assumptions, unseen, differences }: Comp
     {
       title: "Differences",
       columns: ["outcome", "where", "rules", "request", "expected", "found"],
-      rows: differences.map(({ outcome, at, rules, expected, found, requestId }) => ({
+      rows: differences.map((one) => ({
         cells: [
-          { text: outcome, tone: "bad" },
-          at,
-          rules.join(", "),
-          { text: requestId === undefined ? "" : `request ${requestId}`, tone: "quiet" },
+          { text: one.outcome, tone: "bad" },
+          one.at,
+          one.rules.join(", "),
+          { text: requestIn(one), tone: "quiet" },
         ],
-        details: [[expected], [found]],
+        details: [[one.expected], [one.found]],
       })),
     },
   ];
+}
+
+/** Which request it is about: only its id if it is the first one for its outcome. */
+function requestIn({ request, requestId }: ContractDifference): string {
+  if (request === undefined) return requestId === undefined ? "" : `request ${requestId}`;
+  const nth = request === 2 ? "second request" : `request no. ${request}`;
+  return requestId === undefined ? nth : `${nth}, ${requestId}`;
 }

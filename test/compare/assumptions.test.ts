@@ -86,8 +86,10 @@ test("with one test key, a comparison learns only what its 401s and 200s show", 
       const { www_authenticate, rate_limit_headers } = assumptions;
       const hasHeaders = rate_limit_headers !== "none";
       expect(comparison.assumptions).toEqual({
-        www_authenticate: { value: www_authenticate, from: ["each 401"] },
-        ...(hasHeaders && { rate_limit_headers: { value: rate_limit_headers, from: ["200.test"] } }),
+        www_authenticate: { value: www_authenticate, from: ["each 401"], notSeen: [] },
+        ...(hasHeaders && {
+          rate_limit_headers: { value: rate_limit_headers, from: ["200.test"], notSeen: [429] },
+        }),
       });
       const unseen = ["request_id_on_errors", "error_details", "rate_limit_code", "retry_after"];
       expect(Object.keys(comparison.unseen)).toEqual(hasHeaders ? unseen : [...unseen, "rate_limit_headers"]);
@@ -104,16 +106,16 @@ test("with one test key and --probe-limits, a comparison uses its minute up, and
     ...{ unknownKey: unknownSecret, announce: (sentence: string) => void sentences.push(sentence) },
   });
   expect(sentences).toEqual([
-    "Sends up to 61 requests with SVC_API_KEY, until one gets 429. They use up this key's minute.",
+    "Sends up to 121 requests with SVC_API_KEY, until one gets 429. They use up this key's minute.",
   ]);
-  expect([comparison.requests > 61, comparison.maxRequests]).toEqual([true, 105]);
+  expect([comparison.requests > 61, comparison.maxRequests]).toEqual([true, 182]);
   expect(comparison.assumptions).toEqual({
-    request_id_on_errors: { value: true, from: ["each 401", "429.per_minute"] },
-    www_authenticate: { value: true, from: ["each 401"] },
-    error_details: { value: true, from: ["429.per_minute"] },
-    rate_limit_code: { value: "rate_limited", from: ["429.per_minute"] },
-    retry_after: { value: "seconds", from: ["429.per_minute"] },
-    rate_limit_headers: { value: "draft", from: ["200.test", "429.per_minute"] },
+    request_id_on_errors: { value: true, from: ["each 401", "429.per_minute"], notSeen: [403] },
+    www_authenticate: { value: true, from: ["each 401"], notSeen: [] },
+    error_details: { value: true, from: ["429.per_minute"], notSeen: [403] },
+    rate_limit_code: { value: "rate_limited", from: ["429.per_minute"], notSeen: [] },
+    retry_after: { value: "seconds", from: ["429.per_minute"], notSeen: [] },
+    rate_limit_headers: { value: "draft", from: ["200.test", "429.per_minute"], notSeen: [] },
   });
 });
 
@@ -127,13 +129,16 @@ test("of a varied sandbox, a comparison learns nothing wrong", async () => {
     const { error } = await limited.json();
     const wait = limited.headers.get("retry-after");
     const hasHeader = (name: string) => limited.headers.has(name);
-    expect([seed, notes.filter((note) => note.includes("is not learned")), assumptions]).toMatchObject([
+    // Other members than the sandbox's own are not learned.
+    const hasOtherDetails = error.details !== undefined && !("retry_after_seconds" in error.details);
+    const unlearned = notes.flatMap((note) => (note.includes("is not learned") ? note.split(" ")[0] : []));
+    expect([seed, unlearned, assumptions]).toMatchObject([
       seed,
-      [],
+      hasOtherDetails ? ["error_details"] : [],
       {
         request_id_on_errors: { value: hasHeader("x-request-id") },
         www_authenticate: { value: unauthorized.headers.has("www-authenticate") },
-        error_details: { value: "details" in error },
+        ...(!hasOtherDetails && { error_details: { value: "details" in error } }),
         rate_limit_code: { value: error.code },
         retry_after: { value: wait === null ? "none" : /^\d+$/.test(wait) ? "seconds" : "date" },
         rate_limit_headers: {
@@ -161,6 +166,8 @@ const on =
 const withHeaders = (statuses: readonly number[], headers: Record<string, string>) =>
   on(statuses, (reply) => void Object.assign(reply.headers, headers));
 
+const legacy = { "x-ratelimit-limit": "60", "x-ratelimit-remaining": "5", "x-ratelimit-reset": "60" };
+
 const plain = {
   request_id_on_errors: false,
   www_authenticate: false,
@@ -175,7 +182,7 @@ test.each<[server: string, misbehave: Misbehave, learned: Partial<typeof plain> 
   [
     "headers in other cases",
     (reply) => {
-      if (reply.status === 401) reply.headers["WWW-AUTHENTICATE"] = "Key";
+      if (reply.status === 401) reply.headers["WWW-AUTHENTICATE"] = "apikey";
       if (reply.status > 400) reply.headers["x-request-id"] = "7";
       if (reply.status === 429) reply.headers["RETRY-AFTER"] = "7";
     },
@@ -193,17 +200,22 @@ test.each<[server: string, misbehave: Misbehave, learned: Partial<typeof plain> 
     { rate_limit_headers: "draft" },
   ],
   [
-    "X-RateLimit headers with seconds, only with a 429",
-    on([200, 429], (reply) => {
-      const remaining = reply.status === 200 ? "5" : "0";
-      Object.assign(reply.headers, { "x-ratelimit-limit": "60", "x-ratelimit-remaining": remaining });
-      if (reply.status === 429) reply.headers["x-ratelimit-reset"] = "30";
-    }),
+    "a challenge with parameters",
+    withHeaders([401], { "WWW-Authenticate": 'ApiKey realm="a, Basic b", title=x' }),
+    { www_authenticate: true },
+  ],
+  ["X-RateLimit headers with seconds", withHeaders([200, 429], legacy), { rate_limit_headers: "legacy" }],
+  [
+    "X-RateLimit headers of the day",
+    withHeaders([200, 429], { ...legacy, "x-ratelimit-limit": "1000", "x-ratelimit-reset": "86400" }),
     { rate_limit_headers: "legacy" },
   ],
   [
-    "objects of any kind as details",
-    on([403, 429], (reply) => setIn(reply, "body.error.details", { a: [1], b: null })),
+    "the details of the sandbox and more",
+    on([403, 429], (reply) => {
+      const details = { required_scope: "attestations:read", organization_status: "x", live_access: "y" };
+      setIn(reply, "body.error.details", { ...details, limit: "per_day", retry_after_seconds: 7, help: "/" });
+    }),
     { error_details: true },
   ],
   [
@@ -216,7 +228,7 @@ test.each<[server: string, misbehave: Misbehave, learned: Partial<typeof plain> 
   expect([values, notes]).toEqual([{ ...plain, ...learned }, []]);
 });
 
-test.each<[server: string, misbehave: Misbehave, notes: readonly string[]]>([
+test.each<[server: string, misbehave: Misbehave, notes: readonly unknown[]]>([
   [
     "ids on some errors only",
     withHeaders([403], { "X-Request-Id": "7" }),
@@ -227,7 +239,7 @@ test.each<[server: string, misbehave: Misbehave, notes: readonly string[]]>([
   [
     "a challenge on some 401s only",
     on([401], (reply, { ref }) => {
-      if (ref === "none") reply.headers["WWW-Authenticate"] = "Key";
+      if (ref === "none") reply.headers["WWW-Authenticate"] = "ApiKey";
     }),
     [
       "www_authenticate is not learned, because it is seen in several ways: true (401.missing); false (401.malformed, 401.unknown, 401.revoked, 401.expired).",
@@ -236,7 +248,7 @@ test.each<[server: string, misbehave: Misbehave, notes: readonly string[]]>([
   [
     "a challenge on every second 401",
     on([401], (reply, { number }) => {
-      if (number % 2 === 0) reply.headers["WWW-Authenticate"] = "Key";
+      if (number % 2 === 0) reply.headers["WWW-Authenticate"] = "ApiKey";
     }),
     [
       expect.stringMatching(
@@ -249,6 +261,82 @@ test.each<[server: string, misbehave: Misbehave, notes: readonly string[]]>([
     on([403, 429], (reply) => setIn(reply, "body.error.details", [])),
     [
       "error_details is not learned, because the assumption does not have this value: an empty list (403.insufficient_scope, each 429).",
+    ],
+  ],
+  ...["Bearer", 'Basic realm="api"', "ApiKey, Bearer", "Key"].map((value): [string, Misbehave, string[]] => [
+    `the challenge ${value}`,
+    withHeaders([401], { "WWW-Authenticate": value }),
+    [
+      `www_authenticate is not learned, because the assumption does not have this value: ${JSON.stringify(value)} (each 401).`,
+    ],
+  ]),
+  [
+    "other details",
+    on([403, 429], (reply) => setIn(reply, "body.error.details", { a: [1], b: null })),
+    [
+      "error_details is not learned, because the assumption does not have this value: details with a, b (403.insufficient_scope, each 429).",
+    ],
+  ],
+  [
+    "empty details",
+    on([429], (reply) => setIn(reply, "body.error.details", {})),
+    [
+      "error_details is not learned, because it is seen in several ways: false (403.insufficient_scope); details with no members (each 429).",
+    ],
+  ],
+  ...[
+    { "x-ratelimit-limit": "60" },
+    { "x-ratelimit-limit": "60", "x-ratelimit-remaining": "5" },
+    { ...legacy, "x-ratelimit-reset": "59000" },
+    { ...legacy, "x-ratelimit-limit": "60, 60;w=60" },
+    { ...legacy, "x-ratelimit-used": "7" },
+  ].map((headers): [string, Misbehave, unknown[]] => [
+    JSON.stringify(headers),
+    withHeaders([200], headers),
+    [
+      expect.stringMatching(
+        /^rate_limit_headers .* another form of x-ratelimit-limit.* \(each 200\); none \(each 429\)\.$/,
+      ),
+    ],
+  ]),
+  [
+    "the newer form of IETF without its times",
+    withHeaders([200, 429], { RateLimit: '"a";r=5', "RateLimit-Policy": '"a";q=60' }),
+    [expect.stringMatching(/^rate_limit_headers .* another form of RateLimit, RateLimit-Policy \(/)],
+  ],
+  [
+    "a reset only with a 429",
+    on([200, 429], (reply) => {
+      Object.assign(reply.headers, legacy);
+      if (reply.status === 200) delete reply.headers["x-ratelimit-reset"];
+    }),
+    [
+      expect.stringMatching(
+        /^rate_limit_headers .* in several ways: another form of .*; legacy \(each 429\)\.$/,
+      ),
+    ],
+  ],
+  [
+    "a date in Retry-After with an offset",
+    withHeaders([429], { "Retry-After": "Sun, 29 Nov 2026 08:49:37 +0000" }),
+    [
+      'retry_after is not learned, because the assumption does not have this value: "Sun, 29 Nov 2026 08:49:37 +0000" (each 429).',
+    ],
+  ],
+  [
+    "an old form of a date in Retry-After",
+    withHeaders([429], { "Retry-After": "Sunday, 29-Nov-26 08:49:37 GMT" }),
+    [
+      'retry_after is not learned, because the assumption does not have this value: "Sunday, 29-Nov-26 08:49:37 GMT" (each 429).',
+    ],
+  ],
+  [
+    "two values of one form that the assumption does not have",
+    on([429], (reply, { ref }) => {
+      reply.headers["Retry-After"] = ref === "rate-limited" ? "63309.4" : "59.9";
+    }),
+    [
+      'retry_after is not learned, because the assumption does not have this value: "63309.4" (429.per_day); "59.9" (429.per_minute).',
     ],
   ],
   [
@@ -321,18 +409,21 @@ test.each<[server: string, misbehave: Misbehave, notes: readonly string[]]>([
 });
 
 test("a gateway's own 429, as HTML, shows its headers, and no code", async () => {
-  const { values, unseen } = await learn((reply) => {
+  const { values, unseen, notes } = await learn((reply) => {
     if (reply.status !== 429) return;
     Object.assign(reply, {
       bytes: "<html>Slow down</html>",
       headers: { "Content-Type": "text/html", "Retry-After": "5" },
     });
   });
-  expect([values.retry_after, unseen]).toEqual([
+  expect([values.retry_after, values.request_id_on_errors, unseen]).toEqual([
     "seconds",
-    { rate_limit_code: "the code of a 429 (--probe-limits)" },
+    false,
+    { error_details: "a 429 (--probe-limits); 403.insufficient_scope shows false" },
   ]);
-  expect(values).toMatchObject({ error_details: false, request_id_on_errors: false });
+  expect(notes).toEqual([
+    "rate_limit_code is not learned, because the assumption does not have this value: no error.code (each 429).",
+  ]);
 });
 
 test.each([

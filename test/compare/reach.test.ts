@@ -85,13 +85,46 @@ test.each([
   ],
   [200, html, "<html>Accept</html>", /returns an HTML page \(200\), not JSON\. .*captive portal/],
   [404, {}, "{}", /there is nothing at this path \(404\)\. The base URL is .* before \/v1\//],
-])("a host that sends %i where the API would not gets no key", async (status, headers, bytes, message) => {
-  const server = await serveProbed((reply) => void Object.assign(reply, { status, headers, bytes }));
-  const line = await compareInVain(server.url);
-  expect(line).toMatch(message);
-  expect(line).toMatch(/No key was sent\.\n$/);
-  expect(server.requests().map(({ ref }) => ref)).toEqual(["none"]);
-});
+  [
+    401,
+    { "WWW-Authenticate": "Basic" },
+    "no",
+    /it asks for a password \(401, WWW-Authenticate: "Basic"\)\. /,
+  ],
+  [401, {}, "<center>401</center>", /gets 401, text that starts with "<center>401<\/center>"\. The API/],
+  [200, {}, "OK", /a request without a key gets 200, text that starts with "OK"\. The API responds with 401/],
+  [200, {}, '{"status":"up"}', /a request without a key gets 200\. /],
+  [403, {}, "Forbidden", /gets 403, text that starts with "Forbidden"\. /],
+  [403, {}, '<?xml version="1.0"?><Error/>', /gets 403, text that starts with "<\?xml/],
+  [429, {}, '{"error":{"code":"slow_down"}}', /gets 429 slow_down\. /],
+  [503, {}, "{}", /gets 503\. /],
+])(
+  "a host that sends %i, %j and %j where the API would not gets no key",
+  async (status, headers, bytes, message) => {
+    const server = await serveProbed((reply) => void Object.assign(reply, { status, headers, bytes }));
+    const line = await compareInVain(server.url);
+    expect(line).toMatch(message);
+    expect(line).toMatch(/No key was sent\.\n$/);
+    expect(server.requests().map(({ ref }) => ref)).toEqual(["none"]);
+  },
+);
+
+test.each([
+  [401, { "Content-Type": "text/plain" }, "no"],
+  [401, { "WWW-Authenticate": "Basic" }, '{"message":"No."}'],
+  [401, {}, ""],
+  [403, { "Content-Type": "application/json" }, '{"message":"Forbidden"}'],
+])(
+  "a host that rejects a request without a key with %i, %j and %j gets keys",
+  async (status, headers, bytes) => {
+    const server = await serveProbed((reply, { ref }) => {
+      if (ref === "none") Object.assign(reply, { status, headers, bytes });
+    });
+    const { code, stdout } = await runCli(["compare", server.url], { env: probeKeys });
+    expect([code, new Set(server.requests().map(({ ref }) => ref)).size]).toEqual([1, 8]);
+    expect(stdout).toMatch(/^ {2}401\.missing +differs /m);
+  },
+);
 
 test("a warning comes before a key that may be real is sent over plain HTTP to another machine", async () => {
   const stderrWith = async (env: Record<string, string>) =>

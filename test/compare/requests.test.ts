@@ -10,7 +10,7 @@ import { unknownSecret } from "../../src/scenario/keys.js";
 import { serve } from "../../src/server/serve.js";
 import type { SandboxServer } from "../../src/server/start-server.js";
 import { withoutScope } from "../support/coverage.js";
-import { allProbeKeys, probeKeys, serveProbed } from "../support/probed-server.js";
+import { allProbeKeys, probed, probeKeys, serveProbed, setIn } from "../support/probed-server.js";
 import { type Ran, runCli } from "../support/run-cli.js";
 import { mePath } from "../support/send.js";
 import { served } from "../support/servers.js";
@@ -127,28 +127,28 @@ describe("a comparison", () => {
     const small = await limited(3);
     const ran = await runCli(["compare", small.url, "--probe-limits"], { env });
     expect(ran.stdout).toMatch(/^ {2}429\.per_minute +agrees +429 slow_down, SVC_API_KEY$/m);
-    expect(small.requests()).toHaveLength(10);
+    expect(small.requests()).toHaveLength(11);
 
     expect(ran.stderr).toBe(
-      "Sends up to 4 requests with SVC_API_KEY, until one gets 429. They use up this key's minute.\n",
+      "Sends up to 7 requests with SVC_API_KEY, until one gets 429. They use up this key's minute.\n",
     );
 
     const usual = await limited(60);
     const whole = await runCli(["compare", usual.url, "--probe-limits"], { env });
     expect(whole.stdout).toMatch(
-      /: 67 of at most 105 requests\n[\s\S]*429\.per_minute +agrees +429 slow_down/,
+      /: 68 of at most 182 requests\n[\s\S]*429\.per_minute +agrees +429 slow_down/,
     );
 
     const stopped = await limited(60);
     const few = await runCli(["compare", stopped.url, "--probe-limits", "--max-requests", "44"], { env });
     expect(few.stdout).toContain(
-      "needs 61 requests, one more than per_minute, and 36 are left; --max-requests 69 has room for them",
+      "needs 62 requests, two more than per_minute, and 36 are left; --max-requests 70 has room for them",
     );
     expect([stopped.requests().length, few.stderr]).toEqual([8, ""]);
 
     const large = await limited(400);
     const rejected = await runCli(["compare", large.url, "--probe-limits"], { env });
-    expect(rejected.stdout).toContain("needs 401 requests, one more than per_minute, and 392 are left;");
+    expect(rejected.stdout).toContain("needs 402 requests, two more than per_minute, and 392 are left;");
     expect(large.requests()).toHaveLength(8);
   });
 
@@ -156,13 +156,15 @@ describe("a comparison", () => {
     const server = await serveProbed((reply, { ref, number }) => {
       if (!ref.startsWith("rate-limited")) return;
       const { limits, usage } = { limits: { per_minute: 60, per_day: 1000 }, usage: { today: 1 } };
-      const body = { data: { limits, usage, environment: "test", scopes: ["a"], organization: { id: "1" } } };
-      Object.assign(reply, { status: 200, headers: { "X-Request-Id": `limited-${number}` }, body });
+      const organization = { id: "5d1f7f0e-6c0b-4f57-9c53-0d2f3ce1a6b4", name: "A Bank", type: "bank" };
+      const body = { data: { limits, usage, environment: "test", scopes: ["a"], organization } };
+      Object.assign(reply.headers, { "X-Request-Id": `limited-${number}` });
+      Object.assign(reply, { status: 200, body });
     });
     const argv = ["compare", server.url, "--probe-limits", "--max-requests", "44"];
     const { stdout } = await runCli(argv, { env: allProbeKeys });
     expect(stdout).toMatch(/429\.per_day +not tried .*not at its limit: usage\.today is 1 of 1000/);
-    expect(stdout).toMatch(/429\.per_minute +not tried .*needs 61 requests/);
+    expect(stdout).toMatch(/429\.per_minute +not tried .*needs 62 requests/);
   });
 
   test("a comparison over midnight reports no difference", async () => {
@@ -201,12 +203,59 @@ describe("a comparison", () => {
     const env = { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE as string };
     const unlimited = await serve(() => "Mon, 02 Mar 2026 09:00:30 GMT");
     const ran = await runCli(["compare", unlimited.url, "--probe-limits"], { env });
-    expect(ran.stdout).toMatch(/429\.per_minute {2}status {2}R22\n.*429\n.*200 for 3 requests in one minute/);
+    expect(ran.stdout).toMatch(
+      /429\.per_minute {2}status {2}R22\n.*429\n.*200 for 5 requests in less than a minute; per_minute is 2/,
+    );
     expect(ran.code).toBe(1);
     const turning = await serve((number) => `Mon, 02 Mar 2026 09:0${number}:00 GMT`);
     const unsure = await runCli(["compare", turning.url, "--probe-limits"], { env });
-    expect(unsure.stdout).toMatch(/429\.per_minute +not tried +200, SVC_API_KEY, a minute may have ended/);
+    expect(unsure.stdout).toMatch(
+      /429\.per_minute +not tried +none of 5 requests got 429, but a minute may have ended/,
+    );
   });
+
+  test.each([null, [], "15", -1, true, 1.5])(
+    "R5 a per_minute of %j is a difference, and no limit to reach",
+    async (perMinute) => {
+      const server = await serveProbed((reply) => {
+        if (reply.status === 200) setIn(reply, "body.data.limits", { per_minute: perMinute, per_day: 1000 });
+      });
+      const env = { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE as string };
+      const { stdout, stderr } = await runCli(["compare", server.url, "--probe-limits"], { env });
+      expect([stderr, server.requests().length]).toEqual(["", 8]);
+      expect(stdout).toMatch(/^ {2}200\.test {2}\$\.data\.limits\.per_minute {2}R5 /m);
+      expect(stdout).toMatch(/^ {2}429\.per_minute +not tried +per_minute is /m);
+      expect(stdout).not.toContain("R22");
+    },
+  );
+
+  test.each([5, 20, 35, 55])(
+    "R22 a minute that starts at second %i of the clock is a minute",
+    async (start) => {
+      let time = Date.parse("2026-03-02T09:00:00Z");
+      let window: number | undefined;
+      let count = 0;
+      const { send } = probed((reply, { ref }) => {
+        time += 900;
+        reply.headers.Date = new Date(time).toUTCString();
+        if (ref !== "active") return;
+        setIn(reply, "body.data.limits.per_minute", 15);
+        const current = Math.floor((time - start * 1000) / 60_000);
+        count = window === current ? count + 1 : 1;
+        window = current;
+        if (count > 15)
+          Object.assign(reply, {
+            status: 429,
+            body: { error: { code: "slow_down", message: "Slow down." } },
+          });
+      });
+      const { differences, outcomes } = await compareWithContract(send, {
+        ...{ url: "https://api.example", env: { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE as string } },
+        ...{ probeLimits: true, unknownKey: unknownSecret },
+      });
+      expect([differences, outcomes.at(-1)?.result]).toEqual([[], "agrees"]);
+    },
+  );
 
   test("sends no more after two requests in a row without a response", async () => {
     const server = await serveProbed((_reply, { number, response }) => {
@@ -231,8 +280,8 @@ describe("a comparison", () => {
   });
 
   test.each([
-    [11, "is not tried", "not tried", 8],
-    [12, "is found", "agrees", 12],
+    [12, "is not tried", "not tried", 8],
+    [13, "is found", "agrees", 13],
   ])("R22 with --max-requests %i, a limit of three a minute %s", async (max, _what, result, sent) => {
     const server = await serveProbed((reply, { ref, number }) => {
       // biome-ignore lint/suspicious/noExplicitAny: the body is made another here

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { createSandbox } from "../../src/index.js";
 import { loadScenario } from "../../src/node/files/load-scenario.js";
 import { probeKeys, serveProbed, setIn } from "../support/probed-server.js";
-import { runCli } from "../support/run-cli.js";
+import { runCli, startCli } from "../support/run-cli.js";
 import { served } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -31,9 +31,9 @@ test("with one test key, a comparison writes a scenario that starts, and that an
 version: 1
 extends: key-states
 assumptions:
-  request_id_on_errors: true # each 401, 429.per_minute
+  request_id_on_errors: true # each 401, 429.per_minute; not seen: 403
   www_authenticate: true # each 401
-  error_details: true # 429.per_minute
+  error_details: true # 429.per_minute; not seen: 403
   rate_limit_code: "rate_limited" # 429.per_minute
   retry_after: "seconds" # 429.per_minute
   rate_limit_headers: "draft" # 200.test, 429.per_minute
@@ -50,20 +50,20 @@ process.exit(headers.has("www-authenticate") ? 0 : 9);`;
 });
 
 test("a difference does not keep a comparison from writing, and a later one replaces its file", async () => {
-  let hasIds = false;
+  let hasChallenge = false;
   const server = await serveProbed((reply, { ref }) => {
     if (ref === "active") setIn(reply, "body.data.environment", "live");
-    if (reply.status > 400 && hasIds) reply.headers["X-Request-Id"] = "7";
+    if (reply.status === 401 && hasChallenge) reply.headers["WWW-Authenticate"] = "ApiKey";
   });
   const cwd = temporaryFolder({});
   const argv = ["compare", server.url, "--write-scenario", "real.yaml"];
   const written = async () => {
     const { code } = await runCli(argv, { env: probeKeys, cwd });
-    return [code, readFileSync(join(cwd, "real.yaml"), "utf8").match(/request_id_on_errors: \w+/)?.[0]];
+    return [code, readFileSync(join(cwd, "real.yaml"), "utf8").match(/www_authenticate: \w+/)?.[0]];
   };
-  expect(await written()).toEqual([1, "request_id_on_errors: false"]);
-  hasIds = true;
-  expect(await written()).toEqual([1, "request_id_on_errors: true"]);
+  expect(await written()).toEqual([1, "www_authenticate: false"]);
+  hasChallenge = true;
+  expect(await written()).toEqual([1, "www_authenticate: true"]);
   expect(readFileSync(join(cwd, "real.yaml"), "utf8")).not.toMatch(/SVC_|Secret|me\b.*http/);
 });
 
@@ -84,6 +84,75 @@ test("a file that is not its own, and one that cannot be written, is an error be
   }
   expect(server.requests()).toEqual([]);
   expect(readFileSync(join(cwd, "mine.yaml"), "utf8")).toMatch(/^version/);
+});
+
+test.each([
+  ["a byte order mark", `\uFEFF${heading}\n`, true],
+  ["a line of an editor", `# yaml-language-server: $schema=x.json\r\n\r\n${heading}\r\nversion: 1\r\n`, true],
+  ["the start of a document", `---\n${heading}\nversion: 1\n`, true],
+  ["a longer heading", `${heading} Not.\nversion: 1\n`, false],
+  ["another document before it", `version: 1\n---\n${heading}\n`, false],
+])("a comparison knows its own file by the heading, with %s: %j, %j", async (_change, text, isOwn) => {
+  const server = await serveProbed();
+  const cwd = temporaryFolder({ "real.yaml": text });
+  const { code } = await runCli(["compare", server.url, "--write-scenario", "real.yaml"], {
+    env: probeKeys,
+    cwd,
+  });
+  expect(code).toBe(isOwn ? 0 : 2);
+  expect(readFileSync(join(cwd, "real.yaml"), "utf8") === text).toBe(!isOwn);
+});
+
+test("a file that appears during the comparison is not replaced", async () => {
+  const cwd = temporaryFolder({});
+  const server = await serveProbed((_reply, { number }) => {
+    if (number === 2) writeFileSync(join(cwd, "real.yaml"), "mine: 1\n");
+  });
+  const ran = await runCli(["compare", server.url, "--write-scenario", "real.yaml"], { env: probeKeys, cwd });
+  expect([ran.code, ran.stderr]).toEqual([
+    2,
+    expect.stringMatching(/^Failed to write "real\.yaml": compare did not/m),
+  ]);
+  expect(ran.stdout).toContain("Nothing differs from the contract");
+  expect(readFileSync(join(cwd, "real.yaml"), "utf8")).toBe("mine: 1\n");
+});
+
+test("a comparison that a response ended keeps the file of an earlier one", async () => {
+  const cwd = temporaryFolder({});
+  let isLocked = false;
+  const server = await serveProbed((reply) => {
+    if (isLocked && reply.status === 200) reply.status = 429;
+  });
+  const argv = ["compare", server.url, "--write-scenario", "real.yaml"];
+  await runCli(argv, { env: probeKeys, cwd });
+  const text = readFileSync(join(cwd, "real.yaml"), "utf8");
+  isLocked = true;
+  const { code, stderr } = await runCli(argv, { env: probeKeys, cwd });
+  expect([code, stderr]).toEqual([
+    1,
+    '"real.yaml" was kept: the response to 200.test ended the comparison.\n',
+  ]);
+  expect(readFileSync(join(cwd, "real.yaml"), "utf8")).toBe(text);
+});
+
+test("a signal ends a comparison with what it has, and writes no file", async () => {
+  const cwd = temporaryFolder({});
+  const running: { stop?: () => unknown } = {};
+  const server = await serveProbed((_reply, { number }) => {
+    if (number !== 5) return;
+    running.stop?.();
+    return "handled";
+  });
+  const argv = ["compare", server.url, "--write-scenario", "real.yaml"];
+  const started = startCli(argv, { env: probeKeys, cwd });
+  running.stop = () => started.stop("SIGINT");
+  const { code, stdout } = await started.done;
+  expect(code).toBe(130);
+  expect(stdout).toMatch(/: 5 of at most 60 requests\n/);
+  expect(stdout).toMatch(/^ {2}200\.test +agrees +200, SVC_KEY_ACTIVE$/m);
+  expect(stdout).toMatch(/^ {2}200\.live +not tried +it was stopped by SIGINT$/m);
+  expect(stdout).toMatch(/^Stopped early\. /m);
+  expect(existsSync(join(cwd, "real.yaml"))).toBe(false);
 });
 
 test("if nothing was compared, nothing is written, and a line shows it", async () => {

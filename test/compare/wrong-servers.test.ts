@@ -23,7 +23,7 @@ async function expectDifference(misbehave: Misbehave, says: WrongServer["says"],
   const args = ["compare", url, ...argv];
   const { code, stdout, stderr } = await runCli(args, { env: allProbeKeys });
   const [where, expected, found] = says.map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  const lines = `^  ${where}(?:  request .*)?\n    expected  ${expected}.*\n    found     ${found}`;
+  const lines = `^  ${where}(?:  (?:second )?request.*)?\n    expected  ${expected}.*\n    found     ${found}`;
   expect(stdout).toMatch(new RegExp(lines, "m"));
   expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
 }
@@ -99,6 +99,16 @@ test.each<[does: string, misbehave: Misbehave, says: WrongServer["says"]]>([
     "R34 repeats the key in a header",
     (reply, { apiKey }) => setIn(reply, "headers.X-Key", apiKey),
     ["200.test  X-Key  R34", "no key", "the key that was sent"],
+  ],
+  [
+    "R34 repeats the key in the name of a header",
+    (reply, { apiKey }) => setIn(reply, `headers.X-${apiKey}`, "1"),
+    ["200.test  X-SVC_test_…  R34", "no key", "the key that was sent"],
+  ],
+  [
+    "R34 repeats the key in the reason phrase",
+    (reply, { apiKey }) => void Object.assign(reply, { reason: `OK ${apiKey}` }),
+    ["200.test  reason phrase  R34", "no key", "the key that was sent"],
   ],
 ])("a comparison finds a server that %s", async (_does, misbehave, says) => {
   const toActive: Misbehave = (reply, presented) =>

@@ -146,7 +146,7 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
     scenario: async () => block((await learnedSample()).scenario, "yaml"),
     example: () =>
       compareSample([
-        [/^Compared/, /401\.revoked/],
+        [/^Compared/, /200\.test/],
         [/401\.expired/],
         [/^Differences/, /^$/],
         [/differences from/],

@@ -1,7 +1,8 @@
-import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import { accessSync, existsSync, constants as fileConstants, readFileSync, statSync } from "node:fs";
+import { constants } from "node:os";
 import { dirname, resolve } from "node:path";
 import { me } from "../../api/endpoints/me.js";
-import { learnedHeading, learnedScenario } from "../../compare/assumptions.js";
+import { isLearnedScenario, learnedScenario } from "../../compare/assumptions.js";
 import { keysInVariables } from "../../compare/contract.js";
 import { type Comparison, renderComparison } from "../../compare/result.js";
 import { compareWithContract } from "../../compare/run.js";
@@ -36,13 +37,13 @@ export const compareCommand = declareCommand({
     json: flag.json,
     maxRequests: flag.option(
       "--max-requests <number>",
-      "maximum number of requests (default: 44, and with --probe-limits one minute of the key more, up to 400)",
+      "maximum number of requests (default: 60, and with --probe-limits two minutes of the key more, up to 400)",
       flag.wholeNumber(1, Number.MAX_SAFE_INTEGER),
     ),
     timeout: flag.timeout,
     probeLimits: flag.plainToggle(
       "--probe-limits",
-      "reach limits on purpose, with keys at their limits or with up to per_minute + 1 requests of a working key, if --max-requests allows it",
+      "reach limits on purpose, with keys at their limits or with up to twice per_minute + 1 requests of a working key, if --max-requests allows it",
     ),
     writeScenario: flag.plainOption(
       "--write-scenario <file>",
@@ -62,20 +63,23 @@ export const compareCommand = declareCommand({
     const url = endpointUnder(words[0] ?? "");
     const writeLearned = flags.writeScenario === undefined ? undefined : learnedFile(flags.writeScenario, io);
     warnOfPlainHttp(url, io);
-    const result = await compareWithContract(createSend(url, flags.timeout ?? flag.defaultWait), {
+    const stop = io.stopSignal();
+    const result = await compareWithContract(createSend(url, flags.timeout ?? flag.defaultWait, stop), {
       url: url.href,
       env: io.env,
       maxRequests: flags.maxRequests,
       probeLimits: flags.probeLimits === true,
       unknownKey: unknownSecret,
+      stop,
       announce: (sentence) => void io.stderr.say(`${sentence}\n`),
     });
     const { stopped } = result;
     if (stopped !== undefined) io.stderr.say(redactKeys(`${stopped}\n`));
     if (format === "json" || stopped === undefined)
       io.stdout.write(redactKeys(renderComparison(result, format, io.stdout.style())));
+    if (stop.aborted) return 128 + constants.signals[stop.reason as NodeJS.Signals];
     writeLearned?.(result);
-    return result.verdict === "agrees" ? exitCode.fine : exitCode.failed;
+    return ["differs", "stopped"].includes(result.verdict) ? exitCode.failed : exitCode.fine;
   },
 });
 
@@ -90,10 +94,19 @@ function learnedFile(name: string, { cwd, stderr, program }: Io) {
     }
   };
   orUnwritable(() => requireLearned(path));
-  return ({ assumptions, url }: Comparison) => {
+  return ({ assumptions, url, endedBy }: Comparison) => {
+    if (endedBy !== undefined && existsSync(path)) {
+      stderr.say(`${quote(name)} was kept: the response to ${endedBy} ended the comparison.\n`);
+      return;
+    }
     const count = Object.keys(assumptions).length;
     const text = redactKeys(learnedScenario(assumptions, url, nodePlatform.time()));
-    if (count > 0) orUnwritable(() => writeFileAtomically(path, text, 0o600));
+    // It may be another file by now.
+    const write = () => {
+      requireLearned(path);
+      writeFileAtomically(path, text, 0o600);
+    };
+    if (count > 0) orUnwritable(write);
     stderr.say(
       count === 0
         ? `${quote(name)} was not written: no assumption was seen.\n`
@@ -103,18 +116,18 @@ function learnedFile(name: string, { cwd, stderr, program }: Io) {
 }
 
 function requireLearned(path: string): void {
-  accessSync(dirname(targetOf(path)), constants.W_OK);
+  accessSync(dirname(targetOf(path)), fileConstants.W_OK);
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return;
   requireFile(stats);
-  if (!readFileSync(path, "utf8").startsWith(learnedHeading))
-    throw new Error("compare did not write what is there");
+  if (!isLearnedScenario(readFileSync(path, "utf8"))) throw new Error("compare did not write what is there");
 }
 
-function createSend(url: URL, timeout: number) {
+function createSend(url: URL, timeout: number, stop: AbortSignal) {
   return (apiKey: string | undefined) =>
     sendOnce(url, {
       timeout,
+      stop,
       maxBody: 64 * 1024,
       headers: {
         accept: "application/json",

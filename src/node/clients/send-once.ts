@@ -30,6 +30,8 @@ export interface SendOptions {
   readonly body?: string;
   readonly headers?: http.OutgoingHttpHeaders;
   readonly timeout: number;
+  /** Ends the request before its time is up. */
+  readonly stop?: AbortSignal | undefined;
   readonly maxBody: number;
   readonly anyCertificate?: boolean;
   /** A certificate authority (PEM) to trust besides this machine's. */
@@ -42,10 +44,11 @@ const longestTimer = 2 ** 31 - 1;
 /** Never throws. Does not use `fetch`, which rejects some ports, follows redirects and hides the spelling of headers. */
 export async function sendOnce(
   url: URL,
-  { method = "GET", body = "{}", headers = {}, timeout, maxBody, anyCertificate, ca }: SendOptions,
+  { method = "GET", body = "{}", headers = {}, timeout, stop, maxBody, anyCertificate, ca }: SendOptions,
 ): Promise<RawResponse | NoResponse> {
   const { request } = url.protocol === "https:" ? https : http;
-  const signal = AbortSignal.timeout(Math.min(timeout, longestTimer));
+  const timeUp = AbortSignal.timeout(Math.min(timeout, longestTimer));
+  const signal = stop === undefined ? timeUp : AbortSignal.any([timeUp, stop]);
   const hasBody = method !== "GET";
   const outgoing = request(url, {
     agent: false,

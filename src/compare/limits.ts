@@ -1,0 +1,91 @@
+import { pluralize } from "../report/plain-text.js";
+import { minute } from "../rules/time.js";
+import { type ContractDifference, type ContractOutcome, contractOutcomes, isLimit } from "./contract.js";
+import { type Attempt, type CompletedAttempt, completedWith, describeAttempt } from "./judge.js";
+import { describeValue, memberIn, timeOf, wholeNumberIn } from "./response.js";
+import type { Session } from "./session.js";
+
+/** Reaches the limits: with keys at their limits, or by using up a working key's minute if enough requests are left. */
+export async function tryLimits(session: Session): Promise<ContractDifference[]> {
+  const differences: ContractDifference[] = [];
+  for (const row of contractOutcomes.filter(isLimit)) {
+    if (session.options.probeLimits) differences.push(...(await tryLimit(session, row)));
+    else session.leave(row.outcome, "limits are only reached on purpose with --probe-limits");
+  }
+  return differences;
+}
+
+async function tryLimit(session: Session, row: ContractOutcome): Promise<ContractDifference[]> {
+  const [working] = completedWith(session.attempts, 200);
+  const keyed = await session.tryOutcome(row);
+  if (keyed?.response?.status === 429) await confirm(session, keyed);
+  // A minute may have passed since its key reached the limit.
+  const spare = keyed ?? working;
+  return row.outcome === "429.per_minute" && isPermitted(spare) ? tryMinute(session, spare) : [];
+}
+
+function isPermitted(attempt: Attempt | undefined): attempt is CompletedAttempt {
+  return attempt?.response?.status === 200;
+}
+
+async function tryMinute(session: Session, spare: CompletedAttempt): Promise<ContractDifference[]> {
+  const perMinute = wholeNumberIn(spare.response, ["limits", "per_minute"]);
+  const leave = (why: string) => {
+    session.leave("429.per_minute", session.whyEnded() ?? why);
+    return [];
+  };
+  if (perMinute === undefined)
+    return leave(
+      `per_minute is ${describeValue(memberIn(spare.response, ["data", "limits", "per_minute"]))}`,
+    );
+  // A minute can start anywhere: so many requests in 60 seconds are too many in one of two minutes.
+  const most = 2 * perMinute + 1;
+  const needed = perMinute + 2;
+  session.makeRoomFor(most + 1);
+  const left = session.left();
+  if (left < needed) {
+    const room = `--max-requests ${session.requests + needed} has room for them`;
+    return leave(`needs ${needed} requests, two more than per_minute, and ${left} are left; ${room}`);
+  }
+  // One is left to confirm the 429.
+  const planned = Math.min(most, left - 1);
+  session.options.announce?.(
+    `Sends up to ${pluralize(planned, "request")} with ${spare.variable}, until one gets 429. They use up this key's minute.`,
+  );
+  const times = await useUpMinute(session, spare, planned);
+  if (times === undefined) return [];
+  const isOneMinute = Math.max(...times) - Math.min(...times) < minute;
+  const requests = pluralize(times.length, "request");
+  if (times.length < most || !isOneMinute)
+    return leave(
+      `none of ${requests} got 429, but a minute may have ended between them; ${most} in one would show it`,
+    );
+  const found = `200 for ${requests} in less than a minute; per_minute is ${perMinute}`;
+  return [{ rules: ["R22"], outcome: "429.per_minute", at: "status", expected: "429", found }];
+}
+
+/** Resolves to the times of the responses if all of them have status 200. */
+async function useUpMinute(
+  session: Session,
+  { outcome: working, apiKey, variable }: CompletedAttempt,
+  planned: number,
+): Promise<number[] | undefined> {
+  const times: number[] = [];
+  while (times.length < planned) {
+    const attempt = await session.attempt({ outcome: "429.per_minute", apiKey, variable, working });
+    if (attempt?.response?.status === 429) await confirm(session, attempt);
+    if (!isPermitted(attempt)) return undefined;
+    times.push(timeOf(attempt.response));
+  }
+  return times;
+}
+
+/** Sends a request without a key after a 429: a lock, or a limiter of the address, sends it one, too. */
+async function confirm(session: Session, limited: Attempt): Promise<void> {
+  const [first] = session.attempts;
+  if (first === undefined || limited.reason !== undefined) return;
+  const control = await session.again(first);
+  if (control === undefined) session.withdraw(limited, "no request without a key could follow it");
+  else if (control.response?.status === 429)
+    session.withdraw(limited, `a request without a key got ${describeAttempt(control)}, too`);
+}

@@ -1,0 +1,78 @@
+import { expect, test } from "vitest";
+import { compareWithContract } from "../../src/compare/run.js";
+import { unknownSecret } from "../../src/scenario/keys.js";
+import { type Misbehave, probed, probeKeys, type Reply, setIn } from "../support/probed-server.js";
+
+/** Compares a server that does something else at the second request with a key, or without one. */
+async function compareTwice(wrongRef: string, change: (reply: Reply) => unknown) {
+  const { send } = probed((reply, { ref, count }) => {
+    if (ref === wrongRef && count === 2) change(reply);
+  });
+  const url = "https://api.example/v1/relying-party/me";
+  const options = { url, env: probeKeys, probeLimits: false, unknownKey: unknownSecret };
+  return compareWithContract(async (apiKey) => {
+    const reply = await send(apiKey);
+    return reply.status === 0 ? { found: "nothing came", hint: "Look." } : reply;
+  }, options);
+}
+
+const ok = { data: {} };
+const error = (code: string) => ({ error: { code, message: "No." } });
+
+test.each<[ref: string, outcome: string, reply: Partial<Reply>, at: string, found: RegExp]>([
+  ["revoked", "401.revoked", { status: 200, body: ok }, "status", /^200$/],
+  ["unknown", "401.unknown", { status: 200, body: ok }, "status", /^200$/],
+  ["expired", "401.expired", { status: 403, body: error("access_denied") }, "status", /^403 access_denied$/],
+  ["revoked", "401.revoked", { status: 500, body: "no" }, "status", /^500$/],
+  ["none", "401.missing", { status: 302, headers: { Location: "/login" } }, "status", /redirect to \/login/],
+  ["malformed", "401.malformed", { status: 0 }, "connection", /^nothing came$/],
+  ["expired", "401.expired", { status: 401, body: error("key_expired") }, "$.error.code", /key_expired/],
+  ["active", "200.test", { status: 500, body: "no" }, "status", /^500$/],
+  ["active", "200.test", { status: 401, body: error("unauthorized") }, "status", /^401 unauthorized$/],
+  ["active", "200.test", { status: 0 }, "connection", /^nothing came$/],
+  ["active", "200.test", { headers: { "Content-Type": "text/html" }, bytes: "<html>" }, "body", /HTML page/],
+])("the second request for %s is judged: %s, %j", async (ref, outcome, reply, at, found) => {
+  const { differences, outcomes } = await compareTwice(ref, (right) => Object.assign(right, reply));
+  expect(differences).toContainEqual(
+    expect.objectContaining({ outcome, at, request: 2, found: expect.stringMatching(found) }),
+  );
+  expect(outcomes.filter(({ result }) => result === "differs").map((one) => one.outcome)).toEqual([outcome]);
+});
+
+test("R24 R2 the second response to a key counts one more, for the same organization", async () => {
+  const change: Misbehave = (reply) => {
+    setIn(reply, "body.data.usage.today", 7);
+    setIn(reply, "body.data.organization.id", "5d1f7f0e-6c0b-4f57-9c53-0d2f3ce1a6b5");
+  };
+  const { differences } = await compareTwice("active", (reply) => change(reply, {} as never));
+  expect(differences.map(({ outcome, at, request }) => [outcome, at, request])).toEqual([
+    ["200.test", "$.data.usage.today", 2],
+    ["200.test", "$.data.organization.id", 2],
+  ]);
+});
+
+test("a difference of both responses is reported once, with the first request", async () => {
+  const { send } = probed((reply, { ref }) => {
+    if (ref === "revoked") setIn(reply, "body.error.code", "key_revoked");
+    if (ref === "active") setIn(reply, "body.data.environment", "live");
+  });
+  const { differences } = await compareWithContract(send, {
+    ...{ url: "https://api.example/v1/relying-party/me", env: probeKeys },
+    ...{ probeLimits: false, unknownKey: unknownSecret },
+  });
+  const shown = differences.filter(({ rules }) => !rules.includes("R14"));
+  expect(shown.map(({ outcome, at, request }) => [outcome, at, request])).toEqual([
+    ["200.test", "$.data.environment", undefined],
+    ["401.revoked", "$.error.code", undefined],
+  ]);
+});
+
+test("R24 the requests of a key in two variables are counted together, and a note names them", async () => {
+  const active = probeKeys.SVC_KEY_ACTIVE as string;
+  const { differences, notes } = await compareWithContract(probed(() => {}).send, {
+    ...{ url: "https://api.example", env: { SVC_KEY_ACTIVE: active, SVC_KEY_WRONG_SCOPE: active } },
+    ...{ probeLimits: false, unknownKey: unknownSecret },
+  });
+  expect(differences).toEqual([]);
+  expect(notes).toContain("SVC_KEY_ACTIVE and SVC_KEY_WRONG_SCOPE have the same key.");
+});
