@@ -11,26 +11,16 @@ import {
 import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
 import { randomStream } from "../rules/seed.js";
 import type { ApiCall } from "../sandbox/call.js";
-import { type Fault, fireFault } from "../sandbox/faults.js";
+import type { Fault, FiredFault } from "../sandbox/faults.js";
 import type { ApiResponse, CallResult, Delivery } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { retryAfterHeader } from "./limits.js";
 import { errorBody, textBody, utf8Length } from "./messages.js";
-import { faultFacts, predict } from "./predict.js";
+import { predict } from "./predict.js";
 import { respondToCall, responseOf, withVariation } from "./respond.js";
 
-/** Applies the first fault that fires, before authorization. A call that it only delays is authorized and counted, any other is not (R24). */
-export function applyFault(
-  sandbox: SandboxState,
-  call: ApiCall,
-  expectedOutcome: () => ApiOutcomeId,
-): CallResult | undefined {
-  const facts = faultFacts(call, expectedOutcome, call.request.method);
-  const ofRun = sandbox.run?.fireFault(sandbox, call, facts);
-  // The scenario's faults count their requests in any case.
-  const ofScenario = fireFault(sandbox.faults, call.number, facts);
-  const fired = ofRun ?? ofScenario;
-  if (fired === undefined) return undefined;
+/** What a call gets from a fault, before authorization. A call that it only delays is authorized and counted, any other is not (R24). */
+export function faultyResult(sandbox: SandboxState, call: ApiCall, fired: FiredFault): CallResult {
   const kind = mainEffectOf(fired.effect);
   const fault = `fault.${kind}` as const;
   const { ends } = faultEffects[kind];
@@ -47,8 +37,7 @@ export function applyFault(
     delayMs: fired.latency,
     kind: deliveryKinds[ends],
     cutAfter: truncate ? Math.floor(bytes / 2) : undefined,
-    // In a run, each body takes about a second.
-    bytesPerSecond: slow !== undefined && ofRun !== undefined ? bytes : slow,
+    bytesPerSecond: slow,
   };
   return { requestId: chosen.id, ...result, fault, delivery };
 }

@@ -1,6 +1,6 @@
 import { type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
-import type { Resend } from "../runs/conditions.js";
+import type { Refusal } from "../runs/conditions.js";
 import { survives404 } from "./answers.js";
 import { type Held, type NotJudged, notJudged, notMade, type Reason, tooLate } from "./judgment.js";
 import { minPasses } from "./plan.js";
@@ -150,7 +150,7 @@ export class Trials {
     return kind === "unclear" ? { kind, reason: this.#whyOpen(run, notShown) } : { kind, run };
   }
 
-  #reject(at: number, change: Partial<Resend> = {}, time = 1): Promise<ClientRun | undefined> {
+  #reject(at: number, change: Partial<Refusal> = {}, time = 1): Promise<ClientRun | undefined> {
     return this.#key.reject(this.kind, { only: [at, at], ...change }, time);
   }
 
@@ -197,7 +197,7 @@ export class Trials {
 
   /** The same request rejected again, and with a time each later one from its time on. */
   async #repeat(at: number, time: number): Promise<Trial> {
-    const run = await this.#reject(at, this.#isTimed ? { rejectsAfter: true } : {}, time);
+    const run = await this.#reject(at, this.#isTimed ? { refusesAfter: true } : {}, time);
     // Who never gives up waits.
     return this.#isTimed && run?.result === "timed_out" ? { kind: "failed", run } : this.#read(run, at);
   }

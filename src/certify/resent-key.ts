@@ -1,6 +1,6 @@
 import { variableOf } from "../rules/api-key.js";
 import { isFault, isSuccess } from "../rules/outcomes.js";
-import type { Resend, RunConditions } from "../runs/conditions.js";
+import type { Refusal, RunConditions } from "../runs/conditions.js";
 import { whyHidden } from "./answers.js";
 import type { Client } from "./client.js";
 import { notMade, type Reason } from "./judgment.js";
@@ -57,13 +57,17 @@ export class ResentKey {
     return whyNotJudged(this.client.plain, run, "hit");
   }
 
-  reject(kind: ResendKind, change: Partial<Resend> = {}, time = 1): Promise<ClientRun | undefined> {
+  reject(kind: ResendKind, change: Partial<Refusal> = {}, time = 1): Promise<ClientRun | undefined> {
     const { as = kind.as } = change;
     const { seconds, asDate } = kind;
     const timed = as === kind.as && { ...(seconds !== undefined && { seconds }), ...(asDate && { asDate }) };
     const isMinute = kind.when === "too_soon" && seconds === undefined;
-    const wait = (isMinute ? 61_000 : longestWait) * (change.rejectsAfter ? maxWaits : 1);
-    return this.client.run(kind.name, { resend: { key: this.ref, as, ...timed, ...change } }, { wait, time });
+    const wait = (isMinute ? 61_000 : longestWait) * (change.refusesAfter ? maxWaits : 1);
+    return this.client.run(
+      kind.name,
+      { refusal: { key: this.ref, as, ...timed, ...change } },
+      { wait, time },
+    );
   }
 
   whyUnequal(runs: readonly ClientRun[]): Reason | undefined {

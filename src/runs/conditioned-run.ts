@@ -1,13 +1,21 @@
+import { faultyResult } from "../api/faults.js";
+import { utf8Length } from "../api/messages.js";
 import { cachedBy } from "../rules/cached-by.js";
 import { isIdempotent } from "../rules/fault-effects.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import type { ApiCall } from "../sandbox/call.js";
-import { type ActiveFault, activateFaults, fireFault } from "../sandbox/faults.js";
+import {
+  type ActiveFault,
+  activateFaults,
+  type FaultFacts,
+  type FiredFault,
+  fireFault,
+} from "../sandbox/faults.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
 import type { SelectVariant } from "../sandbox/profile.js";
-import type { ConditionedRun, SandboxState } from "../sandbox/sandbox.js";
+import type { ConditionedRun, SandboxState, Service } from "../sandbox/sandbox.js";
 import type { RowChoice, RunConditions } from "./conditions.js";
-import { Rejections } from "./rejections.js";
+import { Refusals } from "./refusals.js";
 import { startAnswering } from "./wrong-answers.js";
 
 /** Returns whether it is the first claim of this name in the whole run. */
@@ -25,39 +33,46 @@ function claimHere(): ClaimOnce {
 
 /** Starts to apply the conditions of a run. */
 export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = claimHere()): ConditionedRun {
-  const { answer, resend } = conditions;
+  const { profile, answer, refusal } = conditions;
   const variants = new Variants(conditions);
   const fire = startFaults(conditions, claim);
-  const rejections = resend && new Rejections(resend, claim);
-  const answerIn = startAnswering(answer, claim);
+  const refusals = refusal && new Refusals(refusal, claim);
+  const answerWrongly = startAnswering(answer, claim);
+  /** The run's fault or refusal; `undefined` if the service responds. */
+  const failureOf = (sandbox: SandboxState, call: ApiCall, { facts, fault }: Service) => {
+    const fired = fire(sandbox, call, facts);
+    if (fired !== undefined) {
+      // Before a late response, which counts the request.
+      markHit(call, facts.expectedOutcome());
+      return inASecond(faultyResult(sandbox, call, fired));
+    }
+    if (refusals === undefined || fault !== undefined) return undefined;
+    const refused = refusals.refuse(sandbox, call, facts.expectedOutcome());
+    if (refused !== undefined) markHit(call, facts.expectedOutcome());
+    return refused;
+  };
   return {
-    profile: conditions.profile,
-    hidesCauses: (answer ?? resend) !== undefined,
+    profile,
+    hidesCauses: (answer ?? refusal) !== undefined,
     select: (row, usual, status) => variants.select(row, usual, status),
     selectorOf: (call) => variants.selectorOf(call),
-    fireFault(sandbox, call, facts) {
-      const fired = call.request.fromStory ? undefined : fire(sandbox, call, facts);
-      if (fired !== undefined) markHit(call, facts.expectedOutcome());
-      return fired;
+    intercept(sandbox, call, service) {
+      const result = failureOf(sandbox, call, service) ?? service.respond();
+      const wrong = answerWrongly(sandbox, call, result);
+      if (wrong === undefined) return result;
+      markHit(call, result.outcome);
+      // Nobody gets the response that varied.
+      call.trace?.points.splice(0);
+      return wrong;
     },
-    ...(rejections && {
-      reject(sandbox: SandboxState, call: ApiCall, expected: () => OutcomeId) {
-        const rejected = call.request.fromStory ? undefined : rejections.reject(sandbox, call, expected());
-        if (rejected !== undefined) markHit(call, expected());
-        return rejected;
-      },
-    }),
-    ...(answer && {
-      answerWrongly(sandbox: SandboxState, call: ApiCall, result: CallResult) {
-        const wrong = call.request.fromStory ? undefined : answerIn(sandbox, call, result);
-        if (wrong === undefined) return undefined;
-        markHit(call, result.outcome);
-        // Nobody gets the response that varied.
-        call.trace?.points.splice(0);
-        return wrong;
-      },
-    }),
   };
+}
+
+/** A slow body takes about a second in a run, however long it is. */
+function inASecond(result: CallResult): CallResult {
+  const { delivery, response } = result;
+  if (delivery?.bytesPerSecond === undefined) return result;
+  return { ...result, delivery: { ...delivery, bytesPerSecond: utf8Length(response.body) } };
 }
 
 function markHit({ trace }: ApiCall, outcome: OutcomeId): void {
@@ -102,8 +117,11 @@ function variantAfter(variants: readonly string[], usual: string, count: number)
   return variants[(variants.indexOf(usual) + count) % variants.length] as string;
 }
 
+/** Returns the fault of the run that hits a call. */
+type FireFault = (sandbox: SandboxState, call: ApiCall, facts: FaultFacts) => FiredFault | undefined;
+
 /** Starts the faults of a run, which count their requests again with each start of a scenario. */
-function startFaults({ faults = [], once }: RunConditions, claim: ClaimOnce): ConditionedRun["fireFault"] {
+function startFaults({ faults = [], once }: RunConditions, claim: ClaimOnce): FireFault {
   const faultsIn = cachedBy(
     (_registry: SandboxState["registry"], { seed, startedAt }: SandboxState): readonly ActiveFault[] =>
       activateFaults(faults, seed, startedAt),
@@ -116,8 +134,7 @@ function startFaults({ faults = [], once }: RunConditions, claim: ClaimOnce): Co
       const fits = isIdempotent(method) && method !== "HEAD";
       return fits && facts.expectedOutcome() === once.outcome && claim("fault");
     };
-    return faults.length > 0 && isWanted()
-      ? fireFault(faultsIn(sandbox.registry, sandbox), call.number, facts)
-      : undefined;
+    if (faults.length === 0 || !isWanted()) return undefined;
+    return fireFault(faultsIn(sandbox.registry, sandbox), call.number, facts);
   };
 }

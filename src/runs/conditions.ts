@@ -16,24 +16,24 @@ export interface RunConditions {
   readonly rows?: readonly RowChoice[];
   /** Whether each response has the next variants, except a 401 (R14) and what records have. Default: all have the same ones. */
   readonly mixed?: true;
-  /** The outcome whose requests get the response of `as`. Default: 401 for a key that works, and 200 for any other. No request causes advice then, as with a resend. */
+  /** The outcome whose requests get the response of `as`. Default: 401 for a key that works, and 200 for any other. No request causes advice then, as with a refusal. */
   readonly answer?: { readonly outcome: OutcomeId; readonly once?: true; readonly as?: ApiOutcomeId };
-  readonly resend?: Resend;
+  readonly refusal?: Refusal;
 }
 
-/** Rejects requests with one key that its sandboxes would accept. */
-export interface Resend {
+/** Requests with one key that a run refuses, and its sandboxes would accept: does the client send them again? */
+export interface Refusal {
   /** The ref of the key. */
   readonly key: string;
-  /** What a rejected request gets: the response of another outcome, a 503, a 200 without data, or its own response after so many seconds. */
+  /** What a refused request gets: the response of another outcome, a 503, a 200 without data, or its own response after so many seconds. */
   readonly as: ApiOutcomeId | "fault.status" | "empty" | "late";
-  /** The first and the last request that is rejected, of those that are accepted otherwise in all processes. Default: all. */
+  /** The first and the last request that is refused, of those that are accepted otherwise in all processes. Default: all. */
   readonly only?: readonly [first: number, last: number];
   /** The seconds of its `Retry-After`. Default: none; a 429 then lasts until the minute ends. */
   readonly seconds?: number;
   readonly asDate?: boolean;
-  /** Whether each request from the time of the first rejection on is rejected as well. */
-  readonly rejectsAfter?: true;
+  /** Whether each request from the time of the first refusal on is refused as well. */
+  readonly refusesAfter?: true;
 }
 
 /** A row of the variation table, on the responses of one status or of all. */

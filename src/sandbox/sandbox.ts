@@ -1,5 +1,4 @@
 import type { Assumptions, Profile } from "../rules/assumptions.js";
-import type { OutcomeId } from "../rules/outcomes.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { ApiCall } from "./call.js";
 import type { VirtualClock } from "./clock.js";
@@ -107,20 +106,17 @@ export interface ConditionedRun {
   readonly select: SelectVariant;
   /** The same for a response. */
   readonly selectorOf: (call: ApiCall) => SelectVariant;
-  /** Returns the fault of the run that hits a request. */
-  readonly fireFault: (sandbox: SandboxState, call: ApiCall, facts: FaultFacts) => FiredFault | undefined;
   /** Whether its responses hide what was wrong with a request. */
   readonly hidesCauses: boolean;
-  /** Returns the rejection of a call before the service counts the request (R24); `undefined` for none. */
-  readonly reject?: (
-    sandbox: SandboxState,
-    call: ApiCall,
-    expected: () => OutcomeId,
-  ) => CallResult | undefined;
-  /** Returns the wrong answer in place of a call's result; `undefined` for none. */
-  readonly answerWrongly?: (
-    sandbox: SandboxState,
-    call: ApiCall,
-    result: CallResult,
-  ) => CallResult | undefined;
+  /** What a client's call gets: what the service does, or something in its place. */
+  readonly intercept: (sandbox: SandboxState, call: ApiCall, service: Service) => CallResult;
+}
+
+/** What a sandbox does with a call if no run comes before it. */
+export interface Service {
+  readonly facts: FaultFacts;
+  /** The sandbox's own fault that is due; it has counted the request. */
+  readonly fault: FiredFault | undefined;
+  /** Counts the request, unless a fault replaces the response (R24). */
+  readonly respond: () => CallResult;
 }

@@ -79,7 +79,7 @@ test("a response that nobody got has no varied point", () => {
   const conditions: readonly RunConditions[] = [
     { profile: "varied", faults: [{ when: { outcome: "200.test" }, then: { reset: true } }] },
     { profile: "varied", answer: { outcome: "200.test" } },
-    { profile: "varied", resend: { key: "active", as: "401.revoked" } },
+    { profile: "varied", refusal: { key: "active", as: "401.revoked" } },
   ];
   const pointsOf = conditions.map((data) => {
     const sandbox = startFrozen("key-states", { run: conditionedRun(data) });

@@ -160,12 +160,12 @@ function progressLine(run: ClientRun, expected: number): string | undefined {
 /** Whether a run is good, or empty if only others can show that, as in a search; and what happened. */
 function whatHappened({
   result,
-  conditions: { rows, answer, resend },
+  conditions: { rows, answer, refusal },
 }: ClientRun): ["ok" | "problem" | "", keyof typeof resultWords] {
   if (rows !== undefined) return ["", result];
-  if (answer === undefined && resend === undefined) return [result === "passed" ? "ok" : "problem", result];
+  if (answer === undefined && refusal === undefined) return [result === "passed" ? "ok" : "problem", result];
   if (result === "failed") return ["ok", "noticed"];
-  if (resend !== undefined || result === "timed_out") return ["", result];
+  if (refusal !== undefined || result === "timed_out") return ["", result];
   return [answer?.once ? "" : "problem", "unnoticed"];
 }
 

@@ -7,7 +7,7 @@ import { minuteEnd } from "../rules/time.js";
 import type { ApiCall } from "../sandbox/call.js";
 import type { CallResult, Delivery } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import type { Resend } from "./conditions.js";
+import type { Refusal } from "./conditions.js";
 
 /** Timers may end a little early. */
 const toleranceMs = 50;
@@ -21,24 +21,24 @@ interface Moment {
   readonly stopwatch: number;
 }
 
-/** Rejects requests of one key that its sandboxes would accept. */
-export class Rejections {
-  readonly #resend: Resend;
+/** Refuses requests of one key that its sandboxes would accept. */
+export class Refusals {
+  readonly #refusal: Refusal;
   readonly #claim: (name: string) => boolean;
   /** The last number that was claimed in the run, as far as this process knows. */
   #number = 0;
-  /** When this process has rejected its first request. */
-  #rejected: Moment | undefined;
+  /** When this process has refused its first request. */
+  #refused: Moment | undefined;
 
   /** `claim`: whether it is the first one of this name in all processes of the run. */
-  constructor(resend: Resend, claim: (name: string) => boolean) {
-    this.#resend = resend;
+  constructor(refusal: Refusal, claim: (name: string) => boolean) {
+    this.#refusal = refusal;
     this.#claim = claim;
   }
 
-  /** Returns the rejection of a call with this outcome; `undefined` if it keeps its own. */
-  reject(sandbox: SandboxState, call: ApiCall, outcome: OutcomeId): CallResult | undefined {
-    const { key, seconds, rejectsAfter } = this.#resend;
+  /** Returns the refusal of a call with this outcome; `undefined` if it keeps its own. */
+  refuse(sandbox: SandboxState, call: ApiCall, outcome: OutcomeId): CallResult | undefined {
+    const { key, seconds, refusesAfter } = this.#refusal;
     if (call.entry?.key.ref !== key || !isSuccess(outcome)) return undefined;
     const moment: Moment = {
       clock: sandbox.clock,
@@ -46,20 +46,20 @@ export class Rejections {
       wall: sandbox.platform.time(),
       stopwatch: call.started,
     };
-    const early = this.#rejected && earlyMs(this.#rejected, moment, seconds);
+    const early = this.#refused && earlyMs(this.#refused, moment, seconds);
     const isMeant = this.#isMeant();
     if (call.trace !== undefined) {
       call.trace.earlyMs = early;
-      if (!isMeant && this.#isRejectedElsewhere()) call.trace.isElsewhere = true;
+      if (!isMeant && this.#isRefusedElsewhere()) call.trace.isElsewhere = true;
     }
-    const isAfter = this.#rejected?.clock === moment.clock && early === undefined;
-    if (!isMeant && !(rejectsAfter && isAfter)) return undefined;
-    this.#rejected ??= moment;
-    return rejection(this.#resend, sandbox, call, outcome);
+    const isAfter = this.#refused?.clock === moment.clock && early === undefined;
+    if (!isMeant && !(refusesAfter && isAfter)) return undefined;
+    this.#refused ??= moment;
+    return refusedResult(this.#refusal, sandbox, call, outcome);
   }
 
   #isMeant(): boolean {
-    const { only } = this.#resend;
+    const { only } = this.#refusal;
     if (only === undefined) return true;
     const [first, last] = only;
     while (this.#number < last) {
@@ -70,8 +70,8 @@ export class Rejections {
   }
 
   /** Whether the last request that is meant came in another process. */
-  #isRejectedElsewhere(): boolean {
-    return this.#rejected === undefined && this.#number === this.#resend.only?.[1];
+  #isRefusedElsewhere(): boolean {
+    return this.#refused === undefined && this.#number === this.#refusal.only?.[1];
   }
 }
 
@@ -82,8 +82,8 @@ const lateBy = (seconds = 0): Delivery => ({
   bytesPerSecond: undefined,
 });
 
-function rejection(
-  { as, seconds, asDate = false }: Resend,
+function refusedResult(
+  { as, seconds, asDate = false }: Refusal,
   sandbox: SandboxState,
   call: ApiCall,
   outcome: CallResult["outcome"],
@@ -104,8 +104,8 @@ function rejection(
 }
 
 /**
- * How long after a rejection a request came, if that was before its time on every clock. Without seconds, the minute must end.
- * A sandbox that starts again knows of no rejection that a client must wait for.
+ * How long after a refusal a request came, if that was before its time on every clock. Without seconds, the minute must end.
+ * A sandbox that starts again knows of no refusal that a client must wait for.
  */
 function earlyMs(from: Moment, to: Moment, seconds: number | undefined): number | undefined {
   const untilNextMinute = (time: number) => minuteEnd(time) - time;

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
-import type { Resend } from "../../src/runs/conditions.js";
+import type { Refusal } from "../../src/runs/conditions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import { restartSandbox } from "../../src/sandbox/start.js";
 import { startFrozen } from "../support/doors.js";
 import { ask, collectTraces } from "../support/varied.js";
 
-function started(resend: Omit<Resend, "key">, claim?: (name: string) => boolean) {
+function started(refusal: Omit<Refusal, "key">, claim?: (name: string) => boolean) {
   const sandbox = startFrozen("key-states", {
-    run: conditionedRun({ resend: { key: "active", ...resend } }, claim),
+    run: conditionedRun({ refusal: { key: "active", ...refusal } }, claim),
   });
   const seen = collectTraces(sandbox);
   const send = (waitMs = 0, key = "active") => {
@@ -20,14 +20,14 @@ function started(resend: Omit<Resend, "key">, claim?: (name: string) => boolean)
 }
 
 /** Two processes of one run. */
-function startedTwice(resend: Omit<Resend, "key">) {
+function startedTwice(refusal: Omit<Refusal, "key">) {
   const claimed = new Set<string>();
   const claim = (name: string) => {
     if (claimed.has(name)) return false;
     claimed.add(name);
     return true;
   };
-  return [started(resend, claim), started(resend, claim)] as const;
+  return [started(refusal, claim), started(refusal, claim)] as const;
 }
 
 test("one request with the key is rejected, by its number among those that are accepted otherwise", () => {
@@ -69,7 +69,7 @@ test("a sandbox that starts again knows of no rejection that a client must wait 
 });
 
 test("what comes from its time on may be rejected as well, and what comes before is accepted", () => {
-  const again = { as: "429.per_minute", seconds: 4, only: [1, 1], rejectsAfter: true } as const;
+  const again = { as: "429.per_minute", seconds: 4, only: [1, 1], refusesAfter: true } as const;
   const waiting = started(again);
   expect([waiting.send(), ...[1, 2, 3].map(() => waiting.send(4_000))]).toEqual([429, 429, 429, 429]);
   const soon = started(again);
