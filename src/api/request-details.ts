@@ -16,7 +16,7 @@ import { withNames } from "./endpoints.js";
 import { headerPairs } from "./messages.js";
 import { nextRequest, whatToDoAbout } from "./predict.js";
 import { routeAt } from "./routes.js";
-import { sentResponse } from "./story/run-story.js";
+import { sentResponse } from "./story/send.js";
 
 /** What the next request would get; `undefined` if the state of its key has changed since this one. */
 function sameAgain(sandbox: SandboxState, { key, outcome }: Exchange, endpoint: Endpoint | undefined) {

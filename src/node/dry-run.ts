@@ -1,4 +1,5 @@
-import { type Difference, differencesOf, runStory } from "../api/story/run-story.js";
+import { type Difference, differencesOf } from "../api/story/expectation.js";
+import { runStory } from "../api/story/run-story.js";
 import { defaultScopes, isMarked, sandboxMark } from "../rules/api-key.js";
 import type { Problem } from "../rules/schema/messages.js";
 import { type FieldPath, pathText } from "../rules/schema/shape.js";

@@ -1,4 +1,4 @@
-import { rejectionOf } from "../api/story/run-story.js";
+import { rejectionOf } from "../api/story/step-view.js";
 import { actionIn } from "../rules/actions.js";
 import { redactKeys, redactValue } from "../rules/redact.js";
 import { snakeCase } from "../rules/schema/json.js";

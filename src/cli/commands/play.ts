@@ -1,6 +1,7 @@
 import { STATUS_CODES } from "node:http";
-import { runStory, stepView } from "../../api/story/run-story.js";
+import { runStory } from "../../api/story/run-story.js";
 import { actionSentences, clockSentence, timeInWords } from "../../api/story/step-text.js";
+import { stepView } from "../../api/story/step-view.js";
 import { type PlacedDifference, placeDifferences, placesOf } from "../../node/dry-run.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { startNamed } from "../../node/platform.js";

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
-import { runStory, stepView } from "../../api/story/run-story.js";
+import { runStory } from "../../api/story/run-story.js";
+import { stepView } from "../../api/story/step-view.js";
 import { type PlacedDifference, placeDifferences, placesOf } from "../../node/dry-run.js";
 import { type LoadedScenario, loadScenario } from "../../node/files/load-scenario.js";
 import { nodePlatform, startNamed } from "../../node/platform.js";

@@ -1,4 +1,4 @@
-import { errorCodeOf } from "../../api/story/run-story.js";
+import { errorCodeOf } from "../../api/story/expectation.js";
 import { actionIntent, stepIntent } from "../../api/story/step-text.js";
 import type { Logger } from "../../node/logger.js";
 import { pluralize } from "../../report/plain-text.js";

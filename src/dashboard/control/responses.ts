@@ -1,5 +1,5 @@
 import type { RequestDetails as DetailsView } from "../../api/request-details.js";
-import type { stepView } from "../../api/story/run-story.js";
+import type { stepView } from "../../api/story/step-view.js";
 import type { ReportedAdvice, ReportedOutcome, Report as ReportView } from "../../report/report-shape.js";
 import type { ActionName, actions } from "../../rules/actions.js";
 import type { KeyEnds, keyStateTable } from "../../rules/api-key.js";

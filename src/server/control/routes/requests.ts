@@ -1,5 +1,5 @@
 import { requestChecks } from "../../../api/request-details.js";
-import { sendByRef } from "../../../api/story/run-story.js";
+import { sendByRef } from "../../../api/story/send.js";
 import { formats, reportFormats } from "../../../report/render/layout.js";
 import { clientReport } from "../../../report/report.js";
 import { renderReport } from "../../../report/report-layout.js";

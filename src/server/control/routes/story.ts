@@ -1,6 +1,7 @@
 import { checkResults } from "../../../api/request-details.js";
-import { stepView, tryNextStep } from "../../../api/story/run-story.js";
+import { tryNextStep } from "../../../api/story/run-story.js";
 import { stepIntent } from "../../../api/story/step-text.js";
+import { stepView } from "../../../api/story/step-view.js";
 import { kindOf } from "../../../rules/actions.js";
 import { SandboxError } from "../../../rules/errors.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
