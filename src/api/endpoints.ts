@@ -3,7 +3,7 @@ import { SandboxError } from "../rules/errors.js";
 import { isSuccess, type OutcomeId, outcomeOf, outcomes } from "../rules/outcomes.js";
 import { didYouMean, listed, quote } from "../rules/schema/words.js";
 import { type Endpoint, type ReleasedEndpoint, successOutcomesOf } from "../sandbox/endpoint.js";
-import type { Counters } from "../sandbox/journal/counts.js";
+import type { Invocation } from "../sandbox/sandbox.js";
 import { writtenEndpoints } from "../scenario/endpoints.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { me } from "./endpoints/me.js";
@@ -53,11 +53,15 @@ const maxNamed = 3;
 export function withNames(
   text: string,
   endpoints: readonly Endpoint[],
-  { rerun }: Pick<Counters, "rerun">,
+  { certify, command }: Pick<Invocation, "certify" | "command">,
 ): string {
   const first = endpoints.slice(0, maxNamed).map(({ method, path }) => `${method} ${path}`);
   const rest = endpoints.length - first.length;
-  const names = { ...rerun, endpoints: listed(rest > 0 ? [...first, `one of ${rest} others`] : first, "or") };
+  const names = {
+    certify,
+    command,
+    endpoints: listed(rest > 0 ? [...first, `one of ${rest} others`] : first, "or"),
+  };
   return text.replace(/\{(certify|command|endpoints)\}/g, (_, name: keyof typeof names) => names[name]);
 }
 

@@ -158,7 +158,7 @@ export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestD
       .filter((row) => advice.includes(row.id))
       .map(({ whatToDo, ...row }) => ({
         ...row,
-        whatToDo: withNames(whatToDo, sandbox.endpoints, sandbox.counters),
+        whatToDo: withNames(whatToDo, sandbox.endpoints, sandbox.invocation),
       })),
   };
 }

@@ -81,7 +81,24 @@ export interface SandboxState extends StartState {
   readonly journal: Journal;
   /** Counts the requests: the client stays the same after a reset. */
   readonly counters: Counters;
+  /** A server or a command sets it. */
+  invocation: Invocation;
 }
+
+/** How the user starts things, for the commands in advice. */
+export interface Invocation {
+  /** Options that curl needs to reach the server. */
+  readonly curlOptions: string;
+  readonly certify: string;
+  /** The client's command. */
+  readonly command: string;
+}
+
+export const defaultInvocation: Invocation = {
+  curlOptions: "",
+  certify: "svc-sandbox certify",
+  command: "npm test",
+};
 
 export type GivenOptions = Pick<StartOptions, "seed" | "now" | "frozen" | "profile">;
 

@@ -17,6 +17,7 @@ import { Registry } from "./registry.js";
 import { numberInto, RequestIds } from "./request-ids.js";
 import {
   type ConditionedRun,
+  defaultInvocation,
   type GivenOptions,
   type Platform,
   replaceState,
@@ -56,7 +57,15 @@ export function startSandbox(
   { platform, run, given = {}, ...options }: StartOptions & SandboxSettings,
 ): SandboxState {
   const state = stateAtStart(scenario, { ...options, platform, run });
-  return { ...state, platform, run, given, counters: new Counters(), journal: new Journal() };
+  return {
+    ...state,
+    platform,
+    run,
+    given,
+    counters: new Counters(),
+    invocation: defaultInvocation,
+    journal: new Journal(),
+  };
 }
 
 /**

@@ -319,7 +319,7 @@ function advicePart(): string {
       code(id),
       level,
       meaning,
-      withNames(whatToDo, endpointsIn({}), { rerun }),
+      withNames(whatToDo, endpointsIn({}), rerun),
     ]),
   );
 }

@@ -12,7 +12,7 @@ import type { GivenOptions } from "../../sandbox/sandbox.js";
 import type { CommandCall } from "../command.js";
 
 import { openRunFolder } from "../serve/run-folder.js";
-import { KeyFinder, runServed } from "../serve/run-served.js";
+import { invocationOf, KeyFinder, runServed } from "../serve/run-served.js";
 import type { ServeFlags } from "../serve/serve-options.js";
 
 /** The client's command and the sandbox that each of its runs starts. */
@@ -99,6 +99,7 @@ async function runInOwnSandbox(
   });
   folder.requireWhole();
   const durationMs = Math.round(stopwatch() - started);
+  sandbox.invocation = invocationOf(call, `${call.io.program} certify`);
   const report = clientReport(sandbox, { underExec: true, keysInOutput: keys.places() }, collected.counters);
   return { ...howEnded(end), durationMs, report, output: output.lines(), ...collected.facts() };
 }

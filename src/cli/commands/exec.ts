@@ -2,7 +2,7 @@ import { expectedOutcomes } from "../../api/endpoints.js";
 import { faultsOn } from "../../api/faults.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { startNamed } from "../../node/platform.js";
-import { commandLine, runAgainWith, shellWord } from "../../report/plain-text.js";
+import { runAgainWith, shellWord } from "../../report/plain-text.js";
 import { extensionWords, type ReportFormat } from "../../report/render/layout.js";
 import { clientReport } from "../../report/report.js";
 import {
@@ -29,7 +29,7 @@ import { runsOnGithub } from "../io.js";
 import { loadNamed, warnOfDates } from "../open-scenario.js";
 import { type ReportTarget, reportTargets, writeTargets } from "../report-files.js";
 import { openRunFolder, type RunFolder } from "../serve/run-folder.js";
-import { KeyFinder, runServed, sayWhyNotRun, whyNoRequest } from "../serve/run-served.js";
+import { invocationOf, KeyFinder, runServed, sayWhyNotRun, whyNoRequest } from "../serve/run-served.js";
 
 /** The conditions that the flags set; `undefined` if there are none. As in `certify`, the client's tests do not change them. */
 function conditionsOf(
@@ -120,10 +120,6 @@ export const execCommand = declareCommand({
     const sandbox = startNamed(loaded, flags, conditions && conditionedRun(conditions, folder.claim));
     // A test may clear the requests to count its own; the report covers all tests.
     const counters = new Counters();
-    counters.rerun = {
-      certify: [io.program, "certify", ...words.map(shellWord)].join(" "),
-      command: commandLine(rest, 2_000),
-    };
     const triedPaths = new Set<string>();
     sandbox.counters.passOnTo({
       countUnread: (id) => counters.countUnread(id),
@@ -146,7 +142,7 @@ export const execCommand = declareCommand({
       if ("failure" in end) {
         return sayWhyNotRun(rest[0] as string, end.failure, call);
       }
-      if (flags.tls || flags.cert !== undefined) counters.curlOptions = '--cacert "$SVC_CA_FILE"';
+      sandbox.invocation = invocationOf(call, [io.program, "certify", ...words.map(shellWord)].join(" "));
       const report = clientReport(sandbox, { underExec: true, keysInOutput: keyFinder.places() }, counters);
       const needsRequests = end.code === exitCode.fine && flags.minCoverage !== 0;
       const unmet = unmetThresholds(report, { ...flags, needsRequests, tried: [...triedPaths] });

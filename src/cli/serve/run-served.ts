@@ -1,12 +1,13 @@
 import { existsSync, promises as files, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CommandEnd, type CommandOptions, runCommand } from "../../node/run-command.js";
+import { commandLine } from "../../report/plain-text.js";
 import { parseApiKey, randomLength, sandboxMark } from "../../rules/api-key.js";
 import { SandboxError } from "../../rules/errors.js";
 import { findBase64Keys, findKeys } from "../../rules/redact.js";
 import { quote } from "../../rules/schema/words.js";
 import { runDue } from "../../sandbox/operations/operations.js";
-import type { SandboxState } from "../../sandbox/sandbox.js";
+import type { Invocation, SandboxState } from "../../sandbox/sandbox.js";
 import { unknownSecret } from "../../scenario/keys.js";
 import { type RunningServer, serve } from "../../server/serve.js";
 import { clientEnvironment } from "../client-variables.js";
@@ -59,6 +60,19 @@ export async function runServed(
     await server.close();
     folder.remove();
   }
+}
+
+/** For the report of a command that has ended: it had a file with the certificate. */
+export function invocationOf(
+  { rest, flags }: Pick<ServedCall, "rest" | "flags">,
+  certify: string,
+): Invocation {
+  const isSecure = flags.tls || flags.cert !== undefined;
+  return {
+    certify,
+    command: commandLine(rest, 2_000),
+    curlOptions: isSecure ? '--cacert "$SVC_CA_FILE"' : "",
+  };
 }
 
 export function sayWhyNotRun(
