@@ -2,9 +2,9 @@ import type { Response } from "express";
 import { errorBody } from "../../api/messages.js";
 import { fileFailure, isOfMachine } from "../../node/files/write-file.js";
 import { SandboxError, type SandboxErrorCode } from "../../rules/errors.js";
-import { rejections } from "../../rules/outcomes.js";
 import { redactEncoded, redactValue } from "../../rules/redact.js";
 import { ScenarioError, type ScenarioProblem } from "../../scenario/problems.js";
+import { serverErrors } from "../sockets/responses.js";
 
 /** The errors that only HTTP calls can get, by code: status and cause. */
 export const httpRejections = {
@@ -103,14 +103,14 @@ function controlRejection(error: unknown, onDefect: (error: unknown) => void): C
   } = error as Partial<{ status: number; type: string; limit: number }>;
   if (status >= 400 && status < 500) {
     const code = status === 415 ? "unsupported_media_type" : "bad_request";
-    return { status, code, message: bodyProblems[type]?.(limit) ?? rejections.bad_request };
+    return { status, code, message: bodyProblems[type]?.(limit) ?? serverErrors.bad_request };
   }
   onDefect(error);
   if (isOfMachine(error)) {
     const message = `The machine has reached a limit: ${fileFailure(error)}. Try again later.`;
     return { status: 503, code: "machine_exhausted", message };
   }
-  return { status: 500, code: "internal_error", message: rejections.internal_error };
+  return { status: 500, code: "internal_error", message: serverErrors.internal_error };
 }
 
 export function scenarioFields(problems: readonly ScenarioProblem[]): Record<string, string> {

@@ -4,9 +4,14 @@ import { bodyParts } from "../../api/faults.js";
 import { errorBody } from "../../api/messages.js";
 import { timers } from "../../node/platform.js";
 import { cachedByName } from "../../rules/cached-by.js";
-import { rejections } from "../../rules/outcomes.js";
 import type { TextBody } from "../../sandbox/endpoint.js";
 import type { ApiResponse, Delivery } from "../../sandbox/journal/exchange.js";
+
+/** Errors outside the specification: invalid HTTP, and a defect of the sandbox. */
+export const serverErrors = {
+  bad_request: "The request could not be understood.",
+  internal_error: "The sandbox failed to respond. This is a defect of the sandbox.",
+} as const;
 
 export function sendResponse(message: ApiResponse, more: readonly string[], response: ServerResponse): void {
   if (hasLength(message.headers) && canSendAtOnce(message.body, response)) {
@@ -145,7 +150,7 @@ function resetConnection({ req: { socket } }: ServerResponse): void {
 export function reject(response: ServerResponse, status: 400 | 500): void {
   response.shouldKeepAlive = false;
   const code = status === 400 ? "bad_request" : "internal_error";
-  sendError(response, status, errorBody(code, rejections[code]));
+  sendError(response, status, errorBody(code, serverErrors[code]));
 }
 
 function sendError(response: ServerResponse, status: number, { text, bytes }: TextBody): void {
@@ -166,7 +171,7 @@ const lingering = 1000;
 
 export function rejectSocket(socket: Duplex, code = ""): void {
   const status = statusOfParserError[code] ?? 400;
-  const { text, bytes } = errorBody("bad_request", rejections.bad_request);
+  const { text, bytes } = errorBody("bad_request", serverErrors.bad_request);
   endSocket(
     socket,
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
