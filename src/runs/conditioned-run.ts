@@ -12,9 +12,8 @@ import {
   fireFault,
 } from "../sandbox/faults.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
-import type { SelectVariant } from "../sandbox/profile.js";
 import type { ConditionedRun, SandboxState, Service } from "../sandbox/sandbox.js";
-import type { RowChoice, RunConditions } from "./conditions.js";
+import type { RunConditions } from "./conditions.js";
 import { Refusals } from "./refusals.js";
 import { startAnswering } from "./wrong-answers.js";
 
@@ -33,8 +32,7 @@ function claimHere(): ClaimOnce {
 
 /** Starts to apply the conditions of a run. */
 export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = claimHere()): ConditionedRun {
-  const { profile, answer, refusal } = conditions;
-  const variants = new Variants(conditions);
+  const { profile, rows, mixed, answer, refusal } = conditions;
   const fire = startFaults(conditions, claim);
   const refusals = refusal && new Refusals(refusal, claim);
   const answerWrongly = startAnswering(answer, claim);
@@ -54,8 +52,8 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
   return {
     profile,
     hidesCauses: (answer ?? refusal) !== undefined,
-    select: (row, usual, status) => variants.select(row, usual, status),
-    selectorOf: (call) => variants.selectorOf(call),
+    rows,
+    shiftOf: startMixing(mixed),
     intercept(sandbox, call, service) {
       const result = failureOf(sandbox, call, service) ?? service.respond();
       const wrong = answerWrongly(sandbox, call, result);
@@ -79,42 +77,17 @@ function markHit({ trace }: ApiCall, outcome: OutcomeId): void {
   if (trace !== undefined) trace.hit = outcome;
 }
 
-/** Chooses the variant of a row for each response. */
-class Variants {
-  readonly #conditions: RunConditions;
-  /** How many responses with each status there were. */
-  readonly #responses = new Map<number, number>();
-
-  constructor(conditions: RunConditions) {
-    this.#conditions = conditions;
-  }
-
-  select(row: string, usual: string, status: number): string {
-    const isWanted = (one: RowChoice) => one.row === row && (one.status ?? status) === status;
-    return this.#conditions.rows?.some(isWanted) === false ? "" : usual;
-  }
-
-  selectorOf({ request }: ApiCall): SelectVariant {
-    let nth: number | undefined;
-    return (row, usual, status, variants) => {
-      const variant = this.select(row, usual, status);
-      // A 401 must not depend on the requests before it (R14).
-      if (!this.#conditions.mixed || status === 401) return variant;
-      nth ??= this.#count(status, request.fromStory);
-      return variant && variantAfter(variants, variant, nth);
-    };
-  }
-
-  /** The number of the responses with this status before; one to a story's request does not count. */
-  #count(status: number, isOfStory: boolean): number {
-    const count = this.#responses.get(status) ?? 0;
-    if (!isOfStory) this.#responses.set(status, count + 1);
+/** Starts to count responses, so that each one with a status has the next variants. */
+function startMixing(mixed: RunConditions["mixed"]): ConditionedRun["shiftOf"] {
+  const counts = new Map<number, number>();
+  return ({ request }, status) => {
+    // A 401 must not depend on the requests before it (R14).
+    if (!mixed || status === 401) return 0;
+    const count = counts.get(status) ?? 0;
+    // No client sent a story's request.
+    if (!request.fromStory) counts.set(status, count + 1);
     return count;
-  }
-}
-
-function variantAfter(variants: readonly string[], usual: string, count: number): string {
-  return variants[(variants.indexOf(usual) + count) % variants.length] as string;
+  };
 }
 
 /** Returns the fault of the run that hits a call. */

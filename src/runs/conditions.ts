@@ -1,5 +1,6 @@
 import type { Profile } from "../rules/assumptions.js";
 import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
+import type { RowChoice } from "../sandbox/variants.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
 /**
@@ -34,10 +35,4 @@ export interface Refusal {
   readonly asDate?: boolean;
   /** Whether each request from the time of the first refusal on is refused as well. */
   readonly refusesAfter?: true;
-}
-
-/** A row of the variation table, on the responses of one status or of all. */
-export interface RowChoice {
-  readonly row: string;
-  readonly status?: number;
 }

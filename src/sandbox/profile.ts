@@ -1,16 +1,16 @@
 import type { KeyLimits } from "../rules/api-key.js";
 import { type Assumptions, assumptionsFor, type Profile } from "../rules/assumptions.js";
 import type { Organization } from "../rules/organization.js";
-import { saltOf, variantAt } from "../rules/seed.js";
 import type { Endpoint } from "./endpoint.js";
 import type { VariedPoint } from "./run-trace.js";
+import { chooseVariant, saltOf, type VariantRules } from "./variants.js";
 
 /** The part of a sandbox that decides its profile and its assumptions. */
 export interface Profiled {
   readonly seed: number;
   readonly profile: Profile;
   readonly ownAssumptions: Partial<Assumptions>;
-  readonly run: { readonly profile?: Profile | undefined; readonly select: SelectVariant } | undefined;
+  readonly run: { readonly profile?: Profile | undefined; readonly rows?: VariantRules["rows"] } | undefined;
   readonly endpoints: readonly Endpoint[];
 }
 
@@ -22,14 +22,6 @@ export function profileOf({ run, profile }: Pick<Profiled, "run" | "profile">): 
 export function assumptionsIn(sandbox: Omit<Profiled, "seed">): Assumptions {
   return assumptionsFor(profileOf(sandbox), sandbox.ownAssumptions, sandbox.endpoints);
 }
-
-/** Returns the variant of a row for responses with a status, out of `variants`; `usual` is the choice of the seed or the profile. */
-export type SelectVariant = (
-  row: string,
-  usual: string,
-  status: number,
-  variants: readonly string[],
-) => string;
 
 // What `varied` adds to records, so that responses and lists agree (R4). Snapshots omit it: the seed restores it.
 
@@ -49,9 +41,8 @@ function chosen<Value>(profiled: Profiled, id: string, row: RecordRow<Value>): V
 
 function variantOf({ seed, run }: Profiled, id: string, row: RecordRow<unknown>): string {
   const variants = Object.keys(row);
-  const usual = variants[variantAt(seed, saltOf(id), variants.length)] as string;
-  const variant = run?.select(id, usual, 200, variants) ?? usual;
-  return variant in row ? variant : (variants[0] as string);
+  const rules = { seed, rows: run?.rows };
+  return variants[chooseVariant(rules, { id, salt: saltOf(id) }, 200, variants.length)] as string;
 }
 
 /** Adds the scopes that the profile grants to a key. */

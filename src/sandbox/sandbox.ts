@@ -9,11 +9,11 @@ import type { ClientBehavior } from "./journal/client-behavior.js";
 import type { Counters } from "./journal/counts.js";
 import type { CallResult } from "./journal/exchange.js";
 import type { Journal } from "./journal/journal.js";
-import type { SelectVariant } from "./profile.js";
 import type { Registry } from "./registry.js";
 import type { RequestIds } from "./request-ids.js";
 import type { StoryProgress, Timeline } from "./steps.js";
 import type { Windows } from "./usage.js";
+import type { VariantRules } from "./variants.js";
 
 /** Time, randomness, hashing, endpoints and farmers, passed in so that a sandbox runs in Node and in browsers. */
 export interface Platform {
@@ -119,10 +119,9 @@ export interface ConditionedRun {
   readonly profile?: Profile | undefined;
   /** The start of clocks that neither their options nor their scenario set (epoch milliseconds). Default: the wall clock. */
   readonly start?: number | undefined;
-  /** For what records have. A text that is not a variant's id selects what `minimal` does. */
-  readonly select: SelectVariant;
-  /** The same for a response. */
-  readonly selectorOf: (call: ApiCall) => SelectVariant;
+  readonly rows?: VariantRules["rows"];
+  /** How many variants after those of the seed the response to a call with this status has. */
+  readonly shiftOf: (call: ApiCall, status: number) => number;
   /** Whether its responses hide what was wrong with a request. */
   readonly hidesCauses: boolean;
   /** What a client's call gets: what the service does, or something in its place. */

@@ -1,5 +1,6 @@
 import type { Assumptions } from "../../rules/assumptions.js";
-import { base62From, type RandomStream, randomStream, saltOf } from "../../rules/seed.js";
+import { base62From, type RandomStream, randomStream } from "../../rules/seed.js";
+import { saltOf } from "../../sandbox/variants.js";
 import { reasonPhrases } from "../messages.js";
 
 /** One possible behavior of a real service in a gap of the specification. */
