@@ -2,55 +2,51 @@ import { type Difference, differencesOf } from "../api/story/expectation.js";
 import { runStory } from "../api/story/run-story.js";
 import { defaultScopes, isMarked, sandboxMark } from "../rules/api-key.js";
 import type { Problem } from "../rules/schema/messages.js";
-import { type FieldPath, pathText } from "../rules/schema/shape.js";
+import { pathText } from "../rules/schema/shape.js";
 import { nearest, quote } from "../rules/schema/words.js";
 import { advanceClock } from "../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import type { Performed, PlayedStep, StoryStep, TimelineResult } from "../sandbox/steps.js";
-import { isScenarioName } from "../scenario/bundled.js";
 import { writtenEndpoints } from "../scenario/endpoints.js";
 import { describedKeys, writtenKeys } from "../scenario/keys.js";
-import type { FoundPlace } from "../scenario/parse-scenario.js";
-import type { ScenarioProblem, ScenarioProblemCode } from "../scenario/problems.js";
+import type { Place, ScenarioProblem, ScenarioProblemCode } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { type LoadedScenario, openScenarioFile } from "./files/load-scenario.js";
-import { readBundledScenario } from "./package-files.js";
+import type { PlaceOf } from "../scenario/scenario-text.js";
+import type { LoadedScenario } from "./files/load-scenario.js";
 import { startInNode } from "./platform.js";
 
 const maxProblems = 20;
 
-type PlaceOf = (path: FieldPath) => FoundPlace | undefined | Promise<FoundPlace | undefined>;
-
-export async function dryRunProblems(
+export function dryRunProblems(
   { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
   placeOf: PlaceOf,
   given: GivenOptions = {},
-): Promise<ScenarioProblem[]> {
+): ScenarioProblem[] {
   if (scenario.timeline === undefined && scenario.story === undefined) return [];
   const failed = dryRunScenario(() => startInNode(scenario, { name, ...given, frozen: true }));
   return placed(failed, name, placeOf);
 }
 
-function placed(problems: readonly Problem<ScenarioProblemCode>[], name: string, placeOf: PlaceOf) {
-  return Promise.all(
-    problems.slice(0, maxProblems).map(async (one) => problemAt(one, name, await placeOf(one.field))),
-  );
-}
-
-function problemAt(
-  { code, field, message, hint }: Problem<ScenarioProblemCode>,
+function placed(
+  problems: readonly Problem<ScenarioProblemCode>[],
   file: string,
-  found: FoundPlace | undefined,
-): ScenarioProblem {
-  const { file: from = file, ...place } = found ?? {};
-  return { code, field: pathText(field), message, ...(hint !== undefined && { hint }), file: from, ...place };
+  placeOf: PlaceOf,
+): ScenarioProblem[] {
+  return problems.slice(0, maxProblems).map(({ code, field, message, hint }) => ({
+    code,
+    field: pathText(field),
+    message,
+    ...(hint !== undefined && { hint }),
+    file,
+    ...placeOf(field),
+  }));
 }
 
 /** Returns the pinned secrets without the mark of a sandbox: each may be a real key, which must not be in a file. */
 export function unmarkedSecrets(
   { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
   placeOf: PlaceOf,
-): Promise<ScenarioProblem[]> {
+): ScenarioProblem[] {
   const unmarked = [...writtenKeys(scenario)].flatMap(
     ({ ref, path, fields }): Problem<ScenarioProblemCode>[] => {
       if (fields.secret === undefined || isMarked(fields.secret)) return [];
@@ -66,7 +62,7 @@ export function unmarkedSecrets(
 export function unheldScopes(
   { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
   placeOf: PlaceOf,
-): Promise<ScenarioProblem[]> {
+): ScenarioProblem[] {
   const held = scopesOfKeys(scenario);
   const required = writtenEndpoints(scenario).map(
     ([operationId, { scope }]) => [["endpoints", operationId, "scope"], scope] as const,
@@ -90,42 +86,14 @@ function scopesOfKeys(scenario: Scenario): ReadonlySet<string> {
   return new Set(keys.flatMap(({ scopes = defaultScopes }) => scopes));
 }
 
-/**
- * Finds fields in the text of a scenario, which is read again for the first one. `undefined` for a field of a bundled
- * scenario that the file extends, and if a file can no longer be read.
- */
-export function placesOf(loaded: Pick<LoadedScenario, "name" | "piped">, cwd: string): PlaceOf {
-  let places: ReturnType<typeof readPlaces> | undefined;
-  return async (path) => {
-    places ??= readPlaces(loaded, cwd);
-    try {
-      return (await places)(path);
-    } catch {
-      // The file may have changed since it was loaded.
-      return undefined;
-    }
-  };
-}
-
-async function readPlaces({ name, piped }: Pick<LoadedScenario, "name" | "piped">, cwd: string) {
-  const { text, ...options } = isScenarioName(name)
-    ? { text: await readBundledScenario(name), file: `scenarios/${name}.yaml` }
-    : openScenarioFile(name, cwd, piped);
-  const [{ placesIn }, { scenarioText }] = await Promise.all([
-    import("../scenario/parse-scenario.js"),
-    import("../scenario/yaml.js"),
-  ]);
-  return placesIn(scenarioText(text, options.file), "load" in options ? options.load : undefined);
-}
-
 export interface PlacedDifference extends Difference {
-  /** `undefined` if it is in none of the user's files. */
-  readonly place: FoundPlace | undefined;
+  /** `undefined` if no text has the field. */
+  readonly place: Place | undefined;
 }
 
 /** Adds to the differences of a step where they are in its file. */
-export function placeDifferences(result: PlayedStep, placeOf: PlaceOf): Promise<PlacedDifference[]> {
-  return Promise.all(differencesOf(result).map(async (one) => ({ ...one, place: await placeOf(one.field) })));
+export function placeDifferences(result: PlayedStep, placeOf: PlaceOf): PlacedDifference[] {
+  return differencesOf(result).map((one) => ({ ...one, place: placeOf(one.field) }));
 }
 
 const maxRequests = 5_000;

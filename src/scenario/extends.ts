@@ -20,7 +20,7 @@ export function resolveExtends(
 ): ReadScenario | undefined {
   const { extends: name, ...fields } = own.fields;
   if (name === undefined) return own;
-  const { place } = own.placeOf(["extends"], "value");
+  const { place } = own.find(["extends"], "value");
   const fail = (code: ScenarioProblemCode, message: string, hint: string) => {
     addProblem({ code, field: ["extends"], place, message, hint });
     return undefined;
@@ -54,8 +54,8 @@ export function resolveExtends(
   const { version: _version, story: _, ...inherited } = parent.fields;
   return {
     fields: { ...(mergedByName(inherited, fields) as Members), ...mergedEndpoints(inherited, fields) },
-    placeOf(path, pointAt) {
-      const [mine, inherited] = [own.placeOf(path, pointAt), parent.placeOf(path, pointAt)];
+    find(path, pointAt) {
+      const [mine, inherited] = [own.find(path, pointAt), parent.find(path, pointAt)];
       if (inherited.depth <= mine.depth || inherited.place === undefined) return mine;
       return { ...inherited, layer: inherited.layer + 1 };
     },

@@ -17,10 +17,15 @@ import {
   type SourcePlace,
 } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
-import type { ReadScenario, ScenarioText } from "./scenario-text.js";
+import { type PlaceOf, placeIn, type ReadScenario, type ScenarioText } from "./scenario-text.js";
+
+export interface CheckedScenario {
+  readonly scenario: Scenario;
+  readonly placeOf: PlaceOf;
+}
 
 /** Checks the shape of a scenario's fields, then the fields against each other. Throws a `ScenarioError`. */
-export function interpretScenario({ read, file }: ScenarioText, options: ExtendsOptions): Scenario {
+export function interpretScenario({ read, file }: ScenarioText, options: ExtendsOptions): CheckedScenario {
   const problems: LocatedProblem[] = [];
   const addProblem = (problem: LocatedProblem) => {
     if (problems.length < maximumProblems) problems.push(problem);
@@ -37,11 +42,11 @@ export function interpretScenario({ read, file }: ScenarioText, options: Extends
     return true;
   };
   const spelling = (path: FieldPath) => {
-    const { depth, written } = whole.placeOf(path, "value");
-    return depth < path.length ? undefined : written?.slice(0, longestSpelling);
+    const { depth, scalar } = whole.find(path, "value");
+    return depth < path.length ? undefined : scalar?.slice(0, longestSpelling);
   };
   const layerOf = (path: FieldPath) => {
-    const { depth, layer } = whole.placeOf(path, "value");
+    const { depth, layer } = whole.find(path, "value");
     return depth < path.length ? Number.POSITIVE_INFINITY : layer;
   };
   const latest: Facts["latest"] = (...paths) =>
@@ -56,7 +61,7 @@ export function interpretScenario({ read, file }: ScenarioText, options: Extends
     const facts = factsOf(scenario, { spelling, latest, wrong: wrongInto(problems) });
     for (const rule of rules) rule(facts);
   }
-  if (problems.length === 0) return scenario;
+  if (problems.length === 0) return { scenario, placeOf: (field) => placeIn(whole, field) };
   throw new ScenarioError(problemsOf(problems, whole, file));
 }
 
@@ -90,7 +95,7 @@ function problemsOf(
   read: ReadScenario | undefined,
   file: string | undefined,
 ): ScenarioProblem[] {
-  const source = read?.placeOf([], "value").place?.source;
+  const source = read?.find([], "value").place?.source;
   const order = (place: SourcePlace | undefined) => {
     const isExtended = source !== undefined && place?.source !== source;
     return place === undefined ? 0 : place.offset + (isExtended ? source.text.length + 1 : 0);
@@ -99,7 +104,7 @@ function problemsOf(
   return problems
     .map((problem) => {
       const { field, pointAt } = problem;
-      const { place, depth } = read?.placeOf(field, pointAt ?? "value") ?? {};
+      const { place, depth } = read?.find(field, pointAt ?? "value") ?? {};
       // Many fields may share a field of an anchor.
       const name = depth === field.length ? field.at(-1) : field;
       return { ...problem, place: problem.place ?? place, name };
@@ -112,17 +117,13 @@ function problemsOf(
     })
     .sort((one, other) => order(one.place) - order(other.place))
     .slice(0, maximumProblems)
-    .map(({ code, field, message, hint, place }) => {
-      const name = place === undefined ? file : place.source.file;
-      return {
-        code,
-        field: pathText(field),
-        message,
-        ...(hint !== undefined && { hint }),
-        ...(name !== undefined && { file: name }),
-        ...place?.describe(),
-      };
-    });
+    .map(({ code, field, message, hint, place }) => ({
+      code,
+      field: pathText(field),
+      message,
+      ...(hint !== undefined && { hint }),
+      ...(place === undefined ? file !== undefined && { file } : place.describe()),
+    }));
 }
 
 const rules = [...refRules, ...keyRules, ...endpointRules, faultsFit, ...stepRules];

@@ -145,12 +145,12 @@ export type TextRange = readonly [start: number, end: number];
 export interface SourcePlace {
   readonly source: SourceText;
   readonly offset: number;
-  /** Describes the place. Comes with the reader of the text, so that pages without the reader do not load it. */
-  readonly describe: () => PlaceDescription;
+  /** Comes with the reader of the text, so that pages without the reader do not load it. */
+  readonly describe: () => Place;
 }
 
 /** A place for people. */
-export interface PlaceDescription extends Pick<ScenarioProblem, "source" | "caret"> {
+export interface Place extends Pick<ScenarioProblem, "file" | "source" | "caret"> {
   readonly line: number;
   readonly column: number;
 }

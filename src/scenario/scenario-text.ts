@@ -1,6 +1,6 @@
 import type { Members } from "../rules/schema/messages.js";
 import type { FieldPath } from "../rules/schema/shape.js";
-import type { LocatedProblem, SourcePlace } from "./problems.js";
+import type { LocatedProblem, Place, SourcePlace } from "./problems.js";
 
 export type AddProblem = (mistake: LocatedProblem) => void;
 
@@ -13,19 +13,27 @@ export interface ScenarioText {
   readonly read: (addProblem: AddProblem) => ReadScenario | undefined;
 }
 
-interface FieldPlace {
+/** A field in a text, or the nearest one around it. */
+interface FoundField {
   readonly place: SourcePlace | undefined;
   /** The length of the path that was found. */
   readonly depth: number;
   /** 0 in the scenario itself, 1 in the one that it extends. */
   readonly layer: number;
   /** The text of a scalar. */
-  readonly written?: string | undefined;
+  readonly scalar?: string | undefined;
 }
 
 /** The fields of a scenario before any check. */
 export interface ReadScenario {
   readonly fields: Members;
-  /** Finds the place of a field, or of the nearest one around it. */
-  readonly placeOf: (path: FieldPath, pointAt: "key" | "value") => FieldPlace;
+  readonly find: (path: FieldPath, pointAt: "key" | "value") => FoundField;
+}
+
+/** Finds a field; `undefined` for one that no text has. It keeps the whole text in memory. */
+export type PlaceOf = (field: FieldPath) => Place | undefined;
+
+export function placeIn({ find }: ReadScenario, field: FieldPath): Place | undefined {
+  const { place, depth } = find(field, "value");
+  return depth === 0 && field.length > 0 ? undefined : place?.describe();
 }

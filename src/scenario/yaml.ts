@@ -75,17 +75,17 @@ type AddAt = (code: ScenarioProblemCode, offset: number, message: string, hint?:
 function readYaml(source: SourceText, addProblem: AddProblem): ReadScenario | undefined {
   const tree = readNodes(source, addProblem);
   if (tree === undefined) return undefined;
-  const placeOf: ReadScenario["placeOf"] = (path, pointAt) => placeIn(tree, source, path, pointAt);
+  const find: ReadScenario["find"] = (path, pointAt) => findInTree(tree, source, path, pointAt);
   // `readPlain` counts and copies repeated aliases. A text without them has its own limit of parts.
   const repeats = { message: "the aliases (*) repeat too much", hint: repeatLess };
   const addAtPath: AddProblem = (problem) =>
     addProblem({
       ...problem,
       ...(problem.code === "too_large" && tree.targets.size > 0 && repeats),
-      place: placeOf(problem.field, problem.pointAt ?? "value").place,
+      place: find(problem.field, problem.pointAt ?? "value").place,
     });
   const fields = readPlain(tree.document.toJS({ maxAliasCount: -1 }), addAtPath, scenarioLimits.parts);
-  return fields && { fields, placeOf };
+  return fields && { fields, find };
 }
 
 /** A text's nodes, and what its aliases refer to. */
@@ -275,7 +275,7 @@ function aliasTarget({ targets }: Tree, node: Node | null | undefined): Node | n
   return node && (targets.get(node) ?? node);
 }
 
-function placeIn(tree: Tree, source: SourceText, path: FieldPath, pointAt: "key" | "value") {
+function findInTree(tree: Tree, source: SourceText, path: FieldPath, pointAt: "key" | "value") {
   let node: Node | null | undefined = tree.document.contents;
   let offset = node?.range?.[0] ?? 0;
   let depth = 0;
@@ -297,8 +297,8 @@ function placeIn(tree: Tree, source: SourceText, path: FieldPath, pointAt: "key"
     node = aliasTarget(tree, node);
     depth += 1;
   }
-  const written = isScalar(node) ? node.source : undefined;
-  return { place: placeAt(source, offset), depth, layer: 0, written };
+  const scalar = isScalar(node) ? node.source : undefined;
+  return { place: placeAt(source, offset), depth, layer: 0, scalar };
 }
 
 /** YAML without aliases, and with quotes around what YAML 1.1 would read as dates or booleans. */

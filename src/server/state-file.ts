@@ -15,7 +15,7 @@ const reserve = 100_000;
 const saveIntervalMs = 500;
 
 /** The file of a sandbox: its absolute path, and its name for messages. */
-interface StatePlace {
+interface StateFileName {
   readonly file: string;
   readonly name: string;
 }
@@ -37,7 +37,10 @@ interface StateOptions {
  * Throws `state_unreadable`, `state_mismatch` for another scenario's state, or `state_in_use` if another process uses the file.
  * An error leaves the file unchanged.
  */
-export async function openStateFile({ file, name }: StatePlace, options: StateOptions): Promise<StateFile> {
+export async function openStateFile(
+  { file, name }: StateFileName,
+  options: StateOptions,
+): Promise<StateFile> {
   // All names of a file share one lock.
   const target = orUnreadable(name, () => targetOf(file));
   const unlock = await lock(target);
@@ -70,7 +73,7 @@ interface OpenedState {
 export class StateFile {
   readonly sandbox: SandboxState;
   readonly savedAt: number | undefined;
-  readonly #place: StatePlace;
+  readonly #place: StateFileName;
   readonly #options: StateOptions;
   readonly #unlock: () => void;
   /** What the file system showed after the last write: another program may change the file, such as in another container. */
@@ -79,7 +82,7 @@ export class StateFile {
   #failure: unknown;
   #saving: NodeJS.Timeout | undefined;
 
-  constructor(place: StatePlace, options: StateOptions, { sandbox, savedAt, stamp, unlock }: OpenedState) {
+  constructor(place: StateFileName, options: StateOptions, { sandbox, savedAt, stamp, unlock }: OpenedState) {
     [this.sandbox, this.savedAt, this.#stamp, this.#unlock] = [sandbox, savedAt, stamp, unlock];
     [this.#place, this.#options] = [place, options];
   }

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { finished } from "node:stream";
-import { type LoadedScenario, stdinName } from "../../node/files/load-scenario.js";
+import { type LoadedScenario, type OpenedScenario, stdinName } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
 import { startNamed } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
@@ -17,7 +17,7 @@ import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
-import { loadNamed, warnOfDates, warnOfPinned } from "../open-scenario.js";
+import { openNamed, warnOfDates, warnOfPinned } from "../open-scenario.js";
 import { announce, noteReach, printsJson } from "../serve/announce.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { serveOptions } from "../serve/serve-options.js";
@@ -107,6 +107,8 @@ interface Serving {
   readonly logger: Logger;
   /** Another one after a reload. */
   loaded: LoadedScenario;
+  /** Where its fields are, until they are needed no more: those of a large text take much memory. */
+  places: OpenedScenario["places"] | undefined;
   /** The last start ends first: no file changes a server that stops, and no request comes after the last save. */
   readonly ends: (() => Promise<void>)[];
   code: number;
@@ -116,10 +118,10 @@ async function serveUntilStopped(call: StartCall, run: SandboxRun | undefined): 
   const { flags, io, words } = call;
   const stop = io.stopSignal();
   if (flags.untilStdinEnds) stopWithStdin(words[0], io);
-  const loaded = await loadServed(run, call, stop);
-  if (loaded === undefined) return exitCode.fine;
+  const opened = await openServed(run, call, stop);
+  if (opened === undefined) return exitCode.fine;
   const logger = await createLog(flags, io);
-  const serving: Serving = { call, run, logger, loaded, ends: [], code: exitCode.fine };
+  const serving: Serving = { call, run, logger, ...opened, ends: [], code: exitCode.fine };
   try {
     await startServing(serving);
     await aborted(stop);
@@ -151,7 +153,7 @@ async function startServing(serving: Serving): Promise<void> {
   sandbox.journal.subscribe(({ type }) => {
     if (type === "sandbox.started") canWrite(() => writeVariables(server), logger);
   });
-  const warn = () => warnOf(serving.loaded, sandbox, call, logger);
+  const warn = () => warnOf(serving, sandbox);
   if (flags.watch) {
     const { startWatching } = await import("../serve/watch.js");
     ends.push(await startWatching(serving, sandbox, warn));
@@ -198,14 +200,15 @@ function inRun({ optionsFor }: SandboxRun, call: StartCall): StartCall {
   return { ...call, flags };
 }
 
-/** Loads the scenario that this command names, or the run's; resolves to `undefined` if stopped before. */
-async function loadServed(
+/** Opens the scenario that this command names, or the run's; resolves to `undefined` if stopped before. */
+async function openServed(
   run: SandboxRun | undefined,
   { words, io }: StartCall,
   signal: AbortSignal,
-): Promise<LoadedScenario | undefined> {
-  if (run?.scenario !== undefined && words[0] === undefined) return { ...run.scenario, files: [] };
-  return loadNamed(words[0], io, signal).catch((error) => {
+): Promise<OpenedScenario | undefined> {
+  if (run?.scenario !== undefined && words[0] === undefined)
+    return { loaded: { ...run.scenario, files: [] }, places: async () => () => undefined };
+  return openNamed(words[0], io, signal).catch((error) => {
     if (signal.aborted) return undefined;
     throw error;
   });
@@ -233,25 +236,23 @@ function canWrite(write: () => void, logger: Logger): boolean {
   }
 }
 
-async function warnOf(
-  loaded: LoadedScenario,
-  sandbox: SandboxState,
-  { flags, io }: StartCall,
-  logger: Logger,
-): Promise<void> {
+async function warnOf(serving: Serving, sandbox: SandboxState): Promise<void> {
+  const { call, logger, loaded, places } = serving;
+  const { flags } = call;
+  serving.places = undefined;
   runDue(sandbox);
   warnOfPinned(sandbox, flags, logger);
   warnOfDates(sandbox, logger);
   const { name, files, piped } = loaded;
   // Bundled scenarios are tested.
-  if (files.length === 0 && piped === undefined) return;
+  if (places === undefined || (files.length === 0 && piped === undefined)) return;
   const warn = (what: string, problems: readonly ScenarioProblem[]) => {
     if (problems.length > 0) logger.note(`${what}:\n\n${new ScenarioError(problems).message}\n`);
   };
-  const { dryRunProblems, placesOf, unheldScopes } = await import("../../node/dry-run.js");
-  const placeOf = placesOf(loaded, io.cwd);
-  warn(`Steps of ${name} that may fail`, await dryRunProblems(loaded, placeOf, givenOptions(flags)));
-  warn(`Scopes of ${name} that no key has`, await unheldScopes(loaded, placeOf));
+  const { dryRunProblems, unheldScopes } = await import("../../node/dry-run.js");
+  const placeOf = await places();
+  warn(`Steps of ${name} that may fail`, dryRunProblems(loaded, placeOf, givenOptions(flags)));
+  warn(`Scopes of ${name} that no key has`, unheldScopes(loaded, placeOf));
 }
 
 /** Returns what writes the file of `--write-env`. */

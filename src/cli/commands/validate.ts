@@ -1,4 +1,4 @@
-import { dryRunProblems, placesOf, unheldScopes, unmarkedSecrets } from "../../node/dry-run.js";
+import { dryRunProblems, unheldScopes, unmarkedSecrets } from "../../node/dry-run.js";
 import { pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactKeys } from "../../rules/redact.js";
@@ -9,7 +9,7 @@ import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
-import { loadNamed, namedOrOwn, problemsJson } from "../open-scenario.js";
+import { namedOrOwn, openNamed, problemsJson } from "../open-scenario.js";
 
 interface CheckedFile {
   readonly file: string;
@@ -41,15 +41,13 @@ export const validateCommand = declareCommand({
 
 async function validateFile(file: string, io: Io): Promise<CheckedFile> {
   try {
-    const loaded = await loadNamed(file, io);
-    const placeOf = placesOf(loaded, io.cwd);
-    const problems = await dryRunProblems(loaded, placeOf);
+    const { loaded, places } = await openNamed(file, io);
+    const placeOf = await places();
+    const problems = dryRunProblems(loaded, placeOf);
     if (problems.length > 0) throw new ScenarioError(problems);
     const { files, piped } = loaded;
     const isBundled = files.length === 0 && piped === undefined;
-    const warnings = isBundled
-      ? []
-      : [...(await unmarkedSecrets(loaded, placeOf)), ...(await unheldScopes(loaded, placeOf))];
+    const warnings = isBundled ? [] : [...unmarkedSecrets(loaded, placeOf), ...unheldScopes(loaded, placeOf)];
     const warning = warnings.length === 0 ? undefined : new ScenarioError(warnings);
     return { file, code: exitCode.fine, scenario: loaded.scenario, warning };
   } catch (error) {

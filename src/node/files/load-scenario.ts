@@ -5,10 +5,13 @@ import { buffer } from "node:stream/consumers";
 import { SandboxError } from "../../rules/errors.js";
 import { quote } from "../../rules/schema/words.js";
 import { escapeControls } from "../../rules/terminal-text.js";
-import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
+import { isScenarioName, type ScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import { scenarioLimits } from "../../scenario/format/fields.js";
-import type { NamedScenario } from "../../scenario/parse-scenario.js";
+import type { CheckedScenario } from "../../scenario/interpret.js";
+import type { NamedScenario, ParseOptions } from "../../scenario/parse-scenario.js";
+import type { PlaceOf } from "../../scenario/scenario-text.js";
 import { withStory } from "../../scenario/stories.js";
+import { readBundledScenario } from "../package-files.js";
 import { fileFailure, requireFile } from "./write-file.js";
 
 /** With the YAML of its file as `text`, unless that extends another file. */
@@ -18,20 +21,33 @@ export interface LoadedScenario extends NamedScenario {
   readonly piped?: string;
 }
 
+/** A scenario with its places, which whoever runs it for long should not keep. */
+export interface OpenedScenario {
+  readonly loaded: LoadedScenario;
+  readonly places: () => Promise<PlaceOf>;
+}
+
+interface LoadOptions {
+  cwd?: string;
+  signal?: AbortSignal | undefined;
+  stdin?: object | undefined;
+}
+
 export const stdinName = "-";
 
 /** A bundled name wins, `./name` is a file. Throws `scenario_not_found`, `file_unreadable`, or a `ScenarioError`. */
-export async function loadScenario(
+export async function loadScenario(nameOrFile: string, options: LoadOptions = {}): Promise<LoadedScenario> {
+  return (await openScenario(nameOrFile, options)).loaded;
+}
+
+/** The same with the places of its fields. */
+export async function openScenario(
   nameOrFile: string,
-  {
-    cwd = process.cwd(),
-    signal,
-    stdin,
-  }: { cwd?: string; signal?: AbortSignal | undefined; stdin?: object | undefined } = {},
-): Promise<LoadedScenario> {
+  { cwd = process.cwd(), signal, stdin }: LoadOptions,
+): Promise<OpenedScenario> {
   if (nameOrFile === "")
     throw scenarioNotFound("", "its name is empty, perhaps from a variable that is not set");
-  if (isScenarioName(nameOrFile)) return { scenario: withStory(nameOrFile), name: nameOrFile, files: [] };
+  if (isScenarioName(nameOrFile)) return openBundled(nameOrFile);
   if (escapeControls(nameOrFile) !== nameOrFile) {
     const why = "its name has a control character, or starts like a command of a CI log. Rename it";
     throw new SandboxError("file_unreadable", `Failed to read the scenario ${quote(nameOrFile)}: ${why}.`);
@@ -42,16 +58,37 @@ export async function loadScenario(
   const piped = await reading?.catch((error: NodeJS.ErrnoException) => {
     throw unreadable(error, nameOrFile, cwd);
   });
-  const { text, file, load, files } = openScenarioFile(nameOrFile, cwd, piped);
-  const { parseScenario } = await import("../../scenario/parse-scenario.js");
-  const scenario = parseScenario(text, { file, load });
+  const { text, load, files } = scenarioFiles(nameOrFile, cwd, piped);
+  const { scenario, placeOf } = await checkYaml(text, { file: nameOrFile, load });
   const whole = files.length === 1 && { text };
-  if (isStdin) return { scenario, name: nameOrFile, files: files.slice(1), piped: text, ...whole };
-  return { scenario, name: nameOrFile, files, ...whole };
+  const ofStdin = isStdin && { files: files.slice(1), piped: text };
+  return {
+    loaded: { scenario, name: nameOrFile, files, ...ofStdin, ...whole },
+    places: async () => placeOf,
+  };
 }
 
-/** `load` reads the files that it extends, and `files` collects all paths. */
-export function openScenarioFile(nameOrFile: string, cwd: string, text?: string) {
+function openBundled(name: ScenarioName): OpenedScenario {
+  return {
+    loaded: { scenario: withStory(name), name, files: [] },
+    async places() {
+      const text = await readBundledScenario(name);
+      return (await checkYaml(text, { file: `scenarios/${name}.yaml` })).placeOf;
+    },
+  };
+}
+
+// Bundled scenarios do not need the reader of YAML.
+async function checkYaml(text: string, { file, load }: ParseOptions): Promise<CheckedScenario> {
+  const [{ checkText }, { scenarioText }] = await Promise.all([
+    import("../../scenario/parse-scenario.js"),
+    import("../../scenario/yaml.js"),
+  ]);
+  return checkText(scenarioText(text, file), load);
+}
+
+/** The text of a file; `load` reads the files that it extends, and `files` collects all paths. */
+export function scenarioFiles(nameOrFile: string, cwd: string, text?: string) {
   const file = resolve(cwd, nameOrFile);
   const files = [file];
   const load = (name: string, from = nameOrFile) => {
@@ -61,7 +98,7 @@ export function openScenarioFile(nameOrFile: string, cwd: string, text?: string)
     files.push(path);
     return { text: readScenarioFile(path, name, dirname(file)), file: base };
   };
-  return { text: text ?? readScenarioFile(file, nameOrFile, cwd), file: nameOrFile, load, files };
+  return { text: text ?? readScenarioFile(file, nameOrFile, cwd), load, files };
 }
 
 async function readStdin(stdin: Readable, signal: AbortSignal | undefined): Promise<string> {

@@ -18,12 +18,13 @@ import {
 } from "../../../scenario/bundled.js";
 import { scenarioLimits } from "../../../scenario/format/fields.js";
 import { scenarioJsonSchema } from "../../../scenario/format/json-schema.js";
+import type { CheckedScenario } from "../../../scenario/interpret.js";
 import { writtenKeys } from "../../../scenario/keys.js";
-import { checkText, type NamedScenario, placesIn, resolveSource } from "../../../scenario/parse-scenario.js";
+import { checkText, type NamedScenario, resolveSource } from "../../../scenario/parse-scenario.js";
 import { populationOf } from "../../../scenario/population.js";
 import { ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
-import type { ScenarioText } from "../../../scenario/scenario-text.js";
+import { placeIn, type ScenarioText } from "../../../scenario/scenario-text.js";
 import { withStory } from "../../../scenario/stories.js";
 import { scenarioText, yamlText } from "../../../scenario/yaml.js";
 import { scenarioFields } from "../errors.js";
@@ -60,17 +61,13 @@ export const scenarioRoutes: readonly Route[] = [
       restartSandbox(sandbox, {}, scenarioToStart(name, server.startedScenario()));
       return running(sandbox);
     },
-    async runYaml({ sandbox, body }) {
+    runYaml({ sandbox, body }) {
       const { text } = body;
-      const scenario = checkSent(body);
+      const { scenario, placeOf } = checkSent(body);
       restartSandbox(sandbox, {}, { scenario, name: scenario.name ?? "unnamed", text });
       const started = running(sandbox);
       const loaded = { scenario, name: file };
-      const placeOf = placesIn(body);
-      const problems = [
-        ...(await dryRunProblems(loaded, placeOf, sandbox.given)),
-        ...(await unheldScopes(loaded, placeOf)),
-      ];
+      const problems = [...dryRunProblems(loaded, placeOf, sandbox.given), ...unheldScopes(loaded, placeOf)];
       return { ...started, warnings: Object.values(scenarioFields(problems)) };
     },
   }),
@@ -95,10 +92,8 @@ export const scenarioRoutes: readonly Route[] = [
     summary: "Checks a scenario sent as application/yaml, as `validate` does",
     body: "scenario_text",
     changes: false,
-    run: async ({ sandbox, body }) => ({
-      problems: await problemsInSent(sentScenario(body.text), sandbox.given),
-    }),
-    runYaml: async ({ sandbox, body }) => ({ problems: await problemsInSent(body, sandbox.given) }),
+    run: ({ sandbox, body }) => ({ problems: problemsInSent(sentScenario(body.text), sandbox.given) }),
+    runYaml: ({ sandbox, body }) => ({ problems: problemsInSent(body, sandbox.given) }),
   }),
   controlRoute("GET /scenario.schema.json", {
     summary: "The JSON Schema of the scenario format",
@@ -106,11 +101,11 @@ export const scenarioRoutes: readonly Route[] = [
   }),
 ];
 
-function checkSent(text: ScenarioText): Scenario {
+function checkSent(text: ScenarioText): CheckedScenario {
   requireFewKeys(populationIn(text.read(() => {})?.fields));
-  const scenario = checkText(text);
-  requireFewKeys(scenario);
-  return scenario;
+  const checked = checkText(text);
+  requireFewKeys(checked.scenario);
+  return checked;
 }
 
 /** The population in unchecked fields: checking a large one takes long. */
@@ -150,22 +145,23 @@ function scenarioToStart(
 
 type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & { file?: string | undefined };
 
-async function problemsInSent(sent: ScenarioText, given: GivenOptions) {
-  const placeOf = placesIn(sent);
+function problemsInSent(sent: ScenarioText, given: GivenOptions) {
   try {
-    const scenario = checkSent(sent);
+    const { scenario, placeOf } = checkSent(sent);
     const loaded = { scenario, name: file };
     const warnings = [
-      ...(await dryRunProblems(loaded, placeOf, given)),
-      ...(await unmarkedSecrets(loaded, placeOf)),
-      ...(await unheldScopes(loaded, placeOf)),
+      ...dryRunProblems(loaded, placeOf, given),
+      ...unmarkedSecrets(loaded, placeOf),
+      ...unheldScopes(loaded, placeOf),
     ];
     return warnings.map((problem) => shownProblem(problem, "warning"));
   } catch (error) {
     if (error instanceof ScenarioError)
       return error.problems.map((problem) => shownProblem(problem, "error"));
     if (!(error instanceof SandboxError)) throw error;
-    return [shownProblem({ message: error.message, ...placeOf(["population"]) }, "error")];
+    const unchecked = sent.read(() => {});
+    const place = unchecked && placeIn(unchecked, ["population"]);
+    return [shownProblem({ message: error.message, ...place }, "error")];
   }
 }
 
