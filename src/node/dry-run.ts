@@ -1,7 +1,6 @@
 import { type Difference, differencesOf } from "../api/story/expectation.js";
 import { runStory } from "../api/story/run-story.js";
 import { defaultScopes, isMarked, sandboxMark } from "../rules/api-key.js";
-import type { Problem } from "../rules/schema/messages.js";
 import { pathText } from "../rules/schema/shape.js";
 import { nearest, quote } from "../rules/schema/words.js";
 import { advanceClock } from "../sandbox/operations/operations.js";
@@ -9,7 +8,7 @@ import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import type { Performed, PlayedStep, StoryStep, TimelineResult } from "../sandbox/steps.js";
 import { writtenEndpoints } from "../scenario/endpoints.js";
 import { describedKeys, writtenKeys } from "../scenario/keys.js";
-import type { Place, ScenarioProblem, ScenarioProblemCode } from "../scenario/problems.js";
+import type { FieldProblem, Place, ScenarioProblem } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { PlaceOf } from "../scenario/scenario-text.js";
 import type { LoadedScenario } from "./files/load-scenario.js";
@@ -27,11 +26,7 @@ export function dryRunProblems(
   return placed(failed, name, placeOf);
 }
 
-function placed(
-  problems: readonly Problem<ScenarioProblemCode>[],
-  file: string,
-  placeOf: PlaceOf,
-): ScenarioProblem[] {
+function placed(problems: readonly FieldProblem[], file: string, placeOf: PlaceOf): ScenarioProblem[] {
   return problems.slice(0, maxProblems).map(({ code, field, message, hint }) => ({
     code,
     field: pathText(field),
@@ -47,14 +42,12 @@ export function unmarkedSecrets(
   { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
   placeOf: PlaceOf,
 ): ScenarioProblem[] {
-  const unmarked = [...writtenKeys(scenario)].flatMap(
-    ({ ref, path, fields }): Problem<ScenarioProblemCode>[] => {
-      if (fields.secret === undefined || isMarked(fields.secret)) return [];
-      const message = `the secret of ${quote(ref)} has no ${sandboxMark} after its prefix, as every key of a sandbox has`;
-      const hint = `if it is a real key, rotate it and remove it here. If not, write ${sandboxMark} there, or leave secret out and the seed makes one`;
-      return [{ code: "secret_unmarked", field: [...path, "secret"], message, hint }];
-    },
-  );
+  const unmarked = [...writtenKeys(scenario)].flatMap(({ ref, path, fields }): FieldProblem[] => {
+    if (fields.secret === undefined || isMarked(fields.secret)) return [];
+    const message = `the secret of ${quote(ref)} has no ${sandboxMark} after its prefix, as every key of a sandbox has`;
+    const hint = `if it is a real key, rotate it and remove it here. If not, write ${sandboxMark} there, or leave secret out and the seed makes one`;
+    return [{ code: "secret_unmarked", field: [...path, "secret"], message, hint }];
+  });
   return placed(unmarked, name, placeOf);
 }
 
@@ -68,7 +61,7 @@ export function unheldScopes(
     ([operationId, { scope }]) => [["endpoints", operationId, "scope"], scope] as const,
   );
   const ofMe = [["assumptions", "me_scope"], scenario.assumptions?.me_scope] as const;
-  const unheld = [...required, ofMe].flatMap(([field, scope]): Problem<ScenarioProblemCode>[] => {
+  const unheld = [...required, ofMe].flatMap(([field, scope]): FieldProblem[] => {
     if (!scope || held.size === 0 || held.has(scope)) return [];
     const near = nearest(scope, held);
     const hint = near ? `did you mean ${near}?` : "add it to the scopes of a key";
@@ -99,7 +92,7 @@ export function placeDifferences(result: PlayedStep, placeOf: PlaceOf): PlacedDi
 const maxRequests = 5_000;
 
 /** `open` starts the scenario with a frozen clock. */
-export function dryRunScenario(open: () => SandboxState): Problem<ScenarioProblemCode>[] {
+export function dryRunScenario(open: () => SandboxState): FieldProblem[] {
   const sandbox = open();
   const duringStory = timelineResults(sandbox);
   const story = runWholeStory(sandbox);
@@ -126,8 +119,8 @@ function timelineResults(sandbox: SandboxState): readonly TimelineResult[] {
   return results;
 }
 
-function runWholeStory(sandbox: SandboxState): Problem<ScenarioProblemCode>[] {
-  const failed: Problem<ScenarioProblemCode>[] = [];
+function runWholeStory(sandbox: SandboxState): FieldProblem[] {
+  const failed: FieldProblem[] = [];
   let requests = 0;
   const isShort = ({ request }: StoryStep) => {
     requests += request === undefined ? 0 : (request.repeat ?? 1);
@@ -146,12 +139,7 @@ function runWholeStory(sandbox: SandboxState): Problem<ScenarioProblemCode>[] {
   return failed;
 }
 
-function failureOf({
-  index,
-  step,
-  performed,
-  differences,
-}: TimelineResult): Problem<ScenarioProblemCode> | undefined {
+function failureOf({ index, step, performed, differences }: TimelineResult): FieldProblem | undefined {
   const field = ["timeline", index];
   const rejected = step.expect === undefined ? rejectionProblem(performed) : undefined;
   if (rejected !== undefined) return { code: "step_fails", field, ...rejected };
@@ -162,9 +150,7 @@ function failureOf({
   return { code: "step_fails", field: [...field, "expect", "error"], message };
 }
 
-function rejectionProblem(
-  performed: Performed | null,
-): Pick<Problem<ScenarioProblemCode>, "message" | "hint"> | undefined {
+function rejectionProblem(performed: Performed | null): Pick<FieldProblem, "message" | "hint"> | undefined {
   const rejection = performed?.rejection ?? null;
   if (rejection === null) return undefined;
   const hint = `if this is intended, write expect: { error: ${rejection.code} }`;

@@ -1,8 +1,8 @@
 import { SandboxError } from "../rules/errors.js";
-import type { Members } from "../rules/schema/messages.js";
+import type { Members } from "../rules/schema/problem.js";
 import { isMapping } from "../rules/schema/shape.js";
 import { nearest, quote } from "../rules/schema/words.js";
-import { type LocatedProblem, ScenarioError, type ScenarioProblemCode } from "./problems.js";
+import { type FieldProblem, ScenarioError, type ScenarioProblemCode } from "./problems.js";
 import type { AddProblem, ReadScenario, ScenarioText } from "./scenario-text.js";
 
 export interface ExtendsOptions {
@@ -36,7 +36,7 @@ export function resolveExtends(
     const loop = [...chain.slice(chain.indexOf(parentFile)), parentFile].join(" → ");
     return fail("extends_loop", `the scenarios extend each other: ${loop}`, "remove one of these extends");
   }
-  const problems: LocatedProblem[] = [];
+  const problems: FieldProblem[] = [];
   const written = extended.read((problem) => problems.push(problem));
   // Shows nothing of another file: it may be any file of this machine.
   if (written === undefined ? !extended.startsLikeScenario : written.fields.version !== 1) {

@@ -1,5 +1,5 @@
 import { maximumProblems, shapeProblems } from "../rules/schema/check.js";
-import type { Members, Problem } from "../rules/schema/messages.js";
+import type { Members } from "../rules/schema/problem.js";
 import { type FieldPath, isMapping, pathText } from "../rules/schema/shape.js";
 import { nearest } from "../rules/schema/words.js";
 import { endpointRules, longestSpelling } from "./checks/endpoints.js";
@@ -9,13 +9,7 @@ import { keyRules } from "./checks/keys.js";
 import { stepRules } from "./checks/steps.js";
 import { type ExtendsOptions, resolveExtends } from "./extends.js";
 import { scenarioSchema } from "./format/schema.js";
-import {
-  type LocatedProblem,
-  ScenarioError,
-  type ScenarioProblem,
-  type ScenarioProblemCode,
-  type SourcePlace,
-} from "./problems.js";
+import { type FieldProblem, ScenarioError, type ScenarioProblem, type SourcePlace } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
 import { type PlaceOf, placeIn, type ReadScenario, type ScenarioText } from "./scenario-text.js";
 
@@ -26,8 +20,8 @@ export interface CheckedScenario {
 
 /** Checks the shape of a scenario's fields, then the fields against each other. Throws a `ScenarioError`. */
 export function interpretScenario({ read, file }: ScenarioText, options: ExtendsOptions): CheckedScenario {
-  const problems: LocatedProblem[] = [];
-  const addProblem = (problem: LocatedProblem) => {
+  const problems: FieldProblem[] = [];
+  const addProblem = (problem: FieldProblem) => {
     if (problems.length < maximumProblems) problems.push(problem);
   };
   const written = read(addProblem);
@@ -69,11 +63,7 @@ export function interpretScenario({ read, file }: ScenarioText, options: Extends
 const maxCompared = 300;
 
 /** Below `extends`, what lacks a field has probably a misspelled name: the hint names the inherited one that is meant. */
-function withInheritedName(
-  problem: Problem<ScenarioProblemCode>,
-  written: Members,
-  whole: Members,
-): Problem<ScenarioProblemCode> {
+function withInheritedName(problem: FieldProblem, written: Members, whole: Members): FieldProblem {
   const { code, field, hint } = problem;
   const name = String(field.at(-2));
   const around = field.slice(0, -2);
@@ -91,7 +81,7 @@ function namesAt(fields: unknown, path: FieldPath): string[] {
 
 /** The first problem of each field, sorted by place: first in the scenario's own text, then in the extended ones. */
 function problemsOf(
-  problems: readonly LocatedProblem[],
+  problems: readonly FieldProblem[],
   read: ReadScenario | undefined,
   file: string | undefined,
 ): ScenarioProblem[] {

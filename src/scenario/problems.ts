@@ -1,6 +1,6 @@
 import { SandboxError } from "../rules/errors.js";
 import { redactKeys, redactValue } from "../rules/redact.js";
-import type { Problem } from "../rules/schema/messages.js";
+import type { Problem } from "../rules/schema/problem.js";
 import { charactersOf, escapeControls, textWidth } from "../rules/terminal-text.js";
 
 /** The code of each problem of a scenario; a closed list, stable for callers. */
@@ -88,8 +88,8 @@ export interface ScenarioProblem {
   readonly caret?: string;
 }
 
-/** A problem whose place may be known where it was found. */
-export interface LocatedProblem extends Problem<ScenarioProblemCode> {
+/** A problem of a field, which leads to its place, unless that is known where the problem is found. */
+export interface FieldProblem extends Problem<ScenarioProblemCode> {
   readonly place?: SourcePlace | undefined;
 }
 

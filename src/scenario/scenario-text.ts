@@ -1,8 +1,8 @@
-import type { Members } from "../rules/schema/messages.js";
+import type { Members } from "../rules/schema/problem.js";
 import type { FieldPath } from "../rules/schema/shape.js";
-import type { LocatedProblem, Place, SourcePlace } from "./problems.js";
+import type { FieldProblem, Place, SourcePlace } from "./problems.js";
 
-export type AddProblem = (mistake: LocatedProblem) => void;
+export type AddProblem = (mistake: FieldProblem) => void;
 
 /** A scenario as it is written, in a text or as a value; it is read once. */
 export interface ScenarioText {

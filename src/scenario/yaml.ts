@@ -24,7 +24,7 @@ import { quote } from "../rules/schema/words.js";
 import { scenarioLimits } from "./format/fields.js";
 import { createSource, isOfSecret, placeAt } from "./places.js";
 import { readPlain } from "./plain-data.js";
-import type { LocatedProblem, ScenarioProblemCode, SourceText, TextRange } from "./problems.js";
+import type { FieldProblem, ScenarioProblemCode, SourceText, TextRange } from "./problems.js";
 import type { AddProblem, ReadScenario, ScenarioText } from "./scenario-text.js";
 import { syntaxProblem } from "./syntax-problem.js";
 
@@ -54,7 +54,7 @@ const options = {
 export function scenarioText(text: string, file: string | undefined): ScenarioText {
   const source = createSource(text, file);
   const startsLikeScenario = /^(?:\{\s*)?["']?version["']?\s*:\s*1\b/m.test(source.text);
-  const problems: LocatedProblem[] = [];
+  const problems: FieldProblem[] = [];
   let scenario: ReadScenario | undefined;
   let isRead = false;
   return {

@@ -1,7 +1,7 @@
 import { lastClockInstant } from "../../rules/api-key.js";
 import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
 import { maximumProblems } from "../../rules/schema/check.js";
-import type { Problem, Spelling } from "../../rules/schema/messages.js";
+import type { Spelling } from "../../rules/schema/problem.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
 import { nearest, quote } from "../../rules/schema/words.js";
 import { parseTime, parseWhen } from "../../rules/time.js";
@@ -9,7 +9,7 @@ import { writtenEndpoints } from "../endpoints.js";
 import { isReserved } from "../format/fields.js";
 import { type ScenarioOrganization, type WrittenKey, writtenKeys } from "../keys.js";
 import { isPopulated } from "../population.js";
-import type { ScenarioProblemCode } from "../problems.js";
+import type { FieldProblem, ScenarioProblemCode } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 
 export interface Facts {
@@ -46,7 +46,7 @@ type Wrong = (
 ) => void;
 
 /** Adds problems to a list, which never has more than `maximumProblems`. */
-export function wrongInto(problems: Problem<ScenarioProblemCode>[]): Wrong {
+export function wrongInto(problems: FieldProblem[]): Wrong {
   return (code, path, message, hint, pointAt = "value") => {
     if (problems.length >= maximumProblems) return;
     problems.push({ code, field: path, message, hint: typeof hint === "string" ? hint : hint(), pointAt });

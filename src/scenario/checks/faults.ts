@@ -3,13 +3,12 @@ import { lastingSuccess } from "../../rules/authorize.js";
 import { cachedBy } from "../../rules/cached-by.js";
 import { type FaultKind, faultEffects, faultKindsOf } from "../../rules/fault-effects.js";
 import { isSuccess, type OutcomeId, outcomeOf, outcomes } from "../../rules/outcomes.js";
-import type { Problem } from "../../rules/schema/messages.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
 import { nearest, quote } from "../../rules/schema/words.js";
 import { parseDuration, parseTime, timeFrom } from "../../rules/time.js";
 import { writtenEndpoints } from "../endpoints.js";
 import { isLegacy, populatedKeyAt, writtenKeys } from "../keys.js";
-import type { ScenarioProblemCode } from "../problems.js";
+import type { FieldProblem } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { checkRef, type Facts, type ScenarioRule, timeSince, wrongInto } from "./facts.js";
 
@@ -80,11 +79,8 @@ function lastingKeysIn(scenario: Scenario): LastingKeys {
   };
 }
 
-export function faultProblems(
-  faults: readonly FaultFields[],
-  sandbox: FaultSandbox,
-): Problem<ScenarioProblemCode>[] {
-  const problems: Problem<ScenarioProblemCode>[] = [];
+export function faultProblems(faults: readonly FaultFields[], sandbox: FaultSandbox): FieldProblem[] {
+  const problems: FieldProblem[] = [];
   checkFaults(faults, [], { ...sandbox, wrong: wrongInto(problems) });
   return problems;
 }

@@ -4,7 +4,7 @@ import { readBundledScenario } from "../../../node/package-files.js";
 import { startInNode } from "../../../node/platform.js";
 import { SandboxError } from "../../../rules/errors.js";
 import { redactKeys } from "../../../rules/redact.js";
-import type { Members } from "../../../rules/schema/messages.js";
+import type { Members } from "../../../rules/schema/problem.js";
 import { isMapping } from "../../../rules/schema/shape.js";
 import { parseTime } from "../../../rules/time.js";
 import type { GivenOptions, SandboxState } from "../../../sandbox/sandbox.js";
