@@ -64,7 +64,7 @@ const resolutionOf = (root: string, isPage: boolean) => ({
     // For Node, yaml offers CommonJS that requires Node's `process` and `buffer`; these modules require nothing.
     yaml: join(root, "node_modules/yaml/browser/dist/index.js"),
     ...(isPage && {
-      "../farmers/farmers.js": join(root, "src/library/farmers-of-page.ts"),
+      "../farmers/make-farmers.js": join(root, "src/library/farmers-of-page.ts"),
       "../runs/run-writer.js": join(root, "src/runs/no-run-writer.ts"),
     }),
   },

@@ -3,11 +3,11 @@ import { SandboxError } from "../rules/errors.js";
 import { isSuccess, type OutcomeId, outcomeOf, outcomes } from "../rules/outcomes.js";
 import { didYouMean, listed, quote } from "../rules/schema/words.js";
 import { type Endpoint, type ReleasedEndpoint, successOutcomesOf } from "../sandbox/endpoint.js";
-import type { Invocation } from "../sandbox/sandbox.js";
-import { writtenEndpoints } from "../scenario/endpoints.js";
+import type { Invocation } from "../sandbox/sandbox-state.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { writtenEndpoints } from "../scenario/written-endpoints.js";
 import { me } from "./endpoints/me.js";
-import { jsonBody, textBody } from "./messages.js";
+import { jsonBody, textBody } from "./http-messages.js";
 
 /** The endpoints that the API has released. */
 export const builtIn: readonly ReleasedEndpoint[] = [me];

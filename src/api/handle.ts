@@ -3,17 +3,17 @@ import type { ApiOutcomeId } from "../rules/outcomes.js";
 import { redactKeys } from "../rules/redact.js";
 import { type ApiRequest, type RequestTraits, withTraits } from "../rules/request.js";
 import { redactPath } from "../rules/request-path.js";
+import { fireFault } from "../sandbox/active-faults.js";
+import type { ApiCall } from "../sandbox/api-call.js";
 import { appendExchange } from "../sandbox/append-exchange.js";
-import type { ApiCall } from "../sandbox/call.js";
-import { fireFault } from "../sandbox/faults.js";
 import { noAdvice } from "../sandbox/journal/client-behavior.js";
 import type { CallResult, Exchange } from "../sandbox/journal/exchange.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
-import { startCall } from "./call.js";
-import { faultyResult } from "./faults.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { faultyResult } from "./fault-responses.js";
 import { isProbe, type MisplacedKeys, misplacedKeysOf } from "./misplaced-keys.js";
 import { faultFacts, predictOutcome } from "./predict.js";
 import { respondToCall } from "./respond.js";
+import { startCall } from "./start-call.js";
 
 /**
  * Responds to a request to the API and records it.

@@ -13,7 +13,7 @@ import type { SandboxError } from "../rules/errors.js";
 import { redactKeys } from "../rules/redact.js";
 import { listed } from "../rules/schema/words.js";
 import { isoOf, minute } from "../rules/time.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { ScenarioError } from "../scenario/problems.js";
 import { usageError } from "./exit-codes.js";
 import type * as flag from "./flags.js";

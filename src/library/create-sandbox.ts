@@ -1,7 +1,7 @@
 import { sha256 as digestOf } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { endpointsIn } from "../api/endpoints.js";
-import { makeFarmers } from "../farmers/farmers.js";
+import { makeFarmers } from "../farmers/make-farmers.js";
 import { clientReport } from "../report/report.js";
 import type { Profile } from "../rules/assumptions.js";
 import { SandboxError } from "../rules/errors.js";
@@ -10,13 +10,13 @@ import { snakeCase } from "../rules/schema/json.js";
 import { quote } from "../rules/schema/words.js";
 import { type Instant, instantOf, isoOf } from "../rules/time.js";
 import { currentRun } from "../runs/run-writer.js";
-import { defaultFarmerPage } from "../sandbox/farmer-records/farmers.js";
-import { describeFaults, type Fault } from "../sandbox/faults.js";
+import { describeFaults, type Fault } from "../sandbox/active-faults.js";
+import { defaultFarmerPage } from "../sandbox/farmer-records/farmer-list.js";
 import { operations, runDue } from "../sandbox/operations/operations.js";
-import type { Platform, SandboxState } from "../sandbox/sandbox.js";
+import type { Platform, SandboxState } from "../sandbox/sandbox-state.js";
 import { secretFor } from "../sandbox/secrets.js";
 import { snapshotSandbox } from "../sandbox/snapshot.js";
-import { checkedOptions, restartSandbox, startSandbox } from "../sandbox/start.js";
+import { checkedOptions, restartSandbox, startSandbox } from "../sandbox/start-sandbox.js";
 import {
   expectRequests,
   listRequests,

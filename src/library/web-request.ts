@@ -1,10 +1,10 @@
-import { bodyParts } from "../api/faults.js";
+import { bodyParts } from "../api/fault-responses.js";
 import { handle } from "../api/handle.js";
-import { headerPairs, reasonPhrases } from "../api/messages.js";
+import { headerPairs, reasonPhrases } from "../api/http-messages.js";
 import { failures } from "../rules/fault-effects.js";
 import { type Received, type RequestTrait, receivedRequest } from "../rules/request.js";
 import type { ApiResponse, Delivery } from "../sandbox/journal/exchange.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { endTimeout, startTimeout } from "./real-time.js";
 
 /** Synchronous, unless a fault applies. `base` has no slash at its end. */

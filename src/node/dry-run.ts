@@ -4,13 +4,13 @@ import { defaultScopes, isMarked, sandboxMark } from "../rules/api-key.js";
 import { pathText } from "../rules/schema/shape.js";
 import { nearest, quote } from "../rules/schema/words.js";
 import { advanceClock } from "../sandbox/operations/operations.js";
-import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
-import type { Performed, PlayedStep, StoryStep, TimelineResult } from "../sandbox/steps.js";
-import { writtenEndpoints } from "../scenario/endpoints.js";
-import { describedKeys, writtenKeys } from "../scenario/keys.js";
+import type { GivenOptions, SandboxState } from "../sandbox/sandbox-state.js";
+import type { Performed, PlayedStep, StoryStep, TimelineResult } from "../sandbox/step-results.js";
+import { describedKeys, writtenKeys } from "../scenario/described-keys.js";
 import type { FieldProblem, Place, ScenarioProblem } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { PlaceOf } from "../scenario/scenario-text.js";
+import { writtenEndpoints } from "../scenario/written-endpoints.js";
 import type { LoadedScenario } from "./files/load-scenario.js";
 import { startInNode } from "./platform.js";
 

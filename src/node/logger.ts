@@ -5,7 +5,7 @@ import { snakeCase } from "../rules/schema/json.js";
 import { isoOf } from "../rules/time.js";
 import type { SandboxEvent, StepEvent } from "../sandbox/journal/events.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
-import { isAsExpected, keyRefsOf, type PlayedStep, type TimelineResult } from "../sandbox/steps.js";
+import { isAsExpected, keyRefsOf, type PlayedStep, type TimelineResult } from "../sandbox/step-results.js";
 import { viewRequest } from "../sandbox/views.js";
 import { nodePlatform } from "./platform.js";
 

@@ -9,7 +9,7 @@ import { type Endpoint, successOutcomesOf } from "../sandbox/endpoint.js";
 import { type Counters, type Counts, requestsTo } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import { profileOf } from "../sandbox/profile.js";
-import type { Invocation, SandboxState } from "../sandbox/sandbox.js";
+import type { Invocation, SandboxState } from "../sandbox/sandbox-state.js";
 import { howToCover } from "./how-to-cover.js";
 import type {
   HowToCover,

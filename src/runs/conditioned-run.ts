@@ -1,18 +1,18 @@
-import { faultyResult } from "../api/faults.js";
-import { utf8Length } from "../api/messages.js";
+import { faultyResult } from "../api/fault-responses.js";
+import { utf8Length } from "../api/http-messages.js";
 import { cachedBy } from "../rules/cached-by.js";
 import { isIdempotent } from "../rules/fault-effects.js";
 import type { OutcomeId } from "../rules/outcomes.js";
-import type { ApiCall } from "../sandbox/call.js";
 import {
   type ActiveFault,
   activateFaults,
   type FaultFacts,
   type FiredFault,
   fireFault,
-} from "../sandbox/faults.js";
+} from "../sandbox/active-faults.js";
+import type { ApiCall } from "../sandbox/api-call.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
-import type { ConditionedRun, SandboxState, Service } from "../sandbox/sandbox.js";
+import type { ConditionedRun, SandboxState, Service } from "../sandbox/sandbox-state.js";
 import type { RunConditions } from "./conditions.js";
 import { Refusals } from "./refusals.js";
 import { startAnswering } from "./wrong-answers.js";

@@ -1,12 +1,12 @@
-import { unavailable } from "../api/faults.js";
+import { unavailable } from "../api/fault-responses.js";
+import { headerPairs, textBody } from "../api/http-messages.js";
 import { retryAfterHeader } from "../api/limits.js";
-import { headerPairs, textBody } from "../api/messages.js";
 import { renderRejection, respondToCall, responseOf } from "../api/respond.js";
 import { isSuccess, type OutcomeId } from "../rules/outcomes.js";
 import { minuteEnd } from "../rules/time.js";
-import type { ApiCall } from "../sandbox/call.js";
+import type { ApiCall } from "../sandbox/api-call.js";
 import type { CallResult, Delivery } from "../sandbox/journal/exchange.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 import type { Refusal } from "./conditions.js";
 
 /** Timers may end a little early. */

@@ -3,13 +3,6 @@ import { type Organization, readAccess } from "../rules/organization.js";
 import { pick, type RandomStream, randomStream } from "../rules/seed.js";
 import { instantOf } from "../rules/time.js";
 import {
-  endsFrom,
-  type GivenEnds,
-  readEnds,
-  readSettings,
-  type WrittenSettings,
-} from "../scenario/format/key-settings.js";
-import {
   type DescribedKey,
   describedKeys,
   describedOrganizations,
@@ -19,7 +12,14 @@ import {
   type ScenarioOrganization,
   secretOf,
   unknownSecret,
-} from "../scenario/keys.js";
+} from "../scenario/described-keys.js";
+import {
+  endsFrom,
+  type GivenEnds,
+  readEnds,
+  readSettings,
+  type WrittenSettings,
+} from "../scenario/format/key-settings.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import patterns from "./name-patterns.json" with { type: "json" };
 import words from "./name-words.generated.json" with { type: "json" };

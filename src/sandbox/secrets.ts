@@ -1,10 +1,16 @@
 import { fingerprintOf } from "../rules/api-key.js";
 import { cachedBy } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
-import { type DescribedKey, deriveSecret, describedKeys, secretOf, unknownSecret } from "../scenario/keys.js";
+import {
+  type DescribedKey,
+  deriveSecret,
+  describedKeys,
+  secretOf,
+  unknownSecret,
+} from "../scenario/described-keys.js";
 import { populatedNumbers } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { SandboxState } from "./sandbox.js";
+import type { SandboxState } from "./sandbox-state.js";
 
 /** Returns the full keys by ref, by default all, derived on every call: the sandbox stores only hashes (R35). */
 export function scenarioSecrets(

@@ -3,10 +3,10 @@ import { bareName, hostToConnectTo, isLoopback } from "../node/addresses.js";
 import { nodeCrypto, timers } from "../node/platform.js";
 import { controlPath } from "../rules/request-path.js";
 import { runDue } from "../sandbox/operations/operations.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { closeServer, listenOn } from "./sockets/connections.js";
 import { createHttpServer } from "./sockets/http-server.js";
-import { reject } from "./sockets/responses.js";
+import { reject } from "./sockets/send-response.js";
 import {
   type ControlHandler,
   createServerState,

@@ -12,7 +12,7 @@ import { startNamed } from "../node/platform.js";
 import { requireFields, requireKnownOptions } from "../rules/schema/check.js";
 import { quote } from "../rules/schema/words.js";
 import { currentRun, type SandboxRun } from "../runs/run-writer.js";
-import { checkedOptions } from "../sandbox/start.js";
+import { checkedOptions } from "../sandbox/start-sandbox.js";
 import { type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
 import { type RunningServer, serve } from "./serve.js";
 import type { ServeOptions } from "./sockets/server-state.js";

@@ -4,7 +4,7 @@ import { lock } from "../node/files/lock.js";
 import { fileFailure, makeFolder, replaceFile, targetOf } from "../node/files/write-file.js";
 import { nodePlatform, timers } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
-import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
+import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox-state.js";
 import { restoreSandbox } from "../sandbox/snapshot.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { damagedState, parseState, stateText, unreadableState } from "./state-text.js";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import type { Refusal } from "../../src/runs/conditions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
-import { restartSandbox } from "../../src/sandbox/start.js";
+import { restartSandbox } from "../../src/sandbox/start-sandbox.js";
 import { startFrozen } from "../support/doors.js";
 import { ask, collectTraces } from "../support/varied.js";
 

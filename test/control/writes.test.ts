@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { parseScenario } from "../../src/index.js";
 import { fieldsOf } from "../../src/rules/schema/shape.js";
 import { controlBodies } from "../../src/scenario/format/inputs.js";
-import { httpRejections } from "../../src/server/control/errors.js";
+import { httpRejections } from "../../src/server/control/control-errors.js";
 import { runs } from "../support/property-seed.js";
 import { methodsByPath, realPath } from "./calls.js";
 import { expectUnchanged, type ServedControl, serveControl } from "./client.js";

@@ -20,9 +20,9 @@ import { effectWords, faultEffects, faultKinds } from "../../src/rules/fault-eff
 import { mePath, outcomeOf } from "../../src/rules/outcomes.js";
 import { successOutcomesOf } from "../../src/sandbox/endpoint.js";
 import descriptions from "../../src/scenario/format/descriptions.json" with { type: "json" };
-import { controlBodySchema } from "../../src/scenario/format/json-schema.js";
+import { controlBodySchema } from "../../src/scenario/format/scenario-json-schema.js";
 import { problemCodes } from "../../src/scenario/problems.js";
-import { codeOverHttp, httpRejections, statusOfCode } from "../../src/server/control/errors.js";
+import { codeOverHttp, httpRejections, statusOfCode } from "../../src/server/control/control-errors.js";
 import { routes } from "../../src/server/control/routes/routes.js";
 import { startFrozen } from "../support/doors.js";
 import { code, type Part, pageNames, pageOf, root, table, withParts } from "../support/pages.js";

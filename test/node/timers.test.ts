@@ -4,7 +4,7 @@ import { Duplex } from "node:stream";
 import { expect, test } from "vitest";
 import type { Delivery } from "../../src/sandbox/journal/exchange.js";
 import { closeServer } from "../../src/server/sockets/connections.js";
-import { endSocket, rejectSocket, sendFaulty } from "../../src/server/sockets/responses.js";
+import { endSocket, rejectSocket, sendFaulty } from "../../src/server/sockets/send-response.js";
 
 const timers = () => process.getActiveResourcesInfo().filter((one) => one === "Timeout").length;
 

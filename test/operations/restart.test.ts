@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { startInNode } from "../../src/node/platform.js";
-import { restartSandbox } from "../../src/sandbox/start.js";
+import { restartSandbox } from "../../src/sandbox/start-sandbox.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { faultsOn } from "../../src/api/faults.js";
+import { faultsOn } from "../../src/api/fault-responses.js";
 import { handle } from "../../src/api/handle.js";
 import words from "../../src/api/variation/words.json" with { type: "json" };
 import { startInNode } from "../../src/node/platform.js";
@@ -7,9 +7,9 @@ import type { Profile } from "../../src/rules/assumptions.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import type { RunConditions } from "../../src/runs/conditions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
-import type { SandboxState } from "../../src/sandbox/sandbox.js";
+import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
-import { restartSandbox } from "../../src/sandbox/start.js";
+import { restartSandbox } from "../../src/sandbox/start-sandbox.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { serve } from "../../src/server/serve.js";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { startCall } from "../../src/api/call.js";
 import { me } from "../../src/api/endpoints/me.js";
 import { renderRejection, renderSuccess } from "../../src/api/respond.js";
+import { startCall } from "../../src/api/start-call.js";
 import { type RowVariant, type VariationRow, variationTable } from "../../src/api/variation/table.js";
 import { variationOf } from "../../src/api/variation/vary.js";
 import { headerOf } from "../../src/compare/response.js";
@@ -9,7 +9,7 @@ import type { Profile } from "../../src/rules/assumptions.js";
 import { type ApiOutcomeId, type Outcome, outcomeOf, outcomes } from "../../src/rules/outcomes.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import type { ApiResponse } from "../../src/sandbox/journal/exchange.js";
-import type { SandboxState } from "../../src/sandbox/sandbox.js";
+import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import { chooseVariant, type RowChoice } from "../../src/sandbox/variants.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";

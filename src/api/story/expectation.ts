@@ -6,7 +6,7 @@ import {
   type StoryResponse,
   type StoryStep,
   shownValue,
-} from "../../sandbox/steps.js";
+} from "../../sandbox/step-results.js";
 
 type StepExpectation = NonNullable<StoryStep["expect"]>;
 

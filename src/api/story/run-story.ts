@@ -1,14 +1,14 @@
 import { kindOf } from "../../rules/actions.js";
 import { SandboxError } from "../../rules/errors.js";
 import { advanceClock, performAction, runDue } from "../../sandbox/operations/operations.js";
-import type { SandboxState } from "../../sandbox/sandbox.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import {
   actionDifferences,
   isAsExpected,
   type PlayedStep,
   type StoryStep,
   type TimelineResult,
-} from "../../sandbox/steps.js";
+} from "../../sandbox/step-results.js";
 import { viewClock } from "../../sandbox/views.js";
 import { responseDifferences } from "./expectation.js";
 import { sendRequest, storyRequest } from "./send.js";

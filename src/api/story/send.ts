@@ -3,13 +3,13 @@ import { mePath } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { type Received, receivedRequest } from "../../rules/request.js";
 import type { ApiResponse, Delivery } from "../../sandbox/journal/exchange.js";
-import type { SandboxState } from "../../sandbox/sandbox.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { defaultKeyRef, secretFor } from "../../sandbox/secrets.js";
-import type { SentRequest, StoryResponse } from "../../sandbox/steps.js";
+import type { SentRequest, StoryResponse } from "../../sandbox/step-results.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
-import { bodyParts } from "../faults.js";
+import { bodyParts } from "../fault-responses.js";
 import { handle } from "../handle.js";
-import { type FlatHeaders, headerPairs } from "../messages.js";
+import { type FlatHeaders, headerPairs } from "../http-messages.js";
 
 /** Returns a step's request to send, and for display; throws `unknown_ref` or `secret_not_kept`. */
 export function storyRequest(

@@ -1,4 +1,4 @@
-import type { PlayedStep } from "../../sandbox/steps.js";
+import type { PlayedStep } from "../../sandbox/step-results.js";
 import { errorCodeOf } from "./expectation.js";
 import { actionSentences, clockSentence } from "./step-text.js";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Performed, StepAction, StoryResponse } from "../../sandbox/steps.js";
+import type { Performed, StepAction, StoryResponse } from "../../sandbox/step-results.js";
 import { responseDifferences } from "./expectation.js";
 import { actionIntent, actionSentences } from "./step-text.js";
 

@@ -1,7 +1,7 @@
 import type { Assumptions } from "../../rules/assumptions.js";
 import { base62From, type RandomStream, randomStream } from "../../rules/seed.js";
 import { saltOf } from "../../sandbox/variants.js";
-import { reasonPhrases } from "../messages.js";
+import { reasonPhrases } from "../http-messages.js";
 
 /** One possible behavior of a real service in a gap of the specification. */
 export interface RowVariant {

@@ -1,11 +1,11 @@
 import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
 import { mix32, type RandomStream, randomStream } from "../../rules/seed.js";
-import type { ApiCall } from "../../sandbox/call.js";
+import type { ApiCall } from "../../sandbox/api-call.js";
 import type { ApiResponse } from "../../sandbox/journal/exchange.js";
 import { profileOf, variedRecords } from "../../sandbox/profile.js";
-import type { SandboxState } from "../../sandbox/sandbox.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { chooseVariant, type VariantRules } from "../../sandbox/variants.js";
-import { headerPairs, utf8Length } from "../messages.js";
+import { headerPairs, utf8Length } from "../http-messages.js";
 import { type Draft, meRows, type RowVariant, type VariationRow, variationTable } from "./table.js";
 
 /** The kind of a response: the rows that apply to it follow from nothing else. */

@@ -8,7 +8,7 @@ import { clientReport } from "../../report/report.js";
 import { redactEncoded } from "../../rules/redact.js";
 import { minute, minuteEnd } from "../../rules/time.js";
 import { conditionedRun } from "../../runs/conditioned-run.js";
-import type { GivenOptions } from "../../sandbox/sandbox.js";
+import type { GivenOptions } from "../../sandbox/sandbox-state.js";
 import type { CommandCall } from "../command.js";
 
 import { openRunFolder } from "../serve/run-folder.js";

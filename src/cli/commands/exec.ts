@@ -1,5 +1,5 @@
 import { expectedOutcomes } from "../../api/endpoints.js";
-import { faultsOn } from "../../api/faults.js";
+import { faultsOn } from "../../api/fault-responses.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { startNamed } from "../../node/platform.js";
 import { runAgainWith, shellWord } from "../../report/plain-text.js";
@@ -20,8 +20,8 @@ import { didYouMean, listed, quote } from "../../rules/schema/words.js";
 import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import { Counters } from "../../sandbox/journal/counts.js";
-import { givenOptions } from "../../sandbox/start.js";
-import { whyNever } from "../../scenario/checks/faults.js";
+import { givenOptions } from "../../sandbox/start-sandbox.js";
+import { whyNever } from "../../scenario/checks/fault-rules.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";

@@ -10,7 +10,7 @@ import { parsedJson } from "../../rules/schema/json.js";
 import { isMapping } from "../../rules/schema/shape.js";
 import { listed, quote } from "../../rules/schema/words.js";
 import { scenarioNames } from "../../scenario/bundled.js";
-import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
+import { scenarioJsonSchema } from "../../scenario/format/scenario-json-schema.js";
 import { starterScenario } from "../../scenario/starter.generated.js";
 import { declareCommand } from "../command.js";
 import { unwritable, usageError } from "../exit-codes.js";

@@ -14,7 +14,7 @@ import { parsedJson, snakeCase } from "../../rules/schema/json.js";
 import { quote } from "../../rules/schema/words.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import { isoOf } from "../../rules/time.js";
-import type { SandboxState } from "../../sandbox/sandbox.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { secretFor } from "../../sandbox/secrets.js";
 import {
   isAsExpected,
@@ -23,7 +23,7 @@ import {
   type SentRequest,
   type StepAction,
   type StoryResponse,
-} from "../../sandbox/steps.js";
+} from "../../sandbox/step-results.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";

@@ -11,7 +11,7 @@ import { snakeCase } from "../../rules/schema/json.js";
 import { pathText } from "../../rules/schema/shape.js";
 import { escapeControls, printable } from "../../rules/terminal-text.js";
 import { shortTime } from "../../rules/time.js";
-import { isAsExpected, type PlayedStep } from "../../sandbox/steps.js";
+import { isAsExpected, type PlayedStep } from "../../sandbox/step-results.js";
 import { viewClock } from "../../sandbox/views.js";
 import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { formatProblem, ScenarioError } from "../../scenario/problems.js";

@@ -25,7 +25,7 @@ import { pathText } from "../../rules/schema/shape.js";
 import { listed, quote } from "../../rules/schema/words.js";
 import { day } from "../../rules/time.js";
 import { claimOnce, linesOf, type RunFile, type RunLine, runFile } from "../../runs/run-writer.js";
-import type { SandboxState } from "../../sandbox/sandbox.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { unwritable, usageError } from "../exit-codes.js";
 
 const folderPrefix = "svc-sandbox-run-";

@@ -4,7 +4,7 @@ import type { ReportedAdvice, ReportedOutcome, Report as ReportView } from "../.
 import type { ActionName, actions } from "../../rules/actions.js";
 import type { KeyEnds, keyStateTable } from "../../rules/api-key.js";
 import type { InJson } from "../../rules/schema/json.js";
-import type { Fault as FaultView } from "../../sandbox/faults.js";
+import type { Fault as FaultView } from "../../sandbox/active-faults.js";
 import type {
   ClockView,
   KeyView,

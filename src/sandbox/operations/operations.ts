@@ -5,9 +5,9 @@ import { type RejectionCode, rejectionCodes, SandboxError } from "../../rules/er
 import { readAccess } from "../../rules/organization.js";
 import { requireFields, validationError } from "../../rules/schema/check.js";
 import { durationOf, type Instant, instantOf, isoOf } from "../../rules/time.js";
-import { faultProblems } from "../../scenario/checks/faults.js";
+import { faultProblems } from "../../scenario/checks/fault-rules.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
-import { activateFaults, type Fault } from "../faults.js";
+import { activateFaults, type Fault } from "../active-faults.js";
 import {
   assumptionsIn,
   profileOf,
@@ -16,19 +16,26 @@ import {
   withoutGrantedScopes,
   withoutNameSuffix,
 } from "../profile.js";
-import { replaceState, type SandboxState } from "../sandbox.js";
+import { replaceState, type SandboxState } from "../sandbox-state.js";
 import {
   actionDifferences,
   type Initiator,
   type Performed,
   type StepAction,
   type Timeline,
-} from "../steps.js";
+} from "../step-results.js";
 import { startUsage, type Usage, usageAt, type Windows, windowsOf } from "../usage.js";
 import type { ClockView, OrganizationView } from "../view-shapes.js";
 import { viewClock, viewOrganization } from "../views.js";
 import { recordChanges } from "./changes.js";
-import { activeKeysIn, createKey, expireKey, requireAdministrator, revokeKey, rotateKey } from "./keys.js";
+import {
+  activeKeysIn,
+  createKey,
+  expireKey,
+  requireAdministrator,
+  revokeKey,
+  rotateKey,
+} from "./key-operations.js";
 
 /** Every change that users make, by name. A rejected one throws a `SandboxError` and changes nothing. */
 export const operations = {

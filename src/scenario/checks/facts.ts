@@ -5,12 +5,12 @@ import type { Spelling } from "../../rules/schema/problem.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
 import { nearest, quote } from "../../rules/schema/words.js";
 import { parseTime, parseWhen } from "../../rules/time.js";
-import { writtenEndpoints } from "../endpoints.js";
+import { type ScenarioOrganization, type WrittenKey, writtenKeys } from "../described-keys.js";
 import { isReserved } from "../format/fields.js";
-import { type ScenarioOrganization, type WrittenKey, writtenKeys } from "../keys.js";
 import { isPopulated } from "../population.js";
 import type { FieldProblem, ScenarioProblemCode } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
+import { writtenEndpoints } from "../written-endpoints.js";
 
 export interface Facts {
   readonly scenario: Scenario;

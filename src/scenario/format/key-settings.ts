@@ -9,7 +9,7 @@ import {
   keyEnds,
 } from "../../rules/api-key.js";
 import { parseWhen, timeFrom, type When } from "../../rules/time.js";
-import type { ScenarioKey } from "../keys.js";
+import type { ScenarioKey } from "../described-keys.js";
 
 export interface WrittenSettings {
   readonly name?: string | undefined;

@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import { SandboxError } from "../../rules/errors.js";
 import type { ValueOf } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
-import type { SandboxState } from "../../sandbox/sandbox.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import type { ControlBody, ControlBodyName } from "../../scenario/format/inputs.js";
 import type { ScenarioText } from "../../scenario/scenario-text.js";
 import type { ServerState } from "../sockets/server-state.js";

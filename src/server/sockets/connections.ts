@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 import { hostToConnectTo } from "../../node/addresses.js";
 import { timers } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
-import { endSocket, rejectSocket } from "./responses.js";
+import { endSocket, rejectSocket } from "./send-response.js";
 
 const lastResponse = Symbol("last response");
 

@@ -5,9 +5,9 @@ import { handle } from "../../api/handle.js";
 import { type Received, receivedRequest } from "../../rules/request.js";
 import { controlPath } from "../../rules/request-path.js";
 import type { Delivery, Exchange } from "../../sandbox/journal/exchange.js";
-import type { SandboxState } from "../../sandbox/sandbox.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { type AnyServer, followConnections, longestHalfOpen, rejectInTurn, Turns } from "./connections.js";
-import { keepAliveTimeout, reject, sendFaulty, sendResponse } from "./responses.js";
+import { keepAliveTimeout, reject, sendFaulty, sendResponse } from "./send-response.js";
 import type { ServerState } from "./server-state.js";
 import type { CertificatePair } from "./tls.js";
 

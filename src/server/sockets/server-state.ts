@@ -4,7 +4,7 @@ import type { Logger } from "../../node/logger.js";
 import { nodePlatform } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
 import { runDue } from "../../sandbox/operations/operations.js";
-import type { SandboxState } from "../../sandbox/sandbox.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import type { StateFile } from "../state-file.js";
 import type { CertificatePair } from "./tls.js";

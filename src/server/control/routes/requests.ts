@@ -10,7 +10,7 @@ import * as s from "../../../rules/schema/shape.js";
 import { successOutcomesOf } from "../../../sandbox/endpoint.js";
 import type { Exchange } from "../../../sandbox/journal/exchange.js";
 import { operations } from "../../../sandbox/operations/operations.js";
-import type { SandboxState } from "../../../sandbox/sandbox.js";
+import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { expectRequests, listRequests, viewRequest } from "../../../sandbox/views.js";
 import { expectationQuery, requestQuery } from "../../../scenario/format/inputs.js";
 import { controlRoute, type Route, refInBody, textResponse } from "../route.js";

@@ -7,19 +7,19 @@ import { redactKeys } from "../../../rules/redact.js";
 import type { Members } from "../../../rules/schema/problem.js";
 import { isMapping } from "../../../rules/schema/shape.js";
 import { parseTime } from "../../../rules/time.js";
-import type { GivenOptions, SandboxState } from "../../../sandbox/sandbox.js";
+import type { GivenOptions, SandboxState } from "../../../sandbox/sandbox-state.js";
 import { secretsForClients } from "../../../sandbox/secrets.js";
-import { restartSandbox } from "../../../sandbox/start.js";
+import { restartSandbox } from "../../../sandbox/start-sandbox.js";
 import {
   bundledScenarios,
   isScenarioName,
   scenarioNames,
   scenarioNotFound,
 } from "../../../scenario/bundled.js";
+import { writtenKeys } from "../../../scenario/described-keys.js";
 import { scenarioLimits } from "../../../scenario/format/fields.js";
-import { scenarioJsonSchema } from "../../../scenario/format/json-schema.js";
+import { scenarioJsonSchema } from "../../../scenario/format/scenario-json-schema.js";
 import type { CheckedScenario } from "../../../scenario/interpret.js";
-import { writtenKeys } from "../../../scenario/keys.js";
 import { checkText, type NamedScenario, resolveSource } from "../../../scenario/parse-scenario.js";
 import { populationOf } from "../../../scenario/population.js";
 import { ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
@@ -27,7 +27,7 @@ import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { placeIn, type ScenarioText } from "../../../scenario/scenario-text.js";
 import { withStory } from "../../../scenario/stories.js";
 import { scenarioText, yamlText } from "../../../scenario/yaml.js";
-import { scenarioFields } from "../errors.js";
+import { scenarioFields } from "../control-errors.js";
 import { controlRoute, jsonResponse, type Route, textResponse } from "../route.js";
 import { running } from "./sandbox.js";
 

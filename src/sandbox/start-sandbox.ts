@@ -1,14 +1,14 @@
 import { pathText } from "../rules/schema/shape.js";
 import { defaultSeed } from "../rules/seed.js";
 import { type Instant, instantOf, isoOf } from "../rules/time.js";
+import { sharedValues } from "../scenario/described-keys.js";
 import { checkInput, inputShapes } from "../scenario/format/inputs.js";
-import { sharedValues } from "../scenario/keys.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { activateFaults } from "./active-faults.js";
 import { requireClockTime, VirtualClock } from "./clock.js";
-import { farmersOf } from "./farmer-records/farmers.js";
-import { activateFaults } from "./faults.js";
+import { farmersOf } from "./farmer-records/farmer-list.js";
 import { Counters } from "./journal/counts.js";
 import { Journal } from "./journal/journal.js";
 import { runDue } from "./operations/operations.js";
@@ -24,9 +24,9 @@ import {
   type SandboxState,
   type StartOptions,
   type StartState,
-} from "./sandbox.js";
+} from "./sandbox-state.js";
 import { scenarioRecords, startKey } from "./scenario-keys.js";
-import { createTimeline } from "./steps.js";
+import { createTimeline } from "./step-results.js";
 import { windowsOf } from "./usage.js";
 
 export interface SandboxSettings {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { bodyParts } from "../../api/faults.js";
-import { errorBody } from "../../api/messages.js";
+import { bodyParts } from "../../api/fault-responses.js";
+import { errorBody } from "../../api/http-messages.js";
 import { timers } from "../../node/platform.js";
 import { cachedByName } from "../../rules/cached-by.js";
 import type { TextBody } from "../../sandbox/endpoint.js";

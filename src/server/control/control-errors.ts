@@ -1,10 +1,10 @@
 import type { Response } from "express";
-import { errorBody } from "../../api/messages.js";
+import { errorBody } from "../../api/http-messages.js";
 import { fileFailure, isOfMachine } from "../../node/files/write-file.js";
 import { SandboxError, type SandboxErrorCode } from "../../rules/errors.js";
 import { redactEncoded, redactValue } from "../../rules/redact.js";
 import { ScenarioError, type ScenarioProblem } from "../../scenario/problems.js";
-import { serverErrors } from "../sockets/responses.js";
+import { serverErrors } from "../sockets/send-response.js";
 
 /** The errors that only HTTP calls can get, by code: status and cause. */
 export const httpRejections = {

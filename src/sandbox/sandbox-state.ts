@@ -1,17 +1,17 @@
 import type { Assumptions, Profile } from "../rules/assumptions.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { ApiCall } from "./call.js";
+import type { ActiveFault, FaultFacts, FiredFault } from "./active-faults.js";
+import type { ApiCall } from "./api-call.js";
 import type { VirtualClock } from "./clock.js";
 import type { Endpoint } from "./endpoint.js";
-import type { FarmerMaker, Farmers } from "./farmer-records/farmers.js";
-import type { ActiveFault, FaultFacts, FiredFault } from "./faults.js";
+import type { FarmerMaker, Farmers } from "./farmer-records/farmer-list.js";
 import type { ClientBehavior } from "./journal/client-behavior.js";
 import type { Counters } from "./journal/counts.js";
 import type { CallResult } from "./journal/exchange.js";
 import type { Journal } from "./journal/journal.js";
 import type { Registry } from "./registry.js";
 import type { RequestIds } from "./request-ids.js";
-import type { StoryProgress, Timeline } from "./steps.js";
+import type { StoryProgress, Timeline } from "./step-results.js";
 import type { Windows } from "./usage.js";
 import type { VariantRules } from "./variants.js";
 

@@ -6,10 +6,10 @@ import { isSuccess, type OutcomeId, outcomeOf, outcomes } from "../../rules/outc
 import type { FieldPath } from "../../rules/schema/shape.js";
 import { nearest, quote } from "../../rules/schema/words.js";
 import { parseDuration, parseTime, timeFrom } from "../../rules/time.js";
-import { writtenEndpoints } from "../endpoints.js";
-import { isLegacy, populatedKeyAt, writtenKeys } from "../keys.js";
+import { isLegacy, populatedKeyAt, writtenKeys } from "../described-keys.js";
 import type { FieldProblem } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
+import { writtenEndpoints } from "../written-endpoints.js";
 import { checkRef, type Facts, type ScenarioRule, timeSince, wrongInto } from "./facts.js";
 
 type FaultFields = NonNullable<Scenario["faults"]>[number];
@@ -40,7 +40,7 @@ export const faultsFit: ScenarioRule = (facts) => {
   checkFaults(scenario.faults, [], sandbox);
   const inSteps = {
     ...sandbox,
-    // `checks/steps.ts` checks the keys, because steps may create them.
+    // `checks/step-rules.ts` checks the keys, because steps may create them.
     refs: { ...refs, key: { ...refs.key, has: () => true } },
     // In a snapshot, earlier changes may have made steps of the timeline impossible.
     keys: responded === undefined ? keys : { ...keys, at: () => undefined },

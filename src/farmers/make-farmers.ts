@@ -1,8 +1,8 @@
 import { type FarmerLocale, farmerLocales } from "../rules/farmer-locales.js";
 import { hexOf, mix32, pick, type RandomStream, randomStream } from "../rules/seed.js";
 import { day } from "../rules/time.js";
+import type { FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
 import type { Farmer, LivestockType, Parcel, Position } from "../sandbox/farmer-records/farmer-shape.js";
-import type { FarmerMaker } from "../sandbox/farmer-records/farmers.js";
 import { between, chance, direction, logNormal, normal, rounded, unit, wholeBetween } from "./exact-math.js";
 import {
   type CropName,

@@ -48,7 +48,7 @@ export const assumptionsSchema = s.mapping(assumptionFields) as s.Shape<
   Partial<Assumptions> & { readonly profile?: Profile }
 >; // a field for each assumption
 
-// Faults. `checks/faults.ts` checks their fields against each other.
+// Faults. `checks/fault-rules.ts` checks their fields against each other.
 
 const maxFaults = 100;
 
@@ -129,7 +129,7 @@ export const replacementRef = s.optional(ref());
 
 const actor = s.optional(s.choice(["administrator", "member"]));
 
-// The same in a timeline and a story. `checks/steps.ts` checks the refs in a step.
+// The same in a timeline and a story. `checks/step-rules.ts` checks the refs in a step.
 const actionFields = {
   create_key: s.optional(s.mapping({ ...keyCreationFields, actor })),
   rotate: s.optional(s.mapping({ key: ref(), as: replacementRef, overlap: s.optional(duration()), actor })),

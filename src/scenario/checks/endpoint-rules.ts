@@ -1,7 +1,7 @@
 import { formOfPath } from "../../rules/request-path.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
 import { quote } from "../../rules/schema/words.js";
-import { writtenEndpoints } from "../endpoints.js";
+import { writtenEndpoints } from "../written-endpoints.js";
 import type { ScenarioRule } from "./facts.js";
 
 const maxEndpoints = 100;

@@ -10,12 +10,12 @@ import {
 } from "../rules/fault-effects.js";
 import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
 import { randomStream } from "../rules/seed.js";
-import type { ApiCall } from "../sandbox/call.js";
-import type { Fault, FiredFault } from "../sandbox/faults.js";
+import type { Fault, FiredFault } from "../sandbox/active-faults.js";
+import type { ApiCall } from "../sandbox/api-call.js";
 import type { ApiResponse, CallResult, Delivery } from "../sandbox/journal/exchange.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { errorBody, textBody, utf8Length } from "./http-messages.js";
 import { retryAfterHeader } from "./limits.js";
-import { errorBody, textBody, utf8Length } from "./messages.js";
 import { predict } from "./predict.js";
 import { respondToCall, responseOf, withVariation } from "./respond.js";
 
