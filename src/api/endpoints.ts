@@ -20,8 +20,8 @@ export function endpointsIn({ endpoints }: Pick<Scenario, "endpoints">): readonl
 const withAnnounced = /* @__PURE__ */ cachedBy(
   (endpoints: NonNullable<Scenario["endpoints"]>): readonly Endpoint[] => [
     ...builtIn,
-    ...writtenEndpoints({ endpoints }).map(([operationId, written]): Endpoint => {
-      const { method = "GET", path, scope = null, status = 200, body } = written;
+    ...writtenEndpoints({ endpoints }).map(([operationId, endpoint]): Endpoint => {
+      const { method = "GET", path, scope = null, status = 200, body } = endpoint;
       const success = body === undefined ? textBody("") : jsonBody(body);
       return { method, path, operationId, scope, status, summary: operationId, respond: () => success };
     }),

@@ -67,8 +67,11 @@ function personName(
   { sex, language }: Pick<Farmer, "sex" | "language">,
 ): Farmer["name"] {
   const draw = draws("name");
-  const { [sex]: given, family, familyOfMen = family } = namesOf(region, language);
-  return { given_name: pick(draw, given), surname: pickCommon(draw, sex === "male" ? familyOfMen : family) };
+  const { [sex]: givenNames, family, familyOfMen = family } = namesOf(region, language);
+  return {
+    given_name: pick(draw, givenNames),
+    surname: pickCommon(draw, sex === "male" ? familyOfMen : family),
+  };
 }
 
 /** One of the names, which are sorted most common first; the first ones are more likely. */

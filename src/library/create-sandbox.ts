@@ -161,8 +161,8 @@ function keysOn(sandbox: () => SandboxState): Sandbox["keys"] {
     list: () => viewKeys(sandbox()),
     get: (ref) => viewKey(sandbox().registry.key(ref), sandbox()),
     create({ expires, ...creation }, by) {
-      const written = { ...(snakeCase(creation) as object), expires: writtenInstant(expires) };
-      const input = checkInput(inputShapes.key_creation, written, "Failed to create a key");
+      const body = { ...(snakeCase(creation) as object), expires: writtenInstant(expires) };
+      const input = checkInput(inputShapes.key_creation, body, "Failed to create a key");
       return operations.create_key(sandbox(), input, by);
     },
     rotate(key, { overlap, ...rotation } = {}, by) {
@@ -172,8 +172,8 @@ function keysOn(sandbox: () => SandboxState): Sandbox["keys"] {
     },
     revoke: (key, by) => operations.revoke(sandbox(), { key }, by).key,
     expire(key, { expires }, by) {
-      const written = { expires: writtenInstant(expires) };
-      const input = checkInput(inputShapes.key_expiry, written, "Failed to set the end of the key");
+      const body = { expires: writtenInstant(expires) };
+      const input = checkInput(inputShapes.key_expiry, body, "Failed to set the end of the key");
       return operations.expire(sandbox(), { key, ...input }, by).key;
     },
   };

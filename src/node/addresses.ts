@@ -51,7 +51,7 @@ export function readBaseUrl(text: string): string | undefined {
 }
 
 /** The server's base URL as its sender wrote it; `own` if a request has none. A wrong one harms nobody else. */
-export function baseUrlFor({ headers }: Pick<IncomingMessage, "headers">, own: string): string {
+export function baseUrlFor({ headers }: Pick<IncomingMessage, "headers">, ownUrl: string): string {
   const host = readHostName(headers.host ?? "");
-  return host === undefined ? own : `${new URL(own).protocol}//${host}`;
+  return host === undefined ? ownUrl : `${new URL(ownUrl).protocol}//${host}`;
 }

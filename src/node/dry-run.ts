@@ -19,10 +19,10 @@ const maxProblems = 20;
 export function dryRunProblems(
   { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
   placeOf: PlaceOf,
-  given: GivenOptions = {},
+  options: GivenOptions = {},
 ): ScenarioProblem[] {
   if (scenario.timeline === undefined && scenario.story === undefined) return [];
-  const failed = dryRunScenario(() => startInNode(scenario, { name, ...given, frozen: true }));
+  const failed = dryRunScenario(() => startInNode(scenario, { name, ...options, frozen: true }));
   return placed(failed, name, placeOf);
 }
 
@@ -128,7 +128,7 @@ function runWholeStory(sandbox: SandboxState): FieldProblem[] {
   };
   for (const result of runStory(sandbox, isShort)) {
     const { response, performed } = result;
-    const rejected = rejectionProblem(performed);
+    const rejected = actionErrorProblem(performed);
     const hint = response === null ? undefined : `the request results in ${response.outcome}`;
     for (const { at, field, message } of differencesOf(result)) {
       if (at?.startsWith("timeline")) continue;
@@ -141,7 +141,7 @@ function runWholeStory(sandbox: SandboxState): FieldProblem[] {
 
 function failureOf({ index, step, performed, differences }: TimelineResult): FieldProblem | undefined {
   const field = ["timeline", index];
-  const rejected = step.expect === undefined ? rejectionProblem(performed) : undefined;
+  const rejected = step.expect === undefined ? actionErrorProblem(performed) : undefined;
   if (rejected !== undefined) return { code: "step_fails", field, ...rejected };
   const [difference] = differences;
   if (difference === undefined) return undefined;
@@ -150,7 +150,7 @@ function failureOf({ index, step, performed, differences }: TimelineResult): Fie
   return { code: "step_fails", field: [...field, "expect", "error"], message };
 }
 
-function rejectionProblem(performed: Performed | null): Pick<FieldProblem, "message" | "hint"> | undefined {
+function actionErrorProblem(performed: Performed | null): Pick<FieldProblem, "message" | "hint"> | undefined {
   const rejection = performed?.rejection ?? null;
   if (rejection === null) return undefined;
   const hint = `if this is intended, write expect: { error: ${rejection.code} }`;

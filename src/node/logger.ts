@@ -1,4 +1,4 @@
-import { rejectionOf } from "../api/story/step-view.js";
+import { actionErrorOf } from "../api/story/step-view.js";
 import { actionIn } from "../rules/actions.js";
 import { redactKeys, redactValue } from "../rules/redact.js";
 import { snakeCase } from "../rules/schema/json.js";
@@ -51,7 +51,7 @@ function timelineData({ at, step, performed }: TimelineResult) {
     action: actionIn(step),
     expected: step.expect?.error ?? null,
     ...keyRefsOf(step, performed),
-    ...rejectionOf(performed),
+    ...actionErrorOf(performed),
   };
 }
 
@@ -67,7 +67,7 @@ function storyData(result: PlayedStep) {
     asExpected: isAsExpected(result),
     ...(performed === null ? { key: request?.key ?? null, replacement: null } : keyRefsOf(step, performed)),
     advance: step.advance ?? null,
-    ...rejectionOf(performed),
+    ...actionErrorOf(performed),
     differences,
   };
 }

@@ -48,8 +48,8 @@ export function startNamed(
   options: GivenOptions,
   run?: ConditionedRun,
 ): SandboxState {
-  const given = givenOptions(options);
-  return startInNode(scenario, { name, text, ...given, given, run });
+  const startOptions = givenOptions(options);
+  return startInNode(scenario, { name, text, ...startOptions, startOptions, run });
 }
 
 export function isExecutable(): boolean {

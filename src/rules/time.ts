@@ -91,8 +91,8 @@ export function parseWhen(text: string): When | undefined {
 }
 
 /** Epoch milliseconds of a time or a duration from `start`; a text must be checked. */
-export function timeFrom(start: number, written: When | string): number {
-  const when = typeof written === "string" ? (parseWhen(written) ?? { after: 0 }) : written;
+export function timeFrom(start: number, moment: When | string): number {
+  const when = typeof moment === "string" ? (parseWhen(moment) ?? { after: 0 }) : moment;
   return "at" in when ? when.at : start + when.after;
 }
 
@@ -189,7 +189,7 @@ export function instantOf(instant: Instant): number {
   throw invalid("time", instant, timeHint(String(instant)));
 }
 
-function invalid(kind: string, given: unknown, hint: string): SandboxError {
-  const message = `Invalid ${kind} ${JSON.stringify(given)}: ${hint}.`;
-  return new SandboxError("validation_failed", message, { given });
+function invalid(kind: string, value: unknown, hint: string): SandboxError {
+  const message = `Invalid ${kind} ${JSON.stringify(value)}: ${hint}.`;
+  return new SandboxError("validation_failed", message, { given: value });
 }

@@ -77,7 +77,8 @@ export interface SandboxState extends StartState {
   readonly platform: Platform;
   /** The client's run that it belongs to, which comes before the rest of the state. Default: none. */
   readonly run: ConditionedRun | undefined;
-  readonly given: GivenOptions;
+  /** What its start was given, which scenarios that start later get as well. */
+  readonly startOptions: GivenOptions;
   readonly journal: Journal;
   /** Counts the requests: the client stays the same after a reset. */
   readonly counters: Counters;

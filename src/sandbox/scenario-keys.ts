@@ -171,11 +171,11 @@ function rotationsIn(described: readonly DescribedKey[]): [DescribedKey, ...Desc
 }
 
 /** Returns the settings of keys that share them (R37): the first value of each, and of each limit. */
-function sharedSettings(written: readonly WrittenSettings[]): WrittenSettings {
-  const limits = written.flatMap(({ limits: ofKey = [] }) => ofKey);
+function sharedSettings(settings: readonly WrittenSettings[]): WrittenSettings {
+  const limits = settings.flatMap(({ limits: ofKey = [] }) => ofKey);
   return {
-    name: written.find(({ name }) => name !== undefined)?.name,
-    scopes: written.find(({ scopes }) => scopes !== undefined)?.scopes,
+    name: settings.find(({ name }) => name !== undefined)?.name,
+    scopes: settings.find(({ scopes }) => scopes !== undefined)?.scopes,
     // Assigned from the last to the first, which stays.
     limits: limits.length === 0 ? undefined : Object.assign({}, ...limits.reverse()),
   };

@@ -32,7 +32,7 @@ import { windowsOf } from "./usage.js";
 export interface SandboxSettings {
   readonly platform: Platform;
   readonly run?: ConditionedRun | undefined;
-  readonly given?: GivenOptions | undefined;
+  readonly startOptions?: GivenOptions | undefined;
 }
 
 export function givenOptions({ seed, now, frozen, profile }: GivenOptions): GivenOptions {
@@ -54,14 +54,14 @@ export function checkedOptions({ now, ...options }: WrittenOptions): GivenOption
 /** The same scenario, seed and start result in the same ids, names, secrets and request ids. */
 export function startSandbox(
   scenario: Scenario,
-  { platform, run, given = {}, ...options }: StartOptions & SandboxSettings,
+  { platform, run, startOptions = {}, ...options }: StartOptions & SandboxSettings,
 ): SandboxState {
   const state = stateAtStart(scenario, { ...options, platform, run });
   return {
     ...state,
     platform,
     run,
-    given,
+    startOptions,
     counters: new Counters(),
     invocation: defaultInvocation,
     journal: new Journal(),
@@ -80,10 +80,10 @@ export function restartSandbox(
   another?: NamedScenario,
   onReady: () => void = () => {},
 ): void {
-  const { platform, run, given, journal } = sandbox;
-  const { scenario: written, name, text } = another ?? sandbox;
-  const started = { ...(another && given), ...options, platform, run, name, text };
-  const { scenario, seed, ...state } = stateAtStart(written, started);
+  const { platform, run, startOptions, journal } = sandbox;
+  const { scenario: source, name, text } = another ?? sandbox;
+  const started = { ...(another && startOptions), ...options, platform, run, name, text };
+  const { scenario, seed, ...state } = stateAtStart(source, started);
   onReady();
   const first = numberInto(sandbox.requestIds.series() + 1, scenario.requests_responded ?? 0);
   replaceState(sandbox, { ...state, scenario, seed, requestIds: new RequestIds(seed, first) });
@@ -102,12 +102,12 @@ function seededIn({ platform, run }: StartContext, scenario: Scenario) {
 }
 
 /** Returns the state of a checked scenario at its start. Changes nothing; throws if the options do not fit the scenario. */
-function stateAtStart(written: Scenario, options: StartOptions & StartContext): StartState {
+function stateAtStart(source: Scenario, options: StartOptions & StartContext): StartState {
   const { platform, run, text } = options;
   // Read first, so that the clock never lags behind the real time, however long the rest takes.
   const readAt = platform.steadyTime();
   if (options.now !== undefined) requireClockTime(options.now, "now");
-  const scenario = withOptions(written, options);
+  const scenario = withOptions(source, options);
   // Another seed may generate a secret or an id that the scenario pins.
   const shared = options.seed === undefined ? [] : sharedValues(scenario);
   if (shared.length > 0)

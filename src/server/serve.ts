@@ -6,7 +6,7 @@ import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { closeServer, listenOn } from "./sockets/connections.js";
 import { createHttpServer } from "./sockets/http-server.js";
-import { reject } from "./sockets/send-response.js";
+import { sendServerError } from "./sockets/send-response.js";
 import {
   type ControlHandler,
   createServerState,
@@ -108,7 +108,7 @@ function mountControl(state: ServerState): ControlHandler {
       .then((loaded) => loaded(request, response))
       .catch((error) => {
         state.onDefect(error);
-        reject(response, 500);
+        sendServerError(response, 500);
       });
   };
 }

@@ -101,7 +101,7 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
       ? undefined
       : await (await import("./state-file.js")).openStateFile(
           { file: resolve(file), name: file },
-          { startedScenario: () => named, start, given: startOptions, onProblem, run: run?.conditionedRun },
+          { startedScenario: () => named, start, startOptions, onProblem, run: run?.conditionedRun },
         );
   const state = stateFile?.sandbox ?? start();
   run?.follow(state);

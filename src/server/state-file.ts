@@ -25,7 +25,7 @@ interface StateOptions {
   readonly startedScenario: () => NamedScenario;
   readonly start: () => SandboxState;
   /** The options of scenarios that start later; the saved sandbox has its own. */
-  readonly given: GivenOptions;
+  readonly startOptions: GivenOptions;
   readonly run?: ConditionedRun | undefined;
   /** Called with the first failure after a success. */
   readonly onProblem: (error: unknown) => void;
@@ -53,7 +53,8 @@ export async function openStateFile(
     const text = readText(target, name);
     const saved = text === undefined ? undefined : parseState(text, options.startedScenario(), name);
     const { run } = options;
-    const restore = () => saved && restoreSandbox(saved, nodePlatform, { given: options.given, run });
+    const restore = () =>
+      saved && restoreSandbox(saved, nodePlatform, { startOptions: options.startOptions, run });
     const sandbox = orUnreadable(name, restore, damagedState) ?? options.start();
     return new StateFile({ file: target, name }, options, { sandbox, savedAt: saved?.at, stamp, unlock });
   } catch (error) {

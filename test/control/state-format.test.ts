@@ -44,7 +44,7 @@ type Assumed = typeof assumptions extends fc.Arbitrary<infer Value> ? Value : ne
 
 /** A sandbox that continues a state of a minute ago. */
 const restored = (saved: SavedSandbox) =>
-  sandboxOn(restoreSandbox({ ...saved, at: saved.at - 60_000 }, nodePlatform, { given: {} }));
+  sandboxOn(restoreSandbox({ ...saved, at: saved.at - 60_000 }, nodePlatform, { startOptions: {} }));
 
 test("the state of any sandbox can be read again and continues exactly like the sandbox", async () => {
   await fc.assert(

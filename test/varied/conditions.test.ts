@@ -161,10 +161,10 @@ test("what a sandbox sets to be there is there in every run, and only its form v
 
 /** Serves `key-states` under these conditions, and opens its control plane. */
 async function serveUnder(conditions: RunConditions) {
-  const given = { seed: 3 } as const;
+  const startOptions = { seed: 3 } as const;
   const sandbox = startInNode(bundledScenarios["key-states"], {
-    ...given,
-    given,
+    ...startOptions,
+    startOptions,
     run: conditionedRun(conditions),
   });
   const server = await serve(sandbox, { port: 0 });

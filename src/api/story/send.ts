@@ -14,17 +14,17 @@ import { type FlatHeaders, headerPairs } from "../http-messages.js";
 /** Returns a step's request to send, and for display; throws `unknown_ref` or `secret_not_kept`. */
 export function storyRequest(
   sandbox: SandboxState,
-  { key = defaultKeyRef(sandbox.scenario) ?? "none", method = "GET", repeat = 1, ...written }: StepRequest,
+  { key = defaultKeyRef(sandbox.scenario) ?? "none", method = "GET", repeat = 1, ...request }: StepRequest,
 ): { readonly received: Received; readonly shown: SentRequest } {
   const secret = secretFor(sandbox, key);
-  const { path: target = mePath } = written;
+  const { path: target = mePath } = request;
   const [path = "/", query] = target.split(/\?(.*)/s);
-  const isText = typeof written.body === "string";
-  const body = isText ? String(written.body) : JSON.stringify(written.body);
+  const isText = typeof request.body === "string";
+  const body = isText ? String(request.body) : JSON.stringify(request.body);
   // Like a client that sets no type: a text is sent as text, no matter its content.
   const type = isText ? "text/plain" : "application/json";
   const headers: Record<string, string> = body === undefined ? {} : { "content-type": type };
-  for (const [name, value] of Object.entries(written.headers ?? {})) headers[name.toLowerCase()] = value;
+  for (const [name, value] of Object.entries(request.headers ?? {})) headers[name.toLowerCase()] = value;
   const shownHeaders = Object.entries(headers).map(([name, value]) => [name, redactKeys(value)]);
   return {
     received: {
@@ -78,8 +78,8 @@ export function sentResponse(
 
 function joinedHeaders(flat: FlatHeaders): Record<string, string> {
   const headers: Record<string, string> = {};
-  for (const [given, value] of headerPairs(flat)) {
-    const name = given.toLowerCase();
+  for (const [header, value] of headerPairs(flat)) {
+    const name = header.toLowerCase();
     headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
   }
   return headers;

@@ -9,7 +9,7 @@ export function stepView(result: PlayedStep) {
     timelineStep: index + 1,
     at,
     text: actionSentences(step, performed),
-    ...rejectionOf(performed),
+    ...actionErrorOf(performed),
   }));
   const text = stepText(result);
   return {
@@ -20,7 +20,7 @@ export function stepView(result: PlayedStep) {
   };
 }
 
-export function rejectionOf(performed: PlayedStep["performed"]) {
+export function actionErrorOf(performed: PlayedStep["performed"]) {
   const { code = null, message = null } = performed?.rejection ?? {};
   return { rejection: code, message };
 }

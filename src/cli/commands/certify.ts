@@ -89,7 +89,7 @@ export const certifyCommand = declareCommand({
   words: flag.scenarioWord,
   rest: "<command...>",
   flags,
-  usual: ["only", "faults", "allow", "report", "format", "jobs", "timeout"],
+  usualFlags: ["only", "faults", "allow", "report", "format", "jobs", "timeout"],
   examples: {
     "svc-sandbox certify -- npm test": "a test suite that reads SVC_BASE_URL",
     "svc-sandbox certify --faults -- python3 -m pytest": "with every fault",

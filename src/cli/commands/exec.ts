@@ -103,7 +103,7 @@ export const execCommand = declareCommand({
   words: flag.scenarioWord,
   rest: "<command...>",
   flags,
-  usual: ["report", "format", "fault", "minCoverage", "failOn", "port"],
+  usualFlags: ["report", "format", "fault", "minCoverage", "failOn", "port"],
   examples: {
     "svc-sandbox exec -- npm test": "any command that reads SVC_BASE_URL",
     "svc-sandbox exec bad-day -- python3 -m pytest": "in another scenario",

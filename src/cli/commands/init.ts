@@ -129,11 +129,11 @@ export const initCommand = declareCommand({
   },
   async run({ words, flags, io }) {
     if (flags.client !== undefined || flags.agent) {
-      const written = [
+      const notes = [
         ...(flags.client === undefined ? [] : await writeClientFiles(flags.client, io, flags)),
         ...(flags.agent ? await writeAgentSection(io.cwd) : []),
       ];
-      if (!flags.quiet) io.stderr.say(written.map((line) => `${line}\n`).join(""));
+      if (!flags.quiet) io.stderr.say(notes.map((line) => `${line}\n`).join(""));
       return undefined;
     }
     const [name = ownScenario] = words;

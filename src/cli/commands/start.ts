@@ -78,7 +78,18 @@ export const startCommand = declareCommand({
     "Serves a scenario until SIGINT, SIGTERM or SIGHUP. Once it accepts requests, it prints the addresses, the keys and what each key gets. Then it logs requests on stderr.",
   words: flag.scenarioWord,
   flags,
-  usual: ["port", "host", "publicUrl", "seed", "frozen", "profile", "watch", "writeEnv", "state", "open"],
+  usualFlags: [
+    "port",
+    "host",
+    "publicUrl",
+    "seed",
+    "frozen",
+    "profile",
+    "watch",
+    "writeEnv",
+    "state",
+    "open",
+  ],
   examples: {
     "svc-sandbox": "every state of a key, on http://127.0.0.1:4747",
     "svc-sandbox revoked --port 0": "one bundled scenario, on any free port",
@@ -185,7 +196,7 @@ async function openSandbox(
     onProblem,
     run: run?.conditionedRun,
     startedScenario: () => serving.loaded,
-    given: givenOptions(flags),
+    startOptions: givenOptions(flags),
   });
   noteContinued(stateFile, call, logger);
   ends.push(async () => {

@@ -228,8 +228,8 @@ function judgedJson(result: PlayedStep, problems: readonly PlacedDifference[]) {
 }
 
 /** Returns a story as text: the steps, the problems and a summary. `quiet` leaves out what passed. */
-function verifiedText(given: VerifiedStory, style: Style, quiet: boolean): string {
-  const story = { ...given, name: escapeControls(given.name) };
+function verifiedText(verified: VerifiedStory, style: Style, quiet: boolean): string {
+  const story = { ...verified, name: escapeControls(verified.name) };
   if (story.passed && quiet) return "";
   const lines = [
     ...(quiet || story.stepCount === 0 ? [] : [...stepTable(story, style), ""]),

@@ -162,16 +162,16 @@ function isFullKeyOf(sandbox: SandboxState, key: string): boolean {
 const ours = /^SVC_(?:BASE_URL|CONTROL_URL|API_KEY|KEY_.+)$/;
 
 /** The hosts that a command must not reach over a proxy of the network, added to its own; none without a proxy. */
-function directHosts(own: Io["env"], baseUrl: string): readonly string[] {
-  const hasProxy = Object.keys(own).some((name) => /^(?:https?|all)_proxy$/i.test(name) && own[name]);
+function directHosts(ownEnv: Io["env"], baseUrl: string): readonly string[] {
+  const hasProxy = Object.keys(ownEnv).some((name) => /^(?:https?|all)_proxy$/i.test(name) && ownEnv[name]);
   if (!hasProxy) return [];
-  const theirs = `${own.NO_PROXY ?? ""},${own.no_proxy ?? ""}`.split(",").map((host) => host.trim());
+  const theirs = `${ownEnv.NO_PROXY ?? ""},${ownEnv.no_proxy ?? ""}`.split(",").map((host) => host.trim());
   const local = ["localhost", "127.0.0.1", "::1", new URL(baseUrl).hostname];
   return [...new Set([...theirs.filter(Boolean), ...local])];
 }
 
 async function execEnvironment(
-  { env: own, executable }: Pick<Io, "env" | "executable">,
+  { env: ownEnv, executable }: Pick<Io, "env" | "executable">,
   sandbox: SandboxState,
   server: RunningServer,
   runFolder: string,
@@ -179,7 +179,7 @@ async function execEnvironment(
 ): Promise<Io["env"]> {
   const { certificate, controlToken } = server;
   return {
-    ...Object.fromEntries(Object.entries(own).filter(([name]) => !ours.test(name))),
+    ...Object.fromEntries(Object.entries(ownEnv).filter(([name]) => !ours.test(name))),
     ...clientEnvironment(sandbox, server),
     SVC_SANDBOX_RUN: runFolder,
     // Another version would not be counted.
@@ -187,7 +187,7 @@ async function execEnvironment(
     // For `report`, and the command's other calls of the control plane.
     ...(controlToken !== undefined && { SVC_SANDBOX_CONTROL_TOKEN: controlToken }),
     ...(direct !== "" && { NO_PROXY: direct, no_proxy: direct }),
-    ...(certificate !== undefined && (await writeTrust(certificate, own, runFolder))),
+    ...(certificate !== undefined && (await writeTrust(certificate, ownEnv, runFolder))),
   };
 }
 
@@ -195,10 +195,10 @@ const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 const trustVariables = ["SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"];
 
 /** Writes the certificate, those that Node trusts, and those of the user's own files into one file; returns its variables. */
-async function writeTrust(certificate: string, own: Io["env"], folder: string): Promise<Io["env"]> {
+async function writeTrust(certificate: string, ownEnv: Io["env"], folder: string): Promise<Io["env"]> {
   const file = join(folder, "ca.pem");
   const textOf = (name: string | undefined) => (name ? files.readFile(name, "utf8").catch(() => "") : "");
-  const theirs = await Promise.all(trustVariables.map((name) => textOf(own[name])));
+  const theirs = await Promise.all(trustVariables.map((name) => textOf(ownEnv[name])));
   const { rootCertificates } = process.getBuiltinModule("node:tls");
   const trusted = new Set([certificate, ...rootCertificates, ...theirs].join("\n").match(pem));
   await files

@@ -107,14 +107,14 @@ async function readStdin(stdin: Readable, signal: AbortSignal | undefined): Prom
 }
 
 // The parser rejects anything but text, and a file that is too large.
-function readScenarioFile(file: string, given: string, folder: string): string {
+function readScenarioFile(file: string, name: string, folder: string): string {
   try {
     const stats = statSync(file);
     requireFile(stats, "; use - for a scenario from stdin");
     const max = scenarioLimits.bytes + 1;
     return textOfBytes(readStart(file, Math.min(max, stats.size || max)));
   } catch (error) {
-    throw unreadable(error as NodeJS.ErrnoException, given, folder);
+    throw unreadable(error as NodeJS.ErrnoException, name, folder);
   }
 }
 
@@ -132,17 +132,15 @@ function readStart(file: string, max: number): Uint8Array {
   }
 }
 
-function unreadable(error: NodeJS.ErrnoException, given: string, folder: string): SandboxError {
+function unreadable(error: NodeJS.ErrnoException, name: string, folder: string): SandboxError {
   if (error.code !== "ENOENT") {
-    const message = `Failed to read the scenario ${JSON.stringify(given)}: ${fileFailure(error)}.`;
+    const message = `Failed to read the scenario ${JSON.stringify(name)}: ${fileFailure(error)}.`;
     return new SandboxError("file_unreadable", message);
   }
-  const withOtherEnd = given.endsWith(".yml")
-    ? given.replace(/yml$/, "yaml")
-    : given.replace(/\.yaml$/, ".yml");
-  const isThere = withOtherEnd !== given && existsSync(resolve(folder, withOtherEnd));
+  const withOtherEnd = name.endsWith(".yml") ? name.replace(/yml$/, "yaml") : name.replace(/\.yaml$/, ".yml");
+  const isThere = withOtherEnd !== name && existsSync(resolve(folder, withOtherEnd));
   const meant = isThere ? withOtherEnd : undefined;
-  return scenarioNotFound(given, "it is neither a file nor a bundled name", { meant });
+  return scenarioNotFound(name, "it is neither a file nor a bundled name", { meant });
 }
 
 /** The text of a file or a request's body. Bytes that are not UTF-8 become a character that no text has, which is a problem with its place. */

@@ -88,11 +88,11 @@ export function requireFields(doing: string, problems: Readonly<Record<string, s
   );
 }
 
-export function requireKnownOptions(doing: string, given: unknown, known: readonly string[]): void {
-  if (typeof given !== "object" || given === null) {
+export function requireKnownOptions(doing: string, options: unknown, known: readonly string[]): void {
+  if (typeof options !== "object" || options === null) {
     requireFields(doing, { options: `are a mapping: { ${known[0]}: … }` });
   }
-  const unknown = Object.keys(given as object).filter((name) => !known.includes(name));
+  const unknown = Object.keys(options as object).filter((name) => !known.includes(name));
   const problem = (name: string) =>
     `is not an option.${didYouMean(name, known)} The options are ${listed(known, "and")}`;
   requireFields(doing, Object.fromEntries(unknown.map((name) => [redactKeys(name), problem(name)])));

@@ -192,8 +192,8 @@ function textHint(value: string, shape: TextKind, siblings: Members = {}): strin
   const { pattern, hint, example } = shape;
   if (/[\r\n]/.test(value) && pattern !== undefined)
     return "write one line; a block starts with >- or |-, which leave out the line end";
-  const usual = `write ${example === undefined ? nounOf(shape) : `a value such as ${example}`}`;
-  return hint?.(value, siblings) ?? usual;
+  const ofShape = hint?.(value, siblings);
+  return ofShape ?? `write ${example === undefined ? nounOf(shape) : `a value such as ${example}`}`;
 }
 
 function nounOf(shape: Shape, value?: unknown): string {

@@ -1,7 +1,7 @@
 import { type ActionName, actionIn, actionRow } from "../../rules/actions.js";
 import { environments, maximumActiveKeys } from "../../rules/api-key.js";
 import type { Assumptions } from "../../rules/assumptions.js";
-import { type RejectionCode, rejectionCodes, SandboxError } from "../../rules/errors.js";
+import { type ActionErrorCode, actionErrorCodes, SandboxError } from "../../rules/errors.js";
 import { readAccess } from "../../rules/organization.js";
 import { requireFields, validationError } from "../../rules/schema/check.js";
 import { durationOf, type Instant, instantOf, isoOf } from "../../rules/time.js";
@@ -98,18 +98,18 @@ const nothingPerformed: Performed = {
 export function performAction(sandbox: SandboxState, action: StepAction, dueAt?: number): Performed {
   const name = actionIn(action);
   if (name === undefined) return nothingPerformed;
-  const { actor, ...given } = action[name] as { readonly actor?: Initiator["actor"] };
-  const input = (name === "faults" ? action.faults : given) as never; // the step's schema has checked it
+  const { actor, ...fields } = action[name] as { readonly actor?: Initiator["actor"] };
+  const input = (name === "faults" ? action.faults : fields) as never; // the step's schema has checked it
   try {
     return { ...nothingPerformed, ...operations[name](sandbox, input, { actor, isScripted: true, dueAt }) };
   } catch (error) {
-    if (!(error instanceof SandboxError) || !isRejection(error.code)) throw error;
+    if (!(error instanceof SandboxError) || !isActionError(error.code)) throw error;
     return { ...nothingPerformed, rejection: { code: error.code, message: error.message } };
   }
 }
 
-function isRejection(code: string): code is RejectionCode {
-  return (rejectionCodes as readonly string[]).includes(code);
+function isActionError(code: string): code is ActionErrorCode {
+  return (actionErrorCodes as readonly string[]).includes(code);
 }
 
 /** Sets, freezes or resumes the clock. Throws `clock_backwards` or `validation_failed` without changes. */

@@ -56,9 +56,9 @@ export const faultsFit: ScenarioRule = (facts) => {
 
 /** The keys that a scenario starts with. */
 function lastingKeysIn(scenario: Scenario): LastingKeys {
-  const written = [...writtenKeys(scenario)];
-  const replaced = new Map(written.map(({ ref, fields }) => [fields.replaced_by, ref]));
-  const keys = new Map(written.map((key) => [key.ref, key]));
+  const allKeys = [...writtenKeys(scenario)];
+  const replaced = new Map(allKeys.map(({ ref, fields }) => [fields.replaced_by, ref]));
+  const keys = new Map(allKeys.map((key) => [key.ref, key]));
   return {
     at(ref) {
       const key = keys.get(ref) ?? populatedKeyAt(ref, scenario);
@@ -74,7 +74,7 @@ function lastingKeysIn(scenario: Scenario): LastingKeys {
       };
     },
     legacyOwners: new Set(
-      written.filter(({ fields }) => isLegacy(fields)).map(({ organization }) => organization),
+      allKeys.filter(({ fields }) => isLegacy(fields)).map(({ organization }) => organization),
     ),
   };
 }

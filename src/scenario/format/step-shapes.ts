@@ -1,7 +1,7 @@
 import { type ActionName, actionNames, stepKinds } from "../../rules/actions.js";
 import { environments } from "../../rules/api-key.js";
 import { type Assumptions, assumptionTable, type Profile, profiles } from "../../rules/assumptions.js";
-import { rejectionCodes } from "../../rules/errors.js";
+import { actionErrorCodes } from "../../rules/errors.js";
 import {
   type FailureStatus,
   type FaultKind,
@@ -204,7 +204,7 @@ const expect = s.mapping({
   outcome: s.optional(outcomeShape()),
   headers: s.optional(s.record(s.either(s.text(), s.flag()), headerName)),
   body: s.optional(s.anything()),
-  error: s.optional(s.choice(rejectionCodes)),
+  error: s.optional(s.choice(actionErrorCodes)),
 });
 
 export const timelineSchema = s.list(
@@ -213,7 +213,7 @@ export const timelineSchema = s.list(
     s.mapping({
       at: timeOrDuration(),
       ...actionFields,
-      expect: s.optional(s.mapping({ error: s.choice(rejectionCodes) })),
+      expect: s.optional(s.mapping({ error: s.choice(actionErrorCodes) })),
     }),
   ),
   { max: scenarioLimits.steps },

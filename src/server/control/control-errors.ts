@@ -7,7 +7,7 @@ import { ScenarioError, type ScenarioProblem } from "../../scenario/problems.js"
 import { serverErrors } from "../sockets/send-response.js";
 
 /** The errors that only HTTP calls can get, by code: status and cause. */
-export const httpRejections = {
+export const httpErrors = {
   bad_request: [400, "The body is not valid JSON, or too deep; with 413, it is longer than 256 kB."],
   control_token_required: [401, "Send the token that the sandbox printed at startup."],
   foreign_host: [403, "The `Host` is not a name of this machine. Allow it with `--allow-host`."],
@@ -17,15 +17,15 @@ export const httpRejections = {
   internal_error: [500, "A defect of svc-sandbox; the log shows more."],
 } as const;
 
-export class HttpRejection extends Error {
+export class HttpError extends Error {
   readonly status: number;
 
   constructor(
-    readonly code: keyof typeof httpRejections,
+    readonly code: keyof typeof httpErrors,
     message: string,
   ) {
     super(message);
-    this.status = httpRejections[code][0];
+    this.status = httpErrors[code][0];
   }
 }
 
@@ -74,7 +74,7 @@ export function sendControlError(
     response.destroy();
     return undefined;
   }
-  const { status, code, message, details = {} } = controlRejection(error, onDefect);
+  const { status, code, message, details = {} } = shownErrorOf(error, onDefect);
   // They may quote a key that the client sent (R46); the secret of a change that was not saved exists nowhere else.
   const clean = code === "state_unwritable" ? details : redactValue(details, redactEncoded);
   const shownDetails = Object.keys(details).length === 0 ? undefined : clean;
@@ -83,13 +83,13 @@ export function sendControlError(
   return code;
 }
 
-type ControlRejection = Pick<HttpRejection, "status" | "message"> & {
+type ShownError = Pick<HttpError, "status" | "message"> & {
   code: string;
   details?: SandboxError["details"];
 };
 
-function controlRejection(error: unknown, onDefect: (error: unknown) => void): ControlRejection {
-  if (error instanceof HttpRejection) return error;
+function shownErrorOf(error: unknown, onDefect: (error: unknown) => void): ShownError {
+  if (error instanceof HttpError) return error;
   if (error instanceof SandboxError && statusOfCode[error.code] !== undefined) {
     const { message, code } = error;
     const details =

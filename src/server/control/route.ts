@@ -48,10 +48,10 @@ export interface Route<Name extends ControlBodyName = ControlBodyName, Parameter
   readonly runYaml?: (context: RouteContext<ScenarioText>, local: LocalContext) => unknown;
 }
 
-/** The fields of a query for a part of a list. `usual` is the number without a limit. */
-export const pageFields = (usual: number | "all", limit = s.count()) => ({
+/** The fields of a query for a part of a list. `defaultLimit` is the number without a limit. */
+export const pageFields = (defaultLimit: number | "all", limit = s.count()) => ({
   offset: s.optional(s.described(s.count(), "The index of the first one. Default: 0.")),
-  limit: s.optional(s.described(limit, `At most this many. Default: ${usual}.`)),
+  limit: s.optional(s.described(limit, `At most this many. Default: ${defaultLimit}.`)),
 });
 
 const isText = Symbol("text response");

@@ -147,7 +147,7 @@ function resetConnection({ req: { socket } }: ServerResponse): void {
   else socket.resetAndDestroy();
 }
 
-export function reject(response: ServerResponse, status: 400 | 500): void {
+export function sendServerError(response: ServerResponse, status: 400 | 500): void {
   response.shouldKeepAlive = false;
   const code = status === 400 ? "bad_request" : "internal_error";
   sendError(response, status, errorBody(code, serverErrors[code]));
@@ -169,7 +169,7 @@ const statusOfParserError: Readonly<Record<string, number>> = {
 
 const lingering = 1000;
 
-export function rejectSocket(socket: Duplex, code = ""): void {
+export function endWithError(socket: Duplex, code = ""): void {
   const status = statusOfParserError[code] ?? 400;
   const { text, bytes } = errorBody("bad_request", serverErrors.bad_request);
   endSocket(

@@ -118,15 +118,15 @@ async function runOnce(
   const platform = { ...nodePlatform, time: wall, steadyTime: wall, stopwatch };
   const collected = new SeenRequests(stopwatch);
   const startWith = (ownSeed = seed, worker = 0) => {
-    const given = { seed: ownSeed };
+    const startOptions = { seed: ownSeed };
     const sandbox = startSandbox(scenario, {
       platform,
       run: processes[worker],
       name: "key-states",
-      ...given,
-      given,
+      ...startOptions,
+      startOptions,
     });
-    const pinned = ownSeed === seed ? undefined : given;
+    const pinned = ownSeed === seed ? undefined : startOptions;
     sandbox.counters.passOnTo({
       countUnread: (id) => collected.countUnread(id),
       count: (exchange, keys, observation) =>

@@ -67,7 +67,10 @@ export const scenarioRoutes: readonly Route[] = [
       restartSandbox(sandbox, {}, { scenario, name: scenario.name ?? "unnamed", text });
       const started = running(sandbox);
       const loaded = { scenario, name: file };
-      const problems = [...dryRunProblems(loaded, placeOf, sandbox.given), ...unheldScopes(loaded, placeOf)];
+      const problems = [
+        ...dryRunProblems(loaded, placeOf, sandbox.startOptions),
+        ...unheldScopes(loaded, placeOf),
+      ];
       return { ...started, warnings: Object.values(scenarioFields(problems)) };
     },
   }),
@@ -92,8 +95,8 @@ export const scenarioRoutes: readonly Route[] = [
     summary: "Checks a scenario sent as application/yaml, as `validate` does",
     body: "scenario_text",
     changes: false,
-    run: ({ sandbox, body }) => ({ problems: problemsInSent(sentScenario(body.text), sandbox.given) }),
-    runYaml: ({ sandbox, body }) => ({ problems: problemsInSent(body, sandbox.given) }),
+    run: ({ sandbox, body }) => ({ problems: problemsInSent(sentScenario(body.text), sandbox.startOptions) }),
+    runYaml: ({ sandbox, body }) => ({ problems: problemsInSent(body, sandbox.startOptions) }),
   }),
   controlRoute("GET /scenario.schema.json", {
     summary: "The JSON Schema of the scenario format",
@@ -145,12 +148,12 @@ function scenarioToStart(
 
 type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & { file?: string | undefined };
 
-function problemsInSent(sent: ScenarioText, given: GivenOptions) {
+function problemsInSent(sent: ScenarioText, startOptions: GivenOptions) {
   try {
     const { scenario, placeOf } = checkSent(sent);
     const loaded = { scenario, name: file };
     const warnings = [
-      ...dryRunProblems(loaded, placeOf, given),
+      ...dryRunProblems(loaded, placeOf, startOptions),
       ...unmarkedSecrets(loaded, placeOf),
       ...unheldScopes(loaded, placeOf),
     ];
@@ -174,17 +177,17 @@ function shownProblem({ message, hint, file: found = file, ...place }: Found, le
 
 /** The original text with its comments if known. Every key in it is cut after its prefix. */
 async function runningText(sandbox: SandboxState): Promise<string> {
-  const written = sandbox.text ?? (await bundledText(sandbox));
+  const text = sandbox.text ?? (await bundledText(sandbox));
   const pinned = [...writtenKeys(sandbox.scenario)].flatMap(({ fields: { secret = [] } }) => secret);
   // YAML can escape a key so that the text does not contain it.
-  const isPlain = written !== undefined && pinned.every((secret) => written.includes(secret));
-  return redactKeys(isPlain ? written : yamlText(sandbox.scenario));
+  const isPlain = text !== undefined && pinned.every((secret) => text.includes(secret));
+  return redactKeys(isPlain ? text : yamlText(sandbox.scenario));
 }
 
 // The user's own scenario may have the name of a bundled one.
-async function bundledText({ name, scenario, given }: SandboxState) {
+async function bundledText({ name, scenario, startOptions }: SandboxState) {
   if (!isScenarioName(name)) return undefined;
-  const { story: _, ...bundled } = startInNode(withStory(name), { name, ...given }).scenario;
+  const { story: _, ...bundled } = startInNode(withStory(name), { name, ...startOptions }).scenario;
   const { story: __, ...running } = scenario;
   return isDeepStrictEqual(running, bundled) ? readBundledScenario(name) : undefined;
 }
