@@ -48,7 +48,7 @@ const commonJsChunks = inOrder([
   { name: "library", test: /\/src\/index\.ts$/ },
   {
     name: "server",
-    test: /\/src\/(?:server\/serve|node\/(?:files\/(?:load-scenario|lock)|package-files))\.ts$/,
+    test: /\/src\/(?:server\/(?:serve|open-sandbox)|node\/(?:files\/(?:load-scenario|lock)|package-files))\.ts$/,
   },
   { name: "start", test: /\/src\/cli\/(?:cli|commands\/start)\.ts$/ },
 ]);

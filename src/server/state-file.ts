@@ -20,7 +20,7 @@ interface StateFileName {
   readonly name: string;
 }
 
-interface StateOptions {
+export interface StateOptions {
   /** The scenario that the server serves. */
   readonly startedScenario: () => NamedScenario;
   readonly start: () => SandboxState;

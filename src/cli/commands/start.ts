@@ -1,8 +1,6 @@
-import { resolve } from "node:path";
 import { finished } from "node:stream";
 import { type LoadedScenario, type OpenedScenario, stdinName } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
-import { startNamed } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
 import { listed, quote } from "../../rules/schema/words.js";
 import { isoOf } from "../../rules/time.js";
@@ -11,6 +9,7 @@ import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { givenOptions } from "../../sandbox/start-sandbox.js";
 import { ScenarioError, type ScenarioProblem } from "../../scenario/problems.js";
+import { openSandbox } from "../../server/open-sandbox.js";
 import { type RunningServer, serve } from "../../server/serve.js";
 import type { StateFile } from "../../server/state-file.js";
 import { type CallOf, declareCommand } from "../command.js";
@@ -129,7 +128,7 @@ async function serveUntilStopped(call: StartCall, run: SandboxRun | undefined): 
   const { flags, io, words } = call;
   const stop = io.stopSignal();
   if (flags.untilStdinEnds) stopWithStdin(words[0], io);
-  const opened = await openServed(run, call, stop);
+  const opened = await openServedScenario(run, call, stop);
   if (opened === undefined) return exitCode.fine;
   const logger = await createLog(flags, io);
   const serving: Serving = { call, run, logger, ...opened, ends: [], code: exitCode.fine };
@@ -144,11 +143,10 @@ async function serveUntilStopped(call: StartCall, run: SandboxRun | undefined): 
 }
 
 async function startServing(serving: Serving): Promise<void> {
-  const { call, run, logger, ends } = serving;
+  const { call, logger, ends } = serving;
   const { flags, io } = call;
   const options = await serveOptions(flags, io, logger);
-  const { sandbox, stateFile } = await openSandbox(serving, options.onDefect);
-  run?.follow(sandbox, "command");
+  const { sandbox, stateFile } = await openServedSandbox(serving, options.onDefect);
   logEvents(sandbox, flags, logger);
   const writeVariables = await variablesWriter(call, sandbox, logger);
   const server = await serve(sandbox, {
@@ -181,28 +179,20 @@ async function startServing(serving: Serving): Promise<void> {
 }
 
 /** Starts the sandbox, or continues the one of the file in the flags. */
-async function openSandbox(
-  serving: Serving,
-  onProblem: (error: unknown) => void = () => {},
-): Promise<{ readonly sandbox: SandboxState; readonly stateFile?: StateFile }> {
-  const { call, run, logger, loaded, ends } = serving;
+async function openServedSandbox(serving: Serving, onProblem: (error: unknown) => void = () => {}) {
+  const { call, run, logger, ends } = serving;
   const { flags, io } = call;
-  const start = () => startNamed(loaded, flags, run?.conditionedRun);
-  if (flags.state === undefined) return { sandbox: start() };
-  const { openStateFile } = await import("../../server/state-file.js");
-  const place = { file: resolve(io.cwd, flags.state), name: flags.state };
-  const stateFile = await openStateFile(place, {
-    start,
-    onProblem,
-    run: run?.conditionedRun,
-    startedScenario: () => serving.loaded,
-    startOptions: givenOptions(flags),
-  });
+  const startedScenario = () => serving.loaded;
+  const options = { startedScenario, startOptions: givenOptions(flags), run: run?.conditionedRun, onProblem };
+  const opened = await openSandbox(flags.state, options, io.cwd);
+  run?.follow(opened.sandbox, "command");
+  const { stateFile } = opened;
+  if (stateFile === undefined) return opened;
   noteContinued(stateFile, call, logger);
   ends.push(async () => {
     if (!canWrite(() => stateFile.close(), logger)) serving.code = exitCode.failed;
   });
-  return { sandbox: stateFile.sandbox, stateFile };
+  return opened;
 }
 
 /** Adds the options of a run, which this command takes part in. */
@@ -212,7 +202,7 @@ function inRun({ optionsFor }: SandboxRun, call: StartCall): StartCall {
 }
 
 /** Opens the scenario that this command names, or the run's; resolves to `undefined` if stopped before. */
-async function openServed(
+async function openServedScenario(
   run: SandboxRun | undefined,
   { words, io }: StartCall,
   signal: AbortSignal,
