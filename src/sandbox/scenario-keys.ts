@@ -23,9 +23,10 @@ import {
 import type { Scenario } from "../scenario/scenario.generated.js";
 import patterns from "./name-patterns.json" with { type: "json" };
 import words from "./name-words.generated.json" with { type: "json" };
-import { addedLimitsOf, type Profiled, profileOf, withGrantedScopes } from "./profile.js";
+import { type Profiled, profileOf } from "./profile.js";
 import type { UsedKey } from "./registry.js";
 import { startUsage, type Windows } from "./usage.js";
+import { addedLimitsOf, withGrantedScopes } from "./varied-records.js";
 
 type Hash = (text: string) => string;
 

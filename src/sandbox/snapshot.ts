@@ -16,13 +16,13 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import { describeFaults } from "./active-faults.js";
 import type { Counts } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
-import { withoutGrantedScopes, withoutNameSuffix } from "./profile.js";
 import type { KeyEntry } from "./registry.js";
 import { numberInSeries } from "./request-ids.js";
 import { type Platform, replaceState, type SandboxState } from "./sandbox-state.js";
 import { type SandboxSettings, startSandbox } from "./start-sandbox.js";
 import { type PlayedStep, remainingSteps, type StoryProgress, type Timeline } from "./step-results.js";
 import { usageAt } from "./usage.js";
+import { withoutGrantedScopes, withoutNameSuffix } from "./varied-records.js";
 
 /** A sandbox as plain data, without its options: everything that a client or a person can see, and what clients know. */
 export interface SavedSandbox {

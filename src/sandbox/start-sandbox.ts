@@ -12,7 +12,7 @@ import { farmersOf } from "./farmer-records/farmer-list.js";
 import { Counters } from "./journal/counts.js";
 import { Journal } from "./journal/journal.js";
 import { runDue } from "./operations/operations.js";
-import { assumptionsIn, withNameSuffix } from "./profile.js";
+import { assumptionsIn } from "./profile.js";
 import { Registry } from "./registry.js";
 import { numberInto, RequestIds } from "./request-ids.js";
 import {
@@ -28,6 +28,7 @@ import {
 import { scenarioRecords, startKey } from "./scenario-keys.js";
 import { createTimeline } from "./step-results.js";
 import { windowsOf } from "./usage.js";
+import { withNameSuffix } from "./varied-records.js";
 
 export interface SandboxSettings {
   readonly platform: Platform;

@@ -12,16 +12,16 @@ export interface ExtendsOptions {
 
 /** Merges a scenario with the ones it extends, without their stories; `undefined` if one cannot be read. */
 export function resolveExtends(
-  own: ReadScenario,
+  child: ReadScenario,
   file: string | undefined,
   options: ExtendsOptions,
   addProblem: AddProblem,
   chain: readonly string[] = file === undefined ? [] : [file],
 ): ReadScenario | undefined {
-  const { extends: name, ...fields } = own.fields;
-  if (name === undefined) return own;
-  const { place } = own.find(["extends"], "value");
-  const fail = (code: ScenarioProblemCode, message: string, hint: string) => {
+  const { extends: name, ...fields } = child.fields;
+  if (name === undefined) return child;
+  const { place } = child.find(["extends"], "value");
+  const fail: Fail = (code, message, hint) => {
     addProblem({ code, field: ["extends"], place, message, hint });
     return undefined;
   };
@@ -29,35 +29,50 @@ export function resolveExtends(
     const hint = "name a bundled scenario, or a file relative to this one";
     return fail("wrong_type", `extends is the name of a scenario, not ${quote(name)}`, hint);
   }
-  const extended = findExtended(name, file, options, fail);
-  if (extended === undefined) return undefined;
-  const parentFile = extended.file ?? name;
+  const text = findExtended(name, file, options, fail);
+  if (text === undefined) return undefined;
+  const parentFile = text.file ?? name;
   if (chain.includes(parentFile)) {
     const loop = [...chain.slice(chain.indexOf(parentFile)), parentFile].join(" → ");
     return fail("extends_loop", `the scenarios extend each other: ${loop}`, "remove one of these extends");
   }
+  const read = readExtended(name, text, addProblem, fail);
+  const parent = read && resolveExtends(read, text.file, options, addProblem, [...chain, parentFile]);
+  return parent && inherit(child, fields, parent);
+}
+
+/** Adds a problem of `extends`. */
+type Fail = (code: ScenarioProblemCode, message: string, hint: string) => undefined;
+
+/** Shows nothing of a file that is no scenario: it may be any file of this machine. */
+function readExtended(
+  name: string,
+  text: ScenarioText,
+  addProblem: AddProblem,
+  fail: Fail,
+): ReadScenario | undefined {
   const problems: FieldProblem[] = [];
-  const written = extended.read((problem) => problems.push(problem));
-  // Shows nothing of another file: it may be any file of this machine.
-  if (written === undefined ? !extended.startsLikeScenario : written.fields.version !== 1) {
-    const { version } = written?.fields ?? {};
+  const scenario = text.read((problem) => problems.push(problem));
+  const { version } = scenario?.fields ?? {};
+  if (scenario === undefined ? !text.startsLikeScenario : version !== 1) {
     const hint = "each file starts with version: 1";
     if (typeof version !== "number") return fail("extends_failed", `${quote(name)} is not a scenario`, hint);
     const message = `the scenario ${quote(name)} has version ${version} of the format, not 1`;
     return fail("unsupported_version", message, hint);
   }
   for (const problem of problems) addProblem(problem);
-  const parent =
-    written && resolveExtends(written, extended.file, options, addProblem, [...chain, parentFile]);
-  if (parent === undefined) return undefined;
+  return scenario;
+}
+
+function inherit(child: ReadScenario, fields: Members, parent: ReadScenario): ReadScenario {
   // Each file has its own version, and a story tests only its own scenario.
   const { version: _version, story: _, ...inherited } = parent.fields;
   return {
     fields: { ...(mergedByName(inherited, fields) as Members), ...mergedEndpoints(inherited, fields) },
     find(path, pointAt) {
-      const [mine, inherited] = [own.find(path, pointAt), parent.find(path, pointAt)];
-      if (inherited.depth <= mine.depth || inherited.place === undefined) return mine;
-      return { ...inherited, layer: inherited.layer + 1 };
+      const [ofChild, ofParent] = [child.find(path, pointAt), parent.find(path, pointAt)];
+      if (ofParent.depth <= ofChild.depth || ofParent.place === undefined) return ofChild;
+      return { ...ofParent, layer: ofParent.layer + 1 };
     },
   };
 }
@@ -72,10 +87,10 @@ function mergedByName(under: unknown, over: unknown): unknown {
 }
 
 /** The endpoints of a scenario with those that it extends: by name and field; `null` removes one, or its body. */
-function mergedEndpoints({ endpoints: inherited }: Members, { endpoints: written }: Members) {
-  if (!isMapping(inherited) || !isMapping(written)) return {};
+function mergedEndpoints({ endpoints: inherited }: Members, { endpoints: ofChild }: Members) {
+  if (!isMapping(inherited) || !isMapping(ofChild)) return {};
   const endpoints = { ...inherited };
-  for (const [name, fields] of Object.entries(written)) {
+  for (const [name, fields] of Object.entries(ofChild)) {
     const under = Object.hasOwn(endpoints, name) ? endpoints[name] : null;
     if (fields === null && under !== null) delete endpoints[name];
     else endpoints[name] = isMapping(under) && isMapping(fields) ? { ...under, ...fields } : fields;
@@ -89,7 +104,7 @@ function findExtended(
   name: string,
   file: string | undefined,
   options: ExtendsOptions,
-  fail: (code: ScenarioProblemCode, message: string, hint: string) => undefined,
+  fail: Fail,
 ): ScenarioText | undefined {
   try {
     const near = nearest(name, options.knownNames);

@@ -2,9 +2,10 @@ import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
 import { mix32, type RandomStream, randomStream } from "../../rules/seed.js";
 import type { ApiCall } from "../../sandbox/api-call.js";
 import type { ApiResponse } from "../../sandbox/journal/exchange.js";
-import { profileOf, variedRecords } from "../../sandbox/profile.js";
+import { profileOf } from "../../sandbox/profile.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { chooseVariant, type VariantRules } from "../../sandbox/variants.js";
+import { variedRecords } from "../../sandbox/varied-records.js";
 import { headerPairs, utf8Length } from "../http-messages.js";
 import { type Draft, meRows, type RowVariant, type VariationRow, variationTable } from "./table.js";
 

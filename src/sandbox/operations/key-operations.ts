@@ -20,11 +20,11 @@ import { deriveSecret } from "../../scenario/described-keys.js";
 import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { readSettings } from "../../scenario/format/key-settings.js";
-import { withGrantedScopes } from "../profile.js";
 import { type KeyEntry, type OrganizationEntry, withoutOver } from "../registry.js";
 import type { SandboxState } from "../sandbox-state.js";
 import type { Initiator } from "../step-results.js";
 import { startUsage, type Usage, usageAt } from "../usage.js";
+import { withGrantedScopes } from "../varied-records.js";
 import type { KeyView } from "../view-shapes.js";
 import { viewKey } from "../views.js";
 

@@ -8,14 +8,7 @@ import { durationOf, type Instant, instantOf, isoOf } from "../../rules/time.js"
 import { faultProblems } from "../../scenario/checks/fault-rules.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { activateFaults, type Fault } from "../active-faults.js";
-import {
-  assumptionsIn,
-  profileOf,
-  withGrantedScopes,
-  withNameSuffix,
-  withoutGrantedScopes,
-  withoutNameSuffix,
-} from "../profile.js";
+import { assumptionsIn, profileOf } from "../profile.js";
 import { replaceState, type SandboxState } from "../sandbox-state.js";
 import {
   actionDifferences,
@@ -25,6 +18,12 @@ import {
   type Timeline,
 } from "../step-results.js";
 import { startUsage, type Usage, usageAt, type Windows, windowsOf } from "../usage.js";
+import {
+  withGrantedScopes,
+  withNameSuffix,
+  withoutGrantedScopes,
+  withoutNameSuffix,
+} from "../varied-records.js";
 import type { ClockView, OrganizationView } from "../view-shapes.js";
 import { viewClock, viewOrganization } from "../views.js";
 import { recordChanges } from "./changes.js";

@@ -10,7 +10,8 @@ import { isLegacy, populatedKeyAt, writtenKeys } from "../described-keys.js";
 import type { FieldProblem } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { writtenEndpoints } from "../written-endpoints.js";
-import { checkRef, type Facts, type ScenarioRule, timeSince, wrongInto } from "./facts.js";
+import { type Facts, type ScenarioRule, timeSince, wrongInto } from "./facts.js";
+import { checkRef } from "./ref-rules.js";
 
 type FaultFields = NonNullable<Scenario["faults"]>[number];
 type WhenFields = NonNullable<FaultFields["when"]>;
