@@ -5,7 +5,7 @@ import type { ApiCall } from "../sandbox/api-call.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { routeAt } from "./routes.js";
-import { ownVariedNames } from "./variation/vary.js";
+import { ownVariedNames } from "./variation/own-assumptions.js";
 
 /** Starts a call: looks up its key and assigns its number. */
 export function startCall(sandbox: SandboxState, request: ApiRequest): ApiCall {

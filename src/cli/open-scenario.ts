@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { ownAssumptionNames } from "../api/variation/vary.js";
+import { ownAssumptionNames } from "../api/variation/own-assumptions.js";
 import {
   type LoadedScenario,
   type OpenedScenario,

@@ -1,6 +1,6 @@
 import { builtIn, outcomesOf, withNames } from "../api/endpoints.js";
 import { routeAt } from "../api/routes.js";
-import { ownAssumptionNames } from "../api/variation/vary.js";
+import { ownAssumptionNames } from "../api/variation/own-assumptions.js";
 import { adviceIds, adviceTable } from "../rules/advice.js";
 import { isFault, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { listed, nearest } from "../rules/schema/words.js";

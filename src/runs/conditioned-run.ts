@@ -100,14 +100,13 @@ function startFaults({ faults = [], once }: RunConditions, claim: ClaimOnce): Fi
       activateFaults(faults, seed, startedAt),
   );
   return (sandbox, call, facts) => {
-    const isWanted = () => {
-      if (once === undefined) return true;
+    if (faults.length === 0) return undefined;
+    if (once !== undefined) {
       const { method } = call.request;
       // A response to HEAD has no body that could break.
-      const fits = isIdempotent(method) && method !== "HEAD";
-      return fits && facts.expectedOutcome() === once.outcome && claim("fault");
-    };
-    if (faults.length === 0 || !isWanted()) return undefined;
+      const isMeant = isIdempotent(method) && method !== "HEAD" && facts.expectedOutcome() === once.outcome;
+      if (!isMeant || !claim("fault")) return undefined;
+    }
     return fireFault(faultsIn(sandbox.registry, sandbox), call.number, facts);
   };
 }

@@ -1,12 +1,12 @@
-import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
+import type { Assumptions } from "../../rules/assumptions.js";
 import { mix32, type RandomStream, randomStream } from "../../rules/seed.js";
 import type { ApiCall } from "../../sandbox/api-call.js";
 import type { ApiResponse } from "../../sandbox/journal/exchange.js";
-import { profileOf } from "../../sandbox/profile.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { chooseVariant, type VariantRules } from "../../sandbox/variants.js";
 import { variedRecords } from "../../sandbox/varied-records.js";
 import { headerPairs, utf8Length } from "../http-messages.js";
+import { openRow } from "./own-assumptions.js";
 import { type Draft, meRows, type RowVariant, type VariationRow, variationTable } from "./table.js";
 
 /** The kind of a response: the rows that apply to it follow from nothing else. */
@@ -82,47 +82,6 @@ function applies(
   // A failure of the service has only the rows for every status.
   const fits = statuses.includes(status) || (status >= 500 && (assume ?? requestId) !== undefined);
   return fits && (isMe || !meRows.includes(row));
-}
-
-/** The assumptions that the sandbox sets itself, and that its profile would set differently, or vary. */
-export function ownAssumptionNames(sandbox: SandboxState): (keyof Assumptions)[] {
-  const { ownAssumptions, endpoints } = sandbox;
-  const ofProfile = assumptionsFor(profileOf(sandbox), {}, endpoints);
-  const varied = ownVariedNames(sandbox);
-  const differs = (name: keyof Assumptions) =>
-    JSON.stringify(ownAssumptions[name]) !== JSON.stringify(ofProfile[name]);
-  return (Object.keys(ownAssumptions) as (keyof Assumptions)[]).filter(
-    (name) => ownAssumptions[name] !== undefined && (varied.includes(name) || differs(name)),
-  );
-}
-
-/** The assumptions that the sandbox sets itself, and that its profile would vary. */
-export function ownVariedNames(
-  sandbox: Pick<SandboxState, "profile" | "run" | "ownAssumptions">,
-): (keyof Assumptions)[] {
-  if (profileOf(sandbox) !== "varied") return [];
-  const ownRows = variationTable.filter((row) => isOwn(sandbox, row));
-  return ownRows.flatMap(({ assumption = [] }) => assumption);
-}
-
-/** The row with the variants that the sandbox's own assumptions leave open: the forms of what is there. `undefined` if it does not vary. */
-function openRow(sandbox: SandboxState, row: VariationRow): VariationRow | undefined {
-  const { assumption } = row;
-  if (assumption === undefined || !isOwn(sandbox, row)) return row;
-  const left = row.variants.filter(
-    ({ assume }) => assume?.[assumption] === sandbox.ownAssumptions[assumption],
-  );
-  const [usual] = left.filter(({ change }) => change === undefined);
-  if (usual === undefined || left.length === 1) return undefined;
-  return { ...row, variants: [usual, ...left.filter((variant) => variant !== usual)] };
-}
-
-/** Whether the sandbox sets the assumption of a row itself. */
-function isOwn(
-  { ownAssumptions }: Pick<SandboxState, "ownAssumptions">,
-  { assumption }: VariationRow,
-): boolean {
-  return assumption !== undefined && ownAssumptions[assumption] !== undefined;
 }
 
 /** Varies everything that the status leaves open of a response that was made with the variation's assumptions. */

@@ -1,7 +1,7 @@
 import { availableParallelism, constants } from "node:os";
 import { expectedOutcomes } from "../../api/endpoints.js";
 import { apiVersion } from "../../api/openapi.js";
-import { ownVariedNames } from "../../api/variation/vary.js";
+import { ownVariedNames } from "../../api/variation/own-assumptions.js";
 import {
   type CertifyResult,
   certificateLayout,
