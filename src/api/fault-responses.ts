@@ -20,7 +20,12 @@ import { predict } from "./predict.js";
 import { respondToCall, responseOf, withVariation } from "./respond.js";
 
 /** What a call gets from a fault, before authorization. A call that it only delays is authorized and counted, any other is not (R24). */
-export function faultyResult(sandbox: SandboxState, call: ApiCall, fired: FiredFault): CallResult {
+export function faultyResult(
+  sandbox: SandboxState,
+  call: ApiCall,
+  fired: FiredFault,
+  isOfRun = false,
+): CallResult {
   const kind = mainEffectOf(fired.effect);
   const fault = `fault.${kind}` as const;
   const { ends } = faultEffects[kind];
@@ -37,7 +42,8 @@ export function faultyResult(sandbox: SandboxState, call: ApiCall, fired: FiredF
     delayMs: fired.latency,
     kind: deliveryKinds[ends],
     cutAfter: truncate ? Math.floor(bytes / 2) : undefined,
-    bytesPerSecond: slow,
+    // In a run, each body takes about a second.
+    bytesPerSecond: isOfRun && slow !== undefined ? bytes : slow,
   };
   return { requestId: chosen.id, ...result, fault, delivery };
 }

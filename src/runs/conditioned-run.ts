@@ -1,5 +1,4 @@
 import { faultyResult } from "../api/fault-responses.js";
-import { utf8Length } from "../api/http-messages.js";
 import { cachedBy } from "../rules/cached-by.js";
 import { isIdempotent } from "../rules/fault-effects.js";
 import type { OutcomeId } from "../rules/outcomes.js";
@@ -11,7 +10,6 @@ import {
   fireFault,
 } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
-import type { CallResult } from "../sandbox/journal/exchange.js";
 import type { ConditionedRun, SandboxState, Service } from "../sandbox/sandbox-state.js";
 import type { RunConditions } from "./conditions.js";
 import { Refusals } from "./refusals.js";
@@ -42,7 +40,7 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
     if (fired !== undefined) {
       // Before a late response, which counts the request.
       markHit(call, facts.expectedOutcome());
-      return inASecond(faultyResult(sandbox, call, fired));
+      return faultyResult(sandbox, call, fired, true);
     }
     if (refusals === undefined || fault !== undefined) return undefined;
     const refused = refusals.refuse(sandbox, call, facts.expectedOutcome());
@@ -64,13 +62,6 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
       return wrong;
     },
   };
-}
-
-/** A slow body takes about a second in a run, however long it is. */
-function inASecond(result: CallResult): CallResult {
-  const { delivery, response } = result;
-  if (delivery?.bytesPerSecond === undefined) return result;
-  return { ...result, delivery: { ...delivery, bytesPerSecond: utf8Length(response.body) } };
 }
 
 function markHit({ trace }: ApiCall, outcome: OutcomeId): void {

@@ -36,8 +36,13 @@ export interface ParseOptions {
  * @example
  * parseScenario("version: 1\norganizations: { bank: { type: bank } }").organizations; // { bank: { type: "bank" } }
  */
-export function parseScenario(text: string, { file, load }: ParseOptions = {}): Scenario {
-  return checkText(scenarioText(text, file), load).scenario;
+export function parseScenario(text: string, options: ParseOptions = {}): Scenario {
+  return readScenario(text, options).scenario;
+}
+
+/** The same with the places of its fields. */
+export function readScenario(text: string, { file, load }: ParseOptions): CheckedScenario {
+  return checkText(scenarioText(text, file), load);
 }
 
 /** Checks a scenario in a text, and merges it with the one that it extends. Throws a `ScenarioError`. */

@@ -3,7 +3,7 @@ import { mix32, type RandomStream, randomStream } from "../../rules/seed.js";
 import type { ApiCall } from "../../sandbox/api-call.js";
 import type { ApiResponse } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { chooseVariant, type VariantRules } from "../../sandbox/variants.js";
+import { chooseVariant } from "../../sandbox/variants.js";
 import { variedRecords } from "../../sandbox/varied-records.js";
 import { headerPairs, utf8Length } from "../http-messages.js";
 import { openRow } from "./own-assumptions.js";
@@ -53,16 +53,13 @@ function chosenVariants(sandbox: SandboxState, call: ApiCall, kind: ResponseKind
   for (const rowOfTable of variationTable) {
     const row = openRow(sandbox, rowOfTable);
     if (row === undefined) continue;
-    const ofSeed = variantBy({ seed }, row, kind);
-    const variant = applies(row, ofSeed, kind) ? variantBy(rules, row, kind) : ofSeed;
+    const { variants } = row;
+    const ofSeed = variants[chooseVariant({ seed }, row, kind.status, variants.length)] as RowVariant;
+    const ofRun = variants[chooseVariant(rules, row, kind.status, variants.length)] as RowVariant;
+    const variant = applies(row, ofSeed, kind) ? ofRun : ofSeed;
     chosen.push({ row, variant, random: randomOf(start ^ row.salt) });
   }
   return chosen;
-}
-
-function variantBy(rules: VariantRules, row: VariationRow, { status }: ResponseKind): RowVariant {
-  const { variants } = row;
-  return variants[chooseVariant(rules, row, status, variants.length)] as RowVariant;
 }
 
 /** The numbers of a row, the same for each response. */

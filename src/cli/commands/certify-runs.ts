@@ -3,13 +3,13 @@ import type { RunEnd, RunRequest } from "../../certify/run.js";
 import { SeenRequests } from "../../certify/seen-requests.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { nodePlatform, startNamed } from "../../node/platform.js";
-import type { CommandEnd } from "../../node/run-command.js";
 import { clientReport } from "../../report/report.js";
 import { redactEncoded } from "../../rules/redact.js";
 import { minute, minuteEnd } from "../../rules/time.js";
 import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { GivenOptions } from "../../sandbox/sandbox-state.js";
 import type { CommandCall } from "../command.js";
+import type { CommandEnd } from "../serve/run-command.js";
 
 import { openRunFolder } from "../serve/run-folder.js";
 import { invocationOf, KeyFinder, runServed } from "../serve/run-served.js";

@@ -282,7 +282,7 @@ function whyStopping({ flags, io }: StartCall): string {
 const isInBackground = "SVC_IN_BACKGROUND";
 
 async function startInBackground({ line, words, io }: StartCall): Promise<number> {
-  const { startDetached } = await import("../../node/run-command.js");
+  const { startDetached } = await import("../serve/run-command.js");
   const signal = io.stopSignal();
   const env = { ...io.env, [isInBackground]: "1" };
   const onStderr = (text: string) => io.stderr.write(text);

@@ -1,6 +1,5 @@
 import { existsSync, promises as files, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type CommandEnd, type CommandOptions, runCommand } from "../../node/run-command.js";
 import { commandLine } from "../../report/plain-text.js";
 import { parseApiKey, randomLength, sandboxMark } from "../../rules/api-key.js";
 import { SandboxError } from "../../rules/errors.js";
@@ -17,6 +16,7 @@ import type * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import { warnOfPinned } from "../open-scenario.js";
 import { createLog, logEvents } from "./log.js";
+import { type CommandEnd, type CommandOptions, runCommand } from "./run-command.js";
 import type { RunFolder } from "./run-folder.js";
 import { type ServeFlags, serveOptions } from "./serve-options.js";
 

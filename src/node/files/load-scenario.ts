@@ -7,8 +7,7 @@ import { quote } from "../../rules/schema/words.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import { isScenarioName, type ScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import { scenarioLimits } from "../../scenario/format/fields.js";
-import type { CheckedScenario } from "../../scenario/interpret.js";
-import type { NamedScenario, ParseOptions } from "../../scenario/parse-scenario.js";
+import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import type { PlaceOf } from "../../scenario/scenario-text.js";
 import { withStory } from "../../scenario/stories.js";
 import { readBundledScenario } from "../package-files.js";
@@ -59,7 +58,8 @@ export async function openScenario(
     throw unreadable(error, nameOrFile, cwd);
   });
   const { text, load, files } = scenarioFiles(nameOrFile, cwd, piped);
-  const { scenario, placeOf } = await checkYaml(text, { file: nameOrFile, load });
+  const { readScenario } = await import("../../scenario/parse-scenario.js");
+  const { scenario, placeOf } = readScenario(text, { file: nameOrFile, load });
   const whole = files.length === 1 && { text };
   const ofStdin = isStdin && { files: files.slice(1), piped: text };
   return {
@@ -73,18 +73,11 @@ function openBundled(name: ScenarioName): OpenedScenario {
     loaded: { scenario: withStory(name), name, files: [] },
     async places() {
       const text = await readBundledScenario(name);
-      return (await checkYaml(text, { file: `scenarios/${name}.yaml` })).placeOf;
+      // A bundled scenario does not need the reader of YAML.
+      const { readScenario } = await import("../../scenario/parse-scenario.js");
+      return readScenario(text, { file: `scenarios/${name}.yaml` }).placeOf;
     },
   };
-}
-
-// Bundled scenarios do not need the reader of YAML.
-async function checkYaml(text: string, { file, load }: ParseOptions): Promise<CheckedScenario> {
-  const [{ checkText }, { scenarioText }] = await Promise.all([
-    import("../../scenario/parse-scenario.js"),
-    import("../../scenario/yaml.js"),
-  ]);
-  return checkText(scenarioText(text, file), load);
 }
 
 /** The text of a file; `load` reads the files that it extends, and `files` collects all paths. */

@@ -19,7 +19,6 @@ import {
 import { writtenKeys } from "../../../scenario/described-keys.js";
 import { scenarioLimits } from "../../../scenario/format/fields.js";
 import { scenarioJsonSchema } from "../../../scenario/format/scenario-json-schema.js";
-import type { CheckedScenario } from "../../../scenario/interpret.js";
 import { checkText, type NamedScenario, resolveSource } from "../../../scenario/parse-scenario.js";
 import { populationOf } from "../../../scenario/population.js";
 import { ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
@@ -104,7 +103,7 @@ export const scenarioRoutes: readonly Route[] = [
   }),
 ];
 
-function checkSent(text: ScenarioText): CheckedScenario {
+function checkSent(text: ScenarioText) {
   requireFewKeys(populationIn(text.read(() => {})?.fields));
   const checked = checkText(text);
   requireFewKeys(checked.scenario);
