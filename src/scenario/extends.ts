@@ -2,7 +2,7 @@ import { SandboxError } from "../rules/errors.js";
 import type { Members } from "../rules/schema/problem.js";
 import { isMapping } from "../rules/schema/shape.js";
 import { nearest, quote } from "../rules/schema/words.js";
-import { type FieldProblem, ScenarioError, type ScenarioProblemCode } from "./problems.js";
+import { ScenarioError, type ScenarioProblemCode } from "./problems.js";
 import type { AddProblem, ReadScenario, ScenarioText } from "./scenario-text.js";
 
 export interface ExtendsOptions {
@@ -12,14 +12,13 @@ export interface ExtendsOptions {
 
 /** Merges a scenario with the ones it extends, without their stories; `undefined` if one cannot be read. */
 export function resolveExtends(
-  child: ReadScenario,
-  file: string | undefined,
+  { scenario: child, file }: ScenarioText,
   options: ExtendsOptions,
   addProblem: AddProblem,
   chain: readonly string[] = file === undefined ? [] : [file],
 ): ReadScenario | undefined {
-  const { extends: name, ...fields } = child.fields;
-  if (name === undefined) return child;
+  const { extends: name, ...fields } = child?.fields ?? {};
+  if (child === undefined || name === undefined) return child;
   const { place } = child.find(["extends"], "value");
   const fail: Fail = (code, message, hint) => {
     addProblem({ code, field: ["extends"], place, message, hint });
@@ -29,39 +28,33 @@ export function resolveExtends(
     const hint = "name a bundled scenario, or a file relative to this one";
     return fail("wrong_type", `extends is the name of a scenario, not ${quote(name)}`, hint);
   }
-  const text = findExtended(name, file, options, fail);
-  if (text === undefined) return undefined;
-  const parentFile = text.file ?? name;
+  const extended = findExtended(name, file, options, fail);
+  if (extended === undefined) return undefined;
+  const parentFile = extended.file ?? name;
   if (chain.includes(parentFile)) {
     const loop = [...chain.slice(chain.indexOf(parentFile)), parentFile].join(" → ");
     return fail("extends_loop", `the scenarios extend each other: ${loop}`, "remove one of these extends");
   }
-  const read = readExtended(name, text, addProblem, fail);
-  const parent = read && resolveExtends(read, text.file, options, addProblem, [...chain, parentFile]);
+  if (!isScenario(extended)) return failForOther(name, extended, fail);
+  for (const problem of extended.problems) addProblem(problem);
+  const parent = resolveExtends(extended, options, addProblem, [...chain, parentFile]);
   return parent && inherit(child, fields, parent);
 }
 
 /** Adds a problem of `extends`. */
 type Fail = (code: ScenarioProblemCode, message: string, hint: string) => undefined;
 
-/** Shows nothing of a file that is no scenario: it may be any file of this machine. */
-function readExtended(
-  name: string,
-  text: ScenarioText,
-  addProblem: AddProblem,
-  fail: Fail,
-): ReadScenario | undefined {
-  const problems: FieldProblem[] = [];
-  const scenario = text.read((problem) => problems.push(problem));
-  const { version } = scenario?.fields ?? {};
-  if (scenario === undefined ? !text.startsLikeScenario : version !== 1) {
-    const hint = "each file starts with version: 1";
-    if (typeof version !== "number") return fail("extends_failed", `${quote(name)} is not a scenario`, hint);
-    const message = `the scenario ${quote(name)} has version ${version} of the format, not 1`;
-    return fail("unsupported_version", message, hint);
-  }
-  for (const problem of problems) addProblem(problem);
-  return scenario;
+function isScenario({ scenario, startsLikeScenario }: ScenarioText): boolean {
+  return scenario === undefined ? startsLikeScenario : scenario.fields.version === 1;
+}
+
+/** Shows nothing of the other file: it may be any file of this machine. */
+function failForOther(name: string, { scenario }: ScenarioText, fail: Fail): undefined {
+  const version = scenario?.fields.version;
+  const hint = "each file starts with version: 1";
+  if (typeof version !== "number") return fail("extends_failed", `${quote(name)} is not a scenario`, hint);
+  const message = `the scenario ${quote(name)} has version ${version} of the format, not 1`;
+  return fail("unsupported_version", message, hint);
 }
 
 function inherit(child: ReadScenario, fields: Members, parent: ReadScenario): ReadScenario {

@@ -22,13 +22,12 @@ export interface CheckedScenario {
 const rules = [...refRules, ...keyRules, ...endpointRules, faultsFit, ...stepRules];
 
 /** Merges a scenario with the one that it extends, checks its shape, then its fields against each other. Throws a `ScenarioError`. */
-export function interpretScenario({ read, file }: ScenarioText, options: ExtendsOptions): CheckedScenario {
-  const problems: FieldProblem[] = [];
-  const addProblem = (problem: FieldProblem) => {
+export function interpretScenario(text: ScenarioText, options: ExtendsOptions): CheckedScenario {
+  const { scenario: alone, file } = text;
+  const problems = text.problems.slice(0, maximumProblems);
+  const merged = resolveExtends(text, options, (problem) => {
     if (problems.length < maximumProblems) problems.push(problem);
-  };
-  const alone = read(addProblem);
-  const merged = alone && resolveExtends(alone, file, options, addProblem);
+  });
   if (alone === undefined || merged === undefined)
     throw new ScenarioError(placedProblems(problems, alone, file));
   const misshapen = problemsOfShape(merged, alone);

@@ -4,13 +4,15 @@ import type { FieldProblem, Place, SourcePlace } from "./problems.js";
 
 export type AddProblem = (mistake: FieldProblem) => void;
 
-/** A scenario as it is written, in a text or as a value; it is read once. */
+/** A scenario as it is written, in a text or as a value, before any check. */
 export interface ScenarioText {
   readonly file: string | undefined;
   /** `undefined` for a value. */
   readonly text: string | undefined;
   readonly startsLikeScenario: boolean;
-  readonly read: (addProblem: AddProblem) => ReadScenario | undefined;
+  /** `undefined` if it cannot be read. */
+  readonly scenario: ReadScenario | undefined;
+  readonly problems: readonly FieldProblem[];
 }
 
 /** A field in a text, or the nearest one around it. */
@@ -24,7 +26,6 @@ interface FoundField {
   readonly scalar?: string | undefined;
 }
 
-/** The fields of a scenario before any check. */
 export interface ReadScenario {
   readonly fields: Members;
   readonly find: (path: FieldPath, pointAt: "key" | "value") => FoundField;

@@ -50,24 +50,12 @@ const options = {
   prettyErrors: false,
 } satisfies ParseOptions & DocumentOptions & SchemaOptions;
 
-/** A scenario in a text, which is read once. */
 export function scenarioText(text: string, file: string | undefined): ScenarioText {
   const source = createSource(text, file);
   const startsLikeScenario = /^(?:\{\s*)?["']?version["']?\s*:\s*1\b/m.test(source.text);
   const problems: FieldProblem[] = [];
-  let scenario: ReadScenario | undefined;
-  let isRead = false;
-  return {
-    file,
-    text,
-    startsLikeScenario,
-    read(addProblem) {
-      if (!isRead) scenario = readYaml(source, (problem) => problems.push(problem));
-      isRead = true;
-      for (const problem of problems) addProblem(problem);
-      return scenario;
-    },
-  };
+  const scenario = readYaml(source, (problem) => problems.push(problem));
+  return { file, text, startsLikeScenario, scenario, problems };
 }
 
 type AddAt = (code: ScenarioProblemCode, offset: number, message: string, hint?: string) => undefined;

@@ -104,7 +104,7 @@ export const scenarioRoutes: readonly Route[] = [
 ];
 
 function checkSent(text: ScenarioText) {
-  requireFewKeys(populationIn(text.read(() => {})?.fields));
+  requireFewKeys(populationIn(text.scenario?.fields));
   const checked = checkText(text);
   requireFewKeys(checked.scenario);
   return checked;
@@ -161,8 +161,7 @@ function problemsInSent(sent: ScenarioText, startOptions: GivenOptions) {
     if (error instanceof ScenarioError)
       return error.problems.map((problem) => shownProblem(problem, "error"));
     if (!(error instanceof SandboxError)) throw error;
-    const unchecked = sent.read(() => {});
-    const place = unchecked && placeIn(unchecked, ["population"]);
+    const place = sent.scenario && placeIn(sent.scenario, ["population"]);
     return [shownProblem({ message: error.message, ...place }, "error")];
   }
 }
