@@ -1,13 +1,12 @@
 import { type Difference, differencesOf } from "../api/story/expectation.js";
 import { runStory } from "../api/story/run-story.js";
 import { defaultScopes, isMarked, sandboxMark } from "../rules/api-key.js";
-import { pathText } from "../rules/schema/shape.js";
 import { nearest, quote } from "../rules/schema/words.js";
 import { advanceClock } from "../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox-state.js";
 import type { Performed, PlayedStep, StoryStep, TimelineResult } from "../sandbox/step-results.js";
 import { describedKeys, writtenKeys } from "../scenario/described-keys.js";
-import type { FieldProblem, Place, ScenarioProblem } from "../scenario/problems.js";
+import { type FieldProblem, type Place, problemAt, type ScenarioProblem } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { PlaceOf } from "../scenario/scenario-text.js";
 import { writtenEndpoints } from "../scenario/written-endpoints.js";
@@ -23,18 +22,11 @@ export function dryRunProblems(
 ): ScenarioProblem[] {
   if (scenario.timeline === undefined && scenario.story === undefined) return [];
   const failed = dryRunScenario(() => startInNode(scenario, { name, ...options, frozen: true }));
-  return placed(failed, name, placeOf);
+  return problemsAt(failed, name, placeOf);
 }
 
-function placed(problems: readonly FieldProblem[], file: string, placeOf: PlaceOf): ScenarioProblem[] {
-  return problems.slice(0, maxProblems).map(({ code, field, message, hint }) => ({
-    code,
-    field: pathText(field),
-    message,
-    ...(hint !== undefined && { hint }),
-    file,
-    ...placeOf(field),
-  }));
+function problemsAt(problems: readonly FieldProblem[], file: string, placeOf: PlaceOf): ScenarioProblem[] {
+  return problems.slice(0, maxProblems).map((problem) => problemAt(problem, placeOf(problem.field), file));
 }
 
 /** Returns the pinned secrets without the mark of a sandbox: each may be a real key, which must not be in a file. */
@@ -48,7 +40,7 @@ export function unmarkedSecrets(
     const hint = `if it is a real key, rotate it and remove it here. If not, write ${sandboxMark} there, or leave secret out and the seed makes one`;
     return [{ code: "secret_unmarked", field: [...path, "secret"], message, hint }];
   });
-  return placed(unmarked, name, placeOf);
+  return problemsAt(unmarked, name, placeOf);
 }
 
 /** Returns the scopes that an endpoint requires and no key has: each of its requests gets 403. */
@@ -68,7 +60,7 @@ export function unheldScopes(
     const message = `no key of this scenario has the scope ${quote(scope)}: each request gets 403`;
     return [{ code: "scope_unheld", field, message, hint }];
   });
-  return placed(unheld, name, placeOf);
+  return problemsAt(unheld, name, placeOf);
 }
 
 /** The scopes of all keys, also of those that a step creates. */

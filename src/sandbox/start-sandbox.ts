@@ -1,10 +1,9 @@
-import { pathText } from "../rules/schema/shape.js";
 import { defaultSeed } from "../rules/seed.js";
 import { type Instant, instantOf, isoOf } from "../rules/time.js";
 import { sharedValues } from "../scenario/described-keys.js";
 import { checkInput, inputShapes } from "../scenario/format/inputs.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
-import { ScenarioError } from "../scenario/problems.js";
+import { problemAt, ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { activateFaults } from "./active-faults.js";
 import { requireClockTime, VirtualClock } from "./clock.js";
@@ -111,8 +110,7 @@ function stateAtStart(source: Scenario, options: StartOptions & StartContext): S
   const scenario = withOptions(source, options);
   // Another seed may generate a secret or an id that the scenario pins.
   const shared = options.seed === undefined ? [] : sharedValues(scenario);
-  if (shared.length > 0)
-    throw new ScenarioError(shared.map((one) => ({ ...one, field: pathText(one.field) })));
+  if (shared.length > 0) throw new ScenarioError(shared.map((problem) => problemAt(problem)));
   const { seed, start, farmers } = seededIn(options, scenario);
   const endpoints = platform.endpoints(scenario);
   const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};

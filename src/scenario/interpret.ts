@@ -1,6 +1,6 @@
 import { maximumProblems, shapeProblems } from "../rules/schema/check.js";
 import type { Members, Spelling } from "../rules/schema/problem.js";
-import { type FieldPath, isMapping, pathText } from "../rules/schema/shape.js";
+import { type FieldPath, isMapping } from "../rules/schema/shape.js";
 import { nearest } from "../rules/schema/words.js";
 import { endpointRules, longestSpelling } from "./checks/endpoint-rules.js";
 import { type Facts, factsOf, wrongInto } from "./checks/facts.js";
@@ -10,7 +10,13 @@ import { refRules } from "./checks/ref-rules.js";
 import { stepRules } from "./checks/step-rules.js";
 import { type ExtendsOptions, resolveExtends } from "./extends.js";
 import { scenarioSchema } from "./format/schema.js";
-import { type FieldProblem, ScenarioError, type ScenarioProblem, type SourcePlace } from "./problems.js";
+import {
+  type FieldProblem,
+  problemAt,
+  ScenarioError,
+  type ScenarioProblem,
+  type SourcePlace,
+} from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
 import { type PlaceOf, placeIn, type ReadScenario, type ScenarioText } from "./scenario-text.js";
 
@@ -29,7 +35,7 @@ export function interpretScenario(text: ScenarioText, options: ExtendsOptions): 
     if (problems.length < maximumProblems) problems.push(problem);
   });
   if (alone === undefined || merged === undefined)
-    throw new ScenarioError(placedProblems(problems, alone, file));
+    throw new ScenarioError(problemsInOrder(problems, alone, file));
   const misshapen = problemsOfShape(merged, alone);
   problems.push(...misshapen);
   const scenario = merged.fields as unknown as Scenario; // the rules see it only if it has its shape
@@ -38,7 +44,7 @@ export function interpretScenario(text: ScenarioText, options: ExtendsOptions): 
     const facts = factsOf(scenario, { spelling, latest: latestIn(merged), wrong: wrongInto(problems) });
     for (const rule of rules) rule(facts);
   }
-  if (problems.length > 0) throw new ScenarioError(placedProblems(problems, merged, file));
+  if (problems.length > 0) throw new ScenarioError(problemsInOrder(problems, merged, file));
   return { scenario, placeOf: (field) => placeIn(merged, field) };
 }
 
@@ -91,7 +97,7 @@ function latestIn({ find }: ReadScenario): Facts["latest"] {
 }
 
 /** The first problem of each field, sorted by place: first in the scenario's own text, then in the extended ones. */
-function placedProblems(
+function problemsInOrder(
   problems: readonly FieldProblem[],
   scenario: ReadScenario | undefined,
   file: string | undefined,
@@ -118,11 +124,5 @@ function placedProblems(
     .filter(({ name, place }) => isFirst(JSON.stringify([name, place?.offset, place?.source.file])))
     .sort((one, other) => order(one.place) - order(other.place))
     .slice(0, maximumProblems)
-    .map(({ code, field, message, hint, place }) => ({
-      code,
-      field: pathText(field),
-      message,
-      ...(hint !== undefined && { hint }),
-      ...(place === undefined ? file !== undefined && { file } : place.describe()),
-    }));
+    .map(({ place, ...problem }) => problemAt(problem, place?.describe(), file));
 }

@@ -1,6 +1,7 @@
 import { SandboxError } from "../rules/errors.js";
 import { redactKeys, redactValue } from "../rules/redact.js";
 import type { Problem } from "../rules/schema/problem.js";
+import { pathText } from "../rules/schema/shape.js";
 import { charactersOf, escapeControls, textWidth } from "../rules/terminal-text.js";
 
 /** The code of each problem of a scenario; a closed list, stable for callers. */
@@ -91,6 +92,22 @@ export interface ScenarioProblem {
 /** A problem of a field, which leads to its place, unless that is known where the problem is found. */
 export interface FieldProblem extends Problem<ScenarioProblemCode> {
   readonly place?: SourcePlace | undefined;
+}
+
+/** A problem as it is shown: at its place, or only in its file. */
+export function problemAt(
+  { code, field, message, hint }: FieldProblem,
+  place?: Place,
+  file?: string,
+): ScenarioProblem {
+  return {
+    code,
+    field: pathText(field),
+    message,
+    ...(hint !== undefined && { hint }),
+    ...(file !== undefined && { file }),
+    ...place,
+  };
 }
 
 const unnamedScenario = "<scenario>";
