@@ -43,7 +43,7 @@ const commonJsChunks = inOrder([
     test: /(?:\/src\/(?:api\/(?!variation\/words)|rules\/|sandbox\/)|\/src\/(?:library\/real-time|report\/plain-text|scenario\/(?:bundled|problems))\.|^(?!.*node_modules).*\/package\.json$)/,
   },
   { name: "farmers", test: /\/src\/farmers\// },
-  { name: "checks", test: /\/src\/scenario\/(?:format\/inputs|parse-scenario)\.ts$/ },
+  { name: "checks", test: /\/src\/scenario\/(?:format\/inputs|parse-scenario|warnings)\.ts$/ },
   { name: "report", test: /\/src\/report\/report\.ts$/ },
   { name: "library", test: /\/src\/index\.ts$/ },
   {

@@ -1,74 +1,22 @@
 import { type Difference, differencesOf } from "../api/story/expectation.js";
 import { runStory } from "../api/story/run-story.js";
-import { defaultScopes, isMarked, sandboxMark } from "../rules/api-key.js";
-import { nearest, quote } from "../rules/schema/words.js";
 import { advanceClock } from "../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox-state.js";
 import type { Performed, PlayedStep, StoryStep, TimelineResult } from "../sandbox/step-results.js";
-import { describedKeys, writtenKeys } from "../scenario/described-keys.js";
-import { type FieldProblem, type Place, problemAt, type ScenarioProblem } from "../scenario/problems.js";
-import type { Scenario } from "../scenario/scenario.generated.js";
-import type { PlaceOf } from "../scenario/scenario-text.js";
-import { writtenEndpoints } from "../scenario/written-endpoints.js";
+import type { FieldProblem, Place, PlaceOf } from "../scenario/problems.js";
 import type { LoadedScenario } from "./files/load-scenario.js";
 import { startInNode } from "./platform.js";
 
 const maxProblems = 20;
 
+/** What fails in the timeline and the story of a scenario. */
 export function dryRunProblems(
   { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
-  placeOf: PlaceOf,
   options: GivenOptions = {},
-): ScenarioProblem[] {
+): FieldProblem[] {
   if (scenario.timeline === undefined && scenario.story === undefined) return [];
   const failed = dryRunScenario(() => startInNode(scenario, { name, ...options, frozen: true }));
-  return problemsAt(failed, name, placeOf);
-}
-
-function problemsAt(problems: readonly FieldProblem[], file: string, placeOf: PlaceOf): ScenarioProblem[] {
-  return problems.slice(0, maxProblems).map((problem) => problemAt(problem, placeOf(problem.field), file));
-}
-
-/** Returns the pinned secrets without the mark of a sandbox: each may be a real key, which must not be in a file. */
-export function unmarkedSecrets(
-  { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
-  placeOf: PlaceOf,
-): ScenarioProblem[] {
-  const unmarked = [...writtenKeys(scenario)].flatMap(({ ref, path, fields }): FieldProblem[] => {
-    if (fields.secret === undefined || isMarked(fields.secret)) return [];
-    const message = `the secret of ${quote(ref)} has no ${sandboxMark} after its prefix, as every key of a sandbox has`;
-    const hint = `if it is a real key, rotate it and remove it here. If not, write ${sandboxMark} there, or leave secret out and the seed makes one`;
-    return [{ code: "secret_unmarked", field: [...path, "secret"], message, hint }];
-  });
-  return problemsAt(unmarked, name, placeOf);
-}
-
-/** Returns the scopes that an endpoint requires and no key has: each of its requests gets 403. */
-export function unheldScopes(
-  { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
-  placeOf: PlaceOf,
-): ScenarioProblem[] {
-  const held = scopesOfKeys(scenario);
-  const required = writtenEndpoints(scenario).map(
-    ([operationId, { scope }]) => [["endpoints", operationId, "scope"], scope] as const,
-  );
-  const ofMe = [["assumptions", "me_scope"], scenario.assumptions?.me_scope] as const;
-  const unheld = [...required, ofMe].flatMap(([field, scope]): FieldProblem[] => {
-    if (!scope || held.size === 0 || held.has(scope)) return [];
-    const near = nearest(scope, held);
-    const hint = near ? `did you mean ${near}?` : "add it to the scopes of a key";
-    const message = `no key of this scenario has the scope ${quote(scope)}: each request gets 403`;
-    return [{ code: "scope_unheld", field, message, hint }];
-  });
-  return problemsAt(unheld, name, placeOf);
-}
-
-/** The scopes of all keys, also of those that a step creates. */
-function scopesOfKeys(scenario: Scenario): ReadonlySet<string> {
-  const { timeline = [], story = [] } = scenario;
-  const created = [...timeline, ...story].flatMap((step) => step.create_key ?? []);
-  const keys = [...Array.from(describedKeys(scenario), ({ fields }) => fields), ...created];
-  return new Set(keys.flatMap(({ scopes = defaultScopes }) => scopes));
+  return failed.slice(0, maxProblems);
 }
 
 export interface PlacedDifference extends Difference {

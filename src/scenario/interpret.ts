@@ -12,13 +12,14 @@ import { type ExtendsOptions, resolveExtends } from "./extends.js";
 import { scenarioSchema } from "./format/schema.js";
 import {
   type FieldProblem,
+  type PlaceOf,
   problemAt,
   ScenarioError,
   type ScenarioProblem,
   type SourcePlace,
 } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
-import { type PlaceOf, placeIn, type ReadScenario, type ScenarioText } from "./scenario-text.js";
+import { placeIn, type ReadScenario, type ScenarioText } from "./scenario-text.js";
 
 export interface CheckedScenario {
   readonly scenario: Scenario;

@@ -1,7 +1,7 @@
 import { SandboxError } from "../rules/errors.js";
 import { redactKeys, redactValue } from "../rules/redact.js";
 import type { Problem } from "../rules/schema/problem.js";
-import { pathText } from "../rules/schema/shape.js";
+import { type FieldPath, pathText } from "../rules/schema/shape.js";
 import { charactersOf, escapeControls, textWidth } from "../rules/terminal-text.js";
 
 /** The code of each problem of a scenario; a closed list, stable for callers. */
@@ -108,6 +108,17 @@ export function problemAt(
     ...(file !== undefined && { file }),
     ...place,
   };
+}
+
+/** Finds a field; `undefined` for one that no text has. It keeps the whole text in memory. */
+export type PlaceOf = (field: FieldPath) => Place | undefined;
+
+export function problemsAt(
+  problems: readonly FieldProblem[],
+  placeOf: PlaceOf,
+  file: string,
+): ScenarioProblem[] {
+  return problems.map((problem) => problemAt(problem, placeOf(problem.field), file));
 }
 
 const unnamedScenario = "<scenario>";

@@ -31,9 +31,6 @@ export interface ReadScenario {
   readonly find: (path: FieldPath, pointAt: "key" | "value") => FoundField;
 }
 
-/** Finds a field; `undefined` for one that no text has. It keeps the whole text in memory. */
-export type PlaceOf = (field: FieldPath) => Place | undefined;
-
 export function placeIn({ find }: ReadScenario, field: FieldPath): Place | undefined {
   const { place, depth } = find(field, "value");
   return depth === 0 && field.length > 0 ? undefined : place?.describe();

@@ -68,7 +68,7 @@ export const explainCommand = declareCommand({
     const { endpoint, seed, now, frozen, profile } = flags;
     const isOfRequest = word === "last" || requestId.test(word);
     const startsOwn =
-      !isOfRequest && [scenario, seed, now, frozen, profile].some((given) => given !== undefined);
+      !isOfRequest && [scenario, seed, now, frozen, profile].some((value) => value !== undefined);
     if (startsOwn && flags.url !== undefined)
       throw usageError("--url asks a running sandbox: remove it, or the scenario and its flags.");
     const client = startsOwn ? undefined : await runningClient(word, isOfRequest, flags, io);

@@ -8,7 +8,7 @@ import type { SandboxRun } from "../../runs/run-writer.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { givenOptions } from "../../sandbox/start-sandbox.js";
-import { ScenarioError, type ScenarioProblem } from "../../scenario/problems.js";
+import { type FieldProblem, problemsAt, ScenarioError } from "../../scenario/problems.js";
 import { openSandbox } from "../../server/open-sandbox.js";
 import { type RunningServer, serve } from "../../server/serve.js";
 import type { StateFile } from "../../server/state-file.js";
@@ -247,13 +247,17 @@ async function warnOf(serving: Serving, sandbox: SandboxState): Promise<void> {
   const { name, files, piped } = loaded;
   // Bundled scenarios are tested.
   if (places === undefined || (files.length === 0 && piped === undefined)) return;
-  const warn = (what: string, problems: readonly ScenarioProblem[]) => {
-    if (problems.length > 0) logger.note(`${what}:\n\n${new ScenarioError(problems).message}\n`);
+  const [{ dryRunProblems }, { unheldScopes }, placeOf] = await Promise.all([
+    import("../../node/dry-run.js"),
+    import("../../scenario/warnings.js"),
+    places(),
+  ]);
+  const warn = (what: string, problems: readonly FieldProblem[]) => {
+    const error = new ScenarioError(problemsAt(problems, placeOf, name));
+    if (problems.length > 0) logger.note(`${what}:\n\n${error.message}\n`);
   };
-  const { dryRunProblems, unheldScopes } = await import("../../node/dry-run.js");
-  const placeOf = await places();
-  warn(`Steps of ${name} that may fail`, dryRunProblems(loaded, placeOf, givenOptions(flags)));
-  warn(`Scopes of ${name} that no key has`, unheldScopes(loaded, placeOf));
+  warn(`Steps of ${name} that may fail`, dryRunProblems(loaded, givenOptions(flags)));
+  warn(`Scopes of ${name} that no key has`, unheldScopes(loaded.scenario));
 }
 
 /** Returns what writes the file of `--write-env`. */

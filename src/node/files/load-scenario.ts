@@ -8,7 +8,7 @@ import { escapeControls } from "../../rules/terminal-text.js";
 import { isScenarioName, type ScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import { scenarioLimits } from "../../scenario/format/fields.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
-import type { PlaceOf } from "../../scenario/scenario-text.js";
+import type { PlaceOf } from "../../scenario/problems.js";
 import { withStory } from "../../scenario/stories.js";
 import { readBundledScenario } from "../package-files.js";
 import { fileFailure, requireFile } from "./write-file.js";

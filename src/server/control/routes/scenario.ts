@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { dryRunProblems, unheldScopes, unmarkedSecrets } from "../../../node/dry-run.js";
+import { dryRunProblems } from "../../../node/dry-run.js";
 import { readBundledScenario } from "../../../node/package-files.js";
 import { startInNode } from "../../../node/platform.js";
 import { SandboxError } from "../../../rules/errors.js";
@@ -21,10 +21,11 @@ import { scenarioLimits } from "../../../scenario/format/fields.js";
 import { scenarioJsonSchema } from "../../../scenario/format/scenario-json-schema.js";
 import { checkText, type NamedScenario, resolveSource } from "../../../scenario/parse-scenario.js";
 import { populationOf } from "../../../scenario/population.js";
-import { ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
+import { problemsAt, ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { placeIn, type ScenarioText } from "../../../scenario/scenario-text.js";
 import { withStory } from "../../../scenario/stories.js";
+import { unheldScopes, unmarkedSecrets } from "../../../scenario/warnings.js";
 import { scenarioText, yamlText } from "../../../scenario/yaml.js";
 import { scenarioFields } from "../control-errors.js";
 import { controlRoute, jsonResponse, type Route, textResponse } from "../route.js";
@@ -65,11 +66,8 @@ export const scenarioRoutes: readonly Route[] = [
       const { scenario, placeOf } = checkSent(body);
       restartSandbox(sandbox, {}, { scenario, name: scenario.name ?? "unnamed", text });
       const started = running(sandbox);
-      const loaded = { scenario, name: file };
-      const problems = [
-        ...dryRunProblems(loaded, placeOf, sandbox.startOptions),
-        ...unheldScopes(loaded, placeOf),
-      ];
+      const failing = dryRunProblems({ scenario, name: file }, sandbox.startOptions);
+      const problems = problemsAt([...failing, ...unheldScopes(scenario)], placeOf, file);
       return { ...started, warnings: Object.values(scenarioFields(problems)) };
     },
   }),
@@ -150,13 +148,12 @@ type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & { f
 function problemsInSent(sent: ScenarioText, startOptions: GivenOptions) {
   try {
     const { scenario, placeOf } = checkSent(sent);
-    const loaded = { scenario, name: file };
     const warnings = [
-      ...dryRunProblems(loaded, placeOf, startOptions),
-      ...unmarkedSecrets(loaded, placeOf),
-      ...unheldScopes(loaded, placeOf),
+      ...dryRunProblems({ scenario, name: file }, startOptions),
+      ...unmarkedSecrets(scenario),
+      ...unheldScopes(scenario),
     ];
-    return warnings.map((problem) => shownProblem(problem, "warning"));
+    return problemsAt(warnings, placeOf, file).map((problem) => shownProblem(problem, "warning"));
   } catch (error) {
     if (error instanceof ScenarioError)
       return error.problems.map((problem) => shownProblem(problem, "error"));
