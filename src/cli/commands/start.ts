@@ -128,18 +128,28 @@ async function serveUntilStopped(call: StartCall, run: SandboxRun | undefined): 
   const { flags, io, words } = call;
   const stop = io.stopSignal();
   if (flags.untilStdinEnds) stopWithStdin(words[0], io);
-  const opened = await openServedScenario(run, call, stop);
-  if (opened === undefined) return exitCode.fine;
-  const logger = await createLog(flags, io);
-  const serving: Serving = { call, run, logger, ...opened, ends: [], code: exitCode.fine };
+  const serving = await prepare(call, run, stop);
+  if (serving === undefined) return exitCode.fine;
   try {
     await startServing(serving);
     await aborted(stop);
-    logger.note(whyStopping(call));
+    serving.logger.note(whyStopping(call));
   } finally {
     for (const end of serving.ends.reverse()) await end();
   }
   return serving.code;
+}
+
+/** Opens the scenario and the log; resolves to `undefined` if stopped before. The caller waits for hours, and would keep the places. */
+async function prepare(
+  call: StartCall,
+  run: SandboxRun | undefined,
+  stop: AbortSignal,
+): Promise<Serving | undefined> {
+  const opened = await openServedScenario(run, call, stop);
+  if (opened === undefined) return undefined;
+  const logger = await createLog(call.flags, call.io);
+  return { call, run, logger, ...opened, ends: [], code: exitCode.fine };
 }
 
 async function startServing(serving: Serving): Promise<void> {

@@ -62,7 +62,8 @@ export async function startWatching(
 function serveFresh(fresh: OpenedScenario, serving: Reloadable, sandbox: SandboxState): void {
   try {
     restartSandbox(sandbox, {}, fresh.loaded, () => {
-      Object.assign(serving, fresh);
+      serving.loaded = fresh.loaded;
+      serving.places = fresh.places;
     });
   } catch (error) {
     // The new sandbox is served even if one of our files cannot be written.
