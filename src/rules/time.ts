@@ -13,7 +13,7 @@ export const timePattern = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?
 
 const maximumDuration = 100 * 365 * day;
 
-export const firstInstant = Date.parse("0000-01-01T00:00:00Z");
+const firstInstant = Date.parse("0000-01-01T00:00:00Z");
 export const lastInstant = Date.parse("9999-12-31T23:59:59.999Z");
 
 /** The end of the UTC-aligned minute that contains `now` (epoch milliseconds). */

@@ -7,11 +7,7 @@ import type { SandboxState } from "../sandbox/sandbox-state.js";
 import type { RunConditions } from "./conditions.js";
 
 /** Returns the result that replaces a call's. Default: none. */
-export type ReplaceResult = (
-  sandbox: SandboxState,
-  call: ApiCall,
-  result: CallResult,
-) => CallResult | undefined;
+type ReplaceResult = (sandbox: SandboxState, call: ApiCall, result: CallResult) => CallResult | undefined;
 
 /** Starts to give the requests with an outcome, or the first of them, the wrong answer. */
 export function startAnswering(
