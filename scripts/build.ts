@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { openApiDocument } from "../src/api/openapi.js";
 import { certificateJsonSchema } from "../src/certify/certificate.js";
 import { scenarioNames } from "../src/scenario/bundled.js";
-import { scenarioJsonSchema } from "../src/scenario/format/json-schema.js";
+import { scenarioJsonSchema } from "../src/scenario/format/scenario-json-schema.js";
 import { bundle, emitTypes, entries, shared } from "./bundle.js";
 import { buildDashboard } from "./dashboard.js";
 import { root } from "./run-program.js";

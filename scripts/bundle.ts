@@ -43,12 +43,12 @@ const commonJsChunks = inOrder([
     test: /(?:\/src\/(?:api\/(?!variation\/words)|rules\/|sandbox\/)|\/src\/(?:library\/real-time|report\/plain-text|scenario\/(?:bundled|problems))\.|^(?!.*node_modules).*\/package\.json$)/,
   },
   { name: "farmers", test: /\/src\/farmers\// },
-  { name: "checks", test: /\/src\/scenario\/(?:format\/inputs|parse-scenario)\.ts$/ },
+  { name: "checks", test: /\/src\/scenario\/(?:format\/inputs|parse-scenario|warnings)\.ts$/ },
   { name: "report", test: /\/src\/report\/report\.ts$/ },
   { name: "library", test: /\/src\/index\.ts$/ },
   {
     name: "server",
-    test: /\/src\/(?:server\/serve|node\/(?:files\/(?:load-scenario|lock)|package-files))\.ts$/,
+    test: /\/src\/(?:server\/(?:serve|open-sandbox)|node\/(?:files\/(?:load-scenario|lock)|package-files))\.ts$/,
   },
   { name: "start", test: /\/src\/cli\/(?:cli|commands\/start)\.ts$/ },
 ]);
@@ -64,7 +64,7 @@ const resolutionOf = (root: string, isPage: boolean) => ({
     // For Node, yaml offers CommonJS that requires Node's `process` and `buffer`; these modules require nothing.
     yaml: join(root, "node_modules/yaml/browser/dist/index.js"),
     ...(isPage && {
-      "../farmers/farmers.js": join(root, "src/library/farmers-of-page.ts"),
+      "../farmers/make-farmers.js": join(root, "src/library/farmers-of-page.ts"),
       "../runs/run-writer.js": join(root, "src/runs/no-run-writer.ts"),
     }),
   },

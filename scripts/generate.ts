@@ -56,7 +56,7 @@ async function bundledScenarios(): Promise<Record<string, Scenario>> {
   const scenarios: Record<string, Scenario> = {};
   for (const [name, one] of found) {
     try {
-      scenarios[name] = interpretScenario(one, options);
+      scenarios[name] = interpretScenario(one, options).scenario;
     } catch (error) {
       if (!(error instanceof ScenarioError)) throw error;
       problems.push(...error.problems);

@@ -1,6 +1,6 @@
 import { type Fields, type Shape, shapeOf, type TextKind } from "../src/rules/schema/shape.js";
-import { durationPattern, waitPattern } from "../src/rules/time.js";
-import { descriptionOf } from "../src/scenario/format/json-schema.js";
+import { durationPattern, waitPattern } from "../src/scenario/format/fields.js";
+import { descriptionOf } from "../src/scenario/format/scenario-json-schema.js";
 
 // A compiler knows no whole numbers: `${1}s` in a loop would be a mistake.
 const durationType = `\`\${number}\${"ms" | "s" | "m" | "h" | "d"}\``;

@@ -37,9 +37,9 @@ export type { OrganizationUpdate } from "./rules/organization.js";
 /* What is said of the API */
 export { type ApiErrorCode, type OutcomeId, outcomes } from "./rules/outcomes.js";
 export type { Duration, Instant } from "./rules/time.js";
+export type { Fault } from "./sandbox/active-faults.js";
 /* Synthetic data */
 export type { Farmer } from "./sandbox/farmer-records/farmer-shape.js";
-export type { Fault } from "./sandbox/faults.js";
 export type { KeyView, OrganizationView, RequestView } from "./sandbox/view-shapes.js";
 export { type ScenarioName, scenarioNames } from "./scenario/bundled.js";
 /* Scenarios */

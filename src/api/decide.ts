@@ -1,9 +1,9 @@
 import { type AuthorizationFacts, authorize } from "../rules/authorize.js";
 import { type ApiOutcomeId, isSuccess } from "../rules/outcomes.js";
-import type { ApiCall } from "../sandbox/call.js";
+import type { ApiCall } from "../sandbox/api-call.js";
 import { type Endpoint, successOutcomeOf } from "../sandbox/endpoint.js";
 import type { KeyEntry } from "../sandbox/registry.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { minuteEndOf, usageAt } from "../sandbox/usage.js";
 
 export interface Rejection {

@@ -3,11 +3,11 @@ import { SandboxError } from "../rules/errors.js";
 import { isSuccess, type OutcomeId, outcomeOf, outcomes } from "../rules/outcomes.js";
 import { didYouMean, listed, quote } from "../rules/schema/words.js";
 import { type Endpoint, type ReleasedEndpoint, successOutcomesOf } from "../sandbox/endpoint.js";
-import type { Counters } from "../sandbox/journal/counts.js";
-import { writtenEndpoints } from "../scenario/endpoints.js";
+import type { Invocation } from "../sandbox/sandbox-state.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { writtenEndpoints } from "../scenario/written-endpoints.js";
 import { me } from "./endpoints/me.js";
-import { jsonBody, textBody } from "./messages.js";
+import { jsonBody, textBody } from "./http-messages.js";
 
 /** The endpoints that the API has released. */
 export const builtIn: readonly ReleasedEndpoint[] = [me];
@@ -20,8 +20,8 @@ export function endpointsIn({ endpoints }: Pick<Scenario, "endpoints">): readonl
 const withAnnounced = /* @__PURE__ */ cachedBy(
   (endpoints: NonNullable<Scenario["endpoints"]>): readonly Endpoint[] => [
     ...builtIn,
-    ...writtenEndpoints({ endpoints }).map(([operationId, written]): Endpoint => {
-      const { method = "GET", path, scope = null, status = 200, body } = written;
+    ...writtenEndpoints({ endpoints }).map(([operationId, endpoint]): Endpoint => {
+      const { method = "GET", path, scope = null, status = 200, body } = endpoint;
       const success = body === undefined ? textBody("") : jsonBody(body);
       return { method, path, operationId, scope, status, summary: operationId, respond: () => success };
     }),
@@ -53,11 +53,15 @@ const maxNamed = 3;
 export function withNames(
   text: string,
   endpoints: readonly Endpoint[],
-  { rerun }: Pick<Counters, "rerun">,
+  { certify, command }: Pick<Invocation, "certify" | "command">,
 ): string {
   const first = endpoints.slice(0, maxNamed).map(({ method, path }) => `${method} ${path}`);
   const rest = endpoints.length - first.length;
-  const names = { ...rerun, endpoints: listed(rest > 0 ? [...first, `one of ${rest} others`] : first, "or") };
+  const names = {
+    certify,
+    command,
+    endpoints: listed(rest > 0 ? [...first, `one of ${rest} others`] : first, "or"),
+  };
   return text.replace(/\{(certify|command|endpoints)\}/g, (_, name: keyof typeof names) => names[name]);
 }
 

@@ -3,16 +3,17 @@ import type { ApiOutcomeId } from "../rules/outcomes.js";
 import { redactKeys } from "../rules/redact.js";
 import { type ApiRequest, type RequestTraits, withTraits } from "../rules/request.js";
 import { redactPath } from "../rules/request-path.js";
+import { fireFault } from "../sandbox/active-faults.js";
+import type { ApiCall } from "../sandbox/api-call.js";
 import { appendExchange } from "../sandbox/append-exchange.js";
-import type { ApiCall } from "../sandbox/call.js";
 import { noAdvice } from "../sandbox/journal/client-behavior.js";
 import type { CallResult, Exchange } from "../sandbox/journal/exchange.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
-import { startCall } from "./call.js";
-import { applyFault } from "./faults.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { faultyResult } from "./fault-responses.js";
 import { isProbe, type MisplacedKeys, misplacedKeysOf } from "./misplaced-keys.js";
-import { predictOutcome } from "./predict.js";
+import { faultFacts, predictOutcome } from "./predict.js";
 import { respondToCall } from "./respond.js";
+import { startCall } from "./start-call.js";
 
 /**
  * Responds to a request to the API and records it.
@@ -33,17 +34,19 @@ export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
   return exchange;
 }
 
-/** What a call gets: a fault, or a rejection by its run, which the service does not count (R24), or what the checks decide. */
+/** What a call gets: what the client's run puts in its place, or a fault, or what the checks decide. */
 function resultOf(sandbox: SandboxState, call: ApiCall): CallResult {
   const { run, faults } = sandbox;
   if (run === undefined && faults.length === 0) return respondToCall(sandbox, call);
   let outcome: ApiOutcomeId | undefined;
-  const expected = () => (outcome ??= predictOutcome(sandbox, call));
-  const result =
-    applyFault(sandbox, call, expected) ??
-    run?.reject?.(sandbox, call, expected) ??
-    respondToCall(sandbox, call);
-  return run?.answerWrongly?.(sandbox, call, result) ?? result;
+  const expectedOutcome = () => (outcome ??= predictOutcome(sandbox, call));
+  const facts = faultFacts(call, expectedOutcome, call.request.method);
+  // In any case, because the scenario's faults count their requests.
+  const fault = fireFault(faults, call.number, facts);
+  const respond = () =>
+    fault === undefined ? respondToCall(sandbox, call) : faultyResult(sandbox, call, fault);
+  const isOfClient = run !== undefined && !call.request.fromStory;
+  return isOfClient ? run.intercept(sandbox, call, { facts, fault, respond }) : respond();
 }
 
 /** Describes a call and its response for the journal, without a key (R46). The observer of clients adds its advice. */

@@ -1,9 +1,9 @@
 import type { Assumptions } from "../rules/assumptions.js";
 import { day, minute } from "../rules/time.js";
 import type { KeyEntry } from "../sandbox/registry.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { minuteEndOf, usageAt } from "../sandbox/usage.js";
-import type { FlatHeaders } from "./messages.js";
+import type { FlatHeaders } from "./http-messages.js";
 
 export interface LimitReading {
   readonly name: "minute" | "day";

@@ -2,9 +2,9 @@ import { fingerprintOf, parseApiKey } from "../rules/api-key.js";
 import { findFirstKeys } from "../rules/redact.js";
 import { hasKeyElsewhere, isMeantAsKey } from "../rules/request.js";
 import { redactPath } from "../rules/request-path.js";
-import type { ApiCall } from "../sandbox/call.js";
+import type { ApiCall } from "../sandbox/api-call.js";
 import type { KeysOfAdvice, ShownKey } from "../sandbox/journal/counts.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 
 // The paths that browsers, watchdogs and load balancers request from any server.
 const probedPath =

@@ -3,18 +3,18 @@ import { publicCause } from "../rules/authorize.js";
 import { faultOutcomeOf } from "../rules/fault-effects.js";
 import { type ApiOutcomeId, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { isoOf } from "../rules/time.js";
-import type { ApiCall } from "../sandbox/call.js";
+import { type FaultFacts, possibleEffects } from "../sandbox/active-faults.js";
+import type { ApiCall } from "../sandbox/api-call.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
-import { type FaultFacts, possibleEffects } from "../sandbox/faults.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
 import { profileOf } from "../sandbox/profile.js";
 import type { KeyEntry } from "../sandbox/registry.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { isReserved } from "../scenario/format/fields.js";
 import { authorizationFacts, decide, scopeOf } from "./decide.js";
 import { me } from "./endpoints/me.js";
+import { codeOf } from "./http-messages.js";
 import { readLimits } from "./limits.js";
-import { codeOf } from "./messages.js";
 import { respondToCall } from "./respond.js";
 
 /** The response that a call would get. Counts nothing (R24); in a run, it has the variants of this response. */

@@ -7,16 +7,16 @@ import * as s from "../rules/schema/shape.js";
 import { isoOf } from "../rules/time.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import { type Exchange, senderOf } from "../sandbox/journal/exchange.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { requestShape } from "../sandbox/view-shapes.js";
 import { viewRequest } from "../sandbox/views.js";
 import { controlBodies } from "../scenario/format/inputs.js";
 import { scopeOf } from "./decide.js";
 import { withNames } from "./endpoints.js";
-import { headerPairs } from "./messages.js";
+import { headerPairs } from "./http-messages.js";
 import { nextRequest, whatToDoAbout } from "./predict.js";
 import { routeAt } from "./routes.js";
-import { sentResponse } from "./story/run-story.js";
+import { sentResponse } from "./story/send.js";
 
 /** What the next request would get; `undefined` if the state of its key has changed since this one. */
 function sameAgain(sandbox: SandboxState, { key, outcome }: Exchange, endpoint: Endpoint | undefined) {
@@ -158,7 +158,7 @@ export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestD
       .filter((row) => advice.includes(row.id))
       .map(({ whatToDo, ...row }) => ({
         ...row,
-        whatToDo: withNames(whatToDo, sandbox.endpoints, sandbox.counters),
+        whatToDo: withNames(whatToDo, sandbox.endpoints, sandbox.invocation),
       })),
   };
 }

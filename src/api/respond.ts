@@ -2,14 +2,14 @@ import type { Assumptions } from "../rules/assumptions.js";
 import { publicCause } from "../rules/authorize.js";
 import { cachedBy } from "../rules/cached-by.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeOf, outcomes } from "../rules/outcomes.js";
-import type { ApiCall } from "../sandbox/call.js";
+import type { ApiCall } from "../sandbox/api-call.js";
 import type { Endpoint, TextBody } from "../sandbox/endpoint.js";
 import type { ApiResponse, CallResult } from "../sandbox/journal/exchange.js";
 import { profileOf } from "../sandbox/profile.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { authorizationFacts, type Decision, decide, type Rejection } from "./decide.js";
+import { codeOf, errorBody, type FlatHeaders } from "./http-messages.js";
 import { assumedRetryAfter, lastToReset, rateLimitHeaders, readLimits } from "./limits.js";
-import { codeOf, errorBody, type FlatHeaders } from "./messages.js";
 import { type ResponseKind, type Variation, variationOf, vary } from "./variation/vary.js";
 
 /** The challenge of a 401 (RFC 9110); never `Basic`, because browsers would ask for a password. */

@@ -1,7 +1,7 @@
 import { cachedBy } from "../rules/cached-by.js";
 import { mePath } from "../rules/outcomes.js";
 import { encodePath, formOfPath } from "../rules/request-path.js";
-import type { ApiCall } from "../sandbox/call.js";
+import type { ApiCall } from "../sandbox/api-call.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 
 type ApiRoute = NonNullable<ApiCall["route"]>;

@@ -1,7 +1,7 @@
 import { lengtheningRows } from "../api/variation/table.js";
 import { listed } from "../rules/schema/words.js";
-import type { RowChoice } from "../runs/conditions.js";
 import type { VariedPoint } from "../sandbox/run-trace.js";
+import type { RowChoice } from "../sandbox/variants.js";
 import type { Client } from "./client.js";
 import type { Finding } from "./judgment.js";
 import { type ClientRun, hasFailed } from "./run.js";

@@ -8,7 +8,7 @@ import { type JsonSchema, jsonSchemaDocument } from "../rules/schema/json-schema
 import type { Shape, ValueOf } from "../rules/schema/shape.js";
 import * as s from "../rules/schema/shape.js";
 import { sha256, time } from "../scenario/format/fields.js";
-import { descriptionOf } from "../scenario/format/json-schema.js";
+import { descriptionOf } from "../scenario/format/scenario-json-schema.js";
 import { type Check, type Judgment, judgmentShapes, type Reason, type ResultOfCheck } from "./judgment.js";
 import type { ClientRun } from "./run.js";
 

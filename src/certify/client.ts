@@ -106,7 +106,7 @@ export class Client {
     this.all.push(run);
     this.#tools.ended(run);
     // A rejection or a wrong answer may leave open what the client does.
-    if ((request.conditions.answer ?? request.conditions.resend) !== undefined) return run;
+    if ((request.conditions.answer ?? request.conditions.refusal) !== undefined) return run;
     const alike = this.all.filter((one) => idOf(one) === idOf(run));
     const [failed, passed] = [alike.find(hasFailed), alike.find(({ result }) => result === "passed")];
     if (failed !== undefined && passed !== undefined) this.contradiction ??= [failed, passed];

@@ -1,4 +1,4 @@
-import { exampleOf } from "../api/faults.js";
+import { exampleOf } from "../api/fault-responses.js";
 import { effectAt, type FaultOutcomeId, whatToDoAfter } from "../rules/fault-effects.js";
 import { isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";

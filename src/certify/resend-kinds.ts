@@ -1,10 +1,10 @@
 import { type AdviceId, adviceOf } from "../rules/advice.js";
 import { variableOf } from "../rules/api-key.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
-import type { Resend } from "../runs/conditions.js";
+import type { Refusal } from "../runs/conditions.js";
 
 /** One kind of rejection, after which a client must not send the key again, or not at once. */
-export interface ResendKind extends Pick<Resend, "as" | "seconds" | "asDate"> {
+export interface ResendKind extends Pick<Refusal, "as" | "seconds" | "asDate"> {
   /** Its name in `--only`. */
   readonly name: string;
   /** Its words in the list of what held. */

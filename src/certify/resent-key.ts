@@ -1,7 +1,7 @@
 import { variableOf } from "../rules/api-key.js";
 import { isSuccess } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
-import type { Resend } from "../runs/conditions.js";
+import type { Refusal } from "../runs/conditions.js";
 import type { Client } from "./client.js";
 import { notMade, type Reason, tooLate } from "./judgment.js";
 import { whyNotJudged } from "./not-judged.js";
@@ -34,10 +34,10 @@ export function replace(
   client: Client,
   { ref, count }: ResentKey,
   name: string,
-  response: Omit<Resend, "key" | "nth">,
+  response: Omit<Refusal, "key" | "nth">,
   { time = 1, wait = longestWait, nth = count } = {},
 ): Promise<ClientRun | undefined> {
-  return client.run(name, { resend: { key: ref, nth, ...response } }, { time, wait });
+  return client.run(name, { refusal: { key: ref, nth, ...response } }, { time, wait });
 }
 
 /** A key whose last response a test uses, and after which nothing else sends it; a reason if there is none. */

@@ -25,12 +25,12 @@ export { processIo } from "./io.js";
  * @example
  * process.exitCode = await cli(process.argv.slice(2), processIo(process));
  */
-export async function cli(argv: readonly string[], given: GivenIo): Promise<number> {
-  const program = programIn(given.env);
+export async function cli(argv: readonly string[], hostIo: GivenIo): Promise<number> {
+  const program = programIn(hostIo.env);
   // A copy would read `stdin`, which opens it.
-  const io: Io = Object.assign(Object.create(given), {
-    stdout: createPrinter(given.stdout, given.env),
-    stderr: createPrinter(given.stderr, given.env),
+  const io: Io = Object.assign(Object.create(hostIo), {
+    stdout: createPrinter(hostIo.stdout, hostIo.env),
+    stderr: createPrinter(hostIo.stderr, hostIo.env),
     program,
   });
   try {
@@ -50,7 +50,7 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   const isCommand = (word: string | undefined) => word !== undefined && Object.hasOwn(commands, word);
   const word = before[0] === "help" ? before[1] : before[0];
   const name = word !== undefined && isCommand(word) ? word : (Object.keys(commands)[0] as string);
-  if (!isCommand(word) && !word?.startsWith("-")) rejectUnknownWord(word, io);
+  if (!isCommand(word) && !word?.startsWith("-")) throwUnknownWord(word, io);
   const command = await load(name);
   const listsAll = !isCommand(word) && before.some((one) => ["help", "-h", "--help"].includes(one));
   const program = rootOf(io);
@@ -65,10 +65,10 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   let code: number = exitCode.fine;
   program.commands
     .find((one) => one.name() === name)
-    ?.action(async (...given: unknown[]) => {
-      const commander = given.at(-1) as Commander;
+    ?.action(async (...parts: unknown[]) => {
+      const commander = parts.at(-1) as Commander;
       const { args: words } = commander;
-      if (!isCommand(word)) rejectUnknownWord(words[0], io);
+      if (!isCommand(word)) throwUnknownWord(words[0], io);
       const hasExcess = command.rest !== undefined && words.length > Object.keys(command.words ?? {}).length;
       if (hasExcess) throw lacksDashes(name, words, io);
       if (command.rest !== undefined && behind.length === 0) throw lacksCommand(name, words, argv, io);
@@ -173,9 +173,9 @@ function rootOf(io: Io): Commander {
 }
 
 function commanderOf(name: string, command: CliCommand, io: Io, showsAll: boolean): Commander {
-  const { summary, description, words = {}, rest, examples, usual = [] } = command;
+  const { summary, description, words = {}, rest, examples, usualFlags = [] } = command;
   const shownFlags: readonly string[] =
-    showsAll || usual.length === 0 ? Object.keys(allFlagsOf(command)) : usual;
+    showsAll || usualFlags.length === 0 ? Object.keys(allFlagsOf(command)) : usualFlags;
   const hidden = Object.keys(allFlagsOf(command)).length - shownFlags.length;
   const more = hidden === 0 ? "" : `\n${hidden} more flags: ${io.program} ${name} --help --all\n`;
   const usage = [...Object.keys(words), "[flags]", ...(rest === undefined ? [] : ["--", rest])];
@@ -263,7 +263,7 @@ function exampleText(examples: CliCommand["examples"], { program }: Io): string 
   return ["Examples:", ...lines.map((line) => `  ${line}`)].join("\n");
 }
 
-function rejectUnknownWord(word: string | undefined, io: Io): void {
+function throwUnknownWord(word: string | undefined, io: Io): void {
   if (word === undefined || word === stdinName || isScenarioName(word) || existsSync(resolve(io.cwd, word)))
     return;
   if (!/[\\/]|\.ya?ml$/i.test(word)) throw unknownWord(word, io);

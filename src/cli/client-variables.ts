@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { writeFileAtomically } from "../node/files/write-file.js";
 import { isMarked, variableOf } from "../rules/api-key.js";
 import { quote } from "../rules/schema/words.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { announcedKeys, defaultSecret, secretsForClients } from "../sandbox/secrets.js";
 import type { RunningServer } from "../server/serve.js";
 import { unwritable } from "./exit-codes.js";

@@ -20,7 +20,7 @@ export interface CliCommand<Flags extends flag.FlagSet = flag.FlagSet> {
   /** Without `--verbose`, which every command has. */
   readonly flags: Flags;
   /** The flags that `--help` shows; `--help --all` shows the others too. Default: all. */
-  readonly usual?: readonly string[];
+  readonly usualFlags?: readonly string[];
   readonly examples: Readonly<Record<string, string>>;
   /** Runs a call; resolves to the exit code (nothing: 0), or throws the error for the user. */
   // biome-ignore lint/suspicious/noConfusingVoidType: most commands return nothing.
@@ -28,7 +28,7 @@ export interface CliCommand<Flags extends flag.FlagSet = flag.FlagSet> {
 }
 
 export function declareCommand<Flags extends flag.FlagSet>(
-  command: CliCommand<Flags> & { readonly usual?: readonly (keyof Flags)[] },
+  command: CliCommand<Flags> & { readonly usualFlags?: readonly (keyof Flags)[] },
 ): CliCommand<Flags> {
   return command;
 }

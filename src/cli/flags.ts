@@ -216,10 +216,10 @@ export const format = plainOption(
   oneOf(reportFormats),
 );
 
-export const failOn = (usual: AdviceLevel | "none") =>
+export const failOn = (defaultLevel: AdviceLevel | "none") =>
   option(
     "--fail-on <level>",
-    `exit with 5 if there is advice of this level or above: note, warning or error (default: ${usual})`,
+    `exit with 5 if there is advice of this level or above: note, warning or error (default: ${defaultLevel})`,
     oneOf(adviceLevels),
   );
 

@@ -41,19 +41,21 @@ export type GivenIo = Omit<Io, "program" | "stdout" | "stderr"> &
   Readonly<Record<"stdout" | "stderr", Output>>;
 
 /** Splits the arguments at `--`, which starts the command line of another program. */
-export function splitAtDashes(argv: readonly string[]): [own: readonly string[], rest: readonly string[]] {
+export function splitAtDashes(
+  argv: readonly string[],
+): [ownWords: readonly string[], rest: readonly string[]] {
   const index = argv.indexOf("--");
   return index === -1 ? [argv, []] : [argv.slice(0, index), argv.slice(index + 1)];
 }
 
 /** Returns how to describe an error: as JSON if a program reads it. Also works if the command line cannot be read. */
 export function errorFormOf(argv: readonly string[], env: Io["env"]) {
-  const [own] = splitAtDashes(argv);
+  const [ownWords] = splitAtDashes(argv);
   const isSet = (value = "") => !["", "0", "false", "no", "off"].includes(value.toLowerCase());
-  const format = /(?:^| )--format[ =]json(?= |$)/.test(own.join(" "));
+  const format = /(?:^| )--format[ =]json(?= |$)/.test(ownWords.join(" "));
   return {
-    verbose: own.includes("--verbose") || isSet(env.SVC_SANDBOX_VERBOSE),
-    json: format || own.includes("--json") || isSet(env.SVC_SANDBOX_JSON),
+    verbose: ownWords.includes("--verbose") || isSet(env.SVC_SANDBOX_VERBOSE),
+    json: format || ownWords.includes("--json") || isSet(env.SVC_SANDBOX_JSON),
   };
 }
 

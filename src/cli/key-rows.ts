@@ -4,7 +4,7 @@ import { type Environment, type KeyStateName, keyStateAt } from "../rules/api-ke
 import type { OutcomeId } from "../rules/outcomes.js";
 import { textWidth } from "../rules/terminal-text.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { scenarioSecrets, secretFor } from "../sandbox/secrets.js";
 import { type Palette, paintStatus, responseText } from "./terminal.js";
 

@@ -1,14 +1,19 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { ownAssumptionNames } from "../api/variation/vary.js";
-import { type LoadedScenario, loadScenario, stdinName } from "../node/files/load-scenario.js";
+import { ownAssumptionNames } from "../api/variation/own-assumptions.js";
+import {
+  type LoadedScenario,
+  type OpenedScenario,
+  openScenario,
+  stdinName,
+} from "../node/files/load-scenario.js";
 import type { Logger } from "../node/logger.js";
 import { shellWord } from "../report/plain-text.js";
 import type { SandboxError } from "../rules/errors.js";
 import { redactKeys } from "../rules/redact.js";
 import { listed } from "../rules/schema/words.js";
 import { isoOf, minute } from "../rules/time.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { ScenarioError } from "../scenario/problems.js";
 import { usageError } from "./exit-codes.js";
 import type * as flag from "./flags.js";
@@ -23,16 +28,24 @@ function ownIn(cwd: string): string | undefined {
   return [ownScenario, "svc-sandbox.yml"].find((name) => existsSync(resolve(cwd, name)));
 }
 
-/** Default: this folder's own, or `key-states`. The signal ends the wait for stdin. */
+/** Default: this folder's own, or `key-states`. */
 export async function loadNamed(
   word: string | undefined,
   io: Pick<Io, "cwd" | "stdin">,
-  signal?: AbortSignal,
 ): Promise<LoadedScenario> {
+  return (await openNamed(word, io)).loaded;
+}
+
+/** The same with the places of its fields. The signal ends the wait for stdin. */
+export async function openNamed(
+  word: string | undefined,
+  io: Pick<Io, "cwd" | "stdin">,
+  signal?: AbortSignal,
+): Promise<OpenedScenario> {
   const name = word ?? ownIn(io.cwd) ?? fallbackScenario;
   // Reading `io.stdin` opens it, so only `-` does.
   const stdin = name === stdinName ? io.stdin : undefined;
-  return loadScenario(name, { cwd: io.cwd, stdin, signal });
+  return openScenario(name, { cwd: io.cwd, stdin, signal });
 }
 
 /** The name of a file for a command line: without a folder or extension, it could look like a bundled name. */

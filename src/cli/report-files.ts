@@ -23,13 +23,13 @@ export function reportTargets(
   files: readonly string[] = [],
   { name, what }: FilesFlag,
   { env, cwd }: Pick<Io, "env" | "cwd">,
-  given?: ReportFormat,
+  formatOfFlag?: ReportFormat,
 ): ReportTarget[] {
   return files.map((file) => {
     // All steps of a job add to one file, which has no extension.
     const isAppended = resolve(cwd, file) === env.GITHUB_STEP_SUMMARY;
     const extension = { "-": ".txt" }[file] ?? (isAppended ? ".md" : extname(file).toLowerCase());
-    const format = given ?? reportFormats.find((name) => formats[name].extensions.includes(extension));
+    const format = formatOfFlag ?? reportFormats.find((name) => formats[name].extensions.includes(extension));
     const folder = dirname(file);
     if (!existsSync(resolve(cwd, folder))) {
       throw usageError(`${name}: there is no folder ${quote(folder)} for ${quote(file)}. Create it first.`);

@@ -3,7 +3,7 @@ import { mismatchesIn } from "../rules/schema/check.js";
 import { isMapping } from "../rules/schema/shape.js";
 import { escapeControls } from "../rules/terminal-text.js";
 import { day, isoOf, minute } from "../rules/time.js";
-import { assumptionsSchema } from "../scenario/format/steps.js";
+import { assumptionsSchema } from "../scenario/format/step-shapes.js";
 import {
   describeValue,
   headerOf,

@@ -6,7 +6,7 @@ import { discardBody, respondToWebRequest } from "../library/web-request.js";
 import { SandboxError } from "../rules/errors.js";
 import { requireKnownOptions } from "../rules/schema/check.js";
 import { quote } from "../rules/schema/words.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 
 // The handlers must be those of the msw that the user's tests import.
 const { http } = await usersPackage(

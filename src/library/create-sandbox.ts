@@ -1,7 +1,7 @@
 import { sha256 as digestOf } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { endpointsIn } from "../api/endpoints.js";
-import { makeFarmers } from "../farmers/farmers.js";
+import { makeFarmers } from "../farmers/make-farmers.js";
 import { clientReport } from "../report/report.js";
 import type { Profile } from "../rules/assumptions.js";
 import { SandboxError } from "../rules/errors.js";
@@ -10,13 +10,13 @@ import { snakeCase } from "../rules/schema/json.js";
 import { quote } from "../rules/schema/words.js";
 import { type Instant, instantOf, isoOf } from "../rules/time.js";
 import { currentRun } from "../runs/run-writer.js";
-import { defaultFarmerPage } from "../sandbox/farmer-records/farmers.js";
-import { describeFaults, type Fault } from "../sandbox/faults.js";
+import { describeFaults, type Fault } from "../sandbox/active-faults.js";
+import { defaultFarmerPage } from "../sandbox/farmer-records/farmer-list.js";
 import { operations, runDue } from "../sandbox/operations/operations.js";
-import type { Platform, SandboxState } from "../sandbox/sandbox.js";
+import type { Platform, SandboxState } from "../sandbox/sandbox-state.js";
 import { secretFor } from "../sandbox/secrets.js";
 import { snapshotSandbox } from "../sandbox/snapshot.js";
-import { checkedOptions, restartSandbox, startSandbox } from "../sandbox/start.js";
+import { checkedOptions, restartSandbox, startSandbox } from "../sandbox/start-sandbox.js";
 import {
   expectRequests,
   listRequests,
@@ -161,8 +161,8 @@ function keysOn(sandbox: () => SandboxState): Sandbox["keys"] {
     list: () => viewKeys(sandbox()),
     get: (ref) => viewKey(sandbox().registry.key(ref), sandbox()),
     create({ expires, ...creation }, by) {
-      const written = { ...(snakeCase(creation) as object), expires: writtenInstant(expires) };
-      const input = checkInput(inputShapes.key_creation, written, "Failed to create a key");
+      const body = { ...(snakeCase(creation) as object), expires: writtenInstant(expires) };
+      const input = checkInput(inputShapes.key_creation, body, "Failed to create a key");
       return operations.create_key(sandbox(), input, by);
     },
     rotate(key, { overlap, ...rotation } = {}, by) {
@@ -172,8 +172,8 @@ function keysOn(sandbox: () => SandboxState): Sandbox["keys"] {
     },
     revoke: (key, by) => operations.revoke(sandbox(), { key }, by).key,
     expire(key, { expires }, by) {
-      const written = { expires: writtenInstant(expires) };
-      const input = checkInput(inputShapes.key_expiry, written, "Failed to set the end of the key");
+      const body = { expires: writtenInstant(expires) };
+      const input = checkInput(inputShapes.key_expiry, body, "Failed to set the end of the key");
       return operations.expire(sandbox(), { key, ...input }, by).key;
     },
   };

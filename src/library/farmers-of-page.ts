@@ -1,5 +1,5 @@
 import { SandboxError } from "../rules/errors.js";
-import type { FarmerMaker } from "../sandbox/farmer-records/farmers.js";
+import type { FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
 
 // Pages have this in place of the farmers, which few use, and add them with an import of their own (`docs/decisions/0012`).
 

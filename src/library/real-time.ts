@@ -1,4 +1,4 @@
-import type { Platform } from "../sandbox/sandbox.js";
+import type { Platform } from "../sandbox/sandbox-state.js";
 
 // Saved when this module loads: a test runner's fake timers should move a sandbox's clock, but not delay anything.
 

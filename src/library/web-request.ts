@@ -1,10 +1,10 @@
-import { bodyParts } from "../api/faults.js";
+import { bodyParts } from "../api/fault-responses.js";
 import { handle } from "../api/handle.js";
-import { headerPairs, reasonPhrases } from "../api/messages.js";
+import { headerPairs, reasonPhrases } from "../api/http-messages.js";
 import { failures } from "../rules/fault-effects.js";
 import { type Received, type RequestTrait, receivedRequest } from "../rules/request.js";
 import type { ApiResponse, Delivery } from "../sandbox/journal/exchange.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { endTimeout, startTimeout } from "./real-time.js";
 
 /** Synchronous, unless a fault applies. `base` has no slash at its end. */
@@ -16,11 +16,12 @@ export function respondToWebRequest(
   const { pathname, search } = new URL(request.url);
   const path = pathname.startsWith(base) ? pathname.slice(base.length) || "/" : pathname;
   const apiRequest = receivedRequest(receivedWeb(request, path, search));
-  const { response: given, delivery, at, date = at } = handle(sandbox(), apiRequest);
+  const { response: apiResponse, delivery, at, date = at } = handle(sandbox(), apiRequest);
   // Clients compare a date in a header with `Date`, which a network always sends.
-  const isDated = [429, 503].includes(given.status) && given.headers.some((value) => value.endsWith(" GMT"));
-  const headers = [...given.headers, "Date", new Date(date).toUTCString()];
-  const response = isDated ? { ...given, headers } : given;
+  const isDated =
+    [429, 503].includes(apiResponse.status) && apiResponse.headers.some((value) => value.endsWith(" GMT"));
+  const headers = [...apiResponse.headers, "Date", new Date(date).toUTCString()];
+  const response = isDated ? { ...apiResponse, headers } : apiResponse;
   return delivery === undefined
     ? toResponse(response, request.method)
     : deliverOverWeb(delivery, response, request);

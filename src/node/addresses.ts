@@ -50,8 +50,8 @@ export function readBaseUrl(text: string): string | undefined {
   return url?.search === "" && url.hash === "" ? url.href.replace(/\/+$/, "") : undefined;
 }
 
-/** The server's base URL as its sender wrote it; `own` if a request has none. A wrong one harms nobody else. */
-export function baseUrlFor({ headers }: Pick<IncomingMessage, "headers">, own: string): string {
+/** The server's base URL as its sender wrote it; `ownUrl` if a request has none. A wrong one harms nobody else. */
+export function baseUrlFor({ headers }: Pick<IncomingMessage, "headers">, ownUrl: string): string {
   const host = readHostName(headers.host ?? "");
-  return host === undefined ? own : `${new URL(own).protocol}//${host}`;
+  return host === undefined ? ownUrl : `${new URL(ownUrl).protocol}//${host}`;
 }

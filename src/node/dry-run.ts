@@ -1,136 +1,38 @@
-import { type Difference, differencesOf, runStory } from "../api/story/run-story.js";
-import { defaultScopes, isMarked, sandboxMark } from "../rules/api-key.js";
-import type { Problem } from "../rules/schema/messages.js";
-import { type FieldPath, pathText } from "../rules/schema/shape.js";
-import { nearest, quote } from "../rules/schema/words.js";
+import { type Difference, differencesOf } from "../api/story/expectation.js";
+import { runStory } from "../api/story/run-story.js";
 import { advanceClock } from "../sandbox/operations/operations.js";
-import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
-import type { Performed, PlayedStep, StoryStep, TimelineResult } from "../sandbox/steps.js";
-import { isScenarioName } from "../scenario/bundled.js";
-import { writtenEndpoints } from "../scenario/endpoints.js";
-import { describedKeys, writtenKeys } from "../scenario/keys.js";
-import type { FoundPlace } from "../scenario/parse-scenario.js";
-import type { ScenarioProblem, ScenarioProblemCode } from "../scenario/problems.js";
-import type { Scenario } from "../scenario/scenario.generated.js";
-import { type LoadedScenario, openScenarioFile } from "./files/load-scenario.js";
-import { readBundledScenario } from "./package-files.js";
+import type { GivenOptions, SandboxState } from "../sandbox/sandbox-state.js";
+import type { Performed, PlayedStep, StoryStep, TimelineResult } from "../sandbox/step-results.js";
+import type { FieldProblem, Place, PlaceOf } from "../scenario/problems.js";
+import type { LoadedScenario } from "./files/load-scenario.js";
 import { startInNode } from "./platform.js";
 
 const maxProblems = 20;
 
-type PlaceOf = (path: FieldPath) => FoundPlace | undefined | Promise<FoundPlace | undefined>;
-
-export async function dryRunProblems(
+/** What fails in the timeline and the story of a scenario. */
+export function dryRunProblems(
   { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
-  placeOf: PlaceOf,
-  given: GivenOptions = {},
-): Promise<ScenarioProblem[]> {
+  options: GivenOptions = {},
+): FieldProblem[] {
   if (scenario.timeline === undefined && scenario.story === undefined) return [];
-  const failed = dryRunScenario(() => startInNode(scenario, { name, ...given, frozen: true }));
-  return placed(failed, name, placeOf);
-}
-
-function placed(problems: readonly Problem<ScenarioProblemCode>[], name: string, placeOf: PlaceOf) {
-  return Promise.all(
-    problems.slice(0, maxProblems).map(async (one) => problemAt(one, name, await placeOf(one.field))),
-  );
-}
-
-function problemAt(
-  { code, field, message, hint }: Problem<ScenarioProblemCode>,
-  file: string,
-  found: FoundPlace | undefined,
-): ScenarioProblem {
-  const { file: from = file, ...place } = found ?? {};
-  return { code, field: pathText(field), message, ...(hint !== undefined && { hint }), file: from, ...place };
-}
-
-/** Returns the pinned secrets without the mark of a sandbox: each may be a real key, which must not be in a file. */
-export function unmarkedSecrets(
-  { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
-  placeOf: PlaceOf,
-): Promise<ScenarioProblem[]> {
-  const unmarked = [...writtenKeys(scenario)].flatMap(
-    ({ ref, path, fields }): Problem<ScenarioProblemCode>[] => {
-      if (fields.secret === undefined || isMarked(fields.secret)) return [];
-      const message = `the secret of ${quote(ref)} has no ${sandboxMark} after its prefix, as every key of a sandbox has`;
-      const hint = `if it is a real key, rotate it and remove it here. If not, write ${sandboxMark} there, or leave secret out and the seed makes one`;
-      return [{ code: "secret_unmarked", field: [...path, "secret"], message, hint }];
-    },
-  );
-  return placed(unmarked, name, placeOf);
-}
-
-/** Returns the scopes that an endpoint requires and no key has: each of its requests gets 403. */
-export function unheldScopes(
-  { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
-  placeOf: PlaceOf,
-): Promise<ScenarioProblem[]> {
-  const held = scopesOfKeys(scenario);
-  const required = writtenEndpoints(scenario).map(
-    ([operationId, { scope }]) => [["endpoints", operationId, "scope"], scope] as const,
-  );
-  const ofMe = [["assumptions", "me_scope"], scenario.assumptions?.me_scope] as const;
-  const unheld = [...required, ofMe].flatMap(([field, scope]): Problem<ScenarioProblemCode>[] => {
-    if (!scope || held.size === 0 || held.has(scope)) return [];
-    const near = nearest(scope, held);
-    const hint = near ? `did you mean ${near}?` : "add it to the scopes of a key";
-    const message = `no key of this scenario has the scope ${quote(scope)}: each request gets 403`;
-    return [{ code: "scope_unheld", field, message, hint }];
-  });
-  return placed(unheld, name, placeOf);
-}
-
-/** The scopes of all keys, also of those that a step creates. */
-function scopesOfKeys(scenario: Scenario): ReadonlySet<string> {
-  const { timeline = [], story = [] } = scenario;
-  const created = [...timeline, ...story].flatMap((step) => step.create_key ?? []);
-  const keys = [...Array.from(describedKeys(scenario), ({ fields }) => fields), ...created];
-  return new Set(keys.flatMap(({ scopes = defaultScopes }) => scopes));
-}
-
-/**
- * Finds fields in the text of a scenario, which is read again for the first one. `undefined` for a field of a bundled
- * scenario that the file extends, and if a file can no longer be read.
- */
-export function placesOf(loaded: Pick<LoadedScenario, "name" | "piped">, cwd: string): PlaceOf {
-  let places: ReturnType<typeof readPlaces> | undefined;
-  return async (path) => {
-    places ??= readPlaces(loaded, cwd);
-    try {
-      return (await places)(path);
-    } catch {
-      // The file may have changed since it was loaded.
-      return undefined;
-    }
-  };
-}
-
-async function readPlaces({ name, piped }: Pick<LoadedScenario, "name" | "piped">, cwd: string) {
-  const { text, ...options } = isScenarioName(name)
-    ? { text: await readBundledScenario(name), file: `scenarios/${name}.yaml` }
-    : openScenarioFile(name, cwd, piped);
-  const [{ placesIn }, { scenarioText }] = await Promise.all([
-    import("../scenario/parse-scenario.js"),
-    import("../scenario/yaml.js"),
-  ]);
-  return placesIn(scenarioText(text, options.file), "load" in options ? options.load : undefined);
+  const failed = dryRunScenario(() => startInNode(scenario, { name, ...options, frozen: true }));
+  return failed.slice(0, maxProblems);
 }
 
 export interface PlacedDifference extends Difference {
-  /** `undefined` if it is in none of the user's files. */
-  readonly place: FoundPlace | undefined;
+  /** `undefined` if no text has the field. */
+  readonly place: Place | undefined;
 }
 
 /** Adds to the differences of a step where they are in its file. */
-export function placeDifferences(result: PlayedStep, placeOf: PlaceOf): Promise<PlacedDifference[]> {
-  return Promise.all(differencesOf(result).map(async (one) => ({ ...one, place: await placeOf(one.field) })));
+export function placeDifferences(result: PlayedStep, placeOf: PlaceOf): PlacedDifference[] {
+  return differencesOf(result).map((one) => ({ ...one, place: placeOf(one.field) }));
 }
 
 const maxRequests = 5_000;
 
 /** `open` starts the scenario with a frozen clock. */
-export function dryRunScenario(open: () => SandboxState): Problem<ScenarioProblemCode>[] {
+export function dryRunScenario(open: () => SandboxState): FieldProblem[] {
   const sandbox = open();
   const duringStory = timelineResults(sandbox);
   const story = runWholeStory(sandbox);
@@ -157,8 +59,8 @@ function timelineResults(sandbox: SandboxState): readonly TimelineResult[] {
   return results;
 }
 
-function runWholeStory(sandbox: SandboxState): Problem<ScenarioProblemCode>[] {
-  const failed: Problem<ScenarioProblemCode>[] = [];
+function runWholeStory(sandbox: SandboxState): FieldProblem[] {
+  const failed: FieldProblem[] = [];
   let requests = 0;
   const isShort = ({ request }: StoryStep) => {
     requests += request === undefined ? 0 : (request.repeat ?? 1);
@@ -166,7 +68,7 @@ function runWholeStory(sandbox: SandboxState): Problem<ScenarioProblemCode>[] {
   };
   for (const result of runStory(sandbox, isShort)) {
     const { response, performed } = result;
-    const rejected = rejectionProblem(performed);
+    const rejected = actionErrorProblem(performed);
     const hint = response === null ? undefined : `the request results in ${response.outcome}`;
     for (const { at, field, message } of differencesOf(result)) {
       if (at?.startsWith("timeline")) continue;
@@ -177,14 +79,9 @@ function runWholeStory(sandbox: SandboxState): Problem<ScenarioProblemCode>[] {
   return failed;
 }
 
-function failureOf({
-  index,
-  step,
-  performed,
-  differences,
-}: TimelineResult): Problem<ScenarioProblemCode> | undefined {
+function failureOf({ index, step, performed, differences }: TimelineResult): FieldProblem | undefined {
   const field = ["timeline", index];
-  const rejected = step.expect === undefined ? rejectionProblem(performed) : undefined;
+  const rejected = step.expect === undefined ? actionErrorProblem(performed) : undefined;
   if (rejected !== undefined) return { code: "step_fails", field, ...rejected };
   const [difference] = differences;
   if (difference === undefined) return undefined;
@@ -193,9 +90,7 @@ function failureOf({
   return { code: "step_fails", field: [...field, "expect", "error"], message };
 }
 
-function rejectionProblem(
-  performed: Performed | null,
-): Pick<Problem<ScenarioProblemCode>, "message" | "hint"> | undefined {
+function actionErrorProblem(performed: Performed | null): Pick<FieldProblem, "message" | "hint"> | undefined {
   const rejection = performed?.rejection ?? null;
   if (rejection === null) return undefined;
   const hint = `if this is intended, write expect: { error: ${rejection.code} }`;

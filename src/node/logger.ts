@@ -1,11 +1,11 @@
-import { rejectionOf } from "../api/story/run-story.js";
+import { actionErrorOf } from "../api/story/step-view.js";
 import { actionIn } from "../rules/actions.js";
 import { redactKeys, redactValue } from "../rules/redact.js";
 import { snakeCase } from "../rules/schema/json.js";
 import { isoOf } from "../rules/time.js";
 import type { SandboxEvent, StepEvent } from "../sandbox/journal/events.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
-import { isAsExpected, keyRefsOf, type PlayedStep, type TimelineResult } from "../sandbox/steps.js";
+import { isAsExpected, keyRefsOf, type PlayedStep, type TimelineResult } from "../sandbox/step-results.js";
 import { viewRequest } from "../sandbox/views.js";
 import { nodePlatform } from "./platform.js";
 
@@ -51,7 +51,7 @@ function timelineData({ at, step, performed }: TimelineResult) {
     action: actionIn(step),
     expected: step.expect?.error ?? null,
     ...keyRefsOf(step, performed),
-    ...rejectionOf(performed),
+    ...actionErrorOf(performed),
   };
 }
 
@@ -67,7 +67,7 @@ function storyData(result: PlayedStep) {
     asExpected: isAsExpected(result),
     ...(performed === null ? { key: request?.key ?? null, replacement: null } : keyRefsOf(step, performed)),
     advance: step.advance ?? null,
-    ...rejectionOf(performed),
+    ...actionErrorOf(performed),
     differences,
   };
 }

@@ -1,5 +1,5 @@
 import { endpointsIn } from "../api/endpoints.js";
-import { makeFarmers } from "../farmers/farmers.js";
+import { makeFarmers } from "../farmers/make-farmers.js";
 import { realTime } from "../library/real-time.js";
 import type {
   ConditionedRun,
@@ -7,8 +7,8 @@ import type {
   Platform,
   SandboxState,
   StartOptions,
-} from "../sandbox/sandbox.js";
-import { givenOptions, type SandboxSettings, startSandbox } from "../sandbox/start.js";
+} from "../sandbox/sandbox-state.js";
+import { givenOptions, type SandboxSettings, startSandbox } from "../sandbox/start-sandbox.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
@@ -48,8 +48,8 @@ export function startNamed(
   options: GivenOptions,
   run?: ConditionedRun,
 ): SandboxState {
-  const given = givenOptions(options);
-  return startInNode(scenario, { name, text, ...given, given, run });
+  const startOptions = givenOptions(options);
+  return startInNode(scenario, { name, text, ...startOptions, startOptions, run });
 }
 
 export function isExecutable(): boolean {

@@ -1,6 +1,6 @@
 import { builtIn, outcomesOf, withNames } from "../api/endpoints.js";
 import { routeAt } from "../api/routes.js";
-import { ownAssumptionNames } from "../api/variation/vary.js";
+import { ownAssumptionNames } from "../api/variation/own-assumptions.js";
 import { adviceIds, adviceTable } from "../rules/advice.js";
 import { isFault, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { listed, nearest } from "../rules/schema/words.js";
@@ -9,7 +9,7 @@ import { type Endpoint, successOutcomesOf } from "../sandbox/endpoint.js";
 import { type Counters, type Counts, requestsTo } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import { profileOf } from "../sandbox/profile.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
+import type { Invocation, SandboxState } from "../sandbox/sandbox-state.js";
 import { howToCover } from "./how-to-cover.js";
 import type {
   HowToCover,
@@ -24,11 +24,12 @@ import type {
 export function clientReport(
   sandbox: SandboxState,
   { underExec = false, keysInOutput = [] }: { underExec?: boolean; keysInOutput?: readonly string[] } = {},
-  counters: Pick<Counters, "read" | "curlOptions" | "rerun"> = sandbox.counters,
+  counters: Pick<Counters, "read"> = sandbox.counters,
 ): Report {
   runDue(sandbox);
+  const { invocation } = sandbox;
   const counted = counters.read();
-  const hints = howToCover(sandbox, { curlOptions: counters.curlOptions, underExec });
+  const hints = howToCover(sandbox, { curlOptions: invocation.curlOptions, underExec });
   const served = sandbox.endpoints;
   const outcomes = reportedOutcomes(counted, served, hints);
   const isCovered = (id: string) => outcomes.some(({ outcome, covered }) => covered && outcome === id);
@@ -49,7 +50,7 @@ export function clientReport(
     ...sharesOf(outcomes, endpoints),
     endpoints,
     outcomes,
-    advice: reportedAdvice(counted, served, counters, keysInOutput),
+    advice: reportedAdvice(counted, served, invocation, keysInOutput),
     resends: counted.resends,
   };
 }
@@ -75,7 +76,7 @@ const maxPlaces = 5;
 function reportedAdvice(
   counted: Counts,
   served: readonly Endpoint[],
-  counters: Pick<Counters, "rerun">,
+  invocation: Invocation,
   keysInOutput: readonly string[],
 ): ReportedAdvice[] {
   const rows = adviceTable.map(({ id, level, rule, meaning, whatToDo }): ReportedAdvice => {
@@ -85,7 +86,7 @@ function reportedAdvice(
         id === "wrong-method-or-path" && suggestEndpoint(request.method, request.path, served);
       return { ...request, at: isoOf(request.at), didYouMean: suggestion || null };
     });
-    const fix = withNames(whatToDo, served, counters);
+    const fix = withNames(whatToDo, served, invocation);
     const advice = { id, level, rule, count, meaning, whatToDo: fix, examples: requests };
     if (id !== "key-in-output" || keysInOutput.length === 0) return advice;
     const places = listed(keysInOutput.slice(0, maxPlaces), "and");

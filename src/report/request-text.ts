@@ -1,6 +1,6 @@
 import { type RequestDetails, requestDetails } from "../api/request-details.js";
 import { mePath } from "../rules/outcomes.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { curlLine } from "./how-to-cover.js";
 import { alignColumns } from "./plain-text.js";
 

@@ -76,12 +76,12 @@ export const profiles = Object.keys(profileWords) as readonly Profile[]; // its 
 /** The assumptions of a profile with the given ones. The scopes that these endpoints need are always among `scopes`. */
 export function assumptionsFor(
   profile: Profile,
-  given: Partial<Assumptions> = {},
+  ownAssumptions: Partial<Assumptions> = {},
   endpoints: readonly { readonly scope?: string | null }[] = [],
 ): Assumptions {
   base[profile] ??= Object.freeze(assumptionsOf(profile));
   // JavaScript can pass members that are `undefined`.
-  const members = Object.entries(given).filter(([, value]) => value !== undefined);
+  const members = Object.entries(ownAssumptions).filter(([, value]) => value !== undefined);
   const chosen = members.length === 0 ? base[profile] : { ...base[profile], ...Object.fromEntries(members) };
   const needed = endpoints.flatMap(({ scope }) => scope ?? []).filter((one) => !chosen.scopes.includes(one));
   return needed.length === 0 ? chosen : { ...chosen, scopes: [...new Set([...chosen.scopes, ...needed])] };

@@ -1,5 +1,5 @@
 /** The codes of changes that the owner's site rejects. */
-export const rejectionCodes = [
+export const actionErrorCodes = [
   "validation_failed",
   "unknown_ref",
   "not_an_administrator",
@@ -13,7 +13,7 @@ export const rejectionCodes = [
   "unknown_scope",
 ] as const;
 
-export type RejectionCode = (typeof rejectionCodes)[number];
+export type ActionErrorCode = (typeof actionErrorCodes)[number];
 
 /** The cause of each of this tool's own errors, by its code. A closed list, stable for callers. */
 export const errorCauses = {
@@ -50,7 +50,7 @@ export const errorCauses = {
   method_not_allowed: "The path accepts only the methods in `Allow`.",
   unsupported_media_type:
     "Send `Content-Type: application/json`, and compress it only with gzip, deflate or br.",
-} satisfies Record<RejectionCode, string> & Record<string, string>;
+} satisfies Record<ActionErrorCode, string> & Record<string, string>;
 
 /** The code of each of this tool's own errors. A closed list, stable for callers. */
 export type SandboxErrorCode = keyof typeof errorCauses;

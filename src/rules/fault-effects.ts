@@ -231,7 +231,7 @@ interface FaultyResponse {
 /** What a client should do after a fault: by the fault's effect, and by whether the request can be repeated. */
 export function whatToDoAfter(fault: FaultOutcomeId, { isIdempotent, retryAfter }: FaultyResponse): string {
   const { whatToDo, whatToDoOnce } = effectAt(fault);
-  const usual = (isIdempotent ? undefined : whatToDoOnce) ?? whatToDo;
-  if (fault !== "fault.status") return usual;
-  return retryAfter === undefined ? usual : `Wait as its Retry-After says (${retryAfter}). ${usual}`;
+  const advice = (isIdempotent ? undefined : whatToDoOnce) ?? whatToDo;
+  if (fault !== "fault.status") return advice;
+  return retryAfter === undefined ? advice : `Wait as its Retry-After says (${retryAfter}). ${advice}`;
 }

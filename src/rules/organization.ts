@@ -49,10 +49,10 @@ export function accessInWords(name: string): string {
 const usualAccess: Access = { status: "active", sandboxAccess: true, liveAccess: "not_approved" };
 
 /** Reads what a scenario or a change has; the rest is as before. Default: as if a scenario leaves it out. */
-export function readAccess(written: WrittenAccess, before: Access = usualAccess): Access {
+export function readAccess(fields: WrittenAccess, before: Access = usualAccess): Access {
   return {
-    status: written.status ?? before.status,
-    sandboxAccess: written.sandbox_access ?? before.sandboxAccess,
-    liveAccess: written.live_access ?? before.liveAccess,
+    status: fields.status ?? before.status,
+    sandboxAccess: fields.sandbox_access ?? before.sandboxAccess,
+    liveAccess: fields.live_access ?? before.liveAccess,
   };
 }

@@ -242,11 +242,5 @@ export function isSuccess(outcome: OutcomeId): boolean {
   return outcome.startsWith("2");
 }
 
-/** Errors outside the specification: invalid HTTP, and a defect of the sandbox. */
-export const rejections = {
-  bad_request: "The request could not be understood.",
-  internal_error: "The sandbox failed to respond. This is a defect of the sandbox.",
-} as const;
-
 /** The path of the one endpoint that is released (R1); a story's request goes there by default. */
 export const mePath = "/v1/relying-party/me";

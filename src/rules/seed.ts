@@ -3,14 +3,6 @@ export type RandomStream = () => number;
 
 export const defaultSeed = 1;
 
-/** The number that makes the choices of a row of variants independent of those of other rows. */
-export const saltOf = (row: string) => randomStream(0, "variation.row", row)();
-
-/** Returns the place of a row's variant: as many seeds in a row as the row has variants show them all. */
-export function variantAt(seed: number, salt: number, count: number): number {
-  return ((seed % count) + (salt % count)) % count;
-}
-
 /**
  * A stream of numbers that depends only on the seed and the labels.
  *

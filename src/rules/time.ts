@@ -6,20 +6,14 @@ export const minute = 60_000;
 export const hour = 60 * minute;
 export const day = 24 * hour;
 
-const lengths = { ms: 1, s: 1000, m: minute, h: hour, d: day, w: 7 * day };
-
-/** `90s`, `10m`, `2h`, `7d`, with a minus for the past. */
-export const durationPattern = /^-?\d+[smhd]$/;
-
-/** The same without a minus, and `250ms`. */
-export const waitPattern = /^\d+(?:ms|[smhd])$/;
+const lengths = { ms: 1, s: 1000, m: minute, h: hour, d: day };
 
 /** An ISO 8601 time with a zone: without a zone, it would be another instant on each machine. */
 export const timePattern = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
 
 const maximumDuration = 100 * 365 * day;
 
-export const firstInstant = Date.parse("0000-01-01T00:00:00Z");
+const firstInstant = Date.parse("0000-01-01T00:00:00Z");
 export const lastInstant = Date.parse("9999-12-31T23:59:59.999Z");
 
 /** The end of the UTC-aligned minute that contains `now` (epoch milliseconds). */
@@ -91,8 +85,8 @@ export function parseWhen(text: string): When | undefined {
 }
 
 /** Epoch milliseconds of a time or a duration from `start`; a text must be checked. */
-export function timeFrom(start: number, written: When | string): number {
-  const when = typeof written === "string" ? (parseWhen(written) ?? { after: 0 }) : written;
+export function timeFrom(start: number, moment: When | string): number {
+  const when = typeof moment === "string" ? (parseWhen(moment) ?? { after: 0 }) : moment;
   return "at" in when ? when.at : start + when.after;
 }
 
@@ -114,48 +108,6 @@ export function timeHint(text: string): string {
   if (timePattern.test(text) && text.startsWith("24", 11))
     return "there is no such hour: a day ends with 23:59:59.999";
   return "write an ISO 8601 time with a zone, in the years 0000 to 9999, such as 2026-03-02T09:00:00Z";
-}
-
-const compound = /^([+-]?)(P?)(?:(\d{1,6})D)?(T?)(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?$/i;
-const spelled = /^([+-]?)(\d{1,6}(?:\.\d{1,3})?) ?(ms|milli|m(?!o)|[wdhs])[a-z]*$/i;
-
-/** Returns the durations that a text probably means: without a unit, in other or several units, in ISO 8601, with a wrong sign. */
-function meantDurations(text: string, units: readonly string[]): string[] {
-  if (/^[+-]?\d+$/.test(text)) return units.map((unit) => text + unit);
-  const parts = compound.exec(text);
-  if (parts !== null) return compoundDurations(text, parts);
-  const [, sign = "", count = 0, name = "s"] = spelled.exec(text) ?? [];
-  const unit = name.toLowerCase().replace("milli", "ms") as keyof typeof lengths;
-  return signedDurations(sign, Math.round(Number(count) * lengths[unit]));
-}
-
-/** In several units: `1h30m`, `PT90M`, `P1D`. */
-function compoundDurations(text: string, parts: RegExpExecArray): string[] {
-  const [, sign = "", iso, days = 0, t, hours = 0, minutes = 0, seconds = 0] = parts;
-  // In ISO 8601, an M before the T is a month.
-  const isMonths = iso !== "" ? t === "" : text.endsWith("M");
-  if (minutes !== 0 && isMonths)
-    return [`${sign}${minutes}m`, `${sign}${Number(minutes) * 30}d`].slice(iso ? 1 : 0);
-  const sum = ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60 + Number(seconds);
-  return signedDurations(sign, sum * 1000);
-}
-
-/** A length with its sign, then without. None is meant by a length of zero. */
-function signedDurations(sign: string, length: number): string[] {
-  const plain = scenarioDuration(length);
-  return length > 0 ? [sign + plain, plain] : [];
-}
-
-/** What to write in place of a text that is no allowed duration, if it can be told. */
-export function durationHint(
-  text: string,
-  isAllowed: (text: string) => boolean,
-  units = ["s", "m"],
-): string | undefined {
-  const [first, second] = [...new Set(meantDurations(text, units))].filter(isAllowed);
-  if (first === undefined) return undefined;
-  const isMinutes = text.endsWith("M") && first.endsWith("m") ? " (minutes)" : "";
-  return `write ${first}${isMinutes}${second === undefined || first.endsWith(second) ? "" : ` or ${second}`}`;
 }
 
 /** Formats an instant as ISO 8601, limited to the years 0000 to 9999, which no clock leaves. */
@@ -189,7 +141,7 @@ export function instantOf(instant: Instant): number {
   throw invalid("time", instant, timeHint(String(instant)));
 }
 
-function invalid(kind: string, given: unknown, hint: string): SandboxError {
-  const message = `Invalid ${kind} ${JSON.stringify(given)}: ${hint}.`;
-  return new SandboxError("validation_failed", message, { given });
+function invalid(kind: string, value: unknown, hint: string): SandboxError {
+  const message = `Invalid ${kind} ${JSON.stringify(value)}: ${hint}.`;
+  return new SandboxError("validation_failed", message, { given: value });
 }

@@ -1,13 +1,18 @@
+import { faultyResult } from "../api/fault-responses.js";
 import { cachedBy } from "../rules/cached-by.js";
 import { isIdempotent } from "../rules/fault-effects.js";
 import type { OutcomeId } from "../rules/outcomes.js";
-import type { ApiCall } from "../sandbox/call.js";
-import { type ActiveFault, activateFaults, fireFault } from "../sandbox/faults.js";
-import type { CallResult } from "../sandbox/journal/exchange.js";
-import type { SelectVariant } from "../sandbox/profile.js";
-import type { ConditionedRun, SandboxState } from "../sandbox/sandbox.js";
-import type { RowChoice, RunConditions } from "./conditions.js";
-import { Rejections } from "./rejections.js";
+import {
+  type ActiveFault,
+  activateFaults,
+  type FaultFacts,
+  type FiredFault,
+  fireFault,
+} from "../sandbox/active-faults.js";
+import type { ApiCall } from "../sandbox/api-call.js";
+import type { ConditionedRun, SandboxState, Service } from "../sandbox/sandbox-state.js";
+import type { RunConditions } from "./conditions.js";
+import { Refusals } from "./refusals.js";
 import { startAnswering } from "./wrong-answers.js";
 
 /** Returns whether it is the first claim of this name in the whole run. */
@@ -25,38 +30,37 @@ function claimHere(): ClaimOnce {
 
 /** Starts to apply the conditions of a run. */
 export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = claimHere()): ConditionedRun {
-  const { answer, resend } = conditions;
-  const variants = new Variants(conditions);
+  const { profile, rows, mixed, answer, refusal } = conditions;
   const fire = startFaults(conditions, claim);
-  const rejections = resend && new Rejections(resend, claim);
-  const answerIn = startAnswering(answer, claim);
+  const refusals = refusal && new Refusals(refusal, claim);
+  const answerWrongly = startAnswering(answer, claim);
+  /** The run's fault or refusal; `undefined` if the service responds. */
+  const failureOf = (sandbox: SandboxState, call: ApiCall, { facts, fault }: Service) => {
+    const fired = fire(sandbox, call, facts);
+    if (fired !== undefined) {
+      // Before a late response, which counts the request.
+      markHit(call, facts.expectedOutcome());
+      return faultyResult(sandbox, call, fired, true);
+    }
+    if (refusals === undefined || fault !== undefined) return undefined;
+    const refused = refusals.refuse(sandbox, call, facts.expectedOutcome());
+    if (refused !== undefined) markHit(call, facts.expectedOutcome());
+    return refused;
+  };
   return {
-    profile: conditions.profile,
-    hidesCauses: (answer ?? resend) !== undefined,
-    select: (row, usual, status) => variants.select(row, usual, status),
-    selectorOf: (call) => variants.selectorOf(call),
-    fireFault(sandbox, call, facts) {
-      const fired = call.request.fromStory ? undefined : fire(sandbox, call, facts);
-      if (fired !== undefined) markHit(call, facts.expectedOutcome());
-      return fired;
+    profile,
+    hidesCauses: (answer ?? refusal) !== undefined,
+    rows,
+    shiftOf: startMixing(mixed),
+    intercept(sandbox, call, service) {
+      const result = failureOf(sandbox, call, service) ?? service.respond();
+      const wrong = answerWrongly(sandbox, call, result);
+      if (wrong === undefined) return result;
+      markHit(call, result.outcome);
+      // Nobody gets the response that varied.
+      call.trace?.points.splice(0);
+      return wrong;
     },
-    ...(rejections && {
-      reject(sandbox: SandboxState, call: ApiCall, expected: () => OutcomeId) {
-        const rejected = call.request.fromStory ? undefined : rejections.reject(sandbox, call, expected());
-        if (rejected !== undefined) markHit(call, expected());
-        return rejected;
-      },
-    }),
-    ...(answer && {
-      answerWrongly(sandbox: SandboxState, call: ApiCall, result: CallResult) {
-        const wrong = call.request.fromStory ? undefined : answerIn(sandbox, call, result);
-        if (wrong === undefined) return undefined;
-        markHit(call, result.outcome);
-        // Nobody gets the response that varied.
-        call.trace?.points.splice(0);
-        return wrong;
-      },
-    }),
   };
 }
 
@@ -64,60 +68,36 @@ function markHit({ trace }: ApiCall, outcome: OutcomeId): void {
   if (trace !== undefined) trace.hit = outcome;
 }
 
-/** Chooses the variant of a row for each response. */
-class Variants {
-  readonly #conditions: RunConditions;
-  /** How many responses with each status there were. */
-  readonly #responses = new Map<number, number>();
-
-  constructor(conditions: RunConditions) {
-    this.#conditions = conditions;
-  }
-
-  select(row: string, usual: string, status: number): string {
-    const isWanted = (one: RowChoice) => one.row === row && (one.status ?? status) === status;
-    return this.#conditions.rows?.some(isWanted) === false ? "" : usual;
-  }
-
-  selectorOf({ request }: ApiCall): SelectVariant {
-    let nth: number | undefined;
-    return (row, usual, status, variants) => {
-      const variant = this.select(row, usual, status);
-      // A 401 must not depend on the requests before it (R14).
-      if (!this.#conditions.mixed || status === 401) return variant;
-      nth ??= this.#count(status, request.fromStory);
-      return variant && variantAfter(variants, variant, nth);
-    };
-  }
-
-  /** The number of the responses with this status before; one to a story's request does not count. */
-  #count(status: number, isOfStory: boolean): number {
-    const count = this.#responses.get(status) ?? 0;
-    if (!isOfStory) this.#responses.set(status, count + 1);
+/** Starts to count responses, so that each one with a status has the next variants. */
+function startMixing(mixed: RunConditions["mixed"]): ConditionedRun["shiftOf"] {
+  const counts = new Map<number, number>();
+  return ({ request }, status) => {
+    // A 401 must not depend on the requests before it (R14).
+    if (!mixed || status === 401) return 0;
+    const count = counts.get(status) ?? 0;
+    // No client sent a story's request.
+    if (!request.fromStory) counts.set(status, count + 1);
     return count;
-  }
+  };
 }
 
-function variantAfter(variants: readonly string[], usual: string, count: number): string {
-  return variants[(variants.indexOf(usual) + count) % variants.length] as string;
-}
+/** Returns the fault of the run that hits a call. */
+type FireFault = (sandbox: SandboxState, call: ApiCall, facts: FaultFacts) => FiredFault | undefined;
 
 /** Starts the faults of a run, which count their requests again with each start of a scenario. */
-function startFaults({ faults = [], once }: RunConditions, claim: ClaimOnce): ConditionedRun["fireFault"] {
+function startFaults({ faults = [], once }: RunConditions, claim: ClaimOnce): FireFault {
   const faultsIn = cachedBy(
     (_registry: SandboxState["registry"], { seed, startedAt }: SandboxState): readonly ActiveFault[] =>
       activateFaults(faults, seed, startedAt),
   );
   return (sandbox, call, facts) => {
-    const isWanted = () => {
-      if (once === undefined) return true;
+    if (faults.length === 0) return undefined;
+    if (once !== undefined) {
       const { method } = call.request;
       // A response to HEAD has no body that could break.
-      const fits = isIdempotent(method) && method !== "HEAD";
-      return fits && facts.expectedOutcome() === once.outcome && claim("fault");
-    };
-    return faults.length > 0 && isWanted()
-      ? fireFault(faultsIn(sandbox.registry, sandbox), call.number, facts)
-      : undefined;
+      const isMeant = isIdempotent(method) && method !== "HEAD" && facts.expectedOutcome() === once.outcome;
+      if (!isMeant || !claim("fault")) return undefined;
+    }
+    return fireFault(faultsIn(sandbox.registry, sandbox), call.number, facts);
   };
 }

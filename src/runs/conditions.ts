@@ -1,5 +1,6 @@
 import type { Profile } from "../rules/assumptions.js";
 import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
+import type { RowChoice } from "../sandbox/variants.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
 /**
@@ -16,13 +17,13 @@ export interface RunConditions {
   readonly rows?: readonly RowChoice[];
   /** Whether each response has the next variants, except a 401 (R14) and what records have. Default: all have the same ones. */
   readonly mixed?: true;
-  /** The outcome whose requests get the wrong answer: a 401 for a key that works, and a 200 for any other. No request causes advice then, as with a resend. */
+  /** The outcome whose requests get the wrong answer: a 401 for a key that works, and a 200 for any other. No request causes advice then, as with a refusal. */
   readonly answer?: { readonly outcome: OutcomeId; readonly once?: true };
-  readonly resend?: Resend;
+  readonly refusal?: Refusal;
 }
 
 /** Gives one request with a key that its sandboxes would accept another response. */
-export interface Resend {
+export interface Refusal {
   /** The ref of the key. */
   readonly key: string;
   /** What it gets: the response of another outcome, a 503, or its own response after so many seconds. */
@@ -32,10 +33,4 @@ export interface Resend {
   /** The seconds of its `Retry-After`. Default: none; a 429 then lasts until the minute ends. */
   readonly seconds?: number;
   readonly asDate?: boolean;
-}
-
-/** A row of the variation table, on the responses of one status or of all. */
-export interface RowChoice {
-  readonly row: string;
-  readonly status?: number;
 }

@@ -2,7 +2,7 @@ import project from "../../package.json" with { type: "json" };
 import type { KeysOfAdvice } from "../sandbox/journal/counts.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { RunTrace } from "../sandbox/run-trace.js";
-import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
+import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox-state.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { conditionedRun } from "./conditioned-run.js";
 import type { RunConditions } from "./conditions.js";
@@ -37,7 +37,7 @@ export interface SandboxRun {
   readonly scenario: RunFile["scenario"] | undefined;
   readonly conditionedRun: ConditionedRun | undefined;
   /** Returns a sandbox's own options, and the run's in place of the others. */
-  readonly optionsFor: (own: GivenOptions) => GivenOptions;
+  readonly optionsFor: (ofSandbox: GivenOptions) => GivenOptions;
   /** Reports each later request of a sandbox, over all resets. Code has a place that a report can name. */
   readonly follow: (sandbox: SandboxState, startedBy?: "code" | "command") => void;
 }
@@ -73,7 +73,7 @@ function readRun(folder: string, files: Files): SandboxRun | undefined {
     return {
       scenario: undefined,
       conditionedRun: undefined,
-      optionsFor: (own) => own,
+      optionsFor: (ofSandbox) => ofSandbox,
       follow: ({ counters }) => counters.passOnTo({ count, countUnread() {} }),
     };
   }
@@ -84,12 +84,12 @@ function readRun(folder: string, files: Files): SandboxRun | undefined {
   return {
     scenario,
     conditionedRun: hook,
-    optionsFor: (own) => ({
-      ...own,
-      seed: own.seed ?? options.seed,
-      profile: own.profile ?? options.profile,
-      now: own.now ?? options.now,
-      frozen: own.frozen ?? options.frozen,
+    optionsFor: (ofSandbox) => ({
+      ...ofSandbox,
+      seed: ofSandbox.seed ?? options.seed,
+      profile: ofSandbox.profile ?? options.profile,
+      now: ofSandbox.now ?? options.now,
+      frozen: ofSandbox.frozen ?? options.frozen,
     }),
     follow(sandbox, startedBy = "code") {
       // A reset may set another seed.
@@ -166,10 +166,10 @@ export function claimOnce(folder: string, name: string, files: Files): boolean {
 
 /** Returns the first place of the current call outside of packages, as `test/me.test.js:3:17`; `undefined` if there is none. */
 function callerOutside({ cwd }: NodeJS.Process): string | undefined {
-  const [, own = "", ...frames] = (new Error().stack ?? "").split("\n").map((line) => {
+  const [, ownFrame = "", ...frames] = (new Error().stack ?? "").split("\n").map((line) => {
     return /(?:file:\/\/)?((?:\/|[A-Za-z]:)[^()]+:\d+:\d+)\)?$/.exec(line)?.[1] ?? "";
   });
-  const folder = own.slice(0, own.lastIndexOf("/") + 1);
+  const folder = ownFrame.slice(0, ownFrame.lastIndexOf("/") + 1);
   const caller = frames.find((one) => one && !/\/node_modules\//.test(one) && !one.startsWith(folder));
   return caller?.replace(`${cwd()}/`, "");
 }

@@ -1,17 +1,13 @@
 import { me } from "../api/endpoints/me.js";
 import { renderRejection, renderSuccess } from "../api/respond.js";
 import { isSuccess } from "../rules/outcomes.js";
-import type { ApiCall } from "../sandbox/call.js";
+import type { ApiCall } from "../sandbox/api-call.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 import type { RunConditions } from "./conditions.js";
 
 /** Returns the result that replaces a call's. Default: none. */
-export type ReplaceResult = (
-  sandbox: SandboxState,
-  call: ApiCall,
-  result: CallResult,
-) => CallResult | undefined;
+type ReplaceResult = (sandbox: SandboxState, call: ApiCall, result: CallResult) => CallResult | undefined;
 
 /** Starts to give the requests with an outcome, or the first of them, the wrong answer. */
 export function startAnswering(

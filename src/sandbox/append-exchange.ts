@@ -1,9 +1,9 @@
 import { controlPath } from "../rules/request-path.js";
-import type { ApiCall } from "./call.js";
+import type { ApiCall } from "./api-call.js";
 import { advise } from "./journal/client-behavior.js";
 import type { KeysOfAdvice } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
-import type { SandboxState } from "./sandbox.js";
+import type { SandboxState } from "./sandbox-state.js";
 
 /** Appends an exchange to the journal, with advice, and counts it for the report: the journal forgets, the counters do not. `keys`: of advice on other keys than the presented one. */
 export function appendExchange(

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { type KeyRecord, keyEnds } from "../rules/api-key.js";
 import type { Organization } from "../rules/organization.js";
-import type { ScenarioKey } from "../scenario/keys.js";
+import type { ScenarioKey } from "../scenario/described-keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { Registry, withoutOver } from "./registry.js";
 import { inventKeyName, inventOrganizationName, scenarioRecords, startKey } from "./scenario-keys.js";

@@ -3,13 +3,6 @@ import { type Organization, readAccess } from "../rules/organization.js";
 import { pick, type RandomStream, randomStream } from "../rules/seed.js";
 import { instantOf } from "../rules/time.js";
 import {
-  endsFrom,
-  type GivenEnds,
-  readEnds,
-  readSettings,
-  type WrittenSettings,
-} from "../scenario/format/key-settings.js";
-import {
   type DescribedKey,
   describedKeys,
   describedOrganizations,
@@ -19,13 +12,21 @@ import {
   type ScenarioOrganization,
   secretOf,
   unknownSecret,
-} from "../scenario/keys.js";
+} from "../scenario/described-keys.js";
+import {
+  endsFrom,
+  type GivenEnds,
+  readEnds,
+  readSettings,
+  type WrittenSettings,
+} from "../scenario/format/key-settings.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import patterns from "./name-patterns.json" with { type: "json" };
 import words from "./name-words.generated.json" with { type: "json" };
-import { addedLimitsOf, type Profiled, profileOf, withGrantedScopes } from "./profile.js";
+import { type Profiled, profileOf } from "./profile.js";
 import type { UsedKey } from "./registry.js";
 import { startUsage, type Windows } from "./usage.js";
+import { addedLimitsOf, withGrantedScopes } from "./varied-records.js";
 
 type Hash = (text: string) => string;
 
@@ -171,11 +172,11 @@ function rotationsIn(described: readonly DescribedKey[]): [DescribedKey, ...Desc
 }
 
 /** Returns the settings of keys that share them (R37): the first value of each, and of each limit. */
-function sharedSettings(written: readonly WrittenSettings[]): WrittenSettings {
-  const limits = written.flatMap(({ limits: ofKey = [] }) => ofKey);
+function sharedSettings(settings: readonly WrittenSettings[]): WrittenSettings {
+  const limits = settings.flatMap(({ limits: ofKey = [] }) => ofKey);
   return {
-    name: written.find(({ name }) => name !== undefined)?.name,
-    scopes: written.find(({ scopes }) => scopes !== undefined)?.scopes,
+    name: settings.find(({ name }) => name !== undefined)?.name,
+    scopes: settings.find(({ scopes }) => scopes !== undefined)?.scopes,
     // Assigned from the last to the first, which stays.
     limits: limits.length === 0 ? undefined : Object.assign({}, ...limits.reverse()),
   };

@@ -1,10 +1,16 @@
 import { fingerprintOf } from "../rules/api-key.js";
 import { cachedBy } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
-import { type DescribedKey, deriveSecret, describedKeys, secretOf, unknownSecret } from "../scenario/keys.js";
+import {
+  type DescribedKey,
+  deriveSecret,
+  describedKeys,
+  secretOf,
+  unknownSecret,
+} from "../scenario/described-keys.js";
 import { populatedNumbers } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { SandboxState } from "./sandbox.js";
+import type { SandboxState } from "./sandbox-state.js";
 
 /** Returns the full keys by ref, by default all, derived on every call: the sandbox stores only hashes (R35). */
 export function scenarioSecrets(
@@ -77,23 +83,23 @@ export function announcedKeys({ scenario }: SandboxState): ShownKeys {
 }
 
 const announcedIn = /* @__PURE__ */ cachedBy((scenario: Scenario): ShownKeys => {
-  const { written, populated } = byOrigin(scenario);
-  const keys = [...written, ...populated.slice(0, Math.max(0, maxAnnounced - written.length))];
-  return { keys, leftOut: written.length + populated.length - keys.length };
+  const { ofScenario, ofPopulation } = byOrigin(scenario);
+  const keys = [...ofScenario, ...ofPopulation.slice(0, Math.max(0, maxAnnounced - ofScenario.length))];
+  return { keys, leftOut: ofScenario.length + ofPopulation.length - keys.length };
 });
 
 /** Returns the first `max` keys that the scenario lists, or a few of the population if it lists none. */
 export function firstKeys({ scenario }: SandboxState, max: number): ShownKeys {
-  const { written, populated } = byOrigin(scenario);
-  const keys = written.length > 0 ? written.slice(0, max) : populated.slice(0, 5);
-  return { keys, leftOut: written.length + populated.length - keys.length };
+  const { ofScenario, ofPopulation } = byOrigin(scenario);
+  const keys = ofScenario.length > 0 ? ofScenario.slice(0, max) : ofPopulation.slice(0, 5);
+  return { keys, leftOut: ofScenario.length + ofPopulation.length - keys.length };
 }
 
 function byOrigin(scenario: Scenario) {
   const keys = keysWithSecrets(scenario);
   // By ref: a restored snapshot does not mark the keys of the population.
   const isPopulation = ({ ref }: DescribedKey) => populatedNumbers(ref)?.key !== undefined;
-  return { written: keys.filter((one) => !isPopulation(one)), populated: keys.filter(isPopulation) };
+  return { ofScenario: keys.filter((one) => !isPopulation(one)), ofPopulation: keys.filter(isPopulation) };
 }
 
 function keysWithSecrets(scenario: Scenario): DescribedKey[] {

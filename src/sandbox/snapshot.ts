@@ -7,22 +7,22 @@ import {
   keyStateTable,
   lastClockInstant,
 } from "../rules/api-key.js";
-import type { RejectionCode } from "../rules/errors.js";
+import type { ActionErrorCode } from "../rules/errors.js";
 import type { Organization } from "../rules/organization.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import { isoOf } from "../rules/time.js";
-import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../scenario/keys.js";
+import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../scenario/described-keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { describeFaults } from "./faults.js";
+import { describeFaults } from "./active-faults.js";
 import type { Counts } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
-import { withoutGrantedScopes, withoutNameSuffix } from "./profile.js";
 import type { KeyEntry } from "./registry.js";
 import { numberInSeries } from "./request-ids.js";
-import { type Platform, replaceState, type SandboxState } from "./sandbox.js";
-import { type SandboxSettings, startSandbox } from "./start.js";
-import { type PlayedStep, remainingSteps, type StoryProgress, type Timeline } from "./steps.js";
+import { type Platform, replaceState, type SandboxState } from "./sandbox-state.js";
+import { type SandboxSettings, startSandbox } from "./start-sandbox.js";
+import { type PlayedStep, remainingSteps, type StoryProgress, type Timeline } from "./step-results.js";
 import { usageAt } from "./usage.js";
+import { withoutGrantedScopes, withoutNameSuffix } from "./varied-records.js";
 
 /** A sandbox as plain data, without its options: everything that a client or a person can see, and what clients know. */
 export interface SavedSandbox {
@@ -35,7 +35,7 @@ export interface SavedSandbox {
   readonly snapshot: Scenario;
   /** Includes the steps that ran, so that the others keep their numbers. */
   readonly timeline: Pick<Timeline, "steps" | "next"> & {
-    readonly rejections: readonly (readonly [step: number, code: RejectionCode])[];
+    readonly rejections: readonly (readonly [step: number, code: ActionErrorCode])[];
   };
   readonly stepsRun: number;
   readonly changes: readonly (readonly [value: string, withoutUsers: string])[];
@@ -168,7 +168,7 @@ export function snapshotSandbox(sandbox: SandboxState): Scenario {
 
 function snapshotOrganization(organization: Organization): ScenarioOrganization {
   const { id, name, type, status, sandboxAccess, liveAccess } = organization;
-  const written: Readonly<Record<Exclude<keyof Organization, "ref">, Partial<ScenarioOrganization>>> = {
+  const fieldsOf: Readonly<Record<Exclude<keyof Organization, "ref">, Partial<ScenarioOrganization>>> = {
     name: { name },
     id: { id },
     type: { type },
@@ -176,7 +176,7 @@ function snapshotOrganization(organization: Organization): ScenarioOrganization 
     sandboxAccess: { sandbox_access: sandboxAccess },
     liveAccess: { live_access: liveAccess },
   };
-  return Object.assign({}, ...Object.values(written));
+  return Object.assign({}, ...Object.values(fieldsOf));
 }
 
 /** The members of a record that no snapshot writes: two are the key's place, and the key that it replaces has the third. */
@@ -196,7 +196,7 @@ function snapshotKey(
   const state = keyStateAt(key, now);
   // A pinned secret stays pinned and the seed restores a derived one; keys created at run time have only a hash.
   const { secret, sha256 }: Pick<ScenarioKey, "secret" | "sha256"> = described ?? { sha256: key.sha256 };
-  const written: WrittenMembers = {
+  const fieldsOf: WrittenMembers = {
     environment: { environment: key.environment },
     name: { name: key.name },
     scopes: { scopes: [...withoutGrantedScopes(sandbox, key.scopes)] },
@@ -207,7 +207,7 @@ function snapshotKey(
     sha256: secret === undefined ? { sha256 } : { secret },
   };
   const fields: WrittenFields = {
-    ...Object.assign({}, ...Object.values(written)),
+    ...Object.assign({}, ...Object.values(fieldsOf)),
     state: state === "active" ? undefined : state,
     usage: {
       this_minute: usage.minuteCount,

@@ -3,8 +3,8 @@ import { firstEndOf, type KeyEnds, lastClockInstant } from "../rules/api-key.js"
 import { faultOutcomeOf } from "../rules/fault-effects.js";
 import { dayEnd, isoOf, minute, minuteEnd } from "../rules/time.js";
 import { withoutOver } from "./registry.js";
-import type { SandboxState } from "./sandbox.js";
-import { keyRefsOf } from "./steps.js";
+import type { SandboxState } from "./sandbox-state.js";
+import { keyRefsOf } from "./step-results.js";
 import type { Upcoming } from "./view-shapes.js";
 
 interface Coming extends Partial<Pick<Upcoming, "key" | "organization" | "step">> {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { startFrozen } from "../../test/support/doors.js";
-import type { SandboxState } from "./sandbox.js";
+import type { SandboxState } from "./sandbox-state.js";
 import { viewKeys } from "./views.js";
 
 test("a page of keys has those from its offset, and reads none after its last", () => {

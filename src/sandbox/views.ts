@@ -14,7 +14,7 @@ import { successOutcomesOf } from "./endpoint.js";
 import { type Exchange, sourceOf } from "./journal/exchange.js";
 import { hasKey, hasOutcome, type RequestFilter } from "./journal/journal.js";
 import type { KeyEntry } from "./registry.js";
-import type { SandboxState } from "./sandbox.js";
+import type { SandboxState } from "./sandbox-state.js";
 import { usageAt } from "./usage.js";
 import type { ClockView, KeyView, ListedKeyRef, OrganizationView, RequestView } from "./view-shapes.js";
 

@@ -34,7 +34,7 @@ export function isScenarioName(name: string): name is ScenarioName {
 
 /** The error for an unknown scenario name, with the nearest name or the intended file, and what lists the names. */
 export function scenarioNotFound(
-  given: string,
+  nameOrFile: string,
   why: string,
   {
     meant,
@@ -42,11 +42,11 @@ export function scenarioNotFound(
   }: { readonly meant?: string | undefined; readonly list?: string } = {},
 ): SandboxError {
   // People expect a bundled scenario to be a file.
-  const name = given.replace(/^.*[\\/]|\.ya?ml$/gi, "");
+  const name = nameOrFile.replace(/^.*[\\/]|\.ya?ml$/gi, "");
   const hint = meant === undefined ? didYouMean(name, scenarioNames) : ` Did you mean ${quote(meant)}?`;
   return new SandboxError(
     "scenario_not_found",
-    `Unknown scenario ${quote(given)}: ${why}.${hint} ${list} shows the bundled ones.`,
-    { given, known: scenarioNames },
+    `Unknown scenario ${quote(nameOrFile)}: ${why}.${hint} ${list} shows the bundled ones.`,
+    { given: nameOrFile, known: scenarioNames },
   );
 }

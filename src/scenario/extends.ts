@@ -1,8 +1,8 @@
 import { SandboxError } from "../rules/errors.js";
-import type { Members } from "../rules/schema/messages.js";
+import type { Members } from "../rules/schema/problem.js";
 import { isMapping } from "../rules/schema/shape.js";
 import { nearest, quote } from "../rules/schema/words.js";
-import { type LocatedProblem, ScenarioError, type ScenarioProblemCode } from "./problems.js";
+import { ScenarioError, type ScenarioProblemCode } from "./problems.js";
 import type { AddProblem, ReadScenario, ScenarioText } from "./scenario-text.js";
 
 export interface ExtendsOptions {
@@ -12,16 +12,15 @@ export interface ExtendsOptions {
 
 /** Merges a scenario with the ones it extends, without their stories; `undefined` if one cannot be read. */
 export function resolveExtends(
-  own: ReadScenario,
-  file: string | undefined,
+  { scenario: child, file }: ScenarioText,
   options: ExtendsOptions,
   addProblem: AddProblem,
   chain: readonly string[] = file === undefined ? [] : [file],
 ): ReadScenario | undefined {
-  const { extends: name, ...fields } = own.fields;
-  if (name === undefined) return own;
-  const { place } = own.placeOf(["extends"], "value");
-  const fail = (code: ScenarioProblemCode, message: string, hint: string) => {
+  const { extends: name, ...fields } = child?.fields ?? {};
+  if (child === undefined || name === undefined) return child;
+  const { place } = child.find(["extends"], "value");
+  const fail: Fail = (code, message, hint) => {
     addProblem({ code, field: ["extends"], place, message, hint });
     return undefined;
   };
@@ -36,28 +35,37 @@ export function resolveExtends(
     const loop = [...chain.slice(chain.indexOf(parentFile)), parentFile].join(" → ");
     return fail("extends_loop", `the scenarios extend each other: ${loop}`, "remove one of these extends");
   }
-  const problems: LocatedProblem[] = [];
-  const written = extended.read((problem) => problems.push(problem));
-  // Shows nothing of another file: it may be any file of this machine.
-  if (written === undefined ? !extended.startsLikeScenario : written.fields.version !== 1) {
-    const { version } = written?.fields ?? {};
-    const hint = "each file starts with version: 1";
-    if (typeof version !== "number") return fail("extends_failed", `${quote(name)} is not a scenario`, hint);
-    const message = `the scenario ${quote(name)} has version ${version} of the format, not 1`;
-    return fail("unsupported_version", message, hint);
-  }
-  for (const problem of problems) addProblem(problem);
-  const parent =
-    written && resolveExtends(written, extended.file, options, addProblem, [...chain, parentFile]);
-  if (parent === undefined) return undefined;
+  if (!isScenario(extended)) return failForOther(name, extended, fail);
+  for (const problem of extended.problems) addProblem(problem);
+  const parent = resolveExtends(extended, options, addProblem, [...chain, parentFile]);
+  return parent && inherit(child, fields, parent);
+}
+
+/** Adds a problem of `extends`. */
+type Fail = (code: ScenarioProblemCode, message: string, hint: string) => undefined;
+
+function isScenario({ scenario, startsLikeScenario }: ScenarioText): boolean {
+  return scenario === undefined ? startsLikeScenario : scenario.fields.version === 1;
+}
+
+/** Shows nothing of the other file: it may be any file of this machine. */
+function failForOther(name: string, { scenario }: ScenarioText, fail: Fail): undefined {
+  const version = scenario?.fields.version;
+  const hint = "each file starts with version: 1";
+  if (typeof version !== "number") return fail("extends_failed", `${quote(name)} is not a scenario`, hint);
+  const message = `the scenario ${quote(name)} has version ${version} of the format, not 1`;
+  return fail("unsupported_version", message, hint);
+}
+
+function inherit(child: ReadScenario, fields: Members, parent: ReadScenario): ReadScenario {
   // Each file has its own version, and a story tests only its own scenario.
   const { version: _version, story: _, ...inherited } = parent.fields;
   return {
     fields: { ...(mergedByName(inherited, fields) as Members), ...mergedEndpoints(inherited, fields) },
-    placeOf(path, pointAt) {
-      const [mine, inherited] = [own.placeOf(path, pointAt), parent.placeOf(path, pointAt)];
-      if (inherited.depth <= mine.depth || inherited.place === undefined) return mine;
-      return { ...inherited, layer: inherited.layer + 1 };
+    find(path, pointAt) {
+      const [ofChild, ofParent] = [child.find(path, pointAt), parent.find(path, pointAt)];
+      if (ofParent.depth <= ofChild.depth || ofParent.place === undefined) return ofChild;
+      return { ...ofParent, layer: ofParent.layer + 1 };
     },
   };
 }
@@ -72,10 +80,10 @@ function mergedByName(under: unknown, over: unknown): unknown {
 }
 
 /** The endpoints of a scenario with those that it extends: by name and field; `null` removes one, or its body. */
-function mergedEndpoints({ endpoints: inherited }: Members, { endpoints: written }: Members) {
-  if (!isMapping(inherited) || !isMapping(written)) return {};
+function mergedEndpoints({ endpoints: inherited }: Members, { endpoints: ofChild }: Members) {
+  if (!isMapping(inherited) || !isMapping(ofChild)) return {};
   const endpoints = { ...inherited };
-  for (const [name, fields] of Object.entries(written)) {
+  for (const [name, fields] of Object.entries(ofChild)) {
     const under = Object.hasOwn(endpoints, name) ? endpoints[name] : null;
     if (fields === null && under !== null) delete endpoints[name];
     else endpoints[name] = isMapping(under) && isMapping(fields) ? { ...under, ...fields } : fields;
@@ -89,7 +97,7 @@ function findExtended(
   name: string,
   file: string | undefined,
   options: ExtendsOptions,
-  fail: (code: ScenarioProblemCode, message: string, hint: string) => undefined,
+  fail: Fail,
 ): ScenarioText | undefined {
   try {
     const near = nearest(name, options.knownNames);

@@ -1,128 +1,129 @@
 import { maximumProblems, shapeProblems } from "../rules/schema/check.js";
-import type { Members, Problem } from "../rules/schema/messages.js";
-import { type FieldPath, isMapping, pathText } from "../rules/schema/shape.js";
+import type { Members, Spelling } from "../rules/schema/problem.js";
+import { type FieldPath, isMapping } from "../rules/schema/shape.js";
 import { nearest } from "../rules/schema/words.js";
-import { endpointRules, longestSpelling } from "./checks/endpoints.js";
-import { type Facts, factsOf, refRules, wrongInto } from "./checks/facts.js";
-import { faultsFit } from "./checks/faults.js";
-import { keyRules } from "./checks/keys.js";
-import { stepRules } from "./checks/steps.js";
+import { endpointRules, longestSpelling } from "./checks/endpoint-rules.js";
+import { type Facts, factsOf, wrongInto } from "./checks/facts.js";
+import { faultsFit } from "./checks/fault-rules.js";
+import { keyRules } from "./checks/key-rules.js";
+import { refRules } from "./checks/ref-rules.js";
+import { stepRules } from "./checks/step-rules.js";
 import { type ExtendsOptions, resolveExtends } from "./extends.js";
 import { scenarioSchema } from "./format/schema.js";
 import {
-  type LocatedProblem,
+  type FieldProblem,
+  type PlaceOf,
+  problemAt,
   ScenarioError,
   type ScenarioProblem,
-  type ScenarioProblemCode,
   type SourcePlace,
 } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
-import type { ReadScenario, ScenarioText } from "./scenario-text.js";
+import { placeIn, type ReadScenario, type ScenarioText } from "./scenario-text.js";
 
-/** Checks the shape of a scenario's fields, then the fields against each other. Throws a `ScenarioError`. */
-export function interpretScenario({ read, file }: ScenarioText, options: ExtendsOptions): Scenario {
-  const problems: LocatedProblem[] = [];
-  const addProblem = (problem: LocatedProblem) => {
+export interface CheckedScenario {
+  readonly scenario: Scenario;
+  readonly placeOf: PlaceOf;
+}
+
+const rules = [...refRules, ...keyRules, ...endpointRules, faultsFit, ...stepRules];
+
+/** Merges a scenario with the one that it extends, checks its shape, then its fields against each other. Throws a `ScenarioError`. */
+export function interpretScenario(text: ScenarioText, options: ExtendsOptions): CheckedScenario {
+  const { scenario: alone, file } = text;
+  const problems = text.problems.slice(0, maximumProblems);
+  const merged = resolveExtends(text, options, (problem) => {
     if (problems.length < maximumProblems) problems.push(problem);
-  };
-  const written = read(addProblem);
-  const whole = written && resolveExtends(written, file, options, addProblem);
-  if (written === undefined || whole === undefined)
-    throw new ScenarioError(problemsOf(problems, written, file));
-  const extensions: [members: Record<string, unknown>, name: string][] = [];
-  // A member such as `x-limits` is a place for anchors.
-  const isExtension = (name: string, members: Record<string, unknown>) => {
-    if (!name.startsWith("x-")) return false;
-    extensions.push([members, name]);
-    return true;
-  };
-  const spelling = (path: FieldPath) => {
-    const { depth, written } = whole.placeOf(path, "value");
-    return depth < path.length ? undefined : written?.slice(0, longestSpelling);
-  };
-  const layerOf = (path: FieldPath) => {
-    const { depth, layer } = whole.placeOf(path, "value");
-    return depth < path.length ? Number.POSITIVE_INFINITY : layer;
-  };
-  const latest: Facts["latest"] = (...paths) =>
-    paths.reduce((one, other) => (layerOf(other) < layerOf(one) ? other : one));
-  const misshapen = shapeProblems(scenarioSchema, whole.fields, isExtension, spelling).map((problem) =>
-    withInheritedName(problem, written.fields, whole.fields),
-  );
-  for (const [members, name] of extensions) delete members[name];
+  });
+  if (alone === undefined || merged === undefined)
+    throw new ScenarioError(problemsInOrder(problems, alone, file));
+  const misshapen = problemsOfShape(merged, alone);
   problems.push(...misshapen);
-  const scenario = whole.fields as unknown as Scenario; // the rules see it only if it has its shape
+  const scenario = merged.fields as unknown as Scenario; // the rules see it only if it has its shape
   if (misshapen.length === 0) {
-    const facts = factsOf(scenario, { spelling, latest, wrong: wrongInto(problems) });
+    const spelling = spellingIn(merged);
+    const facts = factsOf(scenario, { spelling, latest: latestIn(merged), wrong: wrongInto(problems) });
     for (const rule of rules) rule(facts);
   }
-  if (problems.length === 0) return scenario;
-  throw new ScenarioError(problemsOf(problems, whole, file));
+  if (problems.length > 0) throw new ScenarioError(problemsInOrder(problems, merged, file));
+  return { scenario, placeOf: (field) => placeIn(merged, field) };
+}
+
+/** Checks the shape, and removes the members for anchors, such as `x-limits`. */
+function problemsOfShape(merged: ReadScenario, alone: ReadScenario): FieldProblem[] {
+  const forAnchors: [members: Record<string, unknown>, name: string][] = [];
+  const isForAnchors = (name: string, members: Record<string, unknown>) => {
+    if (!name.startsWith("x-")) return false;
+    forAnchors.push([members, name]);
+    return true;
+  };
+  const problems = shapeProblems(scenarioSchema, merged.fields, isForAnchors, spellingIn(merged));
+  for (const [members, name] of forAnchors) delete members[name];
+  return problems.map((problem) => withInheritedName(problem, alone.fields, merged.fields));
 }
 
 /** More names would take long to compare. */
 const maxCompared = 300;
 
 /** Below `extends`, what lacks a field has probably a misspelled name: the hint names the inherited one that is meant. */
-function withInheritedName(
-  problem: Problem<ScenarioProblemCode>,
-  written: Members,
-  whole: Members,
-): Problem<ScenarioProblemCode> {
+function withInheritedName(problem: FieldProblem, alone: Members, merged: Members): FieldProblem {
   const { code, field, hint } = problem;
   const name = String(field.at(-2));
   const around = field.slice(0, -2);
-  const [writtenNames, names] = [written, whole].map((fields) => namesAt(fields, around));
-  if (code !== "missing_field" || !writtenNames?.includes(name)) return problem;
-  const inherited = (names ?? []).filter((one) => !writtenNames.includes(one));
+  const names = namesAt(alone, around);
+  if (code !== "missing_field" || !names.includes(name)) return problem;
+  const inherited = namesAt(merged, around).filter((one) => !names.includes(one));
   const meant = inherited.length > maxCompared ? undefined : nearest(name, inherited);
   return meant === undefined ? problem : { ...problem, hint: `did you mean ${meant}? if not, ${hint}` };
 }
 
-function namesAt(fields: unknown, path: FieldPath): string[] {
-  const value = path.reduce((part, step) => (isMapping(part) ? part[step] : undefined), fields);
+function namesAt(fields: Members, path: FieldPath): string[] {
+  const value = path.reduce<unknown>((part, step) => (isMapping(part) ? part[step] : undefined), fields);
   return isMapping(value) ? Object.keys(value) : [];
 }
 
+function spellingIn({ find }: ReadScenario): Spelling {
+  return (path) => {
+    const { depth, scalar } = find(path, "value");
+    return depth < path.length ? undefined : scalar?.slice(0, longestSpelling);
+  };
+}
+
+function latestIn({ find }: ReadScenario): Facts["latest"] {
+  const layerOf = (path: FieldPath) => {
+    const { depth, layer } = find(path, "value");
+    return depth < path.length ? Number.POSITIVE_INFINITY : layer;
+  };
+  return (...paths) => paths.reduce((one, other) => (layerOf(other) < layerOf(one) ? other : one));
+}
+
 /** The first problem of each field, sorted by place: first in the scenario's own text, then in the extended ones. */
-function problemsOf(
-  problems: readonly LocatedProblem[],
-  read: ReadScenario | undefined,
+function problemsInOrder(
+  problems: readonly FieldProblem[],
+  scenario: ReadScenario | undefined,
   file: string | undefined,
 ): ScenarioProblem[] {
-  const source = read?.placeOf([], "value").place?.source;
+  const { source } = scenario?.find([], "value").place ?? {};
   const order = (place: SourcePlace | undefined) => {
     const isExtended = source !== undefined && place?.source !== source;
     return place === undefined ? 0 : place.offset + (isExtended ? source.text.length + 1 : 0);
   };
   const ids = new Set<string>();
+  const isFirst = (id: string) => {
+    const isNew = !ids.has(id);
+    ids.add(id);
+    return isNew;
+  };
   return problems
     .map((problem) => {
-      const { field, pointAt } = problem;
-      const { place, depth } = read?.placeOf(field, pointAt ?? "value") ?? {};
+      const { field, pointAt = "value" } = problem;
+      const { place, depth } = scenario?.find(field, pointAt) ?? {};
       // Many fields may share a field of an anchor.
       const name = depth === field.length ? field.at(-1) : field;
-      return { ...problem, place: problem.place ?? place, name };
+      return { ...problem, name, place: problem.place ?? place };
     })
-    .filter(({ name, place }) => {
-      const id = JSON.stringify([name, place?.offset, place?.source.file]);
-      if (ids.has(id)) return false;
-      ids.add(id);
-      return true;
-    })
+    .filter(({ name, place }) => isFirst(JSON.stringify([name, place?.offset, place?.source.file])))
     .sort((one, other) => order(one.place) - order(other.place))
     .slice(0, maximumProblems)
-    .map(({ code, field, message, hint, place }) => {
-      const name = place === undefined ? file : place.source.file;
-      return {
-        code,
-        field: pathText(field),
-        message,
-        ...(hint !== undefined && { hint }),
-        ...(name !== undefined && { file: name }),
-        ...place?.describe(),
-      };
-    });
+    .map(({ place, ...problem }) => problemAt(problem, place?.describe(), file));
 }
-
-const rules = [...refRules, ...keyRules, ...endpointRules, faultsFit, ...stepRules];

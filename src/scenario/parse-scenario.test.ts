@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { problemsIn, problemsOf } from "../../test/support/problems-of.js";
-import { faultProblems } from "./checks/faults.js";
+import { faultProblems } from "./checks/fault-rules.js";
 import { checkScenario, parseScenario, resolveSource } from "./parse-scenario.js";
 import { withStory } from "./stories.js";
 import { yamlText } from "./yaml.js";

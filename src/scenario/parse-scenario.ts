@@ -1,4 +1,3 @@
-import type { FieldPath } from "../rules/schema/shape.js";
 import {
   bundledScenarios,
   isScenarioName,
@@ -6,13 +5,13 @@ import {
   scenarioNames,
   scenarioNotFound,
 } from "./bundled.js";
-import { type ExtendsOptions, resolveExtends } from "./extends.js";
+import type { ExtendsOptions } from "./extends.js";
 import { scenarioLimits } from "./format/fields.js";
-import { interpretScenario } from "./interpret.js";
+import { type CheckedScenario, interpretScenario } from "./interpret.js";
 import { readPlain } from "./plain-data.js";
-import type { PlaceDescription } from "./problems.js";
+import type { FieldProblem } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
-import type { ReadScenario, ScenarioText } from "./scenario-text.js";
+import type { ScenarioText } from "./scenario-text.js";
 import { scenarioText } from "./yaml.js";
 
 // Scenarios from a text, from a value or by the name of a bundled one.
@@ -38,32 +37,18 @@ export interface ParseOptions {
  * @example
  * parseScenario("version: 1\norganizations: { bank: { type: bank } }").organizations; // { bank: { type: "bank" } }
  */
-export function parseScenario(text: string, { file, load }: ParseOptions = {}): Scenario {
+export function parseScenario(text: string, options: ParseOptions = {}): Scenario {
+  return readScenario(text, options).scenario;
+}
+
+/** The same with the places of its fields. */
+export function readScenario(text: string, { file, load }: ParseOptions): CheckedScenario {
   return checkText(scenarioText(text, file), load);
 }
 
 /** Checks a scenario in a text, and merges it with the one that it extends. Throws a `ScenarioError`. */
-export function checkText(text: ScenarioText, load?: ScenarioLookup): Scenario {
+export function checkText(text: ScenarioText, load?: ScenarioLookup): CheckedScenario {
   return interpretScenario(text, extendsOptions(load));
-}
-
-/** Finds the places of fields in a text, or in one that it extends; `undefined` for a field that no text has. */
-export function placesIn(
-  text: ScenarioText,
-  load?: ScenarioLookup,
-): (path: FieldPath) => FoundPlace | undefined {
-  let whole: ReadScenario | undefined;
-  return (path) => {
-    whole ??= wholeOf(text, load);
-    const { place, depth } = whole?.placeOf(path, "value") ?? {};
-    if (place === undefined || (depth === 0 && path.length > 0)) return undefined;
-    return { file: place.source.file, ...place.describe() };
-  };
-}
-
-function wholeOf(text: ScenarioText, load: ScenarioLookup | undefined): ReadScenario | undefined {
-  const written = text.read(() => {});
-  return written && resolveExtends(written, text.file, extendsOptions(load), () => {});
 }
 
 /**
@@ -76,7 +61,7 @@ export function checkScenario(
   value: unknown,
   { maxValues = 10_000_000 }: { maxValues?: number } = {},
 ): Scenario {
-  return interpretScenario(scenarioValue(value, maxValues), bundledOnly);
+  return interpretScenario(scenarioValue(value, maxValues), bundledOnly).scenario;
 }
 
 export interface NamedScenario {
@@ -96,10 +81,6 @@ export function resolveSource(source: ScenarioName | Scenario): NamedScenario {
   const load = "Read a file with loadScenario of svc-sandbox/node, and pass its scenario";
   const why = `it is not a bundled one${isFile ? `. ${load}` : ""}`;
   throw scenarioNotFound(source, why, { list: "`scenarioNames`" });
-}
-
-export interface FoundPlace extends PlaceDescription {
-  readonly file: string | undefined;
 }
 
 // Without the YAML reader, so that a page with scenarios as values does not load it.
@@ -122,13 +103,8 @@ function extendsOptions(load: ScenarioLookup | undefined): ExtendsOptions {
 }
 
 function scenarioValue(value: unknown, maxValues: number = scenarioLimits.parts): ScenarioText {
-  return {
-    file: undefined,
-    text: undefined,
-    startsLikeScenario: true,
-    read(addProblem) {
-      const fields = readPlain(value, addProblem, maxValues);
-      return fields && { fields, placeOf: () => ({ place: undefined, depth: 0, layer: 0 }) };
-    },
-  };
+  const problems: FieldProblem[] = [];
+  const fields = readPlain(value, (problem) => problems.push(problem), maxValues);
+  const scenario = fields && { fields, find: () => ({ place: undefined, depth: 0, layer: 0 }) };
+  return { file: undefined, text: undefined, startsLikeScenario: true, scenario, problems };
 }

@@ -1,12 +1,6 @@
 import { nearest } from "../rules/schema/words.js";
 import { printable } from "../rules/terminal-text.js";
-import {
-  excerptOf,
-  type PlaceDescription,
-  redactSecrets,
-  type SourcePlace,
-  type SourceText,
-} from "./problems.js";
+import { excerptOf, type Place, redactSecrets, type SourcePlace, type SourceText } from "./problems.js";
 
 export function createSource(text: string, file?: string): SourceText {
   // YAML allows a lone carriage return as a line end; a line feed is one for every reader and keeps the offsets.
@@ -14,14 +8,13 @@ export function createSource(text: string, file?: string): SourceText {
 }
 
 export function placeAt(source: SourceText, offset: number): SourcePlace {
-  return { source, offset, describe: () => describePlace({ source, offset }) };
+  return { source, offset, describe: () => describe(source, offset) };
 }
 
 const longestLine = 1000;
 
 /** Describes a place; the line is shown without keys, and not at all if it contains a part of a secret (R46). */
-export function describePlace({ source, offset }: Pick<SourcePlace, "source" | "offset">): PlaceDescription {
-  const { text, secrets } = source;
+function describe({ file, text, secrets }: SourceText, offset: number): Place {
   // A problem at the end of the text is shown after its last visible character, not on the next empty line.
   const at = Math.max(0, Math.min(offset, text.trimEnd().length));
   const start = at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
@@ -32,11 +25,12 @@ export function describePlace({ source, offset }: Pick<SourcePlace, "source" | "
   const isSecret =
     secrets?.().some(([from, until]) => from < end && until > start) ??
     mayBeSecret(text.slice(0, start), whole);
-  if (isSecret || whole.length > longestLine) return { line, column };
+  const place = { ...(file !== undefined && { file }), line, column };
+  if (isSecret || whole.length > longestLine) return place;
   const safe = (part: string) => printable(redactSecrets(part));
   // A shortened key moves the rest of the line to the left.
   const excerpt = excerptOf(safe(whole), safe(text.slice(start, at)).length + 1);
-  return { line, column, source: excerpt.text, caret: excerpt.caret };
+  return { ...place, source: excerpt.text, caret: excerpt.caret };
 }
 
 /** The number of the line that starts at an offset. */

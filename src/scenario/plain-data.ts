@@ -1,8 +1,8 @@
-import type { Members } from "../rules/schema/messages.js";
+import type { Members } from "../rules/schema/problem.js";
 import type { FieldPath } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { forbiddenNames, scenarioLimits } from "./format/fields.js";
-import type { LocatedProblem } from "./problems.js";
+import type { FieldProblem } from "./problems.js";
 import type { AddProblem } from "./scenario-text.js";
 
 /** Copies plain data that should be a scenario; `undefined`, with reports, if something is wrong. Never throws. */
@@ -77,7 +77,7 @@ class PlainCopy {
     return members;
   }
 
-  #wrong(problem: LocatedProblem): undefined {
+  #wrong(problem: FieldProblem): undefined {
     this.#isFine = false;
     this.#addProblem(problem);
   }

@@ -5,7 +5,7 @@ import { type Shape, shapeOf } from "../rules/schema/shape.js";
 import { textWidth } from "../rules/terminal-text.js";
 import { scenarioSchema } from "./format/schema.js";
 import { parseScenario } from "./parse-scenario.js";
-import { describePlace } from "./places.js";
+import { placeAt } from "./places.js";
 import { excerptOf, ScenarioError } from "./problems.js";
 import { secretsIn } from "./yaml.js";
 
@@ -61,7 +61,7 @@ test("the caret stays in its place after a shortened key", () => {
 });
 
 const sourceOf = (text: string) => ({ file: undefined, text, secrets: () => secretsIn(parseDocument(text)) });
-const lineOf = (text: string, offset = 0) => describePlace({ source: sourceOf(text), offset }).source;
+const lineOf = (text: string, offset = 0) => placeAt(sourceOf(text), offset).describe().source;
 
 test.each([
   ["a tab", "\t", "\t^"],
@@ -166,5 +166,5 @@ test("characters that could play with a terminal are replaced", () => {
 
 test("no line is shown of a text that is not valid YAML (R46)", () => {
   const source = { file: undefined, text: "a: 1\nsecret: {", secrets: undefined };
-  expect(describePlace({ source, offset: 7 })).toEqual({ line: 2, column: 3 });
+  expect(placeAt(source, 7).describe()).toEqual({ line: 2, column: 3 });
 });

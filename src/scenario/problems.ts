@@ -1,6 +1,7 @@
 import { SandboxError } from "../rules/errors.js";
 import { redactKeys, redactValue } from "../rules/redact.js";
-import type { Problem } from "../rules/schema/messages.js";
+import type { Problem } from "../rules/schema/problem.js";
+import { type FieldPath, pathText } from "../rules/schema/shape.js";
 import { charactersOf, escapeControls, textWidth } from "../rules/terminal-text.js";
 
 /** The code of each problem of a scenario; a closed list, stable for callers. */
@@ -88,9 +89,36 @@ export interface ScenarioProblem {
   readonly caret?: string;
 }
 
-/** A problem whose place may be known where it was found. */
-export interface LocatedProblem extends Problem<ScenarioProblemCode> {
+/** A problem of a field, which leads to its place, unless that is known where the problem is found. */
+export interface FieldProblem extends Problem<ScenarioProblemCode> {
   readonly place?: SourcePlace | undefined;
+}
+
+/** A problem as it is shown: at its place, or only in its file. */
+export function problemAt(
+  { code, field, message, hint }: FieldProblem,
+  place?: Place,
+  file?: string,
+): ScenarioProblem {
+  return {
+    code,
+    field: pathText(field),
+    message,
+    ...(hint !== undefined && { hint }),
+    ...(file !== undefined && { file }),
+    ...place,
+  };
+}
+
+/** Finds a field; `undefined` for one that no text has. It keeps the whole text in memory. */
+export type PlaceOf = (field: FieldPath) => Place | undefined;
+
+export function problemsAt(
+  problems: readonly FieldProblem[],
+  placeOf: PlaceOf,
+  file: string,
+): ScenarioProblem[] {
+  return problems.map((problem) => problemAt(problem, placeOf(problem.field), file));
 }
 
 const unnamedScenario = "<scenario>";
@@ -145,12 +173,12 @@ export type TextRange = readonly [start: number, end: number];
 export interface SourcePlace {
   readonly source: SourceText;
   readonly offset: number;
-  /** Describes the place. Comes with the reader of the text, so that pages without the reader do not load it. */
-  readonly describe: () => PlaceDescription;
+  /** Comes with the reader of the text, so that pages without the reader do not load it. */
+  readonly describe: () => Place;
 }
 
 /** A place for people. */
-export interface PlaceDescription extends Pick<ScenarioProblem, "source" | "caret"> {
+export interface Place extends Pick<ScenarioProblem, "file" | "source" | "caret"> {
   readonly line: number;
   readonly column: number;
 }

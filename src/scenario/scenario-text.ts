@@ -1,31 +1,37 @@
-import type { Members } from "../rules/schema/messages.js";
+import type { Members } from "../rules/schema/problem.js";
 import type { FieldPath } from "../rules/schema/shape.js";
-import type { LocatedProblem, SourcePlace } from "./problems.js";
+import type { FieldProblem, Place, SourcePlace } from "./problems.js";
 
-export type AddProblem = (mistake: LocatedProblem) => void;
+export type AddProblem = (mistake: FieldProblem) => void;
 
-/** A scenario as it is written, in a text or as a value; it is read once. */
+/** A scenario as it is written, in a text or as a value, before any check. */
 export interface ScenarioText {
   readonly file: string | undefined;
   /** `undefined` for a value. */
   readonly text: string | undefined;
   readonly startsLikeScenario: boolean;
-  readonly read: (addProblem: AddProblem) => ReadScenario | undefined;
+  /** `undefined` if it cannot be read. */
+  readonly scenario: ReadScenario | undefined;
+  readonly problems: readonly FieldProblem[];
 }
 
-interface FieldPlace {
+/** A field in a text, or the nearest one around it. */
+interface FoundField {
   readonly place: SourcePlace | undefined;
   /** The length of the path that was found. */
   readonly depth: number;
   /** 0 in the scenario itself, 1 in the one that it extends. */
   readonly layer: number;
   /** The text of a scalar. */
-  readonly written?: string | undefined;
+  readonly scalar?: string | undefined;
 }
 
-/** The fields of a scenario before any check. */
 export interface ReadScenario {
   readonly fields: Members;
-  /** Finds the place of a field, or of the nearest one around it. */
-  readonly placeOf: (path: FieldPath, pointAt: "key" | "value") => FieldPlace;
+  readonly find: (path: FieldPath, pointAt: "key" | "value") => FoundField;
+}
+
+export function placeIn({ find }: ReadScenario, field: FieldPath): Place | undefined {
+  const { place, depth } = find(field, "value");
+  return depth === 0 && field.length > 0 ? undefined : place?.describe();
 }

@@ -24,7 +24,7 @@ import { quote } from "../rules/schema/words.js";
 import { scenarioLimits } from "./format/fields.js";
 import { createSource, isOfSecret, placeAt } from "./places.js";
 import { readPlain } from "./plain-data.js";
-import type { LocatedProblem, ScenarioProblemCode, SourceText, TextRange } from "./problems.js";
+import type { FieldProblem, ScenarioProblemCode, SourceText, TextRange } from "./problems.js";
 import type { AddProblem, ReadScenario, ScenarioText } from "./scenario-text.js";
 import { syntaxProblem } from "./syntax-problem.js";
 
@@ -50,24 +50,12 @@ const options = {
   prettyErrors: false,
 } satisfies ParseOptions & DocumentOptions & SchemaOptions;
 
-/** A scenario in a text, which is read once. */
 export function scenarioText(text: string, file: string | undefined): ScenarioText {
   const source = createSource(text, file);
   const startsLikeScenario = /^(?:\{\s*)?["']?version["']?\s*:\s*1\b/m.test(source.text);
-  const problems: LocatedProblem[] = [];
-  let scenario: ReadScenario | undefined;
-  let isRead = false;
-  return {
-    file,
-    text,
-    startsLikeScenario,
-    read(addProblem) {
-      if (!isRead) scenario = readYaml(source, (problem) => problems.push(problem));
-      isRead = true;
-      for (const problem of problems) addProblem(problem);
-      return scenario;
-    },
-  };
+  const problems: FieldProblem[] = [];
+  const scenario = readYaml(source, (problem) => problems.push(problem));
+  return { file, text, startsLikeScenario, scenario, problems };
 }
 
 type AddAt = (code: ScenarioProblemCode, offset: number, message: string, hint?: string) => undefined;
@@ -75,17 +63,17 @@ type AddAt = (code: ScenarioProblemCode, offset: number, message: string, hint?:
 function readYaml(source: SourceText, addProblem: AddProblem): ReadScenario | undefined {
   const tree = readNodes(source, addProblem);
   if (tree === undefined) return undefined;
-  const placeOf: ReadScenario["placeOf"] = (path, pointAt) => placeIn(tree, source, path, pointAt);
+  const find: ReadScenario["find"] = (path, pointAt) => findInTree(tree, source, path, pointAt);
   // `readPlain` counts and copies repeated aliases. A text without them has its own limit of parts.
   const repeats = { message: "the aliases (*) repeat too much", hint: repeatLess };
   const addAtPath: AddProblem = (problem) =>
     addProblem({
       ...problem,
       ...(problem.code === "too_large" && tree.targets.size > 0 && repeats),
-      place: placeOf(problem.field, problem.pointAt ?? "value").place,
+      place: find(problem.field, problem.pointAt ?? "value").place,
     });
   const fields = readPlain(tree.document.toJS({ maxAliasCount: -1 }), addAtPath, scenarioLimits.parts);
-  return fields && { fields, placeOf };
+  return fields && { fields, find };
 }
 
 /** A text's nodes, and what its aliases refer to. */
@@ -275,7 +263,7 @@ function aliasTarget({ targets }: Tree, node: Node | null | undefined): Node | n
   return node && (targets.get(node) ?? node);
 }
 
-function placeIn(tree: Tree, source: SourceText, path: FieldPath, pointAt: "key" | "value") {
+function findInTree(tree: Tree, source: SourceText, path: FieldPath, pointAt: "key" | "value") {
   let node: Node | null | undefined = tree.document.contents;
   let offset = node?.range?.[0] ?? 0;
   let depth = 0;
@@ -297,8 +285,8 @@ function placeIn(tree: Tree, source: SourceText, path: FieldPath, pointAt: "key"
     node = aliasTarget(tree, node);
     depth += 1;
   }
-  const written = isScalar(node) ? node.source : undefined;
-  return { place: placeAt(source, offset), depth, layer: 0, written };
+  const scalar = isScalar(node) ? node.source : undefined;
+  return { place: placeAt(source, offset), depth, layer: 0, scalar };
 }
 
 /** YAML without aliases, and with quotes around what YAML 1.1 would read as dates or booleans. */

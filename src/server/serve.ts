@@ -3,10 +3,10 @@ import { bareName, hostToConnectTo, isLoopback } from "../node/addresses.js";
 import { nodeCrypto, timers } from "../node/platform.js";
 import { controlPath } from "../rules/request-path.js";
 import { runDue } from "../sandbox/operations/operations.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { closeServer, listenOn } from "./sockets/connections.js";
 import { createHttpServer } from "./sockets/http-server.js";
-import { reject } from "./sockets/responses.js";
+import { sendServerError } from "./sockets/send-response.js";
 import {
   type ControlHandler,
   createServerState,
@@ -36,7 +36,7 @@ const pauseOfDue = 250;
 /** Resolves once it accepts requests. The caller closes the state file. Throws `state_unwritable`. */
 export async function serve(sandbox: SandboxState, options: ServeOptions & Hosting): Promise<RunningServer> {
   const { port, host = "127.0.0.1", control: hasControl = true, program, stateFile } = options;
-  if (program !== undefined) sandbox.counters.rerun.certify = `${program} certify`;
+  if (program !== undefined) sandbox.invocation = { ...sandbox.invocation, certify: `${program} certify` };
   const state = createServerState(sandbox, { onStop: () => void close(), ...options });
   const certificate = await certificateOf(state, options);
   if (hasControl) state.control = mountControl(state);
@@ -81,7 +81,7 @@ async function certificateOf(
   { tls = false, host = "127.0.0.1" }: ServeOptions,
 ): Promise<CertificatePair | undefined> {
   if (tls === false) return undefined;
-  sandbox.counters.curlOptions = "-k";
+  sandbox.invocation = { ...sandbox.invocation, curlOptions: "-k" };
   // Most servers speak HTTP, and the certificates take long to load.
   const { certificatePair } = await import("./sockets/tls.js");
   return certificatePair(tls, [host, ...allowedHosts.map(bareName)]);
@@ -108,7 +108,7 @@ function mountControl(state: ServerState): ControlHandler {
       .then((loaded) => loaded(request, response))
       .catch((error) => {
         state.onDefect(error);
-        reject(response, 500);
+        sendServerError(response, 500);
       });
   };
 }

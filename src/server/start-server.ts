@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { type SandboxOptions, sandboxOn, sandboxOptions } from "../library/create-sandbox.js";
 import type {
   OrganizationRef,
@@ -8,12 +7,12 @@ import type {
   WithKnownFields,
 } from "../library/sandbox.js";
 import { type LoadedScenario, loadScenario } from "../node/files/load-scenario.js";
-import { startNamed } from "../node/platform.js";
 import { requireFields, requireKnownOptions } from "../rules/schema/check.js";
 import { quote } from "../rules/schema/words.js";
 import { currentRun, type SandboxRun } from "../runs/run-writer.js";
-import { checkedOptions } from "../sandbox/start.js";
+import { checkedOptions } from "../sandbox/start-sandbox.js";
 import { type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
+import { openSandbox } from "./open-sandbox.js";
 import { type RunningServer, serve } from "./serve.js";
 import type { ServeOptions } from "./sockets/server-state.js";
 
@@ -93,34 +92,32 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
   requireFields("start the server", { port: isPort ? undefined : problem });
   const named = await namedScenario(scenario, run);
   const checked = checkedOptions(rest);
+  const startedScenario = () => named;
   const startOptions = run?.optionsFor(checked) ?? checked;
-  const start = () => startNamed(named, startOptions, run?.conditionedRun);
   const onProblem = rest.onDefect ?? (() => {});
-  const stateFile =
-    file === undefined
-      ? undefined
-      : await (await import("./state-file.js")).openStateFile(
-          { file: resolve(file), name: file },
-          { startedScenario: () => named, start, given: startOptions, onProblem, run: run?.conditionedRun },
-        );
-  const state = stateFile?.sandbox ?? start();
-  run?.follow(state);
+  const { sandbox, stateFile } = await openSandbox(file, {
+    startedScenario,
+    startOptions,
+    run: run?.conditionedRun,
+    onProblem,
+  });
+  run?.follow(sandbox);
   const close = async (grace?: number) => {
     await running.close(grace);
     stateFile?.close();
   };
-  const running = await serve(state, {
+  const running = await serve(sandbox, {
     ...rest,
     port,
     stateFile,
-    startedScenario: () => named,
+    startedScenario,
     // The process belongs to the caller and continues.
     onStop: () => void close().catch(onProblem),
   }).catch((error) => {
     stateFile?.close();
     throw error;
   });
-  return { ...running, close, sandbox: sandboxOn(state), [Symbol.asyncDispose]: () => close() };
+  return { ...running, close, sandbox: sandboxOn(sandbox), [Symbol.asyncDispose]: () => close() };
 }
 
 /** The scenario of the options, of the run without any, or the usual one. */

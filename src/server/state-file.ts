@@ -4,7 +4,7 @@ import { lock } from "../node/files/lock.js";
 import { fileFailure, makeFolder, replaceFile, targetOf } from "../node/files/write-file.js";
 import { nodePlatform, timers } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
-import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
+import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox-state.js";
 import { restoreSandbox } from "../sandbox/snapshot.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { damagedState, parseState, stateText, unreadableState } from "./state-text.js";
@@ -15,17 +15,17 @@ const reserve = 100_000;
 const saveIntervalMs = 500;
 
 /** The file of a sandbox: its absolute path, and its name for messages. */
-interface StatePlace {
+interface StateFileName {
   readonly file: string;
   readonly name: string;
 }
 
-interface StateOptions {
+export interface StateOptions {
   /** The scenario that the server serves. */
   readonly startedScenario: () => NamedScenario;
   readonly start: () => SandboxState;
   /** The options of scenarios that start later; the saved sandbox has its own. */
-  readonly given: GivenOptions;
+  readonly startOptions: GivenOptions;
   readonly run?: ConditionedRun | undefined;
   /** Called with the first failure after a success. */
   readonly onProblem: (error: unknown) => void;
@@ -37,7 +37,10 @@ interface StateOptions {
  * Throws `state_unreadable`, `state_mismatch` for another scenario's state, or `state_in_use` if another process uses the file.
  * An error leaves the file unchanged.
  */
-export async function openStateFile({ file, name }: StatePlace, options: StateOptions): Promise<StateFile> {
+export async function openStateFile(
+  { file, name }: StateFileName,
+  options: StateOptions,
+): Promise<StateFile> {
   // All names of a file share one lock.
   const target = orUnreadable(name, () => targetOf(file));
   const unlock = await lock(target);
@@ -50,7 +53,8 @@ export async function openStateFile({ file, name }: StatePlace, options: StateOp
     const text = readText(target, name);
     const saved = text === undefined ? undefined : parseState(text, options.startedScenario(), name);
     const { run } = options;
-    const restore = () => saved && restoreSandbox(saved, nodePlatform, { given: options.given, run });
+    const restore = () =>
+      saved && restoreSandbox(saved, nodePlatform, { startOptions: options.startOptions, run });
     const sandbox = orUnreadable(name, restore, damagedState) ?? options.start();
     return new StateFile({ file: target, name }, options, { sandbox, savedAt: saved?.at, stamp, unlock });
   } catch (error) {
@@ -70,7 +74,7 @@ interface OpenedState {
 export class StateFile {
   readonly sandbox: SandboxState;
   readonly savedAt: number | undefined;
-  readonly #place: StatePlace;
+  readonly #place: StateFileName;
   readonly #options: StateOptions;
   readonly #unlock: () => void;
   /** What the file system showed after the last write: another program may change the file, such as in another container. */
@@ -79,7 +83,7 @@ export class StateFile {
   #failure: unknown;
   #saving: NodeJS.Timeout | undefined;
 
-  constructor(place: StatePlace, options: StateOptions, { sandbox, savedAt, stamp, unlock }: OpenedState) {
+  constructor(place: StateFileName, options: StateOptions, { sandbox, savedAt, stamp, unlock }: OpenedState) {
     [this.sandbox, this.savedAt, this.#stamp, this.#unlock] = [sandbox, savedAt, stamp, unlock];
     [this.#place, this.#options] = [place, options];
   }

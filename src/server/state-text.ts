@@ -4,7 +4,7 @@ import { cachedBy } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
 import { parsedJson } from "../rules/schema/json.js";
 import { isMapping } from "../rules/schema/shape.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { describeSandbox, type SavedSandbox } from "../sandbox/snapshot.js";
 import { checkScenario, type NamedScenario } from "../scenario/parse-scenario.js";
 import { ScenarioError } from "../scenario/problems.js";

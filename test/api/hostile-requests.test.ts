@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startInNode } from "../../src/node/platform.js";
 import { pick, randomStream } from "../../src/rules/seed.js";
 import type { Exchange } from "../../src/sandbox/journal/exchange.js";
-import type { SandboxState } from "../../src/sandbox/sandbox.js";
+import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { scenarioSecret, scenarioSecrets } from "../../src/sandbox/secrets.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { type RunningServer, serve } from "../../src/server/serve.js";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { bodyParts } from "../../src/api/faults.js";
+import { bodyParts } from "../../src/api/fault-responses.js";
 import { handle } from "../../src/api/handle.js";
-import { utf8Length } from "../../src/api/messages.js";
+import { utf8Length } from "../../src/api/http-messages.js";
 import { nextRequest } from "../../src/api/predict.js";
 import { requestDetails } from "../../src/api/request-details.js";
 import { startInNode } from "../../src/node/platform.js";

@@ -16,7 +16,7 @@ import { createSandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
 import { loadScenario } from "../../src/node/files/load-scenario.js";
 import { currentRun } from "../../src/runs/run-writer.js";
-import type { GivenOptions } from "../../src/sandbox/sandbox.js";
+import type { GivenOptions } from "../../src/sandbox/sandbox-state.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 async function open(options: GivenOptions = {}) {

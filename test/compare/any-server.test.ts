@@ -5,7 +5,7 @@ import { renderComparison } from "../../src/compare/result.js";
 import { compareWithContract } from "../../src/compare/run.js";
 import { parseScenario } from "../../src/index.js";
 import type { NoResponse, RawResponse } from "../../src/node/clients/send-once.js";
-import { unknownSecret } from "../../src/scenario/keys.js";
+import { unknownSecret } from "../../src/scenario/described-keys.js";
 import { probeKeys } from "../support/probed-server.js";
 import { runs } from "../support/property-seed.js";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { compareWithContract } from "../../src/compare/run.js";
-import { unknownSecret } from "../../src/scenario/keys.js";
+import { unknownSecret } from "../../src/scenario/described-keys.js";
 import {
   allProbeKeys,
   type Misbehave,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { renderComparison } from "../../src/compare/result.js";
 import { compareWithContract } from "../../src/compare/run.js";
 import { randomStream } from "../../src/rules/seed.js";
-import { unknownSecret } from "../../src/scenario/keys.js";
+import { unknownSecret } from "../../src/scenario/described-keys.js";
 import type { Misbehave, Presented, Reply } from "../support/probed-server.js";
 import { probed, probeKeys, setIn } from "../support/probed-server.js";
 import { isNightly } from "../support/property-seed.js";

@@ -6,7 +6,7 @@ import { variableOf } from "../../src/rules/api-key.js";
 import type { Profile } from "../../src/rules/assumptions.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { unknownSecret } from "../../src/scenario/keys.js";
+import { unknownSecret } from "../../src/scenario/described-keys.js";
 import { serve } from "../../src/server/serve.js";
 import type { SandboxServer } from "../../src/server/start-server.js";
 import { withoutScope } from "../support/coverage.js";
@@ -22,12 +22,12 @@ const serveSandbox = (seed: number, assumptions: Assumed): Promise<SandboxServer
 
 /** A service whose responses differ from each other. */
 async function serveMixed(seed: number): Promise<Served> {
-  const given = { seed };
+  const startOptions = { seed };
   const run = conditionedRun({ profile: "varied", mixed: true });
-  const state = startInNode(bundledScenarios["key-states"], { ...given, given, run });
+  const state = startInNode(bundledScenarios["key-states"], { ...startOptions, startOptions, run });
   const { url, close } = await serve(state, { port: 0 });
   onTestFinished(() => close(0));
-  return { url, sandbox: createSandbox({ scenario: "key-states", ...given }) };
+  return { url, sandbox: createSandbox({ scenario: "key-states", ...startOptions }) };
 }
 
 type Served = Pick<SandboxServer, "url" | "sandbox">;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { compareWithContract } from "../../src/compare/run.js";
-import { unknownSecret } from "../../src/scenario/keys.js";
+import { unknownSecret } from "../../src/scenario/described-keys.js";
 import { type Misbehave, probed, probeKeys, type Reply, setIn } from "../support/probed-server.js";
 
 /** Compares a server that does something else at the second request with a key, or without one. */

@@ -1,7 +1,7 @@
 import { Agent, type IncomingHttpHeaders } from "node:http";
 import { expect, onTestFinished } from "vitest";
 import { stateOf } from "../../src/library/create-sandbox.js";
-import type { SandboxState } from "../../src/sandbox/sandbox.js";
+import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { type SandboxServer, type ServerOptions, startServer } from "../../src/server/start-server.js";
 import { exchange } from "../support/exchange.js";
 import { expectSafeHeaders } from "./calls.js";

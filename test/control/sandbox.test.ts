@@ -289,7 +289,7 @@ test("a value that a user and a step change is as it would be without the user, 
   );
   const saved = JSON.parse(JSON.stringify(describeSandbox(control.sandbox)));
   const { sandbox } = control;
-  const restored = restoreSandbox(saved, sandbox.platform, { given: {} });
+  const restored = restoreSandbox(saved, sandbox.platform, { startOptions: {} });
   expect(restored.changes).toEqual(sandbox.changes);
   operations.organization(restored, { ref: "bank", status: "active" });
   expect(restored.changes.size).toBe(0);

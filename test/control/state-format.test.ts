@@ -7,7 +7,7 @@ import { createSandbox, SandboxError, type Scenario } from "../../src/index.js";
 import { sandboxOn, stateOf } from "../../src/library/create-sandbox.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import { operations, runDue } from "../../src/sandbox/operations/operations.js";
-import type { SandboxState } from "../../src/sandbox/sandbox.js";
+import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { describeSandbox, restoreSandbox, type SavedSandbox } from "../../src/sandbox/snapshot.js";
 import { parseState, stateFormat, stateText } from "../../src/server/state-text.js";
 import { anyScenario, command } from "../model/commands.js";
@@ -44,7 +44,7 @@ type Assumed = typeof assumptions extends fc.Arbitrary<infer Value> ? Value : ne
 
 /** A sandbox that continues a state of a minute ago. */
 const restored = (saved: SavedSandbox) =>
-  sandboxOn(restoreSandbox({ ...saved, at: saved.at - 60_000 }, nodePlatform, { given: {} }));
+  sandboxOn(restoreSandbox({ ...saved, at: saved.at - 60_000 }, nodePlatform, { startOptions: {} }));
 
 test("the state of any sandbox can be read again and continues exactly like the sandbox", async () => {
   await fc.assert(

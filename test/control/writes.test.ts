@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { parseScenario } from "../../src/index.js";
 import { fieldsOf } from "../../src/rules/schema/shape.js";
 import { controlBodies } from "../../src/scenario/format/inputs.js";
-import { httpRejections } from "../../src/server/control/errors.js";
+import { httpErrors } from "../../src/server/control/control-errors.js";
 import { runs } from "../support/property-seed.js";
 import { methodsByPath, realPath } from "./calls.js";
 import { expectUnchanged, type ServedControl, serveControl } from "./client.js";
@@ -86,7 +86,7 @@ describe("the form of a body", () => {
     const { status, body } = await patch(control, long, json);
     expect([status, body.error.message]).toEqual([413, expect.stringContaining("longer than 256 kB")]);
     // The page of errors has what the table has.
-    expect(httpRejections[body.error.code as "bad_request"].join(" ")).toMatch(/^400 .*\b413\b/);
+    expect(httpErrors[body.error.code as "bad_request"].join(" ")).toMatch(/^400 .*\b413\b/);
     const compressed = gzipSync(long.repeat(20));
     expect((await patch(control, compressed, { ...json, "content-encoding": "gzip" })).status).toBe(413);
     expect((await patch(control, `{"x":"${"x".repeat(longest - 8)}"}`, json)).status).toBe(422);

@@ -19,9 +19,9 @@ import { effectWords, faultEffects, faultKinds } from "../../src/rules/fault-eff
 import { mePath, outcomeOf } from "../../src/rules/outcomes.js";
 import { successOutcomesOf } from "../../src/sandbox/endpoint.js";
 import descriptions from "../../src/scenario/format/descriptions.json" with { type: "json" };
-import { controlBodySchema } from "../../src/scenario/format/json-schema.js";
+import { controlBodySchema } from "../../src/scenario/format/scenario-json-schema.js";
 import { problemCodes } from "../../src/scenario/problems.js";
-import { codeOverHttp, httpRejections, statusOfCode } from "../../src/server/control/errors.js";
+import { codeOverHttp, httpErrors, statusOfCode } from "../../src/server/control/control-errors.js";
 import { routes } from "../../src/server/control/routes/routes.js";
 import { startFrozen } from "../support/doors.js";
 import { code, type Part, pageNames, pageOf, root, table, withParts } from "../support/pages.js";
@@ -298,7 +298,7 @@ function rejectionsPart(): string {
     const other = codeOverHttp[name];
     return [code(name), `${statuses[name] ?? ""}${other === undefined ? "" : ` ${code(other)}`}`, cause];
   });
-  const overHttp = Object.entries(httpRejections).map(([name, [status, cause]]) => [
+  const overHttp = Object.entries(httpErrors).map(([name, [status, cause]]) => [
     code(name),
     String(status),
     cause,
@@ -318,7 +318,7 @@ function advicePart(): string {
       code(id),
       level,
       meaning,
-      withNames(whatToDo, endpointsIn({}), { rerun }),
+      withNames(whatToDo, endpointsIn({}), rerun),
     ]),
   );
 }

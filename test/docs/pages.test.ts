@@ -150,7 +150,7 @@ test("docs/errors.md has one row for each code: of the API, of rejections, of pr
   const codes = new Set((outcomes as readonly Outcome[]).flatMap(({ code }) => code ?? []));
   expect(new Set(rowsOf("Codes of the API"))).toEqual(codes);
   // Those that the code throws, not those of the table that the rows are made of.
-  const thrown = [...sources("").matchAll(/(?:new SandboxError|new HttpRejection|super)\(\s*"(\w+)"/g)].map(
+  const thrown = [...sources("").matchAll(/(?:new SandboxError|new HttpError|super)\(\s*"(\w+)"/g)].map(
     ([, code = ""]) => code,
   );
   expect(thrown).toEqual(expect.arrayContaining(["key_limit_reached", "scenario_invalid", "foreign_host"]));

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { nextRequest } from "../../src/api/predict.js";
 import { createSandbox, type Fault, parseScenario, type Scenario, ScenarioError } from "../../src/index.js";
-import { faultProblems } from "../../src/scenario/checks/faults.js";
+import { faultProblems } from "../../src/scenario/checks/fault-rules.js";
 import { canApply, type ModelFault, mayGet, scenarioOfSenders, senders } from "../model/fault-model.js";
 import { sandboxWith, send } from "../support/faulty.js";
 import { runs } from "../support/property-seed.js";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import type { Fault, Scenario } from "../../src/index.js";
 import type { FaultOutcomeId } from "../../src/rules/fault-effects.js";
-import type { SandboxState } from "../../src/sandbox/sandbox.js";
+import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import { startFrozen } from "../support/doors.js";
 import {

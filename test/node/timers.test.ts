@@ -4,7 +4,7 @@ import { Duplex } from "node:stream";
 import { expect, test } from "vitest";
 import type { Delivery } from "../../src/sandbox/journal/exchange.js";
 import { closeServer } from "../../src/server/sockets/connections.js";
-import { endSocket, rejectSocket, sendFaulty } from "../../src/server/sockets/responses.js";
+import { endSocket, endWithError, sendFaulty } from "../../src/server/sockets/send-response.js";
 
 const timers = () => process.getActiveResourcesInfo().filter((one) => one === "Timeout").length;
 
@@ -50,7 +50,7 @@ test.each<[string, (response: ServerResponse) => void]>([
 
 test("a rejected client may read the rejection for a second, and is disconnected then if it never closes", async () => {
   const { socket, written } = halfOpenSocket();
-  rejectSocket(socket, "HPE_HEADER_OVERFLOW");
+  endWithError(socket, "HPE_HEADER_OVERFLOW");
   expect([socket.destroyed, written.join("")]).toEqual([
     false,
     expect.stringMatching(/^HTTP\/1\.1 431 [\s\S]*\r\nConnection: close\r\n\r\n\{"error"/),

@@ -4,7 +4,7 @@ import { createSandbox, type Sandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
 import { type ActionName, actionNames } from "../../src/rules/actions.js";
 import { performAction } from "../../src/sandbox/operations/operations.js";
-import type { StepAction } from "../../src/sandbox/steps.js";
+import type { StepAction } from "../../src/sandbox/step-results.js";
 import { routes } from "../../src/server/control/routes/routes.js";
 
 interface Place {

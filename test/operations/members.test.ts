@@ -43,7 +43,7 @@ const shownIn = ({ organizations, keys }: Sandbox) => [organizations.list(), key
 function continuationsOf(sandbox: Sandbox): Sandbox[] {
   const { platform } = stateOf(sandbox);
   const saved = JSON.parse(JSON.stringify(describeSandbox(stateOf(sandbox))));
-  const restored = sandboxOn(restoreSandbox(saved, platform, { given: {} }));
+  const restored = sandboxOn(restoreSandbox(saved, platform, { startOptions: {} }));
   return [createSandbox({ scenario: sandbox.snapshot() }), restored];
 }
 

@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import { startInNode } from "../../src/node/platform.js";
-import { restartSandbox } from "../../src/sandbox/start.js";
+import { restartSandbox } from "../../src/sandbox/start-sandbox.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 
-const given = { seed: 7, frozen: true } as const;
-const start = () => startInNode(bundledScenarios.rotation, { name: "rotation", ...given, given });
+const startOptions = { seed: 7, frozen: true } as const;
+const start = () =>
+  startInNode(bundledScenarios.rotation, { name: "rotation", ...startOptions, startOptions });
 
 const scenario: Scenario = {
   version: 1,

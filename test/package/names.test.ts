@@ -73,7 +73,7 @@ const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/rules/request-path.ts": "HTTP",
   "src/rules/schema/shape.ts": "field",
   "src/scenario/format/schema.ts": "HTTP",
-  "src/scenario/format/steps.ts": "HTTP",
+  "src/scenario/format/step-shapes.ts": "HTTP",
   "src/scenario/yaml.ts": "field",
   "src/server/control/app.ts": "HTTP",
   "src/server/sockets/http-server.ts": "HTTP",

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { placesOf } from "../../src/node/dry-run.js";
+import { openScenario } from "../../src/node/files/load-scenario.js";
 import { baseUrl, runCli, startCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -56,13 +56,12 @@ test.each([
 
 const failingStory = head + story("{ request: {}, expect: { status: 401 } }");
 
-test("the text of a scenario is read again once for all places, also one from stdin", async () => {
+test("the text of a scenario is not read again for its places, also not one from stdin", async () => {
   const cwd = temporaryFolder({ "sandbox.yaml": failingStory });
-  const placeOf = placesOf({ name: "sandbox.yaml" }, cwd);
-  const place = { file: "sandbox.yaml", line: 13 };
-  expect(await placeOf(["story", 0])).toMatchObject(place);
+  const { places } = await openScenario("sandbox.yaml", { cwd });
   rmSync(join(cwd, "sandbox.yaml"));
-  expect(await placeOf(["story", 0, "request"])).toMatchObject(place);
+  const placeOf = await places();
+  expect(placeOf(["story", 0, "request"])).toMatchObject({ file: "sandbox.yaml", line: 13 });
   const { stdout } = await runCli(["verify", "-"], { cwd, input: failingStory });
   expect(stdout).toMatch(/^-:13:\d+: step 1: status: expected 401, found 200$/m);
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createSandbox, ScenarioError, type ScenarioProblemCode } from "../../src/index.js";
 import { scenarioLimits } from "../../src/scenario/format/fields.js";
-import { scenarioJsonSchema } from "../../src/scenario/format/json-schema.js";
+import { scenarioJsonSchema } from "../../src/scenario/format/scenario-json-schema.js";
 import { wrongScenarios } from "../support/messages.js";
 import { membersIn, root, withoutSnapshots } from "../support/pages.js";
 import { problemsOf } from "../support/problems-of.js";

@@ -4,7 +4,7 @@ import type { Sandbox, SandboxOptions, Scenario, ScenarioName } from "../../src/
 import { createSandbox } from "../../src/index.js";
 import { createHandlers } from "../../src/integrations/msw.js";
 import { type NodeSandboxOptions, startInNode } from "../../src/node/platform.js";
-import type { SandboxState } from "../../src/sandbox/sandbox.js";
+import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { sendOnSocket } from "./exchange.js";
 import { type Seen, type Send, sendWithFetch } from "./send.js";

@@ -1,6 +1,6 @@
 import { handle } from "../../src/api/handle.js";
 import type { Fault, Scenario } from "../../src/index.js";
-import type { SandboxState } from "../../src/sandbox/sandbox.js";
+import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import { startFrozen } from "./doors.js";
 import { asked, mePath } from "./send.js";

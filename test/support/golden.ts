@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { farmerAt } from "../../src/farmers/farmers.js";
+import { farmerAt } from "../../src/farmers/make-farmers.js";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 
 export const goldenFile = new URL("../golden/seeded-data.json", import.meta.url);

@@ -1,9 +1,9 @@
 import { handle } from "../../src/api/handle.js";
 import type { OutcomeId } from "../../src/rules/outcomes.js";
 import type { RunTrace } from "../../src/sandbox/run-trace.js";
-import type { SandboxState } from "../../src/sandbox/sandbox.js";
+import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
-import { unknownSecret } from "../../src/scenario/keys.js";
+import { unknownSecret } from "../../src/scenario/described-keys.js";
 import { asked, mePath, type Seen } from "./send.js";
 
 /** A request of the tests of `varied`; `key` is a ref, or what is given as the header itself. */

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { faultsOn } from "../../src/api/faults.js";
+import { faultsOn } from "../../src/api/fault-responses.js";
 import { handle } from "../../src/api/handle.js";
 import words from "../../src/api/variation/words.json" with { type: "json" };
 import { startInNode } from "../../src/node/platform.js";
@@ -7,9 +7,9 @@ import type { Profile } from "../../src/rules/assumptions.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import type { RunConditions } from "../../src/runs/conditions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
-import type { SandboxState } from "../../src/sandbox/sandbox.js";
+import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
-import { restartSandbox } from "../../src/sandbox/start.js";
+import { restartSandbox } from "../../src/sandbox/start-sandbox.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { serve } from "../../src/server/serve.js";
@@ -79,7 +79,7 @@ test("a response that nobody got has no varied point", () => {
   const conditions: readonly RunConditions[] = [
     { profile: "varied", faults: [{ when: { outcome: "200.test" }, then: { reset: true } }] },
     { profile: "varied", answer: { outcome: "200.test" } },
-    { profile: "varied", resend: { key: "active", as: "401.revoked", nth: 1 } },
+    { profile: "varied", refusal: { key: "active", as: "401.revoked", nth: 1 } },
   ];
   const pointsOf = conditions.map((data) => {
     const sandbox = startFrozen("key-states", { run: conditionedRun(data) });
@@ -161,10 +161,10 @@ test("what a sandbox sets to be there is there in every run, and only its form v
 
 /** Serves `key-states` under these conditions, and opens its control plane. */
 async function serveUnder(conditions: RunConditions) {
-  const given = { seed: 3 } as const;
+  const startOptions = { seed: 3 } as const;
   const sandbox = startInNode(bundledScenarios["key-states"], {
-    ...given,
-    given,
+    ...startOptions,
+    startOptions,
     run: conditionedRun(conditions),
   });
   const server = await serve(sandbox, { port: 0 });

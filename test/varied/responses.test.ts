@@ -1,15 +1,17 @@
 import { expect, test } from "vitest";
-import { startCall } from "../../src/api/call.js";
 import { me } from "../../src/api/endpoints/me.js";
 import { renderRejection, renderSuccess } from "../../src/api/respond.js";
-import { type VariationRow, variationTable } from "../../src/api/variation/table.js";
-import { type Selector, selector, variationOf } from "../../src/api/variation/vary.js";
+import { startCall } from "../../src/api/start-call.js";
+import { type RowVariant, type VariationRow, variationTable } from "../../src/api/variation/table.js";
+import { variationOf } from "../../src/api/variation/vary.js";
 import { headerOf } from "../../src/compare/response.js";
 import type { Profile } from "../../src/rules/assumptions.js";
 import { type ApiOutcomeId, type Outcome, outcomeOf, outcomes } from "../../src/rules/outcomes.js";
+import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import type { ApiResponse } from "../../src/sandbox/journal/exchange.js";
-import type { SandboxState } from "../../src/sandbox/sandbox.js";
+import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
+import { chooseVariant, type RowChoice } from "../../src/sandbox/variants.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { startFrozen } from "../support/doors.js";
 import { expectDescribed } from "../support/expect-described.js";
@@ -114,12 +116,16 @@ function* compared(wanted: number): Generator<Compared> {
   }
 }
 
+function variantOf(row: VariationRow, seed: number, status: number): RowVariant {
+  const { variants } = row;
+  return variants[chooseVariant({ seed }, row, status, variants.length)] as RowVariant;
+}
+
 /** The variants that a response shows, as `row: variant`. */
 function variantsIn({ seed }: SandboxState, status: number): string[] {
-  const choose = selector(seed);
   return variationTable
     .filter(({ statuses }) => statuses.includes(status))
-    .map((row) => `${row.id}: ${choose(row).variant.id}`);
+    .map((row) => `${row.id}: ${variantOf(row, seed, status).id}`);
 }
 
 test("R1–R7 R27 R28 R48 varied responses of every outcome keep every promise, and all variants appear", () => {
@@ -210,8 +216,6 @@ test("a strong ETag is that of the body's bytes: equal for equal bodies, and for
 
 const scenario: Scenario = {
   version: 1,
-  // A seed that grants the key no more scopes, and leaves the bank its name.
-  seed: 9,
   clock: { now: "2026-03-02T09:00:00Z" },
   organizations: {
     bank: {
@@ -236,13 +240,13 @@ const comparedOutcomes: readonly ApiOutcomeId[] = [
   "429.per_minute",
 ];
 
-/** The responses on outcomes of every status, with what is selected. */
-function responsesOf(profile: Profile, choose: Selector): ApiResponse[] {
+/** The responses on outcomes of every status. Of `varied`, only these rows vary. */
+function responsesOf(profile: Profile, seed: number, rows: readonly RowChoice[] = []): ApiResponse[] {
   return comparedOutcomes.map((outcome) => {
-    const sandbox = startFrozen(scenario, { profile });
+    const sandbox = startFrozen(scenario, { profile, seed, run: conditionedRun({ rows }) });
     const begun = startCall(sandbox, asked({ apiKey: scenarioSecret(sandbox, "key") }));
     const kind = { status: outcomeOf(outcome).status, isMe: outcome === "200.test" };
-    const variation = profile === "varied" ? variationOf(sandbox, begun, kind, choose) : undefined;
+    const variation = profile === "varied" ? variationOf(sandbox, begun, kind) : undefined;
     const { requestId: id = begun.id, assumptions = begun.assumptions } = variation ?? {};
     const call = { ...begun, variation, id, assumptions };
     if (call.entry !== undefined && outcome === "200.test")
@@ -255,19 +259,19 @@ function responsesOf(profile: Profile, choose: Selector): ApiResponse[] {
   });
 }
 
-const random = () => 0;
-const asMinimal: Selector = (row) => ({ variant: row.variants[0], random });
 const all = variationTable.flatMap((row) => row.variants.map((variant) => ({ row, variant })));
 
 test("the first variant of every row is what minimal does", () => {
-  expect(responsesOf("varied", asMinimal)).toEqual(responsesOf("minimal", asMinimal));
+  expect(responsesOf("varied", 1)).toEqual(responsesOf("minimal", 1));
 });
 
 test.each(all.filter(({ row, variant }) => variant !== row.variants[0]))(
   "$row.id: $variant.id changes only responses of its statuses",
   ({ row, variant }) => {
-    const plain = responsesOf("varied", asMinimal);
-    const changed = responsesOf("varied", (one) => (one === row ? { variant, random } : asMinimal(one)));
+    const seeds = row.variants.map((_, at) => at + 1);
+    const seed = seeds.find((one) => variantOf(row, one, 0) === variant) as number;
+    const plain = responsesOf("varied", seed);
+    const changed = responsesOf("varied", seed, [{ row: row.id }]);
     const statuses = changed
       .filter((response, index) => JSON.stringify(response) !== JSON.stringify(plain[index]))
       .map(({ status }) => status);
@@ -304,7 +308,7 @@ test.each(givable)("%s varies only in what its assumption leaves open: %j", (id,
   for (let seed = 1; seed <= 8; seed++) {
     const sandbox = startFrozen({ ...scenario, seed, assumptions: { profile: "varied", ...assumptions } });
     const variation = variationOf(sandbox, startCall(sandbox, asked({})), { status: 429, isMe: false });
-    for (const { row, variant } of variation.selected) if (row.id === id) seen.add(variant.id);
+    for (const { row, variant } of variation.chosen) if (row.id === id) seen.add(variant.id);
     expect(variation.assumptions).toMatchObject(assumptions);
   }
   expect([...seen].sort()).toEqual([...left].sort());

@@ -4,7 +4,7 @@ import { mePath } from "../../rules/outcomes.js";
 import * as s from "../../rules/schema/shape.js";
 import type { ReleasedEndpoint, TextBody } from "../../sandbox/endpoint.js";
 import type { KeyEntry } from "../../sandbox/registry.js";
-import { jsonBody, utf8Length } from "../messages.js";
+import { jsonBody, utf8Length } from "../http-messages.js";
 
 const contextShape = s.mapping({
   data: s.openMapping({

@@ -8,7 +8,7 @@ import {
   type SentRequest,
   type StepAction,
   type StoryStep,
-} from "../../sandbox/steps.js";
+} from "../../sandbox/step-results.js";
 
 /** `30 minutes pass: it is 09:30 on 2 March 2026.` */
 export function clockSentence(duration: string, now: string): string {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Performed, StepAction, StoryResponse } from "../../sandbox/steps.js";
-import { responseDifferences } from "./run-story.js";
+import type { Performed, StepAction, StoryResponse } from "../../sandbox/step-results.js";
+import { responseDifferences } from "./expectation.js";
 import { actionIntent, actionSentences } from "./step-text.js";
 
 const response: StoryResponse = {

@@ -1,6 +1,7 @@
 import type { Assumptions } from "../../rules/assumptions.js";
-import { base62From, type RandomStream, randomStream, saltOf } from "../../rules/seed.js";
-import { reasonPhrases } from "../messages.js";
+import { base62From, type RandomStream, randomStream } from "../../rules/seed.js";
+import { saltOf } from "../../sandbox/variants.js";
+import { reasonPhrases } from "../http-messages.js";
 
 /** One possible behavior of a real service in a gap of the specification. */
 export interface RowVariant {
@@ -26,15 +27,15 @@ export interface VariationRow {
 
 type Effects = Readonly<Record<string, Omit<RowVariant, "id"> | Edit>>;
 
-/** Creates a row; its variant `usual` is what `minimal` does, and changes nothing unless `effects` has it. */
+/** Creates a row; its variant `ofMinimal` is what `minimal` does, and changes nothing unless `effects` has it. */
 export function row(
   id: string,
   statuses: readonly number[],
-  usual: string,
+  ofMinimal: string,
   effects: Effects,
   assumption?: keyof Assumptions,
 ): VariationRow {
-  const variants = Object.entries({ [usual]: {}, ...effects }).map(([name, effect]) => ({
+  const variants = Object.entries({ [ofMinimal]: {}, ...effects }).map(([name, effect]) => ({
     id: name,
     ...(typeof effect === "function" ? { change: effect } : effect),
   }));
@@ -183,12 +184,12 @@ const textRows: readonly VariationRow[] = [
     shuffled: memberOrder(shuffled),
   }),
   row("whitespace", anyStatus, "compact", {
-    compact: written((body) => JSON.stringify(body)),
-    indented: written((body) => JSON.stringify(body, null, 2)),
-    tabs: written((body) => JSON.stringify(body, null, "\t")),
-    spaced: written(spaced),
-    line_ending: written((body) => `${JSON.stringify(body)}\n`),
-    leading: written((body) => `\r\n  ${JSON.stringify(body)}`),
+    compact: serializedBy((body) => JSON.stringify(body)),
+    indented: serializedBy((body) => JSON.stringify(body, null, 2)),
+    tabs: serializedBy((body) => JSON.stringify(body, null, "\t")),
+    spaced: serializedBy(spaced),
+    line_ending: serializedBy((body) => `${JSON.stringify(body)}\n`),
+    leading: serializedBy((body) => `\r\n  ${JSON.stringify(body)}`),
   }),
   row("escapes", anyStatus, "few", {
     slashes: respell(/\//g, () => "\\/"),
@@ -393,7 +394,7 @@ function shuffled<Item extends readonly [name: string, value: unknown]>(
     .map(({ item }) => item);
 }
 
-function written(write: (body: Body) => string): Edit {
+function serializedBy(write: (body: Body) => string): Edit {
   return (draft) => {
     draft.text = write(draft.body);
   };

@@ -1,16 +1,13 @@
-import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
-import { mix32, type RandomStream, randomStream, variantAt } from "../../rules/seed.js";
-import type { ApiCall } from "../../sandbox/call.js";
+import type { Assumptions } from "../../rules/assumptions.js";
+import { mix32, type RandomStream, randomStream } from "../../rules/seed.js";
+import type { ApiCall } from "../../sandbox/api-call.js";
 import type { ApiResponse } from "../../sandbox/journal/exchange.js";
-import { profileOf, variedRecords } from "../../sandbox/profile.js";
-import type { SandboxState } from "../../sandbox/sandbox.js";
-import { headerPairs, utf8Length } from "../messages.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
+import { chooseVariant } from "../../sandbox/variants.js";
+import { variedRecords } from "../../sandbox/varied-records.js";
+import { headerPairs, utf8Length } from "../http-messages.js";
+import { openRow } from "./own-assumptions.js";
 import { type Draft, meRows, type RowVariant, type VariationRow, variationTable } from "./table.js";
-
-interface Selected {
-  readonly variant: RowVariant;
-  readonly random: RandomStream;
-}
 
 /** The kind of a response: the rows that apply to it follow from nothing else. */
 export interface ResponseKind {
@@ -18,55 +15,59 @@ export interface ResponseKind {
   readonly isMe: boolean;
 }
 
-export type Selector = (row: VariationRow) => Selected;
-
-/** In a sandbox, each row has one variant for all responses, as one service has: eight seeds in a row show them all. */
-export function selector(seed: number): Selector {
-  const start = randomStream(seed, "variation")();
-  return ({ salt, variants }) => {
-    let value = mix32(start ^ salt);
-    const random = () => {
-      value = mix32(value + 0x9e3779b9);
-      return value;
-    };
-    return { variant: variants[variantAt(seed, salt, variants.length)] as RowVariant, random };
-  };
+/** The variant of a row that a response has. */
+interface ChosenVariant {
+  readonly row: VariationRow;
+  readonly variant: RowVariant;
+  readonly random: RandomStream;
 }
 
 export interface Variation {
   readonly assumptions: Assumptions;
   readonly requestId: string;
-  readonly selected: readonly (Selected & { readonly row: VariationRow })[];
+  readonly chosen: readonly ChosenVariant[];
 }
 
 /** The variation of responses of this kind. It never depends on the request, or on why its key is rejected (R14). */
-export function variationOf(
-  sandbox: SandboxState,
-  call: ApiCall,
-  kind: ResponseKind,
-  select: Selector = selector(sandbox.seed),
-): Variation {
-  const { number, trace } = call;
-  const selectInRun = sandbox.run?.selectorOf(call);
+export function variationOf(sandbox: SandboxState, call: ApiCall, kind: ResponseKind): Variation {
+  const { trace } = call;
+  const chosen = chosenVariants(sandbox, call, kind);
   if (kind.isMe) trace?.points.push(...variedRecords(sandbox));
-  const selected = variationTable
-    .flatMap((row) => openRow(sandbox, row) ?? [])
-    .map((row) => {
-      const { variant, random } = select(row);
-      if (selectInRun === undefined || !applies(row, variant, kind)) return { row, random, variant };
-      const [usual, ...others] = row.variants;
-      const ids = row.variants.map(({ id }) => id);
-      const id = selectInRun(row.id, variant.id, kind.status, ids);
-      const other = others.find((candidate) => candidate.id === id);
-      if (other !== undefined) trace?.points.push({ row: row.id, variant: id, status: kind.status });
-      return { row, random, variant: other ?? usual };
-    });
-  const usual = sandbox.requestIds.idOf(number);
-  const form = selected.find(({ variant }) => variant.requestId !== undefined)?.variant.requestId;
+  for (const { row, variant } of chosen)
+    if (variant !== row.variants[0] && applies(row, variant, kind))
+      trace?.points.push({ row: row.id, variant: variant.id, status: kind.status });
+  const id = sandbox.requestIds.idOf(call.number);
+  const form = chosen.find(({ variant }) => variant.requestId !== undefined)?.variant.requestId;
   return {
-    assumptions: Object.assign({}, sandbox.assumptions, ...selected.map(({ variant }) => variant.assume)),
-    requestId: form === undefined ? usual : form(usual.slice("req_".length)),
-    selected,
+    assumptions: Object.assign({}, sandbox.assumptions, ...chosen.map(({ variant }) => variant.assume)),
+    requestId: form === undefined ? id : form(id.slice("req_".length)),
+    chosen,
+  };
+}
+
+function chosenVariants(sandbox: SandboxState, call: ApiCall, kind: ResponseKind): ChosenVariant[] {
+  const { seed, run } = sandbox;
+  const rules = { seed, rows: run?.rows, shift: run?.shiftOf(call, kind.status) };
+  const start = randomStream(seed, "variation")();
+  const chosen: ChosenVariant[] = [];
+  for (const rowOfTable of variationTable) {
+    const row = openRow(sandbox, rowOfTable);
+    if (row === undefined) continue;
+    const { variants } = row;
+    const ofSeed = variants[chooseVariant({ seed }, row, kind.status, variants.length)] as RowVariant;
+    const ofRun = variants[chooseVariant(rules, row, kind.status, variants.length)] as RowVariant;
+    const variant = applies(row, ofSeed, kind) ? ofRun : ofSeed;
+    chosen.push({ row, variant, random: randomOf(start ^ row.salt) });
+  }
+  return chosen;
+}
+
+/** The numbers of a row, the same for each response. */
+function randomOf(start: number): RandomStream {
+  let value = mix32(start);
+  return () => {
+    value = mix32(value + 0x9e3779b9);
+    return value;
   };
 }
 
@@ -80,55 +81,14 @@ function applies(
   return fits && (isMe || !meRows.includes(row));
 }
 
-/** The assumptions that the sandbox sets itself, and that its profile would set differently, or vary. */
-export function ownAssumptionNames(sandbox: SandboxState): (keyof Assumptions)[] {
-  const { ownAssumptions, endpoints } = sandbox;
-  const ofProfile = assumptionsFor(profileOf(sandbox), {}, endpoints);
-  const varied = ownVariedNames(sandbox);
-  const differs = (name: keyof Assumptions) =>
-    JSON.stringify(ownAssumptions[name]) !== JSON.stringify(ofProfile[name]);
-  return (Object.keys(ownAssumptions) as (keyof Assumptions)[]).filter(
-    (name) => ownAssumptions[name] !== undefined && (varied.includes(name) || differs(name)),
-  );
-}
-
-/** The assumptions that the sandbox sets itself, and that its profile would vary. */
-export function ownVariedNames(
-  sandbox: Pick<SandboxState, "profile" | "run" | "ownAssumptions">,
-): (keyof Assumptions)[] {
-  if (profileOf(sandbox) !== "varied") return [];
-  const ownRows = variationTable.filter((row) => isOwn(sandbox, row));
-  return ownRows.flatMap(({ assumption = [] }) => assumption);
-}
-
-/** The row with the variants that the sandbox's own assumptions leave open: the forms of what is there. `undefined` if it does not vary. */
-function openRow(sandbox: SandboxState, row: VariationRow): VariationRow | undefined {
-  const { assumption } = row;
-  if (assumption === undefined || !isOwn(sandbox, row)) return row;
-  const left = row.variants.filter(
-    ({ assume }) => assume?.[assumption] === sandbox.ownAssumptions[assumption],
-  );
-  const [usual] = left.filter(({ change }) => change === undefined);
-  if (usual === undefined || left.length === 1) return undefined;
-  return { ...row, variants: [usual, ...left.filter((variant) => variant !== usual)] };
-}
-
-/** Whether the sandbox sets the assumption of a row itself. */
-function isOwn(
-  { ownAssumptions }: Pick<SandboxState, "ownAssumptions">,
-  { assumption }: VariationRow,
-): boolean {
-  return assumption !== undefined && ownAssumptions[assumption] !== undefined;
-}
-
 /** Varies everything that the status leaves open of a response that was made with the variation's assumptions. */
 export function vary(
   { status, headers, body }: ApiResponse,
-  { selected }: Variation,
+  { chosen }: Variation,
   isMe = false,
 ): ApiResponse {
   const draft: Draft = { status, body: JSON.parse(body), text: "", headers: headerPairs(headers) };
-  for (const { row, variant, random } of selected)
+  for (const { row, variant, random } of chosen)
     if (applies(row, variant, { status, isMe })) variant.change?.(draft, random);
   return withBody({ status, headers: draft.headers.flat(), body }, draft.text);
 }

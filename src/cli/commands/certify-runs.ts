@@ -3,16 +3,16 @@ import type { RunEnd, RunRequest } from "../../certify/run.js";
 import { SeenRequests } from "../../certify/seen-requests.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { nodePlatform, startNamed } from "../../node/platform.js";
-import type { CommandEnd } from "../../node/run-command.js";
 import { clientReport } from "../../report/report.js";
 import { redactEncoded } from "../../rules/redact.js";
 import { minute, minuteEnd } from "../../rules/time.js";
 import { conditionedRun } from "../../runs/conditioned-run.js";
-import type { GivenOptions } from "../../sandbox/sandbox.js";
+import type { GivenOptions } from "../../sandbox/sandbox-state.js";
 import type { CommandCall } from "../command.js";
+import type { CommandEnd } from "../serve/run-command.js";
 
 import { openRunFolder } from "../serve/run-folder.js";
-import { KeyFinder, runServed } from "../serve/run-served.js";
+import { invocationOf, KeyFinder, runServed } from "../serve/run-served.js";
 import type { ServeFlags } from "../serve/serve-options.js";
 
 /** The client's command and the sandbox that each of its runs starts. */
@@ -99,6 +99,7 @@ async function runInOwnSandbox(
   });
   folder.requireWhole();
   const durationMs = Math.round(stopwatch() - started);
+  sandbox.invocation = invocationOf(call, `${call.io.program} certify`);
   const report = clientReport(sandbox, { underExec: true, keysInOutput: keys.places() }, collected.counters);
   return { ...howEnded(end), durationMs, report, output: output.lines(), ...collected.facts() };
 }

@@ -1,7 +1,7 @@
 import { availableParallelism, constants } from "node:os";
 import { expectedOutcomes } from "../../api/endpoints.js";
 import { apiVersion } from "../../api/openapi.js";
-import { ownVariedNames } from "../../api/variation/vary.js";
+import { ownVariedNames } from "../../api/variation/own-assumptions.js";
 import {
   type CertifyResult,
   certificateLayout,
@@ -89,7 +89,7 @@ export const certifyCommand = declareCommand({
   words: flag.scenarioWord,
   rest: "<command...>",
   flags,
-  usual: ["only", "faults", "allow", "report", "format", "jobs", "timeout"],
+  usualFlags: ["only", "faults", "allow", "report", "format", "jobs", "timeout"],
   examples: {
     "svc-sandbox certify -- npm test": "a test suite that reads SVC_BASE_URL",
     "svc-sandbox certify --faults -- python3 -m pytest": "with every fault",
@@ -160,12 +160,12 @@ function progressLine(run: ClientRun, { allow }: CertifyPlan): string | undefine
 /** Whether a run is good, or empty if only others can show that, as in a search; and what happened. */
 function whatHappened({
   result,
-  conditions: { rows, answer, resend },
+  conditions: { rows, answer, refusal },
 }: ClientRun): ["ok" | "problem" | "", keyof typeof resultWords] {
   if (rows !== undefined) return ["", result];
-  if (answer === undefined && resend === undefined) return [result === "passed" ? "ok" : "problem", result];
+  if (answer === undefined && refusal === undefined) return [result === "passed" ? "ok" : "problem", result];
   if (result === "failed") return ["ok", "noticed"];
-  if (resend !== undefined || result === "timed_out") return ["", result];
+  if (refusal !== undefined || result === "timed_out") return ["", result];
   return [answer?.once ? "" : "problem", "unnoticed"];
 }
 

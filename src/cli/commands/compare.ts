@@ -16,7 +16,7 @@ import { parseApiKey } from "../../rules/api-key.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactKeys } from "../../rules/redact.js";
 import { quote } from "../../rules/schema/words.js";
-import { unknownSecret } from "../../scenario/keys.js";
+import { unknownSecret } from "../../scenario/described-keys.js";
 import { declareCommand } from "../command.js";
 import { exitCode, unwritable } from "../exit-codes.js";
 import * as flag from "../flags.js";

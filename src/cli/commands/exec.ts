@@ -1,8 +1,8 @@
 import { expectedOutcomes } from "../../api/endpoints.js";
-import { faultsOn } from "../../api/faults.js";
+import { faultsOn } from "../../api/fault-responses.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { startNamed } from "../../node/platform.js";
-import { commandLine, runAgainWith, shellWord } from "../../report/plain-text.js";
+import { runAgainWith, shellWord } from "../../report/plain-text.js";
 import { extensionWords, type ReportFormat } from "../../report/render/layout.js";
 import { clientReport } from "../../report/report.js";
 import {
@@ -20,8 +20,8 @@ import { didYouMean, listed, quote } from "../../rules/schema/words.js";
 import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import { Counters } from "../../sandbox/journal/counts.js";
-import { givenOptions } from "../../sandbox/start.js";
-import { whyNever } from "../../scenario/checks/faults.js";
+import { givenOptions } from "../../sandbox/start-sandbox.js";
+import { whyNever } from "../../scenario/checks/fault-rules.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
@@ -29,7 +29,7 @@ import { runsOnGithub } from "../io.js";
 import { loadNamed, warnOfDates } from "../open-scenario.js";
 import { type ReportTarget, reportTargets, writeTargets } from "../report-files.js";
 import { openRunFolder, type RunFolder } from "../serve/run-folder.js";
-import { KeyFinder, runServed, sayWhyNotRun, whyNoRequest } from "../serve/run-served.js";
+import { invocationOf, KeyFinder, runServed, sayWhyNotRun, whyNoRequest } from "../serve/run-served.js";
 
 /** The conditions that the flags set; `undefined` if there are none. As in `certify`, the client's tests do not change them. */
 function conditionsOf(
@@ -103,7 +103,7 @@ export const execCommand = declareCommand({
   words: flag.scenarioWord,
   rest: "<command...>",
   flags,
-  usual: ["report", "format", "fault", "minCoverage", "failOn", "port"],
+  usualFlags: ["report", "format", "fault", "minCoverage", "failOn", "port"],
   examples: {
     "svc-sandbox exec -- npm test": "any command that reads SVC_BASE_URL",
     "svc-sandbox exec bad-day -- python3 -m pytest": "in another scenario",
@@ -120,10 +120,6 @@ export const execCommand = declareCommand({
     const sandbox = startNamed(loaded, flags, conditions && conditionedRun(conditions, folder.claim));
     // A test may clear the requests to count its own; the report covers all tests.
     const counters = new Counters();
-    counters.rerun = {
-      certify: [io.program, "certify", ...words.map(shellWord)].join(" "),
-      command: commandLine(rest, 2_000),
-    };
     const triedPaths = new Set<string>();
     sandbox.counters.passOnTo({
       countUnread: (id) => counters.countUnread(id),
@@ -146,7 +142,7 @@ export const execCommand = declareCommand({
       if ("failure" in end) {
         return sayWhyNotRun(rest[0] as string, end.failure, call);
       }
-      if (flags.tls || flags.cert !== undefined) counters.curlOptions = '--cacert "$SVC_CA_FILE"';
+      sandbox.invocation = invocationOf(call, [io.program, "certify", ...words.map(shellWord)].join(" "));
       const report = clientReport(sandbox, { underExec: true, keysInOutput: keyFinder.places() }, counters);
       const needsRequests = end.code === exitCode.fine && flags.minCoverage !== 0;
       const unmet = unmetThresholds(report, { ...flags, needsRequests, tried: [...triedPaths] });

@@ -25,8 +25,8 @@ import { didYouMean, listed, quote } from "../../rules/schema/words.js";
 import { isoOf } from "../../rules/time.js";
 import { fingerprintFor } from "../../sandbox/secrets.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
+import { writtenKeys } from "../../scenario/described-keys.js";
 import { isReserved, reservedKeyRefs } from "../../scenario/format/fields.js";
-import { writtenKeys } from "../../scenario/keys.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { usageError } from "../exit-codes.js";
@@ -68,7 +68,7 @@ export const explainCommand = declareCommand({
     const { endpoint, seed, now, frozen, profile } = flags;
     const isOfRequest = word === "last" || requestId.test(word);
     const startsOwn =
-      !isOfRequest && [scenario, seed, now, frozen, profile].some((given) => given !== undefined);
+      !isOfRequest && [scenario, seed, now, frozen, profile].some((value) => value !== undefined);
     if (startsOwn && flags.url !== undefined)
       throw usageError("--url asks a running sandbox: remove it, or the scenario and its flags.");
     const client = startsOwn ? undefined : await runningClient(word, isOfRequest, flags, io);

@@ -1,4 +1,4 @@
-import { farmerAt, farmerFeatures, farmerRow } from "../../farmers/farmers.js";
+import { farmerAt, farmerFeatures, farmerRow } from "../../farmers/make-farmers.js";
 import { resolveLocale } from "../../farmers/tables.js";
 import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
 import { listed, quote } from "../../rules/schema/words.js";

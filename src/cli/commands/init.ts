@@ -10,7 +10,7 @@ import { parsedJson } from "../../rules/schema/json.js";
 import { isMapping } from "../../rules/schema/shape.js";
 import { listed, quote } from "../../rules/schema/words.js";
 import { scenarioNames } from "../../scenario/bundled.js";
-import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
+import { scenarioJsonSchema } from "../../scenario/format/scenario-json-schema.js";
 import { starterScenario } from "../../scenario/starter.generated.js";
 import { declareCommand } from "../command.js";
 import { unwritable, usageError } from "../exit-codes.js";
@@ -129,11 +129,11 @@ export const initCommand = declareCommand({
   },
   async run({ words, flags, io }) {
     if (flags.client !== undefined || flags.agent) {
-      const written = [
+      const notes = [
         ...(flags.client === undefined ? [] : await writeClientFiles(flags.client, io, flags)),
         ...(flags.agent ? await writeAgentSection(io.cwd) : []),
       ];
-      if (!flags.quiet) io.stderr.say(written.map((line) => `${line}\n`).join(""));
+      if (!flags.quiet) io.stderr.say(notes.map((line) => `${line}\n`).join(""));
       return undefined;
     }
     const [name = ownScenario] = words;

@@ -4,7 +4,7 @@ import { startNamed } from "../../node/platform.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { refsIn } from "../../rules/actions.js";
 import { shortTime } from "../../rules/time.js";
-import type { SandboxState } from "../../sandbox/sandbox.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
 import { clientEnvironment } from "../client-variables.js";
 import { declareCommand } from "../command.js";

@@ -1,8 +1,9 @@
 import { STATUS_CODES } from "node:http";
-import { runStory, stepView } from "../../api/story/run-story.js";
+import { runStory } from "../../api/story/run-story.js";
 import { actionSentences, clockSentence, timeInWords } from "../../api/story/step-text.js";
-import { type PlacedDifference, placeDifferences, placesOf } from "../../node/dry-run.js";
-import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import { stepView } from "../../api/story/step-view.js";
+import { type PlacedDifference, placeDifferences } from "../../node/dry-run.js";
+import type { OpenedScenario } from "../../node/files/load-scenario.js";
 import { startNamed } from "../../node/platform.js";
 import { pluralize, shellWord } from "../../report/plain-text.js";
 import { parseApiKey, sandboxMark } from "../../rules/api-key.js";
@@ -13,7 +14,7 @@ import { parsedJson, snakeCase } from "../../rules/schema/json.js";
 import { quote } from "../../rules/schema/words.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import { isoOf } from "../../rules/time.js";
-import type { SandboxState } from "../../sandbox/sandbox.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { secretFor } from "../../sandbox/secrets.js";
 import {
   isAsExpected,
@@ -22,12 +23,12 @@ import {
   type SentRequest,
   type StepAction,
   type StoryResponse,
-} from "../../sandbox/steps.js";
+} from "../../sandbox/step-results.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
-import { loadNamed } from "../open-scenario.js";
+import { openNamed } from "../open-scenario.js";
 import { type Palette, paintStatus, type Style } from "../terminal.js";
 
 const readSpeed = flag.reader((text) => {
@@ -63,7 +64,8 @@ export const playCommand = declareCommand({
   },
   async run(call) {
     const { words, flags, io } = call;
-    const loaded = await loadNamed(words[0], io);
+    const opened = await openNamed(words[0], io);
+    const { loaded } = opened;
     const { story = [] } = loaded.scenario;
     if (story.length === 0) {
       throw usageError(
@@ -76,7 +78,7 @@ export const playCommand = declareCommand({
     try {
       const outline = `${pluralize(story.length, "step")}.${flags.step ? stepKeys : ""}`;
       if (!flags.json) io.stdout.say(openingProse(sandbox, outline, io.stdout.style()));
-      return await playAll(sandbox, loaded, pauses, call);
+      return await playAll(sandbox, opened, pauses, call);
     } finally {
       pauses.close();
     }
@@ -86,18 +88,17 @@ export const playCommand = declareCommand({
 // Resolves to the exit code once the story or the user ends it.
 async function playAll(
   sandbox: SandboxState,
-  loaded: LoadedScenario,
+  { loaded, places }: OpenedScenario,
   pauses: Pauses,
   call: PlayCall,
 ): Promise<number> {
   const { flags, io } = call;
-  const placeOf = placesOf(loaded, io.cwd);
   let unexpected = 0;
   let steps = 0;
   let earlier: PlayedStep | undefined;
   for (const result of runStory(sandbox)) {
     if (!isAsExpected(result)) unexpected += 1;
-    const problems = await placeDifferences(result, placeOf);
+    const problems = isAsExpected(result) ? [] : placeDifferences(result, await places());
     const prose = stepProse(result, problems, sandbox, io.stdout.style(), earlier);
     steps = result.number;
     if (result.response !== null) earlier = result;

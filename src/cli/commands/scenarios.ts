@@ -1,4 +1,4 @@
-import { openScenarioFile } from "../../node/files/load-scenario.js";
+import { scenarioFiles } from "../../node/files/load-scenario.js";
 import { readBundledScenario } from "../../node/package-files.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { bundledScenarios, isScenarioName } from "../../scenario/bundled.js";
@@ -45,7 +45,7 @@ export const showCommand = declareCommand({
   },
   async run({ words, io }) {
     const [name = ""] = words;
-    const text = isScenarioName(name) ? await readBundledScenario(name) : openScenarioFile(name, io.cwd).text;
+    const text = isScenarioName(name) ? await readBundledScenario(name) : scenarioFiles(name, io.cwd).text;
     io.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
   },
 });

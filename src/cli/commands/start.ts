@@ -1,23 +1,22 @@
-import { resolve } from "node:path";
 import { finished } from "node:stream";
-import { type LoadedScenario, stdinName } from "../../node/files/load-scenario.js";
+import { type LoadedScenario, type OpenedScenario, stdinName } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
-import { startNamed } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
 import { listed, quote } from "../../rules/schema/words.js";
 import { isoOf } from "../../rules/time.js";
 import type { SandboxRun } from "../../runs/run-writer.js";
 import { runDue } from "../../sandbox/operations/operations.js";
-import type { SandboxState } from "../../sandbox/sandbox.js";
-import { givenOptions } from "../../sandbox/start.js";
-import { ScenarioError, type ScenarioProblem } from "../../scenario/problems.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
+import { givenOptions } from "../../sandbox/start-sandbox.js";
+import { type FieldProblem, problemsAt, ScenarioError } from "../../scenario/problems.js";
+import { openSandbox } from "../../server/open-sandbox.js";
 import { type RunningServer, serve } from "../../server/serve.js";
 import type { StateFile } from "../../server/state-file.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
-import { loadNamed, warnOfDates, warnOfPinned } from "../open-scenario.js";
+import { openNamed, warnOfDates, warnOfPinned } from "../open-scenario.js";
 import { announce, noteReach, printsJson } from "../serve/announce.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { serveOptions } from "../serve/serve-options.js";
@@ -78,7 +77,18 @@ export const startCommand = declareCommand({
     "Serves a scenario until SIGINT, SIGTERM or SIGHUP. Once it accepts requests, it prints the addresses, the keys and what each key gets. Then it logs requests on stderr.",
   words: flag.scenarioWord,
   flags,
-  usual: ["port", "host", "publicUrl", "seed", "frozen", "profile", "watch", "writeEnv", "state", "open"],
+  usualFlags: [
+    "port",
+    "host",
+    "publicUrl",
+    "seed",
+    "frozen",
+    "profile",
+    "watch",
+    "writeEnv",
+    "state",
+    "open",
+  ],
   examples: {
     "svc-sandbox": "every state of a key, on http://127.0.0.1:4747",
     "svc-sandbox revoked --port 0": "one bundled scenario, on any free port",
@@ -107,6 +117,8 @@ interface Serving {
   readonly logger: Logger;
   /** Another one after a reload. */
   loaded: LoadedScenario;
+  /** Where its fields are, until they are needed no more: those of a large text take much memory. */
+  places: OpenedScenario["places"] | undefined;
   /** The last start ends first: no file changes a server that stops, and no request comes after the last save. */
   readonly ends: (() => Promise<void>)[];
   code: number;
@@ -116,26 +128,35 @@ async function serveUntilStopped(call: StartCall, run: SandboxRun | undefined): 
   const { flags, io, words } = call;
   const stop = io.stopSignal();
   if (flags.untilStdinEnds) stopWithStdin(words[0], io);
-  const loaded = await loadServed(run, call, stop);
-  if (loaded === undefined) return exitCode.fine;
-  const logger = await createLog(flags, io);
-  const serving: Serving = { call, run, logger, loaded, ends: [], code: exitCode.fine };
+  const serving = await prepare(call, run, stop);
+  if (serving === undefined) return exitCode.fine;
   try {
     await startServing(serving);
     await aborted(stop);
-    logger.note(whyStopping(call));
+    serving.logger.note(whyStopping(call));
   } finally {
     for (const end of serving.ends.reverse()) await end();
   }
   return serving.code;
 }
 
+/** Opens the scenario and the log; resolves to `undefined` if stopped before. The caller waits for hours, and would keep the places. */
+async function prepare(
+  call: StartCall,
+  run: SandboxRun | undefined,
+  stop: AbortSignal,
+): Promise<Serving | undefined> {
+  const opened = await openServedScenario(run, call, stop);
+  if (opened === undefined) return undefined;
+  const logger = await createLog(call.flags, call.io);
+  return { call, run, logger, ...opened, ends: [], code: exitCode.fine };
+}
+
 async function startServing(serving: Serving): Promise<void> {
-  const { call, run, logger, ends } = serving;
+  const { call, logger, ends } = serving;
   const { flags, io } = call;
   const options = await serveOptions(flags, io, logger);
-  const { sandbox, stateFile } = await openSandbox(serving, options.onDefect);
-  run?.follow(sandbox, "command");
+  const { sandbox, stateFile } = await openServedSandbox(serving, options.onDefect);
   logEvents(sandbox, flags, logger);
   const writeVariables = await variablesWriter(call, sandbox, logger);
   const server = await serve(sandbox, {
@@ -151,7 +172,7 @@ async function startServing(serving: Serving): Promise<void> {
   sandbox.journal.subscribe(({ type }) => {
     if (type === "sandbox.started") canWrite(() => writeVariables(server), logger);
   });
-  const warn = () => warnOf(serving.loaded, sandbox, call, logger);
+  const warn = () => warnOf(serving, sandbox);
   if (flags.watch) {
     const { startWatching } = await import("../serve/watch.js");
     ends.push(await startWatching(serving, sandbox, warn));
@@ -168,28 +189,20 @@ async function startServing(serving: Serving): Promise<void> {
 }
 
 /** Starts the sandbox, or continues the one of the file in the flags. */
-async function openSandbox(
-  serving: Serving,
-  onProblem: (error: unknown) => void = () => {},
-): Promise<{ readonly sandbox: SandboxState; readonly stateFile?: StateFile }> {
-  const { call, run, logger, loaded, ends } = serving;
+async function openServedSandbox(serving: Serving, onProblem: (error: unknown) => void = () => {}) {
+  const { call, run, logger, ends } = serving;
   const { flags, io } = call;
-  const start = () => startNamed(loaded, flags, run?.conditionedRun);
-  if (flags.state === undefined) return { sandbox: start() };
-  const { openStateFile } = await import("../../server/state-file.js");
-  const place = { file: resolve(io.cwd, flags.state), name: flags.state };
-  const stateFile = await openStateFile(place, {
-    start,
-    onProblem,
-    run: run?.conditionedRun,
-    startedScenario: () => serving.loaded,
-    given: givenOptions(flags),
-  });
+  const startedScenario = () => serving.loaded;
+  const options = { startedScenario, startOptions: givenOptions(flags), run: run?.conditionedRun, onProblem };
+  const opened = await openSandbox(flags.state, options, io.cwd);
+  run?.follow(opened.sandbox, "command");
+  const { stateFile } = opened;
+  if (stateFile === undefined) return opened;
   noteContinued(stateFile, call, logger);
   ends.push(async () => {
     if (!canWrite(() => stateFile.close(), logger)) serving.code = exitCode.failed;
   });
-  return { sandbox: stateFile.sandbox, stateFile };
+  return opened;
 }
 
 /** Adds the options of a run, which this command takes part in. */
@@ -198,14 +211,15 @@ function inRun({ optionsFor }: SandboxRun, call: StartCall): StartCall {
   return { ...call, flags };
 }
 
-/** Loads the scenario that this command names, or the run's; resolves to `undefined` if stopped before. */
-async function loadServed(
+/** Opens the scenario that this command names, or the run's; resolves to `undefined` if stopped before. */
+async function openServedScenario(
   run: SandboxRun | undefined,
   { words, io }: StartCall,
   signal: AbortSignal,
-): Promise<LoadedScenario | undefined> {
-  if (run?.scenario !== undefined && words[0] === undefined) return { ...run.scenario, files: [] };
-  return loadNamed(words[0], io, signal).catch((error) => {
+): Promise<OpenedScenario | undefined> {
+  if (run?.scenario !== undefined && words[0] === undefined)
+    return { loaded: { ...run.scenario, files: [] }, places: async () => () => undefined };
+  return openNamed(words[0], io, signal).catch((error) => {
     if (signal.aborted) return undefined;
     throw error;
   });
@@ -233,25 +247,27 @@ function canWrite(write: () => void, logger: Logger): boolean {
   }
 }
 
-async function warnOf(
-  loaded: LoadedScenario,
-  sandbox: SandboxState,
-  { flags, io }: StartCall,
-  logger: Logger,
-): Promise<void> {
+async function warnOf(serving: Serving, sandbox: SandboxState): Promise<void> {
+  const { call, logger, loaded, places } = serving;
+  const { flags } = call;
+  serving.places = undefined;
   runDue(sandbox);
   warnOfPinned(sandbox, flags, logger);
   warnOfDates(sandbox, logger);
   const { name, files, piped } = loaded;
   // Bundled scenarios are tested.
-  if (files.length === 0 && piped === undefined) return;
-  const warn = (what: string, problems: readonly ScenarioProblem[]) => {
-    if (problems.length > 0) logger.note(`${what}:\n\n${new ScenarioError(problems).message}\n`);
+  if (places === undefined || (files.length === 0 && piped === undefined)) return;
+  const [{ dryRunProblems }, { unheldScopes }, placeOf] = await Promise.all([
+    import("../../node/dry-run.js"),
+    import("../../scenario/warnings.js"),
+    places(),
+  ]);
+  const warn = (what: string, problems: readonly FieldProblem[]) => {
+    const error = new ScenarioError(problemsAt(problems, placeOf, name));
+    if (problems.length > 0) logger.note(`${what}:\n\n${error.message}\n`);
   };
-  const { dryRunProblems, placesOf, unheldScopes } = await import("../../node/dry-run.js");
-  const placeOf = placesOf(loaded, io.cwd);
-  warn(`Steps of ${name} that may fail`, await dryRunProblems(loaded, placeOf, givenOptions(flags)));
-  warn(`Scopes of ${name} that no key has`, await unheldScopes(loaded, placeOf));
+  warn(`Steps of ${name} that may fail`, dryRunProblems(loaded, givenOptions(flags)));
+  warn(`Scopes of ${name} that no key has`, unheldScopes(loaded.scenario));
 }
 
 /** Returns what writes the file of `--write-env`. */
@@ -280,7 +296,7 @@ function whyStopping({ flags, io }: StartCall): string {
 const isInBackground = "SVC_IN_BACKGROUND";
 
 async function startInBackground({ line, words, io }: StartCall): Promise<number> {
-  const { startDetached } = await import("../../node/run-command.js");
+  const { startDetached } = await import("../serve/run-command.js");
   const signal = io.stopSignal();
   const env = { ...io.env, [isInBackground]: "1" };
   const onStderr = (text: string) => io.stderr.write(text);

@@ -1,15 +1,16 @@
-import { dryRunProblems, placesOf, unheldScopes, unmarkedSecrets } from "../../node/dry-run.js";
+import { dryRunProblems } from "../../node/dry-run.js";
 import { pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactKeys } from "../../rules/redact.js";
 import { escapeControls, printable } from "../../rules/terminal-text.js";
-import { ScenarioError } from "../../scenario/problems.js";
+import { type FieldProblem, problemsAt, ScenarioError } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
+import { unheldScopes, unmarkedSecrets } from "../../scenario/warnings.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import type { Io } from "../io.js";
-import { loadNamed, namedOrOwn, problemsJson } from "../open-scenario.js";
+import { namedOrOwn, openNamed, problemsJson } from "../open-scenario.js";
 
 interface CheckedFile {
   readonly file: string;
@@ -41,17 +42,16 @@ export const validateCommand = declareCommand({
 
 async function validateFile(file: string, io: Io): Promise<CheckedFile> {
   try {
-    const loaded = await loadNamed(file, io);
-    const placeOf = placesOf(loaded, io.cwd);
-    const problems = await dryRunProblems(loaded, placeOf);
-    if (problems.length > 0) throw new ScenarioError(problems);
-    const { files, piped } = loaded;
+    const { loaded, places } = await openNamed(file, io);
+    const placeOf = await places();
+    const errorOf = (problems: readonly FieldProblem[]) =>
+      problems.length === 0 ? undefined : new ScenarioError(problemsAt(problems, placeOf, loaded.name));
+    const failing = errorOf(dryRunProblems(loaded));
+    if (failing !== undefined) throw failing;
+    const { scenario, files, piped } = loaded;
     const isBundled = files.length === 0 && piped === undefined;
-    const warnings = isBundled
-      ? []
-      : [...(await unmarkedSecrets(loaded, placeOf)), ...(await unheldScopes(loaded, placeOf))];
-    const warning = warnings.length === 0 ? undefined : new ScenarioError(warnings);
-    return { file, code: exitCode.fine, scenario: loaded.scenario, warning };
+    const warnings = isBundled ? [] : [...unmarkedSecrets(scenario), ...unheldScopes(scenario)];
+    return { file, code: exitCode.fine, scenario, warning: errorOf(warnings) };
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
     return { file, code: error instanceof ScenarioError ? exitCode.failed : exitCode.usage, error };

@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
-import { runStory, stepView } from "../../api/story/run-story.js";
-import { type PlacedDifference, placeDifferences, placesOf } from "../../node/dry-run.js";
-import { type LoadedScenario, loadScenario } from "../../node/files/load-scenario.js";
+import { runStory } from "../../api/story/run-story.js";
+import { stepView } from "../../api/story/step-view.js";
+import { type PlacedDifference, placeDifferences } from "../../node/dry-run.js";
+import { type OpenedScenario, openScenario } from "../../node/files/load-scenario.js";
 import { nodePlatform, startNamed } from "../../node/platform.js";
 import { alignColumns, pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
@@ -10,7 +11,7 @@ import { snakeCase } from "../../rules/schema/json.js";
 import { pathText } from "../../rules/schema/shape.js";
 import { escapeControls, printable } from "../../rules/terminal-text.js";
 import { shortTime } from "../../rules/time.js";
-import { isAsExpected, type PlayedStep } from "../../sandbox/steps.js";
+import { isAsExpected, type PlayedStep } from "../../sandbox/step-results.js";
 import { viewClock } from "../../sandbox/views.js";
 import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { formatProblem, ScenarioError } from "../../scenario/problems.js";
@@ -87,16 +88,16 @@ async function verifyAll(names: readonly string[], call: VerifyCall) {
   const byName = new Map<string, Verified>();
   // A folder that was deleted is one error, and not an error of each scenario.
   const { cwd, stdin } = io;
-  const loads = names.map((name) => [name, loadScenario(name, { cwd, stdin })] as const);
-  const settled = await Promise.allSettled(loads.map(([, loading]) => loading));
+  const openings = names.map((name) => [name, openScenario(name, { cwd, stdin })] as const);
+  const settled = await Promise.allSettled(openings.map(([, opening]) => opening));
   // What cannot be read is reported before the first story is played.
-  const ofStatus = (status: string) => loads.filter((_, index) => settled[index]?.status === status);
+  const ofStatus = (status: string) => openings.filter((_, index) => settled[index]?.status === status);
   const isUnknown = (result: (typeof settled)[number]) =>
     result.status === "rejected" && (result.reason as SandboxError).code === "scenario_not_found";
   // A file that is missing may still come while --watch waits.
   const playsNone = !watch && settled.some(isUnknown);
-  for (const [name, loading] of [...ofStatus("rejected"), ...(playsNone ? [] : ofStatus("fulfilled"))]) {
-    const verification = await verifiedAs(name, loading, call);
+  for (const [name, opening] of [...ofStatus("rejected"), ...(playsNone ? [] : ofStatus("fulfilled"))]) {
+    const verification = await verifiedAs(name, opening, call);
     // An empty line separates long texts.
     const isLater = !quiet && [...byName.values()].some(({ text }) => text !== undefined);
     if (!flags.json && verification.text !== undefined)
@@ -137,15 +138,15 @@ interface Verified {
 
 async function verifiedAs(
   name: string,
-  loading: Promise<LoadedScenario>,
+  opening: Promise<OpenedScenario>,
   { flags, io }: VerifyCall,
 ): Promise<Verified> {
   try {
-    const loaded = await loading;
-    const story = await verifyStory(loaded, flags, io.cwd);
+    const opened = await opening;
+    const story = await verifyStory(opened, flags);
     return {
       exitCode: story.passed ? exitCode.fine : exitCode.failed,
-      files: loaded.files,
+      files: opened.loaded.files,
       error: undefined,
       text: verifiedText(story, io.stdout.style(), flags.quiet === true),
       json: verifiedJson(story),
@@ -168,7 +169,7 @@ async function verifiedAs(
 type VerifiedStory = Awaited<ReturnType<typeof verifyStory>>; // an interface would list the members again
 
 /** Runs the story of a scenario as a test, in a separate sandbox whose clock only the story moves. */
-async function verifyStory(loaded: LoadedScenario, flags: flag.SandboxFlags, cwd: string) {
+async function verifyStory({ loaded, places }: OpenedScenario, flags: flag.SandboxFlags) {
   const { name, scenario } = loaded;
   const sandbox = startNamed(loaded, { ...flags, frozen: true });
   const { platform, clock, seed, story } = sandbox;
@@ -182,7 +183,7 @@ async function verifyStory(loaded: LoadedScenario, flags: flag.SandboxFlags, cwd
     if (!isAsExpected(result)) break;
   }
   const last = results.at(-1);
-  const problems = last === undefined ? [] : await placeDifferences(last, placesOf(loaded, cwd));
+  const problems = last === undefined || isAsExpected(last) ? [] : placeDifferences(last, await places());
   return {
     name,
     // A scenario without a story tests nothing.
@@ -227,8 +228,8 @@ function judgedJson(result: PlayedStep, problems: readonly PlacedDifference[]) {
 }
 
 /** Returns a story as text: the steps, the problems and a summary. `quiet` leaves out what passed. */
-function verifiedText(given: VerifiedStory, style: Style, quiet: boolean): string {
-  const story = { ...given, name: escapeControls(given.name) };
+function verifiedText(verified: VerifiedStory, style: Style, quiet: boolean): string {
+  const story = { ...verified, name: escapeControls(verified.name) };
   if (story.passed && quiet) return "";
   const lines = [
     ...(quiet || story.stepCount === 0 ? [] : [...stepTable(story, style), ""]),

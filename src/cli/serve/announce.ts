@@ -8,7 +8,7 @@ import { redactKeys } from "../../rules/redact.js";
 import { controlPath } from "../../rules/request-path.js";
 import { listed } from "../../rules/schema/words.js";
 import { isoOf } from "../../rules/time.js";
-import type { SandboxState } from "../../sandbox/sandbox.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { announcedKeys, defaultSecret, firstKeys, scenarioSecrets } from "../../sandbox/secrets.js";
 import type { RunningServer } from "../../server/serve.js";
 import type { CommandCall } from "../command.js";

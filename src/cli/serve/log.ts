@@ -1,4 +1,4 @@
-import { errorCodeOf } from "../../api/story/run-story.js";
+import { errorCodeOf } from "../../api/story/expectation.js";
 import { actionIntent, stepIntent } from "../../api/story/step-text.js";
 import type { Logger } from "../../node/logger.js";
 import { pluralize } from "../../report/plain-text.js";
@@ -9,8 +9,8 @@ import { escapeCommands, escapeControls, printable } from "../../rules/terminal-
 import { isoOf, shortTime } from "../../rules/time.js";
 import type { StepEvent } from "../../sandbox/journal/events.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
-import type { SandboxState } from "../../sandbox/sandbox.js";
-import type { PlayedStep, StoryResponse } from "../../sandbox/steps.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
+import type { PlayedStep, StoryResponse } from "../../sandbox/step-results.js";
 import type { Io } from "../io.js";
 import { type Palette, paintStatus, responseText, type Style } from "../terminal.js";
 

@@ -16,8 +16,6 @@ import { fileFailure } from "../../node/files/write-file.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { pluralize } from "../../report/plain-text.js";
-import { adviceIds } from "../../rules/advice.js";
-import { faultOutcomes, outcomeShape } from "../../rules/outcomes.js";
 import { mistakesIn } from "../../rules/schema/check.js";
 import { parsedJson } from "../../rules/schema/json.js";
 import * as s from "../../rules/schema/shape.js";
@@ -25,7 +23,8 @@ import { pathText } from "../../rules/schema/shape.js";
 import { listed, quote } from "../../rules/schema/words.js";
 import { day } from "../../rules/time.js";
 import { claimOnce, linesOf, type RunFile, type RunLine, runFile } from "../../runs/run-writer.js";
-import type { SandboxState } from "../../sandbox/sandbox.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
+import { requestShape } from "../../sandbox/view-shapes.js";
 import { unwritable, usageError } from "../exit-codes.js";
 
 const folderPrefix = "svc-sandbox-run-";
@@ -177,29 +176,20 @@ function removeFolder(path: string): void {
   }
 }
 
+const { unread: _unread, source: _source, ...exchangeFields } = requestShape.fields;
 // These are the members that counts and the report need.
 const exchangeShape = s.openMapping({
+  ...exchangeFields,
   number: s.number(),
-  id: s.text(),
   at: s.number(),
-  method: s.text(),
-  path: s.text(),
-  status: s.number(),
   fromStory: s.flag(),
   isProbe: s.flag(),
   isMisdirected: s.flag(),
   leaksRealKey: s.flag(),
   presented: s.choice(["missing", "malformed", "well_formed"]),
   traits: s.list(s.text()),
-  key: s.nullable(s.text()),
-  fingerprint: s.nullable(s.text()),
   operation: s.nullable(s.text()),
-  outcome: outcomeShape(),
-  fault: s.orNull(s.choice(faultOutcomes)),
-  code: s.nullable(s.text()),
   keptHeaders: s.list(s.text()),
-  advice: s.list(s.choice(adviceIds)),
-  durationMs: s.number(),
   response: s.openMapping({ status: s.number(), headers: s.list(s.text()), body: s.text() }),
 });
 const traceShape = s.openMapping({ points: s.list(s.openMapping({})), scenario: s.text() });

@@ -1,13 +1,13 @@
 import { existsSync, promises as files, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type CommandEnd, type CommandOptions, runCommand } from "../../node/run-command.js";
+import { commandLine } from "../../report/plain-text.js";
 import { parseApiKey, randomLength, sandboxMark } from "../../rules/api-key.js";
 import { SandboxError } from "../../rules/errors.js";
 import { findBase64Keys, findKeys } from "../../rules/redact.js";
 import { quote } from "../../rules/schema/words.js";
 import { runDue } from "../../sandbox/operations/operations.js";
-import type { SandboxState } from "../../sandbox/sandbox.js";
-import { unknownSecret } from "../../scenario/keys.js";
+import type { Invocation, SandboxState } from "../../sandbox/sandbox-state.js";
+import { unknownSecret } from "../../scenario/described-keys.js";
 import { type RunningServer, serve } from "../../server/serve.js";
 import { clientEnvironment } from "../client-variables.js";
 import type { CommandCall } from "../command.js";
@@ -16,6 +16,7 @@ import type * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import { warnOfPinned } from "../open-scenario.js";
 import { createLog, logEvents } from "./log.js";
+import { type CommandEnd, type CommandOptions, runCommand } from "./run-command.js";
 import type { RunFolder } from "./run-folder.js";
 import { type ServeFlags, serveOptions } from "./serve-options.js";
 
@@ -59,6 +60,19 @@ export async function runServed(
     await server.close();
     folder.remove();
   }
+}
+
+/** For the report of a command that has ended: it had a file with the certificate. */
+export function invocationOf(
+  { rest, flags }: Pick<ServedCall, "rest" | "flags">,
+  certify: string,
+): Invocation {
+  const isSecure = flags.tls || flags.cert !== undefined;
+  return {
+    certify,
+    command: commandLine(rest, 2_000),
+    curlOptions: isSecure ? '--cacert "$SVC_CA_FILE"' : "",
+  };
 }
 
 export function sayWhyNotRun(
@@ -148,16 +162,16 @@ function isFullKeyOf(sandbox: SandboxState, key: string): boolean {
 const ours = /^SVC_(?:BASE_URL|CONTROL_URL|API_KEY|KEY_.+)$/;
 
 /** The hosts that a command must not reach over a proxy of the network, added to its own; none without a proxy. */
-function directHosts(own: Io["env"], baseUrl: string): readonly string[] {
-  const hasProxy = Object.keys(own).some((name) => /^(?:https?|all)_proxy$/i.test(name) && own[name]);
+function directHosts(ownEnv: Io["env"], baseUrl: string): readonly string[] {
+  const hasProxy = Object.keys(ownEnv).some((name) => /^(?:https?|all)_proxy$/i.test(name) && ownEnv[name]);
   if (!hasProxy) return [];
-  const theirs = `${own.NO_PROXY ?? ""},${own.no_proxy ?? ""}`.split(",").map((host) => host.trim());
+  const theirs = `${ownEnv.NO_PROXY ?? ""},${ownEnv.no_proxy ?? ""}`.split(",").map((host) => host.trim());
   const local = ["localhost", "127.0.0.1", "::1", new URL(baseUrl).hostname];
   return [...new Set([...theirs.filter(Boolean), ...local])];
 }
 
 async function execEnvironment(
-  { env: own, executable }: Pick<Io, "env" | "executable">,
+  { env: ownEnv, executable }: Pick<Io, "env" | "executable">,
   sandbox: SandboxState,
   server: RunningServer,
   runFolder: string,
@@ -165,7 +179,7 @@ async function execEnvironment(
 ): Promise<Io["env"]> {
   const { certificate, controlToken } = server;
   return {
-    ...Object.fromEntries(Object.entries(own).filter(([name]) => !ours.test(name))),
+    ...Object.fromEntries(Object.entries(ownEnv).filter(([name]) => !ours.test(name))),
     ...clientEnvironment(sandbox, server),
     SVC_SANDBOX_RUN: runFolder,
     // Another version would not be counted.
@@ -173,7 +187,7 @@ async function execEnvironment(
     // For `report`, and the command's other calls of the control plane.
     ...(controlToken !== undefined && { SVC_SANDBOX_CONTROL_TOKEN: controlToken }),
     ...(direct !== "" && { NO_PROXY: direct, no_proxy: direct }),
-    ...(certificate !== undefined && (await writeTrust(certificate, own, runFolder))),
+    ...(certificate !== undefined && (await writeTrust(certificate, ownEnv, runFolder))),
   };
 }
 
@@ -181,10 +195,10 @@ const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 const trustVariables = ["SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"];
 
 /** Writes the certificate, those that Node trusts, and those of the user's own files into one file; returns its variables. */
-async function writeTrust(certificate: string, own: Io["env"], folder: string): Promise<Io["env"]> {
+async function writeTrust(certificate: string, ownEnv: Io["env"], folder: string): Promise<Io["env"]> {
   const file = join(folder, "ca.pem");
   const textOf = (name: string | undefined) => (name ? files.readFile(name, "utf8").catch(() => "") : "");
-  const theirs = await Promise.all(trustVariables.map((name) => textOf(own[name])));
+  const theirs = await Promise.all(trustVariables.map((name) => textOf(ownEnv[name])));
   const { rootCertificates } = process.getBuiltinModule("node:tls");
   const trusted = new Set([certificate, ...rootCertificates, ...theirs].join("\n").match(pem));
   await files

@@ -33,8 +33,8 @@ export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Prom
 async function tlsOf({ tls, cert, key }: ServeFlags, { cwd }: Io): Promise<ServeOptions["tls"]> {
   if (cert === undefined && key === undefined) return tls;
   if (cert === undefined || key === undefined) {
-    const [given, missing] = key === undefined ? ["--cert", "--key"] : ["--key", "--cert"];
-    throw usageError(`${given} requires ${missing}. Use both, or only --tls for a self-signed certificate.`);
+    const [flag, missing] = key === undefined ? ["--cert", "--key"] : ["--key", "--cert"];
+    throw usageError(`${flag} requires ${missing}. Use both, or only --tls for a self-signed certificate.`);
   }
   const { readPair } = await import("../../server/sockets/tls.js");
   return readPair({ cert, key }, cwd);

@@ -1,19 +1,20 @@
 import { stat } from "node:fs/promises";
-import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import type { LoadedScenario, OpenedScenario } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
 import { SandboxError } from "../../rules/errors.js";
-import type { SandboxState } from "../../sandbox/sandbox.js";
-import { restartSandbox } from "../../sandbox/start.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
+import { restartSandbox } from "../../sandbox/start-sandbox.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import type * as flag from "../flags.js";
-import { loadNamed } from "../open-scenario.js";
+import { openNamed } from "../open-scenario.js";
 
 /** The part of a running `start` that a reload changes. */
 interface Reloadable {
   readonly call: CommandCall<flag.SandboxFlags>;
   readonly logger: Logger;
   loaded: LoadedScenario;
+  places: OpenedScenario["places"] | undefined;
 }
 
 /** Reports a broken scenario, and leaves the running sandbox unchanged. Resolves to how to stop that. */
@@ -35,12 +36,13 @@ export async function startWatching(
   }
   let isBroken = false;
   const reload = async () => {
-    const fresh = await loadNamed(name, io);
+    const opened = await openNamed(name, io);
+    const fresh = opened.loaded;
     await watching.follow(fresh.files);
     const wasBroken = isBroken;
     isBroken = false;
     if (JSON.stringify(fresh.scenario) !== JSON.stringify(serving.loaded.scenario)) {
-      serveFresh(fresh, serving, sandbox);
+      serveFresh(opened, serving, sandbox);
       await onReload();
       logger.note(`Loaded ${name} again, in a new sandbox.`);
     } else if (wasBroken) {
@@ -57,10 +59,11 @@ export async function startWatching(
   return () => watching.close();
 }
 
-function serveFresh(fresh: LoadedScenario, serving: Reloadable, sandbox: SandboxState): void {
+function serveFresh(fresh: OpenedScenario, serving: Reloadable, sandbox: SandboxState): void {
   try {
-    restartSandbox(sandbox, {}, fresh, () => {
-      serving.loaded = fresh;
+    restartSandbox(sandbox, {}, fresh.loaded, () => {
+      serving.loaded = fresh.loaded;
+      serving.places = fresh.places;
     });
   } catch (error) {
     // The new sandbox is served even if one of our files cannot be written.

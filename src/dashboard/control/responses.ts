@@ -1,10 +1,10 @@
 import type { RequestDetails as DetailsView } from "../../api/request-details.js";
-import type { stepView } from "../../api/story/run-story.js";
+import type { stepView } from "../../api/story/step-view.js";
 import type { ReportedAdvice, ReportedOutcome, Report as ReportView } from "../../report/report-shape.js";
 import type { ActionName, actions } from "../../rules/actions.js";
 import type { KeyEnds, keyStateTable } from "../../rules/api-key.js";
 import type { InJson } from "../../rules/schema/json.js";
-import type { Fault as FaultView } from "../../sandbox/faults.js";
+import type { Fault as FaultView } from "../../sandbox/active-faults.js";
 import type {
   ClockView,
   KeyView,

@@ -1,4 +1,4 @@
-import { makeFarmers } from "../../farmers/farmers.js";
+import { makeFarmers } from "../../farmers/make-farmers.js";
 import { provideFarmers } from "../farmers-of-page.js";
 
 provideFarmers(makeFarmers);

@@ -98,7 +98,7 @@ export class ControlClient {
     const wanted = id === "last" ? (last?.id ?? "") : id;
     const reply = await this.#ask("get the request from", "GET", `/requests/${encodeURIComponent(wanted)}`);
     if (reply.status === 404) {
-      const message = `The journal of ${this.url} has no request ${quote(id)}. It keeps the last 1,000 since the start or the last reset; list them with GET ${controlPath}/requests, or use "last" for the latest rejection.`;
+      const message = `The journal of ${this.url} has no request ${quote(id)}. It keeps the last 1,000 since the start or the last reset; list them with GET ${controlPath}/requests, or use "last" for the latest stated.`;
       throw new SandboxError("not_found", message);
     }
     const details = readAs(detailsShape, reply.data) as
@@ -184,8 +184,8 @@ export class ControlClient {
     });
     if (isNoResponse(response)) throw failed(`${response.found}. ${response.hint}`);
     const { data, ...rest } = redactValue(replyJson(response), hide) as { data?: unknown; error?: unknown };
-    const rejection = readAs(controlErrorShape, rest.error);
-    const error = rejection && { ...rejection, message: line(rejection.message) };
+    const errorOfReply = readAs(controlErrorShape, rest.error);
+    const error = errorOfReply && { ...errorOfReply, message: line(errorOfReply.message) };
     if (error?.code === "control_token_required") {
       throw failed(
         token === undefined
@@ -215,8 +215,8 @@ function startOf({
   return scenario === undefined ? {} : { scenario: line(scenario), startedAt };
 }
 
-function line(given: string): string {
-  return escapeControls(given.slice(0, 500));
+function line(text: string): string {
+  return escapeControls(text.slice(0, 500));
 }
 
 interface RunningSandbox {
@@ -281,8 +281,8 @@ function authorityIn(file: string): string {
   }
 }
 
-function baseUrlIn(given: string): string {
-  const url = readHttpUrl(given);
+function baseUrlIn(text: string): string {
+  const url = readHttpUrl(text);
   if (url === undefined) {
     // Without the URL, which may contain a password.
     throw new SandboxError(

@@ -5,10 +5,12 @@ import { buffer } from "node:stream/consumers";
 import { SandboxError } from "../../rules/errors.js";
 import { quote } from "../../rules/schema/words.js";
 import { escapeControls } from "../../rules/terminal-text.js";
-import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
+import { isScenarioName, type ScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import { scenarioLimits } from "../../scenario/format/fields.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
+import type { PlaceOf } from "../../scenario/problems.js";
 import { withStory } from "../../scenario/stories.js";
+import { readBundledScenario } from "../package-files.js";
 import { fileFailure, requireFile } from "./write-file.js";
 
 /** With the YAML of its file as `text`, unless that extends another file. */
@@ -18,20 +20,33 @@ export interface LoadedScenario extends NamedScenario {
   readonly piped?: string;
 }
 
+/** A scenario with its places, which whoever runs it for long should not keep. */
+export interface OpenedScenario {
+  readonly loaded: LoadedScenario;
+  readonly places: () => Promise<PlaceOf>;
+}
+
+interface LoadOptions {
+  cwd?: string;
+  signal?: AbortSignal | undefined;
+  stdin?: object | undefined;
+}
+
 export const stdinName = "-";
 
 /** A bundled name wins, `./name` is a file. Throws `scenario_not_found`, `file_unreadable`, or a `ScenarioError`. */
-export async function loadScenario(
+export async function loadScenario(nameOrFile: string, options: LoadOptions = {}): Promise<LoadedScenario> {
+  return (await openScenario(nameOrFile, options)).loaded;
+}
+
+/** The same with the places of its fields. */
+export async function openScenario(
   nameOrFile: string,
-  {
-    cwd = process.cwd(),
-    signal,
-    stdin,
-  }: { cwd?: string; signal?: AbortSignal | undefined; stdin?: object | undefined } = {},
-): Promise<LoadedScenario> {
+  { cwd = process.cwd(), signal, stdin }: LoadOptions,
+): Promise<OpenedScenario> {
   if (nameOrFile === "")
     throw scenarioNotFound("", "its name is empty, perhaps from a variable that is not set");
-  if (isScenarioName(nameOrFile)) return { scenario: withStory(nameOrFile), name: nameOrFile, files: [] };
+  if (isScenarioName(nameOrFile)) return openBundled(nameOrFile);
   if (escapeControls(nameOrFile) !== nameOrFile) {
     const why = "its name has a control character, or starts like a command of a CI log. Rename it";
     throw new SandboxError("file_unreadable", `Failed to read the scenario ${quote(nameOrFile)}: ${why}.`);
@@ -42,16 +57,31 @@ export async function loadScenario(
   const piped = await reading?.catch((error: NodeJS.ErrnoException) => {
     throw unreadable(error, nameOrFile, cwd);
   });
-  const { text, file, load, files } = openScenarioFile(nameOrFile, cwd, piped);
-  const { parseScenario } = await import("../../scenario/parse-scenario.js");
-  const scenario = parseScenario(text, { file, load });
+  const { text, load, files } = scenarioFiles(nameOrFile, cwd, piped);
+  const { readScenario } = await import("../../scenario/parse-scenario.js");
+  const { scenario, placeOf } = readScenario(text, { file: nameOrFile, load });
   const whole = files.length === 1 && { text };
-  if (isStdin) return { scenario, name: nameOrFile, files: files.slice(1), piped: text, ...whole };
-  return { scenario, name: nameOrFile, files, ...whole };
+  const ofStdin = isStdin && { files: files.slice(1), piped: text };
+  return {
+    loaded: { scenario, name: nameOrFile, files, ...ofStdin, ...whole },
+    places: async () => placeOf,
+  };
 }
 
-/** `load` reads the files that it extends, and `files` collects all paths. */
-export function openScenarioFile(nameOrFile: string, cwd: string, text?: string) {
+function openBundled(name: ScenarioName): OpenedScenario {
+  return {
+    loaded: { scenario: withStory(name), name, files: [] },
+    async places() {
+      const text = await readBundledScenario(name);
+      // A bundled scenario does not need the reader of YAML.
+      const { readScenario } = await import("../../scenario/parse-scenario.js");
+      return readScenario(text, { file: `scenarios/${name}.yaml` }).placeOf;
+    },
+  };
+}
+
+/** The text of a file; `load` reads the files that it extends, and `files` collects all paths. */
+export function scenarioFiles(nameOrFile: string, cwd: string, text?: string) {
   const file = resolve(cwd, nameOrFile);
   const files = [file];
   const load = (name: string, from = nameOrFile) => {
@@ -61,7 +91,7 @@ export function openScenarioFile(nameOrFile: string, cwd: string, text?: string)
     files.push(path);
     return { text: readScenarioFile(path, name, dirname(file)), file: base };
   };
-  return { text: text ?? readScenarioFile(file, nameOrFile, cwd), file: nameOrFile, load, files };
+  return { text: text ?? readScenarioFile(file, nameOrFile, cwd), load, files };
 }
 
 async function readStdin(stdin: Readable, signal: AbortSignal | undefined): Promise<string> {
@@ -70,14 +100,14 @@ async function readStdin(stdin: Readable, signal: AbortSignal | undefined): Prom
 }
 
 // The parser rejects anything but text, and a file that is too large.
-function readScenarioFile(file: string, given: string, folder: string): string {
+function readScenarioFile(file: string, name: string, folder: string): string {
   try {
     const stats = statSync(file);
     requireFile(stats, "; use - for a scenario from stdin");
     const max = scenarioLimits.bytes + 1;
     return textOfBytes(readStart(file, Math.min(max, stats.size || max)));
   } catch (error) {
-    throw unreadable(error as NodeJS.ErrnoException, given, folder);
+    throw unreadable(error as NodeJS.ErrnoException, name, folder);
   }
 }
 
@@ -95,17 +125,15 @@ function readStart(file: string, max: number): Uint8Array {
   }
 }
 
-function unreadable(error: NodeJS.ErrnoException, given: string, folder: string): SandboxError {
+function unreadable(error: NodeJS.ErrnoException, name: string, folder: string): SandboxError {
   if (error.code !== "ENOENT") {
-    const message = `Failed to read the scenario ${JSON.stringify(given)}: ${fileFailure(error)}.`;
+    const message = `Failed to read the scenario ${JSON.stringify(name)}: ${fileFailure(error)}.`;
     return new SandboxError("file_unreadable", message);
   }
-  const withOtherEnd = given.endsWith(".yml")
-    ? given.replace(/yml$/, "yaml")
-    : given.replace(/\.yaml$/, ".yml");
-  const isThere = withOtherEnd !== given && existsSync(resolve(folder, withOtherEnd));
+  const withOtherEnd = name.endsWith(".yml") ? name.replace(/yml$/, "yaml") : name.replace(/\.yaml$/, ".yml");
+  const isThere = withOtherEnd !== name && existsSync(resolve(folder, withOtherEnd));
   const meant = isThere ? withOtherEnd : undefined;
-  return scenarioNotFound(given, "it is neither a file nor a bundled name", { meant });
+  return scenarioNotFound(name, "it is neither a file nor a bundled name", { meant });
 }
 
 /** The text of a file or a request's body. Bytes that are not UTF-8 become a character that no text has, which is a problem with its place. */

@@ -1,7 +1,7 @@
 import { SandboxError } from "../errors.js";
 import { redactEncoded, redactKeys } from "../redact.js";
-import type { Problem } from "./messages.js";
-import { expectedOf, inWords, type Members, type Mistake, type Spelling } from "./messages.js";
+import { expectedOf, inWords } from "./messages.js";
+import type { Members, Mistake, Problem, Spelling } from "./problem.js";
 import {
   type FieldPath,
   isMapping,
@@ -23,10 +23,10 @@ export function shapeProblems(
   isExtra?: IsExtra,
   spelling: Spelling = () => undefined,
 ): Problem<ShapeCode>[] {
-  const problems = mistakesIn(shape, value, isExtra).map((one) => inWords(one, shape, spelling));
+  const problems = mistakesIn(shape, value, isExtra).map((mistake) => inWords(mistake, shape, spelling));
   // A misspelled field is not also missing.
-  const suggested = new Set(problems.map(({ suggestion }) => suggestion && pathText(suggestion)));
-  return problems.filter(({ code, field }) => code !== "missing_field" || !suggested.has(pathText(field)));
+  const misspelled = new Set(problems.map(({ meant }) => meant && pathText(meant)));
+  return problems.filter(({ code, field }) => code !== "missing_field" || !misspelled.has(pathText(field)));
 }
 
 /** A copy of a value of this shape; throws `validation_failed` with each mistake in `details.fields`. */
@@ -37,15 +37,14 @@ export function checkValue<Of extends Shape>(shape: Of, value: unknown, failure:
   return JSON.parse(JSON.stringify(value)) as ValueOf<Of>;
 }
 
-interface ShapeMismatch {
-  /** The path of the part: `limits.per_day`, `scopes[0]`; empty for the whole value. Contains no key. */
-  readonly path: string;
-  readonly expected: string;
-  readonly value: unknown;
-}
-
-/** Finds the parts of a value that do not match its shape, but none inside a mismatched part. */
-export function mismatchesIn(shape: Shape, whole: unknown): ShapeMismatch[] {
+/**
+ * Finds the parts of a value that do not match its shape, but none inside a mismatched part. Each has its path, as
+ * `limits.per_day`, empty for the whole value, and without a key.
+ */
+export function mismatchesIn(
+  shape: Shape,
+  whole: unknown,
+): { readonly path: string; readonly expected: string; readonly value: unknown }[] {
   let wrong: FieldPath | undefined;
   return mistakesIn(shape, whole).flatMap(({ kind, path, shape, value }) => {
     if (wrong !== undefined && wrong.length < path.length && wrong.every((step, at) => step === path[at]))
@@ -89,11 +88,11 @@ export function requireFields(doing: string, problems: Readonly<Record<string, s
   );
 }
 
-export function requireKnownOptions(doing: string, given: unknown, known: readonly string[]): void {
-  if (typeof given !== "object" || given === null) {
+export function requireKnownOptions(doing: string, options: unknown, known: readonly string[]): void {
+  if (typeof options !== "object" || options === null) {
     requireFields(doing, { options: `are a mapping: { ${known[0]}: … }` });
   }
-  const unknown = Object.keys(given as object).filter((name) => !known.includes(name));
+  const unknown = Object.keys(options as object).filter((name) => !known.includes(name));
   const problem = (name: string) =>
     `is not an option.${didYouMean(name, known)} The options are ${listed(known, "and")}`;
   requireFields(doing, Object.fromEntries(unknown.map((name) => [redactKeys(name), problem(name)])));

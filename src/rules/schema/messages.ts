@@ -1,91 +1,54 @@
-import aliases from "./aliases.json" with { type: "json" };
+import type { Members, Mistake, Problem, Spelling } from "./problem.js";
 import {
   type ChoiceKind,
   type FieldPath,
   fieldsOf,
   isMapping,
   type ListKind,
-  type MappingField,
   type MappingKind,
-  pathText,
   type RecordKind,
   type Shape,
   type ShapeCode,
-  shapeAt,
   shapeOf,
   type TextKind,
 } from "./shape.js";
+import { fieldSpelling, meaningsOf, unknownField } from "./unknown-field.js";
 import { listed, nearest, quote } from "./words.js";
 
-/** A mistake in a value that somebody wrote: what was found, at which field, and how to fix it. Contains no key. */
-export interface Problem<Code extends string = string> {
-  readonly code: Code;
-  readonly field: FieldPath;
-  readonly message: string;
-  readonly hint?: string | undefined;
-  /** Whether the name of the field is wrong, or its value. Default: its value. */
-  readonly pointAt?: "key" | "value";
-}
+/** Makes the problem of a part; the message is the part's name and `what`. */
+type Say = (code: ShapeCode, what: string, hint: string) => Problem<ShapeCode>;
 
-export interface Mistake {
-  readonly path: FieldPath;
-  /** `name`: of a record's member; `unknown`: not in the mapping; `empty`: without a field that it needs. */
-  readonly kind: "missing" | "value" | "name" | "unknown" | "empty";
-  /** The shape of the part; for an unknown member, the shape of its mapping. */
-  readonly shape: Shape;
-  readonly value: unknown;
-  readonly holder?: Members;
-}
-
-export type Members = Readonly<Record<string, unknown>>;
-
-/** A problem of one part; `suggestion` is the field that was probably meant. */
-interface WordedMistake extends Problem<ShapeCode> {
-  readonly suggestion?: FieldPath | undefined;
-}
-
-/** What a text has at a path for a value that is no text: `007`, `0x1F`. */
-export type Spelling = (path: FieldPath) => string | undefined;
-
-export function inWords(
-  { kind, path, shape, value, holder }: Mistake,
-  root: Shape,
-  spelling: Spelling,
-): WordedMistake {
-  if (kind === "missing") return missingField(path, shape);
-  if (kind === "unknown") return unknownField(path, shape, holder, shapeAt(root, path.slice(0, -2)));
-  if (kind === "empty") {
-    const hint = `add one of ${listed((shape as MappingKind).needs ?? [], "or")}`;
-    return explained(path, labelOf(path), { code: "missing_field", problem: "has no effect", hint });
+/** Puts a mistake into words. */
+export function inWords(mistake: Mistake, root: Shape, spelling: Spelling): Problem<ShapeCode> {
+  const { kind, path, shape, value, holder } = mistake;
+  const sayOf =
+    (name: string): Say =>
+    (code, what, hint) => ({ code, field: path, message: `${name} ${what}`, hint });
+  switch (kind) {
+    case "missing":
+      return missingField(path, shape, sayOf);
+    case "unknown":
+      return unknownField(mistake, root);
+    case "empty": {
+      const hint = `add one of ${listed((shape as MappingKind).needs ?? [], "or")}`;
+      return sayOf(labelOf(path))("missing_field", "has no effect", hint);
+    }
+    case "name":
+      return wrongName(value as string, shape as TextKind, holder, sayOf(quote(value)));
+    case "value": {
+      const isPlain = typeof value === "number" || typeof value === "boolean";
+      const spelled = (isPlain && spelling(path)) || quote(value);
+      return wrongValue(value, shape, spelled, sayOf(labelOf(path)));
+    }
   }
-  if (kind === "value") {
-    const isPlain = typeof value === "number" || typeof value === "boolean";
-    return explained(
-      path,
-      labelOf(path),
-      wrongValue(value, shape, (isPlain && spelling(path)) || quote(value)),
-    );
-  }
-  const wrong = wrongText(value as string, shape as TextKind, "is not", holder);
-  return { ...explained(path, quote(value), wrong), pointAt: "key" };
 }
 
-interface Explanation extends Pick<WordedMistake, "code"> {
-  readonly problem: string;
-  readonly hint: string;
-}
-
-function explained(path: FieldPath, name: string, { problem, ...wrong }: Explanation): WordedMistake {
-  return { ...wrong, field: path, message: `${name} ${problem}` };
-}
-
-function missingField(path: FieldPath, shape: Shape): WordedMistake {
+function missingField(path: FieldPath, shape: Shape, sayOf: (name: string) => Say): Problem<ShapeCode> {
   const name = String(path.at(-1) ?? "");
   const where = path.length < 2 ? "" : ` in ${quote(labelOf(path.slice(0, -1)))}`;
   const choices = shape.kind === "choice" && shape.choices.length <= maxChoicesAdded ? shape.choices : [];
   const hint = choices.length > 0 ? `add ${name}: ${listed(choices.map(String), "or")}` : `add ${name}`;
-  const wrong = { code: "missing_field", problem: `is missing${where}`, hint } as const;
-  return { ...explained(path, name, wrong), pointAt: "key" };
+  return { ...sayOf(name)("missing_field", `is missing${where}`, hint), pointAt: "key" };
 }
 
 // The name of a field; for an item of a list, the list's name and the position.
@@ -94,24 +57,24 @@ function labelOf(path: FieldPath): string {
   return typeof last === "number" ? `${path.at(-2) ?? ""}[${last}]` : (last ?? "body");
 }
 
-function wrongValue(value: unknown, shape: Shape, shown: string): Explanation {
-  if (shape.kind === "choice") return wrongChoice(value, shape, shown);
+function wrongValue(value: unknown, shape: Shape, shown: string, say: Say): Problem<ShapeCode> {
+  if (shape.kind === "choice") return wrongChoice(value, shape, shown, say);
   if (value === null) {
     const hint = `write a value or remove the line${shape.kind === "mapping" ? ", or write {}" : ""}`;
-    return { code: "wrong_type", problem: "is empty", hint };
+    return say("wrong_type", "is empty", hint);
   }
-  if (shape.kind === "list" && Array.isArray(value)) return wrongLength(value.length, shape);
+  if (shape.kind === "list" && Array.isArray(value)) return wrongLength(value.length, shape, say);
   if (shape.kind === "text") {
     // A number may only lack its unit.
     const isText = typeof value === "string" || (typeof value === "number" && shape.hint?.(String(value)));
-    if (isText) return wrongText(String(value), shape);
+    if (isText) return wrongText(String(value), shape, say);
   }
   const isQuoted = shape.kind === "number" && typeof value === "string" && /^\d+$/.test(value);
-  return {
-    code: shape.kind === "number" && typeof value === "number" ? "out_of_range" : "wrong_type",
-    problem: `must be ${nounOf(shape, value)}, not ${typeof value === "string" ? "the text " : ""}${shown}`,
-    hint: `write ${isQuoted ? `${value} without quotes` : typeHint(value, shape, shown)}`,
-  };
+  return say(
+    shape.kind === "number" && typeof value === "number" ? "out_of_range" : "wrong_type",
+    `must be ${nounOf(shape, value)}, not ${typeof value === "string" ? "the text " : ""}${shown}`,
+    `write ${isQuoted ? `${value} without quotes` : typeHint(value, shape, shown)}`,
+  );
 }
 
 function typeHint(value: unknown, shape: Shape, shown: string): string {
@@ -134,19 +97,23 @@ function typeHint(value: unknown, shape: Shape, shown: string): string {
       return typeof value === "object" ? (shape.example ?? nounOf(shape)) : `it in quotes: "${shown}"`;
     case "record":
       return recordHint(shape, value);
-    default: {
-      const fields = Object.entries(fieldsOf(shape) ?? {}).map(
-        ([name, field]) => [name, shapeOf(field)] as const,
-      );
-      const fit =
-        fields.find(
-          ([, one]) => one.kind === "choice" && (one.choices as readonly unknown[]).includes(value),
-        ) ?? fields.find(([, one]) => one.kind === "number" && typeof value === "number");
-      if (fit !== undefined) return `{ ${fit[0]}: ${value} }`;
-      const [first = "name"] = fields.map(([name]) => name);
-      return `{ ${first}: … }, or ${first}: … on the next line`;
-    }
+    default:
+      return mappingHint(shape, value);
   }
+}
+
+/** Shows the value as the member that it can be: `{ per_minute: 60 }`. */
+function mappingHint(shape: Shape, value: unknown): string {
+  const fields = Object.entries(fieldsOf(shape) ?? {}).map(
+    ([name, field]) => [name, shapeOf(field)] as const,
+  );
+  const isChoice = (of: Shape) => of.kind === "choice" && (of.choices as readonly unknown[]).includes(value);
+  const fit =
+    fields.find(([, of]) => isChoice(of)) ??
+    fields.find(([, of]) => of.kind === "number" && typeof value === "number");
+  if (fit !== undefined) return `{ ${fit[0]}: ${value} }`;
+  const [[first] = ["name"]] = fields;
+  return `{ ${first}: … }, or ${first}: … on the next line`;
 }
 
 /** The plain items that somebody wrote without brackets: `a:read, b:read`. */
@@ -174,57 +141,59 @@ function recordHint({ member }: RecordKind, value: unknown): string {
 const maxChoicesAdded = 8;
 const maxChoicesShown = 15;
 
-function wrongChoice(
-  value: unknown,
-  { choices: of, code, hint: own }: ChoiceKind,
-  written: string,
-): Explanation {
-  const choices = of.map(String);
-  const choicesListed = listed(choices, "or");
-  const isLong = choices.length > maxChoicesShown;
-  const wanted = isLong ? "one of its choices" : choicesListed;
-  const problem = value === null ? "is empty" : `must be ${wanted}, not ${written}`;
-  if (typeof value === "string" && of.includes(Number(value.trim()))) {
+function wrongChoice(value: unknown, shape: ChoiceKind, shown: string, say: Say): Problem<ShapeCode> {
+  const choices = shape.choices.map(String);
+  const wanted = choices.length > maxChoicesShown ? "one of its choices" : listed(choices, "or");
+  const what = value === null ? "is empty" : `must be ${wanted}, not ${shown}`;
+  return say(shape.code, what, choiceHint(value, shape, choices));
+}
+
+function choiceHint(value: unknown, { choices: allowed, hint }: ChoiceKind, choices: string[]): string {
+  if (typeof value === "string" && allowed.includes(Number(value.trim()))) {
     const number = String(Number(value.trim()));
-    const hint = `write ${number}${number === value.trim() ? " without quotes" : ""}`;
-    return { code, problem, hint };
+    return `write ${number}${number === value.trim() ? " without quotes" : ""}`;
   }
+  const ofShape = hint?.(value);
+  if (ofShape !== undefined) return ofShape;
   const typed = String(value).toLowerCase();
   // A similar number is not more likely to be the intended one.
-  const near = of.every((one) => typeof one === "number") ? undefined : nearest(typed, choices);
+  const near = allowed.every((one) => typeof one === "number") ? undefined : nearest(typed, choices);
   const meant = meaningsOf(typed).find((one) => choices.includes(one)) ?? near;
-  const suggested = `did you mean ${meant}?${isLong ? ` The choices are ${choicesListed}` : ""}`;
-  return {
-    code,
-    problem,
-    hint: own?.(value) ?? (meant === undefined ? `write ${choicesListed}` : suggested),
-  };
+  if (meant === undefined) return `write ${listed(choices, "or")}`;
+  const others = choices.length > maxChoicesShown ? ` The choices are ${listed(choices, "or")}` : "";
+  return `did you mean ${meant}?${others}`;
 }
 
-function wrongLength(length: number, { max }: ListKind): Explanation {
-  if (length === 0) {
-    const hint = "add an entry or remove the field";
-    return { code: "empty_list", problem: "is an empty list", hint };
-  }
-  return { code: "out_of_range", problem: `is too long: ${length} entries`, hint: `list at most ${max}` };
+function wrongLength(length: number, { max }: ListKind, say: Say): Problem<ShapeCode> {
+  if (length === 0) return say("empty_list", "is an empty list", "add an entry or remove the field");
+  return say("out_of_range", `is too long: ${length} entries`, `list at most ${max}`);
 }
 
-function wrongText(
-  value: string,
+function wrongText(value: string, shape: TextKind, say: Say): Problem<ShapeCode> {
+  return say(textCode(shape), `must be ${nounOf(shape)}, not ${quote(value)}`, textHint(value, shape));
+}
+
+/** The problem of a name in a record, which the message starts with. */
+function wrongName(
+  name: string,
   shape: TextKind,
-  is: "must be" | "is not" = "must be",
-  siblings: Members = {},
-): Explanation {
-  const { noun, example, hint, max } = shape;
-  const isBlock = /[\r\n]/.test(value) && shape.pattern !== undefined;
-  return {
-    code: shape.code ?? (noun === undefined && max !== undefined ? "out_of_range" : "bad_format"),
-    problem: `${is} ${nounOf(shape)}${is === "must be" ? `, not ${quote(value)}` : ""}`,
-    hint:
-      (isBlock ? "write one line; a block starts with >- or |-, which leave out the line end" : undefined) ??
-      hint?.(value, siblings) ??
-      `write ${example === undefined ? nounOf(shape) : `a value such as ${example}`}`,
-  };
+  siblings: Members | undefined,
+  say: Say,
+): Problem<ShapeCode> {
+  const problem = say(textCode(shape), `is not ${nounOf(shape)}`, textHint(name, shape, siblings));
+  return { ...problem, pointAt: "key" };
+}
+
+function textCode({ code, noun, max }: TextKind): ShapeCode {
+  return code ?? (noun === undefined && max !== undefined ? "out_of_range" : "bad_format");
+}
+
+function textHint(value: string, shape: TextKind, siblings: Members = {}): string {
+  const { pattern, hint, example } = shape;
+  if (/[\r\n]/.test(value) && pattern !== undefined)
+    return "write one line; a block starts with >- or |-, which leave out the line end";
+  const ofShape = hint?.(value, siblings);
+  return ofShape ?? `write ${example === undefined ? nounOf(shape) : `a value such as ${example}`}`;
 }
 
 function nounOf(shape: Shape, value?: unknown): string {
@@ -262,78 +231,4 @@ export function expectedOf(shape: Shape, value?: unknown): string {
 
 function ofAtLeast(min: number | undefined): string {
   return min === undefined ? "" : ` of at least ${min}`;
-}
-
-/** `holder` has the unknown field, and `around` is the shape of the mapping that `holder` is in. */
-function unknownField(path: FieldPath, shape: Shape, holder: unknown, around: Shape | undefined) {
-  const parent = path.slice(0, -1);
-  const name = String(path.at(-1));
-  const where = parent.length === 0 ? "at the top level" : `in ${pathText(parent)}`;
-  const problem = {
-    code: "unknown_field",
-    field: path,
-    pointAt: "key",
-    message: `unknown field ${quote(name)} ${where}`,
-  } as const;
-  const fields = writtenFields(shape);
-  const suggest = (field: string) => ({
-    ...problem,
-    hint: `did you mean ${quote(field)}?`,
-    suggestion: [...parent, field],
-  });
-
-  const members = (holder ?? {}) as Readonly<Record<string, unknown>>;
-  const emptied = fields.find((field) => members[field] === null && isOfRefs(fieldsOf(shape)?.[field]));
-  if (emptied !== undefined && isMapping(members[name])) {
-    return { ...problem, hint: `indent ${name} by more spaces than ${emptied}` };
-  }
-  const spelled = fieldSpelling(name);
-  const isState = ([, field]: [string, MappingField]) => {
-    const inner = shapeOf(field);
-    return inner.kind === "choice" && inner.choices.includes(spelled);
-  };
-  const state = Object.entries(fieldsOf(shape) ?? {}).find(isState);
-  // `rotated: { to: … }` is about the replacement.
-  if (state && (!isMapping(members[name]) || meaningsOf(spelled)[0] === state[0]))
-    return { ...problem, hint: `write ${state[0]}: ${spelled}` };
-  const outer = path.at(-2);
-  if (typeof outer === "string" && around !== undefined && writtenFields(around).includes(name)) {
-    return { ...problem, hint: `${name} belongs next to ${outer}, not in it` };
-  }
-  const inner = fields.filter((field) => writtenFields(shapeAt(shape, [field]) as Shape).includes(name));
-  if (inner.length === 1) return { ...problem, hint: `${name} belongs in ${inner[0]}: { ${name}: … }` };
-  const words = [spelled, ...meaningsOf(spelled)];
-  const isFree = (field: string) => fields.includes(field) && !Object.hasOwn(members, field);
-  const free = words.find(isFree);
-  if (free !== undefined) return suggest(free);
-  const near = nearest(name, fields);
-  if (near !== undefined) return suggest(near);
-  const hint =
-    fields.length === 0 ? "no fields are known here" : `known fields here: ${listed(fields, "and")}`;
-  return { ...problem, hint };
-}
-
-function isOfRefs(field: MappingField | undefined): boolean {
-  return field !== undefined && shapeOf(field).kind === "record";
-}
-
-function writtenFields(shape: Shape): string[] {
-  const fields = Object.entries(fieldsOf(shape) ?? {});
-  return fields.flatMap(([name, field]) => (shapeOf(field).isOfSnapshots ? [] : [name]));
-}
-
-/** `perMinute`, `PER_MINUTE` and `per-minute` as `per_minute`. */
-function fieldSpelling(name: string): string {
-  return name
-    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
-    .replace(/[\s-]+/g, "_")
-    .toLowerCase();
-}
-
-// Other tools' words for the fields and choices, by the word of the format.
-const aliasesOf: Readonly<Record<string, readonly string[]>> = aliases;
-
-/** The words of the format that another tool's word can mean; the first matching one is suggested. */
-function meaningsOf(word: string): string[] {
-  return Object.keys(aliasesOf).filter((ours) => aliasesOf[ours]?.includes(word));
 }

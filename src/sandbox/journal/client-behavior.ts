@@ -3,7 +3,7 @@ import { isMarked, isSandboxKey, keyStateAt, keyStateTable } from "../../rules/a
 import { successOutcome } from "../../rules/authorize.js";
 import { isFault, isSuccess, type OutcomeId, outcomeOf } from "../../rules/outcomes.js";
 import { hasKeyElsewhere } from "../../rules/request.js";
-import type { ApiCall } from "../call.js";
+import type { ApiCall } from "../api-call.js";
 import type { KeyEntry } from "../registry.js";
 import type { Exchange } from "./exchange.js";
 

@@ -57,10 +57,6 @@ export interface Counting {
 
 /** Counts requests by outcome and by advice. Unlike the journal, it discards none; a reset keeps the counts. */
 export class Counters {
-  /** Options that curl needs to reach the server, which sets them. Default: none. */
-  curlOptions = "";
-  /** How the user starts `certify`, and the client's command, for advice; a command sets them. */
-  rerun = { certify: "svc-sandbox certify", command: "npm test" };
   #counts = noCounts();
   #next: Counting | undefined;
 

@@ -1,4 +1,4 @@
-import type { PlayedStep, TimelineResult } from "../steps.js";
+import type { PlayedStep, TimelineResult } from "../step-results.js";
 import type { KeyView, OrganizationView } from "../view-shapes.js";
 import type { Exchange } from "./exchange.js";
 

@@ -74,15 +74,15 @@ export class Journal {
 }
 
 function notifyAll(listeners: Iterable<Listener>, event: SandboxEvent): void {
-  let failures: unknown[] | undefined;
+  let failure: { readonly error: unknown } | undefined;
   for (const listener of listeners) {
     try {
       listener(event);
     } catch (error) {
-      failures = [error];
+      failure = { error };
     }
   }
-  if (failures !== undefined) throw failures[0];
+  if (failure !== undefined) throw failure.error;
 }
 
 function matchingRequests(

@@ -1,8 +1,8 @@
 import type { ActionName } from "../../rules/actions.js";
 import { forEachEnd } from "../../rules/api-key.js";
 import { canonicalJson } from "../../rules/schema/json.js";
-import { describeFaults } from "../faults.js";
-import type { SandboxState } from "../sandbox.js";
+import { describeFaults } from "../active-faults.js";
+import type { SandboxState } from "../sandbox-state.js";
 import { viewAssumptions } from "../views.js";
 
 type Values = Readonly<Record<string, unknown>>;

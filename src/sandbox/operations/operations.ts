@@ -1,34 +1,40 @@
 import { type ActionName, actionIn, actionRow } from "../../rules/actions.js";
 import { environments, maximumActiveKeys } from "../../rules/api-key.js";
 import type { Assumptions } from "../../rules/assumptions.js";
-import { type RejectionCode, rejectionCodes, SandboxError } from "../../rules/errors.js";
+import { type ActionErrorCode, actionErrorCodes, SandboxError } from "../../rules/errors.js";
 import { readAccess } from "../../rules/organization.js";
 import { requireFields, validationError } from "../../rules/schema/check.js";
 import { durationOf, type Instant, instantOf, isoOf } from "../../rules/time.js";
-import { faultProblems } from "../../scenario/checks/faults.js";
+import { faultProblems } from "../../scenario/checks/fault-rules.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
-import { activateFaults, type Fault } from "../faults.js";
-import {
-  assumptionsIn,
-  profileOf,
-  withGrantedScopes,
-  withNameSuffix,
-  withoutGrantedScopes,
-  withoutNameSuffix,
-} from "../profile.js";
-import { replaceState, type SandboxState } from "../sandbox.js";
+import { activateFaults, type Fault } from "../active-faults.js";
+import { assumptionsIn, profileOf } from "../profile.js";
+import { replaceState, type SandboxState } from "../sandbox-state.js";
 import {
   actionDifferences,
   type Initiator,
   type Performed,
   type StepAction,
   type Timeline,
-} from "../steps.js";
+} from "../step-results.js";
 import { startUsage, type Usage, usageAt, type Windows, windowsOf } from "../usage.js";
+import {
+  withGrantedScopes,
+  withNameSuffix,
+  withoutGrantedScopes,
+  withoutNameSuffix,
+} from "../varied-records.js";
 import type { ClockView, OrganizationView } from "../view-shapes.js";
 import { viewClock, viewOrganization } from "../views.js";
 import { recordChanges } from "./changes.js";
-import { activeKeysIn, createKey, expireKey, requireAdministrator, revokeKey, rotateKey } from "./keys.js";
+import {
+  activeKeysIn,
+  createKey,
+  expireKey,
+  requireAdministrator,
+  revokeKey,
+  rotateKey,
+} from "./key-operations.js";
 
 /** Every change that users make, by name. A rejected one throws a `SandboxError` and changes nothing. */
 export const operations = {
@@ -91,18 +97,18 @@ const nothingPerformed: Performed = {
 export function performAction(sandbox: SandboxState, action: StepAction, dueAt?: number): Performed {
   const name = actionIn(action);
   if (name === undefined) return nothingPerformed;
-  const { actor, ...given } = action[name] as { readonly actor?: Initiator["actor"] };
-  const input = (name === "faults" ? action.faults : given) as never; // the step's schema has checked it
+  const { actor, ...fields } = action[name] as { readonly actor?: Initiator["actor"] };
+  const input = (name === "faults" ? action.faults : fields) as never; // the step's schema has checked it
   try {
     return { ...nothingPerformed, ...operations[name](sandbox, input, { actor, isScripted: true, dueAt }) };
   } catch (error) {
-    if (!(error instanceof SandboxError) || !isRejection(error.code)) throw error;
+    if (!(error instanceof SandboxError) || !isActionError(error.code)) throw error;
     return { ...nothingPerformed, rejection: { code: error.code, message: error.message } };
   }
 }
 
-function isRejection(code: string): code is RejectionCode {
-  return (rejectionCodes as readonly string[]).includes(code);
+function isActionError(code: string): code is ActionErrorCode {
+  return (actionErrorCodes as readonly string[]).includes(code);
 }
 
 /** Sets, freezes or resumes the clock. Throws `clock_backwards` or `validation_failed` without changes. */

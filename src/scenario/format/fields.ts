@@ -1,17 +1,8 @@
 import { redactKeys } from "../../rules/redact.js";
 import * as s from "../../rules/schema/shape.js";
 import { unicodePattern } from "../../rules/terminal-text.js";
-import {
-  durationHint,
-  durationPattern,
-  hour,
-  parseDuration,
-  parseTime,
-  parseWhen,
-  timeHint,
-  timePattern,
-  waitPattern,
-} from "../../rules/time.js";
+import { hour, parseDuration, parseTime, parseWhen, timeHint, timePattern } from "../../rules/time.js";
+import { durationHint } from "./duration-hint.js";
 
 const scopePattern = /^[a-z][a-z0-9_.-]*(?::[a-z][a-z0-9_.-]*)*$/;
 
@@ -38,6 +29,12 @@ export const time = () =>
     isAllowed: (text) => parseTime(text) !== undefined,
     hint: timeHint,
   });
+
+/** `90s`, `10m`, `2h`, `7d`, with a minus for the past. */
+export const durationPattern = /^-?\d+[smhd]$/;
+
+/** The same without a minus, and `250ms`. */
+export const waitPattern = /^\d+(?:ms|[smhd])$/;
 
 const durationText = (
   noun: string,

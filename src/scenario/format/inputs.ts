@@ -12,7 +12,7 @@ import {
   keyCreationFields,
   replacementRef,
   requestFields,
-} from "./steps.js";
+} from "./step-shapes.js";
 
 // The inputs of the library have the same fields as scenarios, and so the same spelling, checks and messages.
 

@@ -9,7 +9,7 @@ import {
   keyEnds,
 } from "../../rules/api-key.js";
 import { parseWhen, timeFrom, type When } from "../../rules/time.js";
-import type { ScenarioKey } from "../keys.js";
+import type { ScenarioKey } from "../described-keys.js";
 
 export interface WrittenSettings {
   readonly name?: string | undefined;
@@ -22,8 +22,8 @@ export interface WrittenSettings {
 const defaultLimits: KeyLimits = { perMinute: 60, perDay: 1000 };
 
 /** Returns the settings for a key's record; `invented` is the name that the seed generates. */
-export function readSettings(written: WrittenSettings, invented: () => string): KeySettings {
-  const { name = invented(), scopes = defaultScopes, limits } = written;
+export function readSettings(fields: WrittenSettings, invented: () => string): KeySettings {
+  const { name = invented(), scopes = defaultScopes, limits } = fields;
   // One object for the many keys of a population.
   if (limits === undefined) return { name, scopes, limits: defaultLimits };
   const { per_minute: perMinute = defaultLimits.perMinute, per_day: perDay = defaultLimits.perDay } = limits;
@@ -53,8 +53,8 @@ export function readEnds(key: ScenarioKey): GivenEnds | undefined {
 export function endsFrom(start: number, { state, isReplaced, ends }: GivenEnds): KeyEnds {
   const at = (when: When | undefined) => (when === undefined ? undefined : timeFrom(start, when));
   const expiresAt = at(ends.expiresAt) ?? (state === "expired" ? start : undefined);
-  const usual = { active: undefined, retiring: start + defaultOverlap, rotated: start, revoked: start };
-  const overlap = at(ends.overlapEndsAt) ?? { ...usual, expired: expiresAt }[state];
+  const ofState = { active: undefined, retiring: start + defaultOverlap, rotated: start, revoked: start };
+  const overlap = at(ends.overlapEndsAt) ?? { ...ofState, expired: expiresAt }[state];
   const read: Readonly<Record<keyof KeyEnds, number | undefined>> = {
     revokedAt: state === "revoked" ? (at(ends.revokedAt) ?? start) : undefined,
     expiresAt,

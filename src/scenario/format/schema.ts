@@ -15,7 +15,7 @@ import {
   time,
   timeOrDuration,
 } from "./fields.js";
-import { assumptionsSchema, faultsSchema, storySchema, timelineSchema } from "./steps.js";
+import { assumptionsSchema, faultsSchema, storySchema, timelineSchema } from "./step-shapes.js";
 
 // The only source of the scenario format. `descriptions.json` has its texts, which a page that checks scenarios does not load.
 

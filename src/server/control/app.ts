@@ -8,11 +8,11 @@ import { checkValue } from "../../rules/schema/check.js";
 import { isTooDeep, maxLevels, parsedJson, snakeCase } from "../../rules/schema/json.js";
 import { shapeOf } from "../../rules/schema/shape.js";
 import { listed } from "../../rules/schema/words.js";
-import { requireAdministrator } from "../../sandbox/operations/keys.js";
+import { requireAdministrator } from "../../sandbox/operations/key-operations.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import { checkInput, controlBodies } from "../../scenario/format/inputs.js";
 import type { ControlHandler, ServerState } from "../sockets/server-state.js";
-import { HttpRejection, sendControlError } from "./errors.js";
+import { HttpError, sendControlError } from "./control-errors.js";
 import { sendCompressed, servePageFiles } from "./page.js";
 import { isTextResponse, jsonResponse, type Route } from "./route.js";
 import { routes } from "./routes/routes.js";
@@ -47,7 +47,9 @@ export function createControlApp(server: ServerState): ControlHandler {
       mounted[method](...(method === "get" ? [] : [requireType(row), body]), run);
     }
     // A wrong method must never look like a success.
-    mounted.all(rejectMethod(rows.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]))));
+    mounted.all(
+      methodNotAllowed(rows.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]))),
+    );
   }
   app.use(({ path }: Request) => {
     throw new SandboxError("not_found", `The control plane has no path ${redactPath(path)}.`);
@@ -156,7 +158,7 @@ function inputOf({ method, body = "nothing" }: Route, request: Request): unknown
   return checkInput(controlBodies[body], text === "" ? {} : parseJson(text));
 }
 
-function rejectMethod(allowed: readonly string[]) {
+function methodNotAllowed(allowed: readonly string[]) {
   return ({ path }: Request, response: Response): void => {
     response.set("Allow", allowed.join(", "));
     throw new SandboxError(
@@ -195,7 +197,7 @@ function keepForeignOut({ loopback, allowedHosts }: ServerState): RequestHandler
     response.set(ofControl);
     const { host = "", origin, "sec-fetch-site": site } = headers;
     if (loopback && host !== "" && !isLoopbackHost(host) && !allowedNames.includes(nameIn(host))) {
-      throw new HttpRejection(
+      throw new HttpError(
         "foreign_host",
         "The control plane responds only to this machine's own names, such as localhost, and to the names in --allow-host.",
       );
@@ -214,7 +216,7 @@ function keepForeignOut({ loopback, allowedHosts }: ServerState): RequestHandler
       isPagePath(path);
     if (isForeign || (isCrossSite && !opensPage)) {
       const message = "The control plane does not respond to pages of other origins.";
-      throw new HttpRejection("foreign_origin", message);
+      throw new HttpError("foreign_origin", message);
     }
     next();
   };
@@ -227,7 +229,7 @@ function admitCallers(server: ServerState): RequestHandler {
     if (response.locals.mayKnowAll || probePaths.includes(request.path) || isPagePath(request.path))
       return next();
     response.set("WWW-Authenticate", 'Bearer realm="svc-sandbox control plane"');
-    throw new HttpRejection(
+    throw new HttpError(
       "control_token_required",
       "Send the control token from the server's start: Authorization: Bearer <token>.",
     );
@@ -251,7 +253,7 @@ function bodyText({ body }: Request): string {
 
 function parseJson(text: string): unknown {
   const body = parsedJson(text);
-  if (body === undefined) throw new HttpRejection("bad_request", "The body is not valid JSON.");
+  if (body === undefined) throw new HttpError("bad_request", "The body is not valid JSON.");
   if (!isTooDeep(body)) return body;
-  throw new HttpRejection("bad_request", `The body is nested more than ${maxLevels} levels deep.`);
+  throw new HttpError("bad_request", `The body is nested more than ${maxLevels} levels deep.`);
 }

@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import { SandboxError } from "../../rules/errors.js";
 import type { ValueOf } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
-import type { SandboxState } from "../../sandbox/sandbox.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import type { ControlBody, ControlBodyName } from "../../scenario/format/inputs.js";
 import type { ScenarioText } from "../../scenario/scenario-text.js";
 import type { ServerState } from "../sockets/server-state.js";
@@ -48,10 +48,10 @@ export interface Route<Name extends ControlBodyName = ControlBodyName, Parameter
   readonly runYaml?: (context: RouteContext<ScenarioText>, local: LocalContext) => unknown;
 }
 
-/** The fields of a query for a part of a list. `usual` is the number without a limit. */
-export const pageFields = (usual: number | "all", limit = s.count()) => ({
+/** The fields of a query for a part of a list. `defaultLimit` is the number without a limit. */
+export const pageFields = (defaultLimit: number | "all", limit = s.count()) => ({
   offset: s.optional(s.described(s.count(), "The index of the first one. Default: 0.")),
-  limit: s.optional(s.described(limit, `At most this many. Default: ${usual}.`)),
+  limit: s.optional(s.described(limit, `At most this many. Default: ${defaultLimit}.`)),
 });
 
 const isText = Symbol("text response");

@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 import { hostToConnectTo } from "../../node/addresses.js";
 import { timers } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
-import { endSocket, rejectSocket } from "./responses.js";
+import { endSocket, endWithError } from "./send-response.js";
 
 const lastResponse = Symbol("last response");
 
@@ -91,19 +91,19 @@ export function followConnections(server: AnyServer): ReadonlySet<Socket> {
 }
 
 /** `code`: the code of Node's parser. Default: the request is a CONNECT. */
-export function rejectInTurn(connection: Connection, code?: string): void {
+export function endInTurn(connection: Connection, code?: string): void {
   const last = connection[lastResponse];
-  const reject = () => rejectSocket(connection, code);
+  const end = () => endWithError(connection, code);
   // Also sees the end of a client that Node no longer listens to.
   connection.resume();
-  if (last === undefined) reject();
+  if (last === undefined) end();
   else if (last.req.complete) {
-    if (last.writableFinished) reject();
-    else last.once("finish", reject);
+    if (last.writableFinished) end();
+    else last.once("finish", end);
   }
   // The request that breaks off is the last one. A response without a socket waits for earlier ones.
   else if (last.writableEnded) endSocket(connection);
-  else if (last.socket !== null && !last.headersSent) reject();
+  else if (last.socket !== null && !last.headersSent) end();
   else connection.destroy();
 }
 
@@ -146,13 +146,13 @@ export function listenOn(
   return new Promise((resolve) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const inUse = error.code === "EADDRINUSE";
-      resolve(inUse ? rejectInUse(port, host, program) : Promise.reject(notListening(error, port, host)));
+      resolve(inUse ? throwInUse(port, host, program) : Promise.reject(notListening(error, port, host)));
     });
     server.listen(port, host, waiting, () => resolve(server.address() as AddressInfo));
   });
 }
 
-async function rejectInUse(port: number, host: string, program: string): Promise<never> {
+async function throwInUse(port: number, host: string, program: string): Promise<never> {
   // Most starts find their port free, so they do not load the client.
   const { findListener } = await import("../../node/clients/control-client.js");
   const listener = await findListener(`${hostToConnectTo(host)}:${port}`);

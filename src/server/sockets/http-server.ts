@@ -5,9 +5,9 @@ import { handle } from "../../api/handle.js";
 import { type Received, receivedRequest } from "../../rules/request.js";
 import { controlPath } from "../../rules/request-path.js";
 import type { Delivery, Exchange } from "../../sandbox/journal/exchange.js";
-import type { SandboxState } from "../../sandbox/sandbox.js";
-import { type AnyServer, followConnections, longestHalfOpen, rejectInTurn, Turns } from "./connections.js";
-import { keepAliveTimeout, reject, sendFaulty, sendResponse } from "./responses.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
+import { type AnyServer, endInTurn, followConnections, longestHalfOpen, Turns } from "./connections.js";
+import { keepAliveTimeout, sendFaulty, sendResponse, sendServerError } from "./send-response.js";
 import type { ServerState } from "./server-state.js";
 import type { CertificatePair } from "./tls.js";
 
@@ -31,7 +31,7 @@ export function createHttpServer(state: ServerState, certificate?: CertificatePa
   server.on("connect", (_request, socket) => {
     // Node removes its own listeners. Without this one, a client that resets the connection would end the process.
     socket.on("error", () => socket.destroy());
-    rejectInTurn(socket);
+    endInTurn(socket);
   });
   const broken = new WeakSet<Duplex>();
   server.on("clientError", ({ code = "" }: NodeJS.ErrnoException, socket) => {
@@ -40,7 +40,7 @@ export function createHttpServer(state: ServerState, certificate?: CertificatePa
     // Each further chunk after an invalid request causes another error.
     if (broken.has(socket)) return;
     broken.add(socket);
-    rejectInTurn(socket, code);
+    endInTurn(socket, code);
   });
   return { server, open: followConnections(server) };
 }
@@ -55,7 +55,7 @@ function attempt(state: ServerState, response: ServerResponse, act: () => void) 
     act();
   } catch (error) {
     state.onDefect(error);
-    reject(response, 500);
+    sendServerError(response, 500);
   }
 }
 
@@ -63,7 +63,7 @@ function respond(state: ServerState, response: ServerResponse) {
   const { control, sandbox } = state;
   const { req: request } = response;
   const received = readRequest(request, response);
-  if (received === undefined) return reject(response, 400);
+  if (received === undefined) return sendServerError(response, 400);
   if (control !== undefined && isControlPath(received.path)) return control(request, response);
   const toDashboard = () => ({ ...received, dashboard: `${state.baseUrlFor(request) + controlPath}/` });
   const isPage = control !== undefined && isFirstPage(received, response);

@@ -4,7 +4,7 @@ import type { Logger } from "../../node/logger.js";
 import { nodePlatform } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
 import { runDue } from "../../sandbox/operations/operations.js";
-import type { SandboxState } from "../../sandbox/sandbox.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import type { StateFile } from "../state-file.js";
 import type { CertificatePair } from "./tls.js";
@@ -84,9 +84,9 @@ export function createServerState(sandbox: SandboxState, options: Partial<ServeO
 }
 
 /** The base URL for clients anywhere, if given; and the server's names besides this machine's own, in lower case, some with a port. */
-function allowedHosts({ publicUrl: given, allowHosts = [] }: Partial<ServeOptions>) {
-  const publicUrl = given === undefined ? undefined : readBaseUrl(String(given));
-  if (given !== undefined && publicUrl === undefined) {
+function allowedHosts({ publicUrl: text, allowHosts = [] }: Partial<ServeOptions>) {
+  const publicUrl = text === undefined ? undefined : readBaseUrl(String(text));
+  if (text !== undefined && publicUrl === undefined) {
     throw new SandboxError("usage", "Invalid public URL: use one such as https://sandbox.example.");
   }
   const allowedHosts = allowHosts.map((host) => {

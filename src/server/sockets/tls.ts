@@ -57,10 +57,10 @@ function checkPair({ cert, key }: CertificatePair, names: CertificatePair): Cert
 }
 
 /** A wildcard address adds all addresses of this machine and its host name. */
-export async function makeSelfSigned(...given: readonly string[]): Promise<CertificatePair> {
+export async function makeSelfSigned(...hosts: readonly string[]): Promise<CertificatePair> {
   const addresses = Object.values(networkInterfaces()).flatMap((found = []) => found);
   const inNetwork = [hostname(), ...addresses.map(({ address }) => address)].filter((name) => name !== "");
-  const reachableNames = given.flatMap((name) => (isWildcard(name) ? inNetwork : [name]));
+  const reachableNames = hosts.flatMap((name) => (isWildcard(name) ? inNetwork : [name]));
   const names = new Set(["localhost", "127.0.0.1", "::1", ...reachableNames]);
   return makeCertificate([...names]);
 }

@@ -10,8 +10,8 @@ import { type RandomStream, randomStream } from "../../../src/rules/seed.js";
 import { conditionedRun } from "../../../src/runs/conditioned-run.js";
 import type { RunConditions } from "../../../src/runs/conditions.js";
 import type { VariedPoint } from "../../../src/sandbox/run-trace.js";
-import type { SandboxState } from "../../../src/sandbox/sandbox.js";
-import { startSandbox } from "../../../src/sandbox/start.js";
+import type { SandboxState } from "../../../src/sandbox/sandbox-state.js";
+import { startSandbox } from "../../../src/sandbox/start-sandbox.js";
 import { bundledScenarios } from "../../../src/scenario/bundled.js";
 import { runSuite, type Suite } from "./suite.js";
 import { createVirtualTime } from "./virtual-time.js";
@@ -118,15 +118,15 @@ async function runOnce(
   const platform = { ...nodePlatform, time: wall, steadyTime: wall, stopwatch };
   const collected = new SeenRequests(stopwatch);
   const startWith = (ownSeed = seed, worker = 0) => {
-    const given = { seed: ownSeed };
+    const startOptions = { seed: ownSeed };
     const sandbox = startSandbox(scenario, {
       platform,
       run: processes[worker],
       name: "key-states",
-      ...given,
-      given,
+      ...startOptions,
+      startOptions,
     });
-    const pinned = ownSeed === seed ? undefined : given;
+    const pinned = ownSeed === seed ? undefined : startOptions;
     sandbox.counters.passOnTo({
       countUnread: (id) => collected.countUnread(id),
       count: (exchange, keys, observation) =>

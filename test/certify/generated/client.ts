@@ -1,7 +1,7 @@
 import { handle } from "../../../src/api/handle.js";
-import { headerPairs } from "../../../src/api/messages.js";
+import { headerPairs } from "../../../src/api/http-messages.js";
 import type { RandomStream } from "../../../src/rules/seed.js";
-import type { SandboxState } from "../../../src/sandbox/sandbox.js";
+import type { SandboxState } from "../../../src/sandbox/sandbox-state.js";
 import { asked } from "../../support/send.js";
 import type { VirtualTime } from "./virtual-time.js";
 

@@ -1,9 +1,9 @@
 import type { Assumptions, Profile } from "../../../src/rules/assumptions.js";
 import { pick, type RandomStream } from "../../../src/rules/seed.js";
 import { operations } from "../../../src/sandbox/operations/operations.js";
-import type { SandboxState } from "../../../src/sandbox/sandbox.js";
+import type { SandboxState } from "../../../src/sandbox/sandbox-state.js";
 import { secretFor } from "../../../src/sandbox/secrets.js";
-import { restartSandbox } from "../../../src/sandbox/start.js";
+import { restartSandbox } from "../../../src/sandbox/start-sandbox.js";
 import { type Client, type Connection, goodClient, type Result, Unexpected, whoami } from "./client.js";
 import type { VirtualTime } from "./virtual-time.js";
 

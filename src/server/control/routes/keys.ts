@@ -7,14 +7,14 @@ import type { Organization } from "../../../rules/organization.js";
 import type { ValueOf } from "../../../rules/schema/shape.js";
 import * as s from "../../../rules/schema/shape.js";
 import type { Endpoint } from "../../../sandbox/endpoint.js";
-import { activeKeysIn } from "../../../sandbox/operations/keys.js";
+import { activeKeysIn } from "../../../sandbox/operations/key-operations.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import type { KeyEntry, OrganizationEntry } from "../../../sandbox/registry.js";
-import type { SandboxState } from "../../../sandbox/sandbox.js";
+import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { fingerprintFor, secretFor } from "../../../sandbox/secrets.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
+import { describedKeys } from "../../../scenario/described-keys.js";
 import { isReserved } from "../../../scenario/format/fields.js";
-import { describedKeys } from "../../../scenario/keys.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { controlRoute, pageFields, type Route, refInBody } from "../route.js";
 

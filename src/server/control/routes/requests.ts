@@ -1,5 +1,5 @@
 import { requestChecks } from "../../../api/request-details.js";
-import { sendByRef } from "../../../api/story/run-story.js";
+import { sendByRef } from "../../../api/story/send.js";
 import { formats, reportFormats } from "../../../report/render/layout.js";
 import { clientReport } from "../../../report/report.js";
 import { renderReport } from "../../../report/report-layout.js";
@@ -10,7 +10,7 @@ import * as s from "../../../rules/schema/shape.js";
 import { successOutcomesOf } from "../../../sandbox/endpoint.js";
 import type { Exchange } from "../../../sandbox/journal/exchange.js";
 import { operations } from "../../../sandbox/operations/operations.js";
-import type { SandboxState } from "../../../sandbox/sandbox.js";
+import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { expectRequests, listRequests, viewRequest } from "../../../sandbox/views.js";
 import { expectationQuery, requestQuery } from "../../../scenario/format/inputs.js";
 import { controlRoute, type Route, refInBody, textResponse } from "../route.js";

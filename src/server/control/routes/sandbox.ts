@@ -8,14 +8,14 @@ import {
 } from "../../../rules/assumptions.js";
 import words from "../../../rules/assumptions.json" with { type: "json" };
 import { isoOf } from "../../../rules/time.js";
-import { describeFaults, type Fault } from "../../../sandbox/faults.js";
+import { describeFaults, type Fault } from "../../../sandbox/active-faults.js";
 import { operations } from "../../../sandbox/operations/operations.js";
-import type { SandboxState } from "../../../sandbox/sandbox.js";
+import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { listUpcoming, nextChangeAt } from "../../../sandbox/upcoming.js";
 import { viewAssumptions, viewClock, viewKeys, viewOrganizations } from "../../../sandbox/views.js";
-import { controlBodySchema } from "../../../scenario/format/json-schema.js";
+import { controlBodySchema } from "../../../scenario/format/scenario-json-schema.js";
 import type { ServerState } from "../../sockets/server-state.js";
-import { HttpRejection } from "../errors.js";
+import { HttpError } from "../control-errors.js";
 import { controlRoute, jsonResponse, type Route } from "../route.js";
 
 export const sandboxRoutes: readonly Route[] = [
@@ -110,7 +110,7 @@ export const sandboxRoutes: readonly Route[] = [
 ];
 
 function requireReady({ stopping }: ServerState): void {
-  if (stopping.signal.aborted) throw new HttpRejection("not_ready", "The sandbox is stopping.");
+  if (stopping.signal.aborted) throw new HttpError("not_ready", "The sandbox is stopping.");
 }
 
 /** Whether the state file has everything; nothing without such a file. */

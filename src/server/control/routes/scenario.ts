@@ -1,32 +1,33 @@
 import { isDeepStrictEqual } from "node:util";
-import { dryRunProblems, unheldScopes, unmarkedSecrets } from "../../../node/dry-run.js";
+import { dryRunProblems } from "../../../node/dry-run.js";
 import { readBundledScenario } from "../../../node/package-files.js";
 import { startInNode } from "../../../node/platform.js";
 import { SandboxError } from "../../../rules/errors.js";
 import { redactKeys } from "../../../rules/redact.js";
-import type { Members } from "../../../rules/schema/messages.js";
+import type { Members } from "../../../rules/schema/problem.js";
 import { isMapping } from "../../../rules/schema/shape.js";
 import { parseTime } from "../../../rules/time.js";
-import type { GivenOptions, SandboxState } from "../../../sandbox/sandbox.js";
+import type { GivenOptions, SandboxState } from "../../../sandbox/sandbox-state.js";
 import { secretsForClients } from "../../../sandbox/secrets.js";
-import { restartSandbox } from "../../../sandbox/start.js";
+import { restartSandbox } from "../../../sandbox/start-sandbox.js";
 import {
   bundledScenarios,
   isScenarioName,
   scenarioNames,
   scenarioNotFound,
 } from "../../../scenario/bundled.js";
+import { writtenKeys } from "../../../scenario/described-keys.js";
 import { scenarioLimits } from "../../../scenario/format/fields.js";
-import { scenarioJsonSchema } from "../../../scenario/format/json-schema.js";
-import { writtenKeys } from "../../../scenario/keys.js";
-import { checkText, type NamedScenario, placesIn, resolveSource } from "../../../scenario/parse-scenario.js";
+import { scenarioJsonSchema } from "../../../scenario/format/scenario-json-schema.js";
+import { checkText, type NamedScenario, resolveSource } from "../../../scenario/parse-scenario.js";
 import { populationOf } from "../../../scenario/population.js";
-import { ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
+import { problemsAt, ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
-import type { ScenarioText } from "../../../scenario/scenario-text.js";
+import { placeIn, type ScenarioText } from "../../../scenario/scenario-text.js";
 import { withStory } from "../../../scenario/stories.js";
+import { unheldScopes, unmarkedSecrets } from "../../../scenario/warnings.js";
 import { scenarioText, yamlText } from "../../../scenario/yaml.js";
-import { scenarioFields } from "../errors.js";
+import { scenarioFields } from "../control-errors.js";
 import { controlRoute, jsonResponse, type Route, textResponse } from "../route.js";
 import { running } from "./sandbox.js";
 
@@ -60,17 +61,13 @@ export const scenarioRoutes: readonly Route[] = [
       restartSandbox(sandbox, {}, scenarioToStart(name, server.startedScenario()));
       return running(sandbox);
     },
-    async runYaml({ sandbox, body }) {
+    runYaml({ sandbox, body }) {
       const { text } = body;
-      const scenario = checkSent(body);
+      const { scenario, placeOf } = checkSent(body);
       restartSandbox(sandbox, {}, { scenario, name: scenario.name ?? "unnamed", text });
       const started = running(sandbox);
-      const loaded = { scenario, name: file };
-      const placeOf = placesIn(body);
-      const problems = [
-        ...(await dryRunProblems(loaded, placeOf, sandbox.given)),
-        ...(await unheldScopes(loaded, placeOf)),
-      ];
+      const failing = dryRunProblems({ scenario, name: file }, sandbox.startOptions);
+      const problems = problemsAt([...failing, ...unheldScopes(scenario)], placeOf, file);
       return { ...started, warnings: Object.values(scenarioFields(problems)) };
     },
   }),
@@ -95,10 +92,8 @@ export const scenarioRoutes: readonly Route[] = [
     summary: "Checks a scenario sent as application/yaml, as `validate` does",
     body: "scenario_text",
     changes: false,
-    run: async ({ sandbox, body }) => ({
-      problems: await problemsInSent(sentScenario(body.text), sandbox.given),
-    }),
-    runYaml: async ({ sandbox, body }) => ({ problems: await problemsInSent(body, sandbox.given) }),
+    run: ({ sandbox, body }) => ({ problems: problemsInSent(sentScenario(body.text), sandbox.startOptions) }),
+    runYaml: ({ sandbox, body }) => ({ problems: problemsInSent(body, sandbox.startOptions) }),
   }),
   controlRoute("GET /scenario.schema.json", {
     summary: "The JSON Schema of the scenario format",
@@ -106,11 +101,11 @@ export const scenarioRoutes: readonly Route[] = [
   }),
 ];
 
-function checkSent(text: ScenarioText): Scenario {
-  requireFewKeys(populationIn(text.read(() => {})?.fields));
-  const scenario = checkText(text);
-  requireFewKeys(scenario);
-  return scenario;
+function checkSent(text: ScenarioText) {
+  requireFewKeys(populationIn(text.scenario?.fields));
+  const checked = checkText(text);
+  requireFewKeys(checked.scenario);
+  return checked;
 }
 
 /** The population in unchecked fields: checking a large one takes long. */
@@ -150,22 +145,21 @@ function scenarioToStart(
 
 type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & { file?: string | undefined };
 
-async function problemsInSent(sent: ScenarioText, given: GivenOptions) {
-  const placeOf = placesIn(sent);
+function problemsInSent(sent: ScenarioText, startOptions: GivenOptions) {
   try {
-    const scenario = checkSent(sent);
-    const loaded = { scenario, name: file };
+    const { scenario, placeOf } = checkSent(sent);
     const warnings = [
-      ...(await dryRunProblems(loaded, placeOf, given)),
-      ...(await unmarkedSecrets(loaded, placeOf)),
-      ...(await unheldScopes(loaded, placeOf)),
+      ...dryRunProblems({ scenario, name: file }, startOptions),
+      ...unmarkedSecrets(scenario),
+      ...unheldScopes(scenario),
     ];
-    return warnings.map((problem) => shownProblem(problem, "warning"));
+    return problemsAt(warnings, placeOf, file).map((problem) => shownProblem(problem, "warning"));
   } catch (error) {
     if (error instanceof ScenarioError)
       return error.problems.map((problem) => shownProblem(problem, "error"));
     if (!(error instanceof SandboxError)) throw error;
-    return [shownProblem({ message: error.message, ...placeOf(["population"]) }, "error")];
+    const place = sent.scenario && placeIn(sent.scenario, ["population"]);
+    return [shownProblem({ message: error.message, ...place }, "error")];
   }
 }
 
@@ -178,17 +172,17 @@ function shownProblem({ message, hint, file: found = file, ...place }: Found, le
 
 /** The original text with its comments if known. Every key in it is cut after its prefix. */
 async function runningText(sandbox: SandboxState): Promise<string> {
-  const written = sandbox.text ?? (await bundledText(sandbox));
+  const text = sandbox.text ?? (await bundledText(sandbox));
   const pinned = [...writtenKeys(sandbox.scenario)].flatMap(({ fields: { secret = [] } }) => secret);
   // YAML can escape a key so that the text does not contain it.
-  const isPlain = written !== undefined && pinned.every((secret) => written.includes(secret));
-  return redactKeys(isPlain ? written : yamlText(sandbox.scenario));
+  const isPlain = text !== undefined && pinned.every((secret) => text.includes(secret));
+  return redactKeys(isPlain ? text : yamlText(sandbox.scenario));
 }
 
 // The user's own scenario may have the name of a bundled one.
-async function bundledText({ name, scenario, given }: SandboxState) {
+async function bundledText({ name, scenario, startOptions }: SandboxState) {
   if (!isScenarioName(name)) return undefined;
-  const { story: _, ...bundled } = startInNode(withStory(name), { name, ...given }).scenario;
+  const { story: _, ...bundled } = startInNode(withStory(name), { name, ...startOptions }).scenario;
   const { story: __, ...running } = scenario;
   return isDeepStrictEqual(running, bundled) ? readBundledScenario(name) : undefined;
 }

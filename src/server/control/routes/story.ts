@@ -1,10 +1,11 @@
 import { checkResults } from "../../../api/request-details.js";
-import { stepView, tryNextStep } from "../../../api/story/run-story.js";
+import { tryNextStep } from "../../../api/story/run-story.js";
 import { stepIntent } from "../../../api/story/step-text.js";
+import { stepView } from "../../../api/story/step-view.js";
 import { kindOf } from "../../../rules/actions.js";
 import { SandboxError } from "../../../rules/errors.js";
-import type { SandboxState } from "../../../sandbox/sandbox.js";
-import type { PlayedStep, StoryStep } from "../../../sandbox/steps.js";
+import type { SandboxState } from "../../../sandbox/sandbox-state.js";
+import type { PlayedStep, StoryStep } from "../../../sandbox/step-results.js";
 import { controlRoute, type Route } from "../route.js";
 
 export const storyRoutes: readonly Route[] = [

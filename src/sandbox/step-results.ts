@@ -1,5 +1,5 @@
 import { type ActionName, refsIn, type StepKind } from "../rules/actions.js";
-import type { RejectionCode, SandboxErrorCode } from "../rules/errors.js";
+import type { ActionErrorCode, SandboxErrorCode } from "../rules/errors.js";
 import type { FaultOutcomeId } from "../rules/fault-effects.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import { isoOf, timeFrom } from "../rules/time.js";
@@ -25,7 +25,7 @@ export interface Initiator {
 
 /** The result of an action: the new state of the changed key or organization, or the rejection. */
 export interface Performed {
-  readonly rejection: { readonly code: RejectionCode; readonly message: string } | null;
+  readonly rejection: { readonly code: ActionErrorCode; readonly message: string } | null;
   readonly key: KeyView | null;
   readonly replacement: KeyView | null;
   /** The full new key, shown only this once (R34). */
@@ -108,7 +108,7 @@ export interface TimelineResult {
 
 /** Compares the result of an action with a step's expectation. Default: it succeeds. */
 export function actionDifferences(
-  expected: { readonly error?: RejectionCode } | undefined,
+  expected: { readonly error?: ActionErrorCode } | undefined,
   { rejection }: Performed,
 ): StepDifference[] {
   const wanted = expected?.error;
@@ -147,7 +147,7 @@ export function keyRefsOf(
 export interface Timeline {
   readonly steps: readonly { readonly at: number; readonly step: TimelineStep }[];
   next: number;
-  readonly rejections: Map<number, RejectionCode>;
+  readonly rejections: Map<number, ActionErrorCode>;
   /** When the next step is due; `Infinity` if none is left. */
   dueAt: number;
 }

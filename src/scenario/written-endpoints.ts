@@ -6,5 +6,7 @@ type WrittenEndpoint = NonNullable<NonNullable<Scenario["endpoints"]>[string]>;
 export function writtenEndpoints({
   endpoints = {},
 }: Pick<Scenario, "endpoints">): [name: string, WrittenEndpoint][] {
-  return Object.entries(endpoints).flatMap(([name, written]) => (written === null ? [] : [[name, written]]));
+  return Object.entries(endpoints).flatMap(([name, endpoint]) =>
+    endpoint === null ? [] : [[name, endpoint]],
+  );
 }

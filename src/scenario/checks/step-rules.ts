@@ -3,8 +3,9 @@ import type { FieldPath } from "../../rules/schema/shape.js";
 import { quote } from "../../rules/schema/words.js";
 import { isReserved } from "../format/fields.js";
 import type { Scenario } from "../scenario.generated.js";
-import { checkRef, type Facts, type ScenarioRule } from "./facts.js";
-import { checkOutcome } from "./faults.js";
+import type { Facts, ScenarioRule } from "./facts.js";
+import { checkOutcome } from "./fault-rules.js";
+import { checkRef } from "./ref-rules.js";
 
 type WrittenStep = NonNullable<Scenario["story"]>[number];
 type Action = Pick<WrittenStep, ActionName>;

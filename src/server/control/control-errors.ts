@@ -1,13 +1,13 @@
 import type { Response } from "express";
-import { errorBody } from "../../api/messages.js";
+import { errorBody } from "../../api/http-messages.js";
 import { fileFailure, isOfMachine } from "../../node/files/write-file.js";
 import { SandboxError, type SandboxErrorCode } from "../../rules/errors.js";
-import { rejections } from "../../rules/outcomes.js";
 import { redactEncoded, redactValue } from "../../rules/redact.js";
 import { ScenarioError, type ScenarioProblem } from "../../scenario/problems.js";
+import { serverErrors } from "../sockets/send-response.js";
 
 /** The errors that only HTTP calls can get, by code: status and cause. */
-export const httpRejections = {
+export const httpErrors = {
   bad_request: [400, "The body is not valid JSON, or too deep; with 413, it is longer than 256 kB."],
   control_token_required: [401, "Send the token that the sandbox printed at startup."],
   foreign_host: [403, "The `Host` is not a name of this machine. Allow it with `--allow-host`."],
@@ -17,15 +17,15 @@ export const httpRejections = {
   internal_error: [500, "A defect of svc-sandbox; the log shows more."],
 } as const;
 
-export class HttpRejection extends Error {
+export class HttpError extends Error {
   readonly status: number;
 
   constructor(
-    readonly code: keyof typeof httpRejections,
+    readonly code: keyof typeof httpErrors,
     message: string,
   ) {
     super(message);
-    this.status = httpRejections[code][0];
+    this.status = httpErrors[code][0];
   }
 }
 
@@ -74,7 +74,7 @@ export function sendControlError(
     response.destroy();
     return undefined;
   }
-  const { status, code, message, details = {} } = controlRejection(error, onDefect);
+  const { status, code, message, details = {} } = shownErrorOf(error, onDefect);
   // They may quote a key that the client sent (R46); the secret of a change that was not saved exists nowhere else.
   const clean = code === "state_unwritable" ? details : redactValue(details, redactEncoded);
   const shownDetails = Object.keys(details).length === 0 ? undefined : clean;
@@ -83,13 +83,13 @@ export function sendControlError(
   return code;
 }
 
-type ControlRejection = Pick<HttpRejection, "status" | "message"> & {
+type ShownError = Pick<HttpError, "status" | "message"> & {
   code: string;
   details?: SandboxError["details"];
 };
 
-function controlRejection(error: unknown, onDefect: (error: unknown) => void): ControlRejection {
-  if (error instanceof HttpRejection) return error;
+function shownErrorOf(error: unknown, onDefect: (error: unknown) => void): ShownError {
+  if (error instanceof HttpError) return error;
   if (error instanceof SandboxError && statusOfCode[error.code] !== undefined) {
     const { message, code } = error;
     const details =
@@ -103,14 +103,14 @@ function controlRejection(error: unknown, onDefect: (error: unknown) => void): C
   } = error as Partial<{ status: number; type: string; limit: number }>;
   if (status >= 400 && status < 500) {
     const code = status === 415 ? "unsupported_media_type" : "bad_request";
-    return { status, code, message: bodyProblems[type]?.(limit) ?? rejections.bad_request };
+    return { status, code, message: bodyProblems[type]?.(limit) ?? serverErrors.bad_request };
   }
   onDefect(error);
   if (isOfMachine(error)) {
     const message = `The machine has reached a limit: ${fileFailure(error)}. Try again later.`;
     return { status: 503, code: "machine_exhausted", message };
   }
-  return { status: 500, code: "internal_error", message: rejections.internal_error };
+  return { status: 500, code: "internal_error", message: serverErrors.internal_error };
 }
 
 export function scenarioFields(problems: readonly ScenarioProblem[]): Record<string, string> {

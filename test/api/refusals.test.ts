@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
-import type { Resend } from "../../src/runs/conditions.js";
+import type { Refusal } from "../../src/runs/conditions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
-import { restartSandbox } from "../../src/sandbox/start.js";
+import { restartSandbox } from "../../src/sandbox/start-sandbox.js";
 import { startFrozen } from "../support/doors.js";
 import { ask, collectTraces } from "../support/varied.js";
 
-function started(resend: Omit<Resend, "key">, claim?: (name: string) => boolean) {
+function started(refusal: Omit<Refusal, "key">, claim?: (name: string) => boolean) {
   const sandbox = startFrozen("key-states", {
-    run: conditionedRun({ resend: { key: "active", ...resend } }, claim),
+    run: conditionedRun({ refusal: { key: "active", ...refusal } }, claim),
   });
   const seen = collectTraces(sandbox);
   const send = (waitMs = 0, key = "active") => {
@@ -20,14 +20,14 @@ function started(resend: Omit<Resend, "key">, claim?: (name: string) => boolean)
 }
 
 /** Two processes of one run. */
-function startedTwice(resend: Omit<Resend, "key">) {
+function startedTwice(refusal: Omit<Refusal, "key">) {
   const claimed = new Set<string>();
   const claim = (name: string) => {
     if (claimed.has(name)) return false;
     claimed.add(name);
     return true;
   };
-  return [started(resend, claim), started(resend, claim)] as const;
+  return [started(refusal, claim), started(refusal, claim)] as const;
 }
 
 test("one request with the key is rejected, by its number among those that are accepted otherwise", () => {

@@ -11,9 +11,9 @@ import {
 } from "../../rules/api-key.js";
 import { canonicalJson } from "../../rules/schema/json.js";
 import { listed, quote } from "../../rules/schema/words.js";
+import { isLegacy, sharedValues, type WrittenKey } from "../described-keys.js";
 import { scenarioLimits } from "../format/fields.js";
 import { endsFrom, type GivenEnds, readEnds } from "../format/key-settings.js";
-import { isLegacy, sharedValues, type WrittenKey } from "../keys.js";
 import { populationOf } from "../population.js";
 import type { Facts, ScenarioRule } from "./facts.js";
 

@@ -69,7 +69,7 @@ function chanceOf(salt: number, requestNumber: number): number {
 }
 
 export interface ActiveFault {
-  readonly written: Fault;
+  readonly definition: Fault;
   readonly when: FaultMatch;
   readonly effect: FaultEffect;
   readonly salts: { readonly chance: number; readonly latency: number; readonly tail: number };
@@ -84,14 +84,14 @@ export interface FiredFault {
 }
 
 export function activateFaults(faults: readonly Fault[], seed: number, start: number): ActiveFault[] {
-  return faults.map((written, index) => {
+  return faults.map((definition, index) => {
     const random = randomStream(seed, "fault", String(index));
     return {
-      written,
-      when: faultMatchOf(written.when ?? {}, start),
-      effect: effectOf(written.then),
+      definition,
+      when: faultMatchOf(definition.when ?? {}, start),
+      effect: effectOf(definition.then),
       salts: { chance: random(), latency: random(), tail: random() },
-      matched: written.requests_matched ?? 0,
+      matched: definition.requests_matched ?? 0,
     };
   });
 }
@@ -134,7 +134,7 @@ export function possibleEffects(active: readonly ActiveFault[], facts: FaultFact
 /** Copies the active faults as scenarios write them, with absolute times. */
 export function describeFaults(active: readonly ActiveFault[]): Fault[] {
   return active.map((fault) => {
-    const { when, then, requests_matched: _, ...rest } = structuredClone(fault.written);
+    const { when, then, requests_matched: _, ...rest } = structuredClone(fault.definition);
     const { after, until } = fault.when;
     return {
       ...rest,

@@ -3,15 +3,15 @@ import { lastingSuccess } from "../../rules/authorize.js";
 import { cachedBy } from "../../rules/cached-by.js";
 import { type FaultKind, faultEffects, faultKindsOf } from "../../rules/fault-effects.js";
 import { isSuccess, type OutcomeId, outcomeOf, outcomes } from "../../rules/outcomes.js";
-import type { Problem } from "../../rules/schema/messages.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
 import { nearest, quote } from "../../rules/schema/words.js";
 import { parseDuration, parseTime, timeFrom } from "../../rules/time.js";
-import { writtenEndpoints } from "../endpoints.js";
-import { isLegacy, populatedKeyAt, writtenKeys } from "../keys.js";
-import type { ScenarioProblemCode } from "../problems.js";
+import { isLegacy, populatedKeyAt, writtenKeys } from "../described-keys.js";
+import type { FieldProblem } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
-import { checkRef, type Facts, type ScenarioRule, timeSince, wrongInto } from "./facts.js";
+import { writtenEndpoints } from "../written-endpoints.js";
+import { type Facts, type ScenarioRule, timeSince, wrongInto } from "./facts.js";
+import { checkRef } from "./ref-rules.js";
 
 type FaultFields = NonNullable<Scenario["faults"]>[number];
 type WhenFields = NonNullable<FaultFields["when"]>;
@@ -41,7 +41,7 @@ export const faultsFit: ScenarioRule = (facts) => {
   checkFaults(scenario.faults, [], sandbox);
   const inSteps = {
     ...sandbox,
-    // `checks/steps.ts` checks the keys, because steps may create them.
+    // `checks/step-rules.ts` checks the keys, because steps may create them.
     refs: { ...refs, key: { ...refs.key, has: () => true } },
     // In a snapshot, earlier changes may have made steps of the timeline impossible.
     keys: responded === undefined ? keys : { ...keys, at: () => undefined },
@@ -57,9 +57,9 @@ export const faultsFit: ScenarioRule = (facts) => {
 
 /** The keys that a scenario starts with. */
 function lastingKeysIn(scenario: Scenario): LastingKeys {
-  const written = [...writtenKeys(scenario)];
-  const replaced = new Map(written.map(({ ref, fields }) => [fields.replaced_by, ref]));
-  const keys = new Map(written.map((key) => [key.ref, key]));
+  const allKeys = [...writtenKeys(scenario)];
+  const replaced = new Map(allKeys.map(({ ref, fields }) => [fields.replaced_by, ref]));
+  const keys = new Map(allKeys.map((key) => [key.ref, key]));
   return {
     at(ref) {
       const key = keys.get(ref) ?? populatedKeyAt(ref, scenario);
@@ -75,16 +75,13 @@ function lastingKeysIn(scenario: Scenario): LastingKeys {
       };
     },
     legacyOwners: new Set(
-      written.filter(({ fields }) => isLegacy(fields)).map(({ organization }) => organization),
+      allKeys.filter(({ fields }) => isLegacy(fields)).map(({ organization }) => organization),
     ),
   };
 }
 
-export function faultProblems(
-  faults: readonly FaultFields[],
-  sandbox: FaultSandbox,
-): Problem<ScenarioProblemCode>[] {
-  const problems: Problem<ScenarioProblemCode>[] = [];
+export function faultProblems(faults: readonly FaultFields[], sandbox: FaultSandbox): FieldProblem[] {
+  const problems: FieldProblem[] = [];
   checkFaults(faults, [], { ...sandbox, wrong: wrongInto(problems) });
   return problems;
 }

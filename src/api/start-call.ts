@@ -1,11 +1,11 @@
 import { isWellFormedKey } from "../rules/api-key.js";
 import type { Presented } from "../rules/authorize.js";
 import type { ApiRequest } from "../rules/request.js";
-import type { ApiCall } from "../sandbox/call.js";
+import type { ApiCall } from "../sandbox/api-call.js";
 import { runDue } from "../sandbox/operations/operations.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { routeAt } from "./routes.js";
-import { ownVariedNames } from "./variation/vary.js";
+import { ownVariedNames } from "./variation/own-assumptions.js";
 
 /** Starts a call: looks up its key and assigns its number. */
 export function startCall(sandbox: SandboxState, request: ApiRequest): ApiCall {

@@ -1,13 +1,13 @@
-import { unavailable } from "../api/faults.js";
+import { unavailable } from "../api/fault-responses.js";
+import { headerPairs } from "../api/http-messages.js";
 import { retryAfterHeader } from "../api/limits.js";
-import { headerPairs } from "../api/messages.js";
 import { renderRejection, respondToCall } from "../api/respond.js";
 import { isSuccess, type OutcomeId } from "../rules/outcomes.js";
 import { minuteEnd } from "../rules/time.js";
-import type { ApiCall } from "../sandbox/call.js";
+import type { ApiCall } from "../sandbox/api-call.js";
 import type { CallResult, Delivery } from "../sandbox/journal/exchange.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
-import type { Resend } from "./conditions.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
+import type { Refusal } from "./conditions.js";
 
 /** Timers may end a little early. */
 const toleranceMs = 50;
@@ -22,23 +22,23 @@ interface Moment {
 }
 
 /** Gives one request with a key that its sandboxes would accept another response. */
-export class Rejections {
-  readonly #resend: Resend;
+export class Refusals {
+  readonly #refusal: Refusal;
   readonly #claim: (name: string) => boolean;
   /** The last number that was claimed in the run, as far as this process knows. */
   #number = 0;
-  /** When this process has rejected it. */
-  #rejected: Moment | undefined;
+  /** When this process has refused it. */
+  #refused: Moment | undefined;
 
   /** `claim`: whether it is the first one of this name in all processes of the run. */
-  constructor(resend: Resend, claim: (name: string) => boolean) {
-    this.#resend = resend;
+  constructor(refusal: Refusal, claim: (name: string) => boolean) {
+    this.#refusal = refusal;
     this.#claim = claim;
   }
 
-  /** Returns the rejection of a call with this outcome; `undefined` if it keeps its own. */
-  reject(sandbox: SandboxState, call: ApiCall, outcome: OutcomeId): CallResult | undefined {
-    const { key, seconds } = this.#resend;
+  /** Returns the refusal of a call with this outcome; `undefined` if it keeps its own. */
+  refuse(sandbox: SandboxState, call: ApiCall, outcome: OutcomeId): CallResult | undefined {
+    const { key, seconds } = this.#refusal;
     if (call.entry?.key.ref !== key || !isSuccess(outcome)) return undefined;
     const moment: Moment = {
       clock: sandbox.clock,
@@ -47,18 +47,18 @@ export class Rejections {
       stopwatch: call.started,
     };
     if (this.#isMeant()) {
-      this.#rejected = moment;
-      return rejection(this.#resend, sandbox, call);
+      this.#refused = moment;
+      return refusedResult(this.#refusal, sandbox, call);
     }
     if (call.trace !== undefined) {
-      call.trace.earlyMs = this.#rejected && earlyMs(this.#rejected, moment, seconds);
-      if (this.#rejected === undefined && this.#number === this.#resend.nth) call.trace.isElsewhere = true;
+      call.trace.earlyMs = this.#refused && earlyMs(this.#refused, moment, seconds);
+      if (this.#refused === undefined && this.#number === this.#refusal.nth) call.trace.isElsewhere = true;
     }
     return undefined;
   }
 
   #isMeant(): boolean {
-    const { nth } = this.#resend;
+    const { nth } = this.#refusal;
     while (this.#number < nth) {
       this.#number += 1;
       if (this.#claim(`request-${this.#number}`)) return this.#number === nth;
@@ -74,8 +74,8 @@ const lateBy = (seconds = 0): Delivery => ({
   bytesPerSecond: undefined,
 });
 
-function rejection(
-  { as, seconds, asDate = false }: Resend,
+function refusedResult(
+  { as, seconds, asDate = false }: Refusal,
   sandbox: SandboxState,
   call: ApiCall,
 ): CallResult {
@@ -94,8 +94,8 @@ function rejection(
 }
 
 /**
- * How long after a rejection a request came, if that was before its time on every clock. Without seconds, the minute must end.
- * A sandbox that starts again knows of no rejection that a client must wait for.
+ * How long after a refusal a request came, if that was before its time on every clock. Without seconds, the minute must end.
+ * A sandbox that starts again knows of no refusal that a client must wait for.
  */
 function earlyMs(from: Moment, to: Moment, seconds: number | undefined): number | undefined {
   const untilNextMinute = (time: number) => minuteEnd(time) - time;

@@ -1,20 +1,19 @@
 import type { Assumptions, Profile } from "../rules/assumptions.js";
-import type { OutcomeId } from "../rules/outcomes.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { ApiCall } from "./call.js";
+import type { ActiveFault, FaultFacts, FiredFault } from "./active-faults.js";
+import type { ApiCall } from "./api-call.js";
 import type { VirtualClock } from "./clock.js";
 import type { Endpoint } from "./endpoint.js";
-import type { FarmerMaker, Farmers } from "./farmer-records/farmers.js";
-import type { ActiveFault, FaultFacts, FiredFault } from "./faults.js";
+import type { FarmerMaker, Farmers } from "./farmer-records/farmer-list.js";
 import type { ClientBehavior } from "./journal/client-behavior.js";
 import type { Counters } from "./journal/counts.js";
 import type { CallResult } from "./journal/exchange.js";
 import type { Journal } from "./journal/journal.js";
-import type { SelectVariant } from "./profile.js";
 import type { Registry } from "./registry.js";
 import type { RequestIds } from "./request-ids.js";
-import type { StoryProgress, Timeline } from "./steps.js";
+import type { StoryProgress, Timeline } from "./step-results.js";
 import type { Windows } from "./usage.js";
+import type { VariantRules } from "./variants.js";
 
 /** Time, randomness, hashing, endpoints and farmers, passed in so that a sandbox runs in Node and in browsers. */
 export interface Platform {
@@ -78,11 +77,29 @@ export interface SandboxState extends StartState {
   readonly platform: Platform;
   /** The client's run that it belongs to, which comes before the rest of the state. Default: none. */
   readonly run: ConditionedRun | undefined;
-  readonly given: GivenOptions;
+  /** What its start was given, which scenarios that start later get as well. */
+  readonly startOptions: GivenOptions;
   readonly journal: Journal;
   /** Counts the requests: the client stays the same after a reset. */
   readonly counters: Counters;
+  /** A server or a command sets it. */
+  invocation: Invocation;
 }
+
+/** How the user starts things, for the commands in advice. */
+export interface Invocation {
+  /** Options that curl needs to reach the server. */
+  readonly curlOptions: string;
+  readonly certify: string;
+  /** The client's command. */
+  readonly command: string;
+}
+
+export const defaultInvocation: Invocation = {
+  curlOptions: "",
+  certify: "svc-sandbox certify",
+  command: "npm test",
+};
 
 export type GivenOptions = Pick<StartOptions, "seed" | "now" | "frozen" | "profile">;
 
@@ -103,24 +120,20 @@ export interface ConditionedRun {
   readonly profile?: Profile | undefined;
   /** The start of clocks that neither their options nor their scenario set (epoch milliseconds). Default: the wall clock. */
   readonly start?: number | undefined;
-  /** For what records have. A text that is not a variant's id selects what `minimal` does. */
-  readonly select: SelectVariant;
-  /** The same for a response. */
-  readonly selectorOf: (call: ApiCall) => SelectVariant;
-  /** Returns the fault of the run that hits a request. */
-  readonly fireFault: (sandbox: SandboxState, call: ApiCall, facts: FaultFacts) => FiredFault | undefined;
+  readonly rows?: VariantRules["rows"];
+  /** How many variants after those of the seed the response to a call with this status has. */
+  readonly shiftOf: (call: ApiCall, status: number) => number;
   /** Whether its responses hide what was wrong with a request. */
   readonly hidesCauses: boolean;
-  /** Returns the rejection of a call before the service counts the request (R24); `undefined` for none. */
-  readonly reject?: (
-    sandbox: SandboxState,
-    call: ApiCall,
-    expected: () => OutcomeId,
-  ) => CallResult | undefined;
-  /** Returns the wrong answer in place of a call's result; `undefined` for none. */
-  readonly answerWrongly?: (
-    sandbox: SandboxState,
-    call: ApiCall,
-    result: CallResult,
-  ) => CallResult | undefined;
+  /** What a client's call gets: what the service does, or something in its place. */
+  readonly intercept: (sandbox: SandboxState, call: ApiCall, service: Service) => CallResult;
+}
+
+/** What a sandbox does with a call if no run comes before it. */
+export interface Service {
+  readonly facts: FaultFacts;
+  /** The sandbox's own fault that is due; it has counted the request. */
+  readonly fault: FiredFault | undefined;
+  /** Counts the request, unless a fault replaces the response (R24). */
+  readonly respond: () => CallResult;
 }

@@ -1,7 +1,7 @@
 import { type ActionName, actionNames, stepKinds } from "../../rules/actions.js";
 import { environments } from "../../rules/api-key.js";
 import { type Assumptions, assumptionTable, type Profile, profiles } from "../../rules/assumptions.js";
-import { rejectionCodes } from "../../rules/errors.js";
+import { actionErrorCodes } from "../../rules/errors.js";
 import {
   type FailureStatus,
   type FaultKind,
@@ -48,7 +48,7 @@ export const assumptionsSchema = s.mapping(assumptionFields) as s.Shape<
   Partial<Assumptions> & { readonly profile?: Profile }
 >; // a field for each assumption
 
-// Faults. `checks/faults.ts` checks their fields against each other.
+// Faults. `checks/fault-rules.ts` checks their fields against each other.
 
 const maxFaults = 100;
 
@@ -129,7 +129,7 @@ export const replacementRef = s.optional(ref());
 
 const actor = s.optional(s.choice(["administrator", "member"]));
 
-// The same in a timeline and a story. `checks/steps.ts` checks the refs in a step.
+// The same in a timeline and a story. `checks/step-rules.ts` checks the refs in a step.
 const actionFields = {
   create_key: s.optional(s.mapping({ ...keyCreationFields, actor })),
   rotate: s.optional(s.mapping({ key: ref(), as: replacementRef, overlap: s.optional(duration()), actor })),
@@ -204,7 +204,7 @@ const expect = s.mapping({
   outcome: s.optional(outcomeShape()),
   headers: s.optional(s.record(s.either(s.text(), s.flag()), headerName)),
   body: s.optional(s.anything()),
-  error: s.optional(s.choice(rejectionCodes)),
+  error: s.optional(s.choice(actionErrorCodes)),
 });
 
 export const timelineSchema = s.list(
@@ -213,7 +213,7 @@ export const timelineSchema = s.list(
     s.mapping({
       at: timeOrDuration(),
       ...actionFields,
-      expect: s.optional(s.mapping({ error: s.choice(rejectionCodes) })),
+      expect: s.optional(s.mapping({ error: s.choice(actionErrorCodes) })),
     }),
   ),
   { max: scenarioLimits.steps },

@@ -3,7 +3,7 @@ import { fstatSync } from "node:fs";
 import { constants } from "node:os";
 import { isatty } from "node:tty";
 import spawn from "cross-spawn";
-import { isExecutable } from "./platform.js";
+import { isExecutable } from "../../node/platform.js";
 
 export type CommandEnd =
   | { readonly code: number; readonly isTimedOut?: boolean }

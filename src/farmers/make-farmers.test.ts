@@ -21,7 +21,7 @@ import {
   farmerRow,
   indexOfFarmer,
   makeFarmers,
-} from "./farmers.js";
+} from "./make-farmers.js";
 import { countryOf, crops, resolveLocale } from "./tables.js";
 
 const start = Date.UTC(2026, 2, 2, 9);

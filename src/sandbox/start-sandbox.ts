@@ -1,37 +1,38 @@
-import { pathText } from "../rules/schema/shape.js";
 import { defaultSeed } from "../rules/seed.js";
 import { type Instant, instantOf, isoOf } from "../rules/time.js";
+import { sharedValues } from "../scenario/described-keys.js";
 import { checkInput, inputShapes } from "../scenario/format/inputs.js";
-import { sharedValues } from "../scenario/keys.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
-import { ScenarioError } from "../scenario/problems.js";
+import { problemAt, ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { activateFaults } from "./active-faults.js";
 import { requireClockTime, VirtualClock } from "./clock.js";
-import { farmersOf } from "./farmer-records/farmers.js";
-import { activateFaults } from "./faults.js";
+import { farmersOf } from "./farmer-records/farmer-list.js";
 import { Counters } from "./journal/counts.js";
 import { Journal } from "./journal/journal.js";
 import { runDue } from "./operations/operations.js";
-import { assumptionsIn, withNameSuffix } from "./profile.js";
+import { assumptionsIn } from "./profile.js";
 import { Registry } from "./registry.js";
 import { numberInto, RequestIds } from "./request-ids.js";
 import {
   type ConditionedRun,
+  defaultInvocation,
   type GivenOptions,
   type Platform,
   replaceState,
   type SandboxState,
   type StartOptions,
   type StartState,
-} from "./sandbox.js";
+} from "./sandbox-state.js";
 import { scenarioRecords, startKey } from "./scenario-keys.js";
-import { createTimeline } from "./steps.js";
+import { createTimeline } from "./step-results.js";
 import { windowsOf } from "./usage.js";
+import { withNameSuffix } from "./varied-records.js";
 
 export interface SandboxSettings {
   readonly platform: Platform;
   readonly run?: ConditionedRun | undefined;
-  readonly given?: GivenOptions | undefined;
+  readonly startOptions?: GivenOptions | undefined;
 }
 
 export function givenOptions({ seed, now, frozen, profile }: GivenOptions): GivenOptions {
@@ -53,10 +54,18 @@ export function checkedOptions({ now, ...options }: WrittenOptions): GivenOption
 /** The same scenario, seed and start result in the same ids, names, secrets and request ids. */
 export function startSandbox(
   scenario: Scenario,
-  { platform, run, given = {}, ...options }: StartOptions & SandboxSettings,
+  { platform, run, startOptions = {}, ...options }: StartOptions & SandboxSettings,
 ): SandboxState {
   const state = stateAtStart(scenario, { ...options, platform, run });
-  return { ...state, platform, run, given, counters: new Counters(), journal: new Journal() };
+  return {
+    ...state,
+    platform,
+    run,
+    startOptions,
+    counters: new Counters(),
+    invocation: defaultInvocation,
+    journal: new Journal(),
+  };
 }
 
 /**
@@ -71,10 +80,10 @@ export function restartSandbox(
   another?: NamedScenario,
   onReady: () => void = () => {},
 ): void {
-  const { platform, run, given, journal } = sandbox;
-  const { scenario: written, name, text } = another ?? sandbox;
-  const started = { ...(another && given), ...options, platform, run, name, text };
-  const { scenario, seed, ...state } = stateAtStart(written, started);
+  const { platform, run, startOptions, journal } = sandbox;
+  const { scenario: source, name, text } = another ?? sandbox;
+  const started = { ...(another && startOptions), ...options, platform, run, name, text };
+  const { scenario, seed, ...state } = stateAtStart(source, started);
   onReady();
   const first = numberInto(sandbox.requestIds.series() + 1, scenario.requests_responded ?? 0);
   replaceState(sandbox, { ...state, scenario, seed, requestIds: new RequestIds(seed, first) });
@@ -93,16 +102,15 @@ function seededIn({ platform, run }: StartContext, scenario: Scenario) {
 }
 
 /** Returns the state of a checked scenario at its start. Changes nothing; throws if the options do not fit the scenario. */
-function stateAtStart(written: Scenario, options: StartOptions & StartContext): StartState {
+function stateAtStart(source: Scenario, options: StartOptions & StartContext): StartState {
   const { platform, run, text } = options;
   // Read first, so that the clock never lags behind the real time, however long the rest takes.
   const readAt = platform.steadyTime();
   if (options.now !== undefined) requireClockTime(options.now, "now");
-  const scenario = withOptions(written, options);
+  const scenario = withOptions(source, options);
   // Another seed may generate a secret or an id that the scenario pins.
   const shared = options.seed === undefined ? [] : sharedValues(scenario);
-  if (shared.length > 0)
-    throw new ScenarioError(shared.map((one) => ({ ...one, field: pathText(one.field) })));
+  if (shared.length > 0) throw new ScenarioError(shared.map((problem) => problemAt(problem)));
   const { seed, start, farmers } = seededIn(options, scenario);
   const endpoints = platform.endpoints(scenario);
   const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};

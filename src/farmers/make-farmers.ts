@@ -1,8 +1,8 @@
 import { type FarmerLocale, farmerLocales } from "../rules/farmer-locales.js";
 import { hexOf, mix32, pick, type RandomStream, randomStream } from "../rules/seed.js";
 import { day } from "../rules/time.js";
+import type { FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
 import type { Farmer, LivestockType, Parcel, Position } from "../sandbox/farmer-records/farmer-shape.js";
-import type { FarmerMaker } from "../sandbox/farmer-records/farmers.js";
 import { between, chance, direction, logNormal, normal, rounded, unit, wholeBetween } from "./exact-math.js";
 import {
   type CropName,
@@ -67,8 +67,11 @@ function personName(
   { sex, language }: Pick<Farmer, "sex" | "language">,
 ): Farmer["name"] {
   const draw = draws("name");
-  const { [sex]: given, family, familyOfMen = family } = namesOf(region, language);
-  return { given_name: pick(draw, given), surname: pickCommon(draw, sex === "male" ? familyOfMen : family) };
+  const { [sex]: givenNames, family, familyOfMen = family } = namesOf(region, language);
+  return {
+    given_name: pick(draw, givenNames),
+    surname: pickCommon(draw, sex === "male" ? familyOfMen : family),
+  };
 }
 
 /** One of the names, which are sorted most common first; the first ones are more likely. */

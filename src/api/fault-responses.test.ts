@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { startFrozen } from "../../test/support/doors.js";
 import { asked } from "../../test/support/send.js";
-import { startCall } from "./call.js";
-import { unavailable } from "./faults.js";
-import { headerPairs } from "./messages.js";
+import { unavailable } from "./fault-responses.js";
+import { headerPairs } from "./http-messages.js";
+import { startCall } from "./start-call.js";
 
 test("the date after which a service is available again is on the clock of its client, and not on the sandbox's", () => {
   const sandbox = startFrozen("key-states", { now: Date.parse("2026-03-02T09:00:00Z") });

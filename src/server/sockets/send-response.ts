@@ -1,12 +1,17 @@
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { bodyParts } from "../../api/faults.js";
-import { errorBody } from "../../api/messages.js";
+import { bodyParts } from "../../api/fault-responses.js";
+import { errorBody } from "../../api/http-messages.js";
 import { timers } from "../../node/platform.js";
 import { cachedByName } from "../../rules/cached-by.js";
-import { rejections } from "../../rules/outcomes.js";
 import type { TextBody } from "../../sandbox/endpoint.js";
 import type { ApiResponse, Delivery } from "../../sandbox/journal/exchange.js";
+
+/** Errors outside the specification: invalid HTTP, and a defect of the sandbox. */
+export const serverErrors = {
+  bad_request: "The request could not be understood.",
+  internal_error: "The sandbox failed to respond. This is a defect of the sandbox.",
+} as const;
 
 export function sendResponse(message: ApiResponse, more: readonly string[], response: ServerResponse): void {
   if (hasLength(message.headers) && canSendAtOnce(message.body, response)) {
@@ -142,10 +147,10 @@ function resetConnection({ req: { socket } }: ServerResponse): void {
   else socket.resetAndDestroy();
 }
 
-export function reject(response: ServerResponse, status: 400 | 500): void {
+export function sendServerError(response: ServerResponse, status: 400 | 500): void {
   response.shouldKeepAlive = false;
   const code = status === 400 ? "bad_request" : "internal_error";
-  sendError(response, status, errorBody(code, rejections[code]));
+  sendError(response, status, errorBody(code, serverErrors[code]));
 }
 
 function sendError(response: ServerResponse, status: number, { text, bytes }: TextBody): void {
@@ -164,9 +169,9 @@ const statusOfParserError: Readonly<Record<string, number>> = {
 
 const lingering = 1000;
 
-export function rejectSocket(socket: Duplex, code = ""): void {
+export function endWithError(socket: Duplex, code = ""): void {
   const status = statusOfParserError[code] ?? 400;
-  const { text, bytes } = errorBody("bad_request", rejections.bad_request);
+  const { text, bytes } = errorBody("bad_request", serverErrors.bad_request);
   endSocket(
     socket,
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +

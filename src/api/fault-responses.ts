@@ -10,27 +10,22 @@ import {
 } from "../rules/fault-effects.js";
 import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
 import { randomStream } from "../rules/seed.js";
-import type { ApiCall } from "../sandbox/call.js";
-import { type Fault, fireFault } from "../sandbox/faults.js";
+import type { Fault, FiredFault } from "../sandbox/active-faults.js";
+import type { ApiCall } from "../sandbox/api-call.js";
 import type { ApiResponse, CallResult, Delivery } from "../sandbox/journal/exchange.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
+import { errorBody, textBody, utf8Length } from "./http-messages.js";
 import { retryAfterHeader } from "./limits.js";
-import { errorBody, textBody, utf8Length } from "./messages.js";
-import { faultFacts, predict } from "./predict.js";
+import { predict } from "./predict.js";
 import { respondToCall, responseOf, withVariation } from "./respond.js";
 
-/** Applies the first fault that fires, before authorization. A call that it only delays is authorized and counted, any other is not (R24). */
-export function applyFault(
+/** What a call gets from a fault, before authorization. A call that it only delays is authorized and counted, any other is not (R24). */
+export function faultyResult(
   sandbox: SandboxState,
   call: ApiCall,
-  expectedOutcome: () => ApiOutcomeId,
-): CallResult | undefined {
-  const facts = faultFacts(call, expectedOutcome, call.request.method);
-  const ofRun = sandbox.run?.fireFault(sandbox, call, facts);
-  // The scenario's faults count their requests in any case.
-  const ofScenario = fireFault(sandbox.faults, call.number, facts);
-  const fired = ofRun ?? ofScenario;
-  if (fired === undefined) return undefined;
+  fired: FiredFault,
+  isOfRun = false,
+): CallResult {
   const kind = mainEffectOf(fired.effect);
   const fault = `fault.${kind}` as const;
   const { ends } = faultEffects[kind];
@@ -48,7 +43,7 @@ export function applyFault(
     kind: deliveryKinds[ends],
     cutAfter: truncate ? Math.floor(bytes / 2) : undefined,
     // In a run, each body takes about a second.
-    bytesPerSecond: slow !== undefined && ofRun !== undefined ? bytes : slow,
+    bytesPerSecond: isOfRun && slow !== undefined ? bytes : slow,
   };
   return { requestId: chosen.id, ...result, fault, delivery };
 }

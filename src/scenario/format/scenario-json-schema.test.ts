@@ -6,7 +6,7 @@ import { shapeProblems } from "../../rules/schema/check.js";
 import { bundledScenarios, scenarioNames } from "../bundled.js";
 import descriptions from "./descriptions.json" with { type: "json" };
 import { controlBodies } from "./inputs.js";
-import { controlBodySchema, scenarioJsonSchema } from "./json-schema.js";
+import { controlBodySchema, scenarioJsonSchema } from "./scenario-json-schema.js";
 import { scenarioSchema } from "./schema.js";
 
 interface Described {

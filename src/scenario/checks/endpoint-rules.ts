@@ -1,15 +1,15 @@
 import { formOfPath } from "../../rules/request-path.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
 import { quote } from "../../rules/schema/words.js";
-import { writtenEndpoints } from "../endpoints.js";
+import { writtenEndpoints } from "../written-endpoints.js";
 import type { ScenarioRule } from "./facts.js";
 
 const maxEndpoints = 100;
 
 const endpointsFit: ScenarioRule = ({ scenario, latest, wrong }) => {
-  const written = writtenEndpoints(scenario);
-  if (written.length > maxEndpoints) {
-    const message = `the scenario has ${written.length} endpoints, and at most ${maxEndpoints} are allowed`;
+  const endpoints = writtenEndpoints(scenario);
+  if (endpoints.length > maxEndpoints) {
+    const message = `the scenario has ${endpoints.length} endpoints, and at most ${maxEndpoints} are allowed`;
     wrong("out_of_range", ["endpoints"], message, "remove some", "key");
   }
   for (const [name, endpoint] of Object.entries(scenario.endpoints ?? {})) {
@@ -24,7 +24,7 @@ const endpointsFit: ScenarioRule = ({ scenario, latest, wrong }) => {
     );
   }
   const names = new Map<string, string>();
-  for (const [name, { method = "GET", path }] of written) {
+  for (const [name, { method = "GET", path }] of endpoints) {
     const target = `${method} ${formOfPath(path)}`;
     const first = names.get(target);
     names.set(target, first ?? name);

@@ -1,0 +1,89 @@
+import { SandboxError } from "../../rules/errors.js";
+import { mePath } from "../../rules/outcomes.js";
+import { redactKeys } from "../../rules/redact.js";
+import { type Received, receivedRequest } from "../../rules/request.js";
+import type { ApiResponse, Delivery } from "../../sandbox/journal/exchange.js";
+import type { SandboxState } from "../../sandbox/sandbox-state.js";
+import { defaultKeyRef, secretFor } from "../../sandbox/secrets.js";
+import type { SentRequest, StoryResponse } from "../../sandbox/step-results.js";
+import type { ControlBody } from "../../scenario/format/inputs.js";
+import { bodyParts } from "../fault-responses.js";
+import { handle } from "../handle.js";
+import { type FlatHeaders, headerPairs } from "../http-messages.js";
+
+/** Returns a step's request to send, and for display; throws `unknown_ref` or `secret_not_kept`. */
+export function storyRequest(
+  sandbox: SandboxState,
+  { key = defaultKeyRef(sandbox.scenario) ?? "none", method = "GET", repeat = 1, ...request }: StepRequest,
+): { readonly received: Received; readonly shown: SentRequest } {
+  const secret = secretFor(sandbox, key);
+  const { path: target = mePath } = request;
+  const [path = "/", query] = target.split(/\?(.*)/s);
+  const isText = typeof request.body === "string";
+  const body = isText ? String(request.body) : JSON.stringify(request.body);
+  // Like a client that sets no type: a text is sent as text, no matter its content.
+  const type = isText ? "text/plain" : "application/json";
+  const headers: Record<string, string> = body === undefined ? {} : { "content-type": type };
+  for (const [name, value] of Object.entries(request.headers ?? {})) headers[name.toLowerCase()] = value;
+  const shownHeaders = Object.entries(headers).map(([name, value]) => [name, redactKeys(value)]);
+  return {
+    received: {
+      method,
+      path,
+      query: query === undefined ? "" : `?${query}`,
+      headers: Object.entries({ ...headers, ...(secret !== undefined && { "x-api-key": secret }) }).flat(),
+      traits: body === undefined || body === "" ? [] : ["body"],
+    },
+    shown: {
+      method,
+      path: redactKeys(target),
+      body: body === undefined ? null : redactKeys(body),
+      key,
+      headers: Object.fromEntries(shownHeaders),
+      times: repeat,
+    },
+  };
+}
+
+/** Sends a request that is no step, with the key of a ref, of which the sandbox may have only the hash. Throws `unknown_ref`. */
+export function sendByRef(sandbox: SandboxState, sending: ControlBody<"sending">): StoryResponse {
+  try {
+    return sendRequest(sandbox, storyRequest(sandbox, sending).received);
+  } catch (error) {
+    if (!(error instanceof SandboxError) || error.code !== "secret_not_kept") throw error;
+    // The hash of a key that was created at run time is all that the API compares.
+    const { received } = storyRequest(sandbox, { ...sending, key: "unknown" });
+    return sendRequest(sandbox, received, sandbox.registry.key(sending.key).key.sha256);
+  }
+}
+
+/** Sends a request of a story to the sandbox's API: in the journal, but not in the report, because no client sent it. */
+export function sendRequest(sandbox: SandboxState, received: Received, keyHash?: string): StoryResponse {
+  const request = { ...receivedRequest(received), keyHash, fromStory: true };
+  const { response, outcome, fault, delivery } = handle(sandbox, request);
+  return { ...sentResponse(response, delivery), outcome, fault };
+}
+
+/** A response as sent: its headers by lower-case name, and its body, which may be truncated. */
+export function sentResponse(
+  { status, headers, body }: ApiResponse,
+  { cutAfter }: Partial<Delivery> = {},
+): Pick<StoryResponse, "status" | "headers" | "body"> {
+  return {
+    status,
+    headers: status === 0 ? {} : joinedHeaders(headers),
+    body: cutAfter === undefined ? body : new TextDecoder().decode(bodyParts(body, { cutAfter }).parts[0]),
+  };
+}
+
+function joinedHeaders(flat: FlatHeaders): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [header, value] of headerPairs(flat)) {
+    const name = header.toLowerCase();
+    headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
+  }
+  return headers;
+}
+
+/** A request of a story, or of the control plane. */
+type StepRequest = Partial<ControlBody<"sending">> & { readonly repeat?: number };

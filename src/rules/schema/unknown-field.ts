@@ -1,0 +1,83 @@
+import aliases from "./aliases.json" with { type: "json" };
+import type { Members, Mistake, Problem } from "./problem.js";
+import { fieldsOf, isMapping, pathText, type Shape, type ShapeCode, shapeAt, shapeOf } from "./shape.js";
+import { listed, nearest, quote } from "./words.js";
+
+/** The problem of a field that its mapping does not have: the hint says where it belongs, or what it is called. */
+export function unknownField(
+  { path, shape, holder = {} }: Pick<Mistake, "path" | "shape" | "holder">,
+  root: Shape,
+): Problem<ShapeCode> {
+  const name = String(path.at(-1));
+  const parent = path.slice(0, -1);
+  const where = parent.length === 0 ? "at the top level" : `in ${pathText(parent)}`;
+  const message = `unknown field ${quote(name)} ${where}`;
+  const problem = { code: "unknown_field", field: path, message, pointAt: "key" } as const;
+  const hint = rightValue(name, shape, holder) ?? rightMapping(path, shape, root);
+  if (hint !== undefined) return { ...problem, hint };
+  const meant = rightName(name, shape, holder);
+  if (meant !== undefined)
+    return { ...problem, hint: `did you mean ${quote(meant)}?`, meant: [...parent, meant] };
+  const fields = settableFields(shape);
+  if (fields.length === 0) return { ...problem, hint: "no fields are known here" };
+  return { ...problem, hint: `known fields here: ${listed(fields, "and")}` };
+}
+
+/** A hint if the name is a member or a choice of a field that is next to it. */
+function rightValue(name: string, shape: Shape, holder: Members): string | undefined {
+  const fields = Object.entries(fieldsOf(shape) ?? {}).map(
+    ([field, inner]) => [field, shapeOf(inner)] as const,
+  );
+  const isContainer = isMapping(holder[name]);
+  const emptied = fields.find(([field, { kind }]) => kind === "record" && holder[field] === null);
+  if (emptied !== undefined && isContainer) return `indent ${name} by more spaces than ${emptied[0]}`;
+  const spelled = fieldSpelling(name);
+  const [field] =
+    fields.find(([, inner]) => inner.kind === "choice" && inner.choices.includes(spelled)) ?? [];
+  // `rotated: { to: … }` is about the replacement.
+  const isChoice = field !== undefined && (!isContainer || meaningsOf(spelled)[0] === field);
+  return isChoice ? `write ${field}: ${spelled}` : undefined;
+}
+
+/** A hint if the mapping around it, or one inside, has a field of this name. */
+function rightMapping(path: Mistake["path"], shape: Shape, root: Shape): string | undefined {
+  const name = String(path.at(-1));
+  const outer = path.at(-2);
+  const around = shapeAt(root, path.slice(0, -2));
+  if (typeof outer === "string" && around !== undefined && settableFields(around).includes(name))
+    return `${name} belongs next to ${outer}, not in it`;
+  const inner = settableFields(shape).filter((field) =>
+    settableFields(shapeAt(shape, [field]) as Shape).includes(name),
+  );
+  return inner.length === 1 ? `${name} belongs in ${inner[0]}: { ${name}: … }` : undefined;
+}
+
+/** The field that the name probably means. */
+function rightName(name: string, shape: Shape, holder: Members): string | undefined {
+  const fields = settableFields(shape);
+  const spelled = fieldSpelling(name);
+  const isFree = (field: string) => fields.includes(field) && !Object.hasOwn(holder, field);
+  return [spelled, ...meaningsOf(spelled)].find(isFree) ?? nearest(name, fields);
+}
+
+/** The fields of a mapping that people write. */
+function settableFields(shape: Shape): string[] {
+  const fields = Object.entries(fieldsOf(shape) ?? {});
+  return fields.flatMap(([name, field]) => (shapeOf(field).isOfSnapshots ? [] : [name]));
+}
+
+/** `perMinute`, `PER_MINUTE` and `per-minute` as `per_minute`. */
+export function fieldSpelling(name: string): string {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .replace(/[\s-]+/g, "_")
+    .toLowerCase();
+}
+
+// Other tools' words for the fields and choices, by the word of the format.
+const aliasesOf: Readonly<Record<string, readonly string[]>> = aliases;
+
+/** The words of the format that another tool's word can mean; the first matching one is suggested. */
+export function meaningsOf(word: string): string[] {
+  return Object.keys(aliasesOf).filter((ours) => aliasesOf[ours]?.includes(word));
+}

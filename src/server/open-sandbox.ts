@@ -1,0 +1,18 @@
+import { resolve } from "node:path";
+import { startNamed } from "../node/platform.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
+import type { StateFile, StateOptions } from "./state-file.js";
+
+/** Starts the sandbox of a server, or continues the one of a file, which the caller closes. Throws as `openStateFile`. */
+export async function openSandbox(
+  name: string | undefined,
+  options: Omit<StateOptions, "start">,
+  cwd = "",
+): Promise<{ readonly sandbox: SandboxState; readonly stateFile: StateFile | undefined }> {
+  const start = () => startNamed(options.startedScenario(), options.startOptions, options.run);
+  // Most servers keep nothing.
+  if (name === undefined) return { sandbox: start(), stateFile: undefined };
+  const { openStateFile } = await import("./state-file.js");
+  const stateFile = await openStateFile({ file: resolve(cwd, name), name }, { ...options, start });
+  return { sandbox: stateFile.sandbox, stateFile };
+}
