@@ -283,6 +283,8 @@ const ofRetrying: readonly Flaw[] = [
   {
     does: "sends a key again after a 401, if it has worked",
     causes: ["resend.401"],
+    // The first request with a key cannot show it, so nothing proves that the key comes again because of the last one.
+    isStated: true,
     client: {
       triesAfter: ({ status }, _, hasWorked) => (status === 401 && hasWorked ? 2 : 1),
       caches: false,

@@ -4,9 +4,10 @@ import type { Cause, Flaw } from "./flaws.js";
 
 /**
  * What a certificate shows of a client. A client without a flaw has `passed`, is `not judged`, or is `accused`. One with a flaw is
- * `named`, `not judged`, `misnamed` (something else is named, or comes first), or it passes in silence.
+ * `named`, `stated` (no run can show it, and the certificate does not say that it held), `not judged`, `misnamed` (something else is named,
+ * or comes first), or it passes in silence.
  */
-export type Judgment = "passed" | "accused" | "named" | "not judged" | "misnamed" | "silent";
+export type Judgment = "passed" | "accused" | "named" | "stated" | "not judged" | "misnamed" | "silent";
 
 export function judge(certified: CertifyResult, flaw: Flaw | undefined): Judgment {
   const { verdict, problems, why = "", checks, notes } = certified;
@@ -31,7 +32,7 @@ export function judge(certified: CertifyResult, flaw: Flaw | undefined): Judgmen
     );
   const isListed = verdict === "not_judged" || flaw.causes.some(isOpen);
   if (!isListed) return "silent";
-  return flaw.isStated ? "named" : "not judged";
+  return flaw.isStated ? "stated" : "not judged";
 }
 
 /** The causes that a certificate names. */

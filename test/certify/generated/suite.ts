@@ -63,6 +63,19 @@ export const isSteady = ({ tests, extras, client, repeats }: Suite) =>
   extras.every(({ when, count }) => count === "fixed" && when !== "heartbeat") &&
   client.hedgeMs !== 0;
 
+/** Whether such a suite sends at least twice a key that always works, and whose rejection its client does not survive on purpose. */
+export function sendsKeyTwice({ tests, extras, client, faults }: Suite): boolean {
+  if (client.caches || faults === "sets one") return false;
+  const timesOf = ({ when, max }: Extra) =>
+    when === "diagnosis" ? 0 : max * (when === "each test" ? tests.length : 1);
+  return refsOf(200).some((ref) => {
+    const inTests = tests.filter(({ key }) => key === ref).map(({ times }) => Number(times));
+    const beside = extras.filter(({ key }) => key === ref).map(timesOf);
+    const count = [...inTests, ...beside].reduce((sum, times) => sum + times, 0);
+    return count > 1 && client.secondKeys[ref] === undefined;
+  });
+}
+
 /** Requests with a key whose results nobody uses: before, after or between the tests, as a heartbeat, or after one that failed. */
 export interface Extra {
   readonly when: "warm-up" | "teardown" | "each test" | "heartbeat" | "diagnosis";
