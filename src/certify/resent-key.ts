@@ -84,13 +84,13 @@ async function whyUnfit(client: Client, key: ResentKey): Promise<Reason | undefi
   return client.whyUnsure(run);
 }
 
-/** How often the plain run is made again if no varied runs show how often the key comes. */
-const minPasses = 4;
+/** How often the plain run is made again if fewer than two varied runs show how often the key comes. */
+const morePlainRuns = 4;
 
 /** Why the key may come more often by itself. */
 export async function whyUnequal(client: Client, { ref, count }: ResentKey): Promise<Reason | undefined> {
-  const { checks } = await runVaried(client);
-  const times = checks.length > 1 ? [] : Array.from({ length: minPasses }, (_, at) => 2 + at);
+  const { passed } = await runVaried(client);
+  const times = passed.length > 1 ? [] : Array.from({ length: morePlainRuns }, (_, at) => 2 + at);
   const runs = await Promise.all(times.map((time) => client.run("plain", {}, { time })));
   if (runs.includes(undefined)) return notMade;
   const isEqual = runs.every((run) => run !== undefined && acceptedIn(run, ref).length === count);
