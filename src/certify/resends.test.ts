@@ -2,10 +2,11 @@ import { expect, test } from "vitest";
 import { type Followed, shownBy } from "./resends.js";
 import type { ClientRun, KeyRequest } from "./run.js";
 
+const request = {} as Partial<KeyRequest> as KeyRequest;
 const followedBy: Readonly<Record<string, Followed>> = {
   nothing: { kind: "nothing", run: {} as Partial<ClientRun> as ClientRun },
-  waits: { kind: "in_time" },
-  resends: { kind: "resent", request: {} as Partial<KeyRequest> as KeyRequest },
+  waits: { kind: "in_time", request },
+  resends: { kind: "resent", request },
 };
 
 /** What runs show that end like this, by the first letters of what followed: `n`, `w`, `r`. */

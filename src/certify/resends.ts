@@ -62,8 +62,7 @@ const resendAs = ({ as, seconds, asDate }: ResendKind) => ({
 /** What followed a rejection: no request, one in its time, or one that must not come. */
 export type Followed =
   | { readonly kind: "nothing"; readonly run: ClientRun }
-  | { readonly kind: "in_time" }
-  | { readonly kind: "resent"; readonly request: KeyRequest };
+  | { readonly kind: "in_time" | "resent"; readonly request: KeyRequest };
 
 /** How many runs show something. With one kind that has a time, no other kind would show a client with jitter. */
 interface Minima {
@@ -103,9 +102,10 @@ async function judgeKind(
     const shown = shownBy(followed, minima);
     if (shown === undefined) continue;
     if (shown === "held") return heldUnlessContradicted(client, key, kind, followed);
-    const again = followed.flatMap((one) => (one.kind === "resent" ? one.request : []));
-    if (shown === "resent") return prove(client, key, kind, again);
-    return notJudged(whyOpen(key, kind, again, "but only in some runs"));
+    const requests = followed.flatMap((one) => (one.kind === "nothing" ? [] : one.request));
+    if (shown === "sometimes") return notJudged(whyOpen(key, kind, requests, "but only in some runs"));
+    const resent = followed.flatMap((one) => (one.kind === "resent" ? one.request : []));
+    return prove(client, key, kind, resent);
   }
 }
 
@@ -130,7 +130,7 @@ async function rejectLast(
   if (kind.when === "always") return { kind: "resent", request: next };
   if (next.isElsewhere) return notJudged(elsewhere);
   const early = more.find(({ earlyMs }) => earlyMs !== undefined);
-  return early === undefined ? { kind: "in_time" } : { kind: "resent", request: early };
+  return early === undefined ? { kind: "in_time", request: next } : { kind: "resent", request: early };
 }
 
 /** A kind holds only if its failure counts, and no varied run contradicts it. */
@@ -175,7 +175,7 @@ async function prove(
   const isEarly = first.sent.some(({ requests }) => requests.some(({ earlyMs }) => earlyMs !== undefined));
   // The last response may be one that nobody reads, or that a test asks for until it is there.
   if (!isSent || (isTimed && !isEarly))
-    return notJudged(whyOpen(key, kind, again, "but not after its first request"));
+    return notJudged(whyOpen(key, kind, again, "but not when its first request got the same response"));
   const reason = isTimed ? await whyLate(client, key, kind, again) : undefined;
   return reason === undefined
     ? { kind: "resend", of: kind, request: again[0] as KeyRequest }
@@ -197,9 +197,10 @@ async function whyLate(
   const seconds = Math.ceil((latest + marginMs) / 1000);
   const run = await replace(client, key, "resend", { as: "late", seconds });
   if (run === undefined || run.result === "timed_out") return run ? tooLate : notMade;
-  if (moreIn(run, key).length > 0) return whyOpen(key, kind, again, "and also while a response is only late");
+  if (moreIn(run, key).length > 0)
+    return whyOpen(key, kind, again, "but also while a response was only late");
   if (run.result === "passed") return undefined;
-  return whyOpen(key, kind, again, "and the command fails while a response is only late");
+  return whyOpen(key, kind, again, "but the command fails while a response is only late");
 }
 
 function whyOpen(
@@ -208,11 +209,11 @@ function whyOpen(
   again: readonly KeyRequest[],
   what: string,
 ): Reason {
-  const ids = again.map(({ id, earlyMs }) =>
-    when === "always" || earlyMs === undefined ? id : `${id}, ${earlyMs} ms later`,
-  );
+  const early = when === "too_soon" ? again.find(({ earlyMs }) => earlyMs !== undefined) : undefined;
+  const [first] = early === undefined ? again : [early];
+  const late = early === undefined ? "" : `, ${early.earlyMs} ms later`;
   return {
-    why: `after ${after}, ${variableOf(ref)} was sent again (${listed(ids, "and")}), ${what}`,
+    why: `after ${after}, ${variableOf(ref)} was sent again (${first?.id}${late}), ${what}`,
     whatToDo,
   };
 }
@@ -238,13 +239,16 @@ function problemOf(
 ): Finding {
   const names = resends.map(({ of }) => of.name);
   const isTimed = when === "too_soon";
-  const after = resends.map(({ of, request: { id, earlyMs } }) =>
-    isTimed ? `${earlyMs} ms after ${of.after} (${id})` : `after ${of.after} (${id})`,
+  const after = resends.map(({ of, request: { earlyMs } }) =>
+    isTimed ? `${earlyMs} ms after ${of.after}` : `after ${of.after}`,
   );
+  // Often the same one: ids do not depend on what was rejected.
+  const ids = [...new Set(resends.map(({ request }) => request.id))];
+  const requests = `${ids.length === 1 ? "request" : "requests"} ${listed(ids, "and")}`;
   const fixes = [...new Set(resends.map(({ of }) => of.whatToDo)), ...(isTimed ? [testClock] : [])];
   return {
     name: names[0] as string,
-    sentence: `Sends ${nameOfKey(ref)} again ${listed(after, "and")}${isTimed ? "" : ", and not after a 404"}`,
+    sentence: `Sends ${nameOfKey(ref)} again ${listed(after, "and")} (${requests})${isTimed ? "" : ", and not after a 404"}`,
     whatToDo: fixes.join(" "),
     again: againWith(plan, "certify", ...names.flatMap((name) => ["--only", name])),
     runs: names,

@@ -48,7 +48,7 @@ test("one of two functions that sends a 403 again is named only if it sends the 
   expect(await runsOf(right, wrong, right, wrong)).toEqual([]);
   const { resultOf } = await resendsOf([right, wrong, right, wrong]);
   expect(resultOf("resend.403.insufficient_scope")).toMatchObject({
-    reason: { why: expect.stringMatching(/, but not after its first request$/) },
+    reason: { why: expect.stringMatching(/, but not when its first request got the same response$/) },
   });
 });
 
@@ -180,7 +180,7 @@ test("a client that sends any status but 200 again is not judged, and so is a ke
   const { problems, resultOf } = await resendsOf(times(2), client);
   expect(problems).toEqual([]);
   expect(resultOf("resend.401")).toMatchObject({
-    reason: { why: "SVC_KEY_ACTIVE was sent again after a 404, too" },
+    reason: { why: "SVC_KEY_ACTIVE was also sent again after a 404" },
   });
   const once = await resendsOf(times(1), client);
   expect(once.resultOf("resend.401")).toMatchObject({
