@@ -1,4 +1,5 @@
 // A client that reads the date in Retry-After of a 429 as a number, and so sends the request again at once.
+import assert from "node:assert/strict";
 import { setTimeout as wait } from "node:timers/promises";
 import { checkFive, me } from "./me.mjs";
 
@@ -11,3 +12,5 @@ async function patient(ref, tries = 3) {
   return patient(ref, tries - 1);
 }
 await checkFive(patient);
+// A key that is sent once is not tried.
+assert.equal((await patient("ACTIVE")).response.status, 200);
