@@ -2,17 +2,13 @@ import { stripVTControlCharacters } from "node:util";
 import type { RunEnd, RunRequest } from "../../certify/run.js";
 import { SeenRequests } from "../../certify/seen-requests.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import { nodePlatform, startNamed } from "../../node/platform.js";
-import { clientReport } from "../../report/report.js";
+import { nodePlatform } from "../../node/platform.js";
 import { redactEncoded } from "../../rules/redact.js";
 import { minute, minuteEnd } from "../../rules/time.js";
-import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { GivenOptions } from "../../sandbox/sandbox-state.js";
 import type { CommandCall } from "../command.js";
+import { runClient } from "../serve/run-client.js";
 import type { CommandEnd } from "../serve/run-command.js";
-
-import { openRunFolder } from "../serve/run-folder.js";
-import { invocationOf, KeyFinder, runServed } from "../serve/run-served.js";
 import type { ServeFlags } from "../serve/serve-options.js";
 
 /** The client's command and the sandbox that each of its runs starts. */
@@ -77,31 +73,25 @@ async function runInOwnSandbox(
   takeSignals: (listener: (signal: NodeJS.Signals) => void) => void,
 ): Promise<RunEnd> {
   const { stopwatch, time } = nodePlatform;
-  // A limit of the minute then ends at the same time in each run.
-  const start = minuteEnd(time()) - minute;
-  const options = { ...given, seed };
-  const now = given.now ?? (loaded.scenario.clock?.now === undefined ? start : undefined);
-  const folder = await openRunFolder({ scenario: loaded, options, start, conditions });
-  const sandbox = startNamed(loaded, { ...options, now }, conditionedRun(conditions, folder.claim));
-  // A test may clear the requests to count its own.
-  const collected = new SeenRequests(stopwatch);
-  sandbox.counters.passOnTo(collected);
-  const [output, keys] = [new OutputTail(), new KeyFinder(sandbox)];
+  const requests = new SeenRequests(stopwatch);
+  const output = new OutputTail();
   const started = stopwatch();
-  const end = await runServed(call, sandbox, {
-    folder,
+  const { end, report, folder } = await runClient(call, {
+    loaded,
+    options: { ...given, seed },
+    // A limit of the minute then ends at the same time in each run.
+    start: minuteEnd(time()) - minute,
+    conditions,
+    requests,
+    counters: requests.counters,
+    certify: `${call.io.program} certify`,
     takeSignals,
-    isLate: () => stopwatch() - started > total || stopwatch() - collected.latest > silent,
-    onOutput(name, chunk) {
-      output.add(chunk);
-      keys.add(name, chunk);
-    },
+    isLate: () => stopwatch() - started > total || stopwatch() - requests.latest > silent,
+    onOutput: (_name, chunk) => output.add(chunk),
   });
   folder.requireWhole();
   const durationMs = Math.round(stopwatch() - started);
-  sandbox.invocation = invocationOf(call, `${call.io.program} certify`);
-  const report = clientReport(sandbox, { underExec: true, keysInOutput: keys.places() }, collected.counters);
-  return { ...howEnded(end), durationMs, report, output: output.lines(), ...collected.facts() };
+  return { ...howEnded(end), durationMs, report, output: output.lines(), ...requests.facts() };
 }
 
 function howEnded(end: CommandEnd): Pick<RunEnd, "result" | "code" | "failure"> {
