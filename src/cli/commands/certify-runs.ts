@@ -8,7 +8,7 @@ import { minute, minuteEnd } from "../../rules/time.js";
 import type { GivenOptions } from "../../sandbox/sandbox-state.js";
 import type { CommandCall } from "../command.js";
 import { runClient } from "../serve/run-client.js";
-import type { CommandEnd } from "../serve/run-command.js";
+import { type CommandEnd, TakenSignals } from "../serve/run-command.js";
 import type { ServeFlags } from "../serve/serve-options.js";
 
 /** The client's command and the sandbox that each of its runs starts. */
@@ -22,24 +22,22 @@ interface ClientCommand {
 export class ClientStarter {
   readonly #command: ClientCommand;
   readonly #queue: Queue;
-  readonly #underWay = new Set<(signal: NodeJS.Signals) => void>();
-  #stopped: NodeJS.Signals | undefined;
-  /** Stops taking signals: after the certificate, which a signal must not interrupt. */
-  readonly release: () => void;
+  readonly #signals: TakenSignals;
 
   constructor(command: ClientCommand, jobs: number) {
     this.#command = command;
     this.#queue = new Queue(jobs);
-    // Passes a signal to all current runs, and starts no more.
-    this.release = command.call.io.takeSignals((signal) => {
-      this.#stopped ??= signal;
-      for (const pass of this.#underWay) pass(signal);
-    });
+    this.#signals = new TakenSignals(command.call.io);
   }
 
-  /** The signal that has stopped the runs. */
+  /** The signal that has stopped the runs: all current ones got it, and no more start. */
   get stopped(): NodeJS.Signals | undefined {
-    return this.#stopped;
+    return this.#signals.first;
+  }
+
+  /** Stops taking signals: after the certificate, which a signal must not interrupt. */
+  release(): void {
+    this.#signals.release();
   }
 
   /** Runs the client in its own sandbox once a job is free; `undefined` if it was stopped. */
@@ -56,21 +54,16 @@ export class ClientStarter {
   }
 
   async #runUnlessStopped(request: RunRequest): Promise<RunEnd | undefined> {
-    if (this.#stopped !== undefined) return undefined;
-    let pass: ((signal: NodeJS.Signals) => void) | undefined;
-    const run = await runInOwnSandbox(this.#command, request, (listener) => {
-      pass = listener;
-      this.#underWay.add(listener);
-    });
-    if (pass !== undefined) this.#underWay.delete(pass);
-    return this.#stopped === undefined ? run : undefined;
+    if (this.stopped !== undefined) return undefined;
+    const run = await runInOwnSandbox(this.#command, request, this.#signals);
+    return this.stopped === undefined ? run : undefined;
   }
 }
 
 async function runInOwnSandbox(
   { loaded, call, given: { seed: _, ...given } }: ClientCommand,
   { seed, conditions, timeouts: { total, silent } }: RunRequest,
-  takeSignals: (listener: (signal: NodeJS.Signals) => void) => void,
+  signals: TakenSignals,
 ): Promise<RunEnd> {
   const { stopwatch, time } = nodePlatform;
   const requests = new SeenRequests(stopwatch);
@@ -85,7 +78,7 @@ async function runInOwnSandbox(
     requests,
     counters: requests.counters,
     certify: `${call.io.program} certify`,
-    takeSignals,
+    signals,
     isLate: () => stopwatch() - started > total || stopwatch() - requests.latest > silent,
     onOutput: (_name, chunk) => output.add(chunk),
   });
@@ -95,9 +88,18 @@ async function runInOwnSandbox(
 }
 
 function howEnded(end: CommandEnd): Pick<RunEnd, "result" | "code" | "failure"> {
-  if ("failure" in end) return { result: "failed", code: null, failure: end.failure };
-  if (end.isTimedOut === true) return { result: "timed_out", code: null };
-  return { result: end.code === 0 ? "passed" : "failed", code: end.code };
+  switch (end.kind) {
+    case "not_run":
+      return { result: "failed", code: null, failure: end.failure };
+    // Nobody reads how it ended.
+    case "stopped":
+      return { result: "failed", code: null };
+    case "ended":
+      if (end.isTimedOut) return { result: "timed_out", code: null };
+      return { result: end.code === 0 ? "passed" : "failed", code: end.code };
+    default:
+      return end satisfies never;
+  }
 }
 
 const maxTail = 64 * 1024;

@@ -1,3 +1,4 @@
+import { constants } from "node:os";
 import { expectedOutcomes } from "../../api/endpoints.js";
 import { faultsOn } from "../../api/fault-responses.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
@@ -26,6 +27,7 @@ import { runsOnGithub } from "../io.js";
 import { loadNamed, warnOfDates } from "../open-scenario.js";
 import { type ReportTarget, reportTargets, writeTargets } from "../report-files.js";
 import { runClient, sayWhyNotRun, whyNoRequest } from "../serve/run-client.js";
+import { TakenSignals } from "../serve/run-command.js";
 import type { RunFolder } from "../serve/run-folder.js";
 
 /** The conditions that the flags set; `undefined` if there are none. As in `certify`, the client's tests do not change them. */
@@ -119,7 +121,7 @@ export const execCommand = declareCommand({
       count: ({ method, path }) => void (triedPaths.size < maxTried && triedPaths.add(`${method} ${path}`)),
       countUnread() {},
     });
-    let releaseSignals = () => {};
+    const signals = new TakenSignals(io);
     try {
       const { end, report, folder } = await runClient(call, {
         loaded,
@@ -128,13 +130,15 @@ export const execCommand = declareCommand({
         requests: counters,
         counters,
         certify: [io.program, "certify", ...words.map(shellWord)].join(" "),
-        takeSignals(listener) {
-          releaseSignals = io.takeSignals(listener);
-        },
+        signals,
         onStart: (sandbox) =>
           warnOfDates(sandbox, { note: (text) => void (flags.quiet || io.stderr.say(`${text}\n`)) }),
       });
-      if ("failure" in end) return sayWhyNotRun(rest[0] as string, end.failure, call);
+      if (end.kind === "not_run") return sayWhyNotRun(rest[0] as string, end.failure, call);
+      if (end.kind === "stopped") {
+        io.stderr.say("Stopped before the command started.\n");
+        return 128 + constants.signals[end.signal];
+      }
       const needsRequests = end.code === exitCode.fine && flags.minCoverage !== 0;
       const unmet = unmetThresholds(report, { ...flags, needsRequests, tried: [...triedPaths] });
       const isWritten = await deliverReport(report, unmet, targets, call, folder);
@@ -142,7 +146,7 @@ export const execCommand = declareCommand({
       return code || (isWritten ? exitCode.fine : exitCode.usage);
     } finally {
       // Only now: a signal must not interrupt the writing of the report.
-      releaseSignals();
+      signals.release();
       io.endSoon();
     }
   },

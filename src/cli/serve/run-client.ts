@@ -30,7 +30,7 @@ import { type ServeFlags, serveOptions } from "./serve-options.js";
 type ServedCall = Pick<CommandCall<Omit<ServeFlags, "verbose"> & flag.SandboxFlags>, "rest" | "flags" | "io">;
 
 /** What a run of a client starts with. */
-interface ClientStart extends Pick<CommandOptions, "takeSignals" | "isLate" | "onOutput"> {
+interface ClientStart extends Pick<CommandOptions, "signals" | "isLate" | "onOutput"> {
   readonly loaded: LoadedScenario;
   readonly options: GivenOptions;
   /** The start of clocks that neither the options nor the scenario set. Default: the real time. */
@@ -45,7 +45,10 @@ interface ClientStart extends Pick<CommandOptions, "takeSignals" | "isLate" | "o
   readonly onStart?: (sandbox: SandboxState) => void;
 }
 
-/** Runs a client's command against its own sandbox, to its end. The folder of the run is removed then. */
+/**
+ * Runs a client's command against its own sandbox, to its end. The folder of the run is removed then, and also if a signal
+ * comes before the command starts: the caller takes signals.
+ */
 export async function runClient(
   call: ServedCall,
   { loaded, options, start, conditions, requests, counters, certify, onStart, onOutput, ...run }: ClientStart,
@@ -76,7 +79,7 @@ async function runServed(
   { rest, flags, io }: ServedCall,
   sandbox: SandboxState,
   folder: RunFolder,
-  run: Pick<ClientStart, "takeSignals" | "isLate" | "onOutput">,
+  run: Pick<ClientStart, "signals" | "isLate" | "onOutput">,
 ): Promise<CommandEnd> {
   const served = { port: 0, log: "off", ...flags } as const;
   const logger = await createLog(served, io);
