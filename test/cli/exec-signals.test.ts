@@ -1,5 +1,8 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { commandLine, hasTerminal, onTerminal } from "../support/running-command.js";
+import { commandLine, hasTerminal, onTerminal, startBin } from "../support/running-command.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { clientFolder, execHere, startExec } from "./exec-client.js";
 
 /** A program that sends a request, says "ready", and does this when a signal comes. */
@@ -29,6 +32,34 @@ describe("a signal", () => {
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^ready \d+\nSIG\w+\nclean\n$/)]);
     expect(stderr).toContain("1 request to key-states");
   });
+});
+
+/** Makes a process send itself SIGTERM right after the first call of this function. */
+const signalsItself = (call: string) => `
+const { promises } = require("node:fs");
+const original = promises.${call};
+promises.${call} = async (...words) => {
+  promises.${call} = original;
+  const result = await original(...words);
+  process.kill(process.pid, "SIGTERM");
+  return result;
+};`;
+
+describe.each(["exec", "certify"])("a signal while %s starts its command", (command) => {
+  it.each(["mkdtemp", "writeFile"])(
+    "(after %s) leaves no folder with keys, and the command does not start",
+    async (call) => {
+      const cwd = temporaryFolder({ "hook.cjs": signalsItself(call), "runs/.keep": "" });
+      const env = { TMPDIR: join(cwd, "runs"), NODE_OPTIONS: `--require "${join(cwd, "hook.cjs")}"` };
+      const argv = [command, "--tls", "--", process.execPath, "-e", "fs.writeFileSync('started', '')"];
+      const { code, signal, stdout, stderr } = await startBin(argv, { cwd, env }).ended;
+      expect([code, signal, stdout]).toEqual([143, null, ""]);
+      expect(stderr).toMatch(/^(?:Running .*\n)?Stopped before the .*\n$/);
+      expect(existsSync(join(cwd, "started"))).toBe(false);
+      const left = readdirSync(env.TMPDIR, { recursive: true, encoding: "utf8" });
+      expect(left.filter((name) => name.includes("-run-"))).toEqual([]);
+    },
+  );
 });
 
 describe.skipIf(!hasTerminal)("on a terminal", () => {

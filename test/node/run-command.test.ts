@@ -5,7 +5,7 @@ import { join } from "node:path";
 import tty from "node:tty";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { type CommandOptions, runCommand } from "../../src/cli/serve/run-command.js";
+import { type CommandOptions, runCommand, TakenSignals } from "../../src/cli/serve/run-command.js";
 import { bundle } from "../support/bundle.js";
 import { root } from "../support/pages.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -13,11 +13,11 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 // Without Windows: cross-spawn reads another platform, and cmd.exe is a script that prints its words and ends with 1.
 const program = `
 Object.defineProperty(process, "platform", { value: "win32" });
-const { runCommand } = await import("./run-command.mjs");
+const { runCommand, TakenSignals } = await import("./run-command.mjs");
 const [cwd, commands] = process.argv.slice(2);
 const env = { PATH: '"' + cwd + '/quoted folder";' + cwd + '/other', PATHEXT: ".COM;.EXE;.BAT;.CMD" };
 for (const command of JSON.parse(commands)) {
-  const end = await runCommand(command, { cwd, env, takeSignals() {} });
+  const end = await runCommand(command, { cwd, env, signals: new TakenSignals({ takeSignals() {} }) });
   console.log(end.failure?.code ?? end.code);
 }
 `;
@@ -63,17 +63,24 @@ describe("on Windows a command", () => {
   );
 });
 
+const noSignals = () => new TakenSignals({ takeSignals: () => () => {} });
+
 test("a command that cannot start leaves no listeners on the output", async () => {
   const count = () => ["error", "close", "finish", "unpipe"].map((one) => process.stdout.listenerCount(one));
   const before = count();
   expect(
-    await runCommand(["no-such-command"], { cwd: root, env: process.env, takeSignals() {}, onOutput() {} }),
-  ).toMatchObject({ failure: { code: "ENOENT" } });
+    await runCommand(["no-such-command"], {
+      cwd: root,
+      env: process.env,
+      signals: noSignals(),
+      onOutput() {},
+    }),
+  ).toMatchObject({ kind: "not_run", failure: { code: "ENOENT" } });
   expect(count()).toEqual(before);
 });
 
 const run = (code: string, options: Partial<CommandOptions> = {}) =>
-  runCommand(["sh", "-c", code], { cwd: root, env: process.env, takeSignals() {}, ...options });
+  runCommand(["sh", "-c", code], { cwd: root, env: process.env, signals: noSignals(), ...options });
 
 describe.each([
   ["the terminal's group", undefined],
@@ -81,16 +88,19 @@ describe.each([
 ])("a command in %s", (_group, isLate) => {
   const outcome = async (code: string, signals: readonly (readonly NodeJS.Signals[])[]) => {
     let send: (signal: NodeJS.Signals) => void = () => {};
-    const takeSignals: CommandOptions["takeSignals"] = (listener) => {
-      send = listener;
-    };
+    const sent = new TakenSignals({
+      takeSignals(listener) {
+        send = listener;
+        return () => {};
+      },
+    });
     let output = "";
     const onOutput: CommandOptions["onOutput"] = (_stream, chunk) => {
       output += chunk;
       // Each signal when the command has heard the one before it.
       for (const signal of signals[output.length - 1] ?? []) send(signal);
     };
-    const end = await run(code, { takeSignals, onOutput, ...(isLate && { isLate }) });
+    const end = await run(code, { signals: sent, onOutput, ...(isLate && { isLate }) });
     const kill = vi.spyOn(process, "kill");
     onTestFinished(() => kill.mockRestore());
     for (const signal of ["SIGTERM", "SIGTERM", "SIGTERM"] as const) send(signal);
@@ -121,7 +131,7 @@ describe.each([
       syncBuiltinESMExports();
     });
     const found = await outcome(code, signals);
-    expect(found).toEqual([{ code: expected, isTimedOut: false }, output]);
+    expect(found).toEqual([{ kind: "ended", code: expected, isTimedOut: false }, output]);
     expect(written.mock.calls.length > 0).toBe(isLate === undefined);
   });
 });

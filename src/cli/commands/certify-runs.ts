@@ -2,17 +2,13 @@ import { stripVTControlCharacters } from "node:util";
 import type { RunEnd, RunRequest } from "../../certify/run.js";
 import { SeenRequests } from "../../certify/seen-requests.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import { nodePlatform, startNamed } from "../../node/platform.js";
-import { clientReport } from "../../report/report.js";
+import { nodePlatform } from "../../node/platform.js";
 import { redactEncoded } from "../../rules/redact.js";
 import { minute, minuteEnd } from "../../rules/time.js";
-import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { GivenOptions } from "../../sandbox/sandbox-state.js";
 import type { CommandCall } from "../command.js";
-import type { CommandEnd } from "../serve/run-command.js";
-
-import { openRunFolder } from "../serve/run-folder.js";
-import { invocationOf, KeyFinder, runServed } from "../serve/run-served.js";
+import { runClient } from "../serve/run-client.js";
+import { type CommandEnd, TakenSignals } from "../serve/run-command.js";
 import type { ServeFlags } from "../serve/serve-options.js";
 
 /** The client's command and the sandbox that each of its runs starts. */
@@ -26,24 +22,22 @@ interface ClientCommand {
 export class ClientStarter {
   readonly #command: ClientCommand;
   readonly #queue: Queue;
-  readonly #underWay = new Set<(signal: NodeJS.Signals) => void>();
-  #stopped: NodeJS.Signals | undefined;
-  /** Stops taking signals: after the certificate, which a signal must not interrupt. */
-  readonly release: () => void;
+  readonly #signals: TakenSignals;
 
   constructor(command: ClientCommand, jobs: number) {
     this.#command = command;
     this.#queue = new Queue(jobs);
-    // Passes a signal to all current runs, and starts no more.
-    this.release = command.call.io.takeSignals((signal) => {
-      this.#stopped ??= signal;
-      for (const pass of this.#underWay) pass(signal);
-    });
+    this.#signals = new TakenSignals(command.call.io);
   }
 
-  /** The signal that has stopped the runs. */
+  /** The signal that has stopped the runs: all current ones got it, and no more start. */
   get stopped(): NodeJS.Signals | undefined {
-    return this.#stopped;
+    return this.#signals.first;
+  }
+
+  /** Stops taking signals: after the certificate, which a signal must not interrupt. */
+  release(): void {
+    this.#signals.release();
   }
 
   /** Runs the client in its own sandbox once a job is free; `undefined` if it was stopped. */
@@ -60,54 +54,52 @@ export class ClientStarter {
   }
 
   async #runUnlessStopped(request: RunRequest): Promise<RunEnd | undefined> {
-    if (this.#stopped !== undefined) return undefined;
-    let pass: ((signal: NodeJS.Signals) => void) | undefined;
-    const run = await runInOwnSandbox(this.#command, request, (listener) => {
-      pass = listener;
-      this.#underWay.add(listener);
-    });
-    if (pass !== undefined) this.#underWay.delete(pass);
-    return this.#stopped === undefined ? run : undefined;
+    if (this.stopped !== undefined) return undefined;
+    const run = await runInOwnSandbox(this.#command, request, this.#signals);
+    return this.stopped === undefined ? run : undefined;
   }
 }
 
 async function runInOwnSandbox(
   { loaded, call, given: { seed: _, ...given } }: ClientCommand,
   { seed, conditions, timeouts: { total, silent } }: RunRequest,
-  takeSignals: (listener: (signal: NodeJS.Signals) => void) => void,
+  signals: TakenSignals,
 ): Promise<RunEnd> {
   const { stopwatch, time } = nodePlatform;
-  // A limit of the minute then ends at the same time in each run.
-  const start = minuteEnd(time()) - minute;
-  const options = { ...given, seed };
-  const now = given.now ?? (loaded.scenario.clock?.now === undefined ? start : undefined);
-  const folder = await openRunFolder({ scenario: loaded, options, start, conditions });
-  const sandbox = startNamed(loaded, { ...options, now }, conditionedRun(conditions, folder.claim));
-  // A test may clear the requests to count its own.
-  const collected = new SeenRequests(stopwatch);
-  sandbox.counters.passOnTo(collected);
-  const [output, keys] = [new OutputTail(), new KeyFinder(sandbox)];
+  const requests = new SeenRequests(stopwatch);
+  const output = new OutputTail();
   const started = stopwatch();
-  const end = await runServed(call, sandbox, {
-    folder,
-    takeSignals,
-    isLate: () => stopwatch() - started > total || stopwatch() - collected.latest > silent,
-    onOutput(name, chunk) {
-      output.add(chunk);
-      keys.add(name, chunk);
-    },
+  const { end, report, folder } = await runClient(call, {
+    loaded,
+    options: { ...given, seed },
+    // A limit of the minute then ends at the same time in each run.
+    start: minuteEnd(time()) - minute,
+    conditions,
+    requests,
+    counters: requests.counters,
+    certify: `${call.io.program} certify`,
+    signals,
+    isLate: () => stopwatch() - started > total || stopwatch() - requests.latest > silent,
+    onOutput: (_name, chunk) => output.add(chunk),
   });
   folder.requireWhole();
   const durationMs = Math.round(stopwatch() - started);
-  sandbox.invocation = invocationOf(call, `${call.io.program} certify`);
-  const report = clientReport(sandbox, { underExec: true, keysInOutput: keys.places() }, collected.counters);
-  return { ...howEnded(end), durationMs, report, output: output.lines(), ...collected.facts() };
+  return { ...howEnded(end), durationMs, report, output: output.lines(), ...requests.facts() };
 }
 
 function howEnded(end: CommandEnd): Pick<RunEnd, "result" | "code" | "failure"> {
-  if ("failure" in end) return { result: "failed", code: null, failure: end.failure };
-  if (end.isTimedOut === true) return { result: "timed_out", code: null };
-  return { result: end.code === 0 ? "passed" : "failed", code: end.code };
+  switch (end.kind) {
+    case "not_run":
+      return { result: "failed", code: null, failure: end.failure };
+    // Nobody reads how it ended.
+    case "stopped":
+      return { result: "failed", code: null };
+    case "ended":
+      if (end.isTimedOut) return { result: "timed_out", code: null };
+      return { result: end.code === 0 ? "passed" : "failed", code: end.code };
+    default:
+      return end satisfies never;
+  }
 }
 
 const maxTail = 64 * 1024;

@@ -1,10 +1,9 @@
+import { constants } from "node:os";
 import { expectedOutcomes } from "../../api/endpoints.js";
 import { faultsOn } from "../../api/fault-responses.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import { startNamed } from "../../node/platform.js";
 import { runAgainWith, shellWord } from "../../report/plain-text.js";
 import { extensionWords, type ReportFormat } from "../../report/render/layout.js";
-import { clientReport } from "../../report/report.js";
 import {
   conclusion,
   githubAnnotations,
@@ -17,7 +16,6 @@ import type { Profile } from "../../rules/assumptions.js";
 import { faultOutcomes } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { didYouMean, listed, quote } from "../../rules/schema/words.js";
-import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import { Counters } from "../../sandbox/journal/counts.js";
 import { givenOptions } from "../../sandbox/start-sandbox.js";
@@ -28,8 +26,9 @@ import * as flag from "../flags.js";
 import { runsOnGithub } from "../io.js";
 import { loadNamed, warnOfDates } from "../open-scenario.js";
 import { type ReportTarget, reportTargets, writeTargets } from "../report-files.js";
-import { openRunFolder, type RunFolder } from "../serve/run-folder.js";
-import { invocationOf, KeyFinder, runServed, sayWhyNotRun, whyNoRequest } from "../serve/run-served.js";
+import { runClient, sayWhyNotRun, whyNoRequest } from "../serve/run-client.js";
+import { TakenSignals } from "../serve/run-command.js";
+import type { RunFolder } from "../serve/run-folder.js";
 
 /** The conditions that the flags set; `undefined` if there are none. As in `certify`, the client's tests do not change them. */
 function conditionsOf(
@@ -116,34 +115,30 @@ export const execCommand = declareCommand({
     const targets = reportTargets(flags.report, execReportFiles, io, flags.format);
     const loaded = await loadNamed(words[0], io);
     const conditions = conditionsOf(flags, loaded);
-    const folder = await openRunFolder({ scenario: loaded, options: givenOptions(flags), conditions });
-    const sandbox = startNamed(loaded, flags, conditions && conditionedRun(conditions, folder.claim));
-    // A test may clear the requests to count its own; the report covers all tests.
     const counters = new Counters();
     const triedPaths = new Set<string>();
-    sandbox.counters.passOnTo({
-      countUnread: (id) => counters.countUnread(id),
-      count(exchange, keys) {
-        counters.count(exchange, keys);
-        if (triedPaths.size < maxTried) triedPaths.add(`${exchange.method} ${exchange.path}`);
-      },
+    counters.passOnTo({
+      count: ({ method, path }) => void (triedPaths.size < maxTried && triedPaths.add(`${method} ${path}`)),
+      countUnread() {},
     });
-    let releaseSignals = () => {};
-    warnOfDates(sandbox, { note: (text) => void (flags.quiet || io.stderr.say(`${text}\n`)) });
+    const signals = new TakenSignals(io);
     try {
-      const keyFinder = new KeyFinder(sandbox);
-      const end = await runServed(call, sandbox, {
-        folder,
-        takeSignals(listener) {
-          releaseSignals = io.takeSignals(listener);
-        },
-        onOutput: (name, chunk) => keyFinder.add(name, chunk),
+      const { end, report, folder } = await runClient(call, {
+        loaded,
+        options: givenOptions(flags),
+        conditions,
+        requests: counters,
+        counters,
+        certify: [io.program, "certify", ...words.map(shellWord)].join(" "),
+        signals,
+        onStart: (sandbox) =>
+          warnOfDates(sandbox, { note: (text) => void (flags.quiet || io.stderr.say(`${text}\n`)) }),
       });
-      if ("failure" in end) {
-        return sayWhyNotRun(rest[0] as string, end.failure, call);
+      if (end.kind === "not_run") return sayWhyNotRun(rest[0] as string, end.failure, call);
+      if (end.kind === "stopped") {
+        io.stderr.say("Stopped before the command started.\n");
+        return 128 + constants.signals[end.signal];
       }
-      sandbox.invocation = invocationOf(call, [io.program, "certify", ...words.map(shellWord)].join(" "));
-      const report = clientReport(sandbox, { underExec: true, keysInOutput: keyFinder.places() }, counters);
       const needsRequests = end.code === exitCode.fine && flags.minCoverage !== 0;
       const unmet = unmetThresholds(report, { ...flags, needsRequests, tried: [...triedPaths] });
       const isWritten = await deliverReport(report, unmet, targets, call, folder);
@@ -151,7 +146,7 @@ export const execCommand = declareCommand({
       return code || (isWritten ? exitCode.fine : exitCode.usage);
     } finally {
       // Only now: a signal must not interrupt the writing of the report.
-      releaseSignals();
+      signals.release();
       io.endSoon();
     }
   },

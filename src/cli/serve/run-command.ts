@@ -4,15 +4,43 @@ import { constants } from "node:os";
 import { isatty } from "node:tty";
 import spawn from "cross-spawn";
 import { isExecutable } from "../../node/platform.js";
+import type { Io } from "../io.js";
 
 export type CommandEnd =
-  | { readonly code: number; readonly isTimedOut?: boolean }
-  | { readonly failure: NodeJS.ErrnoException };
+  | { readonly kind: "ended"; readonly code: number; readonly isTimedOut: boolean }
+  | { readonly kind: "not_run"; readonly failure: NodeJS.ErrnoException }
+  /** By a signal that came before it started. */
+  | { readonly kind: "stopped"; readonly signal: NodeJS.Signals };
+
+/** The signals that this process gets while it prepares and runs commands. */
+export class TakenSignals {
+  readonly #listeners = new Set<(signal: NodeJS.Signals) => void>();
+  #first: NodeJS.Signals | undefined;
+  /** Stops taking them. */
+  readonly release: () => void;
+
+  constructor({ takeSignals }: Pick<Io, "takeSignals">) {
+    this.release = takeSignals((signal) => {
+      this.#first ??= signal;
+      for (const listener of this.#listeners) listener(signal);
+    });
+  }
+
+  get first(): NodeJS.Signals | undefined {
+    return this.#first;
+  }
+
+  /** Passes later ones on; returns how to stop that. */
+  passTo(listener: (signal: NodeJS.Signals) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+}
 
 export interface CommandOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly takeSignals: (listener: (signal: NodeJS.Signals) => void) => void;
+  readonly signals: TakenSignals;
   /** Gets the output, except to a terminal: commands may write differently if they have none. */
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Buffer) => void;
   /** With it, the command runs without input in its own process group, and the group is killed when it is late or has ended. */
@@ -31,10 +59,12 @@ export function runCommand(
   options: CommandOptions,
 ): Promise<CommandEnd> {
   return new Promise((resolve) => {
+    const signal = options.signals.first;
+    if (signal !== undefined) return resolve({ kind: "stopped", signal });
     try {
       new RunningCommand(spawnCommand(line, options.isLate !== undefined, options), options, resolve);
     } catch (error) {
-      resolve({ failure: error as NodeJS.ErrnoException });
+      resolve({ kind: "not_run", failure: error as NodeJS.ErrnoException });
     }
   });
 }
@@ -45,7 +75,6 @@ class RunningCommand {
   readonly #resolve: (end: CommandEnd) => void;
   readonly #releases: readonly (() => void)[];
   readonly #endWithUs = () => void this.#send(this.#isApart ? "SIGKILL" : "SIGTERM");
-  #isOver = false;
   #isTimedOut = false;
   #signalCount = 0;
   #deadline: NodeJS.Timeout | undefined;
@@ -54,22 +83,25 @@ class RunningCommand {
 
   constructor(
     child: ChildProcess,
-    { takeSignals, isLate, onOutput }: CommandOptions,
+    { signals, isLate, onOutput }: CommandOptions,
     resolve: (end: CommandEnd) => void,
   ) {
     this.#child = child;
     this.#isApart = isLate !== undefined;
     this.#resolve = resolve;
-    takeSignals((signal) => this.#passSignal(signal));
     if (isLate) this.#lateness = setInterval(() => isLate() && this.#killLate(), 100);
-    this.#releases = outputs.map((name) => passOutput(child, name, this.#isApart, onOutput));
+    this.#releases = [
+      signals.passTo((signal) => this.#passSignal(signal)),
+      ...outputs.map((name) => passOutput(child, name, this.#isApart, onOutput)),
+    ];
     process.once("exit", this.#endWithUs);
     child.on("error", (failure: NodeJS.ErrnoException) => {
       // On Windows, cross-spawn reports a missing command this way after cmd.exe has run.
-      if (child.pid === undefined || failure.code === "ENOENT") this.#end({ failure });
+      if (child.pid === undefined || failure.code === "ENOENT") this.#end({ kind: "not_run", failure });
     });
     child.on("exit", (code, signal) => {
       this.#readRest({
+        kind: "ended",
         code: code ?? 128 + constants.signals[signal as NodeJS.Signals],
         isTimedOut: this.#isTimedOut,
       });
@@ -87,7 +119,6 @@ class RunningCommand {
   }
 
   #passSignal(signal: NodeJS.Signals): void {
-    if (this.#isOver) return;
     this.#signalCount += 1;
     const count = this.#signalCount;
     // A command in the background is killed sooner, after the first signal.
@@ -111,7 +142,6 @@ class RunningCommand {
   }
 
   #end(end: CommandEnd): void {
-    this.#isOver = true;
     clearTimeout(this.#deadline);
     clearInterval(this.#lateness);
     clearInterval(this.#unread);

@@ -1,12 +1,19 @@
 import { existsSync, promises as files, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import { startNamed } from "../../node/platform.js";
 import { commandLine } from "../../report/plain-text.js";
+import { clientReport } from "../../report/report.js";
+import type { Report } from "../../report/report-shape.js";
 import { parseApiKey, randomLength, sandboxMark } from "../../rules/api-key.js";
 import { SandboxError } from "../../rules/errors.js";
 import { findBase64Keys, findKeys } from "../../rules/redact.js";
 import { quote } from "../../rules/schema/words.js";
+import { conditionedRun } from "../../runs/conditioned-run.js";
+import type { RunConditions } from "../../runs/conditions.js";
+import type { Counters, Counting } from "../../sandbox/journal/counts.js";
 import { runDue } from "../../sandbox/operations/operations.js";
-import type { Invocation, SandboxState } from "../../sandbox/sandbox-state.js";
+import type { GivenOptions, Invocation, SandboxState } from "../../sandbox/sandbox-state.js";
 import { unknownSecret } from "../../scenario/described-keys.js";
 import { type RunningServer, serve } from "../../server/serve.js";
 import { clientEnvironment } from "../client-variables.js";
@@ -17,20 +24,62 @@ import type { Io } from "../io.js";
 import { warnOfPinned } from "../open-scenario.js";
 import { createLog, logEvents } from "./log.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "./run-command.js";
-import type { RunFolder } from "./run-folder.js";
+import { openRunFolder, type RunFolder } from "./run-folder.js";
 import { type ServeFlags, serveOptions } from "./serve-options.js";
 
 type ServedCall = Pick<CommandCall<Omit<ServeFlags, "verbose"> & flag.SandboxFlags>, "rest" | "flags" | "io">;
 
-interface RunOptions extends Pick<CommandOptions, "takeSignals" | "isLate" | "onOutput"> {
-  /** For the sandboxes in processes of the command. */
-  readonly folder: RunFolder;
+/** What a run of a client starts with. */
+interface ClientStart extends Pick<CommandOptions, "signals" | "isLate" | "onOutput"> {
+  readonly loaded: LoadedScenario;
+  readonly options: GivenOptions;
+  /** The start of clocks that neither the options nor the scenario set. Default: the real time. */
+  readonly start?: number;
+  readonly conditions: RunConditions | undefined;
+  /** Gets all requests of the run: a test may clear those of its sandboxes. */
+  readonly requests: Counting;
+  /** What it has counted. */
+  readonly counters: Pick<Counters, "read">;
+  /** The line that starts certify. */
+  readonly certify: string;
+  readonly onStart?: (sandbox: SandboxState) => void;
 }
 
-export async function runServed(
+/**
+ * Runs a client's command against its own sandbox, to its end. The folder of the run is removed then, and also if a signal
+ * comes before the command starts: the caller takes signals.
+ */
+export async function runClient(
+  call: ServedCall,
+  { loaded, options, start, conditions, requests, counters, certify, onStart, onOutput, ...run }: ClientStart,
+): Promise<{ readonly end: CommandEnd; readonly report: Report; readonly folder: RunFolder }> {
+  const folder = await openRunFolder({ scenario: loaded, options, start, conditions });
+  const now = options.now ?? (loaded.scenario.clock?.now === undefined ? start : undefined);
+  const sandbox = startNamed(
+    loaded,
+    { ...options, now },
+    conditions && conditionedRun(conditions, folder.claim),
+  );
+  sandbox.counters.passOnTo(requests);
+  onStart?.(sandbox);
+  const keyFinder = new KeyFinder(sandbox);
+  const end = await runServed(call, sandbox, folder, {
+    ...run,
+    onOutput(name, chunk) {
+      keyFinder.add(name, chunk);
+      onOutput?.(name, chunk);
+    },
+  });
+  sandbox.invocation = invocationOf(call, certify);
+  const report = clientReport(sandbox, { underExec: true, keysInOutput: keyFinder.places() }, counters);
+  return { end, report, folder };
+}
+
+async function runServed(
   { rest, flags, io }: ServedCall,
   sandbox: SandboxState,
-  { folder, ...run }: RunOptions,
+  folder: RunFolder,
+  run: Pick<ClientStart, "signals" | "isLate" | "onOutput">,
 ): Promise<CommandEnd> {
   const served = { port: 0, log: "off", ...flags } as const;
   const logger = await createLog(served, io);
@@ -63,10 +112,7 @@ export async function runServed(
 }
 
 /** For the report of a command that has ended: it had a file with the certificate. */
-export function invocationOf(
-  { rest, flags }: Pick<ServedCall, "rest" | "flags">,
-  certify: string,
-): Invocation {
+function invocationOf({ rest, flags }: Pick<ServedCall, "rest" | "flags">, certify: string): Invocation {
   const isSecure = flags.tls || flags.cert !== undefined;
   return {
     certify,
