@@ -3,7 +3,7 @@ import type { Members, Spelling } from "../rules/schema/problem.js";
 import { type FieldPath, isMapping } from "../rules/schema/shape.js";
 import { nearest } from "../rules/schema/words.js";
 import { endpointRules, longestSpelling } from "./checks/endpoint-rules.js";
-import { type Facts, factsOf, wrongInto } from "./checks/facts.js";
+import { type Facts, factsOf } from "./checks/facts.js";
 import { faultsFit } from "./checks/fault-rules.js";
 import { keyRules } from "./checks/key-rules.js";
 import { refRules } from "./checks/ref-rules.js";
@@ -11,6 +11,7 @@ import { stepRules } from "./checks/step-rules.js";
 import { type ExtendsOptions, resolveExtends } from "./extends.js";
 import { scenarioSchema } from "./format/schema.js";
 import {
+  addingTo,
   type FieldProblem,
   type PlaceOf,
   problemAt,
@@ -31,18 +32,20 @@ const rules = [...refRules, ...keyRules, ...endpointRules, faultsFit, ...stepRul
 /** Merges a scenario with the one that it extends, checks its shape, then its fields against each other. Throws a `ScenarioError`. */
 export function interpretScenario(text: ScenarioText, options: ExtendsOptions): CheckedScenario {
   const { scenario: alone, file } = text;
-  const problems = text.problems.slice(0, maximumProblems);
-  const merged = resolveExtends(text, options, (problem) => {
-    if (problems.length < maximumProblems) problems.push(problem);
-  });
+  const problems = [...text.problems];
+  const addProblem = addingTo(problems);
+  const merged = resolveExtends(text, options, addProblem);
   if (alone === undefined || merged === undefined)
     throw new ScenarioError(problemsInOrder(problems, alone, file));
   const misshapen = problemsOfShape(merged, alone);
-  problems.push(...misshapen);
+  misshapen.forEach(addProblem);
   const scenario = merged.fields as unknown as Scenario; // the rules see it only if it has its shape
   if (misshapen.length === 0) {
-    const spelling = spellingIn(merged);
-    const facts = factsOf(scenario, { spelling, latest: latestIn(merged), wrong: wrongInto(problems) });
+    const facts = factsOf(scenario, {
+      spelling: spellingIn(merged),
+      latest: latestIn(merged),
+      addProblem,
+    });
     for (const rule of rules) rule(facts);
   }
   if (problems.length > 0) throw new ScenarioError(problemsInOrder(problems, merged, file));

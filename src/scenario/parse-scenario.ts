@@ -9,7 +9,7 @@ import type { ExtendsOptions } from "./extends.js";
 import { scenarioLimits } from "./format/fields.js";
 import { type CheckedScenario, interpretScenario } from "./interpret.js";
 import { readPlain } from "./plain-data.js";
-import type { FieldProblem } from "./problems.js";
+import { addingTo, type FieldProblem } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
 import type { ScenarioText } from "./scenario-text.js";
 import { scenarioText } from "./yaml.js";
@@ -104,7 +104,7 @@ function extendsOptions(load: ScenarioLookup | undefined): ExtendsOptions {
 
 function scenarioValue(value: unknown, maxValues: number = scenarioLimits.parts): ScenarioText {
   const problems: FieldProblem[] = [];
-  const fields = readPlain(value, (problem) => problems.push(problem), maxValues);
+  const fields = readPlain(value, addingTo(problems), maxValues);
   const scenario = fields && { fields, find: () => ({ place: undefined, depth: 0, layer: 0 }) };
   return { file: undefined, text: undefined, startsLikeScenario: true, scenario, problems };
 }

@@ -1,5 +1,6 @@
 import { SandboxError } from "../rules/errors.js";
 import { redactKeys, redactValue } from "../rules/redact.js";
+import { maximumProblems } from "../rules/schema/check.js";
 import type { Problem } from "../rules/schema/problem.js";
 import { type FieldPath, pathText } from "../rules/schema/shape.js";
 import { charactersOf, escapeControls, textWidth } from "../rules/terminal-text.js";
@@ -92,6 +93,16 @@ export interface ScenarioProblem {
 /** A problem of a field, which leads to its place, unless that is known where the problem is found. */
 export interface FieldProblem extends Problem<ScenarioProblemCode> {
   readonly place?: SourcePlace | undefined;
+}
+
+/** The only way to report a problem. It returns nothing, so that what fails can return it. */
+export type AddProblem = (problem: FieldProblem) => undefined;
+
+/** Adds problems to a list, until it has `maximumProblems`. */
+export function addingTo(problems: FieldProblem[]): AddProblem {
+  return (problem) => {
+    if (problems.length < maximumProblems) problems.push({ ...problem });
+  };
 }
 
 /** A problem as it is shown: at its place, or only in its file. */

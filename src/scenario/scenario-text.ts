@@ -2,8 +2,6 @@ import type { Members } from "../rules/schema/problem.js";
 import type { FieldPath } from "../rules/schema/shape.js";
 import type { FieldProblem, Place, SourcePlace } from "./problems.js";
 
-export type AddProblem = (mistake: FieldProblem) => void;
-
 /** A scenario as it is written, in a text or as a value, before any check. */
 export interface ScenarioText {
   readonly file: string | undefined;
