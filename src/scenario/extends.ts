@@ -3,17 +3,18 @@ import type { Members } from "../rules/schema/problem.js";
 import { isMapping } from "../rules/schema/shape.js";
 import { nearest, quote } from "../rules/schema/words.js";
 import { type AddProblem, type FieldProblem, ScenarioError } from "./problems.js";
-import type { ReadScenario, ScenarioText } from "./scenario-text.js";
+import type { ReadScenario, WrittenScenario } from "./written-scenario.js";
 
-export interface ExtendsOptions {
-  readonly find: (name: string, from: string | undefined) => ScenarioText | undefined;
+/** The scenarios that another one can extend. */
+export interface Extendable {
+  readonly find: (name: string, from: string | undefined) => WrittenScenario | undefined;
   readonly knownNames: readonly string[];
 }
 
 /** Merges a scenario with the ones it extends, without their stories; `undefined` if one cannot be read. */
 export function resolveExtends(
-  { scenario: child, file }: ScenarioText,
-  options: ExtendsOptions,
+  { scenario: child, file }: WrittenScenario,
+  extendable: Extendable,
   addProblem: AddProblem,
   chain: readonly string[] = file === undefined ? [] : [file],
 ): ReadScenario | undefined {
@@ -27,7 +28,7 @@ export function resolveExtends(
     const message = `extends is the name of a scenario, not ${quote(name)}`;
     return addAtName({ code: "wrong_type", field, message, hint: nameHint });
   }
-  const extended = findExtended(name, file, options, addAtName);
+  const extended = findExtended(name, file, extendable, addAtName);
   if (extended === undefined) return undefined;
   const parentFile = extended.file ?? name;
   if (chain.includes(parentFile)) {
@@ -37,18 +38,18 @@ export function resolveExtends(
   }
   if (!isScenario(extended)) return addAtName(otherFile(name, extended));
   for (const problem of extended.problems) addProblem(problem);
-  const parent = resolveExtends(extended, options, addProblem, [...chain, parentFile]);
+  const parent = resolveExtends(extended, extendable, addProblem, [...chain, parentFile]);
   return parent && inherit(child, fields, parent);
 }
 
 const nameHint = "name a bundled scenario, or a file relative to this one";
 
-function isScenario({ scenario, startsLikeScenario }: ScenarioText): boolean {
+function isScenario({ scenario, startsLikeScenario }: WrittenScenario): boolean {
   return scenario === undefined ? startsLikeScenario : scenario.fields.version === 1;
 }
 
 /** Shows nothing of the other file: it may be any file of this machine. */
-function otherFile(name: string, { scenario }: ScenarioText): FieldProblem {
+function otherFile(name: string, { scenario }: WrittenScenario): FieldProblem {
   const version = scenario?.fields.version;
   const at = { field: ["extends"], hint: "each file starts with version: 1" };
   if (typeof version !== "number")
@@ -96,17 +97,17 @@ function mergedEndpoints({ endpoints: inherited }: Members, { endpoints: ofChild
 function findExtended(
   name: string,
   file: string | undefined,
-  options: ExtendsOptions,
+  { find, knownNames }: Extendable,
   addProblem: AddProblem,
-): ScenarioText | undefined {
+): WrittenScenario | undefined {
   const field = ["extends"];
   try {
-    const extended = options.find(name, file);
+    const extended = find(name, file);
     if (extended !== undefined) return extended;
-    const near = nearest(name, options.knownNames);
+    const near = nearest(name, knownNames);
     const hint = near
       ? `did you mean ${near}?`
-      : `name one of ${options.knownNames.join(", ")}, or a file if this scenario is in a file`;
+      : `name one of ${knownNames.join(", ")}, or a file if this scenario is in a file`;
     const message = `there is no scenario ${quote(name)}`;
     return addProblem({ code: "extends_not_found", field, message, hint });
   } catch (error) {

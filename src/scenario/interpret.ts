@@ -8,7 +8,7 @@ import { faultsFit } from "./checks/fault-rules.js";
 import { keyRules } from "./checks/key-rules.js";
 import { refRules } from "./checks/ref-rules.js";
 import { stepRules } from "./checks/step-rules.js";
-import { type ExtendsOptions, resolveExtends } from "./extends.js";
+import { type Extendable, resolveExtends } from "./extends.js";
 import { scenarioSchema } from "./format/schema.js";
 import {
   addingTo,
@@ -20,7 +20,7 @@ import {
   type SourcePlace,
 } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
-import { placeIn, type ReadScenario, type ScenarioText } from "./scenario-text.js";
+import { placeIn, type ReadScenario, type WrittenScenario } from "./written-scenario.js";
 
 export interface CheckedScenario {
   readonly scenario: Scenario;
@@ -30,11 +30,11 @@ export interface CheckedScenario {
 const rules = [...refRules, ...keyRules, ...endpointRules, faultsFit, ...stepRules];
 
 /** Merges a scenario with the one that it extends, checks its shape, then its fields against each other. Throws a `ScenarioError`. */
-export function interpretScenario(text: ScenarioText, options: ExtendsOptions): CheckedScenario {
-  const { scenario: alone, file } = text;
-  const problems = [...text.problems];
+export function interpretScenario(written: WrittenScenario, extendable: Extendable): CheckedScenario {
+  const { scenario: alone, file } = written;
+  const problems = [...written.problems];
   const addProblem = addingTo(problems);
-  const merged = resolveExtends(text, options, addProblem);
+  const merged = resolveExtends(written, extendable, addProblem);
   if (alone === undefined || merged === undefined)
     throw new ScenarioError(problemsInOrder(problems, alone, file));
   const misshapen = problemsOfShape(merged, alone);

@@ -2,7 +2,19 @@ import type { Members } from "../rules/schema/problem.js";
 import type { FieldPath } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { forbiddenNames, scenarioLimits } from "./format/fields.js";
-import type { AddProblem } from "./problems.js";
+import { type AddProblem, addingTo, type FieldProblem } from "./problems.js";
+import type { WrittenScenario } from "./written-scenario.js";
+
+/** As many as the snapshot of a sandbox has with all the keys that it can have. */
+const maxValuesOfSnapshot = 10_000_000;
+
+/** A scenario given as a value, which is not changed. It may have at most `maxValues` values. */
+export function readValue(value: unknown, maxValues = maxValuesOfSnapshot): WrittenScenario {
+  const problems: FieldProblem[] = [];
+  const fields = readPlain(value, addingTo(problems), maxValues);
+  const scenario = fields && { fields, find: () => ({ place: undefined, depth: 0, layer: 0 }) };
+  return { file: undefined, text: undefined, startsLikeScenario: true, scenario, problems };
+}
 
 /** Copies plain data that should be a scenario; `undefined`, with reports, if something is wrong. Never throws. */
 export function readPlain(value: unknown, addProblem: AddProblem, maxValues: number): Members | undefined {

@@ -25,8 +25,8 @@ import { scenarioLimits } from "./format/fields.js";
 import { createSource, isOfSecret, placeAt } from "./places.js";
 import { readPlain } from "./plain-data.js";
 import { type AddProblem, addingTo, type FieldProblem, type SourceText, type TextRange } from "./problems.js";
-import type { ReadScenario, ScenarioText } from "./scenario-text.js";
 import { syntaxProblem } from "./syntax-problem.js";
+import type { FoundField, ReadScenario, WrittenScenario } from "./written-scenario.js";
 
 const shorten = "shorten it, or use population";
 const repeatLess = "extend a scenario, or repeat less";
@@ -54,18 +54,18 @@ const options = {
   prettyErrors: false,
 } satisfies ParseOptions & DocumentOptions & SchemaOptions;
 
-export function scenarioText(text: string, file: string | undefined): ScenarioText {
+export function readYaml(text: string, file: string | undefined): WrittenScenario {
   const source = createSource(text, file);
   const startsLikeScenario = /^(?:\{\s*)?["']?version["']?\s*:\s*1\b/m.test(source.text);
   const problems: FieldProblem[] = [];
-  const scenario = readYaml(source, addingTo(problems));
+  const addProblem = addingTo(problems);
+  const tree = readTree(source, addProblem);
+  const scenario = tree && scenarioIn(tree, addProblem);
   return { file, text, startsLikeScenario, scenario, problems };
 }
 
-function readYaml(source: SourceText, addProblem: AddProblem): ReadScenario | undefined {
-  const tree = readNodes(source, addProblem);
-  if (tree === undefined) return undefined;
-  const find: ReadScenario["find"] = (path, pointAt) => findInTree(tree, source, path, pointAt);
+function scenarioIn(tree: Tree, addProblem: AddProblem): ReadScenario | undefined {
+  const find: ReadScenario["find"] = (path, pointAt) => findField(tree, path, pointAt);
   // `readPlain` counts and copies repeated aliases. A text without them has its own limit of parts.
   const repeats = { message: "the aliases (*) repeat too much", hint: repeatLess };
   const addAtPath: AddProblem = (problem) =>
@@ -80,6 +80,7 @@ function readYaml(source: SourceText, addProblem: AddProblem): ReadScenario | un
 
 /** A text's nodes, and what its aliases refer to. */
 interface Tree {
+  readonly source: SourceText;
   readonly document: Document.Parsed;
   readonly targets: ReadonlyMap<Node, Node>;
   readonly pairs: WeakMap<YAMLMap, ReadonlyMap<string, MapPair>>;
@@ -87,7 +88,7 @@ interface Tree {
 
 type MapPair = Pair<Node, Node | null>;
 
-function readNodes(source: SourceText, addProblem: AddProblem): Tree | undefined {
+function readTree(source: SourceText, addProblem: AddProblem): Tree | undefined {
   const at: AtOffset = (offset) => ({ field: [], place: placeAt(source, offset) });
   const document = isReadable(source, at, addProblem) ? compose(source.text, at, addProblem) : undefined;
   if (document === undefined) return undefined;
@@ -110,7 +111,7 @@ function readNodes(source: SourceText, addProblem: AddProblem): Tree | undefined
   };
   checkSpaces(document, at, addOfNode);
   const targets = checkNodes(document, at, addOfNode);
-  return isWhole ? { document, targets, pairs: new WeakMap() } : undefined;
+  return isWhole ? { source, document, targets, pairs: new WeakMap() } : undefined;
 }
 
 /** The place of a problem that is in no field. */
@@ -264,42 +265,54 @@ function keyText(key: Node): string {
   return isScalar(key) ? String(key.value) : "";
 }
 
-function pairIn(tree: Tree, map: YAMLMap, step: string | number): MapPair | undefined {
+/** A field of a mapping, or an item of a list, which has no name: it is its own. */
+interface Field {
+  readonly key: Node | null;
+  readonly value: Node | null;
+}
+
+function fieldIn(tree: Tree, parent: Node | null, step: string | number): Field | undefined {
+  // The fields of an alias are in the lines of its anchor.
+  const node = targetOf(tree, parent);
+  if (isMap(node)) return pairsOf(tree, node).get(String(step));
+  const item = isSeq(node) ? (node.items[Number(step)] as Node | undefined) : undefined;
+  return item && { key: item, value: item };
+}
+
+function pairsOf(tree: Tree, map: YAMLMap): ReadonlyMap<string, MapPair> {
   const items: MapPair[] = map.items as [];
   const pairs = tree.pairs.get(map) ?? new Map(items.map((pair) => [keyText(pair.key), pair]));
   tree.pairs.set(map, pairs);
-  return pairs.get(String(step));
+  return pairs;
 }
 
 /** The node that an alias refers to, or the node itself. */
-function aliasTarget({ targets }: Tree, node: Node | null | undefined): Node | null | undefined {
+function targetOf({ targets }: Tree, node: Node | null): Node | null {
   return node && (targets.get(node) ?? node);
 }
 
-function findInTree(tree: Tree, source: SourceText, path: FieldPath, pointAt: "key" | "value") {
-  let node: Node | null | undefined = tree.document.contents;
-  let offset = node?.range?.[0] ?? 0;
+/** Follows a path as far as the text has it. */
+function findField(tree: Tree, path: FieldPath, pointAt: "key" | "value"): FoundField {
+  const { contents } = tree.document;
+  let nearest: Field = { key: contents, value: contents };
   let depth = 0;
   for (const step of path) {
-    if (isMap(node)) {
-      const pair = pairIn(tree, node, step);
-      if (pair === undefined) break;
-      node = pair.value;
-      // An empty value has no useful place.
-      const isEmpty = node?.range?.[0] === node?.range?.[1];
-      const isWanted = depth === path.length - 1 && pointAt === "value" && !isEmpty;
-      offset = (isWanted ? node?.range?.[0] : undefined) ?? pair.key.range?.[0] ?? offset;
-    } else if (isSeq(node)) {
-      node = node.items[Number(step)] as Node | undefined;
-      if (node === undefined) break;
-      offset = node.range?.[0] ?? offset;
-    } else break;
-    // What is wrong inside is in the line of the anchor.
-    node = aliasTarget(tree, node);
+    const field = fieldIn(tree, nearest.value, step);
+    if (field === undefined) break;
+    nearest = field;
     depth += 1;
   }
+  const { key, value } = nearest;
+  const isValue = depth === path.length && pointAt === "value" && !isEmpty(value);
+  const [offset = 0] = (isValue ? value : key)?.range ?? [];
+  const node = targetOf(tree, value);
   const scalar = isScalar(node) ? node.source : undefined;
-  return { place: placeAt(source, offset), depth, layer: 0, scalar };
+  return { place: placeAt(tree.source, offset), depth, layer: 0, scalar };
+}
+
+/** An empty value has no useful place. */
+function isEmpty(node: Node | null): boolean {
+  return node?.range?.[0] === node?.range?.[1];
 }
 
 /** YAML without aliases, and with quotes around what YAML 1.1 would read as dates or booleans. */
