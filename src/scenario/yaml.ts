@@ -273,7 +273,7 @@ interface Field {
 
 function fieldIn(tree: Tree, parent: Node | null, step: string | number): Field | undefined {
   // The fields of an alias are in the lines of its anchor.
-  const node = targetOf(tree, parent);
+  const node = aliasTarget(tree, parent);
   if (isMap(node)) return pairsOf(tree, node).get(String(step));
   const item = isSeq(node) ? (node.items[Number(step)] as Node | undefined) : undefined;
   return item && { key: item, value: item };
@@ -287,7 +287,7 @@ function pairsOf(tree: Tree, map: YAMLMap): ReadonlyMap<string, MapPair> {
 }
 
 /** The node that an alias refers to, or the node itself. */
-function targetOf({ targets }: Tree, node: Node | null): Node | null {
+function aliasTarget({ targets }: Tree, node: Node | null): Node | null {
   return node && (targets.get(node) ?? node);
 }
 
@@ -305,7 +305,7 @@ function findField(tree: Tree, path: FieldPath, pointAt: "key" | "value"): Found
   const { key, value } = nearest;
   const isValue = depth === path.length && pointAt === "value" && !isEmpty(value);
   const [offset = 0] = (isValue ? value : key)?.range ?? [];
-  const node = targetOf(tree, value);
+  const node = aliasTarget(tree, value);
   const scalar = isScalar(node) ? node.source : undefined;
   return { place: placeAt(tree.source, offset), depth, layer: 0, scalar };
 }

@@ -97,9 +97,9 @@ function isExact(value: number, text: string): boolean {
 function digitsOf(text: string): string {
   const [, whole = "", fraction = "", exponent = 0] =
     /^[+-]?(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text) ?? [];
-  const all = whole + fraction;
-  const digits = all.replace(/0+$/, "");
-  const last = Number(exponent) - fraction.length + all.length - digits.length;
+  const written = whole + fraction;
+  const digits = written.replace(/0+$/, "");
+  const last = Number(exponent) - fraction.length + written.length - digits.length;
   return digits === "" ? "" : `${digits.replace(/^0+/, "")}e${last}`;
 }
 

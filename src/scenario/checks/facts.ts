@@ -26,7 +26,7 @@ export interface Facts {
   readonly latest: (...paths: readonly [FieldPath, ...FieldPath[]]) => FieldPath;
 }
 
-export interface KnownRefs extends Pick<ReadonlyMap<string, unknown>, "has" | "size"> {
+interface KnownRefs extends Pick<ReadonlyMap<string, unknown>, "has" | "size"> {
   readonly keys: () => Iterable<string>;
 }
 

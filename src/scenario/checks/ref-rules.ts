@@ -3,7 +3,7 @@ import type { FieldPath } from "../../rules/schema/shape.js";
 import { nearest, quote } from "../../rules/schema/words.js";
 import { isReserved } from "../format/fields.js";
 import { isPopulated } from "../population.js";
-import type { Facts, KnownRefs, ScenarioRule } from "./facts.js";
+import type { Facts, ScenarioRule } from "./facts.js";
 
 const refsAreFree: ScenarioRule = ({ scenario, organizations, keys, keyOf, addProblem }) => {
   const { population } = scenario;
@@ -73,7 +73,7 @@ const clockIsWithinYears: ScenarioRule = ({ start = 0, addProblem }) => {
 
 export const refRules: readonly ScenarioRule[] = [clockIsWithinYears, refsAreFree, refsExist];
 
-function knownRefsHint(ref: string, known: KnownRefs, things: string): string {
+function knownRefsHint(ref: string, known: Facts["refs"]["key"], things: string): string {
   // Comparing each of many wrong refs with more than this would be slow.
   const near = known.size > 300 ? undefined : nearest(ref, known.keys());
   if (near !== undefined) return `did you mean ${near}?`;
