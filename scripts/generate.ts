@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,8 +6,8 @@ import { scenarioSchema } from "../src/scenario/format/schema.js";
 import { interpretScenario } from "../src/scenario/interpret.js";
 import { ScenarioError } from "../src/scenario/problems.js";
 import type { Scenario } from "../src/scenario/scenario.generated.js";
-import type { ScenarioText } from "../src/scenario/scenario-text.js";
-import { scenarioText } from "../src/scenario/yaml.js";
+import type { WrittenScenario } from "../src/scenario/written-scenario.js";
+import { readYaml } from "../src/scenario/yaml.js";
 import { commentOf, typeOf } from "./scenario-types.js";
 
 const root = new URL("../", import.meta.url);
@@ -42,21 +41,21 @@ async function bundledScenarios(): Promise<Record<string, Scenario>> {
   const files = (await readdir(new URL("scenarios/", root)))
     .filter((name) => /^[\w-]+\.yaml$/.test(name))
     .sort();
-  const found = new Map<string, ScenarioText>();
+  const writtenScenarios = new Map<string, WrittenScenario>();
   for (const name of files) {
     const file = `scenarios/${name}`;
-    found.set(basename(name, ".yaml"), scenarioText(await readFile(new URL(file, root), "utf8"), file));
+    const text = await readFile(new URL(file, root), "utf8");
+    writtenScenarios.set(basename(name, ".yaml"), readYaml(text, file));
   }
-  const readText = (name: string) => ({
-    text: readFileSync(new URL(`scenarios/${name}`, root), "utf8"),
-    file: name,
-  });
-  const options = { find: (name: string) => found.get(name), knownNames: [...found.keys()], readText };
+  const extendable = {
+    find: (name: string) => writtenScenarios.get(name),
+    knownNames: [...writtenScenarios.keys()],
+  };
   const problems = [];
   const scenarios: Record<string, Scenario> = {};
-  for (const [name, one] of found) {
+  for (const [name, written] of writtenScenarios) {
     try {
-      scenarios[name] = interpretScenario(one, options).scenario;
+      scenarios[name] = interpretScenario(written, extendable).scenario;
     } catch (error) {
       if (!(error instanceof ScenarioError)) throw error;
       problems.push(...error.problems);

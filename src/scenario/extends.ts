@@ -2,59 +2,60 @@ import { SandboxError } from "../rules/errors.js";
 import type { Members } from "../rules/schema/problem.js";
 import { isMapping } from "../rules/schema/shape.js";
 import { nearest, quote } from "../rules/schema/words.js";
-import { ScenarioError, type ScenarioProblemCode } from "./problems.js";
-import type { AddProblem, ReadScenario, ScenarioText } from "./scenario-text.js";
+import { type AddProblem, type FieldProblem, ScenarioError } from "./problems.js";
+import type { ReadScenario, WrittenScenario } from "./written-scenario.js";
 
-export interface ExtendsOptions {
-  readonly find: (name: string, from: string | undefined) => ScenarioText | undefined;
+/** The scenarios that another one can extend. */
+export interface Extendable {
+  readonly find: (name: string, from: string | undefined) => WrittenScenario | undefined;
   readonly knownNames: readonly string[];
 }
 
 /** Merges a scenario with the ones it extends, without their stories; `undefined` if one cannot be read. */
 export function resolveExtends(
-  { scenario: child, file }: ScenarioText,
-  options: ExtendsOptions,
+  { scenario: child, file }: WrittenScenario,
+  extendable: Extendable,
   addProblem: AddProblem,
   chain: readonly string[] = file === undefined ? [] : [file],
 ): ReadScenario | undefined {
   const { extends: name, ...fields } = child?.fields ?? {};
   if (child === undefined || name === undefined) return child;
-  const { place } = child.find(["extends"], "value");
-  const fail: Fail = (code, message, hint) => {
-    addProblem({ code, field: ["extends"], place, message, hint });
-    return undefined;
-  };
+  const field = ["extends"];
+  // Below another scenario, the field is one of several with this name.
+  const addAtName: AddProblem = (problem) =>
+    addProblem({ ...problem, place: child.find(field, "value").place });
   if (typeof name !== "string" || name === "") {
-    const hint = "name a bundled scenario, or a file relative to this one";
-    return fail("wrong_type", `extends is the name of a scenario, not ${quote(name)}`, hint);
+    const message = `extends is the name of a scenario, not ${quote(name)}`;
+    return addAtName({ code: "wrong_type", field, message, hint: nameHint });
   }
-  const extended = findExtended(name, file, options, fail);
+  const extended = findExtended(name, file, extendable, addAtName);
   if (extended === undefined) return undefined;
   const parentFile = extended.file ?? name;
   if (chain.includes(parentFile)) {
     const loop = [...chain.slice(chain.indexOf(parentFile)), parentFile].join(" → ");
-    return fail("extends_loop", `the scenarios extend each other: ${loop}`, "remove one of these extends");
+    const message = `the scenarios extend each other: ${loop}`;
+    return addAtName({ code: "extends_loop", field, message, hint: "remove one of these extends" });
   }
-  if (!isScenario(extended)) return failForOther(name, extended, fail);
+  if (!isScenario(extended)) return addAtName(otherFile(name, extended));
   for (const problem of extended.problems) addProblem(problem);
-  const parent = resolveExtends(extended, options, addProblem, [...chain, parentFile]);
+  const parent = resolveExtends(extended, extendable, addProblem, [...chain, parentFile]);
   return parent && inherit(child, fields, parent);
 }
 
-/** Adds a problem of `extends`. */
-type Fail = (code: ScenarioProblemCode, message: string, hint: string) => undefined;
+const nameHint = "name a bundled scenario, or a file relative to this one";
 
-function isScenario({ scenario, startsLikeScenario }: ScenarioText): boolean {
+function isScenario({ scenario, startsLikeScenario }: WrittenScenario): boolean {
   return scenario === undefined ? startsLikeScenario : scenario.fields.version === 1;
 }
 
 /** Shows nothing of the other file: it may be any file of this machine. */
-function failForOther(name: string, { scenario }: ScenarioText, fail: Fail): undefined {
+function otherFile(name: string, { scenario }: WrittenScenario): FieldProblem {
   const version = scenario?.fields.version;
-  const hint = "each file starts with version: 1";
-  if (typeof version !== "number") return fail("extends_failed", `${quote(name)} is not a scenario`, hint);
+  const at = { field: ["extends"], hint: "each file starts with version: 1" };
+  if (typeof version !== "number")
+    return { ...at, code: "extends_failed", message: `${quote(name)} is not a scenario` };
   const message = `the scenario ${quote(name)} has version ${version} of the format, not 1`;
-  return fail("unsupported_version", message, hint);
+  return { ...at, code: "unsupported_version", message };
 }
 
 function inherit(child: ReadScenario, fields: Members, parent: ReadScenario): ReadScenario {
@@ -96,22 +97,25 @@ function mergedEndpoints({ endpoints: inherited }: Members, { endpoints: ofChild
 function findExtended(
   name: string,
   file: string | undefined,
-  options: ExtendsOptions,
-  fail: Fail,
-): ScenarioText | undefined {
+  { find, knownNames }: Extendable,
+  addProblem: AddProblem,
+): WrittenScenario | undefined {
+  const field = ["extends"];
   try {
-    const near = nearest(name, options.knownNames);
+    const extended = find(name, file);
+    if (extended !== undefined) return extended;
+    const near = nearest(name, knownNames);
     const hint = near
       ? `did you mean ${near}?`
-      : `name one of ${options.knownNames.join(", ")}, or a file if this scenario is in a file`;
-    const extended = options.find(name, file);
-    return extended ?? fail("extends_not_found", `there is no scenario ${quote(name)}`, hint);
+      : `name one of ${knownNames.join(", ")}, or a file if this scenario is in a file`;
+    const message = `there is no scenario ${quote(name)}`;
+    return addProblem({ code: "extends_not_found", field, message, hint });
   } catch (error) {
     if (error instanceof ScenarioError) throw error;
     // Our loaders' messages are sentences; others need a sentence around them.
     const reason = error instanceof Error ? error.message : String(error);
     const message =
       error instanceof SandboxError ? reason : `the scenario ${quote(name)} could not be read: ${reason}`;
-    return fail("extends_failed", message, "name a bundled scenario, or a file relative to this one");
+    return addProblem({ code: "extends_failed", field, message, hint: nameHint });
   }
 }

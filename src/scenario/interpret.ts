@@ -3,14 +3,15 @@ import type { Members, Spelling } from "../rules/schema/problem.js";
 import { type FieldPath, isMapping } from "../rules/schema/shape.js";
 import { nearest } from "../rules/schema/words.js";
 import { endpointRules, longestSpelling } from "./checks/endpoint-rules.js";
-import { type Facts, factsOf, wrongInto } from "./checks/facts.js";
+import { type Facts, factsOf } from "./checks/facts.js";
 import { faultsFit } from "./checks/fault-rules.js";
 import { keyRules } from "./checks/key-rules.js";
 import { refRules } from "./checks/ref-rules.js";
 import { stepRules } from "./checks/step-rules.js";
-import { type ExtendsOptions, resolveExtends } from "./extends.js";
+import { type Extendable, resolveExtends } from "./extends.js";
 import { scenarioSchema } from "./format/schema.js";
 import {
+  addingTo,
   type FieldProblem,
   type PlaceOf,
   problemAt,
@@ -19,7 +20,7 @@ import {
   type SourcePlace,
 } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
-import { placeIn, type ReadScenario, type ScenarioText } from "./scenario-text.js";
+import { placeIn, type ReadScenario, type WrittenScenario } from "./written-scenario.js";
 
 export interface CheckedScenario {
   readonly scenario: Scenario;
@@ -29,20 +30,22 @@ export interface CheckedScenario {
 const rules = [...refRules, ...keyRules, ...endpointRules, faultsFit, ...stepRules];
 
 /** Merges a scenario with the one that it extends, checks its shape, then its fields against each other. Throws a `ScenarioError`. */
-export function interpretScenario(text: ScenarioText, options: ExtendsOptions): CheckedScenario {
-  const { scenario: alone, file } = text;
-  const problems = text.problems.slice(0, maximumProblems);
-  const merged = resolveExtends(text, options, (problem) => {
-    if (problems.length < maximumProblems) problems.push(problem);
-  });
+export function interpretScenario(written: WrittenScenario, extendable: Extendable): CheckedScenario {
+  const { scenario: alone, file } = written;
+  const problems = [...written.problems];
+  const addProblem = addingTo(problems);
+  const merged = resolveExtends(written, extendable, addProblem);
   if (alone === undefined || merged === undefined)
     throw new ScenarioError(problemsInOrder(problems, alone, file));
   const misshapen = problemsOfShape(merged, alone);
-  problems.push(...misshapen);
+  misshapen.forEach(addProblem);
   const scenario = merged.fields as unknown as Scenario; // the rules see it only if it has its shape
   if (misshapen.length === 0) {
-    const spelling = spellingIn(merged);
-    const facts = factsOf(scenario, { spelling, latest: latestIn(merged), wrong: wrongInto(problems) });
+    const facts = factsOf(scenario, {
+      spelling: spellingIn(merged),
+      latest: latestIn(merged),
+      addProblem,
+    });
     for (const rule of rules) rule(facts);
   }
   if (problems.length > 0) throw new ScenarioError(problemsInOrder(problems, merged, file));

@@ -3,7 +3,9 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { problemsIn, problemsOf } from "../../test/support/problems-of.js";
 import { faultProblems } from "./checks/fault-rules.js";
-import { checkScenario, parseScenario, resolveSource } from "./parse-scenario.js";
+import { interpretScenario } from "./interpret.js";
+import { bundledOnly, parseScenario, resolveSource } from "./parse-scenario.js";
+import { readValue } from "./plain-data.js";
 import { withStory } from "./stories.js";
 import { yamlText } from "./yaml.js";
 
@@ -187,10 +189,12 @@ organizations:
   });
 });
 
+const checked = (value: unknown) => interpretScenario(readValue(value), bundledOnly).scenario;
+
 describe("a scenario given as an object", () => {
   test("is rejected with the path of each problem", () => {
     const error = problemsIn(() =>
-      checkScenario({ version: 1, organizations: { bank: { type: "banc", colour: 1 } } }),
+      checked({ version: 1, organizations: { bank: { type: "banc", colour: 1 } } }),
     );
     expect(error).toMatchObject([
       { field: "organizations.bank.type", code: "bad_choice" },
@@ -202,25 +206,23 @@ describe("a scenario given as an object", () => {
   test("may extend a bundled scenario, and inherits everything but its story", () => {
     const { story, ...rest } = withStory("key-states");
     expect(story).not.toHaveLength(0);
-    expect(checkScenario({ version: 1, extends: "key-states" })).toEqual(rest);
+    expect(checked({ version: 1, extends: "key-states" })).toEqual(rest);
   });
 
   test.each([[undefined], ["version: 1"], [[]]])("cannot be %j", (value) => {
-    expect(problemsIn(() => checkScenario(value)).length).toBe(1);
+    expect(problemsIn(() => checked(value)).length).toBe(1);
   });
 
   test("contains only plain data", () => {
     const inside: Record<string, unknown> = { version: 1 };
     inside.organizations = inside;
-    expect(problemsIn(() => checkScenario(inside)).map(({ code }) => code)).toContain("too_deep");
+    expect(problemsIn(() => checked(inside)).map(({ code }) => code)).toContain("too_deep");
     const date = { version: 1, clock: { now: new Date() }, organizations: { bank: { type: "bank" } } };
-    expect(problemsIn(() => checkScenario(date))).toMatchObject([
-      { code: "not_plain_data", field: "clock.now" },
-    ]);
+    expect(problemsIn(() => checked(date))).toMatchObject([{ code: "not_plain_data", field: "clock.now" }]);
     const proto = JSON.parse(
       '{ "version": 1, "__proto__": { "seed": 1 }, "organizations": { "bank": { "type": "bank" } } }',
     );
-    expect(problemsIn(() => checkScenario(proto))).toMatchObject([{ code: "forbidden_field" }]);
+    expect(problemsIn(() => checked(proto))).toMatchObject([{ code: "forbidden_field" }]);
   });
 });
 

@@ -5,14 +5,11 @@ import {
   scenarioNames,
   scenarioNotFound,
 } from "./bundled.js";
-import type { ExtendsOptions } from "./extends.js";
-import { scenarioLimits } from "./format/fields.js";
+import type { Extendable } from "./extends.js";
 import { type CheckedScenario, interpretScenario } from "./interpret.js";
-import { readPlain } from "./plain-data.js";
-import type { FieldProblem } from "./problems.js";
+import { readValue } from "./plain-data.js";
 import type { Scenario } from "./scenario.generated.js";
-import type { ScenarioText } from "./scenario-text.js";
-import { scenarioText } from "./yaml.js";
+import { readYaml } from "./yaml.js";
 
 // Scenarios from a text, from a value or by the name of a bundled one.
 
@@ -38,30 +35,12 @@ export interface ParseOptions {
  * parseScenario("version: 1\norganizations: { bank: { type: bank } }").organizations; // { bank: { type: "bank" } }
  */
 export function parseScenario(text: string, options: ParseOptions = {}): Scenario {
-  return readScenario(text, options).scenario;
+  return parseWithPlaces(text, options).scenario;
 }
 
 /** The same with the places of its fields. */
-export function readScenario(text: string, { file, load }: ParseOptions): CheckedScenario {
-  return checkText(scenarioText(text, file), load);
-}
-
-/** Checks a scenario in a text, and merges it with the one that it extends. Throws a `ScenarioError`. */
-export function checkText(text: ScenarioText, load?: ScenarioLookup): CheckedScenario {
-  return interpretScenario(text, extendsOptions(load));
-}
-
-/**
- * Checks a scenario given as a value and merges it with the bundled scenario that it extends.
- *
- * Throws a `ScenarioError` with all problems. A scenario may have at most `maxValues` values: by default, the snapshot
- * of a sandbox with all the keys that it can have. Does not change the given value.
- */
-export function checkScenario(
-  value: unknown,
-  { maxValues = 10_000_000 }: { maxValues?: number } = {},
-): Scenario {
-  return interpretScenario(scenarioValue(value, maxValues), bundledOnly).scenario;
+export function parseWithPlaces(text: string, { file, load }: ParseOptions): CheckedScenario {
+  return interpretScenario(readYaml(text, file), { ...bundledOnly, find: findWith(load) });
 }
 
 export interface NamedScenario {
@@ -73,7 +52,7 @@ export interface NamedScenario {
 /** A bundled scenario or a checked value; throws `scenario_not_found` or a `ScenarioError`. */
 export function resolveSource(source: ScenarioName | Scenario): NamedScenario {
   if (typeof source !== "string") {
-    const scenario = checkScenario(source);
+    const { scenario } = interpretScenario(readValue(source), bundledOnly);
     return { scenario, name: scenario.name ?? "unnamed" };
   }
   if (isScenarioName(source)) return { scenario: bundledScenarios[source], name: source };
@@ -84,27 +63,17 @@ export function resolveSource(source: ScenarioName | Scenario): NamedScenario {
 }
 
 // Without the YAML reader, so that a page with scenarios as values does not load it.
-const bundledOnly: ExtendsOptions = {
-  find: (name) => (isScenarioName(name) ? scenarioValue(bundledScenarios[name]) : undefined),
+export const bundledOnly: Extendable = {
+  find: (name) => (isScenarioName(name) ? readValue(bundledScenarios[name]) : undefined),
   knownNames: scenarioNames,
 };
 
-function extendsOptions(load: ScenarioLookup | undefined): ExtendsOptions {
-  return {
-    ...bundledOnly,
-    find(name, from) {
-      const bundled = bundledOnly.find(name, from);
-      if (bundled !== undefined) return bundled;
-      const loaded = load?.(name, from);
-      if (loaded === undefined) return undefined;
-      return "text" in loaded ? scenarioText(loaded.text, loaded.file) : scenarioValue(loaded);
-    },
+function findWith(load: ScenarioLookup = () => undefined): Extendable["find"] {
+  return (name, from) => {
+    const bundled = bundledOnly.find(name, from);
+    if (bundled !== undefined) return bundled;
+    const loaded = load(name, from);
+    if (loaded === undefined) return undefined;
+    return "text" in loaded ? readYaml(loaded.text, loaded.file) : readValue(loaded);
   };
-}
-
-function scenarioValue(value: unknown, maxValues: number = scenarioLimits.parts): ScenarioText {
-  const problems: FieldProblem[] = [];
-  const fields = readPlain(value, (problem) => problems.push(problem), maxValues);
-  const scenario = fields && { fields, find: () => ({ place: undefined, depth: 0, layer: 0 }) };
-  return { file: undefined, text: undefined, startsLikeScenario: true, scenario, problems };
 }

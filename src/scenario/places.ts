@@ -1,6 +1,6 @@
 import { nearest } from "../rules/schema/words.js";
-import { printable } from "../rules/terminal-text.js";
-import { excerptOf, type Place, redactSecrets, type SourcePlace, type SourceText } from "./problems.js";
+import { charactersOf, printable, textWidth } from "../rules/terminal-text.js";
+import { type Place, redactSecrets, type SourcePlace, type SourceText } from "./problems.js";
 
 export function createSource(text: string, file?: string): SourceText {
   // YAML allows a lone carriage return as a line end; a line feed is one for every reader and keeps the offsets.
@@ -31,6 +31,42 @@ function describe({ file, text, secrets }: SourceText, offset: number): Place {
   // A shortened key moves the rest of the line to the left.
   const excerpt = excerptOf(safe(whole), safe(text.slice(start, at)).length + 1);
   return { ...place, source: excerpt.text, caret: excerpt.caret };
+}
+
+/** The maximum number of columns of an excerpt: with its indent, it fits in a terminal of 80. */
+const excerptColumns = 72;
+
+/** The part of a line around a column, and a caret that is right also after tabs and wide characters. */
+export function excerptOf(line: string, column: number) {
+  const at = Math.min(Math.max(column - 1, 0), line.length);
+  // Scenarios may have lines of a megabyte.
+  const before = charactersOf(line.slice(Math.max(0, at - 1_000), at)).reverse();
+  const after = charactersOf(line.slice(at, at + 1_000));
+  const left = fitting(
+    before,
+    Math.max(excerptColumns / 2, excerptColumns - fitting(after, excerptColumns).columns),
+  );
+  const right = fitting(after, excerptColumns - left.columns);
+  const [start, end] = [at - left.length, at + right.length];
+  const head = (start > 0 ? "…" : "") + line.slice(start, at);
+  return { text: head + line.slice(at, end) + (end < line.length ? "…" : ""), caret: `${blank(head)}^` };
+}
+
+/** The first characters that fit in so many columns. */
+function fitting(characters: readonly string[], limit: number): { columns: number; length: number } {
+  const fit = { columns: 0, length: 0 };
+  for (const character of characters) {
+    // A tab has at least one.
+    const columns = Math.max(1, textWidth(character));
+    if (fit.columns + columns > limit) break;
+    fit.columns += columns;
+    fit.length += character.length;
+  }
+  return fit;
+}
+
+function blank(text: string): string {
+  return text.replace(/[^\t]+/g, (part) => " ".repeat(textWidth(part)));
 }
 
 /** The number of the line that starts at an offset. */

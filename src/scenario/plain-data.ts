@@ -2,15 +2,25 @@ import type { Members } from "../rules/schema/problem.js";
 import type { FieldPath } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { forbiddenNames, scenarioLimits } from "./format/fields.js";
-import type { FieldProblem } from "./problems.js";
-import type { AddProblem } from "./scenario-text.js";
+import { type AddProblem, addingTo, type FieldProblem } from "./problems.js";
+import type { WrittenScenario } from "./written-scenario.js";
+
+/** As many as the snapshot of a sandbox has with all the keys that it can have. */
+const maxValuesOfSnapshot = 10_000_000;
+
+/** A scenario given as a value, which is not changed. It may have at most `maxValues` values. */
+export function readValue(value: unknown, maxValues = maxValuesOfSnapshot): WrittenScenario {
+  const problems: FieldProblem[] = [];
+  const fields = readPlain(value, addingTo(problems), maxValues);
+  const scenario = fields && { fields, find: () => ({ place: undefined, depth: 0, layer: 0 }) };
+  return { file: undefined, text: undefined, startsLikeScenario: true, scenario, problems };
+}
 
 /** Copies plain data that should be a scenario; `undefined`, with reports, if something is wrong. Never throws. */
 export function readPlain(value: unknown, addProblem: AddProblem, maxValues: number): Members | undefined {
   if (isPlainObject(value)) return new PlainCopy(addProblem, maxValues).of(value);
   const message = `a scenario is a mapping of fields, found ${quote(value)}`;
-  addProblem({ code: "not_a_mapping", field: [], message, hint: "start with version: 1" });
-  return undefined;
+  return addProblem({ code: "not_a_mapping", field: [], message, hint: "start with version: 1" });
 }
 
 class PlainCopy {
@@ -21,7 +31,10 @@ class PlainCopy {
   #isCut = false;
 
   constructor(addProblem: AddProblem, maxValues: number) {
-    this.#addProblem = addProblem;
+    this.#addProblem = (problem) => {
+      this.#isFine = false;
+      return addProblem(problem);
+    };
     this.#maxValues = maxValues;
   }
 
@@ -32,7 +45,7 @@ class PlainCopy {
     } catch (error) {
       const message = `it cannot be read: ${error instanceof Error ? error.message : String(error)}`;
       const hint = "pass plain data, without getters";
-      return this.#wrong({ code: "not_plain_data", field: [], message, hint });
+      return this.#addProblem({ code: "not_plain_data", field: [], message, hint });
     }
   }
 
@@ -40,7 +53,12 @@ class PlainCopy {
     if (!this.#hasRoomFor(part, path)) return undefined;
     if (path.length > scenarioLimits.levels) {
       const message = `nested deeper than ${scenarioLimits.levels} levels, or contains itself`;
-      return this.#wrong({ code: "too_deep", field: path, message, hint: "the format needs only seven" });
+      return this.#addProblem({
+        code: "too_deep",
+        field: path,
+        message,
+        hint: "the format needs only seven",
+      });
     }
     if (part === null || typeof part === "string" || typeof part === "number" || typeof part === "boolean") {
       return part;
@@ -49,7 +67,7 @@ class PlainCopy {
     if (isPlainObject(part)) return this.#copyMembers(part, path);
     const message = `not plain data: found ${part instanceof Date ? "a Date" : `a value of type ${typeof part}`}`;
     const hint = "pass text (also for times), numbers, booleans, lists, objects";
-    return this.#wrong({ code: "not_plain_data", field: path, message, hint });
+    return this.#addProblem({ code: "not_plain_data", field: path, message, hint });
   }
 
   // Reports the lack of room only once.
@@ -59,7 +77,7 @@ class PlainCopy {
     if (this.#values + (Array.isArray(part) ? part.length : 0) < this.#maxValues) return !this.#isCut;
     const hint = "split it, or use population";
     if (!this.#isCut)
-      this.#wrong({ code: "too_large", field: path, message: "the scenario has too many parts", hint });
+      this.#addProblem({ code: "too_large", field: path, message: "the scenario has too many parts", hint });
     this.#isCut = true;
     return false;
   }
@@ -71,15 +89,10 @@ class PlainCopy {
       if (forbiddenNames.has(name)) {
         const message = `${JSON.stringify(name)} is not allowed as a name in a scenario`;
         const hint = "choose another name";
-        this.#wrong({ code: "forbidden_field", field: inner, pointAt: "key", message, hint });
+        this.#addProblem({ code: "forbidden_field", field: inner, pointAt: "key", message, hint });
       } else if (member !== undefined) members[name] = this.#copy(member, inner);
     }
     return members;
-  }
-
-  #wrong(problem: FieldProblem): undefined {
-    this.#isFine = false;
-    this.#addProblem(problem);
   }
 }
 

@@ -5,8 +5,8 @@ import { type Shape, shapeOf } from "../rules/schema/shape.js";
 import { textWidth } from "../rules/terminal-text.js";
 import { scenarioSchema } from "./format/schema.js";
 import { parseScenario } from "./parse-scenario.js";
-import { placeAt } from "./places.js";
-import { excerptOf, ScenarioError } from "./problems.js";
+import { excerptOf, placeAt } from "./places.js";
+import { ScenarioError } from "./problems.js";
 import { secretsIn } from "./yaml.js";
 
 function errorOf(text: string, file?: string): ScenarioError {

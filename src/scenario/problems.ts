@@ -1,8 +1,9 @@
 import { SandboxError } from "../rules/errors.js";
 import { redactKeys, redactValue } from "../rules/redact.js";
+import { maximumProblems } from "../rules/schema/check.js";
 import type { Problem } from "../rules/schema/problem.js";
 import { type FieldPath, pathText } from "../rules/schema/shape.js";
-import { charactersOf, escapeControls, textWidth } from "../rules/terminal-text.js";
+import { escapeControls } from "../rules/terminal-text.js";
 
 /** The code of each problem of a scenario; a closed list, stable for callers. */
 export const problemCodes = [
@@ -92,6 +93,16 @@ export interface ScenarioProblem {
 /** A problem of a field, which leads to its place, unless that is known where the problem is found. */
 export interface FieldProblem extends Problem<ScenarioProblemCode> {
   readonly place?: SourcePlace | undefined;
+}
+
+/** The only way to report a problem. It returns nothing, so that what fails can return it. */
+export type AddProblem = (problem: FieldProblem) => undefined;
+
+/** Adds problems to a list, until it has `maximumProblems`. */
+export function addingTo(problems: FieldProblem[]): AddProblem {
+  return (problem) => {
+    if (problems.length < maximumProblems) problems.push({ ...problem });
+  };
 }
 
 /** A problem as it is shown: at its place, or only in its file. */
@@ -190,40 +201,4 @@ export function redactSecrets(text: string): string {
   const isWord = (run: string) =>
     /^\d{1,20}$/.test(run) || (!/\d/.test(run) && (run.length < 20 || words.test(run)));
   return redactKeys(text).replace(/[A-Za-z0-9]{16,}/g, (run) => (isWord(run) ? run : `${run.slice(0, 4)}…`));
-}
-
-/** The maximum number of columns of an excerpt: with its indent, it fits in a terminal of 80. */
-const excerptColumns = 72;
-
-/** The part of a line around a column, and a caret that is right also after tabs and wide characters. */
-export function excerptOf(line: string, column: number) {
-  const at = Math.min(Math.max(column - 1, 0), line.length);
-  // Scenarios may have lines of a megabyte.
-  const before = charactersOf(line.slice(Math.max(0, at - 1_000), at)).reverse();
-  const after = charactersOf(line.slice(at, at + 1_000));
-  const left = fitting(
-    before,
-    Math.max(excerptColumns / 2, excerptColumns - fitting(after, excerptColumns).columns),
-  );
-  const right = fitting(after, excerptColumns - left.columns);
-  const [start, end] = [at - left.length, at + right.length];
-  const head = (start > 0 ? "…" : "") + line.slice(start, at);
-  return { text: head + line.slice(at, end) + (end < line.length ? "…" : ""), caret: `${blank(head)}^` };
-}
-
-/** The first characters that fit in so many columns. */
-function fitting(characters: readonly string[], limit: number): { columns: number; length: number } {
-  const fit = { columns: 0, length: 0 };
-  for (const character of characters) {
-    // A tab has at least one.
-    const columns = Math.max(1, textWidth(character));
-    if (fit.columns + columns > limit) break;
-    fit.columns += columns;
-    fit.length += character.length;
-  }
-  return fit;
-}
-
-function blank(text: string): string {
-  return text.replace(/[^\t]+/g, (part) => " ".repeat(textWidth(part)));
 }

@@ -24,14 +24,18 @@ import { quote } from "../rules/schema/words.js";
 import { scenarioLimits } from "./format/fields.js";
 import { createSource, isOfSecret, placeAt } from "./places.js";
 import { readPlain } from "./plain-data.js";
-import type { FieldProblem, ScenarioProblemCode, SourceText, TextRange } from "./problems.js";
-import type { AddProblem, ReadScenario, ScenarioText } from "./scenario-text.js";
+import { type AddProblem, addingTo, type FieldProblem, type SourceText, type TextRange } from "./problems.js";
 import { syntaxProblem } from "./syntax-problem.js";
+import type { FoundField, ReadScenario, WrittenScenario } from "./written-scenario.js";
 
 const shorten = "shorten it, or use population";
 const repeatLess = "extend a scenario, or repeat less";
 
-const mergeKey = ["merge keys are not supported", "extend a scenario, or write the fields"] as const;
+const mergeKey = {
+  code: "yaml_syntax",
+  message: "merge keys are not supported",
+  hint: "extend a scenario, or write the fields",
+} as const;
 
 /** The maximum number of errors: the rest of the text is not read. */
 const maximumErrors = 20;
@@ -50,20 +54,18 @@ const options = {
   prettyErrors: false,
 } satisfies ParseOptions & DocumentOptions & SchemaOptions;
 
-export function scenarioText(text: string, file: string | undefined): ScenarioText {
+export function readYaml(text: string, file: string | undefined): WrittenScenario {
   const source = createSource(text, file);
   const startsLikeScenario = /^(?:\{\s*)?["']?version["']?\s*:\s*1\b/m.test(source.text);
   const problems: FieldProblem[] = [];
-  const scenario = readYaml(source, (problem) => problems.push(problem));
+  const addProblem = addingTo(problems);
+  const tree = readTree(source, addProblem);
+  const scenario = tree && scenarioIn(tree, addProblem);
   return { file, text, startsLikeScenario, scenario, problems };
 }
 
-type AddAt = (code: ScenarioProblemCode, offset: number, message: string, hint?: string) => undefined;
-
-function readYaml(source: SourceText, addProblem: AddProblem): ReadScenario | undefined {
-  const tree = readNodes(source, addProblem);
-  if (tree === undefined) return undefined;
-  const find: ReadScenario["find"] = (path, pointAt) => findInTree(tree, source, path, pointAt);
+function scenarioIn(tree: Tree, addProblem: AddProblem): ReadScenario | undefined {
+  const find: ReadScenario["find"] = (path, pointAt) => findField(tree, path, pointAt);
   // `readPlain` counts and copies repeated aliases. A text without them has its own limit of parts.
   const repeats = { message: "the aliases (*) repeat too much", hint: repeatLess };
   const addAtPath: AddProblem = (problem) =>
@@ -78,6 +80,7 @@ function readYaml(source: SourceText, addProblem: AddProblem): ReadScenario | un
 
 /** A text's nodes, and what its aliases refer to. */
 interface Tree {
+  readonly source: SourceText;
   readonly document: Document.Parsed;
   readonly targets: ReadonlyMap<Node, Node>;
   readonly pairs: WeakMap<YAMLMap, ReadonlyMap<string, MapPair>>;
@@ -85,25 +88,9 @@ interface Tree {
 
 type MapPair = Pair<Node, Node | null>;
 
-function readNodes(source: SourceText, addProblem: AddProblem): Tree | undefined {
-  let isFine = true;
-  const addAt: AddAt = (code, offset, message, hint) => {
-    // A text with duplicate fields can still be read and checked.
-    isFine &&= code === "duplicate_field";
-    addProblem({ code, field: [], message, hint, place: placeAt(source, offset) });
-    return undefined;
-  };
-  const { text } = source;
-  const { bytes } = scenarioLimits;
-  if (text.length > bytes || new TextEncoder().encode(text).length > bytes) {
-    return addAt("too_large", 0, `the scenario is larger than ${bytes / 2 ** 20} MiB`, shorten);
-  }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: finds characters that no text contains
-  const binary = text.search(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/);
-  if (binary !== -1) {
-    return addAt("not_text", binary, "the file is not text in UTF-8", "save it as plain text in UTF-8");
-  }
-  const document = compose(text, addAt);
+function readTree(source: SourceText, addProblem: AddProblem): Tree | undefined {
+  const at: AtOffset = (offset) => ({ field: [], place: placeAt(source, offset) });
+  const document = isReadable(source, at, addProblem) ? compose(source.text, at, addProblem) : undefined;
   if (document === undefined) return undefined;
   // Only needed if a problem is shown.
   let secrets: readonly TextRange[] | undefined;
@@ -112,16 +99,41 @@ function readNodes(source: SourceText, addProblem: AddProblem): Tree | undefined
     return secrets;
   };
   if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) {
+    const start = at(document.contents?.range?.[0] ?? 0);
     const hint = 'start with "version: 1" and "organizations:"';
-    return addAt("empty", document.contents?.range?.[0] ?? 0, "the scenario is empty", hint);
+    return addProblem({ ...start, code: "empty", message: "the scenario is empty", hint });
   }
-  checkSpaces(document, addAt);
-  const targets = checkNodes(document, addAt);
-  return isFine ? { document, targets, pairs: new WeakMap() } : undefined;
+  let isWhole = true;
+  const addOfNode: AddProblem = (problem) => {
+    // A text with duplicate fields can still be read and checked.
+    isWhole &&= problem.code === "duplicate_field";
+    return addProblem(problem);
+  };
+  checkSpaces(document, at, addOfNode);
+  const targets = checkNodes(document, at, addOfNode);
+  return isWhole ? { source, document, targets, pairs: new WeakMap() } : undefined;
+}
+
+/** The place of a problem that is in no field. */
+type AtOffset = (offset: number) => Pick<FieldProblem, "field" | "place">;
+
+function isReadable({ text }: SourceText, at: AtOffset, addProblem: AddProblem): boolean {
+  const { bytes } = scenarioLimits;
+  if (text.length > bytes || new TextEncoder().encode(text).length > bytes) {
+    const message = `the scenario is larger than ${bytes / 2 ** 20} MiB`;
+    addProblem({ ...at(0), code: "too_large", message, hint: shorten });
+    return false;
+  }
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: finds characters that no text contains
+  const binary = text.search(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/);
+  if (binary === -1) return true;
+  const message = "the file is not text in UTF-8";
+  addProblem({ ...at(binary), code: "not_text", message, hint: "save it as plain text in UTF-8" });
+  return false;
 }
 
 /** The document of a text, read token by token, because a hostile text could exhaust the stack or take minutes. */
-function compose(text: string, addAt: AddAt): Document.Parsed | undefined {
+function compose(text: string, at: AtOffset, addProblem: AddProblem): Document.Parsed | undefined {
   const { levels, pieces: maxPieces } = scenarioLimits;
   const parser = new Parser();
   const composer = new Composer(options);
@@ -135,11 +147,12 @@ function compose(text: string, addAt: AddAt): Document.Parsed | undefined {
     }
     if (parser.stack.length > levels + 8) {
       const message = `nested deeper than ${levels} levels`;
-      return addAt("too_deep", parser.offset, message, "the format needs only seven");
+      const hint = "the format needs only seven";
+      return addProblem({ ...at(parser.offset), code: "too_deep", message, hint });
     }
     if (++pieces > maxPieces) {
       const message = `the scenario has more than ${maxPieces} words and signs`;
-      return addAt("too_large", parser.offset, message, shorten);
+      return addProblem({ ...at(parser.offset), code: "too_large", message, hint: shorten });
     }
     if (documents.length > 1 || errors > maximumErrors) break;
   }
@@ -147,19 +160,20 @@ function compose(text: string, addAt: AddAt): Document.Parsed | undefined {
   documents.push(...composer.end(true, text.length));
   const [document, second] = documents;
   if (second !== undefined) {
+    const message = "a second document starts here";
     const hint = "put one scenario into a file";
-    return addAt("several_documents", second.range[0], "a second document starts here", hint);
+    return addProblem({ ...at(second.range[0]), code: "several_documents", message, hint });
   }
   const first = document && firstError(document);
   if (first === undefined) return document;
+  const [start] = first.pos;
   // Formatters write it with a tag.
-  if (/^!!merge +<</.test(text.slice(first.pos[0], first.pos[0] + 100)))
-    return addAt("yaml_syntax", first.pos[0], ...mergeKey);
+  if (/^!!merge +<</.test(text.slice(start, start + 100))) return addProblem({ ...at(start), ...mergeKey });
   // Others are often its consequences.
-  const { at = first.pos[0], said, hint } = syntaxProblem(first, text, document as Document.Parsed);
+  const { at: offset = start, said, hint } = syntaxProblem(first, text, document as Document.Parsed);
   if (first.code === "TAG_RESOLVE_FAILED")
-    return addAt("not_plain_data", at, `not plain data: ${said}`, hint);
-  return addAt("yaml_syntax", at, `not valid YAML: ${said}`, hint);
+    return addProblem({ ...at(offset), code: "not_plain_data", message: `not plain data: ${said}`, hint });
+  return addProblem({ ...at(offset), code: "yaml_syntax", message: `not valid YAML: ${said}`, hint });
 }
 
 // Tags that the core schema does not have are warnings.
@@ -179,7 +193,7 @@ export function secretsIn(document: Document.Parsed): TextRange[] {
 }
 
 /** Returns the node that each alias refers to. */
-function checkNodes(document: Document.Parsed, addAt: AddAt): Tree["targets"] {
+function checkNodes(document: Document.Parsed, at: AtOffset, addProblem: AddProblem): Tree["targets"] {
   const anchors = new Map<string, Node>();
   const targets = new Map<Node, Node>();
   const keep = (node: Node & { readonly anchor?: string | undefined }) => {
@@ -188,61 +202,61 @@ function checkNodes(document: Document.Parsed, addAt: AddAt): Tree["targets"] {
   visit(document, {
     Alias(_, alias) {
       const { source, range } = alias;
-      const offset = range?.[0] ?? 0;
+      const place = at(range?.[0] ?? 0);
       const target = anchors.get(source);
       if (target === undefined) {
-        addAt(
-          "bad_alias",
-          offset,
-          `the alias *${source} refers to nothing`,
-          `mark a value above with &${source}`,
-        );
-        return undefined;
+        const message = `the alias *${source} refers to nothing`;
+        const hint = `mark a value above with &${source}`;
+        return addProblem({ ...place, code: "bad_alias", message, hint });
       }
       targets.set(alias as Node, target);
       // The yaml package would compare it with every anchor and alias before it.
       alias.resolve = () => target as Scalar | YAMLMap | YAMLSeq;
       if (targets.size <= scenarioLimits.aliases) return undefined;
       const message = `the text has more than ${scenarioLimits.aliases} aliases`;
-      addAt("too_large", offset, message, repeatLess);
+      addProblem({ ...place, code: "too_large", message, hint: repeatLess });
       return visit.BREAK;
     },
     Value: (_, node) => keep(node as Node),
     Map(_, node) {
       keep(node as Node);
-      checkNames(node.items as MapPair[], addAt);
+      checkNames(node.items as MapPair[], at, addProblem);
     },
   });
   return targets;
 }
 
-function checkNames(pairs: readonly MapPair[], addAt: AddAt): void {
+function checkNames(pairs: readonly MapPair[], at: AtOffset, addProblem: AddProblem): void {
   const names = new Set<string>();
   for (const { key } of pairs) {
     const name = keyText(key);
-    const offset = key.range?.[0] ?? 0;
+    const place = at(key.range?.[0] ?? 0);
     const [, word] = /^([\w-]+) *\{/.exec(name) ?? [];
     if (word !== undefined) {
-      addAt("yaml_syntax", offset, `there is no colon after ${quote(word)}`, `write ${word}: { … }`);
+      const message = `there is no colon after ${quote(word)}`;
+      addProblem({ ...place, code: "yaml_syntax", message, hint: `write ${word}: { … }` });
     }
-    if (name === "<<") addAt("yaml_syntax", offset, ...mergeKey);
+    if (name === "<<") addProblem({ ...place, ...mergeKey });
     if (names.has(name)) {
-      addAt("duplicate_field", offset, `${quote(name)} appears twice`, "remove one of the two");
+      const message = `${quote(name)} appears twice`;
+      addProblem({ ...place, code: "duplicate_field", message, hint: "remove one of the two" });
     }
     names.add(name);
   }
 }
 
 /** Reports `environment:test` in braces and `main:{ … }`, which YAML reads as names without the value. */
-function checkSpaces(document: Document.Parsed, addAt: AddAt): void {
+function checkSpaces(document: Document.Parsed, at: AtOffset, addProblem: AddProblem): void {
   visit(document, {
     Pair(_, { key, value }) {
       if (!isScalar(key) || key.type !== "PLAIN") return;
       const [, word, rest = ""] = /^([\w-]+)\s*:\s*(\S.*)$/.exec(String(key.value)) ?? [];
       const isEmpty = value === null || (isScalar(value) && value.value === null);
       if (word === undefined || !(isEmpty || /^[{[]/.test(rest))) return;
+      const place = at(key.range?.[0] ?? 0);
       const message = `there is no space after the colon of ${quote(word)}`;
-      addAt("yaml_syntax", key.range?.[0] ?? 0, message, `put an ordinary space after it: ${word}: …`);
+      const hint = `put an ordinary space after it: ${word}: …`;
+      addProblem({ ...place, code: "yaml_syntax", message, hint });
     },
   });
 }
@@ -251,42 +265,54 @@ function keyText(key: Node): string {
   return isScalar(key) ? String(key.value) : "";
 }
 
-function pairIn(tree: Tree, map: YAMLMap, step: string | number): MapPair | undefined {
+/** A field of a mapping, or an item of a list, which has no name: it is its own. */
+interface Field {
+  readonly key: Node | null;
+  readonly value: Node | null;
+}
+
+function fieldIn(tree: Tree, parent: Node | null, step: string | number): Field | undefined {
+  // The fields of an alias are in the lines of its anchor.
+  const node = aliasTarget(tree, parent);
+  if (isMap(node)) return pairsOf(tree, node).get(String(step));
+  const item = isSeq(node) ? (node.items[Number(step)] as Node | undefined) : undefined;
+  return item && { key: item, value: item };
+}
+
+function pairsOf(tree: Tree, map: YAMLMap): ReadonlyMap<string, MapPair> {
   const items: MapPair[] = map.items as [];
   const pairs = tree.pairs.get(map) ?? new Map(items.map((pair) => [keyText(pair.key), pair]));
   tree.pairs.set(map, pairs);
-  return pairs.get(String(step));
+  return pairs;
 }
 
 /** The node that an alias refers to, or the node itself. */
-function aliasTarget({ targets }: Tree, node: Node | null | undefined): Node | null | undefined {
+function aliasTarget({ targets }: Tree, node: Node | null): Node | null {
   return node && (targets.get(node) ?? node);
 }
 
-function findInTree(tree: Tree, source: SourceText, path: FieldPath, pointAt: "key" | "value") {
-  let node: Node | null | undefined = tree.document.contents;
-  let offset = node?.range?.[0] ?? 0;
+/** Follows a path as far as the text has it. */
+function findField(tree: Tree, path: FieldPath, pointAt: "key" | "value"): FoundField {
+  const { contents } = tree.document;
+  let nearest: Field = { key: contents, value: contents };
   let depth = 0;
   for (const step of path) {
-    if (isMap(node)) {
-      const pair = pairIn(tree, node, step);
-      if (pair === undefined) break;
-      node = pair.value;
-      // An empty value has no useful place.
-      const isEmpty = node?.range?.[0] === node?.range?.[1];
-      const isWanted = depth === path.length - 1 && pointAt === "value" && !isEmpty;
-      offset = (isWanted ? node?.range?.[0] : undefined) ?? pair.key.range?.[0] ?? offset;
-    } else if (isSeq(node)) {
-      node = node.items[Number(step)] as Node | undefined;
-      if (node === undefined) break;
-      offset = node.range?.[0] ?? offset;
-    } else break;
-    // What is wrong inside is in the line of the anchor.
-    node = aliasTarget(tree, node);
+    const field = fieldIn(tree, nearest.value, step);
+    if (field === undefined) break;
+    nearest = field;
     depth += 1;
   }
+  const { key, value } = nearest;
+  const isValue = depth === path.length && pointAt === "value" && !isEmpty(value);
+  const [offset = 0] = (isValue ? value : key)?.range ?? [];
+  const node = aliasTarget(tree, value);
   const scalar = isScalar(node) ? node.source : undefined;
-  return { place: placeAt(source, offset), depth, layer: 0, scalar };
+  return { place: placeAt(tree.source, offset), depth, layer: 0, scalar };
+}
+
+/** An empty value has no useful place. */
+function isEmpty(node: Node | null): boolean {
+  return node?.range?.[0] === node?.range?.[1];
 }
 
 /** YAML without aliases, and with quotes around what YAML 1.1 would read as dates or booleans. */

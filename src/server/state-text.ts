@@ -6,7 +6,9 @@ import { parsedJson } from "../rules/schema/json.js";
 import { isMapping } from "../rules/schema/shape.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { describeSandbox, type SavedSandbox } from "../sandbox/snapshot.js";
-import { checkScenario, type NamedScenario } from "../scenario/parse-scenario.js";
+import { interpretScenario } from "../scenario/interpret.js";
+import { bundledOnly, type NamedScenario } from "../scenario/parse-scenario.js";
+import { readValue } from "../scenario/plain-data.js";
 import { ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
@@ -72,7 +74,7 @@ export function parseState(text: string, startedWith: NamedScenario, file: strin
 /** A sandbox grows with every new key. Every written state must be readable. */
 function checked(scenario: Scenario, file: string): Scenario {
   try {
-    return checkScenario(scenario, { maxValues: Number.POSITIVE_INFINITY });
+    return interpretScenario(readValue(scenario, Number.POSITIVE_INFINITY), bundledOnly).scenario;
   } catch (error) {
     if (!(error instanceof ScenarioError)) throw error;
     throw damagedState(file, `its scenario is not valid: ${error.problems[0]?.message}`);

@@ -58,8 +58,8 @@ export async function openScenario(
     throw unreadable(error, nameOrFile, cwd);
   });
   const { text, load, files } = scenarioFiles(nameOrFile, cwd, piped);
-  const { readScenario } = await import("../../scenario/parse-scenario.js");
-  const { scenario, placeOf } = readScenario(text, { file: nameOrFile, load });
+  const { parseWithPlaces } = await import("../../scenario/parse-scenario.js");
+  const { scenario, placeOf } = parseWithPlaces(text, { file: nameOrFile, load });
   const whole = files.length === 1 && { text };
   const ofStdin = isStdin && { files: files.slice(1), piped: text };
   return {
@@ -74,8 +74,8 @@ function openBundled(name: ScenarioName): OpenedScenario {
     async places() {
       const text = await readBundledScenario(name);
       // A bundled scenario does not need the reader of YAML.
-      const { readScenario } = await import("../../scenario/parse-scenario.js");
-      return readScenario(text, { file: `scenarios/${name}.yaml` }).placeOf;
+      const { parseWithPlaces } = await import("../../scenario/parse-scenario.js");
+      return parseWithPlaces(text, { file: `scenarios/${name}.yaml` }).placeOf;
     },
   };
 }

@@ -6,22 +6,23 @@ import type { ScenarioRule } from "./facts.js";
 
 const maxEndpoints = 100;
 
-const endpointsFit: ScenarioRule = ({ scenario, latest, wrong }) => {
+const endpointsFit: ScenarioRule = ({ scenario, latest, addProblem }) => {
   const endpoints = writtenEndpoints(scenario);
   if (endpoints.length > maxEndpoints) {
     const message = `the scenario has ${endpoints.length} endpoints, and at most ${maxEndpoints} are allowed`;
-    wrong("out_of_range", ["endpoints"], message, "remove some", "key");
+    addProblem({ code: "out_of_range", field: ["endpoints"], message, hint: "remove some", pointAt: "key" });
   }
   for (const [name, endpoint] of Object.entries(scenario.endpoints ?? {})) {
     if (endpoint !== null) continue;
     const message = `${quote(name)} removes nothing: no extended scenario has this endpoint`;
-    wrong(
-      "endpoint_contradiction",
-      ["endpoints", name],
+    const hint = "write an endpoint, or remove the line";
+    addProblem({
+      code: "endpoint_contradiction",
+      field: ["endpoints", name],
       message,
-      "write an endpoint, or remove the line",
-      "key",
-    );
+      hint,
+      pointAt: "key",
+    });
   }
   const names = new Map<string, string>();
   for (const [name, { method = "GET", path }] of endpoints) {
@@ -34,9 +35,10 @@ const endpointsFit: ScenarioRule = ({ scenario, latest, wrong }) => {
           ["endpoints", one, "path"],
           ["endpoints", one, "method"],
         ] as const;
-      const at = latest(...fieldsOf(name), ...fieldsOf(first));
-      const message = `${quote(at[1] === name ? first : name)} already responds to ${method} ${path}`;
-      wrong("endpoint_contradiction", at, message, "write another path or method, or remove one");
+      const field = latest(...fieldsOf(name), ...fieldsOf(first));
+      const message = `${quote(field[1] === name ? first : name)} already responds to ${method} ${path}`;
+      const hint = "write another path or method, or remove one";
+      addProblem({ code: "endpoint_contradiction", field, message, hint });
     }
   }
 };
@@ -46,32 +48,34 @@ const longestBody = 64 * 1024;
 export const longestSpelling = 100;
 
 /** The bodies of a scenario are sent, or compared with responses, exactly as they are written. */
-const bodiesAreExact: ScenarioRule = ({ scenario, spelling, latest, wrong }) => {
-  const checkNumbers = (part: unknown, path: FieldPath): void => {
+const bodiesAreExact: ScenarioRule = ({ scenario, spelling, latest, addProblem }) => {
+  const checkNumbers = (part: unknown, field: FieldPath): void => {
     if (typeof part === "number") {
-      const text = spelling(path) ?? String(part);
+      const text = spelling(field) ?? String(part);
       if (/^[+-]?0\d/.test(text)) {
-        wrong("out_of_range", path, `${text} would lose its zeros`, "put a code or an id in quotes");
+        const hint = "put a code or an id in quotes";
+        addProblem({ code: "out_of_range", field, message: `${text} would lose its zeros`, hint });
       } else if (!isExact(part, text)) {
         const hint = "put it in quotes, or write another number";
-        wrong("out_of_range", path, `JSON has no exact number ${text}`, hint);
+        addProblem({ code: "out_of_range", field, message: `JSON has no exact number ${text}`, hint });
       }
     }
     if (typeof part !== "object" || part === null) return;
     const isList = Array.isArray(part);
     for (const [name, inner] of Object.entries(part))
-      checkNumbers(inner, [...path, isList ? Number(name) : name]);
+      checkNumbers(inner, [...field, isList ? Number(name) : name]);
   };
   for (const [name, { body, status }] of writtenEndpoints(scenario)) {
     const path = ["endpoints", name, "body"];
     checkNumbers(body, path);
     if (body !== undefined && status === 204) {
-      const at = latest(path, ["endpoints", name, "status"]);
+      const field = latest(path, ["endpoints", name, "status"]);
       const hint = "remove the body (below extends, with body: null), or write status: 200";
-      wrong("endpoint_contradiction", at, "a 204 has no body", hint);
+      addProblem({ code: "endpoint_contradiction", field, message: "a 204 has no body", hint });
     } else if (body !== undefined && isTooLong(body)) {
       const message = `the body is longer than ${longestBody / 1024} KiB as JSON`;
-      wrong("endpoint_contradiction", path, message, "shorten it; aliases (*) repeat");
+      const hint = "shorten it; aliases (*) repeat";
+      addProblem({ code: "endpoint_contradiction", field: path, message, hint });
     }
   }
   for (const [index, { request, expect }] of (scenario.story ?? []).entries()) {
@@ -93,9 +97,9 @@ function isExact(value: number, text: string): boolean {
 function digitsOf(text: string): string {
   const [, whole = "", fraction = "", exponent = 0] =
     /^[+-]?(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text) ?? [];
-  const all = whole + fraction;
-  const digits = all.replace(/0+$/, "");
-  const last = Number(exponent) - fraction.length + all.length - digits.length;
+  const written = whole + fraction;
+  const digits = written.replace(/0+$/, "");
+  const last = Number(exponent) - fraction.length + written.length - digits.length;
   return digits === "" ? "" : `${digits.replace(/^0+/, "")}e${last}`;
 }
 

@@ -1,11 +1,10 @@
 import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
-import { maximumProblems } from "../../rules/schema/check.js";
 import type { Spelling } from "../../rules/schema/problem.js";
 import type { FieldPath } from "../../rules/schema/shape.js";
 import { parseTime, parseWhen } from "../../rules/time.js";
 import { type ScenarioOrganization, type WrittenKey, writtenKeys } from "../described-keys.js";
 import { isPopulated } from "../population.js";
-import type { FieldProblem, ScenarioProblemCode } from "../problems.js";
+import type { AddProblem } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { writtenEndpoints } from "../written-endpoints.js";
 
@@ -21,38 +20,21 @@ export interface Facts {
   /** The clock's start (epoch milliseconds); `undefined` if it starts at the real time. */
   readonly start: number | undefined;
   readonly fromStart: (text: string | undefined) => number | undefined;
-  readonly wrong: Wrong;
+  readonly addProblem: AddProblem;
   readonly spelling: Spelling;
   /** Of the paths that contradict each other, the first that was written last: by the scenario itself, before those that it extends. */
   readonly latest: (...paths: readonly [FieldPath, ...FieldPath[]]) => FieldPath;
 }
 
-export interface KnownRefs extends Pick<ReadonlyMap<string, unknown>, "has" | "size"> {
+interface KnownRefs extends Pick<ReadonlyMap<string, unknown>, "has" | "size"> {
   readonly keys: () => Iterable<string>;
 }
 
 type RefKind = "key" | "organization";
 
-/** Reports a problem of a field; points at its value by default. A hint that takes time is a function. */
-type Wrong = (
-  code: ScenarioProblemCode,
-  path: FieldPath,
-  message: string,
-  hint: string | (() => string),
-  pointAt?: "key" | "value",
-) => void;
-
-/** Adds problems to a list, which never has more than `maximumProblems`. */
-export function wrongInto(problems: FieldProblem[]): Wrong {
-  return (code, path, message, hint, pointAt = "value") => {
-    if (problems.length >= maximumProblems) return;
-    problems.push({ code, field: path, message, hint: typeof hint === "string" ? hint : hint(), pointAt });
-  };
-}
-
 export type ScenarioRule = (facts: Facts) => void;
 
-export function factsOf(scenario: Scenario, text: Pick<Facts, "spelling" | "latest" | "wrong">): Facts {
+export function factsOf(scenario: Scenario, text: Pick<Facts, "spelling" | "latest" | "addProblem">): Facts {
   const { population, clock } = scenario;
   const organizations = new Map(Object.entries(scenario.organizations ?? {}));
   const keys = [...writtenKeys(scenario)];

@@ -7,10 +7,10 @@ import type { FieldPath } from "../../rules/schema/shape.js";
 import { nearest, quote } from "../../rules/schema/words.js";
 import { parseDuration, parseTime, timeFrom } from "../../rules/time.js";
 import { isLegacy, populatedKeyAt, writtenKeys } from "../described-keys.js";
-import type { FieldProblem } from "../problems.js";
+import { addingTo, type FieldProblem } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { writtenEndpoints } from "../written-endpoints.js";
-import { type Facts, type ScenarioRule, timeSince, wrongInto } from "./facts.js";
+import { type Facts, type ScenarioRule, timeSince } from "./facts.js";
 import { checkRef } from "./ref-rules.js";
 
 type FaultFields = NonNullable<Scenario["faults"]>[number];
@@ -34,10 +34,10 @@ interface LastingKeys {
 }
 
 export const faultsFit: ScenarioRule = (facts) => {
-  const { scenario, refs, start, wrong } = facts;
+  const { scenario, refs, start, addProblem } = facts;
   const { timeline = [], story = [], requests_responded: responded } = scenario;
   const keys = lastingKeysIn(scenario);
-  const sandbox = { refs, scenario, now: start, wrong, keys };
+  const sandbox = { refs, scenario, now: start, addProblem, keys };
   checkFaults(scenario.faults, [], sandbox);
   const inSteps = {
     ...sandbox,
@@ -82,24 +82,33 @@ function lastingKeysIn(scenario: Scenario): LastingKeys {
 
 export function faultProblems(faults: readonly FaultFields[], sandbox: FaultSandbox): FieldProblem[] {
   const problems: FieldProblem[] = [];
-  checkFaults(faults, [], { ...sandbox, wrong: wrongInto(problems) });
+  checkFaults(faults, [], { ...sandbox, addProblem: addingTo(problems) });
   return problems;
 }
 
-type Checking = FaultSandbox & Pick<Facts, "wrong">;
+type Checking = FaultSandbox & Pick<Facts, "addProblem">;
 
 function checkFaults(faults: readonly FaultFields[] = [], path: FieldPath, checking: Checking): void {
   for (const [index, fault] of faults.entries()) {
     const at = [...path, "faults", index];
     checkRef("key", fault.when?.key, [...at, "when", "key"], checking);
     checkRef("organization", fault.when?.organization, [...at, "when", "organization"], checking);
-    checkFault(fault, at, checking);
-    const why = whyNever(fault, checking);
-    if (why !== undefined) checking.wrong("fault_contradiction", [...at, ...why.at], why.message, why.hint);
+    checkOutcome(fault.when?.outcome, [...at, "when", "outcome"], checking);
+    const contradictions = [
+      whyTooEarly(fault, checking.now),
+      whySwapped(fault),
+      whyNotTogether(fault),
+      whyNever(fault, checking),
+    ];
+    for (const why of contradictions) {
+      if (why === undefined) continue;
+      const { message, hint } = why;
+      checking.addProblem({ code: "fault_contradiction", field: [...at, ...why.at], message, hint });
+    }
   }
 }
 
-interface WhyNever {
+interface Contradiction {
   /** The field of the fault to point at. */
   readonly at: FieldPath;
   readonly message: string;
@@ -110,14 +119,14 @@ interface WhyNever {
 export function whyNever(
   { when = {}, then = {} }: FaultFields,
   { scenario, keys }: Pick<FaultSandbox, "scenario" | "keys">,
-): WhyNever | undefined {
+): Contradiction | undefined {
   return whyNoSender(when, keys) ?? whyNoBody(when, then, scenario) ?? whyNoMatch(when);
 }
 
 function whyNoSender(
   { key: ref, organization, outcome }: WhenFields,
   keys: LastingKeys,
-): WhyNever | undefined {
+): Contradiction | undefined {
   const key = ref === undefined ? undefined : keys.at(ref);
   const at = ["when", "outcome"];
   if (isWithoutKey(outcome) && (ref ?? organization) !== undefined) {
@@ -143,7 +152,7 @@ function whyNoBody(
   { outcome }: WhenFields,
   then: FaultFields["then"],
   scenario: FaultSandbox["scenario"],
-): WhyNever | undefined {
+): Contradiction | undefined {
   const hasBody = successesIn(scenario.endpoints ?? noEndpoints);
   const kinds = faultKindsOf(then);
   const [first] = kinds;
@@ -153,7 +162,7 @@ function whyNoBody(
   return { at: ["then", first], message, hint: "write another effect, or another outcome" };
 }
 
-function whyNoMatch({ every, requests, until }: WhenFields): WhyNever | undefined {
+function whyNoMatch({ every, requests, until }: WhenFields): Contradiction | undefined {
   if (every !== undefined && requests?.every((number) => number % every !== 0)) {
     const message = `every: ${every} selects none of these requests`;
     return { at: ["when", "requests"], message, hint: "write a multiple of it, or remove one of the two" };
@@ -201,17 +210,22 @@ const successesIn = /* @__PURE__ */ cachedBy(
 /** An endpoint of the scenario has its own success. */
 export function checkOutcome(
   outcome: OutcomeId | undefined,
-  path: FieldPath,
-  { scenario, wrong }: Pick<Checking, "scenario" | "wrong">,
+  field: FieldPath,
+  { scenario, addProblem }: Pick<Checking, "scenario" | "addProblem">,
 ): void {
   if (outcome === undefined) return;
   const hasBody = successesIn(scenario.endpoints ?? noEndpoints);
   if (ownOutcomes.has(outcome) || hasBody.has(outcome)) return;
-  const hint = () => {
-    const near = nearest(outcome, [...ownOutcomes, ...hasBody.keys()]);
-    return near ? `did you mean ${near}?` : "the report of a sandbox lists its endpoints and outcomes";
-  };
-  wrong("bad_choice", path, `the sandbox has no outcome ${quote(outcome)}`, hint);
+  addProblem({
+    code: "bad_choice",
+    field,
+    message: `the sandbox has no outcome ${quote(outcome)}`,
+    // Not made for a problem that is not added: it takes time.
+    get hint() {
+      const near = nearest(outcome, [...ownOutcomes, ...hasBody.keys()]);
+      return near ? `did you mean ${near}?` : "the report of a sandbox lists its endpoints and outcomes";
+    },
+  });
 }
 
 const partsOfStatus = ["body", "retry_after"] as const;
@@ -226,32 +240,32 @@ function fitTogether(one: Effect, other: Effect): boolean {
   return (faultEffects[one].fits as readonly string[]).includes(other);
 }
 
-function checkFault({ when = {}, then = {} }: FaultFields, path: FieldPath, checking: Checking): void {
-  const { now, wrong } = checking;
-  const contradiction = (at: FieldPath, message: string, hint: string) =>
-    wrong("fault_contradiction", [...path, ...at], message, hint);
-  const { outcome, after, until } = when;
-  checkOutcome(outcome, [...path, "when", "outcome"], checking);
+function whyTooEarly({ when = {} }: FaultFields, now: number | undefined): Contradiction | undefined {
+  const { after, until } = when;
   const [from, end] = [timeSince(now, after), timeSince(now, until)];
-  if (from !== undefined && end !== undefined && end <= from) {
-    const message = `the fault must end after it starts (${after}), not ${until}`;
-    contradiction(["when", "until"], message, "write a later time, or remove one of the two");
-  }
+  if (from === undefined || end === undefined || end > from) return undefined;
+  const message = `the fault must end after it starts (${after}), not ${until}`;
+  return { at: ["when", "until"], message, hint: "write a later time, or remove one of the two" };
+}
+
+function whySwapped({ then = {} }: FaultFields): Contradiction | undefined {
   const { latency } = then;
   const bounds = typeof latency === "object" ? (latency as Readonly<Record<string, string>>) : {};
   const [min, max] = "median" in bounds ? (["median", "p99"] as const) : (["min", "max"] as const);
   const { [min]: low = "", [max]: high = "" } = bounds;
-  if ((parseDuration(low) ?? 0) > (parseDuration(high) ?? 0)) {
-    const message = `${max} is ${high}, less than ${min}, which is ${low}`;
-    contradiction(["then", "latency", max], message, "swap the two");
-  }
+  if ((parseDuration(low) ?? 0) <= (parseDuration(high) ?? 0)) return undefined;
+  const message = `${max} is ${high}, less than ${min}, which is ${low}`;
+  return { at: ["then", "latency", max], message, hint: "swap the two" };
+}
+
+function whyNotTogether({ then = {} }: FaultFields): Contradiction | undefined {
   const parts = partsOfStatus.filter((name) => then[name] !== undefined);
   const effects: readonly Effect[] = [...faultKindsOf(then), ...parts];
   for (const [index, second] of effects.entries()) {
-    const first = effects.slice(0, index).find((one) => !fitTogether(one, second));
+    const first = effects.slice(0, index).find((effect) => !fitTogether(effect, second));
     if (first === undefined) continue;
     const message = `a response cannot have both ${first} and ${second}`;
-    contradiction(["then", second], message, "remove one of the two, or add a second fault");
-    return;
+    return { at: ["then", second], message, hint: "remove one of the two, or add a second fault" };
   }
+  return undefined;
 }

@@ -12,7 +12,7 @@ type Action = Pick<WrittenStep, ActionName>;
 
 // Problems of single steps. Only a run shows whether a step has its expected result.
 
-const timelineIsInOrder: ScenarioRule = ({ scenario, fromStart, wrong }) => {
+const timelineIsInOrder: ScenarioRule = ({ scenario, fromStart, addProblem }) => {
   const times = (scenario.timeline ?? []).map(({ at }) => at);
   let latest = 0;
   const index = times.findIndex((text) => {
@@ -23,12 +23,8 @@ const timelineIsInOrder: ScenarioRule = ({ scenario, fromStart, wrong }) => {
   });
   if (index < 0) return;
   const message = `the step is earlier (${times[index]}) than the one before it, or the start of the clock`;
-  wrong(
-    "timeline_order",
-    ["timeline", index, "at"],
-    message,
-    "write a later time, or sort the steps by time",
-  );
+  const hint = "write a later time, or sort the steps by time";
+  addProblem({ code: "timeline_order", field: ["timeline", index, "at"], message, hint });
 };
 
 /** Each step does one thing, refers to something that exists or that a step creates, and has a possible expectation. */
@@ -59,12 +55,17 @@ const stepsFit: ScenarioRule = (facts) => {
 
 type KeyExists = (ref: string | undefined, path: FieldPath) => void;
 
-function doesOneThing(step: object, things: readonly string[], path: FieldPath, { wrong }: Facts): boolean {
+function doesOneThing(
+  step: object,
+  things: readonly string[],
+  path: FieldPath,
+  { addProblem }: Facts,
+): boolean {
   const [first, second] = Object.keys(step).filter((name) => things.includes(name));
   if (second === undefined) return true;
   const message = `a step does one thing; this one has ${first} and ${second}`;
   const hint = `split it into two steps, ${quote(first)} first`;
-  wrong("step_contradiction", [...path, second], message, hint, "key");
+  addProblem({ code: "step_contradiction", field: [...path, second], message, hint, pointAt: "key" });
   return false;
 }
 
@@ -84,10 +85,10 @@ function actionFits(action: Action, path: FieldPath, keyExists: KeyExists, facts
 function expectationFits(
   { expect, ...step }: WrittenStep,
   path: FieldPath,
-  { scenario, wrong }: Facts,
+  { scenario, addProblem }: Facts,
 ): void {
   if (expect === undefined) return;
-  checkOutcome(expect.outcome, [...path, "expect", "outcome"], { scenario, wrong });
+  checkOutcome(expect.outcome, [...path, "expect", "outcome"], { scenario, addProblem });
   const kind = kindOf(step);
   const isAction = (actionNames as readonly string[]).includes(kind);
   const ofRequests = ["status", "code", "outcome", "headers", "body"];
@@ -96,7 +97,8 @@ function expectationFits(
   if (misplaced === undefined) return;
   const message = `${quote(kind)} cannot expect ${quote(misplaced)}`;
   const hint = `${quote(kind)} can expect ${allowed.join(", ") || "nothing"}`;
-  wrong("step_contradiction", [...path, "expect", misplaced], message, hint, "key");
+  const field = [...path, "expect", misplaced];
+  addProblem({ code: "step_contradiction", field, message, hint, pointAt: "key" });
 }
 
 export const stepRules: readonly ScenarioRule[] = [timelineIsInOrder, stepsFit];

@@ -55,10 +55,10 @@ export function endsFrom(start: number, { state, isReplaced, ends }: GivenEnds):
   const expiresAt = at(ends.expiresAt) ?? (state === "expired" ? start : undefined);
   const ofState = { active: undefined, retiring: start + defaultOverlap, rotated: start, revoked: start };
   const overlap = at(ends.overlapEndsAt) ?? { ...ofState, expired: expiresAt }[state];
-  const read: Readonly<Record<keyof KeyEnds, number | undefined>> = {
+  const times: Readonly<Record<keyof KeyEnds, number | undefined>> = {
     revokedAt: state === "revoked" ? (at(ends.revokedAt) ?? start) : undefined,
     expiresAt,
     overlapEndsAt: isReplaced ? overlap : undefined,
   };
-  return Object.fromEntries(Object.entries(read).filter(([, end]) => end !== undefined));
+  return Object.fromEntries(Object.entries(times).filter(([, end]) => end !== undefined));
 }

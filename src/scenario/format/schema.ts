@@ -86,8 +86,8 @@ const operationId = s.text({
 const needlesslyEncoded = "%(?:2[DdEe]|3\\d|[46][1-9A-Fa-f]|[57][\\dAa]|5[Ff]|7[Ee])";
 // What clients send unchanged (RFC 3986), without the parameters of other tools.
 const fixedSegment = String.raw`(?!:|\.{1,2}(?:/|$))(?:[\w.~!&'+,;=@:-]|(?!${needlesslyEncoded})%[\dA-Fa-f]{2})+`;
-const taken = `(?:${controlPath}(?:/|$)|${mePath}$)`;
-const pathPattern = new RegExp(String.raw`^(?!${taken})(?=/)(?:/(?:\{[\w-]+\}|${fixedSegment}))*/?$`);
+const pathOfOthers = `(?:${controlPath}(?:/|$)|${mePath}$)`;
+const pathPattern = new RegExp(String.raw`^(?!${pathOfOthers})(?=/)(?:/(?:\{[\w-]+\}|${fixedSegment}))*/?$`);
 
 /** What is wrong with the path of an endpoint, and what to write; the first that applies. */
 const pathMistakes: readonly (readonly [wrong: RegExp, hint: string])[] = [

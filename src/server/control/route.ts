@@ -4,7 +4,7 @@ import type { ValueOf } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import type { ControlBody, ControlBodyName } from "../../scenario/format/inputs.js";
-import type { ScenarioText } from "../../scenario/scenario-text.js";
+import type { WrittenScenario } from "../../scenario/written-scenario.js";
 import type { ServerState } from "../sockets/server-state.js";
 
 /** The sandbox, and what a client sent, checked by the shapes of its route. */
@@ -45,7 +45,7 @@ export interface Route<Name extends ControlBodyName = ControlBodyName, Parameter
     local: LocalContext,
   ) => unknown;
   /** Runs it with a YAML body; left out if it accepts only JSON. */
-  readonly runYaml?: (context: RouteContext<ScenarioText>, local: LocalContext) => unknown;
+  readonly runYaml?: (context: RouteContext<WrittenScenario>, local: LocalContext) => unknown;
 }
 
 /** The fields of a query for a part of a list. `defaultLimit` is the number without a limit. */

@@ -19,22 +19,23 @@ import {
 import { writtenKeys } from "../../../scenario/described-keys.js";
 import { scenarioLimits } from "../../../scenario/format/fields.js";
 import { scenarioJsonSchema } from "../../../scenario/format/scenario-json-schema.js";
-import { checkText, type NamedScenario, resolveSource } from "../../../scenario/parse-scenario.js";
+import { interpretScenario } from "../../../scenario/interpret.js";
+import { bundledOnly, type NamedScenario, resolveSource } from "../../../scenario/parse-scenario.js";
 import { populationOf } from "../../../scenario/population.js";
 import { problemsAt, ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
-import { placeIn, type ScenarioText } from "../../../scenario/scenario-text.js";
 import { withStory } from "../../../scenario/stories.js";
 import { unheldScopes, unmarkedSecrets } from "../../../scenario/warnings.js";
-import { scenarioText, yamlText } from "../../../scenario/yaml.js";
+import { placeIn, type WrittenScenario } from "../../../scenario/written-scenario.js";
+import { readYaml, yamlText } from "../../../scenario/yaml.js";
 import { scenarioFields } from "../control-errors.js";
 import { controlRoute, jsonResponse, type Route, textResponse } from "../route.js";
 import { running } from "./sandbox.js";
 
 const file = "request body";
 
-export function sentScenario(text: string): ScenarioText {
-  return scenarioText(text, file);
+export function sentScenario(text: string): WrittenScenario {
+  return readYaml(text, file);
 }
 
 export const scenarioRoutes: readonly Route[] = [
@@ -101,9 +102,9 @@ export const scenarioRoutes: readonly Route[] = [
   }),
 ];
 
-function checkSent(text: ScenarioText) {
-  requireFewKeys(populationIn(text.scenario?.fields));
-  const checked = checkText(text);
+function checkSent(sent: WrittenScenario) {
+  requireFewKeys(populationIn(sent.scenario?.fields));
+  const checked = interpretScenario(sent, bundledOnly);
   requireFewKeys(checked.scenario);
   return checked;
 }
@@ -145,7 +146,7 @@ function scenarioToStart(
 
 type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & { file?: string | undefined };
 
-function problemsInSent(sent: ScenarioText, startOptions: GivenOptions) {
+function problemsInSent(sent: WrittenScenario, startOptions: GivenOptions) {
   try {
     const { scenario, placeOf } = checkSent(sent);
     const warnings = [

@@ -2,10 +2,8 @@ import type { Members } from "../rules/schema/problem.js";
 import type { FieldPath } from "../rules/schema/shape.js";
 import type { FieldProblem, Place, SourcePlace } from "./problems.js";
 
-export type AddProblem = (mistake: FieldProblem) => void;
-
 /** A scenario as it is written, in a text or as a value, before any check. */
-export interface ScenarioText {
+export interface WrittenScenario {
   readonly file: string | undefined;
   /** `undefined` for a value. */
   readonly text: string | undefined;
@@ -16,7 +14,7 @@ export interface ScenarioText {
 }
 
 /** A field in a text, or the nearest one around it. */
-interface FoundField {
+export interface FoundField {
   readonly place: SourcePlace | undefined;
   /** The length of the path that was found. */
   readonly depth: number;
