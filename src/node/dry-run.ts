@@ -91,8 +91,8 @@ function failureOf({ index, step, performed, differences }: TimelineResult): Fie
 }
 
 function actionErrorProblem(performed: Performed | null): Pick<FieldProblem, "message" | "hint"> | undefined {
-  const rejection = performed?.rejection ?? null;
-  if (rejection === null) return undefined;
-  const hint = `if this is intended, write expect: { error: ${rejection.code} }`;
-  return { message: `the step is rejected: ${rejection.message}`, hint };
+  const error = performed?.error ?? null;
+  if (error === null) return undefined;
+  const hint = `if this is intended, write expect: { error: ${error.code} }`;
+  return { message: `the step is rejected: ${error.message}`, hint };
 }

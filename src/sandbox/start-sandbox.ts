@@ -114,8 +114,8 @@ function stateAtStart(source: Scenario, options: StartOptions & StartContext): S
   const { seed, start, farmers } = seededIn(options, scenario);
   const endpoints = platform.endpoints(scenario);
   const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
-  const profiled = { seed, profile, ownAssumptions, run, endpoints };
-  const assumptions = assumptionsIn(profiled);
+  const sandbox = { seed, profile, ownAssumptions, run, endpoints };
+  const assumptions = assumptionsIn(sandbox);
   const windows = windowsOf(assumptions);
   const { organizations, keys, unknownKey } = scenarioRecords(scenario, seed, platform.sha256);
   return {
@@ -135,8 +135,8 @@ function stateAtStart(source: Scenario, options: StartOptions & StartContext): S
     timeline: createTimeline(scenario.timeline ?? [], start),
     story: { steps: scenario.story ?? [], next: 0, results: new Map(), last: undefined },
     registry: new Registry(
-      organizations.map((one) => withNameSuffix(profiled, one)),
-      keys.map((one) => startKey(one, start, windows, profiled)),
+      organizations.map((one) => withNameSuffix(sandbox, one)),
+      keys.map((one) => startKey(one, start, windows, sandbox)),
     ),
     requestIds: new RequestIds(seed, scenario.requests_responded),
     behavior: { rejected: new Map(), pages: new Set(), unknownKey },

@@ -1,6 +1,6 @@
 import type { KeyLimits } from "../rules/api-key.js";
 import type { Organization } from "../rules/organization.js";
-import { type Profiled, profileOf } from "./profile.js";
+import { type ProfileSettings, profileOf } from "./profile.js";
 import type { VariedPoint } from "./run-trace.js";
 import { type RowOfVariants, variantOn } from "./variants.js";
 
@@ -44,51 +44,52 @@ const scopesRow = recordRow<readonly string[]>("key.granted_scopes", [], {
 const allUndocumented = new Set(scopesRow.variants.flatMap(({ adds }) => adds));
 
 /** The variant that a row has in the records of a sandbox, which only 200s show. */
-function variantIn<Value>({ seed, run }: Profiled, row: RecordRow<Value>) {
+function variantIn<Value>({ seed, run }: ProfileSettings, row: RecordRow<Value>) {
   return variantOn(200, row, { seed, rows: run?.rows });
 }
 
 /** What varies in the records of a sandbox with the profile `varied`, which its 200s show. */
-export function variedRecords(profiled: Profiled): VariedPoint[] {
-  const rows = [limitsRow, suffixRow, ...(grantsScopes(profiled) ? [scopesRow] : [])];
-  return rows.map((row) => ({ row: row.id, variant: variantIn<unknown>(profiled, row).id, status: 200 }));
+export function variedRecords(sandbox: ProfileSettings): VariedPoint[] {
+  const rows = [limitsRow, suffixRow, ...(grantsScopes(sandbox) ? [scopesRow] : [])];
+  return rows.map((row) => ({ row: row.id, variant: variantIn<unknown>(sandbox, row).id, status: 200 }));
 }
 
 /** Returns by how much the profile raises the open limits of a key. */
-export function addedLimitsOf(profiled: Profiled): KeyLimits {
-  return variantIn(profiled, limitsRow).adds;
+export function addedLimitsOf(sandbox: ProfileSettings): KeyLimits {
+  return variantIn(sandbox, limitsRow).adds;
 }
 
-export function withNameSuffix(profiled: Profiled, organization: Organization): Organization {
-  const suffix = nameSuffixOf(profiled);
+export function withNameSuffix(sandbox: ProfileSettings, organization: Organization): Organization {
+  const suffix = nameSuffixOf(sandbox);
   return suffix === "" ? organization : { ...organization, name: organization.name + suffix };
 }
 
-export function withoutNameSuffix(profiled: Profiled, organization: Organization): Organization {
+export function withoutNameSuffix(sandbox: ProfileSettings, organization: Organization): Organization {
   const { name } = organization;
-  return { ...organization, name: name.slice(0, name.length - nameSuffixOf(profiled).length) };
+  return { ...organization, name: name.slice(0, name.length - nameSuffixOf(sandbox).length) };
 }
 
 /** The profile's suffix for the names of organizations; empty in most profiles. */
-function nameSuffixOf(profiled: Profiled): string {
-  if (profileOf(profiled) !== "varied") return "";
-  return variantIn(profiled, suffixRow).adds;
+function nameSuffixOf(sandbox: ProfileSettings): string {
+  if (profileOf(sandbox) !== "varied") return "";
+  return variantIn(sandbox, suffixRow).adds;
 }
 
 /** Adds the scopes that the profile grants to a key. */
-export function withGrantedScopes(profiled: Profiled, scopes: readonly string[]): readonly string[] {
-  if (!grantsScopes(profiled)) return scopes;
-  const granted = variantIn(profiled, scopesRow).adds.filter((scope) => !isNeeded(profiled, scope));
+export function withGrantedScopes(sandbox: ProfileSettings, scopes: readonly string[]): readonly string[] {
+  if (!grantsScopes(sandbox)) return scopes;
+  const granted = variantIn(sandbox, scopesRow).adds.filter((scope) => !isNeeded(sandbox, scope));
   return granted.length === 0 ? scopes : [...scopes, ...granted];
 }
 
-export function withoutGrantedScopes(profiled: Profiled, scopes: readonly string[]): readonly string[] {
-  if (!grantsScopes(profiled)) return scopes;
-  return scopes.filter((scope) => !allUndocumented.has(scope) || isNeeded(profiled, scope));
+export function withoutGrantedScopes(sandbox: ProfileSettings, scopes: readonly string[]): readonly string[] {
+  if (!grantsScopes(sandbox)) return scopes;
+  return scopes.filter((scope) => !allUndocumented.has(scope) || isNeeded(sandbox, scope));
 }
 
-const grantsScopes = (profiled: Profiled) =>
-  profileOf(profiled) === "varied" && profiled.ownAssumptions.scopes === undefined;
+const grantsScopes = (sandbox: ProfileSettings) =>
+  profileOf(sandbox) === "varied" && sandbox.ownAssumptions.scopes === undefined;
 
 /** Whether an endpoint needs a scope: the profile grants none of these. */
-const isNeeded = ({ endpoints }: Profiled, scope: string) => endpoints.some((one) => one.scope === scope);
+const isNeeded = ({ endpoints }: ProfileSettings, scope: string) =>
+  endpoints.some((one) => one.scope === scope);

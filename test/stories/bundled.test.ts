@@ -73,7 +73,7 @@ describe.each(scenarioNames)("the story of %s", (name) => {
     const made = steps.flatMap(({ performed }) => performed?.secret ?? []);
     for (const secret of made) expect(secret).toMatch(/^SVC_(test|live)_sbx\w{29}$/);
     const makers = steps.filter(
-      ({ kind, performed }) => ["create_key", "rotate"].includes(kind) && performed?.rejection === null,
+      ({ kind, performed }) => ["create_key", "rotate"].includes(kind) && performed?.error === null,
     );
     expect(made).toHaveLength(makers.length);
     const rest = JSON.stringify(

@@ -59,7 +59,7 @@ function each<const Value extends string>(...values: readonly Value[]): Choices<
   return Object.fromEntries(values.map((is) => [is, { is }]));
 }
 
-export const limited: readonly number[] = [...successStatuses, 429];
+export const withLimits: readonly number[] = [...successStatuses, 429];
 export const errors: readonly number[] = [401, 403, 404, 405, 429, 500, 501, 502, 503, 504];
 export const anyStatus: readonly number[] = [...successStatuses, ...errors];
 
@@ -98,7 +98,7 @@ export const choiceRows: readonly VariationRow[] = [
   ),
   requestIdOnErrors,
   assumptionRow("retry_after", [429], each("none", "seconds", "date")),
-  assumptionRow("rate_limit_headers", limited, each("none", "draft", "legacy")),
+  assumptionRow("rate_limit_headers", withLimits, each("none", "draft", "legacy")),
   assumptionRow("www_authenticate", [401], {
     absent: { is: false },
     api_key: { is: true },

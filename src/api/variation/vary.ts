@@ -19,7 +19,7 @@ import {
 } from "./table.js";
 
 /** The rows that a response can have, by its content. Which of them it has follows from its status. */
-const rowsOf = {
+const rowsByContent = {
   me: variationTable,
   other: variationTable.filter((row) => !meRows.includes(row)),
   /** No body. */
@@ -31,7 +31,7 @@ const rowsOf = {
 /** The kind of a response: its variants follow from nothing else, never from the request, or from why its key is rejected (R14). */
 export interface ResponseKind {
   readonly status: number;
-  readonly content: keyof typeof rowsOf;
+  readonly content: keyof typeof rowsByContent;
 }
 
 /** The variant of a row that a response has. */
@@ -75,7 +75,7 @@ function chosenVariants(
   const { seed, run } = sandbox;
   const rules = { seed, rows: run?.rows, shift: run?.shiftOf(call, status) };
   const start = randomStream(seed, "variation")();
-  return rowsOf[content].flatMap((rowOfTable): ChosenVariant[] => {
+  return rowsByContent[content].flatMap((rowOfTable): ChosenVariant[] => {
     const row = rowOfTable.statuses.includes(status) ? openRow(sandbox, rowOfTable) : undefined;
     if (row === undefined) return [];
     const variant = variantOn(status, row, rules);

@@ -226,9 +226,9 @@ function stepLines(result: PlayedStep, sandbox: SandboxState, style: Style, earl
 
 function actionLines(before: string, action: StepAction, performed: Performed, { palette }: Style): string[] {
   const text = prose(before + actionSentences(action, performed));
-  const { rejection } = performed;
-  if (rejection === null) return [palette.magenta(text)];
-  return [palette.yellow(text), palette.dim(prose(rejection.message))];
+  const { error } = performed;
+  if (error === null) return [palette.magenta(text)];
+  return [palette.yellow(text), palette.dim(prose(error.message))];
 }
 
 function stepProblemLines(problems: readonly PlacedDifference[], { palette, isTerminal }: Style): string[] {
