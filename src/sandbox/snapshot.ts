@@ -12,7 +12,7 @@ import type { OutcomeId } from "../rules/outcomes.js";
 import { isoOf } from "../rules/time.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../scenario/described-keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { describeFaults } from "./active-faults.js";
+import { writtenFaults } from "./active-faults.js";
 import type { Counts } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import type { KeyEntry } from "./registry.js";
@@ -127,7 +127,7 @@ export function snapshotSandbox(sandbox: SandboxState): Scenario {
   // A story starts with its own scenario; the timeline contains only the remaining steps.
   const { story: _story, timeline: _timeline, ...scenario } = sandbox.scenario;
   const timeline = remainingSteps(sandbox.timeline);
-  const faults = describeFaults(sandbox.faults);
+  const faults = writtenFaults(sandbox.faults);
   const { organizations: _, keys_per_organization: __, ...farmers } = scenario.population ?? {};
   const described = new Map(Array.from(describedKeys(sandbox.scenario), (one) => [one.ref, one.fields]));
   const organizations: Record<string, ScenarioOrganization & { keys: Record<string, ScenarioKey> }> = {};

@@ -7,7 +7,7 @@ import { clientReport } from "../../report/report.js";
 import { redactEncoded } from "../../rules/redact.js";
 import { minute, minuteEnd } from "../../rules/time.js";
 import { conditionedRun } from "../../runs/conditioned-run.js";
-import type { GivenOptions } from "../../sandbox/sandbox-state.js";
+import type { StartOptions } from "../../sandbox/sandbox-state.js";
 import type { CommandCall } from "../command.js";
 import type { CommandEnd } from "../serve/run-command.js";
 
@@ -19,7 +19,7 @@ import type { ServeFlags } from "../serve/serve-options.js";
 interface ClientCommand {
   readonly loaded: LoadedScenario;
   readonly call: Pick<CommandCall<ServeFlags>, "rest" | "io" | "flags">;
-  readonly given: GivenOptions;
+  readonly given: StartOptions;
 }
 
 /** Runs a client many times, `jobs` of them in parallel, and takes the signals of this process. */

@@ -20,7 +20,7 @@ import { didYouMean, listed, quote } from "../../rules/schema/words.js";
 import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import { Counters } from "../../sandbox/journal/counts.js";
-import { givenOptions } from "../../sandbox/start-sandbox.js";
+import { startOptionsOf } from "../../sandbox/start-sandbox.js";
 import { whyNever } from "../../scenario/checks/fault-rules.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
@@ -116,7 +116,7 @@ export const execCommand = declareCommand({
     const targets = reportTargets(flags.report, execReportFiles, io, flags.format);
     const loaded = await loadNamed(words[0], io);
     const conditions = conditionsOf(flags, loaded);
-    const folder = await openRunFolder({ scenario: loaded, options: givenOptions(flags), conditions });
+    const folder = await openRunFolder({ scenario: loaded, options: startOptionsOf(flags), conditions });
     const sandbox = startNamed(loaded, flags, conditions && conditionedRun(conditions, folder.claim));
     // A test may clear the requests to count its own; the report covers all tests.
     const counters = new Counters();

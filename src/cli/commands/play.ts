@@ -289,7 +289,7 @@ function changedLines({ status, body }: StoryResponse, palette: Palette, earlier
 function keyHeader(key: string, sandbox: SandboxState): string | undefined {
   if (key === "none") return undefined;
   if (key === "malformed") return "…  (malformed: not a key at all)";
-  const { prefix = "", marked = false } = parseApiKey(secretFor(sandbox, key) ?? "") ?? {};
+  const { prefix = "", marked = false } = parseApiKey(secretFor(sandbox, key)) ?? {};
   return `${prefix}${marked ? sandboxMark : ""}…  (${key === "unknown" ? "an unknown key" : key})`;
 }
 
