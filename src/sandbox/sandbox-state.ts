@@ -95,12 +95,6 @@ export interface Invocation {
   readonly command: string;
 }
 
-export const defaultInvocation: Invocation = {
-  curlOptions: "",
-  certify: "svc-sandbox certify",
-  command: "npm test",
-};
-
 /** What the start of a sandbox sets in place of its scenario. */
 export interface StartOptions {
   readonly seed?: number | undefined;

@@ -16,7 +16,7 @@ import { Registry } from "./registry.js";
 import { numberInto, RequestIds } from "./request-ids.js";
 import {
   type ConditionedRun,
-  defaultInvocation,
+  type Invocation,
   type NamedStart,
   type Platform,
   replaceState,
@@ -51,6 +51,12 @@ export function checkedOptions({ now, ...options }: WrittenOptions): StartOption
   }
   return checked;
 }
+
+const defaultInvocation: Invocation = {
+  curlOptions: "",
+  certify: "svc-sandbox certify",
+  command: "npm test",
+};
 
 /** The same scenario, seed and start result in the same ids, names, secrets and request ids. */
 export function startSandbox(

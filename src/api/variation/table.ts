@@ -82,7 +82,7 @@ const requestIdOnErrors = assumptionRow("request_id_on_errors", errors, {
 export const idRows: readonly VariationRow[] = [requestIdOnErrors, requestIdForm];
 
 /** The rows of what a response has without a body of its own: what assumptions choose, and its request id. */
-export const choiceRows: readonly VariationRow[] = [
+const choiceRows: readonly VariationRow[] = [
   assumptionRow(
     "rate_limit_code",
     [429],
@@ -108,7 +108,7 @@ export const choiceRows: readonly VariationRow[] = [
 ];
 
 /** The rows of a 200's content. The top level and `data.organization` have exactly the specified members (R1, R2). */
-export const meRows: readonly VariationRow[] = [
+const meRows: readonly VariationRow[] = [
   row("data_members", [200], "none", {
     text: dataMembers({ region: "north" }),
     nothing: dataMembers({ contact: null }),
@@ -275,6 +275,16 @@ export const variationTable: readonly VariationRow[] = [
   ...textRows,
   ...headerRows,
 ];
+
+/** The rows that a response can have, by its content. Which of them it has follows from its status. */
+export const rowsByContent = {
+  me: variationTable,
+  other: variationTable.filter((row) => !meRows.includes(row)),
+  /** No body. */
+  empty: choiceRows,
+  /** What a fault sends: the service that varies has not made it. */
+  faulty: idRows,
+};
 
 function digestOf(text: string): string {
   return base62From(randomStream(0, "etag", text), 22);

@@ -8,25 +8,7 @@ import { saltOf, variantOn } from "../../sandbox/variants.js";
 import { variedRecords } from "../../sandbox/varied-records.js";
 import { headerPairs, utf8Length } from "../http-messages.js";
 import { openRow } from "./own-assumptions.js";
-import {
-  choiceRows,
-  type Draft,
-  idRows,
-  meRows,
-  type RowVariant,
-  type VariationRow,
-  variationTable,
-} from "./table.js";
-
-/** The rows that a response can have, by its content. Which of them it has follows from its status. */
-const rowsByContent = {
-  me: variationTable,
-  other: variationTable.filter((row) => !meRows.includes(row)),
-  /** No body. */
-  empty: choiceRows,
-  /** What a fault sends: the service that varies has not made it. */
-  faulty: idRows,
-};
+import { type Draft, idRows, type RowVariant, rowsByContent, type VariationRow } from "./table.js";
 
 /** The kind of a response: its variants follow from nothing else, never from the request, or from why its key is rejected (R14). */
 export interface ResponseKind {

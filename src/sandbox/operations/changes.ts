@@ -45,8 +45,8 @@ function organizationValues({ registry }: SandboxState, refs: readonly string[])
 
 function assumptionValues(sandbox: SandboxState): Values {
   // Other profiles have one value for each assumption; `varied` varies those that the sandbox does not set itself.
-  const own = sandbox.profile === "varied" ? Object.keys(sandbox.ownAssumptions).sort() : [];
-  return { ...viewAssumptions(sandbox), own };
+  const fixed = sandbox.profile === "varied" ? Object.keys(sandbox.ownAssumptions).sort() : [];
+  return { ...viewAssumptions(sandbox), fixed };
 }
 
 /**
