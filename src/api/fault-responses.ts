@@ -17,7 +17,8 @@ import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { errorBody, textBody, utf8Length } from "./http-messages.js";
 import { retryAfterHeader } from "./limits.js";
 import { predict } from "./predict.js";
-import { respondToCall, responseOf, withVariation } from "./respond.js";
+import { respondToCall, responseOf } from "./respond.js";
+import { withVariants } from "./variation/vary.js";
 
 /** What a call gets from a fault, before authorization. A call that it only delays is authorized and counted, any other is not (R24). */
 export function faultyResult(
@@ -29,13 +30,11 @@ export function faultyResult(
   const kind = mainEffectOf(fired.effect);
   const fault = `fault.${kind}` as const;
   const { ends } = faultEffects[kind];
-  // A delayed response keeps its outcome, and has a variation of its own.
+  // A delayed response keeps its outcome.
   const isOnlyLate = kind === "latency" || kind === "slow";
-  const status = statusOf(kind, fired.effect);
-  const chosen = isOnlyLate ? call : withVariation(sandbox, call, { status, isMe: false });
   const result = isOnlyLate
     ? respondToCall(sandbox, call)
-    : { ...responses[kind](sandbox, chosen, fired.effect), outcome: fault };
+    : { ...responses[kind](sandbox, call, fired.effect), outcome: fault };
   const { truncate, slow } = fired.effect;
   const bytes = utf8Length(result.response.body);
   const delivery: Delivery = {
@@ -45,7 +44,7 @@ export function faultyResult(
     // In a run, each body takes about a second.
     bytesPerSecond: isOfRun && slow !== undefined ? bytes : slow,
   };
-  return { requestId: chosen.id, ...result, fault, delivery };
+  return { ...result, fault, delivery };
 }
 
 /** The result of a call while the service is not available, with the seconds of its `Retry-After`. Default: none. */
@@ -74,15 +73,11 @@ const deliveryKinds = {
   hang: "hang",
 } as const satisfies Readonly<Record<(typeof faultEffects)[FaultKind]["ends"], Delivery["kind"]>>;
 
-function statusOf(kind: FaultKind, { status }: FaultEffect): number {
-  return kind === "malformed" ? 200 : (status ?? 0);
-}
-
 type FaultResponse = (
   sandbox: SandboxState,
   call: ApiCall,
   effect: FaultEffect,
-) => Pick<CallResult, "response" | "code">;
+) => Pick<CallResult, "response" | "code" | "requestId">;
 
 const noResponse: ApiResponse = Object.freeze({ status: 0, headers: [], body: "" });
 
@@ -98,17 +93,25 @@ function statusResponse(call: ApiCall, { status = 503, html, retryAfter }: Fault
   return { response: responseOf(status, errorBody(code, message), headers), code };
 }
 
-const responses: Readonly<Record<Exclude<FaultKind, "latency" | "slow">, FaultResponse>> = {
-  status: (_, call, effect) => statusResponse(call, effect),
-  reset: none,
-  hang: none,
-  // The same for every key.
-  malformed: (_, { id }) => ({
+const failure: FaultResponse = (sandbox, call, effect) =>
+  withVariants(sandbox, call, { status: effect.status ?? 503, content: "faulty" }, (varied) =>
+    statusResponse(varied, effect),
+  );
+
+/** The same for every key. */
+const brokenResponse: FaultResponse = (sandbox, call) =>
+  withVariants(sandbox, call, { status: 200, content: "faulty" }, ({ id }) => ({
     response: responseOf(200, textBody(brokenJson), ["X-Request-Id", id]),
     code: null,
-  }),
+  }));
+
+const responses: Readonly<Record<Exclude<FaultKind, "latency" | "slow">, FaultResponse>> = {
+  status: failure,
+  reset: none,
+  hang: none,
+  malformed: brokenResponse,
   truncate: (sandbox, call, effect) =>
-    effect.status === undefined ? predict(sandbox, call) : statusResponse(call, effect),
+    effect.status === undefined ? predict(sandbox, call) : failure(sandbox, call, effect),
 };
 
 const brokenJson = '{"data":{"organization":,"environment":"","scopes":[}}';

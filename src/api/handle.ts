@@ -49,7 +49,7 @@ function resultOf(sandbox: SandboxState, call: ApiCall): CallResult {
   return isOfClient ? run.intercept(sandbox, call, { facts, fault, respond }) : respond();
 }
 
-/** Describes a call and its response for the journal, without a key (R46). The observer of clients adds its advice. */
+/** Describes a call and its response for the journal, without a key (R46). `appendExchange` adds its advice. */
 function exchangeOf(
   sandbox: SandboxState,
   call: ApiCall,

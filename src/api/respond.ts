@@ -10,33 +10,25 @@ import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { authorizationFacts, type Decision, decide, type Rejection } from "./decide.js";
 import { codeOf, errorBody, type FlatHeaders } from "./http-messages.js";
 import { assumedRetryAfter, lastToReset, rateLimitHeaders, readLimits } from "./limits.js";
-import { type ResponseKind, type Variation, variationOf, vary } from "./variation/vary.js";
+import { type ResponseKind, type VariedCall, vary, withVariants } from "./variation/vary.js";
 
 /** The challenge of a 401 (RFC 9110); never `Basic`, because browsers would ask for a password. */
 const challengeHeaders: FlatHeaders = ["WWW-Authenticate", 'ApiKey realm="relying-party"'];
 
-/** A call whose response varies; `variation` is `undefined` except in the profile `varied`. */
-type VariedCall = ApiCall & { readonly variation?: Variation | undefined };
-
-/** The call with the variation of a response with this status; unchanged except in the profile `varied`. */
-export function withVariation(sandbox: SandboxState, call: ApiCall, kind: ResponseKind): VariedCall {
-  if (profileOf(sandbox) !== "varied") return call;
-  const variation = variationOf(sandbox, call, kind);
-  return { ...call, id: variation.requestId, assumptions: variation.assumptions, variation };
-}
-
 /** Decides a call, and renders the response, varied in the profile `varied`. */
 export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult<ApiOutcomeId> {
   const decision = decide(sandbox, call);
-  const varied = withVariation(sandbox, call, responseKindOf(decision));
-  const result = renderDecision(sandbox, varied, decision);
-  return varied === call ? result : { ...result, requestId: varied.id };
+  // Most sandboxes: nothing is allocated for a variation.
+  if (profileOf(sandbox) !== "varied") return renderDecision(sandbox, call, decision);
+  const respond = (varied: VariedCall) => renderDecision(sandbox, varied, decision);
+  return withVariants(sandbox, call, responseKindOf(decision), respond);
 }
 
 function responseKindOf(decision: Decision): ResponseKind {
-  if (decision.kind === "rejected") return { status: outcomeOf(decision.outcome).status, isMe: false };
-  const { status, isMe } = decision.endpoint;
-  return { status, isMe: isMe === true };
+  if (decision.kind === "rejected") return { status: outcomeOf(decision.outcome).status, content: "other" };
+  const { endpoint, entry } = decision;
+  const content = endpoint.isMe ? "me" : endpoint.respond(entry).text === "" ? "empty" : "other";
+  return { status: endpoint.status, content };
 }
 
 function renderDecision(
@@ -62,8 +54,7 @@ export function renderSuccess(
       ? []
       : rateLimitHeaders(form, readLimits(call.entry, sandbox, call.now));
   const response = responseOf(endpoint.status, success, ["X-Request-Id", call.id, ...limits]);
-  if (call.variation === undefined || success.text === "") return response;
-  return vary(response, call.variation, endpoint.isMe);
+  return call.variants === undefined || success.text === "" ? response : vary(response, call.variants);
 }
 
 type Details = Readonly<Record<string, unknown>>;
@@ -75,9 +66,9 @@ export function renderRejection(
   rejection: Rejection,
 ): CallResult<ApiOutcomeId> {
   const { outcome, allow } = rejection;
-  const { assumptions, variation } = call;
+  const { assumptions, variants } = call;
   const details = detailsOf(sandbox, call, rejection);
-  const isPlain = variation === undefined && details === undefined;
+  const isPlain = variants === undefined && details === undefined;
   const rendered = isPlain
     ? (plainRejections(assumptions).get(outcome) as ApiResponse)
     : rejectionWith(outcome, assumptions, details);
@@ -87,7 +78,7 @@ export function renderRejection(
     headers.length === 0 ? rendered : { ...rendered, headers: [...rendered.headers, ...headers] };
   return {
     outcome,
-    response: variation === undefined ? response : vary(response, variation),
+    response: variants === undefined ? response : vary(response, variants),
     code: codeOf(outcome, assumptions),
   };
 }

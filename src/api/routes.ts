@@ -21,11 +21,11 @@ export function routeAt(endpoints: readonly Endpoint[], path: string): ApiRoute 
   const encoded = encodePath(path);
   const route = encoded === mePath ? undefined : exact.get(encoded);
   if (route !== undefined || patterns.length === 0) return route;
-  const sent = encoded.split("/");
+  const parts = encoded.split("/");
   return patterns.find(
     ({ segments }) =>
-      segments.length === sent.length &&
-      segments.every((segment, i) => (isParameter(segment) ? isValue(sent[i]) : segment === sent[i])),
+      segments.length === parts.length &&
+      segments.every((segment, i) => (isParameter(segment) ? isValue(parts[i]) : segment === parts[i])),
   );
 }
 

@@ -5,7 +5,7 @@ import type { OutcomeId } from "../rules/outcomes.js";
 import { textWidth } from "../rules/terminal-text.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { scenarioSecrets, secretFor } from "../sandbox/secrets.js";
+import { secretFor, secretsFor } from "../sandbox/secrets.js";
 import { type Palette, paintStatus, responseText } from "./terminal.js";
 
 /** A row of the table of keys. */
@@ -26,11 +26,7 @@ export interface KeyRow extends ListedKey {
   readonly state: KeyStateName;
 }
 
-export function keyRows(
-  sandbox: SandboxState,
-  secrets = scenarioSecrets(sandbox),
-  endpoint?: Endpoint,
-): KeyRow[] {
+export function keyRows(sandbox: SandboxState, secrets = secretsFor(sandbox), endpoint?: Endpoint): KeyRow[] {
   const now = sandbox.clock.now();
   return Object.entries(secrets).map(([ref, secret]) => {
     const { key } = sandbox.registry.key(ref);
@@ -43,7 +39,7 @@ export function keyRows(
 /** Rows for the two refs that every scenario has. `keys` lists only keys. */
 export function rejectedRows(sandbox: SandboxState): ListedKey[] {
   return ["malformed", "unknown"].map((ref) => {
-    return { ref, secret: secretFor(sandbox, ref) as string, ...nextResult(sandbox, ref) };
+    return { ref, secret: secretFor(sandbox, ref), ...nextResult(sandbox, ref) };
   });
 }
 

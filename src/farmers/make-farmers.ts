@@ -3,7 +3,7 @@ import { hexOf, mix32, pick, type RandomStream, randomStream } from "../rules/se
 import { day } from "../rules/time.js";
 import type { FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
 import type { Farmer, LivestockType, Parcel, Position } from "../sandbox/farmer-records/farmer-shape.js";
-import { between, chance, direction, logNormal, normal, rounded, unit, wholeBetween } from "./exact-math.js";
+import * as exact from "./exact-math.js";
 import {
   type CropName,
   countryOf,
@@ -55,9 +55,9 @@ function personOf({
   start,
 }: Pick<FarmContext, "draws" | "country" | "start">): Pick<Farmer, "sex" | "birth_year"> {
   const draw = draws("person");
-  const sex = chance(draw, country.womenShare) ? "female" : "male";
+  const sex = exact.chance(draw, country.womenShare) ? "female" : "male";
   for (;;) {
-    const age = Math.round(country.meanAge + 14 * normal(draw));
+    const age = Math.round(country.meanAge + 14 * exact.normal(draw));
     if (age >= adultAfterYears && age <= oldest) return { sex, birth_year: yearOf(start) - age };
   }
 }
@@ -76,12 +76,12 @@ function personName(
 
 /** One of the names, which are sorted most common first; the first ones are more likely. */
 function pickCommon(draw: RandomStream, names: readonly string[]): string {
-  const share = unit(draw);
+  const share = exact.unit(draw);
   return names[Math.floor(share * share * names.length)] as string;
 }
 
 function languageOf({ draws, country, region }: FarmContext): string {
-  let rest = unit(draws("language"));
+  let rest = exact.unit(draws("language"));
   for (const [language, share] of Object.entries(region.languages)) {
     rest -= share;
     if (rest < 0) return language;
@@ -105,10 +105,12 @@ function livestockOf({ draws, country }: FarmContext, areaHa: number): Farmer["l
   const scale = Math.min(Math.max(Math.sqrt(areaHa / country.farmSize.median), 0.5), 5);
   return country.livestock.flatMap(([type, share, median]) => {
     const draw = draws("livestock", type);
-    if (!chance(draw, share)) return [];
+    if (!exact.chance(draw, share)) return [];
     const [withoutLand, perHectare] = capacity[type];
     const max = withoutLand + Math.floor(perHectare * areaHa);
-    return [{ type, count: Math.min(max, Math.max(1, Math.round(logNormal(draw, median * scale, 0.6)))) }];
+    return [
+      { type, count: Math.min(max, Math.max(1, Math.round(exact.logNormal(draw, median * scale, 0.6)))) },
+    ];
   });
 }
 
@@ -227,7 +229,7 @@ function parcelsOf(farm: FarmContext): readonly Parcel[] {
   const areas = fieldAreas(farm);
   const rings = fieldRings(draws("fields"), farmMiddle(farm), areas);
   // A farmer with irrigation has it on most fields.
-  const dryness = unit(draws("irrigation"));
+  const dryness = exact.unit(draws("irrigation"));
   const grows = region.grows.filter(([crop]) => canHaveGrown(farm, crop));
   const weightOf = ([, weight]: Growing) => weight;
   const main = pickWeighted(draws("crop"), grows, weightOf);
@@ -235,9 +237,9 @@ function parcelsOf(farm: FarmContext): readonly Parcel[] {
     const position = String(i + 1);
     const draw = draws("parcel", position);
     const measured = measureRing(ring);
-    const area = rounded(measured.area, 1);
-    const [crop, , watered] = i === 0 || chance(draw, 0.5) ? main : pickWeighted(draw, grows, weightOf);
-    const irrigated = (chance(draw, 0.85) ? dryness : unit(draw)) < watered;
+    const area = exact.rounded(measured.area, 1);
+    const [crop, , watered] = i === 0 || exact.chance(draw, 0.5) ? main : pickWeighted(draw, grows, weightOf);
+    const irrigated = (exact.chance(draw, 0.85) ? dryness : exact.unit(draw)) < watered;
     const { code, name, bearsAfter } = crops[crop];
     return {
       type: "Feature",
@@ -247,13 +249,13 @@ function parcelsOf(farm: FarmContext): readonly Parcel[] {
         collection: "synthetic",
         synthetic: true,
         "metrics:area": area,
-        "metrics:perimeter": rounded(measured.length, 1),
-        area_ha: rounded(area / 10_000, 5),
+        "metrics:perimeter": exact.rounded(measured.length, 1),
+        area_ha: exact.rounded(area / 10_000, 5),
         "determination:method": pick(draw, surveyMethods),
-        "determination:datetime": midnight(farm.start - wholeBetween(draw, 60, 1_500) * day),
+        "determination:datetime": midnight(farm.start - exact.wholeBetween(draw, 60, 1_500) * day),
         land_type: bearsAfter === undefined ? "temporary_crops" : "permanent_crops",
         land_ownership: pickWeighted(draw, tenureWeights, ([, weight]) => weight)[0],
-        irrigation: irrigated ? irrigationFor(crop, unit(draw)) : "none",
+        irrigation: irrigated ? irrigationFor(crop, exact.unit(draw)) : "none",
         "crop:code_list": "https://agrovoc.fao.org/",
         "crop:code": code,
         "crop:name": name,
@@ -283,34 +285,34 @@ function fieldAreas({ draws, region }: FarmContext): readonly number[] {
   const draw = draws("area");
   const [smallestHa, largestHa] = [0.08, 10_000];
   const { median, deviation } = region.farmSize;
-  const whole = 10_000 * Math.min(Math.max(logNormal(draw, median, deviation), smallestHa), largestHa);
+  const whole = 10_000 * Math.min(Math.max(exact.logNormal(draw, median, deviation), smallestHa), largestHa);
   const max = whole < 5_000 ? 2 : whole < 50_000 ? 4 : 7;
   const min = whole < 1_000_000 ? 1 : 4;
-  const parts = Array.from({ length: wholeBetween(draw, min, max) }, () => between(draw, 0.3, 1));
+  const parts = Array.from({ length: exact.wholeBetween(draw, min, max) }, () => exact.between(draw, 0.3, 1));
   const sum = parts.reduce((total, part) => total + part, 0);
   return parts.map((part) => (whole * part) / sum).sort((a, b) => b - a);
 }
 
 function farmMiddle({ draws, region }: FarmContext) {
   const draw = draws("place");
-  const [east, north] = direction(draw);
+  const [east, north] = exact.direction(draw);
   const [longitude, latitude, radiusKm] = region.circle;
-  const distance = 1_000 * radiusKm * Math.sqrt(unit(draw));
+  const distance = 1_000 * radiusKm * Math.sqrt(exact.unit(draw));
   return positionAt([longitude, latitude], east * distance, north * distance);
 }
 
 /** Counterclockwise rings that do not touch. Like real fields, they are on both sides of a track and follow its bearing. */
 function fieldRings(draw: RandomStream, middle: Position, areasM2: readonly number[]): readonly Position[][] {
-  const [cosine, sine] = direction(draw);
+  const [cosine, sine] = exact.direction(draw);
   const shapes = areasM2.map((area) => fieldShape(draw, area));
   const breadth = shapes.reduce((sum, shape) => sum + shape.width, 0) / 2;
   const reached = [-breadth / 2, -breadth / 2];
   return shapes.map(({ points, width, height }) => {
     // The side of the track with more room left.
     const side = (reached[0] as number) <= (reached[1] as number) ? 0 : 1;
-    const left = (reached[side] as number) + between(draw, 2, 0.2 * width + 8);
+    const left = (reached[side] as number) + exact.between(draw, 2, 0.2 * width + 8);
     reached[side] = left + width;
-    const offset = between(draw, 2, 0.15 * height + 6);
+    const offset = exact.between(draw, 2, 0.15 * height + 6);
     const bottom = side === 0 ? offset : -offset - height;
     const ring = points.map(([x, y]) => {
       const [along, across] = [left + x, bottom + y];
@@ -328,8 +330,8 @@ interface Outline {
 
 // Four bent sides, each in a strip along its edge of a rectangle: the strips separate the corners, so that no sides cross.
 function fieldShape(draw: RandomStream, areaM2: number): Outline {
-  const proportion = between(draw, 1, 2.4);
-  const depth = () => between(draw, 0, 0.12);
+  const proportion = exact.between(draw, 1, 2.4);
+  const depth = () => exact.between(draw, 0, 0.12);
   const corners: readonly Point[] = [
     [depth(), depth()],
     [1 - depth(), depth()],
@@ -339,8 +341,8 @@ function fieldShape(draw: RandomStream, areaM2: number): Outline {
   const points: Point[] = [];
   corners.forEach((corner, side) => {
     points.push(corner);
-    if (!chance(draw, 0.6)) return;
-    const [along, inward] = [between(draw, 0.35, 0.65), between(draw, 0, 0.1)];
+    if (!exact.chance(draw, 0.6)) return;
+    const [along, inward] = [exact.between(draw, 0.35, 0.65), exact.between(draw, 0, 0.1)];
     points.push(onSide(side, along, inward));
   });
   const scale = Math.sqrt(areaM2 / (flatArea(points) * proportion));
@@ -414,7 +416,7 @@ function measureRing(ring: readonly Position[]): { readonly area: number; readon
 /** The position some meters east and north of another, with seven decimal places (a centimeter). */
 function positionAt([longitude, latitude]: Position, east: number, north: number): Position {
   const [metresEast, metresNorth] = metresPerDegree(latitude);
-  return [rounded(longitude + east / metresEast, 7), rounded(latitude + north / metresNorth, 7)];
+  return [exact.rounded(longitude + east / metresEast, 7), exact.rounded(latitude + north / metresNorth, 7)];
 }
 
 function pickWeighted<Item>(
@@ -422,7 +424,7 @@ function pickWeighted<Item>(
   items: readonly Item[],
   weightOf: (item: Item) => number,
 ): Item {
-  let rest = unit(draw) * items.reduce((sum, item) => sum + weightOf(item), 0);
+  let rest = exact.unit(draw) * items.reduce((sum, item) => sum + weightOf(item), 0);
   for (const item of items) {
     rest -= weightOf(item);
     if (rest < 0) return item;
@@ -432,7 +434,7 @@ function pickWeighted<Item>(
 
 /** The sum of amounts, rounded to five decimal places, as areas in hectares are. */
 function sumOf<Item>(items: readonly Item[], amountOf: (item: Item) => number): number {
-  return rounded(
+  return exact.rounded(
     items.reduce((sum, item) => sum + amountOf(item), 0),
     5,
   );

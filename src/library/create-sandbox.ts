@@ -10,7 +10,7 @@ import { snakeCase } from "../rules/schema/json.js";
 import { quote } from "../rules/schema/words.js";
 import { type Instant, instantOf, isoOf } from "../rules/time.js";
 import { currentRun } from "../runs/run-writer.js";
-import { describeFaults, type Fault } from "../sandbox/active-faults.js";
+import { type Fault, writtenFaults } from "../sandbox/active-faults.js";
 import { defaultFarmerPage } from "../sandbox/farmer-records/farmer-list.js";
 import { operations, runDue } from "../sandbox/operations/operations.js";
 import type { Platform, SandboxState } from "../sandbox/sandbox-state.js";
@@ -113,7 +113,7 @@ export function sandboxOn(running: SandboxState | (() => SandboxState)): Sandbox
       const { profile: _, ...assumptions } = viewAssumptions(state());
       return { ...assumptions, scopes: [...assumptions.scopes] };
     },
-    secret: (ref) => secretFor(state(), ref) as string,
+    secret: (ref) => secretFor(state(), ref),
     fetch: (input, init) => fetchResponse(state, input, init),
     clock: clockOn(state),
     keys: keysOn(state),
@@ -194,7 +194,7 @@ function farmersOn(sandbox: () => SandboxState): Sandbox["farmers"] {
 }
 
 function faultMembers(sandbox: () => SandboxState): Sandbox["faults"] {
-  const list = () => describeFaults(sandbox().faults);
+  const list = () => writtenFaults(sandbox().faults);
   return {
     list,
     set(faults) {

@@ -1,7 +1,7 @@
 import { type Difference, differencesOf } from "../api/story/expectation.js";
 import { runStory } from "../api/story/run-story.js";
 import { advanceClock } from "../sandbox/operations/operations.js";
-import type { GivenOptions, SandboxState } from "../sandbox/sandbox-state.js";
+import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import type { Performed, PlayedStep, StoryStep, TimelineResult } from "../sandbox/step-results.js";
 import type { FieldProblem, Place, PlaceOf } from "../scenario/problems.js";
 import type { LoadedScenario } from "./files/load-scenario.js";
@@ -12,7 +12,7 @@ const maxProblems = 20;
 /** What fails in the timeline and the story of a scenario. */
 export function dryRunProblems(
   { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
-  options: GivenOptions = {},
+  options: StartOptions = {},
 ): FieldProblem[] {
   if (scenario.timeline === undefined && scenario.story === undefined) return [];
   const failed = dryRunScenario(() => startInNode(scenario, { name, ...options, frozen: true }));
@@ -91,8 +91,8 @@ function failureOf({ index, step, performed, differences }: TimelineResult): Fie
 }
 
 function actionErrorProblem(performed: Performed | null): Pick<FieldProblem, "message" | "hint"> | undefined {
-  const rejection = performed?.rejection ?? null;
-  if (rejection === null) return undefined;
-  const hint = `if this is intended, write expect: { error: ${rejection.code} }`;
-  return { message: `the step is rejected: ${rejection.message}`, hint };
+  const error = performed?.error ?? null;
+  if (error === null) return undefined;
+  const hint = `if this is intended, write expect: { error: ${error.code} }`;
+  return { message: `the step is rejected: ${error.message}`, hint };
 }

@@ -3,12 +3,12 @@ import { makeFarmers } from "../farmers/make-farmers.js";
 import { realTime } from "../library/real-time.js";
 import type {
   ConditionedRun,
-  GivenOptions,
+  NamedStart,
   Platform,
   SandboxState,
   StartOptions,
 } from "../sandbox/sandbox-state.js";
-import { givenOptions, type SandboxSettings, startSandbox } from "../sandbox/start-sandbox.js";
+import { type SandboxSettings, startOptionsOf, startSandbox } from "../sandbox/start-sandbox.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
@@ -36,7 +36,7 @@ export const nodePlatform: Platform = {
   random: () => randomBytes(4).readUInt32LE(),
 };
 
-export type NodeSandboxOptions = StartOptions & Omit<SandboxSettings, "platform">;
+export type NodeSandboxOptions = NamedStart & Omit<SandboxSettings, "platform">;
 
 export function startInNode(scenario: Scenario, options: NodeSandboxOptions = {}): SandboxState {
   return startSandbox(scenario, { ...options, platform: nodePlatform });
@@ -45,10 +45,10 @@ export function startInNode(scenario: Scenario, options: NodeSandboxOptions = {}
 /** Starts a sandbox with a scenario; the options apply to every scenario that starts there. */
 export function startNamed(
   { scenario, name, text }: NamedScenario,
-  options: GivenOptions,
+  options: StartOptions,
   run?: ConditionedRun,
 ): SandboxState {
-  const startOptions = givenOptions(options);
+  const startOptions = startOptionsOf(options);
   return startInNode(scenario, { name, text, ...startOptions, startOptions, run });
 }
 

@@ -29,7 +29,7 @@ interface EffectRow {
 
 const readFirst = "It may have taken effect, so read its result before you send it again.";
 
-/** The effects of faults. `latency` and `slow` only delay the response; each other one has its response in `api/faults.ts`. */
+/** The effects of faults. `latency` and `slow` only delay the response; each other one has its response in `api/fault-responses.ts`. */
 export const faultEffects = {
   latency: {
     value: "delay",

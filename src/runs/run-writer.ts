@@ -2,7 +2,7 @@ import project from "../../package.json" with { type: "json" };
 import type { KeysOfAdvice } from "../sandbox/journal/counts.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { RunTrace } from "../sandbox/run-trace.js";
-import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox-state.js";
+import type { ConditionedRun, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { conditionedRun } from "./conditioned-run.js";
 import type { RunConditions } from "./conditions.js";
@@ -15,7 +15,7 @@ export interface RunFile {
   /** The scenario of sandboxes that name none. */
   readonly scenario: Pick<NamedScenario, "name" | "scenario">;
   /** Options of sandboxes that do not set them. */
-  readonly options: GivenOptions;
+  readonly options: StartOptions;
   /** The start of clocks that neither the options nor the scenario set. Default: the real time. */
   readonly start?: number | undefined;
   /** Default: none. */
@@ -37,7 +37,7 @@ export interface SandboxRun {
   readonly scenario: RunFile["scenario"] | undefined;
   readonly conditionedRun: ConditionedRun | undefined;
   /** Returns a sandbox's own options, and the run's in place of the others. */
-  readonly optionsFor: (ofSandbox: GivenOptions) => GivenOptions;
+  readonly optionsFor: (ofSandbox: StartOptions) => StartOptions;
   /** Reports each later request of a sandbox, over all resets. Code has a place that a report can name. */
   readonly follow: (sandbox: SandboxState, startedBy?: "code" | "command") => void;
 }

@@ -132,7 +132,7 @@ export function possibleEffects(active: readonly ActiveFault[], facts: FaultFact
 }
 
 /** Copies the active faults as scenarios write them, with absolute times. */
-export function describeFaults(active: readonly ActiveFault[]): Fault[] {
+export function writtenFaults(active: readonly ActiveFault[]): Fault[] {
   return active.map((fault) => {
     const { when, then, requests_matched: _, ...rest } = structuredClone(fault.definition);
     const { after, until } = fault.when;

@@ -3,7 +3,7 @@ import type { Endpoint } from "./endpoint.js";
 import type { VariantRules } from "./variants.js";
 
 /** The part of a sandbox that decides its profile and its assumptions. */
-export interface Profiled {
+export interface ProfileSettings {
   readonly seed: number;
   readonly profile: Profile;
   readonly ownAssumptions: Partial<Assumptions>;
@@ -12,10 +12,10 @@ export interface Profiled {
 }
 
 /** The profile in effect: the run's before the sandbox's own. */
-export function profileOf({ run, profile }: Pick<Profiled, "run" | "profile">): Profile {
+export function profileOf({ run, profile }: Pick<ProfileSettings, "run" | "profile">): Profile {
   return run?.profile ?? profile;
 }
 
-export function assumptionsIn(sandbox: Omit<Profiled, "seed">): Assumptions {
+export function assumptionsIn(sandbox: Omit<ProfileSettings, "seed">): Assumptions {
   return assumptionsFor(profileOf(sandbox), sandbox.ownAssumptions, sandbox.endpoints);
 }

@@ -78,7 +78,7 @@ export interface SandboxState extends StartState {
   /** The client's run that it belongs to, which comes before the rest of the state. Default: none. */
   readonly run: ConditionedRun | undefined;
   /** What its start was given, which scenarios that start later get as well. */
-  readonly startOptions: GivenOptions;
+  readonly startOptions: StartOptions;
   readonly journal: Journal;
   /** Counts the requests: the client stays the same after a reset. */
   readonly counters: Counters;
@@ -95,23 +95,19 @@ export interface Invocation {
   readonly command: string;
 }
 
-export const defaultInvocation: Invocation = {
-  curlOptions: "",
-  certify: "svc-sandbox certify",
-  command: "npm test",
-};
-
-export type GivenOptions = Pick<StartOptions, "seed" | "now" | "frozen" | "profile">;
-
+/** What the start of a sandbox sets in place of its scenario. */
 export interface StartOptions {
-  readonly name?: string;
-  /** The YAML of the whole scenario. Default: unknown. */
-  readonly text?: string | undefined;
   readonly seed?: number | undefined;
   /** When the clock starts (epoch milliseconds). Default: the scenario's time, or the wall clock. */
   readonly now?: number | undefined;
   readonly frozen?: boolean | undefined;
   readonly profile?: Profile | undefined;
+}
+
+export interface NamedStart extends StartOptions {
+  readonly name?: string;
+  /** The YAML of the whole scenario. Default: unknown. */
+  readonly text?: string | undefined;
 }
 
 /** The conditions of a client's run at work in its sandboxes. They fill the trace of each call. */

@@ -23,7 +23,7 @@ import {
 import type { Scenario } from "../scenario/scenario.generated.js";
 import patterns from "./name-patterns.json" with { type: "json" };
 import words from "./name-words.generated.json" with { type: "json" };
-import { type Profiled, profileOf } from "./profile.js";
+import { type ProfileSettings, profileOf } from "./profile.js";
 import type { UsedKey } from "./registry.js";
 import { startUsage, type Windows } from "./usage.js";
 import { addedLimitsOf, withGrantedScopes } from "./varied-records.js";
@@ -115,24 +115,24 @@ export function startKey(
   { record, fields, ends, shared }: ScenarioKeyRecord,
   start: number,
   windows: Windows,
-  profiled: Profiled,
+  sandbox: ProfileSettings,
 ): UsedKey {
   const { this_minute: thisMinute, today, counted_at: times } = fields.usage ?? {};
   const usage = startUsage(windows, start, { thisMinute, today, countedAt: times?.map(instantOf) });
   const ended = ends === undefined ? record : { ...record, ...endsFrom(start, ends) };
-  if (profileOf(profiled) !== "varied") return { key: ended, usage };
+  if (profileOf(sandbox) !== "varied") return { key: ended, usage };
   const varying = {
-    scopes: withGrantedScopes(profiled, record.scopes),
-    limits: variedLimits(profiled, shared, record.limits),
+    scopes: withGrantedScopes(sandbox, record.scopes),
+    limits: variedLimits(sandbox, shared, record.limits),
   };
   return { key: { ...ended, ...varying }, usage };
 }
 
 /** Raises the limits that the scenario leaves open; keys at a limit stay there. */
-function variedLimits(profiled: Profiled, { settings, used }: Shared, limits: KeyLimits): KeyLimits {
+function variedLimits(sandbox: ProfileSettings, { settings, used }: Shared, limits: KeyLimits): KeyLimits {
   const { per_minute: perMinute, per_day: perDay } = settings.limits ?? {};
   if (perDay !== undefined || used.perDay >= limits.perDay) return limits;
-  const more = addedLimitsOf(profiled);
+  const more = addedLimitsOf(sandbox);
   const isOpen = perMinute === undefined && used.perMinute < limits.perMinute;
   return {
     perMinute: limits.perMinute + (isOpen ? more.perMinute : 0),

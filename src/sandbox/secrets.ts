@@ -12,16 +12,31 @@ import { populatedNumbers } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { SandboxState } from "./sandbox-state.js";
 
-/** Returns the full keys by ref, by default all, derived on every call: the sandbox stores only hashes (R35). */
-export function scenarioSecrets(
+// The sandbox stores only hashes (R35). A secret is pinned in the scenario, or derived from the seed on every call:
+// `scenario/described-keys.ts` does both for one key, and the functions here for the refs of a sandbox.
+
+/** Returns the full keys by ref, by default all. */
+export function secretsFor(
   { scenario, seed }: SandboxState,
   keys: readonly DescribedKey[] = keysWithSecrets(scenario),
 ): Record<string, string> {
   return Object.fromEntries(keys.map((one) => [one.ref, secretOf(one, seed)]));
 }
 
-/** Throws `unknown_ref`, or `secret_not_kept` for a key that was created at run time (R36). */
-export function scenarioSecret(sandbox: SandboxState, ref: string): string {
+/** Sent for the key `malformed`: a text that a client mistook for its key. */
+const malformedKey = "not-an-api-key";
+
+/** The two refs of every scenario whose keys are rejected. */
+function rejectedSecrets({ seed }: SandboxState) {
+  return { unknown: unknownSecret(seed), malformed: malformedKey };
+}
+
+/**
+ * Returns the key to send for a ref, also for `unknown` and `malformed`. Throws `unknown_ref`, or `secret_not_kept` for a key
+ * that was created at run time (R36).
+ */
+export function secretFor(sandbox: SandboxState, ref: string): string {
+  if (ref === "unknown" || ref === "malformed") return rejectedSecrets(sandbox)[ref];
   const { key } = sandbox.registry.key(ref);
   const pinned = sandbox.scenario.organizations?.[key.organization]?.keys?.[ref]?.secret;
   // The seed also derives the keys that a timeline or a story created.
@@ -31,37 +46,26 @@ export function scenarioSecret(sandbox: SandboxState, ref: string): string {
   throw new SandboxError("secret_not_kept", message, { ref });
 }
 
-/** Sent for the key `malformed`: a text that a client mistook for its key. */
-const malformedKey = "not-an-api-key";
-
 /** Returns the keys by ref, also `unknown` and `malformed`. */
 export function secretsForClients(
   sandbox: SandboxState,
   keys?: readonly DescribedKey[],
 ): Record<string, string> {
-  const rejectedKeys = { unknown: unknownSecret(sandbox.seed), malformed: malformedKey };
-  return { ...scenarioSecrets(sandbox, keys), ...rejectedKeys };
-}
-
-/** Returns the key to send for a ref, `none`, `malformed` or `unknown`; throws `unknown_ref` for another ref. */
-export function secretFor(sandbox: SandboxState, key: string): string | undefined {
-  if (key === "none") return undefined;
-  if (key === "malformed") return malformedKey;
-  return key === "unknown" ? unknownSecret(sandbox.seed) : scenarioSecret(sandbox, key);
+  return { ...secretsFor(sandbox, keys), ...rejectedSecrets(sandbox) };
 }
 
 /** The fingerprint of the key of a ref, of which the sandbox may have only the hash; `null` for `none`. */
 export function fingerprintFor(sandbox: SandboxState, ref: string): string | null {
   const entry = sandbox.registry.keys.get(ref);
   if (entry !== undefined) return fingerprintOf(entry.key.sha256);
-  const secret = secretFor(sandbox, ref);
-  return secret === undefined ? null : fingerprintOf(sandbox.platform.sha256(secret));
+  return ref === "none" ? null : fingerprintOf(sandbox.platform.sha256(secretFor(sandbox, ref)));
 }
 
 export function defaultKeyRef(scenario: Scenario): string | undefined {
   return scenario.default_key ?? describedKeys(scenario).next().value?.ref;
 }
 
+/** The secret of the default key; `undefined` if the scenario has only its hash. */
 export function defaultSecret({ scenario, seed }: SandboxState): string | undefined {
   const ref = defaultKeyRef(scenario);
   const key = keysWithSecrets(scenario).find((one) => one.ref === ref);

@@ -7,13 +7,12 @@ import {
   keyStateTable,
   lastClockInstant,
 } from "../rules/api-key.js";
-import type { ActionErrorCode } from "../rules/errors.js";
 import type { Organization } from "../rules/organization.js";
 import type { OutcomeId } from "../rules/outcomes.js";
 import { isoOf } from "../rules/time.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../scenario/described-keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { describeFaults } from "./active-faults.js";
+import { writtenFaults } from "./active-faults.js";
 import type { Counts } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import type { KeyEntry } from "./registry.js";
@@ -26,7 +25,7 @@ import { withoutGrantedScopes, withoutNameSuffix } from "./varied-records.js";
 
 /** A sandbox as plain data, without its options: everything that a client or a person can see, and what clients know. */
 export interface SavedSandbox {
-  /** When it was described, on the platform's wall clock (epoch milliseconds). */
+  /** When it was saved, on the platform's wall clock (epoch milliseconds). */
   readonly at: number;
   readonly name: string;
   readonly text: string | undefined;
@@ -34,9 +33,7 @@ export interface SavedSandbox {
   /** The state as a scenario; `requests_responded` includes the series, so that no request id repeats. */
   readonly snapshot: Scenario;
   /** Includes the steps that ran, so that the others keep their numbers. */
-  readonly timeline: Pick<Timeline, "steps" | "next"> & {
-    readonly rejections: readonly (readonly [step: number, code: ActionErrorCode])[];
-  };
+  readonly timeline: Pick<Timeline, "steps" | "next">;
   readonly stepsRun: number;
   readonly changes: readonly (readonly [value: string, withoutUsers: string])[];
   readonly results: readonly (readonly [step: number, asExpected: boolean])[];
@@ -52,14 +49,11 @@ export interface SavedSandbox {
   };
 }
 
-/** The requests of the journal that a description has. */
-const maxDescribed = 100;
+/** The requests of the journal that are saved. */
+const maxSaved = 100;
 
 /** `responded` is the number of the last request id that its continuation must not use again. Default: the last one used. */
-export function describeSandbox(
-  sandbox: SandboxState,
-  responded = sandbox.requestIds.responded(),
-): SavedSandbox {
+export function saveSandbox(sandbox: SandboxState, responded = sandbox.requestIds.responded()): SavedSandbox {
   const { name, text, scenario, timeline, story, journal, behavior, registry } = sandbox;
   const refs = (isMeant: (entry: KeyEntry) => boolean) =>
     [...registry.keys.values()].filter(isMeant).map(({ key }) => key.ref);
@@ -71,12 +65,12 @@ export function describeSandbox(
     text,
     scenario,
     snapshot: { ...snapshotSandbox(sandbox), requests_responded: responded },
-    timeline: { steps: timeline.steps, next: timeline.next, rejections: [...timeline.rejections] },
+    timeline: { steps: timeline.steps, next: timeline.next },
     stepsRun: story.next,
     changes: [...sandbox.changes],
     results: [...story.results],
     lastStep: story.last,
-    exchanges: journal.requests({ probes: true, limit: maxDescribed }),
+    exchanges: journal.requests({ probes: true, limit: maxSaved }),
     recorded: journal.total(),
     counts: sandbox.counters.read(),
     keys: [...registry.keys.keys()],
@@ -89,7 +83,7 @@ export function describeSandbox(
   };
 }
 
-/** Continues what `describeSandbox` returned in a new sandbox; its clock advances unless it is frozen. */
+/** Continues what `saveSandbox` returned in a new sandbox; its clock advances unless it is frozen. */
 export function restoreSandbox(
   state: SavedSandbox,
   platform: Platform,
@@ -100,12 +94,11 @@ export function restoreSandbox(
   const { story: steps = [] } = scenario;
   const next = Math.min(stepsRun, steps.length);
   const story: StoryProgress = { steps, next, results: new Map(results), last: state.lastStep };
-  const rejections = new Map(state.timeline.rejections);
   replaceState(sandbox, {
     scenario,
     story,
     changes: new Map(state.changes),
-    timeline: { ...sandbox.timeline, ...state.timeline, rejections },
+    timeline: { ...sandbox.timeline, ...state.timeline },
   });
   const { clock } = sandbox;
   sandbox.registry.sort(state.keys);
@@ -118,7 +111,7 @@ export function restoreSandbox(
 }
 
 function restoreClients({ behavior, registry }: SandboxState, clients: SavedSandbox["clients"]): void {
-  for (const rejection of clients.rejected) behavior.rejected.set(...rejection);
+  for (const [fingerprint, outcome] of clients.rejected) behavior.rejected.set(fingerprint, outcome);
   for (const page of clients.pages) behavior.pages.add(page);
   for (const ref of clients.worked) registry.key(ref).hasWorked = true;
   for (const ref of clients.replaced) {
@@ -134,7 +127,7 @@ export function snapshotSandbox(sandbox: SandboxState): Scenario {
   // A story starts with its own scenario; the timeline contains only the remaining steps.
   const { story: _story, timeline: _timeline, ...scenario } = sandbox.scenario;
   const timeline = remainingSteps(sandbox.timeline);
-  const faults = describeFaults(sandbox.faults);
+  const faults = writtenFaults(sandbox.faults);
   const { organizations: _, keys_per_organization: __, ...farmers } = scenario.population ?? {};
   const described = new Map(Array.from(describedKeys(sandbox.scenario), (one) => [one.ref, one.fields]));
   const organizations: Record<string, ScenarioOrganization & { keys: Record<string, ScenarioKey> }> = {};

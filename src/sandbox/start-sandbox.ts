@@ -16,8 +16,8 @@ import { Registry } from "./registry.js";
 import { numberInto, RequestIds } from "./request-ids.js";
 import {
   type ConditionedRun,
-  defaultInvocation,
-  type GivenOptions,
+  type Invocation,
+  type NamedStart,
   type Platform,
   replaceState,
   type SandboxState,
@@ -32,29 +32,36 @@ import { withNameSuffix } from "./varied-records.js";
 export interface SandboxSettings {
   readonly platform: Platform;
   readonly run?: ConditionedRun | undefined;
-  readonly startOptions?: GivenOptions | undefined;
+  readonly startOptions?: StartOptions | undefined;
 }
 
-export function givenOptions({ seed, now, frozen, profile }: GivenOptions): GivenOptions {
+/** The options of a start, of a command's flags or of others. */
+export function startOptionsOf({ seed, now, frozen, profile }: StartOptions): StartOptions {
   return { seed, now, frozen, profile };
 }
 
-type WrittenOptions = Omit<GivenOptions, "now"> & { readonly now?: Instant | undefined };
+type WrittenOptions = Omit<StartOptions, "now"> & { readonly now?: Instant | undefined };
 
 /** The options that a caller wrote, with the start of the clock as an instant; throws `validation_failed`. */
-export function checkedOptions({ now, ...options }: WrittenOptions): GivenOptions {
+export function checkedOptions({ now, ...options }: WrittenOptions): StartOptions {
   const { seed, frozen, profile } = options;
-  const checked = givenOptions({ ...options, now: now === undefined ? undefined : instantOf(now) });
+  const checked = startOptionsOf({ ...options, now: now === undefined ? undefined : instantOf(now) });
   if (seed !== undefined || frozen !== undefined || profile !== undefined) {
     checkInput(inputShapes.sandbox_options, { seed, frozen, profile }, "Invalid options");
   }
   return checked;
 }
 
+const defaultInvocation: Invocation = {
+  curlOptions: "",
+  certify: "svc-sandbox certify",
+  command: "npm test",
+};
+
 /** The same scenario, seed and start result in the same ids, names, secrets and request ids. */
 export function startSandbox(
   scenario: Scenario,
-  { platform, run, startOptions = {}, ...options }: StartOptions & SandboxSettings,
+  { platform, run, startOptions = {}, ...options }: NamedStart & SandboxSettings,
 ): SandboxState {
   const state = stateAtStart(scenario, { ...options, platform, run });
   return {
@@ -76,7 +83,7 @@ export function startSandbox(
  */
 export function restartSandbox(
   sandbox: SandboxState,
-  options: GivenOptions = {},
+  options: StartOptions = {},
   another?: NamedScenario,
   onReady: () => void = () => {},
 ): void {
@@ -102,7 +109,7 @@ function seededIn({ platform, run }: StartContext, scenario: Scenario) {
 }
 
 /** Returns the state of a checked scenario at its start. Changes nothing; throws if the options do not fit the scenario. */
-function stateAtStart(source: Scenario, options: StartOptions & StartContext): StartState {
+function stateAtStart(source: Scenario, options: NamedStart & StartContext): StartState {
   const { platform, run, text } = options;
   // Read first, so that the clock never lags behind the real time, however long the rest takes.
   const readAt = platform.steadyTime();
@@ -114,8 +121,8 @@ function stateAtStart(source: Scenario, options: StartOptions & StartContext): S
   const { seed, start, farmers } = seededIn(options, scenario);
   const endpoints = platform.endpoints(scenario);
   const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
-  const profiled = { seed, profile, ownAssumptions, run, endpoints };
-  const assumptions = assumptionsIn(profiled);
+  const sandbox = { seed, profile, ownAssumptions, run, endpoints };
+  const assumptions = assumptionsIn(sandbox);
   const windows = windowsOf(assumptions);
   const { organizations, keys, unknownKey } = scenarioRecords(scenario, seed, platform.sha256);
   return {
@@ -135,8 +142,8 @@ function stateAtStart(source: Scenario, options: StartOptions & StartContext): S
     timeline: createTimeline(scenario.timeline ?? [], start),
     story: { steps: scenario.story ?? [], next: 0, results: new Map(), last: undefined },
     registry: new Registry(
-      organizations.map((one) => withNameSuffix(profiled, one)),
-      keys.map((one) => startKey(one, start, windows, profiled)),
+      organizations.map((one) => withNameSuffix(sandbox, one)),
+      keys.map((one) => startKey(one, start, windows, sandbox)),
     ),
     requestIds: new RequestIds(seed, scenario.requests_responded),
     behavior: { rejected: new Map(), pages: new Set(), unknownKey },

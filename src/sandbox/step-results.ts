@@ -23,9 +23,9 @@ export interface Initiator {
   readonly dueAt?: number | undefined;
 }
 
-/** The result of an action: the new state of the changed key or organization, or the rejection. */
+/** The result of an action: the new state of the changed key or organization, or the error. */
 export interface Performed {
-  readonly rejection: { readonly code: ActionErrorCode; readonly message: string } | null;
+  readonly error: { readonly code: ActionErrorCode; readonly message: string } | null;
   readonly key: KeyView | null;
   readonly replacement: KeyView | null;
   /** The full new key, shown only this once (R34). */
@@ -109,11 +109,11 @@ export interface TimelineResult {
 /** Compares the result of an action with a step's expectation. Default: it succeeds. */
 export function actionDifferences(
   expected: { readonly error?: ActionErrorCode } | undefined,
-  { rejection }: Performed,
+  { error }: Performed,
 ): StepDifference[] {
   const wanted = expected?.error;
-  if (wanted === rejection?.code) return [];
-  const result = rejection === null ? nothing : `${JSON.stringify(rejection.code)} (${rejection.message})`;
+  if (wanted === error?.code) return [];
+  const result = error === null ? nothing : `${JSON.stringify(error.code)} (${error.message})`;
   return [{ at: "error", expected: shownValue(wanted), found: result }];
 }
 
@@ -147,7 +147,6 @@ export function keyRefsOf(
 export interface Timeline {
   readonly steps: readonly { readonly at: number; readonly step: TimelineStep }[];
   next: number;
-  readonly rejections: Map<number, ActionErrorCode>;
   /** When the next step is due; `Infinity` if none is left. */
   dueAt: number;
 }
@@ -155,7 +154,7 @@ export interface Timeline {
 export function createTimeline(steps: readonly TimelineStep[], start: number): Timeline {
   const timed = steps.map((step) => ({ step, at: timeFrom(start, step.at) }));
   const dueAt = timed[0]?.at ?? Number.POSITIVE_INFINITY;
-  return { steps: timed, next: 0, rejections: new Map(), dueAt };
+  return { steps: timed, next: 0, dueAt };
 }
 
 /** Returns the steps that have not run, with absolute times, so that a later start does not shift them. */

@@ -15,19 +15,35 @@ export interface VariantRules {
   readonly shift?: number | undefined;
 }
 
-/** The number that makes the choices of a row independent of those of other rows. */
-export const saltOf = (row: string) => randomStream(0, "variation.row", row)();
+/** Something open, with the variants that it can have. */
+export interface RowOfVariants<Variant> {
+  readonly id: string;
+  /** The first one is what `minimal` does. */
+  readonly variants: readonly [Variant, ...Variant[]];
+}
+
+const salts = new Map<string, number>();
+
+/** The number that makes what a row chooses independent of other rows. */
+export function saltOf({ id }: { readonly id: string }): number {
+  const salt = salts.get(id) ?? randomStream(0, "variation.row", id)();
+  salts.set(id, salt);
+  return salt;
+}
 
 /**
- * Returns which of `count` variants a row has on the responses with a status; 0 is what `minimal` does. All its responses
- * have the same one, as those of one service have: as many seeds in a row as the row has variants show them all.
+ * Returns the variant of a row that the responses with a status have. All of them have the same one, as those of one
+ * service have: as many seeds in a row as the row has variants show them all.
  */
-export function chooseVariant(
-  { seed, rows, shift = 0 }: VariantRules,
-  { id, salt }: { readonly id: string; readonly salt: number },
+export function variantOn<Variant>(
   status: number,
-  count: number,
-): number {
-  const isVaried = rows?.some((one) => one.row === id && (one.status ?? status) === status) ?? true;
-  return isVaried ? ((seed % count) + (salt % count) + shift) % count : 0;
+  row: RowOfVariants<Variant>,
+  { seed, rows, shift = 0 }: VariantRules,
+): Variant {
+  const { id, variants } = row;
+  const isOpen = rows?.some((choice) => choice.row === id && (choice.status ?? status) === status) ?? true;
+  if (!isOpen) return variants[0];
+  const count = variants.length;
+  const index = ((seed % count) + (saltOf(row) % count) + shift) % count;
+  return variants[index] as Variant; // the index is below the count
 }

@@ -1,99 +1,95 @@
 import type { KeyLimits } from "../rules/api-key.js";
 import type { Organization } from "../rules/organization.js";
-import { type Profiled, profileOf } from "./profile.js";
+import { type ProfileSettings, profileOf } from "./profile.js";
 import type { VariedPoint } from "./run-trace.js";
-import { chooseVariant, saltOf } from "./variants.js";
+import { type RowOfVariants, variantOn } from "./variants.js";
 
 // What `varied` adds to records, so that responses and lists agree (R4). Snapshots omit it: the seed restores it.
 
-type Variants<Value> = Readonly<Record<string, Value>>;
+/** A row of records, like those of the variation table. */
+type RecordRow<Value> = RowOfVariants<{ readonly id: string; readonly adds: Value }>;
+
+function recordRow<Value>(id: string, none: Value, added: Readonly<Record<string, Value>>): RecordRow<Value> {
+  const variants = Object.entries(added).map(([name, adds]) => ({ id: name, adds }));
+  return { id, variants: [{ id: "none", adds: none }, ...variants] };
+}
 
 /** By how much the limits of a key are higher that the scenario leaves open. Never lower, which would reject requests. */
-const addedLimits: Variants<KeyLimits> = {
-  none: { perMinute: 0, perDay: 0 },
-  some: { perMinute: 15, perDay: 250 },
-  half: { perMinute: 30, perDay: 500 },
-  twice: { perMinute: 60, perDay: 1000 },
-  beyond_16_bits: { perMinute: 0, perDay: 99_000 },
-};
+const limitsRow = recordRow<KeyLimits>(
+  "key.limits",
+  { perMinute: 0, perDay: 0 },
+  {
+    some: { perMinute: 15, perDay: 250 },
+    half: { perMinute: 30, perDay: 500 },
+    twice: { perMinute: 60, perDay: 1000 },
+    beyond_16_bits: { perMinute: 0, perDay: 99_000 },
+  },
+);
 
 /** Suffixes of names: accents, decomposed letters, other scripts, characters beyond 16 bits, markup, extra length. */
-const nameSuffixes: Variants<string> = {
-  none: "",
+const suffixRow = recordRow("organization.name_ending", "", {
   accents: " – Société Générale d’Épargne & Fils",
   decomposed: " Cafe\u0301 A\u030angstro\u0308m",
   other_scripts: " بنك الحصاد 收穫銀行",
   beyond_16_bits: " 🌾👩🏽‍🌾 𝒢𝓇𝒶𝒾𝓃",
   markup: " <b>\"Grain\" \\ 'Co'</b> & {{sons}} %s",
   long: ` ${"of the United Valleys ".repeat(12).trim()}`,
-};
+});
 
 /** Undocumented scopes: a new endpoint adds one, and generations of endpoints spell theirs differently. */
-const undocumentedScopes: Variants<readonly string[]> = {
-  none: [],
+const scopesRow = recordRow<readonly string[]>("key.granted_scopes", [], {
   one: ["parcels:read"],
   several: ["attestations:read:self", "webhooks:manage", "consents.export"],
-};
-const allUndocumented = new Set(Object.values(undocumentedScopes).flat());
+});
+const allUndocumented = new Set(scopesRow.variants.flatMap(({ adds }) => adds));
 
-/** The rows of records, like those of the variation table: the first variant of each is what `minimal` does. */
-const recordRows = {
-  "key.limits": addedLimits,
-  "organization.name_ending": nameSuffixes,
-  "key.granted_scopes": undocumentedScopes,
-};
-type Row = keyof typeof recordRows;
-
-/** The name of the variant that a row has in a sandbox. */
-function variantOf({ seed, run }: Profiled, row: Row): string {
-  const names = Object.keys(recordRows[row]);
-  const rules = { seed, rows: run?.rows };
-  return names[chooseVariant(rules, { id: row, salt: saltOf(row) }, 200, names.length)] as string;
+/** The variant that a row has in the records of a sandbox, which only 200s show. */
+function variantIn<Value>({ seed, run }: ProfileSettings, row: RecordRow<Value>) {
+  return variantOn(200, row, { seed, rows: run?.rows });
 }
 
 /** What varies in the records of a sandbox with the profile `varied`, which its 200s show. */
-export function variedRecords(profiled: Profiled): VariedPoint[] {
-  const isVaried = (row: Row) => row !== "key.granted_scopes" || grantsScopes(profiled);
-  const names = (Object.keys(recordRows) as Row[]).filter(isVaried); // its own names
-  return names.map((row) => ({ row, variant: variantOf(profiled, row), status: 200 }));
+export function variedRecords(sandbox: ProfileSettings): VariedPoint[] {
+  const rows = [limitsRow, suffixRow, ...(grantsScopes(sandbox) ? [scopesRow] : [])];
+  return rows.map((row) => ({ row: row.id, variant: variantIn<unknown>(sandbox, row).id, status: 200 }));
 }
 
 /** Returns by how much the profile raises the open limits of a key. */
-export function addedLimitsOf(profiled: Profiled): KeyLimits {
-  return addedLimits[variantOf(profiled, "key.limits")] as KeyLimits;
+export function addedLimitsOf(sandbox: ProfileSettings): KeyLimits {
+  return variantIn(sandbox, limitsRow).adds;
 }
 
-export function withNameSuffix(profiled: Profiled, organization: Organization): Organization {
-  const suffix = nameSuffixOf(profiled);
+export function withNameSuffix(sandbox: ProfileSettings, organization: Organization): Organization {
+  const suffix = nameSuffixOf(sandbox);
   return suffix === "" ? organization : { ...organization, name: organization.name + suffix };
 }
 
-export function withoutNameSuffix(profiled: Profiled, organization: Organization): Organization {
+export function withoutNameSuffix(sandbox: ProfileSettings, organization: Organization): Organization {
   const { name } = organization;
-  return { ...organization, name: name.slice(0, name.length - nameSuffixOf(profiled).length) };
+  return { ...organization, name: name.slice(0, name.length - nameSuffixOf(sandbox).length) };
 }
 
 /** The profile's suffix for the names of organizations; empty in most profiles. */
-function nameSuffixOf(profiled: Profiled): string {
-  if (profileOf(profiled) !== "varied") return "";
-  return nameSuffixes[variantOf(profiled, "organization.name_ending")] as string;
+function nameSuffixOf(sandbox: ProfileSettings): string {
+  if (profileOf(sandbox) !== "varied") return "";
+  return variantIn(sandbox, suffixRow).adds;
 }
 
 /** Adds the scopes that the profile grants to a key. */
-export function withGrantedScopes(profiled: Profiled, scopes: readonly string[]): readonly string[] {
-  if (!grantsScopes(profiled)) return scopes;
-  const ofVariant = undocumentedScopes[variantOf(profiled, "key.granted_scopes")] ?? [];
-  const granted = ofVariant.filter((scope) => !isNeeded(profiled, scope));
+export function withGrantedScopes(sandbox: ProfileSettings, scopes: readonly string[]): readonly string[] {
+  if (!grantsScopes(sandbox)) return scopes;
+  const granted = variantIn(sandbox, scopesRow).adds.filter((scope) => !isNeeded(sandbox, scope));
   return granted.length === 0 ? scopes : [...scopes, ...granted];
 }
 
-export function withoutGrantedScopes(profiled: Profiled, scopes: readonly string[]): readonly string[] {
-  if (!grantsScopes(profiled)) return scopes;
-  return scopes.filter((scope) => !allUndocumented.has(scope) || isNeeded(profiled, scope));
+export function withoutGrantedScopes(sandbox: ProfileSettings, scopes: readonly string[]): readonly string[] {
+  if (!grantsScopes(sandbox)) return scopes;
+  return scopes.filter((scope) => !allUndocumented.has(scope) || isNeeded(sandbox, scope));
 }
 
-const grantsScopes = (profiled: Profiled) =>
-  profileOf(profiled) === "varied" && profiled.ownAssumptions.scopes === undefined;
+const grantsScopes = (sandbox: ProfileSettings) =>
+  profileOf(sandbox) === "varied" && sandbox.ownAssumptions.scopes === undefined;
 
 /** Whether an endpoint needs a scope: the profile grants none of these. */
-const isNeeded = ({ endpoints }: Profiled, scope: string) => endpoints.some((one) => one.scope === scope);
+const isNeeded = ({ endpoints }: ProfileSettings, scope: string) =>
+  endpoints.some((one) => one.scope === scope);

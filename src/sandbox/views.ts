@@ -87,9 +87,9 @@ export function viewOrganization(organization: Organization): OrganizationView {
 /** Throws `unknown_ref` for an unknown key, `validation_failed` for an outcome that the sandbox does not have. */
 function requireKnown({ registry, endpoints }: SandboxState, { outcome, key }: RequestFilter): void {
   if (key !== undefined && !isReserved(key)) registry.key(key);
-  const known: readonly string[] = [...outcomes.map(({ id }) => id), ...endpoints.flatMap(successOutcomesOf)];
-  if (outcome === undefined || known.includes(outcome)) return;
-  const problem = `${quote(outcome)} does not exist in this sandbox.${didYouMean(outcome, known)}`;
+  const ids: readonly string[] = [...outcomes.map(({ id }) => id), ...endpoints.flatMap(successOutcomesOf)];
+  if (outcome === undefined || ids.includes(outcome)) return;
+  const problem = `${quote(outcome)} does not exist in this sandbox.${didYouMean(outcome, ids)}`;
   requireFields("find requests", { outcome: `${problem} Its report lists all outcomes` });
 }
 

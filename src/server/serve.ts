@@ -1,10 +1,11 @@
 import type { AddressInfo } from "node:net";
 import { bareName, hostToConnectTo, isLoopback } from "../node/addresses.js";
 import { nodeCrypto, timers } from "../node/platform.js";
+import { SandboxError } from "../rules/errors.js";
 import { controlPath } from "../rules/request-path.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { closeServer, listenOn } from "./sockets/connections.js";
+import { type AnyServer, closeServer } from "./sockets/connections.js";
 import { createHttpServer } from "./sockets/http-server.js";
 import { sendServerError } from "./sockets/send-response.js";
 import {
@@ -115,4 +116,52 @@ function mountControl(state: ServerState): ControlHandler {
 
 function baseUrlOf({ address, port }: AddressInfo, scheme: "http" | "https"): string {
   return `${scheme}://${hostToConnectTo(address)}:${port}`;
+}
+
+/** Connections that wait to be accepted. One partner's burst would fill Node's 511, and others would wait for seconds. */
+const backlog = 4096;
+
+function listenOn(
+  server: AnyServer,
+  port: number,
+  host: string,
+  program = "svc-sandbox",
+): Promise<AddressInfo> {
+  return new Promise((resolve) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const inUse = error.code === "EADDRINUSE";
+      resolve(inUse ? throwInUse(port, host, program) : Promise.reject(notListening(error, port, host)));
+    });
+    server.listen(port, host, backlog, () => resolve(server.address() as AddressInfo));
+  });
+}
+
+async function throwInUse(port: number, host: string, program: string): Promise<never> {
+  // Most starts find their port free, so they do not load the client.
+  const { findListener } = await import("../node/clients/control-client.js");
+  const listener = await findListener(`${hostToConnectTo(host)}:${port}`);
+  const sandbox = listener.kind === "sandbox" ? listener.sandbox : undefined;
+  const { url, version, scenario, startedAt } = sandbox ?? {};
+  const what = scenario === undefined ? "" : `, with the scenario ${scenario} since ${startedAt}`;
+  const token = scenario === undefined ? " --control-token <token>" : "";
+  const [who, end] =
+    sandbox === undefined
+      ? ["another program", ""]
+      : [`svc-sandbox ${version}${what}`, ` To stop it: ${program} stop ${url}${token}`];
+  throw new SandboxError(
+    "address_in_use",
+    `Port ${port} on ${host} is in use by ${who}. Choose another port with --port, or any free one with --port 0.${end}`,
+    { port, host, ...(sandbox && { sandbox }) },
+  );
+}
+
+function notListening(error: NodeJS.ErrnoException, port: number, host: string): SandboxError {
+  const where = `port ${port} on ${host}`;
+  const reason =
+    error.code === "EACCES" ? "this user may not use that port" : `no such address here (${error.code})`;
+  return new SandboxError(
+    "address_unavailable",
+    `Failed to listen on ${where}: ${reason}. Choose another with --port or --host.`,
+    { port, host },
+  );
 }

@@ -4,7 +4,7 @@ import { lock } from "../node/files/lock.js";
 import { fileFailure, makeFolder, replaceFile, targetOf } from "../node/files/write-file.js";
 import { nodePlatform, timers } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
-import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox-state.js";
+import type { ConditionedRun, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { restoreSandbox } from "../sandbox/snapshot.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { damagedState, parseState, stateText, unreadableState } from "./state-text.js";
@@ -25,7 +25,7 @@ export interface StateOptions {
   readonly startedScenario: () => NamedScenario;
   readonly start: () => SandboxState;
   /** The options of scenarios that start later; the saved sandbox has its own. */
-  readonly startOptions: GivenOptions;
+  readonly startOptions: StartOptions;
   readonly run?: ConditionedRun | undefined;
   /** Called with the first failure after a success. */
   readonly onProblem: (error: unknown) => void;

@@ -5,7 +5,7 @@ import { SandboxError } from "../rules/errors.js";
 import { parsedJson } from "../rules/schema/json.js";
 import { isMapping } from "../rules/schema/shape.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { describeSandbox, type SavedSandbox } from "../sandbox/snapshot.js";
+import { type SavedSandbox, saveSandbox } from "../sandbox/snapshot.js";
 import { interpretScenario } from "../scenario/interpret.js";
 import { bundledOnly, type NamedScenario } from "../scenario/parse-scenario.js";
 import { readValue } from "../scenario/plain-data.js";
@@ -13,7 +13,7 @@ import { ScenarioError } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
 /** The number of the text's form. `test/control/state-format.test.ts` fails if the form changes, and this number does not. */
-export const stateFormat = 10;
+export const stateFormat = 11;
 
 /** The scenario that a server starts with; another may run later. */
 interface ScenarioIdentity {
@@ -36,7 +36,7 @@ export function stateText(sandbox: SandboxState, startedWith: NamedScenario, res
     svc_sandbox_state: stateFormat,
     version,
     started_with: identityOf(startedWith),
-    sandbox: describeSandbox(sandbox, responded),
+    sandbox: saveSandbox(sandbox, responded),
   };
   return `${JSON.stringify({ ...content, sum: checksumOf(JSON.stringify(content)) })}\n`;
 }

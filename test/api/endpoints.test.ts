@@ -4,7 +4,7 @@ import { endpointsIn, outcomesOf } from "../../src/api/endpoints.js";
 import { handle } from "../../src/api/handle.js";
 import { createSandbox, type Scenario } from "../../src/index.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
-import { scenarioSecret } from "../../src/sandbox/secrets.js";
+import { secretFor } from "../../src/sandbox/secrets.js";
 import { doors, headerOf, type Seen, startFrozen } from "../support/doors.js";
 import { mountInExpress } from "../support/express-door.js";
 import { readResponses } from "../support/raw-socket.js";
@@ -132,7 +132,7 @@ test("a path with encoded letters is the same one; a segment . or .. is none, an
   const { endpoints = {}, ...scenario } = withEndpoints;
   const any = { general: { path: "/v1/{x}/{y}", body: {} }, ...endpoints };
   const sandbox = startFrozen({ ...scenario, endpoints: any });
-  const apiKey = scenarioSecret(sandbox, "main");
+  const apiKey = secretFor(sandbox, "main");
   const outcomes = (...paths: string[]) =>
     paths.map((path) => handle(sandbox, asked({ path, apiKey })).outcome);
   expect(outcomes("/v1/a/%61", "/v1/%2e%2E%2e/a")).toEqual(["200.general", "200.general"]);
@@ -242,7 +242,7 @@ test.each(["403.insufficient_scope", "401.unknown"] as const)(
   (outcome) => {
     const run = conditionedRun({ answer: { outcome } });
     const sandbox = startFrozen(withEndpoints, { run });
-    const apiKey = outcome === "401.unknown" ? unknownKey : scenarioSecret(sandbox, "narrow");
+    const apiKey = outcome === "401.unknown" ? unknownKey : secretFor(sandbox, "narrow");
     const { response, outcome: kept } = handle(sandbox, asked({ method: "POST", path: consents, apiKey }));
     expect([kept, response.status]).toEqual([outcome, 201]);
     expect(JSON.parse(response.body)).toEqual(withEndpoints.endpoints.createConsent.body);

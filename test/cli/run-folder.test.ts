@@ -16,10 +16,10 @@ import { createSandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
 import { loadScenario } from "../../src/node/files/load-scenario.js";
 import { currentRun } from "../../src/runs/run-writer.js";
-import type { GivenOptions } from "../../src/sandbox/sandbox-state.js";
+import type { StartOptions } from "../../src/sandbox/sandbox-state.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-async function open(options: GivenOptions = {}) {
+async function open(options: StartOptions = {}) {
   const folder = await openRunFolder({ scenario: await loadScenario("active"), options });
   onTestFinished(folder.remove);
   return folder;

@@ -8,7 +8,7 @@ import {
   scenarioNames,
 } from "../../src/index.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
-import { describeSandbox, restoreSandbox } from "../../src/sandbox/snapshot.js";
+import { restoreSandbox, saveSandbox } from "../../src/sandbox/snapshot.js";
 import { oneKey } from "../support/api-client.js";
 import { type ServedControl, serveControl } from "./client.js";
 
@@ -287,7 +287,7 @@ test("a value that a user and a step change is as it would be without the user, 
   expect(await isChangedBy(control, [["PATCH /organizations/bank", { status: "inactive" }], next])).toBe(
     true,
   );
-  const saved = JSON.parse(JSON.stringify(describeSandbox(control.sandbox)));
+  const saved = JSON.parse(JSON.stringify(saveSandbox(control.sandbox)));
   const { sandbox } = control;
   const restored = restoreSandbox(saved, sandbox.platform, { startOptions: {} });
   expect(restored.changes).toEqual(sandbox.changes);

@@ -8,7 +8,7 @@ import { sandboxOn, stateOf } from "../../src/library/create-sandbox.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import { operations, runDue } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
-import { describeSandbox, restoreSandbox, type SavedSandbox } from "../../src/sandbox/snapshot.js";
+import { restoreSandbox, type SavedSandbox, saveSandbox } from "../../src/sandbox/snapshot.js";
 import { parseState, stateFormat, stateText } from "../../src/server/state-text.js";
 import { anyScenario, command } from "../model/commands.js";
 import { movedTo, played, roundOfRequests, transcript } from "../model/transcript.js";
@@ -56,7 +56,7 @@ test("the state of any sandbox can be read again and continues exactly like the 
       assume(sandbox, given);
       await transcript(game, before.slice(0, 10));
       const own = { name: "model", scenario: sandbox.scenario, text: undefined };
-      const saved = describeSandbox(sandbox);
+      const saved = saveSandbox(sandbox);
       const read = parseState(stateText(sandbox, own, sandbox.requestIds.responded()), own, "state.json");
       expect({ ...read, at: saved.at }).toEqual(saved);
       const continued = movedTo(restored(read), game);

@@ -62,7 +62,7 @@ test("a presenter runs the story step by step, in the sandbox that everyone sees
     differences: [],
   });
   const rotated = (await next()).step.performed;
-  expect(rotated).toMatchObject({ rejection: null, key: { state: "rotated" }, replacement: { ref: "next" } });
+  expect(rotated).toMatchObject({ error: null, key: { state: "rotated" }, replacement: { ref: "next" } });
   const { last } = (await ask("/story")).body.data;
   const did = "The new key is next; the old one stops working immediately.";
   expect(last.text).toBe(`An administrator rotates the key main. ${did}`);
@@ -74,7 +74,7 @@ test("a presenter runs the story step by step, in the sandbox that everyone sees
     response: { status: 401, code: "unauthorized", outcome: "401.rotated" },
     differences: [{ at: "status", expected: "403", found: "401" }],
   });
-  const rejected = { kind: "revoke", performed: { rejection: { code: "key_not_active" } }, differences: [] };
+  const rejected = { kind: "revoke", performed: { error: { code: "key_not_active" } }, differences: [] };
   expect((await next()).step).toMatchObject(rejected);
   const passes = "61 minutes pass: it is 10:01 on 2 March 2026.";
   const advance = { kind: "advance", text: passes, now: "2026-03-02T10:01:00.000Z" };

@@ -13,7 +13,7 @@ interface Case {
   readonly http: readonly [call: string, body?: object, actor?: string];
   /** `null` if the library does not have it: then a step and HTTP agree. */
   readonly library: ((sandbox: Sandbox) => unknown) | null;
-  /** The code of the rejection. Default: none. */
+  /** The code of the error. Default: none. */
   readonly rejected?: string;
 }
 
@@ -131,7 +131,7 @@ test.each([...titled, ...Object.entries(otherCases)])(
     const step = code === null ? one.step : ({ ...one.step, expect: { error: code } } as Step);
     const told = await serveControl({ scenario: { ...scenario, story: [step] } as Scenario });
     const { body } = await told.ask("/story/next", { method: "POST" });
-    expect(body.data.step.performed?.rejection?.code ?? null).toBe(code);
+    expect(body.data.step.performed?.error?.code ?? null).toBe(code);
     expect(sandboxOf(told.server.sandbox)).toEqual(expected);
 
     if (library === null) return;

@@ -4,7 +4,7 @@ import { sandboxOn, stateOf } from "../../src/library/create-sandbox.js";
 import { camelCase, snakeCase } from "../../src/rules/schema/json.js";
 import { type Fields, fieldsOf, type Shape, shapeAt, shapeOf } from "../../src/rules/schema/shape.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
-import { describeSandbox, restoreSandbox } from "../../src/sandbox/snapshot.js";
+import { restoreSandbox, saveSandbox } from "../../src/sandbox/snapshot.js";
 import { inputShapes } from "../../src/scenario/format/inputs.js";
 import { scenarioSchema } from "../../src/scenario/format/schema.js";
 import { at, day, hour, open, testKey } from "./sandbox.js";
@@ -42,7 +42,7 @@ const shownIn = ({ organizations, keys }: Sandbox) => [organizations.list(), key
 /** The sandboxes that go on with a state: with a snapshot, and with a saved state. */
 function continuationsOf(sandbox: Sandbox): Sandbox[] {
   const { platform } = stateOf(sandbox);
-  const saved = JSON.parse(JSON.stringify(describeSandbox(stateOf(sandbox))));
+  const saved = JSON.parse(JSON.stringify(saveSandbox(stateOf(sandbox))));
   const restored = sandboxOn(restoreSandbox(saved, platform, { startOptions: {} }));
   return [createSandbox({ scenario: sandbox.snapshot() }), restored];
 }

@@ -10,7 +10,7 @@ import type { Fault } from "../../src/sandbox/active-faults.js";
 import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import { advanceClock, clearRequests } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
-import { scenarioSecrets } from "../../src/sandbox/secrets.js";
+import { secretsFor } from "../../src/sandbox/secrets.js";
 import { restartSandbox } from "../../src/sandbox/start-sandbox.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import { resolveSource } from "../../src/scenario/parse-scenario.js";
@@ -51,13 +51,7 @@ const odd: Readonly<Record<number, { method?: string; path?: string; traits?: Re
 
 /** Sends requests with a key of the sandbox that runs, with none, or with one that nobody holds. */
 function ask(sandbox: SandboxState, { times, key, odd: form }: Happening): void {
-  const keys = [
-    ...Object.values(scenarioSecrets(sandbox)),
-    undefined,
-    "SVC_test_sbxNobody",
-    "SVC_live_r",
-    "x",
-  ];
+  const keys = [...Object.values(secretsFor(sandbox)), undefined, "SVC_test_sbxNobody", "SVC_live_r", "x"];
   for (let i = 0; i < times; i++) handle(sandbox, asked({ apiKey: keys[key % keys.length], ...odd[form] }));
 }
 
@@ -170,7 +164,7 @@ test("merged reports sum all counts, cover what any run covers, and name each sc
 
 test("merged reports have only members that they merge, and none that a newer version adds", () => {
   const sandbox = open("key-states")();
-  const apiKey = scenarioSecrets(sandbox).revoked;
+  const apiKey = secretsFor(sandbox).revoked;
   for (let sent = 0; sent < 2; sent++) handle(sandbox, asked({ apiKey, traits: ["key in query"] }));
   const report = clientReport(sandbox);
   const newer = <Row>(row: Row): Row => ({ ...row, lastAt: "2026-03-02T09:00:00.000Z" });

@@ -3,7 +3,7 @@ import { tryNextStep } from "../../src/api/story/run-story.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import type { Profile } from "../../src/rules/assumptions.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
-import { scenarioSecrets } from "../../src/sandbox/secrets.js";
+import { secretsFor } from "../../src/sandbox/secrets.js";
 import { startSandbox } from "../../src/sandbox/start-sandbox.js";
 import type { PlayedStep, StoryStep } from "../../src/sandbox/step-results.js";
 import { type ScenarioName, scenarioNames } from "../../src/scenario/bundled.js";
@@ -73,13 +73,13 @@ describe.each(scenarioNames)("the story of %s", (name) => {
     const made = steps.flatMap(({ performed }) => performed?.secret ?? []);
     for (const secret of made) expect(secret).toMatch(/^SVC_(test|live)_sbx\w{29}$/);
     const makers = steps.filter(
-      ({ kind, performed }) => ["create_key", "rotate"].includes(kind) && performed?.rejection === null,
+      ({ kind, performed }) => ["create_key", "rotate"].includes(kind) && performed?.error === null,
     );
     expect(made).toHaveLength(makers.length);
     const rest = JSON.stringify(
       steps.map((step) => ({ ...step, performed: step.performed && { ...step.performed, secret: null } })),
     );
-    for (const secret of [...made, ...Object.values(scenarioSecrets(sandbox))])
+    for (const secret of [...made, ...Object.values(secretsFor(sandbox))])
       expect(rest.includes(secret)).toBe(false);
     expect(rest).not.toMatch(/(SVC|legacysvc)_(test|live)_\w/);
     expect(rest).not.toContain("x-api-key");

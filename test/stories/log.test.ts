@@ -83,12 +83,12 @@ it("logs them as JSON, a line each", async () => {
       action: "rotate",
       key: "main",
       replacement: "main-2",
-      rejection: null,
+      error: null,
       message: null,
       expected: null,
     },
   });
-  expect(lines[2]).toMatchObject({ rejection: "key_not_active", message: expect.stringContaining('"main"') });
+  expect(lines[2]).toMatchObject({ error: "key_not_active", message: expect.stringContaining('"main"') });
   expect(lines[3]).toMatchObject({ kind: "advance", advance: "30m", step: 2, of: 5, as_expected: true });
   expect(lines[5]).toMatchObject({
     key: "main",

@@ -64,7 +64,7 @@ function open(steps: readonly TimelineStep[]): { sandbox: Sandbox; told: string[
   stateOf(sandbox).journal.subscribe((event) => {
     if (event.type !== "timeline.step") return;
     const { at, index, performed } = event.result;
-    told.push(`${at} ${index} ${performed.rejection?.code}`);
+    told.push(`${at} ${index} ${performed.error?.code}`);
   });
   return { sandbox, told };
 }

@@ -63,10 +63,10 @@ test("the timeline's steps are reported once, in order, with rejected ones", () 
   stateOf(sandbox).journal.subscribe((event) => told.push(event));
   sandbox.clock.advance("3h");
   const steps = told.filter(({ type }) => type === "timeline.step");
-  const step = (at: string, action: string, rejection: string | null = null) => ({
+  const step = (at: string, action: string, error: string | null = null) => ({
     result: {
       ...{ at: `2026-03-02T${at}:00.000Z`, step: { [action]: expect.anything() } },
-      ...{ performed: { rejection: rejection && { code: rejection } }, differences: [] },
+      ...{ performed: { error: error && { code: error } }, differences: [] },
     },
   });
   expect(steps).toMatchObject([

@@ -193,7 +193,7 @@ bad.yaml: step 2 of 3 failed, 1 step not reached (… ms)
       response: { status: 401, code: "unauthorized", outcome: "401.rotated" },
       ...{ now: "2026-03-02T10:01:00.000Z", differences: [] },
     });
-    expect(first.steps[3]).toMatchObject({ performed: { rejection: { code: "not_an_administrator" } } });
+    expect(first.steps[3]).toMatchObject({ performed: { error: { code: "not_an_administrator" } } });
     expect(second).toMatchObject({ name: "bad.yaml", passed: false, not_reached: 1 });
     expect(second.duration_ms).toBeGreaterThan(0);
     expect(second.steps[1]).toMatchObject({
@@ -312,6 +312,6 @@ it("R42 verifies a story whose timeline revokes a key in its overlap, which is n
   const { code, stdout } = await verify({ "a.yaml": story }, ["a.yaml", "--json"]);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)[0].steps[1].meanwhile).toMatchObject([
-    { timeline_step: 1, at: "2026-03-02T09:10:00.000Z", rejection: null },
+    { timeline_step: 1, at: "2026-03-02T09:10:00.000Z", error: null },
   ]);
 });

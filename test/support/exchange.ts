@@ -1,5 +1,6 @@
 import { type Agent, type IncomingHttpHeaders, request } from "node:http";
 import { request as requestTls } from "node:https";
+import { headerPairs } from "../../src/api/http-messages.js";
 import { isOfTheConnection, mePath, type Send, textOf } from "./send.js";
 
 /** What to send to a server; headers and path go out as they are given. */
@@ -33,10 +34,12 @@ export function exchange(url: string, { headers, body, ...options }: Outgoing) {
       response.on("error", reject);
       response.on("close", () => {
         const { statusCode = 0, headers, rawHeaders } = response;
-        const pairs = rawHeaders.flatMap((name, i) =>
-          i % 2 === 0 ? [[name, rawHeaders[i + 1] as string] as const] : [],
-        );
-        resolve({ status: statusCode, headers, pairs, bytes: Buffer.concat(chunks) });
+        resolve({
+          status: statusCode,
+          headers,
+          pairs: headerPairs(rawHeaders),
+          bytes: Buffer.concat(chunks),
+        });
       });
     });
     sending.on("error", reject).end(body);

@@ -1,7 +1,7 @@
 import { handle } from "../../src/api/handle.js";
 import type { Fault, Scenario } from "../../src/index.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
-import { scenarioSecret } from "../../src/sandbox/secrets.js";
+import { secretFor } from "../../src/sandbox/secrets.js";
 import { startFrozen } from "./doors.js";
 import { asked, mePath } from "./send.js";
 
@@ -39,7 +39,7 @@ export function send(
   sandbox: SandboxState,
   { key = "main", method = "GET", path = mePath }: FaultySent = {},
 ) {
-  return handle(sandbox, asked({ method, path, apiKey: scenarioSecret(sandbox, key) }));
+  return handle(sandbox, asked({ method, path, apiKey: secretFor(sandbox, key) }));
 }
 
 /** Whether each of so many requests meets a fault. */

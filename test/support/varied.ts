@@ -1,8 +1,9 @@
 import { handle } from "../../src/api/handle.js";
+import { headerPairs } from "../../src/api/http-messages.js";
 import type { OutcomeId } from "../../src/rules/outcomes.js";
 import type { RunTrace } from "../../src/sandbox/run-trace.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
-import { scenarioSecret } from "../../src/sandbox/secrets.js";
+import { secretFor } from "../../src/sandbox/secrets.js";
 import { unknownSecret } from "../../src/scenario/described-keys.js";
 import { asked, mePath, type Seen } from "./send.js";
 
@@ -20,16 +21,13 @@ export interface Completed extends Seen {
 
 export function ask(sandbox: SandboxState, { method = "GET", path = mePath, key }: Asked): Completed {
   const { response, outcome } = handle(sandbox, asked({ method, path, apiKey: headerFor(sandbox, key) }));
-  const { headers: flat } = response;
-  const headers = flat.flatMap((name, index) =>
-    index % 2 === 0 ? [[name, flat[index + 1] as string] as const] : [],
-  );
-  return { status: response.status, headers, body: response.body, outcome };
+  const { status, headers, body } = response;
+  return { status, headers: headerPairs(headers), body, outcome };
 }
 
 function headerFor(sandbox: SandboxState, key: Asked["key"]): string | undefined {
   if (key === "unknown") return unknownSecret(sandbox.seed);
-  return typeof key === "object" ? key.header : key && scenarioSecret(sandbox, key);
+  return typeof key === "object" ? key.header : key && secretFor(sandbox, key);
 }
 
 /** What the variant of a sandbox shows from now on, request by request. */

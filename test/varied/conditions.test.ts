@@ -8,15 +8,16 @@ import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import type { RunConditions } from "../../src/runs/conditions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
-import { scenarioSecret } from "../../src/sandbox/secrets.js";
+import { secretFor } from "../../src/sandbox/secrets.js";
 import { restartSandbox } from "../../src/sandbox/start-sandbox.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { serve } from "../../src/server/serve.js";
 import { control as callControl } from "../support/call-control.js";
 import { headerOf, startFrozen } from "../support/doors.js";
+import { consents, withEndpoints } from "../support/scenario-endpoints.js";
 import { asked, mePath } from "../support/send.js";
-import { ask, collectTraces, everyQuestion } from "../support/varied.js";
+import { type Asked, ask, collectTraces, everyQuestion } from "../support/varied.js";
 
 const now = Date.parse("2026-03-02T09:00:00Z");
 
@@ -88,6 +89,61 @@ test("a response that nobody got has no varied point", () => {
     return traces.map(({ hit, points }) => ({ hit, points }));
   });
   expect(pointsOf).toEqual(conditions.map(() => [{ hit: "200.test", points: [] }]));
+});
+
+const createConsent = { method: "POST", path: consents, key: "main" };
+const endConsent = { method: "DELETE", path: `${consents}/c-1`, key: "main" };
+type Then = NonNullable<Scenario["faults"]>[number]["then"];
+
+test.each<[string, Asked, Then | undefined, rows: readonly string[]]>([
+  ["a 503", createConsent, { status: 503 }, ["request_id_form", "request_id_on_errors"]],
+  [
+    "a 503 that is cut",
+    createConsent,
+    { status: 503, truncate: true },
+    ["request_id_form", "request_id_on_errors"],
+  ],
+  ["a 503 with a gateway's page", createConsent, { status: 503, body: "html" }, []],
+  ["broken JSON", createConsent, { malformed: true }, ["request_id_form"]],
+  ["no response", createConsent, { reset: true }, []],
+  ["a 204", endConsent, undefined, ["rate_limit_headers", "request_id_form"]],
+])("the trace of %s has the rows of what is in it", (_, request, then, rows) => {
+  const traced = new Set<string>();
+  for (let seed = 1; seed <= 8; seed++) {
+    const faults = then === undefined ? [] : [{ then }];
+    const run = conditionedRun({ profile: "varied", faults });
+    const sandbox = startFrozen(withEndpoints, { seed, now, run });
+    const traces = collectTraces(sandbox);
+    ask(sandbox, request);
+    for (const { row } of traces.flatMap(({ points }) => points)) traced.add(row);
+  }
+  expect([...traced].sort()).toEqual(rows);
+});
+
+test("the form of a request id varies only where a response has the id", () => {
+  const sandbox = startFrozen("key-states", { seed: 2, now, run: conditionedRun({ profile: "varied" }) });
+  const traces = collectTraces(sandbox);
+  // A probe of a browser or a monitor has no trace.
+  const questions = everyQuestion(sandbox).filter(({ path }) => path !== "/");
+  const hasId = questions.map((question) => headerOf(ask(sandbox, question), "x-request-id") !== undefined);
+  const hasForm = traces.map(({ points }) => points.some(({ row }) => row === "request_id_form"));
+  expect(hasForm).toEqual(hasId);
+  expect(new Set(hasId).size).toBe(2);
+});
+
+test("a run without rows has no header with limits on a 201, and the one of a run with that row is in its trace", () => {
+  const limitsOn201 = (rows: RunConditions["rows"]) => {
+    const sandbox = startFrozen(withEndpoints, {
+      seed: 1,
+      now,
+      run: conditionedRun({ profile: "varied", ...(rows && { rows }) }),
+    });
+    const traces = collectTraces(sandbox);
+    const { headers } = ask(sandbox, createConsent);
+    return [headers.some(([name]) => /ratelimit/i.test(name)), traces.flatMap(({ points }) => points).length];
+  };
+  expect(limitsOn201([])).toEqual([false, 0]);
+  expect(limitsOn201([{ row: "rate_limit_headers", status: 201 }])).toEqual([true, 1]);
 });
 
 test("only the rows of a run vary, on the responses of their statuses, with the seed's variants", () => {
@@ -229,8 +285,8 @@ test("what a story's request gets is not counted for the client's next request",
     return startFrozen("key-states", { seed: 3, now, run });
   }) as [SandboxState, SandboxState];
   const seen = collectTraces(sandbox);
-  handle(sandbox, asked({ apiKey: scenarioSecret(sandbox, "revoked"), fromStory: true }));
-  handle(sandbox, asked({ apiKey: scenarioSecret(sandbox, "active"), fromStory: true }));
+  handle(sandbox, asked({ apiKey: secretFor(sandbox, "revoked"), fromStory: true }));
+  handle(sandbox, asked({ apiKey: secretFor(sandbox, "active"), fromStory: true }));
   const typeIn = (one: SandboxState) => headerOf(ask(one, { key: "active" }), "content-type");
   expect(typeIn(sandbox)).toBe(typeIn(other));
   expect(seen).toHaveLength(1);
@@ -241,13 +297,13 @@ test("a fault of a run hits the first request that may be sent twice, and whose 
   const run = conditionedRun({ faults: [{ then: { status: 503 } }], once: { outcome: "200.test" } });
   const sandbox = startFrozen("key-states", { now, run });
   const statusOf = (method: string) =>
-    handle(sandbox, { ...asked({ apiKey: scenarioSecret(sandbox, "active") }), method }).status;
+    handle(sandbox, { ...asked({ apiKey: secretFor(sandbox, "active") }), method }).status;
   expect(["HEAD", "GET", "GET"].map(statusOf)).toEqual([200, 503, 200]);
 });
 
 test("a fault of a run leaves a story's request alone", () => {
   const run = conditionedRun({ faults: [{ then: { status: 503 } }], once: { outcome: "200.test" } });
   const sandbox = startFrozen("key-states", { now, run });
-  const story = handle(sandbox, asked({ apiKey: scenarioSecret(sandbox, "active"), fromStory: true }));
+  const story = handle(sandbox, asked({ apiKey: secretFor(sandbox, "active"), fromStory: true }));
   expect([story.status, ask(sandbox, { key: "active" }).status]).toEqual([200, 503]);
 });

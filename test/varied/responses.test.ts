@@ -2,16 +2,16 @@ import { expect, test } from "vitest";
 import { me } from "../../src/api/endpoints/me.js";
 import { renderRejection, renderSuccess } from "../../src/api/respond.js";
 import { startCall } from "../../src/api/start-call.js";
-import { type RowVariant, type VariationRow, variationTable } from "../../src/api/variation/table.js";
-import { variationOf } from "../../src/api/variation/vary.js";
+import { type VariationRow, variationTable } from "../../src/api/variation/table.js";
+import { withVariants } from "../../src/api/variation/vary.js";
 import { headerOf } from "../../src/compare/response.js";
 import type { Profile } from "../../src/rules/assumptions.js";
 import { type ApiOutcomeId, type Outcome, outcomeOf, outcomes } from "../../src/rules/outcomes.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
 import type { ApiResponse } from "../../src/sandbox/journal/exchange.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
-import { scenarioSecret } from "../../src/sandbox/secrets.js";
-import { chooseVariant, type RowChoice } from "../../src/sandbox/variants.js";
+import { secretFor } from "../../src/sandbox/secrets.js";
+import { type RowChoice, variantOn } from "../../src/sandbox/variants.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { startFrozen } from "../support/doors.js";
 import { expectDescribed } from "../support/expect-described.js";
@@ -116,16 +116,11 @@ function* compared(wanted: number): Generator<Compared> {
   }
 }
 
-function variantOf(row: VariationRow, seed: number, status: number): RowVariant {
-  const { variants } = row;
-  return variants[chooseVariant({ seed }, row, status, variants.length)] as RowVariant;
-}
-
 /** The variants that a response shows, as `row: variant`. */
 function variantsIn({ seed }: SandboxState, status: number): string[] {
   return variationTable
     .filter(({ statuses }) => statuses.includes(status))
-    .map((row) => `${row.id}: ${variantOf(row, seed, status).id}`);
+    .map((row) => `${row.id}: ${variantOn(status, row, { seed }).id}`);
 }
 
 test("R1–R7 R27 R28 R48 varied responses of every outcome keep every promise, and all variants appear", () => {
@@ -244,18 +239,15 @@ const comparedOutcomes: readonly ApiOutcomeId[] = [
 function responsesOf(profile: Profile, seed: number, rows: readonly RowChoice[] = []): ApiResponse[] {
   return comparedOutcomes.map((outcome) => {
     const sandbox = startFrozen(scenario, { profile, seed, run: conditionedRun({ rows }) });
-    const begun = startCall(sandbox, asked({ apiKey: scenarioSecret(sandbox, "key") }));
-    const kind = { status: outcomeOf(outcome).status, isMe: outcome === "200.test" };
-    const variation = profile === "varied" ? variationOf(sandbox, begun, kind) : undefined;
-    const { requestId: id = begun.id, assumptions = begun.assumptions } = variation ?? {};
-    const call = { ...begun, variation, id, assumptions };
-    if (call.entry !== undefined && outcome === "200.test")
-      return renderSuccess(sandbox, call, me, me.respond(call.entry));
-    return renderRejection(sandbox, call, {
-      outcome,
-      scope: null,
-      ...(outcome === "405.method" && { allow: "GET, HEAD" }),
-    }).response;
+    const begun = startCall(sandbox, asked({ apiKey: secretFor(sandbox, "key") }));
+    const isMe = outcome === "200.test";
+    const kind = { status: outcomeOf(outcome).status, content: isMe ? "me" : "other" } as const;
+    const rejection = { outcome, scope: null, ...(outcome === "405.method" && { allow: "GET, HEAD" }) };
+    return withVariants(sandbox, begun, kind, (call) =>
+      isMe && call.entry !== undefined
+        ? { response: renderSuccess(sandbox, call, me, me.respond(call.entry)) }
+        : renderRejection(sandbox, call, rejection),
+    ).response;
   });
 }
 
@@ -269,7 +261,7 @@ test.each(all.filter(({ row, variant }) => variant !== row.variants[0]))(
   "$row.id: $variant.id changes only responses of its statuses",
   ({ row, variant }) => {
     const seeds = row.variants.map((_, at) => at + 1);
-    const seed = seeds.find((one) => variantOf(row, one, 0) === variant) as number;
+    const seed = seeds.find((one) => variantOn(0, row, { seed: one }) === variant) as number;
     const plain = responsesOf("varied", seed);
     const changed = responsesOf("varied", seed, [{ row: row.id }]);
     const statuses = changed
@@ -305,11 +297,15 @@ test("every row that an assumption can fix is tried here", () => {
 
 test.each(givable)("%s varies only in what its assumption leaves open: %j", (id, assumptions, left) => {
   const seen = new Set<string>();
+  const outcome = id === "www_authenticate" ? "401.missing" : "429.per_minute";
+  const kind = { status: outcomeOf(outcome).status, content: "other" } as const;
   for (let seed = 1; seed <= 8; seed++) {
     const sandbox = startFrozen({ ...scenario, seed, assumptions: { profile: "varied", ...assumptions } });
-    const variation = variationOf(sandbox, startCall(sandbox, asked({})), { status: 429, isMe: false });
-    for (const { row, variant } of variation.chosen) if (row.id === id) seen.add(variant.id);
-    expect(variation.assumptions).toMatchObject(assumptions);
+    withVariants(sandbox, startCall(sandbox, asked({})), kind, (call) => {
+      for (const { row, variant } of call.variants ?? []) if (row.id === id) seen.add(variant.id);
+      expect(call.assumptions).toMatchObject(assumptions);
+      return renderRejection(sandbox, call, { outcome });
+    });
   }
   expect([...seen].sort()).toEqual([...left].sort());
 });

@@ -58,15 +58,12 @@ export interface Difference {
 
 export function differencesOf({ number, failure, differences }: PlayedStep): Difference[] {
   const step = ["story", number - 1];
-  const all: Difference[] = [];
-  if (failure !== null) {
-    all.push({ at: null, expected: null, found: null, message: failure.message, field: step });
-  }
-  for (const { at, expected, found } of differences) {
+  const ofStep = differences.map(({ at, expected, found }): Difference => {
     const message = `${at}: expected ${expected}, found ${found}`;
-    all.push({ at, expected, found, message, field: requestTarget(at, step) });
-  }
-  return all;
+    return { at, expected, found, message, field: requestTarget(at, step) };
+  });
+  if (failure === null) return ofStep;
+  return [{ at: null, expected: null, found: null, message: failure.message, field: step }, ...ofStep];
 }
 
 // A member name with a dot cannot be followed; the path then leads to its parent.

@@ -16,7 +16,7 @@ export function storyRequest(
   sandbox: SandboxState,
   { key = defaultKeyRef(sandbox.scenario) ?? "none", method = "GET", repeat = 1, ...request }: StepRequest,
 ): { readonly received: Received; readonly shown: SentRequest } {
-  const secret = secretFor(sandbox, key);
+  const secret = key === "none" ? undefined : secretFor(sandbox, key);
   const { path: target = mePath } = request;
   const [path = "/", query] = target.split(/\?(.*)/s);
   const isText = typeof request.body === "string";

@@ -16,7 +16,7 @@ export function clockSentence(duration: string, now: string): string {
   return `${passes} ${passes.startsWith("1 ") ? "passes" : "pass"}: it is ${timeInWords(now)}.`;
 }
 
-/** Narrates an action: who did what, and its result or rejection. */
+/** Narrates an action: who did what, and its result or error. */
 export function actionSentences(action: StepAction, performed: Performed): string {
   const name = actionIn(action) ?? "faults";
   // Faults are never rejected.
@@ -26,11 +26,11 @@ export function actionSentences(action: StepAction, performed: Performed): strin
       ? "The network works again: no more faults."
       : `Requests can now hit faults: ${effects}.`;
   }
-  const { rejection } = performed;
+  const { error } = performed;
   const { actor: role } = action[name] as { readonly actor?: string };
   const administrator = role === "member" ? "A member of the organization" : "An administrator";
   const { actor = administrator, verb, object, after = "" } = sentenceOf(action, performed);
-  if (rejection !== null) return `${actor} tries to ${verb} ${object}. It is rejected: ${rejection.code}.`;
+  if (error !== null) return `${actor} tries to ${verb} ${object}. It is rejected: ${error.code}.`;
   return `${actor} ${verb}s ${object}.${after}`;
 }
 

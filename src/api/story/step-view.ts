@@ -21,8 +21,8 @@ export function stepView(result: PlayedStep) {
 }
 
 export function actionErrorOf(performed: PlayedStep["performed"]) {
-  const { code = null, message = null } = performed?.rejection ?? {};
-  return { rejection: code, message };
+  const { code = null, message = null } = performed?.error ?? {};
+  return { error: code, message };
 }
 
 /** Describes a step in sentences; `null` for narration, a request, and a step that could not run. */

@@ -52,7 +52,7 @@ test("a response that a fault delayed has its own outcome and the fault's", () =
   ]);
 });
 
-const performed = { key: null, replacement: null, rejection: null, secret: null } as unknown as Performed;
+const performed = { key: null, replacement: null, error: null, secret: null } as unknown as Performed;
 const key = { organization: "bank", environment: "test", name: "CI", scopes: ["a"] } as const;
 
 test.each<[StepAction, string, string, Performed?]>([

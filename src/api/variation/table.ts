@@ -1,6 +1,7 @@
 import type { Assumptions } from "../../rules/assumptions.js";
+import { successStatuses } from "../../rules/outcomes.js";
 import { base62From, type RandomStream, randomStream } from "../../rules/seed.js";
-import { saltOf } from "../../sandbox/variants.js";
+import type { RowOfVariants } from "../../sandbox/variants.js";
 import { reasonPhrases } from "../http-messages.js";
 
 /** One possible behavior of a real service in a gap of the specification. */
@@ -15,14 +16,10 @@ export interface RowVariant {
 }
 
 /** A gap in the specification; `docs/specification.md` lists its variants. */
-export interface VariationRow {
-  readonly id: string;
+export interface VariationRow extends RowOfVariants<RowVariant> {
+  /** The statuses of the responses that have it. */
   readonly statuses: readonly number[];
   readonly assumption: keyof Assumptions | undefined;
-  /** The first one is the behavior of `minimal`. */
-  readonly variants: readonly [RowVariant, ...RowVariant[]];
-  /** Makes the choices of two rows independent. */
-  readonly salt: number;
 }
 
 type Effects = Readonly<Record<string, Omit<RowVariant, "id"> | Edit>>;
@@ -39,18 +36,7 @@ export function row(
     id: name,
     ...(typeof effect === "function" ? { change: effect } : effect),
   }));
-  // Drawn on first use: an import would draw the salts of all rows.
-  let salt: number | undefined;
-  return {
-    id,
-    statuses,
-    assumption,
-    variants: variants as [RowVariant, ...RowVariant[]],
-    get salt() {
-      salt ??= saltOf(id);
-      return salt;
-    },
-  };
+  return { id, statuses, assumption, variants: variants as [RowVariant, ...RowVariant[]] }; // it has `ofMinimal`
 }
 
 type Choices<Value> = Readonly<
@@ -73,10 +59,29 @@ function each<const Value extends string>(...values: readonly Value[]): Choices<
   return Object.fromEntries(values.map((is) => [is, { is }]));
 }
 
-export const rejected: readonly number[] = [401, 403, 404, 405, 429];
-export const anyStatus: readonly number[] = [200, 201, 202, ...rejected];
+export const withLimits: readonly number[] = [...successStatuses, 429];
+export const errors: readonly number[] = [401, 403, 404, 405, 429, 500, 501, 502, 503, 504];
+export const anyStatus: readonly number[] = [...successStatuses, ...errors];
 
-/** The rows that are also assumptions, and the form of the request id. */
+// Each form contains the digits that distinguish ids, and no two forms have the same length.
+const requestIdForm = row("request_id_form", anyStatus, "prefixed", {
+  uuid: { requestId: uuidOf },
+  trace: { requestId: (digits) => digits + digits.slice(0, 8) },
+  dated: { requestId: (digits) => `1-${digits.slice(16)}-${digits}` },
+  number: { requestId: (digits) => String(Number.parseInt(digits.slice(16), 16)) },
+  opaque: { requestId: (digits) => `gw:7/${digits}+A==` },
+  long: { requestId: (digits) => `${digits}.`.repeat(8) },
+});
+
+const requestIdOnErrors = assumptionRow("request_id_on_errors", errors, {
+  absent: { is: false },
+  present: { is: true },
+});
+
+/** The rows that only a response with a request id shows. */
+export const idRows: readonly VariationRow[] = [requestIdOnErrors, requestIdForm];
+
+/** The rows of what a response has without a body of its own: what assumptions choose, and its request id. */
 const choiceRows: readonly VariationRow[] = [
   assumptionRow(
     "rate_limit_code",
@@ -91,27 +96,19 @@ const choiceRows: readonly VariationRow[] = [
       "err.request.too_many_requests",
     ),
   ),
-  assumptionRow("request_id_on_errors", rejected, { absent: { is: false }, present: { is: true } }),
+  requestIdOnErrors,
   assumptionRow("retry_after", [429], each("none", "seconds", "date")),
-  assumptionRow("rate_limit_headers", [200, 429], each("none", "draft", "legacy")),
+  assumptionRow("rate_limit_headers", withLimits, each("none", "draft", "legacy")),
   assumptionRow("www_authenticate", [401], {
     absent: { is: false },
     api_key: { is: true },
     bare: { is: true, change: rewriteHeader("WWW-Authenticate", () => "ApiKey") },
   }),
-  // Each form contains the digits that distinguish ids, and no two forms have the same length.
-  row("request_id_form", anyStatus, "prefixed", {
-    uuid: { requestId: uuidOf },
-    trace: { requestId: (digits) => digits + digits.slice(0, 8) },
-    dated: { requestId: (digits) => `1-${digits.slice(16)}-${digits}` },
-    number: { requestId: (digits) => String(Number.parseInt(digits.slice(16), 16)) },
-    opaque: { requestId: (digits) => `gw:7/${digits}+A==` },
-    long: { requestId: (digits) => `${digits}.`.repeat(8) },
-  }),
+  requestIdForm,
 ];
 
 /** The rows of a 200's content. The top level and `data.organization` have exactly the specified members (R1, R2). */
-export const meRows: readonly VariationRow[] = [
+const meRows: readonly VariationRow[] = [
   row("data_members", [200], "none", {
     text: dataMembers({ region: "north" }),
     nothing: dataMembers({ contact: null }),
@@ -143,12 +140,12 @@ const explained: readonly number[] = [403, 429];
 
 /** The rows of an error's content. The top level has only `error` (R27). */
 const errorRows: readonly VariationRow[] = [
-  row("error_members", rejected, "none", {
+  row("error_members", errors, "none", {
     type: errorMembers({ type: "about:blank" }),
     status: errorMembers({ status: null, retryable: false }),
     nested: errorMembers({ links: [{ rel: "help", href: "/help/errors" }] }),
   }),
-  assumptionRow("error_details", rejected, {
+  assumptionRow("error_details", errors, {
     absent: { is: false },
     empty: { is: true, change: errorMembers({ details: {} }) },
     help: { is: true, change: errorMembers({ details: { help: "/help/errors", fields: [] } }) },
@@ -162,7 +159,7 @@ const errorRows: readonly VariationRow[] = [
       }),
     },
   }),
-  row("message", rejected, "a_sentence", {
+  row("message", errors, "a_sentence", {
     reason_phrase: (draft, random) =>
       errorMembers({ message: reasonPhrases[draft.status] ?? "Error" })(draft, random),
     other_words: errorMembers({ message: "Your request cannot be processed." }),
@@ -278,6 +275,16 @@ export const variationTable: readonly VariationRow[] = [
   ...textRows,
   ...headerRows,
 ];
+
+/** The rows that a response can have, by its content. Which of them it has follows from its status. */
+export const rowsByContent = {
+  me: variationTable,
+  other: variationTable.filter((row) => !meRows.includes(row)),
+  /** No body. */
+  empty: choiceRows,
+  /** What a fault sends: the service that varies has not made it. */
+  faulty: idRows,
+};
 
 function digestOf(text: string): string {
   return base62From(randomStream(0, "etag", text), 22);

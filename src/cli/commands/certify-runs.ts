@@ -5,7 +5,7 @@ import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { nodePlatform } from "../../node/platform.js";
 import { redactEncoded } from "../../rules/redact.js";
 import { minute, minuteEnd } from "../../rules/time.js";
-import type { GivenOptions } from "../../sandbox/sandbox-state.js";
+import type { StartOptions } from "../../sandbox/sandbox-state.js";
 import type { CommandCall } from "../command.js";
 import { runClient } from "../serve/run-client.js";
 import { type CommandEnd, TakenSignals } from "../serve/run-command.js";
@@ -15,7 +15,7 @@ import type { ServeFlags } from "../serve/serve-options.js";
 interface ClientCommand {
   readonly loaded: LoadedScenario;
   readonly call: Pick<CommandCall<ServeFlags>, "rest" | "io" | "flags">;
-  readonly given: GivenOptions;
+  readonly given: StartOptions;
 }
 
 /** Runs a client many times, `jobs` of them in parallel, and takes the signals of this process. */

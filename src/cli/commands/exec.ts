@@ -18,7 +18,7 @@ import { redactKeys } from "../../rules/redact.js";
 import { didYouMean, listed, quote } from "../../rules/schema/words.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import { Counters } from "../../sandbox/journal/counts.js";
-import { givenOptions } from "../../sandbox/start-sandbox.js";
+import { startOptionsOf } from "../../sandbox/start-sandbox.js";
 import { whyNever } from "../../scenario/checks/fault-rules.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
@@ -125,7 +125,7 @@ export const execCommand = declareCommand({
     try {
       const { end, report, folder } = await runClient(call, {
         loaded,
-        options: givenOptions(flags),
+        options: startOptionsOf(flags),
         conditions,
         requests: counters,
         counters,

@@ -81,9 +81,11 @@ export const explainCommand = declareCommand({
     const keys = await (client ? runningKeys(client, endpoint) : ownKeys(scenario, flags, io));
     const explained = await explainKey(word, keys, io.program);
     const { text, notes } = explanationText(explained, keys, io.program);
-    const shown = [painted(text, explained.status, style), ...notes.map(style.palette.yellow)].join("\n\n");
+    const withNotes = [painted(text, explained.status, style), ...notes.map(style.palette.yellow)].join(
+      "\n\n",
+    );
     if (flags.json) io.stdout.write(`${JSON.stringify(explained, null, 2)}\n`);
-    else io.stdout.say(redactKeys(`${shown}\n`));
+    else io.stdout.say(redactKeys(`${withNotes}\n`));
   },
 });
 

@@ -5,7 +5,7 @@ import { alignColumns } from "../../report/plain-text.js";
 import { refsIn } from "../../rules/actions.js";
 import { shortTime } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { scenarioSecret } from "../../sandbox/secrets.js";
+import { secretFor } from "../../sandbox/secrets.js";
 import { clientEnvironment } from "../client-variables.js";
 import { declareCommand } from "../command.js";
 import * as flag from "../flags.js";
@@ -82,7 +82,7 @@ function keysToCome(open: () => SandboxState): string[][] {
         event.type === "timeline.step"
           ? `timeline, at ${shortTime(event.result.at)}`
           : `story, step ${event.result.number}`;
-      rows.set(newKey.ref, [newKey.ref, scenarioSecret(sandbox, newKey.ref), by]);
+      rows.set(newKey.ref, [newKey.ref, secretFor(sandbox, newKey.ref), by]);
     });
     return sandbox;
   });

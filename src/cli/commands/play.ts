@@ -226,9 +226,9 @@ function stepLines(result: PlayedStep, sandbox: SandboxState, style: Style, earl
 
 function actionLines(before: string, action: StepAction, performed: Performed, { palette }: Style): string[] {
   const text = prose(before + actionSentences(action, performed));
-  const { rejection } = performed;
-  if (rejection === null) return [palette.magenta(text)];
-  return [palette.yellow(text), palette.dim(prose(rejection.message))];
+  const { error } = performed;
+  if (error === null) return [palette.magenta(text)];
+  return [palette.yellow(text), palette.dim(prose(error.message))];
 }
 
 function stepProblemLines(problems: readonly PlacedDifference[], { palette, isTerminal }: Style): string[] {
@@ -289,7 +289,7 @@ function changedLines({ status, body }: StoryResponse, palette: Palette, earlier
 function keyHeader(key: string, sandbox: SandboxState): string | undefined {
   if (key === "none") return undefined;
   if (key === "malformed") return "…  (malformed: not a key at all)";
-  const { prefix = "", marked = false } = parseApiKey(secretFor(sandbox, key) ?? "") ?? {};
+  const { prefix = "", marked = false } = parseApiKey(secretFor(sandbox, key)) ?? {};
   return `${prefix}${marked ? sandboxMark : ""}…  (${key === "unknown" ? "an unknown key" : key})`;
 }
 

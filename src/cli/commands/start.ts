@@ -7,7 +7,7 @@ import { isoOf } from "../../rules/time.js";
 import type { SandboxRun } from "../../runs/run-writer.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { givenOptions } from "../../sandbox/start-sandbox.js";
+import { startOptionsOf } from "../../sandbox/start-sandbox.js";
 import { type FieldProblem, problemsAt, ScenarioError } from "../../scenario/problems.js";
 import { openSandbox } from "../../server/open-sandbox.js";
 import { type RunningServer, serve } from "../../server/serve.js";
@@ -193,7 +193,12 @@ async function openServedSandbox(serving: Serving, onProblem: (error: unknown) =
   const { call, run, logger, ends } = serving;
   const { flags, io } = call;
   const startedScenario = () => serving.loaded;
-  const options = { startedScenario, startOptions: givenOptions(flags), run: run?.conditionedRun, onProblem };
+  const options = {
+    startedScenario,
+    startOptions: startOptionsOf(flags),
+    run: run?.conditionedRun,
+    onProblem,
+  };
   const opened = await openSandbox(flags.state, options, io.cwd);
   run?.follow(opened.sandbox, "command");
   const { stateFile } = opened;
@@ -207,7 +212,7 @@ async function openServedSandbox(serving: Serving, onProblem: (error: unknown) =
 
 /** Adds the options of a run, which this command takes part in. */
 function inRun({ optionsFor }: SandboxRun, call: StartCall): StartCall {
-  const flags = { ...call.flags, ...optionsFor(givenOptions(call.flags)) } as StartCall["flags"];
+  const flags = { ...call.flags, ...optionsFor(startOptionsOf(call.flags)) } as StartCall["flags"];
   return { ...call, flags };
 }
 
@@ -227,7 +232,7 @@ async function openServedScenario(
 
 function noteContinued({ savedAt }: StateFile, { flags }: StartCall, log: Logger): void {
   if (savedAt === undefined) return;
-  const ignored = Object.entries(givenOptions(flags)).flatMap(([flag, value]) =>
+  const ignored = Object.entries(startOptionsOf(flags)).flatMap(([flag, value]) =>
     value === undefined ? [] : `--${flag}`,
   );
   const overrides =
@@ -266,7 +271,7 @@ async function warnOf(serving: Serving, sandbox: SandboxState): Promise<void> {
     const error = new ScenarioError(problemsAt(problems, placeOf, name));
     if (problems.length > 0) logger.note(`${what}:\n\n${error.message}\n`);
   };
-  warn(`Steps of ${name} that may fail`, dryRunProblems(loaded, givenOptions(flags)));
+  warn(`Steps of ${name} that may fail`, dryRunProblems(loaded, startOptionsOf(flags)));
   warn(`Scopes of ${name} that no key has`, unheldScopes(loaded.scenario));
 }
 

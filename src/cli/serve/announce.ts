@@ -9,7 +9,7 @@ import { controlPath } from "../../rules/request-path.js";
 import { listed } from "../../rules/schema/words.js";
 import { isoOf } from "../../rules/time.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { announcedKeys, defaultSecret, firstKeys, scenarioSecrets } from "../../sandbox/secrets.js";
+import { announcedKeys, defaultSecret, firstKeys, secretsFor } from "../../sandbox/secrets.js";
 import type { RunningServer } from "../../server/serve.js";
 import type { CommandCall } from "../command.js";
 import type { Io } from "../io.js";
@@ -92,7 +92,7 @@ function banner(
   const { palette, width } = style;
   const { url, localUrl, controlUrl, certificate } = server;
   const { keys, leftOut } = firstKeys(sandbox, shownKeys);
-  const rows = [...keyRows(sandbox, scenarioSecrets(sandbox, keys)), ...rejectedRows(sandbox)];
+  const rows = [...keyRows(sandbox, secretsFor(sandbox, keys)), ...rejectedRows(sandbox)];
   const lines = (facts: Readonly<Record<string, string | undefined>>) => {
     const factRows = Object.entries(facts).flatMap(([name, fact]) => (fact ? [[name, fact]] : []));
     return alignColumns(factRows).map((line) => `  ${line}`);
@@ -135,7 +135,7 @@ function listeningLine(sandbox: SandboxState, server: RunningServer): string {
     control_url: controlUrl ?? null,
     scenario: sandbox.name,
     seed: sandbox.seed,
-    keys: scenarioSecrets(sandbox, keys),
+    keys: secretsFor(sandbox, keys),
     ...(leftOut > 0 && { keys_left_out: leftOut }),
     control_token: controlToken,
     certificate,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { asked } from "../../../test/support/send.js";
 import { handle } from "../../api/handle.js";
 import { startInNode } from "../../node/platform.js";
-import { scenarioSecret } from "../../sandbox/secrets.js";
+import { secretFor } from "../../sandbox/secrets.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import type { Io } from "../io.js";
 import { createPrinter, type Output } from "../terminal.js";
@@ -17,14 +17,14 @@ test.each([
   ["hanging", / {2}no response {2,}fault\.hang .* {2}hanging$/],
 ])("a request with the key %s of bad-day is one line with its outcome", (ref, line) => {
   const sandbox = startInNode(bundledScenarios["bad-day"]);
-  handle(sandbox, asked({ apiKey: scenarioSecret(sandbox, ref) }));
+  handle(sandbox, asked({ apiKey: secretFor(sandbox, ref) }));
   const [entry] = sandbox.journal.requests();
   expect(entry && requestLogLine(entry, palette)).toMatch(line);
 });
 
 test("the advice that a request caused is at the end of its line, and notes only in a verbose log", () => {
   const sandbox = startInNode(bundledScenarios["key-states"]);
-  const apiKey = scenarioSecret(sandbox, "legacy");
+  const apiKey = secretFor(sandbox, "legacy");
   const entry = handle(sandbox, asked({ apiKey, traits: ["query"] }));
   expect(requestLogLine(entry, palette)).toMatch(/ legacy {2}query-or-body-sent$/);
   expect(requestLogLine(entry, palette, true)).toContain("query-or-body-sent  legacy-key-in-use");

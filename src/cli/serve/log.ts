@@ -134,10 +134,10 @@ export function stepLine(result: PlayedStep, { palette, isTerminal }: Style): st
   return actionLine({ step, performed });
 }
 
-/** Describes an action in a few words, with its rejection: `rotate active → active-2, overlap 60m`. */
+/** Describes an action in a few words, with its error: `rotate active → active-2, overlap 60m`. */
 export function actionLine({ step, performed }: Pick<PlayedStep, "step" | "performed">): string {
-  const rejection = performed?.rejection ?? null;
-  const rejected = rejection === null ? "" : ` → rejected: ${rejection.code} (${rejection.message})`;
+  const error = performed?.error ?? null;
+  const rejected = error === null ? "" : ` → rejected: ${error.code} (${error.message})`;
   return escapeControls(actionIntent(step, performed) + rejected);
 }
 

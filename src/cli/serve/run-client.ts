@@ -13,7 +13,7 @@ import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import type { Counters, Counting } from "../../sandbox/journal/counts.js";
 import { runDue } from "../../sandbox/operations/operations.js";
-import type { GivenOptions, Invocation, SandboxState } from "../../sandbox/sandbox-state.js";
+import type { Invocation, SandboxState, StartOptions } from "../../sandbox/sandbox-state.js";
 import { unknownSecret } from "../../scenario/described-keys.js";
 import { type RunningServer, serve } from "../../server/serve.js";
 import { clientEnvironment } from "../client-variables.js";
@@ -32,7 +32,7 @@ type ServedCall = Pick<CommandCall<Omit<ServeFlags, "verbose"> & flag.SandboxFla
 /** What a run of a client starts with. */
 interface ClientStart extends Pick<CommandOptions, "signals" | "isLate" | "onOutput"> {
   readonly loaded: LoadedScenario;
-  readonly options: GivenOptions;
+  readonly options: StartOptions;
   /** The start of clocks that neither the options nor the scenario set. Default: the real time. */
   readonly start?: number;
   readonly conditions: RunConditions | undefined;

@@ -49,13 +49,13 @@ export async function openRunFolder(run: Omit<RunFile, "version">): Promise<RunF
 async function folderOfRuns(): Promise<string> {
   const user = process.getuid?.();
   // The command may change its working folder, and TMPDIR may be relative.
-  const all = resolve(tmpdir());
-  const folder = join(all, `svc-sandbox-${user ?? "runs"}`);
+  const temporary = resolve(tmpdir());
+  const folder = join(temporary, `svc-sandbox-${user ?? "runs"}`);
   await promises.mkdir(folder, { mode: 0o700 }).catch(() => {});
   const stats = await promises.lstat(folder).catch(() => undefined);
   const isOnlyOurs = user === undefined || (stats?.uid === user && (stats.mode & 0o077) === 0);
   // Another user may have made it first.
-  return stats?.isDirectory() && isOnlyOurs ? folder : all;
+  return stats?.isDirectory() && isOnlyOurs ? folder : temporary;
 }
 
 async function removeLeftFolders(runs: string): Promise<void> {

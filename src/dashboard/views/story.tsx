@@ -183,7 +183,7 @@ function Stage({ step, wasExpected }: Readonly<{ step: StepResult; wasExpected: 
           <Sentence>{text}</Sentence>
         </p>
       )}
-      {performed?.rejection && <p class="muted">{performed.rejection.message}</p>}
+      {performed?.error && <p class="muted">{performed.error.message}</p>}
       {meanwhile.map((event, index) => (
         <p key={index} class="muted">
           <InstantText at={event.at} />: <Sentence>{event.text}</Sentence> {event.message}

@@ -98,7 +98,7 @@ export class ControlClient {
     const wanted = id === "last" ? (last?.id ?? "") : id;
     const reply = await this.#ask("get the request from", "GET", `/requests/${encodeURIComponent(wanted)}`);
     if (reply.status === 404) {
-      const message = `The journal of ${this.url} has no request ${quote(id)}. It keeps the last 1,000 since the start or the last reset; list them with GET ${controlPath}/requests, or use "last" for the latest stated.`;
+      const message = `The journal of ${this.url} has no request ${quote(id)}. It keeps the last 1,000 since the start or the last reset; list them with GET ${controlPath}/requests, or use "last" for the latest rejection.`;
       throw new SandboxError("not_found", message);
     }
     const details = readAs(detailsShape, reply.data) as

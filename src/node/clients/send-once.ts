@@ -2,6 +2,7 @@ import { once } from "node:events";
 import * as http from "node:http";
 import * as https from "node:https";
 import { rootCertificates } from "node:tls";
+import { headerPairs } from "../../api/http-messages.js";
 
 export interface RawResponse {
   readonly status: number;
@@ -105,10 +106,7 @@ async function readReply(response: http.IncomingMessage, maxBody: number): Promi
       hint: "The server, or something between, is broken.",
     };
   }
-  const pairs = rawHeaders.flatMap((name, i): [string, string][] =>
-    i % 2 === 0 ? [[name, rawHeaders[i + 1] as string]] : [],
-  );
-  return { status, reason, headers: pairs, body: Buffer.concat(chunks) };
+  return { status, reason, headers: headerPairs(rawHeaders), body: Buffer.concat(chunks) };
 }
 
 const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: string])[] = [

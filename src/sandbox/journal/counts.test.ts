@@ -4,7 +4,7 @@ import { handle } from "../../api/handle.js";
 import { startInNode } from "../../node/platform.js";
 import { receivedRequest } from "../../rules/request.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
-import { scenarioSecret } from "../secrets.js";
+import { secretFor } from "../secrets.js";
 
 const open = () => startInNode(bundledScenarios["key-states"]);
 const path = "/v1/relying-party/me";
@@ -34,7 +34,7 @@ test.each([
   for (let page = 0; page < others; page += 1)
     expect(ask(`https://p${page}.example`)).toEqual(["key-from-browser"]);
   ask("https://last.example");
-  const key = scenarioSecret(sandbox, "active");
+  const key = secretFor(sandbox, "active");
   expect(send("GET", "x-api-key", key, "Origin", "https://last.example")).toEqual([advice]);
   expect(send("GET", "x-api-key", key, "Origin", "https://none.example")).toEqual([
     "key-with-browser-headers",

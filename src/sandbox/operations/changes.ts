@@ -1,7 +1,7 @@
 import type { ActionName } from "../../rules/actions.js";
 import { forEachEnd } from "../../rules/api-key.js";
 import { canonicalJson } from "../../rules/schema/json.js";
-import { describeFaults } from "../active-faults.js";
+import { writtenFaults } from "../active-faults.js";
 import type { SandboxState } from "../sandbox-state.js";
 import { viewAssumptions } from "../views.js";
 
@@ -17,7 +17,7 @@ const changeable: Readonly<Record<ActionName | "clock", ReadValues>> = {
   expire: keyValues,
   organization: organizationValues,
   faults: ({ faults }) => ({
-    faults: describeFaults(faults).map(({ requests_matched: _, ...fault }) => fault),
+    faults: writtenFaults(faults).map(({ requests_matched: _, ...fault }) => fault),
   }),
   assumptions: assumptionValues,
   clock: ({ clock }) => ({ frozen: clock.isFrozen() }),
@@ -45,8 +45,8 @@ function organizationValues({ registry }: SandboxState, refs: readonly string[])
 
 function assumptionValues(sandbox: SandboxState): Values {
   // Other profiles have one value for each assumption; `varied` varies those that the sandbox does not set itself.
-  const own = sandbox.profile === "varied" ? Object.keys(sandbox.ownAssumptions).sort() : [];
-  return { ...viewAssumptions(sandbox), own };
+  const fixed = sandbox.profile === "varied" ? Object.keys(sandbox.ownAssumptions).sort() : [];
+  return { ...viewAssumptions(sandbox), fixed };
 }
 
 /**

@@ -86,14 +86,14 @@ function clockChange<Input>(
 }
 
 const nothingPerformed: Performed = {
-  rejection: null,
+  error: null,
   key: null,
   replacement: null,
   secret: null,
   organization: null,
 };
 
-/** A rejection is a result. Secrets of new keys derive from the seed and their refs: a scenario always plays the same way. */
+/** The error of an action is a result. Secrets of new keys derive from the seed and their refs: a scenario always plays the same way. */
 export function performAction(sandbox: SandboxState, action: StepAction, dueAt?: number): Performed {
   const name = actionIn(action);
   if (name === undefined) return nothingPerformed;
@@ -103,7 +103,7 @@ export function performAction(sandbox: SandboxState, action: StepAction, dueAt?:
     return { ...nothingPerformed, ...operations[name](sandbox, input, { actor, isScripted: true, dueAt }) };
   } catch (error) {
     if (!(error instanceof SandboxError) || !isActionError(error.code)) throw error;
-    return { ...nothingPerformed, rejection: { code: error.code, message: error.message } };
+    return { ...nothingPerformed, error: { code: error.code, message: error.message } };
   }
 }
 
@@ -147,7 +147,6 @@ export function runDue(sandbox: SandboxState): void {
     timeline.next = index + 1;
     timeline.dueAt = timeline.steps[index + 1]?.at ?? Number.POSITIVE_INFINITY;
     const performed = performAction(sandbox, step, at);
-    if (performed.rejection !== null) timeline.rejections.set(index, performed.rejection.code);
     const differences = step.expect === undefined ? [] : actionDifferences(step.expect, performed);
     journal.emit({
       type: "timeline.step",

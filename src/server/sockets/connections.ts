@@ -1,10 +1,8 @@
 import type { Server, ServerResponse } from "node:http";
 import type { Server as TlsServer } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { hostToConnectTo } from "../../node/addresses.js";
 import { timers } from "../../node/platform.js";
-import { SandboxError } from "../../rules/errors.js";
 import { endSocket, endWithError } from "./send-response.js";
 
 const lastResponse = Symbol("last response");
@@ -90,20 +88,23 @@ export function followConnections(server: AnyServer): ReadonlySet<Socket> {
   return open;
 }
 
-/** `code`: the code of Node's parser. Default: the request is a CONNECT. */
-export function endInTurn(connection: Connection, code?: string): void {
-  const last = connection[lastResponse];
-  const end = () => endWithError(connection, code);
+/** Ends a connection whose request cannot be read, after the responses before it. `code`: that of Node's parser; a CONNECT has none. */
+export function endUnreadable(connection: Connection, code?: string): void {
   // Also sees the end of a client that Node no longer listens to.
   connection.resume();
+  const end = () => endWithError(connection, code);
+  const last = connection[lastResponse];
   if (last === undefined) end();
-  else if (last.req.complete) {
-    if (last.writableFinished) end();
-    else last.once("finish", end);
-  }
-  // The request that breaks off is the last one. A response without a socket waits for earlier ones.
-  else if (last.writableEnded) endSocket(connection);
-  else if (last.socket !== null && !last.headersSent) end();
+  else if (!last.req.complete) endBrokenOff(connection, last, end);
+  else if (last.writableFinished) end();
+  else last.once("finish", end);
+}
+
+/** Ends a connection whose last request breaks off after its response was asked for. */
+function endBrokenOff(connection: Connection, response: ServerResponse, endWithResponse: () => void): void {
+  const isFirst = response.socket !== null; // the others wait without a socket
+  if (response.writableEnded) endSocket(connection);
+  else if (isFirst && !response.headersSent) endWithResponse();
   else connection.destroy();
 }
 
@@ -132,52 +133,4 @@ export function closeServer(server: AnyServer, open: ReadonlySet<Socket>, grace:
 // Node's name for the bare connection. Comparing peers would not work, as another client may have the same port.
 function bareOf(connection: Socket & { readonly _parent?: Socket }): Socket | undefined {
   return connection._parent;
-}
-
-/** Connections that wait to be accepted. One partner's burst would fill Node's 511, and others would wait for seconds. */
-const waiting = 4096;
-
-export function listenOn(
-  server: AnyServer,
-  port: number,
-  host: string,
-  program = "svc-sandbox",
-): Promise<AddressInfo> {
-  return new Promise((resolve) => {
-    server.once("error", (error: NodeJS.ErrnoException) => {
-      const inUse = error.code === "EADDRINUSE";
-      resolve(inUse ? throwInUse(port, host, program) : Promise.reject(notListening(error, port, host)));
-    });
-    server.listen(port, host, waiting, () => resolve(server.address() as AddressInfo));
-  });
-}
-
-async function throwInUse(port: number, host: string, program: string): Promise<never> {
-  // Most starts find their port free, so they do not load the client.
-  const { findListener } = await import("../../node/clients/control-client.js");
-  const listener = await findListener(`${hostToConnectTo(host)}:${port}`);
-  const sandbox = listener.kind === "sandbox" ? listener.sandbox : undefined;
-  const { url, version, scenario, startedAt } = sandbox ?? {};
-  const what = scenario === undefined ? "" : `, with the scenario ${scenario} since ${startedAt}`;
-  const token = scenario === undefined ? " --control-token <token>" : "";
-  const [who, end] =
-    sandbox === undefined
-      ? ["another program", ""]
-      : [`svc-sandbox ${version}${what}`, ` To stop it: ${program} stop ${url}${token}`];
-  throw new SandboxError(
-    "address_in_use",
-    `Port ${port} on ${host} is in use by ${who}. Choose another port with --port, or any free one with --port 0.${end}`,
-    { port, host, ...(sandbox && { sandbox }) },
-  );
-}
-
-function notListening(error: NodeJS.ErrnoException, port: number, host: string): SandboxError {
-  const where = `port ${port} on ${host}`;
-  const reason =
-    error.code === "EACCES" ? "this user may not use that port" : `no such address here (${error.code})`;
-  return new SandboxError(
-    "address_unavailable",
-    `Failed to listen on ${where}: ${reason}. Choose another with --port or --host.`,
-    { port, host },
-  );
 }

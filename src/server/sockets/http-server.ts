@@ -6,7 +6,7 @@ import { type Received, receivedRequest } from "../../rules/request.js";
 import { controlPath } from "../../rules/request-path.js";
 import type { Delivery, Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
-import { type AnyServer, endInTurn, followConnections, longestHalfOpen, Turns } from "./connections.js";
+import { type AnyServer, endUnreadable, followConnections, longestHalfOpen, Turns } from "./connections.js";
 import { keepAliveTimeout, sendFaulty, sendResponse, sendServerError } from "./send-response.js";
 import type { ServerState } from "./server-state.js";
 import type { CertificatePair } from "./tls.js";
@@ -31,7 +31,7 @@ export function createHttpServer(state: ServerState, certificate?: CertificatePa
   server.on("connect", (_request, socket) => {
     // Node removes its own listeners. Without this one, a client that resets the connection would end the process.
     socket.on("error", () => socket.destroy());
-    endInTurn(socket);
+    endUnreadable(socket);
   });
   const broken = new WeakSet<Duplex>();
   server.on("clientError", ({ code = "" }: NodeJS.ErrnoException, socket) => {
@@ -40,7 +40,7 @@ export function createHttpServer(state: ServerState, certificate?: CertificatePa
     // Each further chunk after an invalid request causes another error.
     if (broken.has(socket)) return;
     broken.add(socket);
-    endInTurn(socket, code);
+    endUnreadable(socket, code);
   });
   return { server, open: followConnections(server) };
 }

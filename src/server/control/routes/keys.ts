@@ -117,7 +117,7 @@ export const keyRoutes: readonly Route[] = [
 function seededSecret(sandbox: SandboxState, ref: string): string {
   const secret = secretFor(sandbox, ref);
   const pinned = Object.values(sandbox.scenario.organizations ?? {}).map(({ keys }) => keys?.[ref]?.secret);
-  if (secret !== undefined && !pinned.includes(secret)) return secret;
+  if (!pinned.includes(secret)) return secret;
   const message = `The secret of ${JSON.stringify(ref)} is in its scenario, and not shown here.`;
   throw new SandboxError("secret_not_kept", message, { ref });
 }

@@ -8,7 +8,7 @@ import {
 } from "../../../rules/assumptions.js";
 import words from "../../../rules/assumptions.json" with { type: "json" };
 import { isoOf } from "../../../rules/time.js";
-import { describeFaults, type Fault } from "../../../sandbox/active-faults.js";
+import { type Fault, writtenFaults } from "../../../sandbox/active-faults.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import { listUpcoming, nextChangeAt } from "../../../sandbox/upcoming.js";
@@ -53,7 +53,7 @@ export const sandboxRoutes: readonly Route[] = [
       changed: sandbox.changes.size > 0,
       clock: viewClock(sandbox.clock),
       assumptions: viewAssumptions(sandbox),
-      faults: describeFaults(sandbox.faults),
+      faults: writtenFaults(sandbox.faults),
       organizations: viewOrganizations(sandbox),
       keys: viewKeys(sandbox),
     }),
@@ -97,14 +97,14 @@ export const sandboxRoutes: readonly Route[] = [
   }),
   controlRoute("GET /faults", {
     summary: "The active faults; times in them are instants",
-    run: ({ sandbox }) => describeFaults(sandbox.faults),
+    run: ({ sandbox }) => writtenFaults(sandbox.faults),
   }),
   controlRoute("PUT /faults", {
     summary: "Replaces the active faults; durations in them count from now",
     body: "faults_change",
     run({ sandbox, body }) {
       operations.faults(sandbox, body.faults as Fault[]);
-      return describeFaults(sandbox.faults);
+      return writtenFaults(sandbox.faults);
     },
   }),
 ];

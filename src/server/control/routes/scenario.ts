@@ -7,7 +7,7 @@ import { redactKeys } from "../../../rules/redact.js";
 import type { Members } from "../../../rules/schema/problem.js";
 import { isMapping } from "../../../rules/schema/shape.js";
 import { parseTime } from "../../../rules/time.js";
-import type { GivenOptions, SandboxState } from "../../../sandbox/sandbox-state.js";
+import type { SandboxState, StartOptions } from "../../../sandbox/sandbox-state.js";
 import { secretsForClients } from "../../../sandbox/secrets.js";
 import { restartSandbox } from "../../../sandbox/start-sandbox.js";
 import {
@@ -146,7 +146,7 @@ function scenarioToStart(
 
 type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & { file?: string | undefined };
 
-function problemsInSent(sent: WrittenScenario, startOptions: GivenOptions) {
+function problemsInSent(sent: WrittenScenario, startOptions: StartOptions) {
   try {
     const { scenario, placeOf } = checkSent(sent);
     const warnings = [
