@@ -43,27 +43,30 @@ export interface SandboxRun {
 }
 
 export const runFile = "run.json";
-export const linesOf = (id: string) => `requests-${id}.jsonl`;
+/** The name of a process's lines also has the number of requests that are missing: a rename needs no space on a full disk. */
+const linesOf = (id: string, missing = 0) =>
+  `requests-${id}${missing === 0 ? "" : `-missing-${missing}`}.jsonl`;
+export const linesName = /^requests-(.+?)(?:-missing-(\d{1,9}))?\.jsonl$/;
 
 // Of Node only; other runtimes may lack it, and a test may replace these functions later.
 const node = (globalThis as { process?: NodeJS.Process }).process;
 const fs = node?.getBuiltinModule?.("node:fs");
 
 // Each sandbox of a process asks, and its folder may change between tests.
-let latest: { readonly folder: string; readonly run: SandboxRun | undefined } | undefined;
+let latest: { readonly folder: string; readonly write: LineWriter; run: SandboxRun | undefined } | undefined;
 
 /** Returns the run that this process belongs to; `undefined` outside of `exec` and `certify`. */
 export function currentRun(): SandboxRun | undefined {
   const folder = node?.env?.SVC_SANDBOX_RUN;
   if (!folder || fs === undefined) return undefined;
-  if (latest?.folder !== folder) latest = { folder, run: readRun(folder, fs) };
+  if (latest?.folder !== folder) latest = { folder, write: new LineWriter(folder, fs), run: undefined };
+  latest.run ??= readRun(folder, fs, latest.write);
   return latest.run;
 }
 
 type Files = NonNullable<typeof fs>;
 
-function readRun(folder: string, files: Files): SandboxRun | undefined {
-  const write = new LineWriter(folder, files);
+function readRun(folder: string, files: Files, write: LineWriter): SandboxRun | undefined {
   const file = write.orSay(() => runFileIn(files.readFileSync(`${folder}/${runFile}`, "utf8")));
   if (file === undefined) return undefined;
   const { version, scenario, options, start, conditions } = file;
@@ -115,17 +118,19 @@ function runFileIn(text: string): RunFile {
 
 /** Writes the lines of this process. */
 class LineWriter {
-  readonly #file: string;
+  readonly #folder: string;
+  readonly #id = `${node?.pid}-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`;
   readonly #files: Files;
+  #file: string;
+  #missing = 0;
   #isStarted = false;
   /** Whether the last text may have been written in part, as to a full disk. */
   #isCut = false;
   #hasFailed = false;
 
   constructor(folder: string, files: Files) {
-    const id = `${node?.pid}-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`;
-    this.#file = `${folder}/${linesOf(id)}`;
-    this.#files = files;
+    [this.#folder, this.#files] = [folder, files];
+    this.#file = `${folder}/${linesOf(this.#id)}`;
   }
 
   line(line?: RunLine): void {
@@ -139,6 +144,19 @@ class LineWriter {
       this.#files.appendFileSync(this.#file, lineEnd + text, { mode: 0o600 });
       [this.#isStarted, this.#isCut] = [true, false];
     });
+    if (this.#isCut && line?.exchange !== undefined) this.#countMissing();
+  }
+
+  #countMissing(): void {
+    this.#missing += 1;
+    const file = `${this.#folder}/${linesOf(this.#id, this.#missing)}`;
+    try {
+      this.#files.renameSync(this.#file, file);
+    } catch (error) {
+      // The next line makes one that is not there.
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") return;
+    }
+    this.#file = file;
   }
 
   orSay<Result>(act: () => Result): Result | undefined {
@@ -147,9 +165,17 @@ class LineWriter {
     } catch (error) {
       // Once, and not as an error of the client: its response is right.
       const text = `svc-sandbox could not count the requests of process ${node?.pid}: ${(error as Error).message}\n`;
-      if (!this.#hasFailed) this.#files.writeSync(2, text);
+      if (!this.#hasFailed) this.#say(text);
       this.#hasFailed = true;
       return undefined;
+    }
+  }
+
+  #say(text: string): void {
+    try {
+      this.#files.writeSync(2, text);
+    } catch {
+      // Nobody reads it.
     }
   }
 }

@@ -1,4 +1,5 @@
 import fs, {
+  appendFileSync,
   chmodSync,
   chownSync,
   existsSync,
@@ -12,7 +13,7 @@ import fs, {
 import { dirname, join, relative } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openRunFolder } from "../../src/cli/serve/run-folder.js";
-import { createSandbox } from "../../src/index.js";
+import { createSandbox, type Sandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
 import { loadScenario } from "../../src/node/files/load-scenario.js";
 import { currentRun } from "../../src/runs/run-writer.js";
@@ -108,42 +109,91 @@ function takePart(path: string) {
   return said;
 }
 
-test("a line that a full disk has cut is left out, and those after it count", async () => {
-  const folder = await open();
-  const server = stateOf(createSandbox({ scenario: "active" }));
-  const said = takePart(folder.path);
+/** Makes appends write as much of their texts as the next of these numbers says: 0 is nothing, 1 is all, which then stays. */
+function fillDisk(...shares: number[]) {
   const { appendFileSync } = fs;
-  const cuts: ((length: number) => number)[] = [
-    () => 0,
-    (length) => length,
-    (length) => length / 2,
-    (length) => length,
-  ];
   const appending = vi.spyOn(fs, "appendFileSync").mockImplementation((file, data, options) => {
     const text = String(data);
-    const end = cuts.shift()?.(text.length) ?? text.length / 2;
-    appendFileSync(file, text.slice(0, end), options);
+    const end = text.length * (shares.shift() ?? 1);
+    if (end > 0) appendFileSync(file, text.slice(0, end), options);
     if (end < text.length) throw Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
   });
   onTestFinished(() => appending.mockRestore());
+}
+
+const me = (sandbox: Sandbox) => sandbox.fetch("https://api.example/v1/relying-party/me");
+
+const cutRequests = (count: string) => [
+  expect.stringMatching(
+    new RegExp(`^At least ${count} of the command could not be counted: .* full disk\\.$`),
+  ),
+];
+
+test("requests that a full disk has cut are left out and counted, and those after them count", async () => {
+  const folder = await open();
+  const server = stateOf(createSandbox({ scenario: "active" }));
+  const said = takePart(folder.path);
+  fillDisk(0, 1, 0.5, 0, 1);
   const sandbox = createSandbox();
-  const me = () => sandbox.fetch("https://api.example/v1/relying-party/me");
   const countAfter = async () => {
-    await me();
+    await me(sandbox);
     folder.read(server);
     return [server.journal.requests().length, folder.uncounted()];
   };
-  const oneCut = [expect.stringMatching(/^At least 1 request .* could not be counted: .* full disk\.$/)];
-  // Nothing of it was written: only its process knows.
+  // There is no file yet: only its process knows.
   expect(await countAfter()).toEqual([0, []]);
-  expect(await countAfter()).toEqual([1, []]);
-  expect(await countAfter()).toEqual([1, oneCut]);
-  // So far, its process may have been killed.
   expect(() => folder.requireWhole()).not.toThrow();
-  expect(await countAfter()).toEqual([2, oneCut]);
+  expect(await countAfter()).toEqual([1, cutRequests("1 request")]);
+  expect(await countAfter()).toEqual([1, cutRequests("2 requests")]);
+  expect(await countAfter()).toEqual([1, cutRequests("3 requests")]);
+  expect(await countAfter()).toEqual([2, cutRequests("3 requests")]);
   expect(() => folder.requireSound()).not.toThrow();
   expect(() => folder.requireWhole()).toThrow(expect.objectContaining({ code: "usage" }));
   expect(said).toEqual([expect.stringMatching(/^svc-sandbox could not count .* ENOSPC\n$/)]);
+});
+
+test("an unread response that could not be written is no request that is missing", async () => {
+  const folder = await open();
+  takePart(folder.path);
+  fillDisk(1, 0, 1);
+  const sandbox = createSandbox();
+  await me(sandbox);
+  stateOf(sandbox).counters.countUnread("req_1");
+  await me(sandbox);
+  const server = stateOf(createSandbox({ scenario: "active" }));
+  folder.read(server);
+  expect([server.journal.requests().length, folder.uncounted()]).toEqual([2, []]);
+});
+
+test("a line without an end may be the last one of a killed process, which needs no other run", async () => {
+  const folder = await open();
+  appendFileSync(join(folder.path, "requests-1-2-3.jsonl"), '{"version":');
+  folder.read(stateOf(createSandbox({ scenario: "active" })));
+  expect(folder.uncounted()).toEqual(cutRequests("1 request"));
+  expect(() => folder.requireWhole()).not.toThrow();
+});
+
+test("a full disk is no error of the client, also if stderr is gone", async () => {
+  takePart((await open()).path);
+  vi.mocked(fs.writeSync).mockImplementation(() => {
+    throw Object.assign(new Error(), { code: "EPIPE" });
+  });
+  fillDisk(0);
+  expect((await me(createSandbox())).status).toBe(401);
+});
+
+test("a run that could not be read is read for the next sandbox", async () => {
+  const folder = await open();
+  const said = takePart(folder.path);
+  const reading = vi.spyOn(fs, "readFileSync").mockImplementationOnce(() => {
+    throw Object.assign(new Error("EMFILE"), { code: "EMFILE" });
+  });
+  onTestFinished(() => reading.mockRestore());
+  for (const sandbox of [createSandbox(), createSandbox()]) await me(sandbox);
+  const server = stateOf(createSandbox({ scenario: "active" }));
+  folder.read(server);
+  expect(server.journal.requests()).toHaveLength(1);
+  expect(said).toEqual([expect.stringMatching(/^svc-sandbox could not count .* EMFILE\n$/)]);
 });
 
 test.each(["null", "1", "[]", "{}", '{"version":"1.0.0"}'])(

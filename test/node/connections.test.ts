@@ -3,10 +3,12 @@ import { EventEmitter, once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { connect, Socket } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
+import type { Fault } from "../../src/index.js";
+import { stateOf } from "../../src/library/create-sandbox.js";
 import { version } from "../../src/node/package-files.js";
 import { startInNode } from "../../src/node/platform.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { type ServerOptions, startServer } from "../../src/server/index.js";
+import { type SandboxServer, type ServerOptions, startServer } from "../../src/server/index.js";
 import { type AnyServer, followConnections } from "../../src/server/sockets/connections.js";
 import { createHttpServer } from "../../src/server/sockets/http-server.js";
 import { createServerState } from "../../src/server/sockets/server-state.js";
@@ -19,7 +21,7 @@ import { listening, served } from "../support/servers.js";
 const start = async (options: ServerOptions = {}) => {
   const server = await served(options);
   const port = Number(new URL(server.url).port);
-  const get = (key: "active" | "main", more = "") =>
+  const get = (key: "active" | "main" | "other", more = "") =>
     `GET ${mePath} HTTP/1.1\r\nHost: any.example\r\nx-api-key: ${server.sandbox.secret(key as never)}\r\n${more}\r\n`;
   return { server, port, get };
 };
@@ -96,6 +98,40 @@ test("a response has the same bytes as Node's own with these headers", async () 
     response.end(body);
   });
   expect(await exchangeInTurn(await listening(plain), requests)).toEqual(responses);
+});
+
+/** Calls a function at each request to a server, with the key's ref. */
+const onRequest = ({ sandbox }: SandboxServer, act: (key: string | null) => void) =>
+  stateOf(sandbox).journal.subscribe((event) => event.type === "request" && act(event.exchange.key));
+
+test("requests of one chunk that wait for a slow response start at the same depth of the stack", async () => {
+  const late: Fault = { when: { requests: [1] }, then: { latency: "20ms" } };
+  const { server, port, get } = await start({ scenario: scenarioWith([late]) });
+  const { stackTraceLimit } = Error;
+  onTestFinished(() => void Object.assign(Error, { stackTraceLimit }));
+  Error.stackTraceLimit = Number.POSITIVE_INFINITY;
+  const depths: number[] = [];
+  onRequest(server, () => depths.push(String(new Error().stack).split("\n").length));
+  const responses = await responsesTo(port, get("main").repeat(300) + get("main", "Connection: close\r\n"));
+  expect(responses.map(({ status }) => status)).toEqual(Array(301).fill(200));
+  expect(new Set(depths.slice(1)).size).toBe(1);
+});
+
+test("a client that pipelines 4 MB leaves another one its response in between", async () => {
+  const { server, port, get } = await start({ scenario: scenarioWith([]) });
+  const keys: (string | null)[] = [];
+  onRequest(server, (key) => keys.push(key));
+  const close = "Connection: close\r\n";
+  const other = connect({ port, host: "127.0.0.1" });
+  await once(other, "connect");
+  // More than the system gives in one turn of the event loop.
+  const long = get("main", `x-trace: ${"0".repeat(1000)}\r\n`);
+  const flood = responsesTo(port, long.repeat(4000) + get("main", close));
+  await vi.waitUntil(() => keys.length > 0, { interval: 0 });
+  other.write(get("other", close));
+  expect(readResponses(Buffer.concat(await other.toArray()))).toMatchObject([{ status: 200 }]);
+  expect(keys.length).toBeLessThan(4000);
+  expect(await flood).toHaveLength(4001);
 });
 
 test.each([

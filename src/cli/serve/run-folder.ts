@@ -22,7 +22,7 @@ import * as s from "../../rules/schema/shape.js";
 import { pathText } from "../../rules/schema/shape.js";
 import { listed, quote } from "../../rules/schema/words.js";
 import { day } from "../../rules/time.js";
-import { claimOnce, linesOf, type RunFile, type RunLine, runFile } from "../../runs/run-writer.js";
+import { claimOnce, linesName, type RunFile, type RunLine, runFile } from "../../runs/run-writer.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
 import { unwritable, usageError } from "../exit-codes.js";
@@ -74,8 +74,6 @@ async function removeIfLeft(path: string): Promise<void> {
   if (unlock !== undefined) await promises.rm(path, { recursive: true }).finally(unlock);
 }
 
-const linesName = new RegExp(`^${linesOf(".+")}$`);
-
 export class RunFolder {
   readonly path: string;
   readonly #unlock: (() => void) | undefined;
@@ -107,11 +105,16 @@ export class RunFolder {
   read(server: SandboxState): void {
     if (this.#fault !== undefined) return;
     try {
-      for (const name of readdirSync(this.path).filter((file) => linesName.test(file)))
-        for (const line of this.#linesIn(name)) {
+      for (const name of readdirSync(this.path)) {
+        const [, id, missing = "0"] = linesName.exec(name) ?? [];
+        if (id === undefined) continue;
+        const file = this.#files.get(id) ?? new GrowingFile();
+        this.#files.set(id, file);
+        for (const line of file.read(join(this.path, name), Number(missing))) {
           addLine(server, line);
           if (line.version !== undefined && line.version !== version) this.#otherVersions.add(line.version);
         }
+      }
     } catch (error) {
       // The command may remove the folder: its sandboxes then name what they could not count.
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") this.#fault = fileFailure(error);
@@ -128,11 +131,10 @@ export class RunFolder {
   /** What could not be counted, as sentences. */
   uncounted(): string[] {
     const sentences: string[] = [];
-    const files = [...this.#files.values()];
-    const cutLines = this.#cutLines() + files.filter(({ hasOpenEnd }) => hasOpenEnd).length;
-    if (cutLines > 0)
+    const missing = [...this.#files.values()].reduce((sum, file) => sum + file.missing, 0);
+    if (missing > 0)
       sentences.push(
-        `At least ${pluralize(cutLines, "request")} of the command could not be counted: a process could not write the whole line about it, for example to a full disk.`,
+        `At least ${pluralize(missing, "request")} of the command could not be counted: a process could not write all of its lines, for example to a full disk.`,
       );
     const versions = listed([...this.#otherVersions].map(quote), "and");
     if (versions !== "")
@@ -142,25 +144,16 @@ export class RunFolder {
     return sentences;
   }
 
-  /** Throws `usage` if a line was cut, for what needs each request; the last one of a killed process may be. */
+  /** Throws `usage` if a line is missing, for what needs each request; the last one of a killed process may be cut. */
   requireWhole(): void {
-    if (this.#cutLines() > 0) throw usageError(`${this.uncounted()[0]} Run it again.`);
+    if ([...this.#files.values()].some(({ isWhole }) => !isWhole))
+      throw usageError(`${this.uncounted()[0]} Run it again.`);
   }
 
   /** The sentence about the folder if it could not be removed. */
   leftBehind(): string | undefined {
     if (this.#whyLeft === undefined) return undefined;
     return `The folder of the run, ${quote(this.path)}, could not be removed: ${this.#whyLeft}. Remove it yourself.`;
-  }
-
-  #cutLines(): number {
-    return [...this.#files.values()].reduce((sum, { cutLines }) => sum + cutLines, 0);
-  }
-
-  #linesIn(name: string): RunLine[] {
-    const file = this.#files.get(name) ?? new GrowingFile(join(this.path, name));
-    this.#files.set(name, file);
-    return file.read();
   }
 }
 
@@ -228,36 +221,35 @@ function openRegular(file: string): number {
 
 /** A file to which sandboxes add lines. */
 class GrowingFile {
-  readonly #path: string;
   #position = 0;
   #rest: Buffer = Buffer.alloc(0);
-  #cutLines = 0;
-
-  constructor(path: string) {
-    this.#path = path;
-  }
-
   /** The number of lines that another one follows, and that were not written whole. */
-  get cutLines(): number {
-    return this.#cutLines;
+  #cutLines = 0;
+  /** The number of requests that its process could not write. */
+  #missing = 0;
+
+  /** The number of requests without a line, as far as that shows. */
+  get missing(): number {
+    return Math.max(this.#missing, this.#cutLines + (this.#rest.length > 0 ? 1 : 0));
   }
 
-  /** Whether the last line has no end. */
-  get hasOpenEnd(): boolean {
-    return this.#rest.length > 0;
+  /** Whether each line is there, but for one that is not written yet. */
+  get isWhole(): boolean {
+    return this.#missing + this.#cutLines === 0;
   }
 
   /** Reads the complete lines that were added since the last call. */
-  read(): RunLine[] {
+  read(path: string, missing: number): RunLine[] {
+    this.#missing = missing;
     const lines: string[] = [];
     const part = Buffer.alloc(64 * 1024);
-    const descriptor = openRegular(this.#path);
+    const descriptor = openRegular(path);
     try {
       for (;;) {
         const length = readSync(descriptor, part, 0, part.length, this.#position);
         if (length === 0) return this.#parsed(lines);
         this.#position += length;
-        lines.push(...this.#linesWith(part.subarray(0, length)));
+        lines.push(...this.#linesWith(part.subarray(0, length), path));
       }
     } finally {
       closeSync(descriptor);
@@ -271,14 +263,14 @@ class GrowingFile {
     return whole as RunLine[]; // their shape is checked when they are added
   }
 
-  #linesWith(part: Buffer): string[] {
+  #linesWith(part: Buffer, path: string): string[] {
     const bytes = Buffer.concat([this.#rest, part]);
     const end = bytes.lastIndexOf("\n") + 1;
     this.#rest = bytes.subarray(end);
     // The others are shorter than a part.
     const longest = end === 0 ? bytes.length : bytes.indexOf("\n");
     if (longest > longestRunLine)
-      throw new Error(`${basename(this.#path)} has a line of more than ${longestRunLine / 2 ** 20} MB`);
+      throw new Error(`${basename(path)} has a line of more than ${longestRunLine / 2 ** 20} MB`);
     return bytes.toString("utf8", 0, end).split("\n").slice(0, -1);
   }
 }
