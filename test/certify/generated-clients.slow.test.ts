@@ -1,11 +1,12 @@
 import { afterAll, expect, test } from "vitest";
-import { randomStream } from "../../src/rules/seed.js";
+import { type RandomStream, randomStream } from "../../src/rules/seed.js";
 import { isNightly, propertySeed } from "../support/property-seed.js";
 import { certifySuite, pointsThatPass } from "./generated/certify-suite.js";
 import { type Flaw, flaws, ofReading, withFlaw, withFlaws } from "./generated/flaws.js";
 import { withHabits } from "./generated/habits.js";
 import { falseIn, findingsIn, type Judgment, judge } from "./generated/judge.js";
-import { drawSuite, isSteady, sendsKeyTwice } from "./generated/suite.js";
+import { withShapes } from "./generated/shapes.js";
+import { drawSuite, isSteady, type Suite, sendsKeyTwice } from "./generated/suite.js";
 
 // The honesty of `certify`: it certifies clients that are known to be right, or to have exactly one flaw.
 
@@ -35,13 +36,17 @@ function flawOf(number: number): Flaw | undefined {
   return place < 2 ? undefined : flaws[(3 * group + place - 2) % flaws.length];
 }
 
-/** Half of the clients without a flaw do what could be taken for one. */
-const hasHabits = (number: number) => number % 5 === 1;
+/** Three of four clients without a flaw have habits or shapes that could be taken for one. */
+function suiteOf(number: number, draw: RandomStream): Suite {
+  const suite = drawSuite(draw);
+  if (flawOf(number) !== undefined || number % 10 === 0) return suite;
+  return number % 10 === 1 ? withHabits(suite, draw) : withShapes(suite, draw);
+}
 
 async function certified(number: number): Promise<Judged> {
   const draw = randomStream(seed, "client", String(number));
   const flaw = flawOf(number);
-  const suite = hasHabits(number) ? withHabits(drawSuite(draw), draw) : drawSuite(draw);
+  const suite = suiteOf(number, draw);
   const subject = flaw === undefined ? suite : withFlaw(suite, flaw);
   const certificate = await certifySuite(subject, {
     label: `${seed} ${number}`,

@@ -170,8 +170,13 @@ test("a client that sends any status but 200 again is not judged, and so is a ke
 });
 
 test.each<[string, readonly Test[], Partial<Client>, Partial<Suite>]>([
-  ["tests that all wait for a 200", times(2, { polls: true }), {}, {}],
-  ["tests that wait for a 200", [testOf("active", { polls: true }), ...times(2)], {}, {}],
+  ["tests that all wait for a 200", times(2, { polls: { most: 5, everyMs: 100 } }), {}, {}],
+  [
+    "tests that wait for a 200",
+    [testOf("active", { polls: { most: 5, everyMs: 100 } }), ...times(2)],
+    {},
+    {},
+  ],
   ["a warm-up whose response is kept", times(2), { caches: true }, { extras: [warmUp] }],
   ["a warm-up that is not used", times(2), { limitTries: 3 }, { extras: [{ ...warmUp, max: 2 }] }],
   [
