@@ -181,13 +181,18 @@ const resultTones = {
   allowed: "quiet",
 } as const satisfies Readonly<Record<ResultOfCheck["kind"], Tone>>;
 
-/** As in " (only resend.401)"; empty if all was asked for. */
-export const onlyOf = (only: CertifyResult["only"]) =>
-  only === undefined ? "" : ` (only ${only.join(", ")})`;
+/** As in " (only resend.401; allowed fault.status)"; empty if every run was made, and nothing is allowed. */
+export function limitsOf({ only, allow }: Pick<CertifyResult, "only" | "allow">): string {
+  const limits = [
+    ...(only === undefined ? [] : [`only ${only.join(", ")}`]),
+    ...(allow.length === 0 ? [] : [`allowed ${allow.join(", ")}`]),
+  ];
+  return limits.length === 0 ? "" : ` (${limits.join("; ")})`;
+}
 
 /** The certificate's layout, for its formats. */
 export function certificateLayout(certified: CertifyResult): ReportLayout {
-  const { verdict, problems, checks, scenario, why = "", only } = certified;
+  const { verdict, problems, checks, scenario, why = "" } = certified;
   const rows = checks.map(({ name, result }) => {
     const ofCheck = problems.filter(({ runs, ...problem }) => problem.name === name || runs.includes(name));
     // The sentence is about one run: the others may have another variant, or another fault.
@@ -208,7 +213,7 @@ export function certificateLayout(certified: CertifyResult): ReportLayout {
     title: `Certificate of ${commandLine(certified.command)}`,
     sections: [{ title: "Checks", columns: ["what", "result", "why"], rows }],
     notes: [],
-    conclusion: { text: `${resultWords[verdict]}${onlyOf(only)}${why && `: ${why}`}`, tone },
+    conclusion: { text: `${resultWords[verdict]}${limitsOf(certified)}${why && `: ${why}`}`, tone },
     failures: [],
     json: certificateJson(certified),
   };

@@ -79,9 +79,14 @@ export class Client {
     return runs.every((run) => run !== undefined);
   }
 
+  /** How often a command must fail under the same conditions before that shows something: all varied runs show whether it fails at random. */
+  get failuresThatCount(): 1 | 2 {
+    return seedsOf(this.plan).length >= seedCount ? 1 : 2;
+  }
+
   /** Why a failure may be one of a suite that fails at random. All varied runs show that; without them it must come again, and the plain run pass. */
   async whyUnsure(run: ClientRun): Promise<Reason | undefined> {
-    if (seedsOf(this.plan).length >= seedCount) return undefined;
+    if (this.failuresThatCount === 1) return undefined;
     const plain = [2, 3].map((time) => this.run("plain", {}, { time }));
     const [again, ...others] = await Promise.all([this.again(run, { time: 2 }), ...plain]);
     if (again === undefined || others.includes(undefined)) return notMade;

@@ -22,11 +22,11 @@ import { moreIn, type ResentKey, replace, resentKeyOf, whyUnequal } from "./rese
 import type { ClientRun, KeyRequest } from "./run.js";
 import { runVaried } from "./varied.js";
 
-/** A kind of rejection after which the client sent the key again. */
-interface Proven {
-  readonly kind: "proven";
+/** A kind of rejection after which the client sent the key again, as several runs show. */
+interface Resend {
+  readonly kind: "resend";
   readonly of: ResendKind;
-  /** The request that came again. */
+  /** The request that must not have come, of the first run. */
   readonly request: KeyRequest;
 }
 
@@ -36,21 +36,18 @@ export async function judgeAllResends(client: Client): Promise<Judgment> {
   if (kinds.length === 0) return joined([]);
   const key = await resentKeyOf(client);
   if ("why" in key) return joined(kinds.map(({ name }) => judged(name, notJudged(key))));
-  const seen = await Promise.all(kinds.map((kind) => judgeKind(client, key, kind)));
-  const checks = seen.map((one, at) =>
-    judged((kinds[at] as ResendKind).name, one.kind === "proven" ? failed : one),
+  const minWaits = kinds.filter(({ when }) => when === "too_soon").length === 1 ? 3 : 2;
+  const results = await Promise.all(kinds.map((kind) => judgeKind(client, key, kind, minWaits)));
+  const checks = results.map((result, at) =>
+    judged((kinds[at] as ResendKind).name, result.kind === "resend" ? failed : result),
   );
-  const proven = seen.filter((one) => one.kind === "proven");
+  const resends = results.filter((result) => result.kind === "resend");
   const problems = (["too_soon", "always"] as const).flatMap((when) => {
-    const some = proven.filter(({ of }) => of.when === when);
-    return some.length === 0 ? [] : problemOf(some, when, key, client.plan);
+    const alike = resends.filter(({ of }) => of.when === when);
+    return alike.length === 0 ? [] : problemOf(alike, when, key, client.plan);
   });
   return joined([...checks, { problems }]);
 }
-
-/** So many runs show that the client waits, or does not; one with jitter may come too soon only sometimes. */
-const minShown = 2;
-const maxRuns = 5;
 
 /** How long the client may wait then, in milliseconds: a minute, if it must wait for the next one. */
 const waitAfter = ({ when, seconds }: ResendKind) =>
@@ -62,27 +59,55 @@ const resendAs = ({ as, seconds, asDate }: ResendKind) => ({
   ...(asDate && { asDate }),
 });
 
+/** What followed a rejection: no request, one in its time, or one that must not come. */
+export type Followed =
+  | { readonly kind: "nothing"; readonly run: ClientRun }
+  | { readonly kind: "in_time" | "resent"; readonly request: KeyRequest };
+
+/** How many runs show something. With one kind that has a time, no other kind would show a client with jitter. */
+interface Minima {
+  readonly waits: 2 | 3;
+  readonly silent: 1 | 2;
+}
+
+const minResent = 2;
+/** A client with jitter may come too soon only in some of them. */
+const maxRuns = 5;
+
+/** What the runs with a rejection show together; `undefined` if one more is needed. A run that sent more forbids that another one holds. */
+export function shownBy(
+  followed: readonly Followed[],
+  minima: Minima,
+): "held" | "resent" | "sometimes" | undefined {
+  const countOf = (kind: Followed["kind"]) => followed.filter((one) => one.kind === kind).length;
+  const [silent, waits, resent] = [countOf("nothing"), countOf("in_time"), countOf("resent")];
+  if (resent === minResent) return "resent";
+  if (silent > 0 && silent < followed.length) return "sometimes";
+  if (silent === minima.silent || (waits === minima.waits && resent === 0)) return "held";
+  return followed.length === maxRuns ? "sometimes" : undefined;
+}
+
 async function judgeKind(
   client: Client,
   key: ResentKey,
   kind: ResendKind,
-): Promise<Held | NotJudged | Proven> {
-  const again: KeyRequest[] = [];
-  let waits = 0;
-  for (let time = 1; time <= maxRuns; time++) {
-    const followed = await rejectLast(client, key, kind, time);
-    if (followed === "nothing") return heldUnlessContradicted(client, key, kind);
-    if (followed === "later") waits += 1;
-    else if ("why" in followed) return notJudged(followed);
-    else again.push(followed);
-    if (again.length === minShown) return prove(client, key, kind, again);
-    if (waits === minShown && again.length === 0) return heldUnlessContradicted(client, key, kind);
+  minWaits: Minima["waits"],
+): Promise<Held | NotJudged | Resend> {
+  const minima = { waits: minWaits, silent: client.failuresThatCount };
+  const followed: Followed[] = [];
+  for (;;) {
+    const next = await rejectLast(client, key, kind, followed.length + 1);
+    if (next.kind === "not_judged") return next;
+    followed.push(next);
+    const shown = shownBy(followed, minima);
+    if (shown === undefined) continue;
+    if (shown === "held") return heldUnlessContradicted(client, key, kind, followed);
+    const requests = followed.flatMap((one) => (one.kind === "nothing" ? [] : one.request));
+    if (shown === "sometimes") return notJudged(whyOpen(key, kind, requests, "but only in some runs"));
+    const resent = followed.flatMap((one) => (one.kind === "resent" ? one.request : []));
+    return prove(client, key, kind, resent);
   }
-  return notJudged(whyOpen(key, kind, again, "but only in some runs: your client waits sometimes"));
 }
-
-/** What followed a rejection: a request, before its time if it has one; `later` if it came in time, `nothing` if the command failed. */
-type Followed = KeyRequest | "nothing" | "later";
 
 /** Rejects the last request. */
 async function rejectLast(
@@ -90,29 +115,33 @@ async function rejectLast(
   key: ResentKey,
   kind: ResendKind,
   time: number,
-): Promise<Followed | Reason> {
+): Promise<Followed | NotJudged> {
   const run = await replace(client, key, kind.name, resendAs(kind), { time, wait: waitAfter(kind) });
-  if (run === undefined || run.result === "timed_out") return run ? tooLate : notMade;
+  if (run === undefined || run.result === "timed_out") return notJudged(run ? tooLate : notMade);
   const more = moreIn(run, key);
   const [next] = more;
   const hasFailed = run.result === "failed" && run.hits > 0;
-  if (next === undefined) {
-    if (!hasFailed) return whyNotJudged(client.plain, run, "hit") ?? whySurvived(key, kind);
-    return (await client.whyUnsure(run)) ?? "nothing";
-  }
+  if (next === undefined)
+    return hasFailed
+      ? { kind: "nothing", run }
+      : notJudged(whyNotJudged(client.plain, run, "hit") ?? whySurvived(key, kind));
   // A test that failed may send it again, to find out why.
-  if (hasFailed) return whyOpen(key, kind, [next], "and the command then failed");
-  if (kind.when === "always") return next;
-  return next.isElsewhere ? elsewhere : (more.find(({ earlyMs }) => earlyMs !== undefined) ?? "later");
+  if (hasFailed) return notJudged(whyOpen(key, kind, [next], "and the command then failed"));
+  if (kind.when === "always") return { kind: "resent", request: next };
+  if (next.isElsewhere) return notJudged(elsewhere);
+  const early = more.find(({ earlyMs }) => earlyMs !== undefined);
+  return early === undefined ? { kind: "in_time", request: next } : { kind: "resent", request: early };
 }
 
-/** A kind holds only if no varied run contradicts it. */
+/** A kind holds only if its failure counts, and no varied run contradicts it. */
 async function heldUnlessContradicted(
   client: Client,
   { ref }: ResentKey,
   kind: ResendKind,
+  [first]: readonly Followed[],
 ): Promise<Held | NotJudged> {
-  const reason = kind.when === "always" ? await whyContradicted(client, kind) : undefined;
+  const unsure = first?.kind === "nothing" ? await client.whyUnsure(first.run) : undefined;
+  const reason = unsure ?? (kind.when === "always" ? await whyContradicted(client, kind) : undefined);
   return reason === undefined ? { kind: "held", key: ref } : notJudged(reason);
 }
 
@@ -136,7 +165,7 @@ async function prove(
   key: ResentKey,
   kind: ResendKind,
   again: readonly KeyRequest[],
-): Promise<NotJudged | Proven> {
+): Promise<NotJudged | Resend> {
   const uncertain = await whyUnequal(client, key);
   if (uncertain !== undefined) return notJudged(uncertain);
   const first = await replace(client, key, kind.name, resendAs(kind), { nth: 1, wait: waitAfter(kind) });
@@ -146,10 +175,10 @@ async function prove(
   const isEarly = first.sent.some(({ requests }) => requests.some(({ earlyMs }) => earlyMs !== undefined));
   // The last response may be one that nobody reads, or that a test asks for until it is there.
   if (!isSent || (isTimed && !isEarly))
-    return notJudged(whyOpen(key, kind, again, "but not after its first request"));
+    return notJudged(whyOpen(key, kind, again, "but not when its first request got the same response"));
   const reason = isTimed ? await whyLate(client, key, kind, again) : undefined;
   return reason === undefined
-    ? { kind: "proven", of: kind, request: again[0] as KeyRequest }
+    ? { kind: "resend", of: kind, request: again[0] as KeyRequest }
     : notJudged(reason);
 }
 
@@ -168,9 +197,10 @@ async function whyLate(
   const seconds = Math.ceil((latest + marginMs) / 1000);
   const run = await replace(client, key, "resend", { as: "late", seconds });
   if (run === undefined || run.result === "timed_out") return run ? tooLate : notMade;
-  if (moreIn(run, key).length > 0) return whyOpen(key, kind, again, "and also while a response is only late");
+  if (moreIn(run, key).length > 0)
+    return whyOpen(key, kind, again, "but also while a response was only late");
   if (run.result === "passed") return undefined;
-  return whyOpen(key, kind, again, "and the command fails while a response is only late");
+  return whyOpen(key, kind, again, "but the command fails while a response is only late");
 }
 
 function whyOpen(
@@ -179,11 +209,11 @@ function whyOpen(
   again: readonly KeyRequest[],
   what: string,
 ): Reason {
-  const ids = again.map(({ id, earlyMs }) =>
-    when === "always" || earlyMs === undefined ? id : `${id}, ${earlyMs} ms later`,
-  );
+  const early = when === "too_soon" ? again.find(({ earlyMs }) => earlyMs !== undefined) : undefined;
+  const [first] = early === undefined ? again : [early];
+  const late = early === undefined ? "" : `, ${early.earlyMs} ms later`;
   return {
-    why: `after ${after}, ${variableOf(ref)} was sent again (${listed(ids, "and")}), ${what}`,
+    why: `after ${after}, ${variableOf(ref)} was sent again (${first?.id}${late}), ${what}`,
     whatToDo,
   };
 }
@@ -202,20 +232,23 @@ const elsewhere: Reason = {
 
 /** Kinds after which the same must not follow are one problem. */
 function problemOf(
-  proven: readonly Proven[],
+  resends: readonly Resend[],
   when: ResendKind["when"],
   { ref }: ResentKey,
   plan: CertifyPlan,
 ): Finding {
-  const names = proven.map(({ of }) => of.name);
+  const names = resends.map(({ of }) => of.name);
   const isTimed = when === "too_soon";
-  const after = proven.map(({ of, request: { id, earlyMs } }) =>
-    isTimed ? `${earlyMs} ms after ${of.after} (${id})` : `after ${of.after} (${id})`,
+  const after = resends.map(({ of, request: { earlyMs } }) =>
+    isTimed ? `${earlyMs} ms after ${of.after}` : `after ${of.after}`,
   );
-  const fixes = [...new Set(proven.map(({ of }) => of.whatToDo)), ...(isTimed ? [testClock] : [])];
+  // Often the same one: ids do not depend on what was rejected.
+  const ids = [...new Set(resends.map(({ request }) => request.id))];
+  const requests = `${ids.length === 1 ? "request" : "requests"} ${listed(ids, "and")}`;
+  const fixes = [...new Set(resends.map(({ of }) => of.whatToDo)), ...(isTimed ? [testClock] : [])];
   return {
     name: names[0] as string,
-    sentence: `Sends ${nameOfKey(ref)} again ${listed(after, "and")}${isTimed ? "" : ", and not after a 404"}`,
+    sentence: `Sends ${nameOfKey(ref)} again ${listed(after, "and")} (${requests})${isTimed ? "" : ", and not after a 404"}`,
     whatToDo: fixes.join(" "),
     again: againWith(plan, "certify", ...names.flatMap((name) => ["--only", name])),
     runs: names,

@@ -84,13 +84,13 @@ async function whyUnfit(client: Client, key: ResentKey): Promise<Reason | undefi
   return client.whyUnsure(run);
 }
 
-/** How often the plain run is made again if no varied runs show how often the key comes. */
-const minPasses = 4;
+/** How often the plain run is made again if fewer than two varied runs show how often the key comes. */
+const morePlainRuns = 4;
 
 /** Why the key may come more often by itself. */
 export async function whyUnequal(client: Client, { ref, count }: ResentKey): Promise<Reason | undefined> {
-  const { checks } = await runVaried(client);
-  const times = checks.length > 1 ? [] : Array.from({ length: minPasses }, (_, at) => 2 + at);
+  const { passed } = await runVaried(client);
+  const times = passed.length > 1 ? [] : Array.from({ length: morePlainRuns }, (_, at) => 2 + at);
   const runs = await Promise.all(times.map((time) => client.run("plain", {}, { time })));
   if (runs.includes(undefined)) return notMade;
   const isEqual = runs.every((run) => run !== undefined && acceptedIn(run, ref).length === count);
@@ -110,18 +110,19 @@ const noKey: Reason = {
 
 const whySentOnce = (keys: readonly ResentKey[]): Reason => ({
   why: `the plain run sent ${variablesOf(keys)} once`,
-  whatToDo: "Send a key that works in two tests, without what keeps the response for the second one.",
+  whatToDo: "Send a key that works in two tests. Turn off what keeps its first response for the second one.",
 });
 
 const whyDifferent = (keys: readonly ResentKey[]): Reason => ({
-  why: `the runs sent ${variablesOf(keys)} differently often, although nothing was rejected`,
-  whatToDo: "Send a key that works equally often in each run, without what sends it in the background.",
+  why: `not all runs sent ${variablesOf(keys)} equally often, although nothing was rejected`,
+  whatToDo:
+    "Send a key that works equally often in each run. Turn off what sends it in the background, such as a health check.",
 });
 
 const whyRepeated = ({ ref }: ResentKey): Reason => ({
-  why: `${variableOf(ref)} was sent again after a 404, too`,
+  why: `${variableOf(ref)} was also sent again after a 404`,
   whatToDo:
-    "Do not send a request again after any status: only after a 429, a 5xx or no response. Or turn off what repeats requests in your tests, such as `--retry` of a runner, or polling until a 200.",
+    "Send a request again only after a 429, a 5xx or no response. If your tests repeat requests, turn that off, such as `--retry` of a runner, or polling until a 200.",
 });
 
 const whyUnused = ({ ref }: ResentKey): Reason => ({

@@ -2,7 +2,7 @@ import { commandLine, pluralize, runAgainWith } from "../report/plain-text.js";
 import { isFault } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import { escapeControls } from "../rules/terminal-text.js";
-import { type CertifyResult, onlyOf } from "./certificate.js";
+import { type CertifyResult, limitsOf } from "./certificate.js";
 import type { Check, Finding } from "./judgment.js";
 import { nameOfKey, resendKinds } from "./resend-kinds.js";
 
@@ -24,16 +24,17 @@ export function certificateText(
   bad: (text: string) => string = (text) => text,
 ): string {
   const { verdict, problems, checks, why, whatToDo, runs, command, durationMs, allow } = certified;
-  const { scenario, assumptions = [], only } = certified;
+  const { scenario, assumptions = [] } = certified;
+  const limits = limitsOf(certified);
   const count = `${pluralize(runs, "run")} of \`${commandLine(command)}\`, ${Math.round(durationMs / 1000)} s`;
   const nameless = withoutProblem(checks, problems);
   const found = pluralize(problems.length + nameless.length, "problem");
   const conclusion = {
-    passed: `Passed${onlyOf(only)}.`,
-    failed: `Failed${onlyOf(only)}: ${found}.`,
-    not_judged: `Not judged${onlyOf(only)}: ${why ?? "a part of the runs shows nothing"}.`,
-    no_request: "Not judged: the command sent no request.",
-    stopped: `Stopped${onlyOf(only)}: ${found} in the runs that were made.`,
+    passed: `Passed${limits}.`,
+    failed: `Failed${limits}: ${found}.`,
+    not_judged: `Not judged${limits}: ${why ?? "a part of the runs shows nothing"}.`,
+    no_request: `Not judged${limits}: the command sent no request.`,
+    stopped: `Stopped${limits}: ${found} in the runs that were made.`,
   }[verdict];
   const hasReason = why !== undefined && (verdict === "failed" || verdict === "stopped");
   const lines = [

@@ -17,11 +17,13 @@ export interface ReportTarget {
 interface FilesFlag {
   readonly name: string;
   readonly what: string;
+  /** The formats that it may have. Default: all, and --format may set one. */
+  readonly formats?: readonly ReportFormat[];
 }
 
 export function reportTargets(
   files: readonly string[] = [],
-  { name, what }: FilesFlag,
+  { name, what, formats: allowed }: FilesFlag,
   { env, cwd }: Pick<Io, "env" | "cwd">,
   formatOfFlag?: ReportFormat,
 ): ReportTarget[] {
@@ -29,14 +31,16 @@ export function reportTargets(
     // All steps of a job add to one file, which has no extension.
     const isAppended = resolve(cwd, file) === env.GITHUB_STEP_SUMMARY;
     const extension = { "-": ".txt" }[file] ?? (isAppended ? ".md" : extname(file).toLowerCase());
-    const format = formatOfFlag ?? reportFormats.find((name) => formats[name].extensions.includes(extension));
+    const names = allowed ?? reportFormats;
+    const format = formatOfFlag ?? names.find((name) => formats[name].extensions.includes(extension));
     const folder = dirname(file);
     if (!existsSync(resolve(cwd, folder))) {
       throw usageError(`${name}: there is no folder ${quote(folder)} for ${quote(file)}. Create it first.`);
     }
     if (format === undefined) {
+      const other = allowed === undefined ? ", or set the format with --format" : "";
       throw usageError(
-        `${name}: the name ${quote(file)} does not set the format of ${what}. End it with ${extensionWords}, or set the format with --format.`,
+        `${name}: the name ${quote(file)} does not set the format of ${what}. End it with ${extensionWords(names)}${other}.`,
       );
     }
     try {

@@ -13,7 +13,7 @@ import { failed } from "./certified.js";
 test("a certificate is one screen: causes first, then what held and what was not judged", () => {
   expect(certificateText(failed)).toBe(
     [
-      "Failed: 1 problem.  27 runs of `npm run test:api -- --grep 'it'\\''s a key'`, 41 s",
+      "Failed (allowed 200.retiring): 1 problem.  27 runs of `npm run test:api -- --grep 'it'\\''s a key'`, 41 s",
       "1. Breaks when a 401 has a charset in its `Content-Type`",
       "   Its last line: Error: unexpected Content-Type",
       "   Fix: Compare only the media type.",
@@ -37,13 +37,17 @@ test("what the scenario sets is named, and is neither a problem nor not judged",
   expect(text.replace(/^Set by .*\n/m, "")).toBe(certificateText(failed));
 });
 
-test("a certificate that --only limits says so first, in JUnit and in JSON; an allowed fault is named as one", () => {
+test("a certificate that --only or --allow limits says so first, in JUnit and in JSON; an allowed fault is named as one", () => {
   const limited = { ...failed, only: ["varied", "fault.status"], allow: ["fault.status" as const] };
   const text = certificateText(limited);
-  expect(text).toMatch(/^Failed \(only varied, fault\.status\): 1 problem\. {2}27 runs/);
+  expect(text).toMatch(
+    /^Failed \(only varied, fault\.status; allowed fault\.status\): 1 problem\. {2}27 runs/,
+  );
   expect(text).toContain("\nAllowed: failing at fault.status\n");
-  expect(certificateJson(limited)).toMatchObject({ only: ["varied", "fault.status"] });
-  expect(render(certificateLayout(limited), "junit")).toContain("failed (only varied, fault.status)");
+  const names = { only: ["varied", "fault.status"], allow: ["fault.status"] };
+  expect(certificateJson(limited)).toMatchObject(names);
+  const junit = render(certificateLayout(limited), "junit");
+  expect(junit).toContain("failed (only varied, fault.status; allowed fault.status)");
 });
 
 test("its JSON has the members of its schema, and JUnit a test for each check", () => {
@@ -72,17 +76,21 @@ test("a problem comes before what is not judged, and both are shown", () => {
 test("a check that failed without a problem is printed by its name, and counts as one", () => {
   const checks = [...failed.checks, checkOf("varied.7", { kind: "failed" })];
   const lines = certificateText({ ...failed, checks }).split("\n");
-  expect(lines[0]).toMatch(/^Failed: 2 problems\./);
+  expect(lines[0]).toMatch(/^Failed \(allowed 200\.retiring\): 2 problems\./);
   expect(lines).toContain("2. varied.7 failed, and no run shows why");
 });
 
 test("a certificate that was stopped says so first, and JUnit has it as an error", () => {
   const stopped = { ...failed, verdict: "stopped" } as const;
-  expect(certificateText(stopped)).toMatch(/^Stopped: 1 problem in the runs that were made\. {2}27 runs of /);
+  expect(certificateText(stopped)).toMatch(
+    /^Stopped \(allowed 200\.retiring\): 1 problem in the runs that were made\. {2}27 runs of /,
+  );
   expect(certificateJson(stopped)).toMatchObject({ verdict: "stopped" });
   const junit = render(certificateLayout(stopped), "junit");
   expect(junit).toMatch(/<testsuites [^>]*errors="1"/);
-  expect(junit).toMatch(/<testcase [^>]*name="conclusion"[^>]*>\s*<error message="stopped"/);
+  expect(junit).toMatch(
+    /<testcase [^>]*name="conclusion"[^>]*>\s*<error message="stopped \(allowed 200\.retiring\)"/,
+  );
 });
 
 const reason = { why: "the run shows nothing", whatToDo: "Send more." };

@@ -138,6 +138,12 @@ test("a plain run without a request is one line, and not a pass", async () => {
   expect(stderr.trimEnd().split("\n").slice(1)).toEqual(["plain  0 requests"]);
 });
 
+test("a wrong answer that --allow names is no problem of the progress either", async () => {
+  const runs = ["--allow", "403.insufficient_scope", "--only", "answer.403.insufficient_scope"];
+  const { stderr } = await runCli(["certify", ...runs, "--", ...planted("none")]);
+  expect(stderr).toMatch(/^ {9}failed {5}answer\.403\.insufficient_scope +2$/m);
+});
+
 test("a command without output has no label for it", async () => {
   const { stdout } = await runCli(["certify", "--", process.execPath, "-e", "process.exit(1)"]);
   expect(stdout).not.toContain("Its last output");
@@ -165,6 +171,19 @@ test("a certificate that cannot be written is an error before the first run, or 
   const after = await certified("late.json", process.execPath, "-e", makesFolder);
   expect([after.code, after.stdout]).toEqual([0, expect.stringMatching(/^Passed \(only varied\.1\)\. /)]);
   expect(after.stderr).toContain('Failed to write the certificate to "late.json": it is a directory.');
+});
+
+test("the extension of --report sets the format of the certificate", async () => {
+  const cwd = temporaryFolder();
+  const certified = (file: string) =>
+    runCli(["certify", "--only", "varied.1", "--report", file, "--", ...planted("none")], { cwd });
+  expect((await certified("c.xml")).code).toBe(0);
+  expect(readFileSync(join(cwd, "c.xml"), "utf8")).toMatch(/<testsuites [^>]*failures="0"/);
+  for (const file of ["c.md", "c.txt", "-", "c"]) {
+    const { code, stdout, stderr } = await certified(file);
+    expect([file, code, stdout]).toEqual([file, 2, ""]);
+    expect(stderr).not.toContain("plain");
+  }
 });
 
 test("Ctrl-C ends every child, and the certificate states that it was stopped and the other runs were not made", async () => {

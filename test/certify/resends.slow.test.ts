@@ -48,7 +48,7 @@ test("one of two functions that sends a 403 again is named only if it sends the 
   expect(await runsOf(right, wrong, right, wrong)).toEqual([]);
   const { resultOf } = await resendsOf([right, wrong, right, wrong]);
   expect(resultOf("resend.403.insufficient_scope")).toMatchObject({
-    reason: { why: expect.stringMatching(/, but not after its first request$/) },
+    reason: { why: expect.stringMatching(/, but not when its first request got the same response$/) },
   });
 });
 
@@ -106,9 +106,28 @@ test("a client that waits in some runs only does not hold, and is not accused", 
   expect(resultOf("resend.429.seconds")).toMatchObject({
     reason: {
       why: expect.stringMatching(
-        /^after a 429 with `Retry-After: 4`, .*, 320\d ms later\), but only in some runs: your client waits sometimes$/,
+        /^after a 429 with `Retry-After: 4`, .*, 320\d ms later\), but only in some runs$/,
       ),
     },
+  });
+});
+
+test("a client that sends a 401 again only in the first run that rejects the key does not hold", async () => {
+  let rejections = 0;
+  const firstOnly: Partial<Client> = {
+    triesAfter({ status }) {
+      rejections += status === 401 ? 1 : 0;
+      return status === 401 && rejections === 1 ? 2 : 1;
+    },
+  };
+  // No other key gets a 401.
+  const rest = (["live", "legacy", "retiring", "wrong-scope", "rate-limited"] as const).map((key) =>
+    testOf(key),
+  );
+  const { problems, resultOf } = await resendsOf(times(2), firstOnly, { tests: [...times(2), ...rest] });
+  expect(problems).toEqual([]);
+  expect(resultOf("resend.401")).toMatchObject({
+    reason: { why: expect.stringMatching(/^after a 401, .*, but only in some runs$/) },
   });
 });
 
@@ -161,7 +180,7 @@ test("a client that sends any status but 200 again is not judged, and so is a ke
   const { problems, resultOf } = await resendsOf(times(2), client);
   expect(problems).toEqual([]);
   expect(resultOf("resend.401")).toMatchObject({
-    reason: { why: "SVC_KEY_ACTIVE was sent again after a 404, too" },
+    reason: { why: "SVC_KEY_ACTIVE was also sent again after a 404" },
   });
   const once = await resendsOf(times(1), client);
   expect(once.resultOf("resend.401")).toMatchObject({

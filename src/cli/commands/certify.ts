@@ -18,7 +18,7 @@ import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
 import { commandLine, pluralize } from "../../report/plain-text.js";
-import type { ReportFormat } from "../../report/render/layout.js";
+import { extensionWords, type ReportFormat } from "../../report/render/layout.js";
 import { render } from "../../report/render/render.js";
 import { faultOutcomes } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
@@ -37,6 +37,8 @@ import { sayWhyNotRun, whyNoRequest } from "../serve/run-served.js";
 import { ClientStarter } from "./certify-runs.js";
 import { untouchedTests } from "./init.js";
 
+const certificateFormats: readonly ReportFormat[] = ["json", "junit"];
+
 const { tls, cert, key } = flag.ofServer;
 const flags = {
   only: flag.option(
@@ -50,7 +52,11 @@ const flags = {
     "accept that the command passes with the wrong answer on this outcome, such as 200.retiring, or that it fails at this fault, such as fault.status; repeatable",
     (text) => [text],
   ),
-  report: flag.option("--report <file>", "write the certificate to this file, as JSON", flag.fileName),
+  report: flag.option(
+    "--report <file>",
+    `write the certificate to this file, in the format of its extension: ${extensionWords(certificateFormats)}`,
+    flag.fileName,
+  ),
   format: flag.plainOption(
     "--format <format>",
     "text, json (the certificate) or junit (default: text)",
@@ -80,7 +86,7 @@ const flags = {
 };
 type CertifyCall = CallOf<typeof flags>;
 
-const reportFile = { name: "--report", what: "the certificate" };
+const reportFile = { name: "--report", what: "the certificate", formats: certificateFormats };
 
 export const certifyCommand = declareCommand({
   summary: "run a client many times, each time against another kind of service, and show what breaks it",
@@ -98,7 +104,7 @@ export const certifyCommand = declareCommand({
   },
   async run(call) {
     const { words, rest, flags, io } = call;
-    const targets = reportTargets(flags.report === undefined ? [] : [flags.report], reportFile, io, "json");
+    const targets = reportTargets(flags.report === undefined ? [] : [flags.report], reportFile, io);
     const loaded = await loadNamed(words[0], io);
     const plan = planOf(loaded, flags);
     const { now, frozen, jobs = availableParallelism(), ...served } = flags;
@@ -153,7 +159,9 @@ function progressLine(run: ClientRun, { allow }: CertifyPlan): string | undefine
   const { name, report, failure, number } = run;
   if (failure !== undefined) return undefined;
   if (number === 1) return `${name}  ${pluralize(report.requests, "request")}`;
-  const [verdict, word] = allow.includes(name) ? (["", run.result] as const) : whatHappened(run);
+  const [verdict, word] = allow.includes(name.replace(/^answer\./, ""))
+    ? (["", run.result] as const)
+    : whatHappened(run);
   return `${verdict.padEnd(7)}  ${resultWords[word].padEnd(9)}  ${name.padEnd(30)}  ${number}`;
 }
 

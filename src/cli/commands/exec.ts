@@ -72,7 +72,7 @@ function faultOf(text: string, { scenario }: LoadedScenario): NonNullable<RunCon
 const flags = {
   report: flag.option(
     "--report <file>",
-    `write the report to this file and not to stderr, in the format of its extension: ${extensionWords}; - is stdout; repeatable`,
+    `write the report to this file and not to stderr, in the format of its extension: ${extensionWords()}; - is stdout; repeatable`,
     (text, from) => [flag.fileName(text, from)],
   ),
   format: flag.format,

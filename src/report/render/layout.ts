@@ -22,14 +22,15 @@ export const formats: Readonly<Record<ReportFormat, FormatRow>> = formatTable;
 export const reportFormats = Object.keys(formatTable) as readonly ReportFormat[];
 
 /** The extensions of file names in a sentence. */
-export const extensionWords = listed(
-  reportFormats.map((format) => {
-    const { title, extensions } = formats[format];
-    const [extension] = extensions;
-    return extension === `.${format}` ? extension : `${extension} (${title})`;
-  }),
-  "or",
-);
+export const extensionWords = (names: readonly ReportFormat[] = reportFormats) =>
+  listed(
+    names.map((format) => {
+      const { title, extensions } = formats[format];
+      const [extension] = extensions;
+      return extension === `.${format}` ? extension : `${extension} (${title})`;
+    }),
+    "or",
+  );
 
 /** A report or the result of a comparison, for rendering in each format. Plain data without keys. */
 export interface ReportLayout {
