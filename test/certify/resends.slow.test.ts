@@ -18,11 +18,16 @@ const others = (["live", "revoked", "wrong-scope", "unknown", "rate-limited"] as
 const unlimited = others.filter(({ key }) => key !== "rate-limited");
 
 /** Certifies the resends of a client whose tests send the default key like this. */
-async function resendsOf(ofKey: readonly Test[], client: Partial<Client> = {}, change: Partial<Suite> = {}) {
+async function resendsOf(
+  ofKey: readonly Test[],
+  client: Partial<Client> = {},
+  change: Partial<Suite> = {},
+  label = "resends",
+) {
   const suite = { ...goodSuite, tests: [...ofKey, ...others], ...change };
   const certified = await certifySuite(
     { ...suite, client: { ...suite.client, ...client } },
-    { label: "resends", only: ["varied", "resend"] },
+    { label, only: ["varied", "resend"] },
   );
   const results = new Map(certified.checks.map(({ name, result }) => [name, result]));
   return { ...certified, resultOf: (name: string) => results.get(name) };
@@ -187,6 +192,15 @@ test("a client that sends any status but 200 again is not judged, and so is a ke
     reason: { why: expect.stringMatching(/^the plain run sent SVC_KEY_ACTIVE.* once$/) },
   });
 });
+
+test.each(Array.from({ length: 20 }, (_, at) => at))(
+  "tests in random order, of which some wait for a 200, are not accused: order %i",
+  async (order) => {
+    const tests = [testOf("active"), ...times(2, { polls: { most: 5, everyMs: 100 } })];
+    const suite = { tests: [...tests, ...others], order: "shuffled" } as const;
+    expect((await resendsOf(tests, {}, suite, `order ${order}`)).problems).toEqual([]);
+  },
+);
 
 test.each<[string, readonly Test[], Partial<Client>, Partial<Suite>]>([
   ["tests that all wait for a 200", times(2, { polls: { most: 5, everyMs: 100 } }), {}, {}],
