@@ -18,7 +18,7 @@ import {
 import { whyNotJudged } from "./not-judged.js";
 import { againWith, type CertifyPlan, isWanted, longestWait } from "./plan.js";
 import { nameOfKey, type ResendKind, resendKinds } from "./resend-kinds.js";
-import { moreIn, type ResentKey, replace, resentKeyOf, whyUnequal } from "./resent-key.js";
+import { moreIn, type ResentKey, replace, resentKeyOf, whyFollowed, whyUnequal } from "./resent-key.js";
 import type { ClientRun, KeyRequest } from "./run.js";
 import { runVaried } from "./varied.js";
 
@@ -159,7 +159,7 @@ async function whyContradicted(
   return run && { why: `more requests got ${after} in ${run.name} than in the plain run`, whatToDo };
 }
 
-/** It does not come by itself: not more often in other runs, after the first request as well, and not while the response is only late. */
+/** It does not come by itself: not more often in other runs, after the first request as well, not after a 404, and not while the response is only late. */
 async function prove(
   client: Client,
   key: ResentKey,
@@ -176,7 +176,8 @@ async function prove(
   // The last response may be one that nobody reads, or that a test asks for until it is there.
   if (!isSent || (isTimed && !isEarly))
     return notJudged(whyOpen(key, kind, again, "but not when its first request got the same response"));
-  const reason = isTimed ? await whyLate(client, key, kind, again) : undefined;
+  const reason =
+    (await whyFollowed(client, key)) ?? (isTimed ? await whyLate(client, key, kind, again) : undefined);
   return reason === undefined
     ? { kind: "resend", of: kind, request: again[0] as KeyRequest }
     : notJudged(reason);

@@ -74,14 +74,30 @@ function keysThatWork({ plain, plan: { defaultKey, allow } }: Client): ResentKey
     .toSorted((one, other) => Number(other.ref === defaultKey) - Number(one.ref === defaultKey));
 }
 
-/** Why a rejection of its last request would show nothing: a 404, which no client should repeat, must make the command fail, and be the end. */
+/** Gives its last request a 404, which no client should repeat. */
+const endWith404 = (client: Client, key: ResentKey, time = 1) =>
+  replace(client, key, "resend", { as: "404.unknown_path" }, { time });
+
+/** Why a rejection of its last request would show nothing: a 404 must make the command fail, and be the end. */
 async function whyUnfit(client: Client, key: ResentKey): Promise<Reason | undefined> {
-  const run = await replace(client, key, "resend", { as: "404.unknown_path" });
+  const run = await endWith404(client, key);
   if (run === undefined || run.result === "timed_out") return run ? tooLate : notMade;
   if (moreIn(run, key).length > 0) return whyRepeated(key);
   if (run.result === "passed" || run.hits === 0)
     return whyNotJudged(client.plain, run, "hit") ?? whyUnused(key);
   return client.whyUnsure(run);
+}
+
+/** How often a 404 must be the end before anybody is accused: in tests in random order, the last request is only sometimes one that a test polls with. */
+const minEnds = 8;
+
+/** Why any rejection of the last request may be followed by one more. */
+export async function whyFollowed(client: Client, key: ResentKey): Promise<Reason | undefined> {
+  const times = Array.from({ length: minEnds - 1 }, (_, at) => 2 + at);
+  const runs = await Promise.all(times.map((time) => endWith404(client, key, time)));
+  if (runs.includes(undefined)) return notMade;
+  const isFollowed = runs.some((run) => run !== undefined && moreIn(run, key).length > 0);
+  return isFollowed ? whyRepeated(key) : undefined;
 }
 
 /** How often the plain run is made again if fewer than two varied runs show how often the key comes. */

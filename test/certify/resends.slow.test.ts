@@ -18,11 +18,16 @@ const others = (["live", "revoked", "wrong-scope", "unknown", "rate-limited"] as
 const unlimited = others.filter(({ key }) => key !== "rate-limited");
 
 /** Certifies the resends of a client whose tests send the default key like this. */
-async function resendsOf(ofKey: readonly Test[], client: Partial<Client> = {}, change: Partial<Suite> = {}) {
+async function resendsOf(
+  ofKey: readonly Test[],
+  client: Partial<Client> = {},
+  change: Partial<Suite> = {},
+  label = "resends",
+) {
   const suite = { ...goodSuite, tests: [...ofKey, ...others], ...change };
   const certified = await certifySuite(
     { ...suite, client: { ...suite.client, ...client } },
-    { label: "resends", only: ["varied", "resend"] },
+    { label, only: ["varied", "resend"] },
   );
   const results = new Map(certified.checks.map(({ name, result }) => [name, result]));
   return { ...certified, resultOf: (name: string) => results.get(name) };
@@ -188,9 +193,23 @@ test("a client that sends any status but 200 again is not judged, and so is a ke
   });
 });
 
+test.each(Array.from({ length: 20 }, (_, at) => at))(
+  "tests in random order, of which some wait for a 200, are not accused: order %i",
+  async (order) => {
+    const tests = [testOf("active"), ...times(2, { polls: { most: 5, everyMs: 100 } })];
+    const suite = { tests: [...tests, ...others], order: "shuffled" } as const;
+    expect((await resendsOf(tests, {}, suite, `order ${order}`)).problems).toEqual([]);
+  },
+);
+
 test.each<[string, readonly Test[], Partial<Client>, Partial<Suite>]>([
-  ["tests that all wait for a 200", times(2, { polls: true }), {}, {}],
-  ["tests that wait for a 200", [testOf("active", { polls: true }), ...times(2)], {}, {}],
+  ["tests that all wait for a 200", times(2, { polls: { most: 5, everyMs: 100 } }), {}, {}],
+  [
+    "tests that wait for a 200",
+    [testOf("active", { polls: { most: 5, everyMs: 100 } }), ...times(2)],
+    {},
+    {},
+  ],
   ["a warm-up whose response is kept", times(2), { caches: true }, { extras: [warmUp] }],
   ["a warm-up that is not used", times(2), { limitTries: 3 }, { extras: [{ ...warmUp, max: 2 }] }],
   [

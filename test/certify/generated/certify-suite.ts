@@ -101,6 +101,16 @@ interface RunOptions {
   readonly timeouts: Timeouts;
 }
 
+/** Whether a claim is the first one of its name in all processes of a run. */
+function startClaims(): (name: string) => boolean {
+  const claimed = new Set<string>();
+  return (name) => {
+    const isFirst = !claimed.has(name);
+    claimed.add(name);
+    return isFirst;
+  };
+}
+
 async function runOnce(
   suite: Suite,
   conditions: RunConditions,
@@ -108,12 +118,7 @@ async function runOnce(
 ): Promise<RunEnd> {
   const time = createVirtualTime(start);
   const { stopwatch, wall } = time;
-  const claimed = new Set<string>();
-  const claim = (name: string) => {
-    const isFirst = !claimed.has(name);
-    claimed.add(name);
-    return isFirst;
-  };
+  const claim = startClaims();
   const processes = [0, 1].map(() => conditionedRun(conditions, claim));
   const platform = { ...nodePlatform, time: wall, steadyTime: wall, stopwatch };
   const collected = new SeenRequests(stopwatch);

@@ -68,12 +68,20 @@ export interface Client {
   readonly caches: boolean;
   /** How long it keeps it. Default: for good. */
   readonly keepsMs?: number;
+  /** Whether it keeps a rejection as well. */
+  readonly keepsRejected?: boolean;
+  /** Where it keeps responses, and shares calls. Default: in one place for all its functions. */
+  readonly place?: string;
   /** Whether calls with one key at the same time share its request. */
   readonly shares?: boolean;
   /** How much longer it waits than a response requires. */
   readonly marginMs?: number;
   /** The share by which its pauses vary: its own on either side, and those that a response requires only above. */
   readonly jitter?: number;
+  /** How many of its failures all its calls together may follow with another request. Default: any number. */
+  readonly retryBudget?: number;
+  /** How long after its start a call may send another request. Default: at any time. */
+  readonly deadlineMs?: number;
   /** How many requests with one key it sends at once, and how far apart. */
   readonly limiter?: { readonly atOnce?: number; readonly everyMs?: number };
   /** How long it sends nothing with a key after a 429 or a 503, at least. `failsFast`: calls get the same 429 then, in place of a wait. */
@@ -99,13 +107,15 @@ export interface Connection {
   /** The milliseconds of the clock that it waits by. */
   readonly now: () => number;
   readonly random: RandomStream;
-  /** The accepted responses with their times, for a client that stores them. */
-  readonly stored: Map<string | undefined, { readonly result: Result; readonly at: number }>;
-  /** The calls that have no result yet. */
-  readonly running: Map<string | undefined, Promise<Result>>;
+  /** The kept responses with their times, by place and key. */
+  readonly stored: Map<string, { readonly result: Result; readonly at: number }>;
+  /** The calls that have no result yet, by place and key. */
+  readonly running: Map<string, Promise<Result>>;
   readonly gates: Map<string | undefined, Gate>;
   /** The keys that have got a 200. */
   readonly worked: Set<string | undefined>;
+  /** How many failures of all calls another request has followed. */
+  readonly retries: { count: number };
   readonly secretOf: (ref: string) => string | undefined;
 }
 
@@ -179,15 +189,18 @@ export async function whoami(
   apiKey = connection.secretOf(ref),
 ): Promise<Result> {
   const { stored, running, now } = connection;
-  const kept = stored.get(apiKey);
+  const at = placeOf(client, apiKey);
+  const kept = stored.get(at);
   if (client.caches && kept !== undefined && now() - kept.at < (client.keepsMs ?? Number.POSITIVE_INFINITY))
     return kept.result;
-  const same = client.shares ? running.get(apiKey) : undefined;
+  const same = client.shares ? running.get(at) : undefined;
   if (same !== undefined) return same;
-  const call = callOnce(client, connection, ref, apiKey).finally(() => running.delete(apiKey));
-  if (client.shares) running.set(apiKey, call);
+  const call = callOnce(client, connection, ref, apiKey).finally(() => running.delete(at));
+  if (client.shares) running.set(at, call);
   return call;
 }
+
+const placeOf = ({ place = "" }: Client, apiKey = "") => `${place} ${apiKey}`;
 
 async function callOnce(
   client: Client,
@@ -201,9 +214,10 @@ async function callOnce(
   const result = await sendUntilDone(sender, connection, apiKey);
   const second = isRejection(result.status) ? client.secondKeys[ref] : undefined;
   if (second !== undefined) return whoami({ ...client, secondKeys: {} }, connection, second);
-  if (result.status === 200 && (client.caches || client.storesAccepted))
-    stored.set(apiKey, { result, at: now() });
-  const kept = client.storesAccepted && isRejection(result.status) ? stored.get(apiKey) : undefined;
+  const at = placeOf(client, apiKey);
+  const isKept = result.status === 200 || (client.keepsRejected && isRejection(result.status));
+  if (isKept && (client.caches || client.storesAccepted)) stored.set(at, { result, at: now() });
+  const kept = client.storesAccepted && isRejection(result.status) ? stored.get(at) : undefined;
   return kept?.result ?? result;
 }
 
@@ -212,7 +226,7 @@ async function sendUntilDone(
   connection: Connection,
   apiKey: string | undefined,
 ): Promise<Result> {
-  const counts = { failures: 0, limits: 0, rejections: 0 };
+  const counts = { startedAt: connection.now(), failures: 0, limits: 0, rejections: 0 };
   for (;;) {
     const step = await tryOnce(client, connection, apiKey, counts);
     if ("result" in step) return step.result;
@@ -221,6 +235,7 @@ async function sendUntilDone(
 }
 
 interface Counts {
+  readonly startedAt: number;
   failures: number;
   limits: number;
   rejections: number;
@@ -237,6 +252,8 @@ async function tryOnce(
     const backoffMs = Math.min(client.pauseMs * 2 ** (counts.failures - 1), client.longestPauseMs);
     const pauseMs = asks ?? varied(client, connection, backoffMs);
     if (counts.failures >= client.tries || pauseMs > client.longestWaitMs) throw error;
+    if (isOver(client, connection, counts, pauseMs)) throw error;
+    connection.retries.count += 1;
     return { pauseMs };
   };
   const gate = connection.gates.get(apiKey) ?? new Gate(client, connection);
@@ -257,6 +274,16 @@ async function tryOnce(
     if (error instanceof Unexpected && client.readsAgain) return orGiveUp(error);
     throw error;
   }
+}
+
+/** Whether another request after a failure would be too late, or one too many. */
+function isOver(
+  { deadlineMs = Number.POSITIVE_INFINITY, retryBudget = Number.POSITIVE_INFINITY }: Client,
+  { retries, now }: Connection,
+  { startedAt }: Counts,
+  pauseMs: number,
+): boolean {
+  return now() + pauseMs - startedAt > deadlineMs || retries.count >= retryBudget;
 }
 
 const isRejection = (status: number) => status === 401 || status === 403;

@@ -35,6 +35,18 @@ const habits: Readonly<Record<string, (suite: Suite, draw: RandomStream) => Part
     client: { ...client, caches: true, keepsMs: pick(draw, [200, 1000, 5000, 60_000]) },
   }),
   "shares a first call": ({ client }) => ({ client: { ...client, shares: true } }),
+  "has a budget of retries": ({ client, faults }, draw) => ({
+    client: { ...client, retryBudget: 4 + (draw() % 8) },
+    // Faults of its own would use it up.
+    faults: faults === "sets one" ? "leaves them" : faults,
+  }),
+  "ends a call after some time": ({ client }, draw) => ({
+    // Long enough for a second request after one without a response.
+    client: { ...client, deadlineMs: 2 * client.timeoutMs + pick(draw, [5000, 10_000, 60_000]) },
+  }),
+  "sends a late request twice": ({ client }, draw) => ({
+    client: { ...client, hedgeMs: pick(draw, [20, 100, 500, 2000]) },
+  }),
   "waits on the sandbox's clock": () => ({ timers: "moves the clock" }),
   "has a heartbeat": ({ extras }, draw) => ({
     extras: [
@@ -70,5 +82,5 @@ export function withHabits(suite: Suite, draw: RandomStream): Suite {
   const tests = suite.tests.filter(({ key }) => key !== "retiring");
   let changed: Suite = { ...suite, tests, client: patient };
   for (const name of chosen) changed = { ...changed, ...habits[name]?.(changed, draw) };
-  return { ...changed, habits: [...chosen] };
+  return { ...changed, habits: [...(suite.habits ?? []), ...chosen] };
 }

@@ -12,5 +12,5 @@ async function patient(ref, tries = 3) {
   return patient(ref, tries - 1);
 }
 await checkFive(patient);
-// Certify rejects the last of at least two requests with a key.
+// A key that is sent once is not tried.
 assert.equal((await patient("ACTIVE")).response.status, 200);
