@@ -36,7 +36,7 @@ export { SandboxError, type SandboxErrorCode } from "./rules/errors.js";
 export type { OrganizationUpdate } from "./rules/organization.js";
 /* What is said of the API */
 export { type ApiErrorCode, type OutcomeId, outcomes } from "./rules/outcomes.js";
-export type { Duration, Instant } from "./rules/time.js";
+export type { Duration, Instant, Overlap } from "./rules/time.js";
 export type { Fault } from "./sandbox/active-faults.js";
 /* Synthetic data */
 export type { Farmer } from "./sandbox/farmer-records/farmer-shape.js";

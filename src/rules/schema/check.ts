@@ -197,7 +197,9 @@ function isUnset({ isOffByFalse }: MappingKind, member: unknown): boolean {
   return member === undefined || (isOffByFalse === true && member === false);
 }
 
-function isOfKind({ kind }: Shape, value: unknown): boolean {
+function isOfKind(shape: Shape, value: unknown): boolean {
+  const { kind } = shape;
+  if (kind === "choice") return (shape.choices as readonly unknown[]).includes(value);
   if (kind === "text") return typeof value === "string";
   if (kind === "null") return value === null;
   if (kind === "list") return Array.isArray(value);
