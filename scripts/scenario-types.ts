@@ -1,10 +1,10 @@
-import { type Fields, type Shape, shapeOf, type TextKind } from "../src/rules/schema/shape.js";
+import { type Fields, type Shape, shapeOf } from "../src/rules/schema/shape.js";
 import { durationPattern, waitPattern } from "../src/scenario/format/fields.js";
 import { descriptionOf } from "../src/scenario/format/scenario-json-schema.js";
 
 // A compiler knows no whole numbers: `${1}s` in a loop would be a mistake.
-const durationType = `\`\${number}\${"ms" | "s" | "m" | "h" | "d"}\``;
-const isDuration = ({ pattern }: TextKind) => pattern === durationPattern || pattern === waitPattern;
+const durationType = `\`\${number}\${"s" | "m" | "h" | "d"}\``;
+const waitType = durationType.replace('"s"', '"ms" | "s"');
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: a type, written into a file
 const successIds = "`${200 | 201 | 202 | 204}.${string}`";
@@ -13,7 +13,8 @@ const successIds = "`${200 | 201 | 202 | 204}.${string}`";
 export function typeOf(shape: Shape, indent = ""): string {
   switch (shape.kind) {
     case "text":
-      return isDuration(shape) ? durationType : "string";
+      if (shape.pattern === waitPattern) return waitType;
+      return shape.pattern === durationPattern ? durationType : "string";
     case "anything":
       return "string | number | boolean | null | (unknown)[] | { [name: string]: unknown }";
     case "either":

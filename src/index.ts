@@ -31,7 +31,7 @@ export type { Assumptions, Profile } from "./rules/assumptions.js";
 export { SandboxError, type SandboxErrorCode } from "./rules/errors.js";
 export type { OrganizationUpdate } from "./rules/organization.js";
 export { type ApiErrorCode, type OutcomeId, outcomes } from "./rules/outcomes.js";
-export type { Duration, Instant } from "./rules/time.js";
+export type { Duration, Instant, Overlap } from "./rules/time.js";
 export type { Fault } from "./sandbox/active-faults.js";
 export type { Farmer } from "./sandbox/farmer-records/farmer-shape.js";
 export type { KeyView, OrganizationView, RequestView } from "./sandbox/view-shapes.js";

@@ -165,9 +165,9 @@ function keysOn(sandbox: () => SandboxState): Sandbox["keys"] {
       const input = checkInput(inputShapes.key_creation, body, "Failed to create a key");
       return operations.create_key(sandbox(), input, by);
     },
-    rotate(key, { overlap, ...rotation } = {}, by) {
-      const { as } = checkInput(inputShapes.key_rotation, rotation, "Failed to rotate the key");
-      const { replacement, secret } = operations.rotate(sandbox(), { key, overlap, as }, by);
+    rotate(key, rotation = {}, by) {
+      const input = checkInput(inputShapes.key_rotation, rotation, "Failed to rotate the key");
+      const { replacement, secret } = operations.rotate(sandbox(), { ...input, key }, by);
       return { key: replacement, secret };
     },
     revoke: (key, by) => operations.revoke(sandbox(), { key }, by).key,

@@ -3,7 +3,7 @@ import type { Environment, KeyLimits, KeySettings } from "../rules/api-key.js";
 import type { Assumptions, Profile } from "../rules/assumptions.js";
 import type { OrganizationUpdate } from "../rules/organization.js";
 import type { OutcomeId } from "../rules/outcomes.js";
-import type { Duration, Instant } from "../rules/time.js";
+import type { Duration, Instant, Overlap } from "../rules/time.js";
 import type { Fault } from "../sandbox/active-faults.js";
 import type { Farmer } from "../sandbox/farmer-records/farmer-shape.js";
 import type { Actor } from "../sandbox/step-results.js";
@@ -107,8 +107,8 @@ export interface KeyCreation<OrganizationRef extends string = string>
 
 /** The options of a rotation. */
 export interface KeyRotation {
-  /** How long the old key still works, up to 7 days (R39); 0 ends it immediately (R40). Default: 60 minutes. */
-  readonly overlap?: Duration;
+  /** How long the old key still works, up to `7d` (R39); 0 ends it immediately (R40). Default: `60m`. */
+  readonly overlap?: Overlap;
   /** The replacement's ref. Default: the old ref with the next free number. */
   readonly as?: string;
 }

@@ -3,7 +3,7 @@ import { runStory } from "../api/story/run-story.js";
 import { advanceClock } from "../sandbox/operations/operations.js";
 import type { SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import type { Performed, PlayedStep, StoryStep, TimelineResult } from "../sandbox/step-results.js";
-import type { FieldProblem, Place, PlaceOf } from "../scenario/problems.js";
+import type { FieldProblem, Place, ScenarioPlaces } from "../scenario/problems.js";
 import type { LoadedScenario } from "./files/load-scenario.js";
 import { startInNode } from "./platform.js";
 
@@ -25,7 +25,7 @@ export interface PlacedDifference extends Difference {
 }
 
 /** Adds to the differences of a step where they are in its file. */
-export function placeDifferences(result: PlayedStep, placeOf: PlaceOf): PlacedDifference[] {
+export function placeDifferences(result: PlayedStep, { placeOf }: ScenarioPlaces): PlacedDifference[] {
   return differencesOf(result).map((one) => ({ ...one, place: placeOf(one.field) }));
 }
 

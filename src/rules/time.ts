@@ -35,6 +35,9 @@ function modulo(value: number, size: number): number {
 /** A duration as callers write it: `90s`, `61m`, `2h`, `7d`, or whole milliseconds. */
 export type Duration = `${number}${"ms" | "s" | "m" | "h" | "d"}` | number;
 
+/** How long a replaced key still works: `90s`, `61m`, `2h`, `7d`, or 0. */
+export type Overlap = `${number}${"s" | "m" | "h" | "d"}` | 0;
+
 /** A point in time: ISO 8601 with a zone, epoch milliseconds, or a `Date`. */
 export type Instant = string | number | Date;
 

@@ -13,18 +13,17 @@ import { scenarioSchema } from "./format/schema.js";
 import {
   addingTo,
   type FieldProblem,
-  type PlaceOf,
   problemAt,
   ScenarioError,
+  type ScenarioPlaces,
   type ScenarioProblem,
   type SourcePlace,
 } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
 import { placeIn, type ReadScenario, type WrittenScenario } from "./written-scenario.js";
 
-export interface CheckedScenario {
+export interface CheckedScenario extends ScenarioPlaces {
   readonly scenario: Scenario;
-  readonly placeOf: PlaceOf;
 }
 
 const rules = [...refRules, ...keyRules, ...endpointRules, faultsFit, ...stepRules];
@@ -37,30 +36,31 @@ export function interpretScenario(written: WrittenScenario, extendable: Extendab
   const merged = resolveExtends(written, extendable, addProblem);
   if (alone === undefined || merged === undefined)
     throw new ScenarioError(problemsInOrder(problems, alone, file));
-  const misshapen = problemsOfShape(merged, alone);
+  const spelling = spellingIn(merged);
+  const misshapen = problemsOfShape(merged, alone, spelling);
   misshapen.forEach(addProblem);
   const scenario = merged.fields as unknown as Scenario; // the rules see it only if it has its shape
   if (misshapen.length === 0) {
     const facts = factsOf(scenario, {
-      spelling: spellingIn(merged),
+      spelling,
       latest: latestIn(merged),
       addProblem,
     });
     for (const rule of rules) rule(facts);
   }
   if (problems.length > 0) throw new ScenarioError(problemsInOrder(problems, merged, file));
-  return { scenario, placeOf: (field) => placeIn(merged, field) };
+  return { scenario, placeOf: (field) => placeIn(merged, field), spelling };
 }
 
 /** Checks the shape, and removes the members for anchors, such as `x-limits`. */
-function problemsOfShape(merged: ReadScenario, alone: ReadScenario): FieldProblem[] {
+function problemsOfShape(merged: ReadScenario, alone: ReadScenario, spelling: Spelling): FieldProblem[] {
   const forAnchors: [members: Record<string, unknown>, name: string][] = [];
   const isForAnchors = (name: string, members: Record<string, unknown>) => {
     if (!name.startsWith("x-")) return false;
     forAnchors.push([members, name]);
     return true;
   };
-  const problems = shapeProblems(scenarioSchema, merged.fields, isForAnchors, spellingIn(merged));
+  const problems = shapeProblems(scenarioSchema, merged.fields, isForAnchors, spelling);
   for (const [members, name] of forAnchors) delete members[name];
   return problems.map((problem) => withInheritedName(problem, alone.fields, merged.fields));
 }

@@ -1,7 +1,7 @@
 import { SandboxError } from "../rules/errors.js";
 import { redactKeys, redactValue } from "../rules/redact.js";
 import { maximumProblems } from "../rules/schema/check.js";
-import type { Problem } from "../rules/schema/problem.js";
+import type { Problem, Spelling } from "../rules/schema/problem.js";
 import { type FieldPath, pathText } from "../rules/schema/shape.js";
 import { escapeControls } from "../rules/terminal-text.js";
 
@@ -68,6 +68,7 @@ export const problemCodes = [
   // Warnings of `validate`
   "secret_unmarked",
   "scope_unheld",
+  "zeros_dropped",
 ] as const;
 
 export type ScenarioProblemCode = (typeof problemCodes)[number];
@@ -121,12 +122,16 @@ export function problemAt(
   };
 }
 
-/** Finds a field; `undefined` for one that no text has. It keeps the whole text in memory. */
-export type PlaceOf = (field: FieldPath) => Place | undefined;
+/** What the text of a scenario has at each field, which keeps the whole text in memory. */
+export interface ScenarioPlaces {
+  /** `undefined` for a field that no text has. */
+  readonly placeOf: (field: FieldPath) => Place | undefined;
+  readonly spelling: Spelling;
+}
 
 export function problemsAt(
   problems: readonly FieldProblem[],
-  placeOf: PlaceOf,
+  placeOf: ScenarioPlaces["placeOf"],
   file: string,
 ): ScenarioProblem[] {
   return problems.map((problem) => problemAt(problem, placeOf(problem.field), file));

@@ -1,9 +1,10 @@
 import { defaultScopes, isMarked, sandboxMark } from "../rules/api-key.js";
+import type { Spelling } from "../rules/schema/problem.js";
 import { nearest, quote } from "../rules/schema/words.js";
 import { describedKeys, writtenKeys } from "./described-keys.js";
 import type { FieldProblem } from "./problems.js";
 import type { Scenario } from "./scenario.generated.js";
-import { writtenEndpoints } from "./written-endpoints.js";
+import { numbersOfBodies, writtenEndpoints } from "./written-endpoints.js";
 
 // What a valid scenario has, and is usually a mistake.
 
@@ -37,6 +38,19 @@ export function unheldScopes(scenario: Scenario): FieldProblem[] {
     return [{ code: "scope_unheld", field, message, hint }];
   });
   return unheld.slice(0, maxWarnings);
+}
+
+/** The decimals in bodies that are shorter in JSON, such as a version `3.10`. */
+export function shortenedDecimals(scenario: Scenario, spelling: Spelling): FieldProblem[] {
+  const shortened: FieldProblem[] = [];
+  for (const [field, number] of numbersOfBodies(scenario)) {
+    const text = spelling(field);
+    if (text === undefined || !/^[+-]?\d*\.\d*0$/.test(text)) continue;
+    const message = `JSON drops the last zeros of ${text}: it is ${JSON.stringify(number)}`;
+    const hint = `write a version or a code in quotes: "${text}"`;
+    if (shortened.length < maxWarnings) shortened.push({ code: "zeros_dropped", field, message, hint });
+  }
+  return shortened;
 }
 
 /** The scopes of all keys, also of those that a step creates. */

@@ -1,3 +1,4 @@
+import type { FieldPath } from "../rules/schema/shape.js";
 import type { Scenario } from "./scenario.generated.js";
 
 type WrittenEndpoint = NonNullable<NonNullable<Scenario["endpoints"]>[string]>;
@@ -9,4 +10,22 @@ export function writtenEndpoints({
   return Object.entries(endpoints).flatMap(([name, endpoint]) =>
     endpoint === null ? [] : [[name, endpoint]],
   );
+}
+
+/** The numbers in the bodies that a scenario sends, or compares with responses. */
+export function* numbersOfBodies(scenario: Scenario): Generator<readonly [field: FieldPath, number]> {
+  for (const [name, { body }] of writtenEndpoints(scenario))
+    yield* numbersIn(body, ["endpoints", name, "body"]);
+  for (const [index, { request, expect }] of (scenario.story ?? []).entries()) {
+    yield* numbersIn(request?.body, ["story", index, "request", "body"]);
+    yield* numbersIn(expect?.body, ["story", index, "expect", "body"]);
+  }
+}
+
+function* numbersIn(part: unknown, field: FieldPath): Generator<readonly [field: FieldPath, number]> {
+  if (typeof part === "number") yield [field, part];
+  if (typeof part !== "object" || part === null) return;
+  const isList = Array.isArray(part);
+  for (const [name, inner] of Object.entries(part))
+    yield* numbersIn(inner, [...field, isList ? Number(name) : name]);
 }

@@ -1,4 +1,4 @@
-import type { Duration } from "../../src/index.js";
+import type { Duration, Overlap } from "../../src/index.js";
 import type { Sandbox } from "../../src/library/sandbox.js";
 import type { ScenarioName } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
@@ -15,7 +15,7 @@ export type Step =
   | { readonly send: KeyedSent; readonly times?: number }
   | { readonly advance: Duration }
   | { readonly revoke: string }
-  | { readonly rotate: string; readonly as: string; readonly overlap: Duration }
+  | { readonly rotate: string; readonly as: string; readonly overlap: Overlap }
   | { readonly reset: true };
 
 export interface ConformanceCase {
@@ -36,7 +36,7 @@ export type Operated = Pick<Sandbox, "secret"> & {
     readonly revoke: (key: string) => unknown;
     readonly rotate: (
       key: string,
-      rotation: { readonly as: string; readonly overlap: Duration },
+      rotation: { readonly as: string; readonly overlap: Overlap },
     ) => { readonly secret: string } | Promise<{ readonly secret: string }>;
   };
   readonly reset: () => unknown;

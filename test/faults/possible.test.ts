@@ -48,6 +48,11 @@ const impossible: readonly [fault: Fault, field: string, words: RegExp][] = [
     "when.outcome",
     /"bank" has no legacy key: give a key legacy: true/,
   ],
+  [
+    { when: { key: "limited", outcome: "200.full" }, then: status },
+    "when.outcome",
+    /per_minute is 0: write outcome: 429.per_minute/,
+  ],
   [{ when: { outcome: "204.gone" }, then: { truncate: true } }, "then.truncate", /has no body/],
   [{ when: { outcome: "204.gone" }, then: { malformed: true } }, "then.malformed", /has no body/],
   [
@@ -123,6 +128,32 @@ test("a snapshot has the steps that are left, although a step has created their 
   const sandbox = createSandbox({ scenario: { ...scenario, timeline } });
   sandbox.clock.advance("1m");
   expect(createSandbox({ scenario: sandbox.snapshot() }).snapshot()).toEqual(sandbox.snapshot());
+});
+
+const overFromStart: readonly [key: string, outcome: string, others: readonly string[]][] = [
+  ["revoked", "401.revoked", ["200.live", "200.retiring", "200.full", "401.expired", "403.live_suspended"]],
+  ["expired", "401.expired", ["200.test", "204.gone", "401.rotated", "429.per_day"]],
+  ["ended", "401.expired", ["200.test", "401.revoked", "403.access_denied"]],
+  ["rotated", "401.rotated", ["200.test", "401.revoked", "429.per_minute"]],
+];
+
+test.each(overFromStart)("a key that is over from the start, %s, has only %s", (key, outcome, others) => {
+  const faultOn = (on: string) => ({ when: { key, outcome: on }, then: status }) as Fault;
+  for (const own of [outcome, "404.unknown_path", "405.method"])
+    expect(problemsOf([faultOn(own)]).fields).toEqual([]);
+  for (const other of others) {
+    const words = `${key}" never has the outcome ${other}: it is ${outcome.slice(4)} from the start: write outcome: ${outcome}`;
+    expect(problemsOf([faultOn(other)])).toEqual({
+      fields: ["faults[0].when.outcome"],
+      words: expect.stringContaining(words),
+    });
+    expect(problemsOf([], { story: [{ faults: [faultOn(other)] }] }).fields).toHaveLength(1);
+    expect(problemsOf([], { timeline: [{ at: "1h", faults: [faultOn(other)] }] }).fields).toHaveLength(1);
+    // A control call, and a snapshot with what it has set, are about now: the key may have worked before.
+    const sandbox = createSandbox({ scenario });
+    expect(sandbox.faults.set([faultOn(other) as never])).toHaveLength(1);
+    expect(createSandbox({ scenario: sandbox.snapshot() }).snapshot()).toEqual(sandbox.snapshot());
+  }
 });
 
 test("without a legacy key, no request has the outcome of one", () => {

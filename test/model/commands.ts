@@ -51,7 +51,7 @@ export const command = fc.oneof(
       do: fc.constant("rotate" as const),
       key: fc.constantFrom(...refs),
       as: fc.constantFrom(...refs),
-      overlap: fc.constantFrom(0, 1, 30_000, 60_000, 604_800_000, 604_800_001, -1),
+      overlap: fc.constantFrom(0, 1000, 30_000, 60_000, 604_800_000, 604_801_000, -1000),
     }),
   },
   {

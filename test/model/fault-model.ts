@@ -37,6 +37,17 @@ export const senders: readonly ModelSender[] = [
   { key: "legacy", organization: "insurer", outcomes: ["200.legacy", ...ofLiveKeys, ...ofAnyKey] },
   { key: "old", organization: "insurer", outcomes: ["200.test", ...ofAnyKey] },
   { key: "new", organization: "insurer", outcomes: ["200.replacement", ...ofAnyKey] },
+  { key: "revoked", organization: "bank", outcomes: ["401.revoked", ...ofAll] },
+  { key: "expired", organization: "bank", outcomes: ["401.expired", ...ofAll] },
+  { key: "ended", organization: "bank", outcomes: ["401.expired", ...ofAll] },
+  { key: "rotated", organization: "insurer", outcomes: ["401.rotated", ...ofAll] },
+  {
+    key: "limited",
+    organization: "bank",
+    outcomes: ofAnyKey.filter((outcome) => !outcome.startsWith("20")),
+  },
+  // The day decides: it may be a key that works.
+  { key: "dated", organization: "bank", outcomes: ["200.test", ...ofAnyKey] },
   ...["bank", "insurer"].map((organization) => ({
     key: "created later",
     organization,
@@ -51,7 +62,15 @@ export const scenarioOfSenders = {
   organizations: {
     bank: {
       type: "bank",
-      keys: { main: { environment: "test" }, live: { environment: "live" } },
+      keys: {
+        main: { environment: "test" },
+        live: { environment: "live" },
+        revoked: { environment: "live", state: "revoked", expires: "2020-01-01T00:00:00Z" },
+        expired: { environment: "test", state: "expired" },
+        ended: { environment: "test", expires: "-1d" },
+        limited: { environment: "test", limits: { per_minute: 0, per_day: 0 } },
+        dated: { environment: "test", expires: "2020-01-01T00:00:00Z" },
+      },
     },
     insurer: {
       type: "insurer",
@@ -60,6 +79,7 @@ export const scenarioOfSenders = {
         legacy: { environment: "live", legacy: true },
         old: { environment: "test", state: "retiring", replaced_by: "new" },
         new: { environment: "test" },
+        rotated: { environment: "test", state: "rotated" },
       },
     },
   },

@@ -62,7 +62,8 @@ function act(game: Played, step: Exclude<Command, { do: "request" }>): unknown {
     case "revoke":
       return visible(sandbox.keys.revoke(step.key));
     case "rotate": {
-      const { key, secret } = sandbox.keys.rotate(step.key, { overlap: step.overlap, as: step.as });
+      const overlap = step.overlap === 0 ? 0 : (`${step.overlap / 1000}s` as const);
+      const { key, secret } = sandbox.keys.rotate(step.key, { overlap, as: step.as });
       secrets[step.as] = secret;
       return visible(key);
     }

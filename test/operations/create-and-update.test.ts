@@ -70,7 +70,7 @@ test("R32 R39 a retiring key counts as active if the assumption is set", () => {
   // Without an overlap there is one key as before.
   keys.rotate("first", { overlap: 0, as: "second" });
   keys.revoke("ci");
-  keys.rotate("second", { overlap: minute });
+  keys.rotate("second", { overlap: "1m" });
   expectRejection(sandbox, () => keys.create(testKey), "key_limit_reached", { active: 5 });
   clock.advance(minute);
   keys.create(testKey);

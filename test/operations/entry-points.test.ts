@@ -30,7 +30,7 @@ const actionCases: Readonly<Record<ActionName, Case>> = {
   rotate: {
     step: { rotate: { key: "main", as: "next", overlap: "66s" } },
     http: ["POST /keys/main/rotate", { as: "next", overlap: "66s" }],
-    library: ({ keys }) => keys.rotate("main", { as: "next", overlap: 66_000 }),
+    library: ({ keys }) => keys.rotate("main", { as: "next", overlap: "66s" }),
   },
   revoke: {
     step: { revoke: { key: "main" } },

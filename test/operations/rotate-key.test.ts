@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSandbox } from "../../src/index.js";
+import { createSandbox, type Overlap } from "../../src/index.js";
 import { at, day, expectRejection, hour, open, responses, testKey, unauthorized } from "./sandbox.js";
 
 test("R26 R37 the replacement has the name, scopes and limits of the old key, and its own usage", async () => {
@@ -15,10 +15,10 @@ test("R26 R37 the replacement has the name, scopes and limits of the old key, an
   expect(sandbox.keys.get("main-2").usage.today).toBe(1);
 });
 
-test.each([
+test.each<[title: string, overlap: Overlap | undefined, lasts: number]>([
   ["60 minutes without an overlap given", undefined, hour],
   ["0, at once", 0, 0],
-  ["7 days", 7 * day, 7 * day],
+  ["7 days", "7d", 7 * day],
 ])(
   "R38 R39 R40 the old key works through an overlap of %s, to the millisecond",
   async (_title, overlap, lasts) => {
@@ -76,7 +76,7 @@ test("R42 only an active key can be rotated, and only a working key revoked, no 
   const { keys } = sandbox;
   const states = ["revoked", "expired", "rotated"] as const;
   for (const state of [...states, "retiring"] as const)
-    expectRejection(sandbox, () => keys.rotate(state, { overlap: -1 }), "key_not_active", {
+    expectRejection(sandbox, () => keys.rotate(state, { overlap: "-1s" }), "key_not_active", {
       ref: state,
       state,
     });

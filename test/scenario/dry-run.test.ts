@@ -60,7 +60,7 @@ test("the text of a scenario is not read again for its places, also not one from
   const cwd = temporaryFolder({ "sandbox.yaml": failingStory });
   const { places } = await openScenario("sandbox.yaml", { cwd });
   rmSync(join(cwd, "sandbox.yaml"));
-  const placeOf = await places();
+  const { placeOf } = await places();
   expect(placeOf(["story", 0, "request"])).toMatchObject({ file: "sandbox.yaml", line: 13 });
   const { stdout } = await runCli(["verify", "-"], { cwd, input: failingStory });
   expect(stdout).toMatch(/^-:13:\d+: step 1: status: expected 401, found 200$/m);
@@ -129,6 +129,49 @@ test.each([
   ],
 ])("a scope gets no warning if %s", async (_what, text) => {
   expect(await validate(text)).toMatchObject({ code: 0, stderr: "" });
+});
+
+const bodies = `${head}endpoints:
+  terms: { path: /terms, body: { edition: 3.10, count: 2, rate: 0.5, versions: [1.10, "2.50", 1e20] } }
+story:
+  - request: { key: active, method: POST, body: { python: 3.10 } }
+    expect: { status: 405 }
+`;
+const dropped = [
+  ["endpoints.terms.body.edition", "3.10", "3.1"],
+  ["endpoints.terms.body.versions[0]", "1.10", "1.1"],
+  ["story[0].request.body.python", "3.10", "3.1"],
+] as const;
+
+test("a decimal whose last zeros JSON drops gets a warning at its place, wherever a scenario is read", async () => {
+  const cwd = temporaryFolder({ "my.yaml": bodies });
+  const { code, stdout } = await runCli(["validate", "my.yaml", "--json"], { cwd });
+  const [{ problems, warnings }] = JSON.parse(stdout);
+  const wanted = dropped.map(([field, number, sent]) =>
+    expect.objectContaining({
+      code: "zeros_dropped",
+      field,
+      message: `JSON drops the last zeros of ${number}: it is ${sent}`,
+      source: expect.stringContaining(number),
+    }),
+  );
+  expect([code, problems, warnings]).toEqual([0, [], wanted]);
+  const running = startCli(["start", "my.yaml", "--port", "0", "--log", "off"], { cwd });
+  const url = await baseUrl(running);
+  await running.stderr.shows(/Numbers of my\.yaml that JSON shortens:\n\nmy\.yaml:\d+:\d+: JSON drops/);
+  const send = (method: string, path: string) =>
+    fetch(`${url}/__sandbox${path}`, {
+      method,
+      headers: { "content-type": "application/yaml" },
+      body: bodies,
+    }).then((response) => response.json());
+  const { data: put } = await send("PUT", "/scenario");
+  expect(put.warnings).toEqual(dropped.map(() => expect.stringMatching(/^line \d+, column \d+: JSON drops/)));
+  const { data: validated } = await send("POST", "/scenario/validate");
+  expect(validated.problems).toEqual(
+    dropped.map(() => expect.objectContaining({ level: "warning", line: expect.any(Number) })),
+  );
+  expect((await running.stop()).code).toBe(0);
 });
 
 test("start warns of a scope that no key has, also when the scenario is put in its place", async () => {

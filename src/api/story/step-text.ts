@@ -1,7 +1,7 @@
 import { actionIn } from "../../rules/actions.js";
 import { defaultOverlap } from "../../rules/api-key.js";
 import { accessInWords } from "../../rules/organization.js";
-import { minute } from "../../rules/time.js";
+import { minute, type Overlap } from "../../rules/time.js";
 import {
   keyRefsOf,
   type Performed,
@@ -69,8 +69,8 @@ function sentenceOf(action: StepAction, performed: Performed): Sentence {
   return { actor: "The service", verb: "change", object: `its responses: ${changed.join(", ") || "none"}` };
 }
 
-function oldKey(overlap = `${defaultOverlap / minute}m`): string {
-  if (/^\+?0+[a-z]+$/.test(overlap)) return "the old one stops working immediately";
+function oldKey(overlap: Overlap = `${defaultOverlap / minute}m`): string {
+  if (overlap === 0 || /^0+[a-z]$/.test(overlap)) return "the old one stops working immediately";
   return `the old one works for ${durationInWords(overlap).replace(/^(\d+)/, "$1 more")}`;
 }
 

@@ -222,8 +222,10 @@ async function openServedScenario(
   { words, io }: StartCall,
   signal: AbortSignal,
 ): Promise<OpenedScenario | undefined> {
-  if (run?.scenario !== undefined && words[0] === undefined)
-    return { loaded: { ...run.scenario, files: [] }, places: async () => () => undefined };
+  if (run?.scenario !== undefined && words[0] === undefined) {
+    const places = { placeOf: () => undefined, spelling: () => undefined };
+    return { loaded: { ...run.scenario, files: [] }, places: async () => places };
+  }
   return openNamed(words[0], io, signal).catch((error) => {
     if (signal.aborted) return undefined;
     throw error;
@@ -262,7 +264,7 @@ async function warnOf(serving: Serving, sandbox: SandboxState): Promise<void> {
   const { name, files, piped } = loaded;
   // Bundled scenarios are tested.
   if (places === undefined || (files.length === 0 && piped === undefined)) return;
-  const [{ dryRunProblems }, { unheldScopes }, placeOf] = await Promise.all([
+  const [{ dryRunProblems }, { shortenedDecimals, unheldScopes }, { placeOf, spelling }] = await Promise.all([
     import("../../node/dry-run.js"),
     import("../../scenario/warnings.js"),
     places(),
@@ -273,6 +275,7 @@ async function warnOf(serving: Serving, sandbox: SandboxState): Promise<void> {
   };
   warn(`Steps of ${name} that may fail`, dryRunProblems(loaded, startOptionsOf(flags)));
   warn(`Scopes of ${name} that no key has`, unheldScopes(loaded.scenario));
+  warn(`Numbers of ${name} that JSON shortens`, shortenedDecimals(loaded.scenario, spelling));
 }
 
 /** Returns what writes the file of `--write-env`. */

@@ -5,7 +5,7 @@ import { redactKeys } from "../../rules/redact.js";
 import { escapeControls, printable } from "../../rules/terminal-text.js";
 import { type FieldProblem, problemsAt, ScenarioError } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import { unheldScopes, unmarkedSecrets } from "../../scenario/warnings.js";
+import { shortenedDecimals, unheldScopes, unmarkedSecrets } from "../../scenario/warnings.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import * as flag from "../flags.js";
@@ -43,15 +43,19 @@ export const validateCommand = declareCommand({
 async function validateFile(file: string, io: Io): Promise<CheckedFile> {
   try {
     const { loaded, places } = await openNamed(file, io);
-    const placeOf = await places();
+    const { placeOf, spelling } = await places();
     const errorOf = (problems: readonly FieldProblem[]) =>
       problems.length === 0 ? undefined : new ScenarioError(problemsAt(problems, placeOf, loaded.name));
     const failing = errorOf(dryRunProblems(loaded));
     if (failing !== undefined) throw failing;
     const { scenario, files, piped } = loaded;
     const isBundled = files.length === 0 && piped === undefined;
-    const warnings = isBundled ? [] : [...unmarkedSecrets(scenario), ...unheldScopes(scenario)];
-    return { file, code: exitCode.fine, scenario, warning: errorOf(warnings) };
+    const warnings = [
+      ...unmarkedSecrets(scenario),
+      ...unheldScopes(scenario),
+      ...shortenedDecimals(scenario, spelling),
+    ];
+    return { file, code: exitCode.fine, scenario, warning: isBundled ? undefined : errorOf(warnings) };
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
     return { file, code: error instanceof ScenarioError ? exitCode.failed : exitCode.usage, error };

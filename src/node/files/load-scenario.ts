@@ -8,7 +8,7 @@ import { escapeControls } from "../../rules/terminal-text.js";
 import { isScenarioName, type ScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import { scenarioLimits } from "../../scenario/format/fields.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
-import type { PlaceOf } from "../../scenario/problems.js";
+import type { ScenarioPlaces } from "../../scenario/problems.js";
 import { withStory } from "../../scenario/stories.js";
 import { readBundledScenario } from "../package-files.js";
 import { fileFailure, requireFile } from "./write-file.js";
@@ -23,7 +23,7 @@ export interface LoadedScenario extends NamedScenario {
 /** A scenario with its places, which whoever runs it for long should not keep. */
 export interface OpenedScenario {
   readonly loaded: LoadedScenario;
-  readonly places: () => Promise<PlaceOf>;
+  readonly places: () => Promise<ScenarioPlaces>;
 }
 
 interface LoadOptions {
@@ -59,12 +59,12 @@ export async function openScenario(
   });
   const { text, load, files } = scenarioFiles(nameOrFile, cwd, piped);
   const { parseWithPlaces } = await import("../../scenario/parse-scenario.js");
-  const { scenario, placeOf } = parseWithPlaces(text, { file: nameOrFile, load });
+  const { scenario, ...places } = parseWithPlaces(text, { file: nameOrFile, load });
   const whole = files.length === 1 && { text };
   const ofStdin = isStdin && { files: files.slice(1), piped: text };
   return {
     loaded: { scenario, name: nameOrFile, files, ...ofStdin, ...whole },
-    places: async () => placeOf,
+    places: async () => places,
   };
 }
 
@@ -75,7 +75,7 @@ function openBundled(name: ScenarioName): OpenedScenario {
       const text = await readBundledScenario(name);
       // A bundled scenario does not need the reader of YAML.
       const { parseWithPlaces } = await import("../../scenario/parse-scenario.js");
-      return parseWithPlaces(text, { file: `scenarios/${name}.yaml` }).placeOf;
+      return parseWithPlaces(text, { file: `scenarios/${name}.yaml` });
     },
   };
 }

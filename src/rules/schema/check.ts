@@ -21,9 +21,11 @@ export function shapeProblems(
   shape: Shape,
   value: unknown,
   isExtra?: IsExtra,
-  spelling: Spelling = () => undefined,
+  spelling: Spelling = notSpelled,
 ): Problem<ShapeCode>[] {
-  const problems = mistakesIn(shape, value, isExtra).map((mistake) => inWords(mistake, shape, spelling));
+  const problems = mistakesIn(shape, value, isExtra, spelling).map((mistake) =>
+    inWords(mistake, shape, spelling),
+  );
   // A misspelled field is not also missing.
   const misspelled = new Set(problems.map(({ meant }) => meant && pathText(meant)));
   return problems.filter(({ code, field }) => code !== "missing_field" || !misspelled.has(pathText(field)));
@@ -100,11 +102,18 @@ export function requireKnownOptions(doing: string, options: unknown, known: read
 
 type IsExtra = (name: string, members: Members) => boolean;
 
+const notSpelled: Spelling = () => undefined;
+
 /** More help nobody, and each takes time: a client may send a text full of them. */
 export const maximumProblems = 100;
 
-export function mistakesIn(root: Shape, whole: unknown, isExtra: IsExtra = () => false): Mistake[] {
-  const shapeCheck = new ShapeCheck(isExtra);
+export function mistakesIn(
+  root: Shape,
+  whole: unknown,
+  isExtra: IsExtra = () => false,
+  spelling = notSpelled,
+): Mistake[] {
+  const shapeCheck = new ShapeCheck(isExtra, spelling);
   shapeCheck.check(root, whole, []);
   return shapeCheck.mistakes;
 }
@@ -112,9 +121,11 @@ export function mistakesIn(root: Shape, whole: unknown, isExtra: IsExtra = () =>
 class ShapeCheck {
   readonly mistakes: Mistake[] = [];
   readonly #isExtra: IsExtra;
+  readonly #spelling: Spelling;
 
-  constructor(isExtra: IsExtra) {
+  constructor(isExtra: IsExtra, spelling: Spelling) {
     this.#isExtra = isExtra;
+    this.#spelling = spelling;
   }
 
   check(shape: Shape, value: unknown, path: FieldPath): void {
@@ -126,6 +137,8 @@ class ShapeCheck {
     }
     if (value === undefined) this.#add({ kind: "missing", path, shape, value });
     else if (!isAllowed(shape, value)) this.#add({ kind: "value", path, shape, value });
+    else if (typeof value === "number" && startsWithZeros(this.#spelling(path)))
+      this.#add({ kind: "zeros", path, shape, value });
     if (isOfKind(shape, value)) this.#checkInside(shape, value, path);
   }
 
@@ -166,6 +179,11 @@ class ShapeCheck {
   }
 }
 
+/** Whether a number is written like a code, such as `007`: in other formats, it would be octal. */
+export function startsWithZeros(spelled = ""): boolean {
+  return /^[+-]?0\d/.test(spelled);
+}
+
 /** The option of the same kind; of several mappings, one that has a field of the value. */
 function optionFor(options: readonly Shape[], value: unknown): Shape {
   const alike = options.filter((option) => isOfKind(option, value));
@@ -179,7 +197,9 @@ function isUnset({ isOffByFalse }: MappingKind, member: unknown): boolean {
   return member === undefined || (isOffByFalse === true && member === false);
 }
 
-function isOfKind({ kind }: Shape, value: unknown): boolean {
+function isOfKind(shape: Shape, value: unknown): boolean {
+  const { kind } = shape;
+  if (kind === "choice") return (shape.choices as readonly unknown[]).includes(value);
   if (kind === "text") return typeof value === "string";
   if (kind === "null") return value === null;
   if (kind === "list") return Array.isArray(value);

@@ -35,6 +35,10 @@ export function inWords(mistake: Mistake, root: Shape, spelling: Spelling): Prob
     }
     case "name":
       return wrongName(value as string, shape as TextKind, holder, sayOf(quote(value)));
+    case "zeros": {
+      const what = `must not start with zeros, as in ${spelling(path)}`;
+      return sayOf(labelOf(path))("out_of_range", what, `write ${value}`);
+    }
     case "value": {
       const isPlain = typeof value === "number" || typeof value === "boolean";
       const spelled = (isPlain && spelling(path)) || quote(value);

@@ -5,8 +5,8 @@ export type Members = Readonly<Record<string, unknown>>;
 /** A part of a value that does not have its shape. */
 export interface Mistake {
   readonly path: FieldPath;
-  /** `name`: of a record's member; `unknown`: not in the mapping; `empty`: without a field that it needs. */
-  readonly kind: "missing" | "value" | "name" | "unknown" | "empty";
+  /** `zeros`: in front of a number; `name`: of a record's member; `unknown`: not in the mapping; `empty`: without a field that it needs. */
+  readonly kind: "missing" | "value" | "zeros" | "name" | "unknown" | "empty";
   /** The shape of the part; for an unknown member, the shape of its mapping. */
   readonly shape: Shape;
   readonly value: unknown;

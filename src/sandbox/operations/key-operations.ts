@@ -15,7 +15,14 @@ import { SandboxError } from "../../rules/errors.js";
 import type { Organization } from "../../rules/organization.js";
 import { requireFields } from "../../rules/schema/check.js";
 import { didYouMean, listed } from "../../rules/schema/words.js";
-import { durationOf, isInstant, parseDuration, scenarioDuration, timeFrom } from "../../rules/time.js";
+import {
+  durationOf,
+  isInstant,
+  type Overlap,
+  parseDuration,
+  scenarioDuration,
+  timeFrom,
+} from "../../rules/time.js";
 import { deriveSecret } from "../../scenario/described-keys.js";
 import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
@@ -69,7 +76,7 @@ export function createKey(
 export interface RotateInput {
   readonly key: string;
   /** How long the old key continues to work: 0 to 7 days. Default: 60 minutes. */
-  readonly overlap?: string | number | undefined;
+  readonly overlap?: Overlap | undefined;
   /** The ref of the replacement. Default: the old ref with the next free number. */
   readonly as?: string | undefined;
 }
@@ -245,9 +252,9 @@ function refProblem(ref: string): string | undefined {
   return isRef(ref) ? undefined : "must not be a name with a special meaning in JavaScript";
 }
 
-function overlapOf(input: string | number = defaultOverlap): number {
-  const overlap = typeof input === "number" ? input : durationOf(input);
-  if (Number.isSafeInteger(overlap) && overlap >= 0 && overlap <= maximumOverlap) return overlap;
+function overlapOf(input: Overlap | undefined): number {
+  const overlap = input === undefined ? defaultOverlap : durationOf(input);
+  if (overlap >= 0 && overlap <= maximumOverlap) return overlap;
   const message = `Invalid overlap of ${scenarioDuration(overlap)}: it must be between 0s and 7d.`;
   throw new SandboxError("overlap_out_of_range", message, { overlap, maximum: maximumOverlap });
 }

@@ -1,7 +1,7 @@
 import { formOfPath } from "../../rules/request-path.js";
-import type { FieldPath } from "../../rules/schema/shape.js";
+import { startsWithZeros } from "../../rules/schema/check.js";
 import { quote } from "../../rules/schema/words.js";
-import { writtenEndpoints } from "../written-endpoints.js";
+import { numbersOfBodies, writtenEndpoints } from "../written-endpoints.js";
 import type { ScenarioRule } from "./facts.js";
 
 const maxEndpoints = 100;
@@ -47,44 +47,37 @@ const longestBody = 64 * 1024;
 /** How much is read of a number's text: an exact one is shorter. */
 export const longestSpelling = 100;
 
-/** The bodies of a scenario are sent, or compared with responses, exactly as they are written. */
-const bodiesAreExact: ScenarioRule = ({ scenario, spelling, latest, addProblem }) => {
-  const checkNumbers = (part: unknown, field: FieldPath): void => {
-    if (typeof part === "number") {
-      const text = spelling(field) ?? String(part);
-      if (/^[+-]?0\d/.test(text)) {
-        const hint = "put a code or an id in quotes";
-        addProblem({ code: "out_of_range", field, message: `${text} would lose its zeros`, hint });
-      } else if (!isExact(part, text)) {
-        const hint = "put it in quotes, or write another number";
-        addProblem({ code: "out_of_range", field, message: `JSON has no exact number ${text}`, hint });
-      }
+/** The numbers in bodies are sent, or compared with responses, exactly as they are written. */
+const numbersAreExact: ScenarioRule = ({ scenario, spelling, addProblem }) => {
+  for (const [field, number] of numbersOfBodies(scenario)) {
+    const text = spelling(field) ?? String(number);
+    if (startsWithZeros(text)) {
+      const hint = "put a code or an id in quotes";
+      addProblem({ code: "out_of_range", field, message: `${text} would lose its zeros`, hint });
+    } else if (!isExact(number, text)) {
+      const hint = "put it in quotes, or write another number";
+      addProblem({ code: "out_of_range", field, message: `JSON has no exact number ${text}`, hint });
     }
-    if (typeof part !== "object" || part === null) return;
-    const isList = Array.isArray(part);
-    for (const [name, inner] of Object.entries(part))
-      checkNumbers(inner, [...field, isList ? Number(name) : name]);
-  };
+  }
+};
+
+const bodiesFit: ScenarioRule = ({ scenario, latest, addProblem }) => {
   for (const [name, { body, status }] of writtenEndpoints(scenario)) {
+    if (body === undefined) continue;
     const path = ["endpoints", name, "body"];
-    checkNumbers(body, path);
-    if (body !== undefined && status === 204) {
+    if (status === 204) {
       const field = latest(path, ["endpoints", name, "status"]);
       const hint = "remove the body (below extends, with body: null), or write status: 200";
       addProblem({ code: "endpoint_contradiction", field, message: "a 204 has no body", hint });
-    } else if (body !== undefined && isTooLong(body)) {
+    } else if (isTooLong(body)) {
       const message = `the body is longer than ${longestBody / 1024} KiB as JSON`;
       const hint = "shorten it; aliases (*) repeat";
       addProblem({ code: "endpoint_contradiction", field: path, message, hint });
     }
   }
-  for (const [index, { request, expect }] of (scenario.story ?? []).entries()) {
-    checkNumbers(request?.body, ["story", index, "request", "body"]);
-    checkNumbers(expect?.body, ["story", index, "expect", "body"]);
-  }
 };
 
-export const endpointRules: readonly ScenarioRule[] = [endpointsFit, bodiesAreExact];
+export const endpointRules: readonly ScenarioRule[] = [endpointsFit, numbersAreExact, bodiesFit];
 
 /** Whether the text of a number in JSON, the shortest one, has the value of its text in the scenario. */
 function isExact(value: number, text: string): boolean {

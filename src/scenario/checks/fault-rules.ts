@@ -1,4 +1,4 @@
-import type { KeyRecord } from "../../rules/api-key.js";
+import { type KeyRecord, type KeyStateName, keyStateTable } from "../../rules/api-key.js";
 import { lastingSuccess } from "../../rules/authorize.js";
 import { cachedBy } from "../../rules/cached-by.js";
 import { type FaultKind, faultEffects, faultKindsOf } from "../../rules/fault-effects.js";
@@ -7,6 +7,7 @@ import type { FieldPath } from "../../rules/schema/shape.js";
 import { nearest, quote } from "../../rules/schema/words.js";
 import { parseDuration, parseTime, timeFrom } from "../../rules/time.js";
 import { isLegacy, populatedKeyAt, writtenKeys } from "../described-keys.js";
+import { readSettings, stateAtStart } from "../format/key-settings.js";
 import { addingTo, type FieldProblem } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { writtenEndpoints } from "../written-endpoints.js";
@@ -25,7 +26,11 @@ interface FaultSandbox {
 }
 
 /** What no change of a key at run time changes. */
-type LastingKey = Pick<KeyRecord, "organization" | "environment" | "legacy" | "replaces">;
+interface LastingKey
+  extends Pick<KeyRecord, "organization" | "environment" | "legacy" | "limits" | "replaces"> {
+  /** Of a key in a loaded scenario. One that is over stays so; only a key that a sandbox has may have worked before. */
+  readonly stateAtStart?: KeyStateName | undefined;
+}
 
 interface LastingKeys {
   readonly at: (ref: string) => LastingKey | undefined;
@@ -60,17 +65,20 @@ function lastingKeysIn(scenario: Scenario): LastingKeys {
   const allKeys = [...writtenKeys(scenario)];
   const replaced = new Map(allKeys.map(({ ref, fields }) => [fields.replaced_by, ref]));
   const keys = new Map(allKeys.map((key) => [key.ref, key]));
+  const isSnapshot = scenario.requests_responded !== undefined;
   return {
     at(ref) {
       const key = keys.get(ref) ?? populatedKeyAt(ref, scenario);
       if (key === undefined) return undefined;
       const { organization, fields } = key;
       const replaces = replaced.get(ref);
-      const { environment } = fields;
       return {
         organization,
-        environment,
+        environment: fields.environment,
         legacy: isLegacy(fields),
+        limits: readSettings(fields, () => "").limits,
+        // A date would decide otherwise on another day.
+        ...(!isSnapshot && { stateAtStart: stateAtStart(fields, undefined) }),
         ...(replaces !== undefined && { replaces }),
       };
     },
@@ -137,9 +145,10 @@ function whyNoSender(
     const message = `the key ${quote(ref)} belongs to ${quote(key.organization)}`;
     return { at: ["when", "organization"], message, hint: "remove one of the two" };
   }
-  if (key !== undefined && outcome !== undefined && !canHave(key, outcome)) {
-    const message = `the key ${quote(ref)} never has the outcome ${outcome}: it is ${keyInWords(key)}`;
-    return { at, message, hint: "write another outcome, or another key" };
+  const { why, has = "another outcome" } = (key && outcome && whyNotOf(key, outcome)) ?? {};
+  if (why !== undefined) {
+    const message = `the key ${quote(ref)} never has the outcome ${outcome}: ${why}`;
+    return { at, message, hint: `write ${has}, or another key` };
   }
   if (outcome !== "200.legacy" || ref !== undefined) return undefined;
   const { legacyOwners: owners } = keys;
@@ -177,13 +186,22 @@ function isWithoutKey(outcome: OutcomeId | undefined): boolean {
   return outcome === "401.missing" || outcome === "401.malformed" || outcome === "401.unknown";
 }
 
-/** Whether a request with a key can have an outcome of `/me` or of any endpoint, now or later. */
-function canHave(key: LastingKey, outcome: OutcomeId): boolean {
-  if (outcome === "403.live_not_approved" || outcome === "403.live_suspended")
-    return key.environment === "live";
+/** Why no request with a key has an outcome of `/me` or of any endpoint, now or later, and what it has; `undefined` if one can. */
+function whyNotOf(key: LastingKey, outcome: OutcomeId): { why: string; has?: string } | undefined {
+  const { environment, limits, stateAtStart: state = "active" } = key;
+  const { rejection } = keyStateTable[state];
+  // They come before the key.
+  if (outcome === "404.unknown_path" || outcome === "405.method" || outcome === rejection) return undefined;
+  if (rejection !== null) return { why: `it is ${state} from the start`, has: `outcome: ${rejection}` };
   const isOfMe = isSuccess(outcome) && outcomeOf(outcome).promised;
+  const isOfLive = outcome === "403.live_not_approved" || outcome === "403.live_suspended";
   // Any key may be replaced later.
-  return !isOfMe || outcome === "200.retiring" || outcome === lastingSuccess(key);
+  const isOfOthers = isOfMe && outcome !== "200.retiring" && outcome !== lastingSuccess(key);
+  if (isOfOthers || (isOfLive && environment !== "live")) return { why: `it is ${keyInWords(key)}` };
+  if (!isSuccess(outcome)) return undefined;
+  if (limits.perMinute === 0) return { why: "its per_minute is 0", has: "outcome: 429.per_minute" };
+  if (limits.perDay === 0) return { why: "its per_day is 0", has: "outcome: 429.per_day" };
+  return undefined;
 }
 
 function keyInWords({ environment, legacy, replaces }: LastingKey): string {

@@ -2,8 +2,6 @@ import {
   countsAsActive,
   defaultScopes,
   type KeySettings,
-  type KeyStateName,
-  keyStateAt,
   maximumActiveKeys,
   maximumOverlap,
   parseApiKey,
@@ -13,7 +11,7 @@ import { canonicalJson } from "../../rules/schema/json.js";
 import { listed, quote } from "../../rules/schema/words.js";
 import { isLegacy, sharedValues, type WrittenKey } from "../described-keys.js";
 import { scenarioLimits } from "../format/fields.js";
-import { endsFrom, type GivenEnds, readEnds } from "../format/key-settings.js";
+import { stateAtStart } from "../format/key-settings.js";
 import { populationOf } from "../population.js";
 import type { Facts, ScenarioRule } from "./facts.js";
 
@@ -55,9 +53,8 @@ const usageAddsUp: ScenarioRule = ({ keys, latest, addProblem }) => {
 
 /** A key's times agree with its state, and an overlap lasts at most seven days (R38, R39, R43). */
 const timesFitState: ScenarioRule = (facts) => {
-  const { keys, fromStart, latest, addProblem } = facts;
-  for (const key of keys) {
-    const { path, fields } = key;
+  const { keys, start, fromStart, latest, addProblem } = facts;
+  for (const { path, fields } of keys) {
     const { state, overlap_ends: overlap } = fields;
     if (fields.revoked_at !== undefined && state !== "revoked") {
       const message = `revoked_at is for revoked keys, but the key is ${state ?? "active"}`;
@@ -70,7 +67,7 @@ const timesFitState: ScenarioRule = (facts) => {
       const hint = "an overlap lasts at most 7 days (R39)";
       addProblem({ code: "overlap_out_of_range", field, message: "the overlap is too long", hint });
     }
-    const actual = state && keyStateAtStart(key, facts);
+    const actual = state && stateAtStart(fields, start);
     if (actual === undefined || actual === state) continue;
     const end = actual === "expired" || overlap === undefined ? "expires" : "overlap_ends";
     const field = latest([...path, end], [...path, "state"]);
@@ -79,13 +76,6 @@ const timesFitState: ScenarioRule = (facts) => {
     addProblem({ code: "state_contradiction", field, message, hint });
   }
 };
-
-function keyStateAtStart({ fields }: WrittenKey, { start }: Facts): KeyStateName | undefined {
-  const ends = readEnds(fields);
-  if (ends === undefined) return "active";
-  if (start === undefined && hasFixedTime(ends)) return undefined;
-  return keyStateAt(endsFrom(start ?? 0, ends), start ?? 0);
-}
 
 function countKeys({ scenario, keys }: Facts) {
   const { organizations, keysEach } = populationOf(scenario);
@@ -124,11 +114,11 @@ const activeKeysWithinLimit: ScenarioRule = (facts) => {
   }
 };
 
-function mayCountAsActive(key: WrittenKey, facts: Facts): boolean {
-  const { state = "active" } = key.fields;
+function mayCountAsActive({ fields }: WrittenKey, { start, assumptions }: Facts): boolean {
+  const { state = "active" } = fields;
   // An expiry that depends on the real time may be in the past, so the key may not count.
-  const atStart = keyStateAtStart(key, facts) ?? (state === "active" ? "expired" : state);
-  return countsAsActive(atStart, facts.assumptions);
+  const atStart = stateAtStart(fields, start) ?? (state === "active" ? "expired" : state);
+  return countsAsActive(atStart, assumptions);
 }
 
 /** A pinned secret or id is unique; a secret is well-formed and agrees with the key's fields (R3, R10, R16). */
@@ -260,8 +250,3 @@ export const keyRules: readonly ScenarioRule[] = [
   replacementsFit,
   replacementsEnd,
 ];
-
-/** Whether one of the ends is a time, and no duration. */
-function hasFixedTime({ ends }: GivenEnds): boolean {
-  return Object.values(ends).some((when) => when !== undefined && "at" in when);
-}

@@ -1,7 +1,15 @@
 import { redactKeys } from "../../rules/redact.js";
 import * as s from "../../rules/schema/shape.js";
 import { unicodePattern } from "../../rules/terminal-text.js";
-import { hour, parseDuration, parseTime, parseWhen, timeHint, timePattern } from "../../rules/time.js";
+import {
+  hour,
+  type Overlap,
+  parseDuration,
+  parseTime,
+  parseWhen,
+  timeHint,
+  timePattern,
+} from "../../rules/time.js";
 import { durationHint } from "./duration-hint.js";
 
 const scopePattern = /^[a-z][a-z0-9_.-]*(?::[a-z][a-z0-9_.-]*)*$/;
@@ -49,8 +57,12 @@ const durationText = (
 const isPositive = (text: string) => (parseDuration(text) ?? 0) > 0;
 const durations = "90s, 10m, 2h or 7d";
 
-export const duration = () =>
-  durationText("a duration", durations, durationPattern, (text) => parseDuration(text) !== undefined);
+/** How long a replaced key still works, in whole seconds: a number without a unit would be read in several ways. */
+export const overlap = () => {
+  const isAllowed = (text: string) => parseDuration(text) !== undefined;
+  const inTime = durationText("a duration, or 0", durations, durationPattern, isAllowed);
+  return s.either(inTime, s.choice([0])) as s.Shape<Overlap>; // its pattern
+};
 /** Also in milliseconds: clients move the clock by the pause that their tests replace. */
 export const clockMove = () => {
   const pattern = new RegExp(`${durationPattern.source}|${waitPattern.source}`);

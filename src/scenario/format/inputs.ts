@@ -5,7 +5,7 @@ import { containsKey } from "../../rules/redact.js";
 import { requestSources } from "../../rules/request.js";
 import { checkValue, validationError } from "../../rules/schema/check.js";
 import * as s from "../../rules/schema/shape.js";
-import { clockMove, duration, ref, time, timeOrDuration } from "./fields.js";
+import { clockMove, overlap, ref, time, timeOrDuration } from "./fields.js";
 import {
   assumptionsSchema,
   faultsSchema,
@@ -26,7 +26,7 @@ const sandboxOptionFields = {
 
 export const inputShapes = {
   key_creation: s.mapping(keyCreationFields),
-  key_rotation: s.mapping({ overlap: s.optional(duration()), as: replacementRef }),
+  key_rotation: s.mapping({ overlap: s.optional(overlap()), as: replacementRef }),
   key_expiry: s.mapping({ expires: timeOrDuration() }),
   organization_update: organizationChange,
   faults_change: s.mapping({ faults: faultsSchema }),

@@ -7,6 +7,7 @@ import {
   type KeySettings,
   type KeyStateName,
   keyEnds,
+  keyStateAt,
 } from "../../rules/api-key.js";
 import { parseWhen, timeFrom, type When } from "../../rules/time.js";
 import type { ScenarioKey } from "../described-keys.js";
@@ -61,4 +62,14 @@ export function endsFrom(start: number, { state, isReplaced, ends }: GivenEnds):
     overlapEndsAt: isReplaced ? overlap : undefined,
   };
   return Object.fromEntries(Object.entries(times).filter(([, end]) => end !== undefined));
+}
+
+/** The state of a key when the clock starts; `undefined` if a date decides, and the start is not known. */
+export function stateAtStart(key: ScenarioKey, start: number | undefined): KeyStateName | undefined {
+  const given = readEnds(key);
+  if (given === undefined) return "active";
+  const hasDate = Object.values(given.ends).some((when) => when !== undefined && "at" in when);
+  // A revoked key stays revoked.
+  if (start === undefined && hasDate && given.state !== "revoked") return undefined;
+  return keyStateAt(endsFrom(start ?? 0, given), start ?? 0);
 }

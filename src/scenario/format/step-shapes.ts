@@ -13,10 +13,10 @@ import { organizationChange } from "../../rules/organization.js";
 import { type ApiOutcomeId, apiOutcomes, mePath, outcomeShape } from "../../rules/outcomes.js";
 import * as s from "../../rules/schema/shape.js";
 import {
-  duration,
   durationOrNone,
   limits,
   maximumScopes,
+  overlap,
   positiveDuration,
   ref,
   scenarioLimits,
@@ -132,7 +132,7 @@ const actor = s.optional(s.choice(["administrator", "member"]));
 // The same in a timeline and a story. `checks/step-rules.ts` checks the refs in a step.
 const actionFields = {
   create_key: s.optional(s.mapping({ ...keyCreationFields, actor })),
-  rotate: s.optional(s.mapping({ key: ref(), as: replacementRef, overlap: s.optional(duration()), actor })),
+  rotate: s.optional(s.mapping({ key: ref(), as: replacementRef, overlap: s.optional(overlap()), actor })),
   revoke: s.optional(s.mapping({ key: ref(), actor })),
   expire: s.optional(s.mapping({ key: ref(), expires: timeOrDuration(), actor })),
   organization: s.optional(

@@ -25,7 +25,7 @@ import { populationOf } from "../../../scenario/population.js";
 import { problemsAt, ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { withStory } from "../../../scenario/stories.js";
-import { unheldScopes, unmarkedSecrets } from "../../../scenario/warnings.js";
+import { shortenedDecimals, unheldScopes, unmarkedSecrets } from "../../../scenario/warnings.js";
 import { placeIn, type WrittenScenario } from "../../../scenario/written-scenario.js";
 import { readYaml, yamlText } from "../../../scenario/yaml.js";
 import { scenarioFields } from "../control-errors.js";
@@ -64,12 +64,12 @@ export const scenarioRoutes: readonly Route[] = [
     },
     runYaml({ sandbox, body }) {
       const { text } = body;
-      const { scenario, placeOf } = checkSent(body);
+      const { scenario, placeOf, spelling } = checkSent(body);
       restartSandbox(sandbox, {}, { scenario, name: scenario.name ?? "unnamed", text });
       const started = running(sandbox);
       const failing = dryRunProblems({ scenario, name: file }, sandbox.startOptions);
-      const problems = problemsAt([...failing, ...unheldScopes(scenario)], placeOf, file);
-      return { ...started, warnings: Object.values(scenarioFields(problems)) };
+      const warnings = [...failing, ...unheldScopes(scenario), ...shortenedDecimals(scenario, spelling)];
+      return { ...started, warnings: Object.values(scenarioFields(problemsAt(warnings, placeOf, file))) };
     },
   }),
   controlRoute("POST /reset", {
@@ -148,11 +148,12 @@ type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & { f
 
 function problemsInSent(sent: WrittenScenario, startOptions: StartOptions) {
   try {
-    const { scenario, placeOf } = checkSent(sent);
+    const { scenario, placeOf, spelling } = checkSent(sent);
     const warnings = [
       ...dryRunProblems({ scenario, name: file }, startOptions),
       ...unmarkedSecrets(scenario),
       ...unheldScopes(scenario),
+      ...shortenedDecimals(scenario, spelling),
     ];
     return problemsAt(warnings, placeOf, file).map((problem) => shownProblem(problem, "warning"));
   } catch (error) {
