@@ -1,5 +1,6 @@
+import { type Attempt, type CompletedAttempt, completedWith } from "./attempt.js";
 import type { ContractDifference } from "./contract.js";
-import { type Attempt, type CompletedAttempt, completedWith, differenceIn } from "./judge.js";
+import { differenceIn } from "./judge.js";
 import { headerOf, memberIn, minuteOf, quoted, shownText } from "./response.js";
 
 /** Compares the responses with status 200 with each other. */

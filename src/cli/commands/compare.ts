@@ -26,7 +26,7 @@ import { startable } from "../open-scenario.js";
 export const compareCommand = declareCommand({
   summary: "compare a real environment with the contract, and see what it does where that is open",
   description:
-    "Sends a few requests to a real environment (or a sandbox), compares each outcome with the contract, and shows the assumptions that it follows. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. Exits with 1 if something differs or cannot be reached. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
+    "Sends a few requests to a real environment (or a sandbox), compares each outcome with the contract, and shows the assumptions that it follows. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. Exits with 1 if something differs, or if the comparison ended early or could not start. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
   words: { "<base-url>": "the URL before /v1/relying-party/me" },
   flags: {
     format: flag.plainOption(
@@ -71,15 +71,16 @@ export const compareCommand = declareCommand({
       probeLimits: flags.probeLimits === true,
       unknownKey: unknownSecret,
       stop,
+      wait: (milliseconds) => io.wait(milliseconds, stop),
       announce: (sentence) => void io.stderr.say(`${sentence}\n`),
     });
-    const { stopped } = result;
-    if (stopped !== undefined) io.stderr.say(redactKeys(`${stopped}\n`));
-    if (format === "json" || stopped === undefined)
+    const { whyNotCompared, verdict } = result;
+    if (whyNotCompared !== undefined) io.stderr.say(redactKeys(`${whyNotCompared}\n`));
+    if (format === "json" || whyNotCompared === undefined)
       io.stdout.write(redactKeys(renderComparison(result, format, io.stdout.style())));
     if (stop.aborted) return 128 + constants.signals[stop.reason as NodeJS.Signals];
     writeLearned?.(result);
-    return ["differs", "stopped"].includes(result.verdict) ? exitCode.failed : exitCode.fine;
+    return ["agrees", "agrees_in_part"].includes(verdict) ? exitCode.fine : exitCode.failed;
   },
 });
 
@@ -96,7 +97,7 @@ function learnedFile(name: string, { cwd, stderr, program }: Io) {
   orUnwritable(() => requireLearned(path));
   return ({ assumptions, url, endedBy }: Comparison) => {
     if (endedBy !== undefined && existsSync(path)) {
-      stderr.say(`${quote(name)} was kept: the response to ${endedBy} ended the comparison.\n`);
+      stderr.say(`${quote(name)} was kept: the comparison ended early, at ${endedBy}.\n`);
       return;
     }
     const count = Object.keys(assumptions).length;
