@@ -13,7 +13,7 @@ import { assumedRetryAfter, lastToReset, rateLimitHeaders, readLimits } from "./
 import { type ResponseKind, type Variation, variationOf, vary } from "./variation/vary.js";
 
 /** The challenge of a 401 (RFC 9110); never `Basic`, because browsers would ask for a password. */
-const challengeHeaders: FlatHeaders = ["WWW-Authenticate", 'ApiKey realm="relying-party"'];
+export const challengeHeaders: FlatHeaders = ["WWW-Authenticate", 'ApiKey realm="relying-party"'];
 
 /** A call whose response varies; `variation` is `undefined` except in the profile `varied`. */
 type VariedCall = ApiCall & { readonly variation?: Variation | undefined };

@@ -14,6 +14,7 @@ import {
   headerOf,
   isHtml,
   memberIn,
+  numberText,
   quoted,
   type RedactedResponse,
   retryAfterForm,
@@ -119,10 +120,15 @@ function judgeEnvironment(response: RedactedResponse, apiKey: string): FoundDiff
 }
 
 function judgeUsage(response: RedactedResponse): FoundDifference[] {
-  const today = wholeNumberIn(response, ["usage", "today"]) ?? 0;
-  const perDay = wholeNumberIn(response, ["limits", "per_day"]) ?? today;
+  const [todayPath, perDayPath] = [
+    ["data", "usage", "today"],
+    ["data", "limits", "per_day"],
+  ] as const;
+  const today = wholeNumberIn(response, todayPath) ?? 0;
+  const perDay = wholeNumberIn(response, perDayPath) ?? today;
   if (today <= perDay) return [];
-  return [foundAt("R23", "$.data.usage.today", `at most ${perDay}, the key's per_day`, String(today))];
+  const expected = `at most ${numberText(response, perDayPath)}, the key's per_day`;
+  return [foundAt("R23", "$.data.usage.today", expected, numberText(response, todayPath))];
 }
 
 // The words of `mismatchesIn`.
@@ -130,13 +136,13 @@ const unknownMember = "no such member";
 
 function mismatches(
   shape: Shape,
-  { json }: RedactedResponse,
+  { json, numbers }: RedactedResponse,
   ruleAt: (path: string) => ContractRule,
 ): FoundDifference[] {
   return mismatchesIn(shape, json).map(({ path, expected, value }) => {
     const at = path === "" ? "$" : `$.${escapeControls(path)}`;
     // Two comparisons of the same service are equal, even if it sends more than the contract has.
-    const found = expected === unknownMember ? describeKind(value) : describeValue(value);
+    const found = expected === unknownMember ? describeKind(value) : describeValue(value, numbers.get(path));
     return foundAt(ruleAt(path), at, expected, found);
   });
 }

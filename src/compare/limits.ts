@@ -2,7 +2,7 @@ import { pluralize } from "../report/plain-text.js";
 import { minute } from "../rules/time.js";
 import { type Attempt, type CompletedAttempt, completedWith, describeAttempt } from "./attempt.js";
 import { type ContractDifference, type ContractOutcome, contractOutcomes, isLimit } from "./contract.js";
-import { describeValue, memberIn, timeOf, wholeNumberIn } from "./response.js";
+import { describeValue, memberIn, numberText, timeOf, wholeNumberIn } from "./response.js";
 import type { Session } from "./session.js";
 import { waitOf } from "./uncounted.js";
 
@@ -48,14 +48,15 @@ function isPermitted(attempt: Attempt | undefined): attempt is CompletedAttempt 
 }
 
 async function tryMinute(session: Session, spare: CompletedAttempt): Promise<ContractDifference[]> {
-  const perMinute = wholeNumberIn(spare.response, ["limits", "per_minute"]);
+  const path = ["data", "limits", "per_minute"];
+  const perMinute = wholeNumberIn(spare.response, path);
   const leave = (why: string) => {
     session.leave("429.per_minute", session.ended?.why ?? why);
     return [];
   };
-  if (perMinute === undefined)
+  if (perMinute === undefined || !Number.isSafeInteger(2 * perMinute))
     return leave(
-      `per_minute is ${describeValue(memberIn(spare.response, ["data", "limits", "per_minute"]))}`,
+      `per_minute is ${describeValue(memberIn(spare.response, path), numberText(spare.response, path))}`,
     );
   // A minute can start anywhere: so many requests in 60 seconds are too many in one of two minutes.
   const most = 2 * perMinute + 1;

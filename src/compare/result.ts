@@ -4,10 +4,11 @@ import { render, type TextStyle } from "../report/render/render.js";
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
 import { snakeCase } from "../rules/schema/json.js";
 import { listed } from "../rules/schema/words.js";
-import { type Learned, seenIn } from "./assumptions.js";
+import { type Learned, sourceOf } from "./assumptions.js";
 import type { Attempt } from "./attempt.js";
 import type { ContractDifference } from "./contract.js";
 import { describeResponse, shownText } from "./response.js";
+import type { Seen } from "./seen.js";
 
 interface ComparedOutcome extends Pick<Attempt, "outcome" | "variable"> {
   /** Why it was not tried, or agrees only in part. */
@@ -35,6 +36,7 @@ export interface Comparison extends Pick<Learned, "assumptions" | "unseen"> {
   /** The causes of 401 that were tried, and not compared with the others (R14). */
   readonly uncompared: readonly PromisedOutcomeId[];
   readonly differences: readonly ContractDifference[];
+  readonly seen: Seen;
 }
 
 /** What a comparison found, of all outcomes. */
@@ -128,7 +130,7 @@ function conclusionOf(result: Comparison): string {
   return `${found[verdict]} from the contract: ${counts}.${open}`;
 }
 
-function comparisonSections({ outcomes, assumptions, unseen, differences }: Comparison): Section[] {
+function comparisonSections({ outcomes, assumptions, unseen, seen, differences }: Comparison): Section[] {
   return [
     {
       title: "Outcomes",
@@ -146,12 +148,19 @@ function comparisonSections({ outcomes, assumptions, unseen, differences }: Comp
       columns: ["assumption", "value", "seen in, or what would show it"],
       rows: [
         ...Object.entries(assumptions).map(([name, one]) => ({
-          cells: [name, shownText(String(one.value)), seenIn(one)],
+          cells: [name, shownText(String(one.value)), sourceOf(one)],
         })),
         ...Object.entries(unseen).map(([name, needs]) => ({
           cells: [name, { text: "not seen", tone: "quiet" as const }, needs],
         })),
       ],
+    },
+    {
+      title: "What else it does in another way than key-states",
+      columns: ["what", "value", "seen in"],
+      rows: Object.entries(seen).flatMap(([name, values]) =>
+        values.map(({ value, from }) => ({ cells: [name, value, from.join(", ")] })),
+      ),
     },
     {
       title: "Differences",

@@ -14,6 +14,7 @@ import { judgeAttempt, undocumentedIn } from "./judge.js";
 import { tryLimits, waitForMinute } from "./limits.js";
 import { compareRejections } from "./rejections.js";
 import { type Comparison, comparedOutcome } from "./result.js";
+import { valuesBesides } from "./seen.js";
 import { type CompareOptions, type Send, Session } from "./session.js";
 import { compareSuccesses } from "./successes.js";
 
@@ -36,7 +37,8 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
   ]);
   const { requests, maxRequests, ended } = session;
   const isCompared = ended?.kind !== "not_compared";
-  const learned = learnAssumptions(isCompared ? observationsOf(attempts) : []);
+  const observations = isCompared ? observationsOf(attempts) : [];
+  const learned = learnAssumptions(observations);
   const findings = { attempts, differences, untried, uncompared: rejections.uncompared };
   const outcomes = contractOutcomes.map(({ outcome }) => comparedOutcome(outcome, findings));
   return {
@@ -57,6 +59,7 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
     uncompared: [...rejections.uncompared.keys()],
     assumptions: learned.assumptions,
     unseen: learned.unseen,
+    seen: valuesBesides(observations),
     differences,
   };
 }

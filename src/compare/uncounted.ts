@@ -6,6 +6,8 @@ import { isLimit } from "./contract.js";
 import {
   describeValue,
   headerOf,
+  memberIn,
+  numberText,
   type RedactedResponse,
   retryAfterForm,
   timeOf,
@@ -34,16 +36,25 @@ export function whyUncounted(
 
 function whyNotAtDay(response: RedactedResponse): string | undefined {
   const [today, perDay] = dayOf(response);
-  if (today === undefined || perDay === undefined)
-    return `its response has ${describeValue(perDay)} in per_day, and ${describeValue(today)} in usage.today`;
-  return today > perDay ? undefined : `the key is not at its limit: usage.today is ${today} of ${perDay}`;
+  if (today === undefined || perDay === undefined) {
+    const [ofDay, ofToday] = [perDayPath, todayPath].map((path) =>
+      describeValue(memberIn(response, path), numberText(response, path)),
+    );
+    return `its response has ${ofDay} in per_day, and ${ofToday} in usage.today`;
+  }
+  return today > perDay ? undefined : `the key is not at its limit: ${describeDay(response)}`;
 }
 
+const perDayPath = ["data", "limits", "per_day"];
+const perMinutePath = ["data", "limits", "per_minute"];
+const todayPath = ["data", "usage", "today"];
+
 function dayOf(response: RedactedResponse) {
-  return [
-    wholeNumberIn(response, ["usage", "today"]),
-    wholeNumberIn(response, ["limits", "per_day"]),
-  ] as const;
+  return [wholeNumberIn(response, todayPath), wholeNumberIn(response, perDayPath)] as const;
+}
+
+function describeDay(response: RedactedResponse): string {
+  return `usage.today is ${numberText(response, todayPath)} of ${numberText(response, perDayPath)}`;
 }
 
 /** A lock of the address, and a limiter before the API, respond with 429, too. */
@@ -61,13 +72,16 @@ function whyAnotherLimit(
   const [today, perDay] = dayOf(last);
   const isDayUsedUp = today !== undefined && perDay !== undefined && today >= perDay;
   if (outcome === "429.per_day" && isDayUsedUp) return undefined;
-  const perMinute = wholeNumberIn(last, ["limits", "per_minute"]);
+  const perMinute = wholeNumberIn(last, perMinutePath);
   const inMinute = successes.filter((one) => !(timeOf(one.response) < timeOf(response) - minute));
   if (outcome === "429.per_minute" && perMinute !== undefined && inMinute.length >= perMinute)
     return undefined;
-  const ofDay = isDayUsedUp ? `, and usage.today is ${today} of ${perDay}` : "";
+  const ofDay = isDayUsedUp ? `, and ${describeDay(last)}` : "";
   const ofKey = `after ${pluralize(successes.length, "request")} of the key`;
-  return { kind: "another_limit", why: `${ofKey}; its per_minute is ${perMinute ?? "no number"}${ofDay}` };
+  return {
+    kind: "another_limit",
+    why: `${ofKey}; its per_minute is ${perMinute === undefined ? "no number" : numberText(last, perMinutePath)}${ofDay}`,
+  };
 }
 
 /** A key that had no 200 has a limit by its variable, or an earlier comparison has used up its minute. */

@@ -2,8 +2,8 @@ import { accessSync, existsSync, constants as fileConstants, readFileSync, statS
 import { constants } from "node:os";
 import { dirname, resolve } from "node:path";
 import { me } from "../../api/endpoints/me.js";
-import { isLearnedScenario, learnedScenario } from "../../compare/assumptions.js";
 import { keysInVariables } from "../../compare/contract.js";
+import { isLearnedScenario, learnedScenario } from "../../compare/learned-scenario.js";
 import { type Comparison, renderComparison } from "../../compare/result.js";
 import { compareWithContract } from "../../compare/run.js";
 import { isLoopbackHost, readBaseUrl } from "../../node/addresses.js";
@@ -95,13 +95,14 @@ function learnedFile(name: string, { cwd, stderr, program }: Io) {
     }
   };
   orUnwritable(() => requireLearned(path));
-  return ({ assumptions, url, endedBy }: Comparison) => {
+  return (comparison: Comparison) => {
+    const { assumptions, endedBy } = comparison;
     if (endedBy !== undefined && existsSync(path)) {
       stderr.say(`${quote(name)} was kept: the comparison ended early, at ${endedBy}.\n`);
       return;
     }
     const count = Object.keys(assumptions).length;
-    const text = redactKeys(learnedScenario(assumptions, url, nodePlatform.time()));
+    const text = redactKeys(learnedScenario(comparison, nodePlatform.time()));
     // It may be another file by now.
     const write = () => {
       requireLearned(path);
