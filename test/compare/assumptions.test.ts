@@ -149,12 +149,23 @@ test("of a varied sandbox, a comparison learns nothing wrong", async () => {
   }
 });
 
+/** Expects that a sandbox with the written scenario shows the same again, and does not differ. */
+async function expectFixedPoint(comparison: Comparison): Promise<void> {
+  const learned = valuesOf(comparison);
+  if (Object.keys(learned).length === 0) return;
+  const scenario = parseScenario(learnedScenario(comparison, time));
+  const again = await compareSandbox(createSandbox({ scenario, now, frozen: true }));
+  expect(again).toMatchObject({ differences: [], seen: {}, verdict: "agrees" });
+  expect(valuesOf(again)).toMatchObject(learned);
+}
+
 /** Compares a server that is not ours, with all keys and at its limits. */
 async function learn(misbehave: Misbehave) {
   const comparison = await compareWithContract(probed(misbehave).send, {
     ...{ url, env: allProbeKeys, probeLimits: true, unknownKey: unknownSecret },
   });
   const notes = comparison.notes.filter((note) => /is not learned|me_scope/.test(note));
+  await expectFixedPoint(comparison);
   return { ...comparison, notes, values: valuesOf(comparison) };
 }
 
