@@ -47,8 +47,10 @@ function createNoise({ seed, nodes, balancer, places, form, hasIds }: Noise) {
     if (reply.status !== 401) return;
     const index = nodeOf(presented);
     const name = names[index] as string;
+    // If a key always gets the same node, what only some nodes send looks like a leak: unknown keys may miss them.
+    const isPartial = balancer !== "key";
     for (const place of places) {
-      if (form === "missing" && index === 0) continue;
+      if (form === "missing" && isPartial && index === 0) continue;
       if (form === "id") setIn(reply, place, `${name} ${draw().toString(36)}`);
       else if (form === "sentence") setIn(reply, place, `No valid key. Node ${name}.`);
       else setIn(reply, place, name);
@@ -57,7 +59,7 @@ function createNoise({ seed, nodes, balancer, places, form, hasIds }: Noise) {
       setIn(reply, "headers.X-Trace", draw().toString(16));
       setIn(reply, "headers.Date", new Date(1_772_442_000_000 + 1000 * presented.number).toUTCString());
     }
-    if (form === "members") setIn(reply, `body.error.n${index}`, true);
+    if (form === "members" && isPartial) setIn(reply, `body.error.n${index}`, true);
     if (form === "order") reply.headers = rotated(reply.headers, index);
     if (form === "whitespace") reply.bytes = JSON.stringify(reply.body, null, index);
   };

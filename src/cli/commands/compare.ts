@@ -26,7 +26,7 @@ import { startable } from "../open-scenario.js";
 export const compareCommand = declareCommand({
   summary: "compare a real environment with the contract, and see what it does where that is open",
   description:
-    "Sends a few requests to a real environment (or a sandbox), compares each outcome with the contract, and shows the assumptions that it follows. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. Exits with 1 if something differs, or if the comparison ended early or could not start. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
+    "Sends a few requests to a real environment (or a sandbox), compares each outcome with the contract, and shows the assumptions that it follows. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. Exits with 1 if something differs (differs), if a response ended the comparison (stopped), or if the API did not respond (not_compared); a signal exits with 128 + its number. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
   words: { "<base-url>": "the URL before /v1/relying-party/me" },
   flags: {
     format: flag.plainOption(
