@@ -13,7 +13,7 @@ import { assumedRetryAfter, lastToReset, rateLimitHeaders, readLimits } from "./
 import { type ResponseKind, type VariedCall, vary, withVariants } from "./variation/vary.js";
 
 /** The challenge of a 401 (RFC 9110); never `Basic`, because browsers would ask for a password. */
-const challengeHeaders: FlatHeaders = ["WWW-Authenticate", 'ApiKey realm="relying-party"'];
+export const challengeHeaders: FlatHeaders = ["WWW-Authenticate", 'ApiKey realm="relying-party"'];
 
 /** Decides a call, and renders the response, varied in the profile `varied`. */
 export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult<ApiOutcomeId> {

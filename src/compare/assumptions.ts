@@ -1,8 +1,7 @@
 import { type Assumptions, assumptionTable } from "../rules/assumptions.js";
 import { mismatchesIn } from "../rules/schema/check.js";
 import { isMapping } from "../rules/schema/shape.js";
-import { escapeControls } from "../rules/terminal-text.js";
-import { day, isoOf, minute } from "../rules/time.js";
+import { day, minute } from "../rules/time.js";
 import { assumptionsSchema } from "../scenario/format/step-shapes.js";
 import {
   describeValue,
@@ -144,8 +143,8 @@ export interface LearnedAssumption {
   readonly value: LearnedValue;
   /** `each 401` if several outcomes with this status show it, otherwise the outcome. */
   readonly from: readonly string[];
-  /** The statuses that could show another value, and were not seen. */
-  readonly notSeen: readonly number[];
+  /** The statuses that could show another value, and were not seen; left out if there is none. */
+  readonly notSeen?: readonly number[];
 }
 
 export interface Learned {
@@ -178,18 +177,25 @@ export function learnAssumptions(observations: readonly Observation[]): Learned 
       unseen[name] = `${needs}; ${way.from.join(", ")} shows ${way.words}`;
     else {
       const notSeen = statuses.filter((status) => !way.statuses.includes(status));
-      assumptions[name] = { value: way.value as LearnedValue, from: way.from, notSeen };
+      const learned = { value: way.value as LearnedValue, from: way.from };
+      assumptions[name] = notSeen.length === 0 ? learned : { ...learned, notSeen };
     }
   }
   return { assumptions, unseen, notes: [...notes, ...notesOnScope(observations)] };
 }
 
 /** Where an assumption is from: `each 401, 429.per_minute; not seen: 403`. */
-export function seenIn({ from, notSeen }: LearnedAssumption): string {
-  return `${from.join(", ")}${notSeen.length === 0 ? "" : `; not seen: ${notSeen.join(", ")}`}`;
+export function sourceOf({ from, notSeen }: LearnedAssumption): string {
+  return `${from.join(", ")}${notSeen === undefined ? "" : `; not seen: ${notSeen.join(", ")}`}`;
 }
 
-type PlacedReading = Reading & { readonly of: string; readonly status: number };
+/** An outcome, and the status of its response. */
+interface Placed {
+  readonly of: string;
+  readonly status: number;
+}
+
+type PlacedReading = Reading & Placed;
 
 /** The different readings, each with the places that it is from. */
 function waysIn(readings: readonly PlacedReading[]) {
@@ -198,12 +204,20 @@ function waysIn(readings: readonly PlacedReading[]) {
   return [...new Set(readings.map(textOf))].map((text) => {
     const same = readings.filter((reading) => textOf(reading) === text);
     const statuses = [...new Set(same.map(({ status }) => status))];
-    const from = statuses.flatMap((status) => {
-      const outcomes = [...new Set(same.flatMap((reading) => (reading.status === status ? reading.of : [])))];
-      const isEach = readings.every((reading) => reading.status !== status || textOf(reading) === text);
-      return isEach && outcomes.length > 1 ? [`each ${status}`] : outcomes;
-    });
-    return { words: same[0]?.words, value: same[0]?.value, statuses, from };
+    return { words: same[0]?.words, value: same[0]?.value, statuses, from: outcomesIn(same, readings) };
+  });
+}
+
+/** The outcomes of some readings: `each 401` for several, if no other reading has this status. */
+export function outcomesIn<Reading extends Placed>(
+  some: readonly Reading[],
+  readings: readonly Reading[],
+): string[] {
+  const statuses = [...new Set(some.map(({ status }) => status))];
+  return statuses.flatMap((wanted) => {
+    const outcomes = new Set(some.flatMap(({ of, status }) => (status === wanted ? of : [])));
+    const isEach = readings.every((one) => one.status !== wanted || some.includes(one));
+    return isEach && outcomes.size > 1 ? [`each ${wanted}`] : [...outcomes];
   });
 }
 
@@ -221,31 +235,4 @@ function notesOnScope(observations: readonly Observation[]): string[] {
   return [
     `403.insufficient_scope names the scope ${quoted(scope)}: set it with me_scope, and in the scopes of your scenario's keys.`,
   ];
-}
-
-/** The first line of the file; only a file with it is replaced. */
-export const learnedHeading = "# Written by compare, which replaces this file: extend it.";
-
-/** Whether a comparison has written a file. Editors add a byte order mark, `---` and comments before its heading. */
-export function isLearnedScenario(text: string): boolean {
-  const lines = text
-    .replace(/^\uFEFF/, "")
-    .split("\n")
-    .map((line) => line.trimEnd());
-  const content = lines.findIndex((line) => !/^(?:#.*|---)?$/.test(line));
-  return lines.slice(0, content === -1 ? lines.length : content).includes(learnedHeading);
-}
-
-/** Returns a scenario with the learned assumptions; of the URL, it contains only the host. */
-export function learnedScenario(assumptions: Learned["assumptions"], url: string, time: number): string {
-  const lines = Object.entries(assumptions).map(
-    ([name, one]) => `  ${name}: ${JSON.stringify(one.value)} # ${seenIn(one)}`,
-  );
-  return `${learnedHeading}
-# What ${escapeControls(new URL(url).host)} does, compared at ${isoOf(time)}.
-version: 1
-extends: key-states
-assumptions:
-${lines.join("\n")}
-`;
 }

@@ -29,7 +29,7 @@ export function whyNotTheApi(reply: RedactedResponse | NoResponse, url: string):
       "The base URL is the part before /v1/relying-party/me.",
     );
   const challenge = headerOf(reply, "www-authenticate") ?? "";
-  if (reply.json === undefined && /^(?:basic|digest|negotiate|ntlm)\b/i.test(challenge))
+  if (reply.json === undefined && /(?:^|,) *(?:basic|digest|negotiate|ntlm)\b/i.test(challenge))
     return why(
       `it asks for a password (${status}, WWW-Authenticate: ${quoted(challenge)})`,
       "A proxy, or a gateway in front of the API, responds like this.",
@@ -39,6 +39,6 @@ export function whyNotTheApi(reply: RedactedResponse | NoResponse, url: string):
 }
 
 /** A 401 in another form is a difference, unless it is a document. Some gateways send a 403 with JSON. */
-function isLikeTheApi({ status, text = "", json }: RedactedResponse): boolean {
-  return (status === 401 && !/^\s*</.test(text)) || (status === 403 && isMapping(json));
+function isLikeTheApi({ status, text, json }: RedactedResponse): boolean {
+  return (status === 401 && text !== undefined && !/^\s*</.test(text)) || (status === 403 && isMapping(json));
 }

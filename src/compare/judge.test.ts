@@ -3,7 +3,7 @@ import type { PromisedOutcomeId } from "../rules/outcomes.js";
 import { type ContractOutcome, findKey, keysInVariables, unusedVariables } from "./contract.js";
 import { describeBody, judgeAttempt } from "./judge.js";
 import { createRedact, describeValue, type RedactedResponse, readResponse, shownText } from "./response.js";
-import { whyUnshown } from "./shown.js";
+import { whyUncounted } from "./uncounted.js";
 
 const responseOf = (status: number, json: unknown = {}, headers: Readonly<Record<string, string>> = {}) =>
   readResponse(
@@ -33,7 +33,7 @@ test.each<[PromisedOutcomeId, number, unknown, boolean]>([
   ["403.access_denied", 200, {}, false],
   ["200.test", 200, {}, false],
 ])("%s with %i and %j shows nothing about its path: %j", (outcome, status, json, isUntried) => {
-  expect(whyUnshown({ outcome }, responseOf(status, json), []) !== undefined).toBe(isUntried);
+  expect(whyUncounted({ outcome }, responseOf(status, json), []) !== undefined).toBe(isUntried);
 });
 
 const type = { "Content-Type": "application/json" };

@@ -1,10 +1,11 @@
 import { me } from "../api/endpoints/me.js";
 import { errorShape } from "../api/openapi.js";
 import { prefixIn } from "../rules/api-key.js";
-import { outcomeOf, outcomes, type PromisedOutcomeId } from "../rules/outcomes.js";
+import { outcomeOf, outcomes } from "../rules/outcomes.js";
 import { mismatchesIn } from "../rules/schema/check.js";
 import { isMapping, type Shape, shapeOf } from "../rules/schema/shape.js";
 import { escapeControls } from "../rules/terminal-text.js";
+import type { Attempt } from "./attempt.js";
 import { type ContractDifference, type ContractRule, ruleOf } from "./contract.js";
 import {
   describeKind,
@@ -13,39 +14,13 @@ import {
   headerOf,
   isHtml,
   memberIn,
+  numberText,
   quoted,
   type RedactedResponse,
   retryAfterForm,
   shownText,
   wholeNumberIn,
 } from "./response.js";
-
-/** A request for an outcome, and what came of it. */
-export interface Attempt {
-  readonly outcome: PromisedOutcomeId;
-  /** Its number among the requests for its outcome, from 1. */
-  readonly nth: number;
-  /** The value of the x-api-key header; if left out, the request has none. Never printed. */
-  readonly apiKey?: string | undefined;
-  readonly variable?: string | undefined;
-  readonly response?: RedactedResponse;
-  readonly noResponse?: string;
-  /** Why its response shows nothing about the outcome. */
-  readonly reason?: string | undefined;
-}
-
-export type CompletedAttempt = Attempt & { readonly response: RedactedResponse };
-
-export function describeAttempt({ response, noResponse }: Attempt): string {
-  return response === undefined ? `no response: ${noResponse}` : describeResponse(response);
-}
-
-/** The attempts that got this status, which is also their outcome's. */
-export function completedWith(attempts: readonly Attempt[], status: number): CompletedAttempt[] {
-  return attempts
-    .filter((one): one is CompletedAttempt => one.response?.status === status)
-    .filter(({ outcome }) => outcomeOf(outcome).status === status);
-}
 
 type FoundDifference = Omit<ContractDifference, "outcome" | "request" | "requestId">;
 
@@ -65,14 +40,13 @@ export function differenceIn(
 
 /** Judges one request, whether it is the first or the tenth one for its outcome. */
 export function judgeAttempt(attempt: Attempt): ContractDifference[] {
-  const { outcome, apiKey, response, noResponse = "nothing", reason } = attempt;
+  const { outcome, apiKey, response, noResponse = "nothing", uncounted } = attempt;
   if (response === undefined)
     return [differenceIn(attempt, foundAt(ruleOf(outcome), "connection", "a response", noResponse))];
-  const isPermitted = reason !== undefined && response.status === 200;
   const differences = [
     ...response.repeatsKeyAt.map((at) => foundAt("R34", at, "no key", "the key that was sent")),
-    ...(isPermitted ? judgeSuccess(response, apiKey) : []),
-    ...(reason === undefined ? [...judgeOutcome(attempt, response), ...judgeWait(response)] : []),
+    ...(uncounted?.kind === "permitted" ? judgeSuccess(response, apiKey) : []),
+    ...(uncounted === undefined ? [...judgeOutcome(attempt, response), ...judgeWait(response)] : []),
   ];
   return differences.map((one) => differenceIn(attempt, one));
 }
@@ -146,10 +120,15 @@ function judgeEnvironment(response: RedactedResponse, apiKey: string): FoundDiff
 }
 
 function judgeUsage(response: RedactedResponse): FoundDifference[] {
-  const today = wholeNumberIn(response, ["usage", "today"]) ?? 0;
-  const perDay = wholeNumberIn(response, ["limits", "per_day"]) ?? today;
+  const [todayPath, perDayPath] = [
+    ["data", "usage", "today"],
+    ["data", "limits", "per_day"],
+  ] as const;
+  const today = wholeNumberIn(response, todayPath) ?? 0;
+  const perDay = wholeNumberIn(response, perDayPath) ?? today;
   if (today <= perDay) return [];
-  return [foundAt("R23", "$.data.usage.today", `at most ${perDay}, the key's per_day`, String(today))];
+  const expected = `at most ${numberText(response, perDayPath)}, the key's per_day`;
+  return [foundAt("R23", "$.data.usage.today", expected, numberText(response, todayPath))];
 }
 
 // The words of `mismatchesIn`.
@@ -157,13 +136,13 @@ const unknownMember = "no such member";
 
 function mismatches(
   shape: Shape,
-  { json }: RedactedResponse,
+  { json, numbers }: RedactedResponse,
   ruleAt: (path: string) => ContractRule,
 ): FoundDifference[] {
   return mismatchesIn(shape, json).map(({ path, expected, value }) => {
     const at = path === "" ? "$" : `$.${escapeControls(path)}`;
     // Two comparisons of the same service are equal, even if it sends more than the contract has.
-    const found = expected === unknownMember ? describeKind(value) : describeValue(value);
+    const found = expected === unknownMember ? describeKind(value) : describeValue(value, numbers.get(path));
     return foundAt(ruleAt(path), at, expected, found);
   });
 }

@@ -1,9 +1,28 @@
 import { pluralize } from "../report/plain-text.js";
 import { minute } from "../rules/time.js";
+import { type Attempt, type CompletedAttempt, completedWith, describeAttempt } from "./attempt.js";
 import { type ContractDifference, type ContractOutcome, contractOutcomes, isLimit } from "./contract.js";
-import { type Attempt, type CompletedAttempt, completedWith, describeAttempt } from "./judge.js";
-import { describeValue, memberIn, timeOf, wholeNumberIn } from "./response.js";
+import { describeValue, memberIn, numberText, timeOf, wholeNumberIn } from "./response.js";
 import type { Session } from "./session.js";
+import { waitOf } from "./uncounted.js";
+
+/** Waits once for the next minute of a key, if an earlier comparison may have used it up, and sends its request again. */
+export async function waitForMinute(session: Session, limited: Attempt | undefined): Promise<void> {
+  const [first] = session.attempts;
+  if (limited?.uncounted?.kind !== "used_up" || limited.response === undefined || first === undefined) return;
+  const { announce, wait } = session.options;
+  const needed = 2;
+  const control = wait && session.left() >= needed ? await session.again(first) : undefined;
+  const milliseconds = waitOf(limited.response);
+  if (wait === undefined || milliseconds === undefined || control?.response?.status !== 401)
+    return session.end(limited, ` ${limited.uncounted.why}`);
+  const seconds = Math.ceil(milliseconds / 1000);
+  announce?.(
+    `${limited.outcome} got ${describeAttempt(limited)}: an earlier comparison may have used up the minute of ${limited.variable}. Waits ${seconds} s, and sends the request again.`,
+  );
+  await wait(milliseconds);
+  await session.again(limited);
+}
 
 /** Reaches the limits: with keys at their limits, or by using up a working key's minute if enough requests are left. */
 export async function tryLimits(session: Session): Promise<ContractDifference[]> {
@@ -29,14 +48,15 @@ function isPermitted(attempt: Attempt | undefined): attempt is CompletedAttempt 
 }
 
 async function tryMinute(session: Session, spare: CompletedAttempt): Promise<ContractDifference[]> {
-  const perMinute = wholeNumberIn(spare.response, ["limits", "per_minute"]);
+  const path = ["data", "limits", "per_minute"];
+  const perMinute = wholeNumberIn(spare.response, path);
   const leave = (why: string) => {
-    session.leave("429.per_minute", session.whyEnded() ?? why);
+    session.leave("429.per_minute", session.ended?.why ?? why);
     return [];
   };
-  if (perMinute === undefined)
+  if (perMinute === undefined || !Number.isSafeInteger(2 * perMinute))
     return leave(
-      `per_minute is ${describeValue(memberIn(spare.response, ["data", "limits", "per_minute"]))}`,
+      `per_minute is ${describeValue(memberIn(spare.response, path), numberText(spare.response, path))}`,
     );
   // A minute can start anywhere: so many requests in 60 seconds are too many in one of two minutes.
   const most = 2 * perMinute + 1;
@@ -83,7 +103,7 @@ async function useUpMinute(
 /** Sends a request without a key after a 429: a lock, or a limiter of the address, sends it one, too. */
 async function confirm(session: Session, limited: Attempt): Promise<void> {
   const [first] = session.attempts;
-  if (first === undefined || limited.reason !== undefined) return;
+  if (first === undefined || limited.uncounted !== undefined) return;
   const control = await session.again(first);
   if (control === undefined) session.withdraw(limited, "no request without a key could follow it");
   else if (control.response?.status === 429)

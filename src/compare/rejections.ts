@@ -1,4 +1,5 @@
 import { outcomeOf, type PromisedOutcomeId } from "../rules/outcomes.js";
+import { type Attempt, completedWith, describeAttempt } from "./attempt.js";
 import type { ContractDifference } from "./contract.js";
 import {
   type Contrast,
@@ -10,7 +11,6 @@ import {
   varyingPlaces,
   withoutDerived,
 } from "./contrasts.js";
-import { type Attempt, completedWith, describeAttempt } from "./judge.js";
 import { quoted, shownText } from "./response.js";
 import type { Session } from "./session.js";
 
@@ -50,12 +50,16 @@ async function sendSecondRound(session: Session): Promise<Uncompared> {
   for (const attempt of session.attempts.filter(({ outcome }) => outcomeOf(outcome).status === 401))
     if (attempt.response?.status !== 401)
       uncompared.set(attempt.outcome, `the first request got ${describeAttempt(attempt)}`);
-  const whyNot = whyNoRoom(session, rejected.length);
-  for (const attempt of rejected) {
+  // The request without a key may have been sent again as a control.
+  const causes = rejected.filter(
+    ({ outcome }, index) => rejected.findIndex((one) => one.outcome === outcome) === index,
+  );
+  const whyNot = whyNoRoom(session, causes.length);
+  for (const attempt of causes) {
     const second = whyNot === undefined ? await session.again(attempt) : undefined;
     if (second?.response?.status === 401) continue;
     const got = second && `the second request got ${describeAttempt(second)}`;
-    uncompared.set(attempt.outcome, whyNot ?? got ?? String(session.whyEnded()));
+    uncompared.set(attempt.outcome, whyNot ?? got ?? String(session.ended?.why));
   }
   const [only, ...others] = causesIn(session.attempts);
   if (only !== undefined && others.length === 0) uncompared.set(only.outcome, "no other cause has two 401s");
@@ -99,7 +103,7 @@ function outcomesOfTurn(contrasts: readonly Contrast[], isReversed: boolean): Pr
 function whyNoRoom(session: Session, next: number, needed = next): string | undefined {
   const left = session.left();
   if (next <= left) return undefined;
-  return session.whyEnded() ?? `that takes ${needed - left} more of --max-requests`;
+  return session.ended?.why ?? `that takes ${needed - left} more of --max-requests`;
 }
 
 /** The usual causes, the best one first: an unknown key is another one each time, so no node follows it. */

@@ -2,7 +2,7 @@ import type { RawResponse } from "../node/clients/send-once.js";
 import { prefixIn } from "../rules/api-key.js";
 import { redactEncoded, redactValue } from "../rules/redact.js";
 import { isTooDeep, parsedJson } from "../rules/schema/json.js";
-import { isMapping } from "../rules/schema/shape.js";
+import { type FieldPath, isMapping, pathText } from "../rules/schema/shape.js";
 import { escapeControls } from "../rules/terminal-text.js";
 import { minute } from "../rules/time.js";
 
@@ -11,6 +11,8 @@ export interface RedactedResponse extends Pick<RawResponse, "status" | "reason" 
   /** The body; `undefined` if it is not UTF-8. */
   readonly text: string | undefined;
   readonly json: unknown;
+  /** The numbers that `JSON.parse` does not keep as the body has them, by their places: 9223372036854775807, 1.50. */
+  readonly numbers: ReadonlyMap<string, string>;
   /** The places that repeat the sent key: `reason phrase`, `body`, or a header's name. */
   readonly repeatsKeyAt: readonly string[];
 }
@@ -25,18 +27,46 @@ export function readResponse(
   const repeating = headers.filter((pair) => pair.some(redact.finds)).map(([name]) => redact.text(name));
   // JSON escapes can hide a key.
   const inBody = [text, JSON.stringify(json)].some((one) => one !== undefined && redact.finds(one));
+  const redactedText = text && redact.text(text);
+  const redactedJson = redactValue(json, redact.text);
   return {
     status,
     reason: redact.text(reason),
     headers: headers.map(([name, value]) => [redact.text(name), redact.text(value)] as const),
-    text: text && redact.text(text),
-    json: redactValue(json, redact.text),
+    text: redactedText,
+    json: redactedJson,
+    numbers: new Map(numbersIn(redactedJson, parsedJson(withNumbersAsText(redactedText ?? "")))),
     repeatsKeyAt: [
       ...(redact.finds(reason) ? ["reason phrase"] : []),
       ...new Set(repeating),
       ...(inBody ? ["body"] : []),
     ],
   };
+}
+
+function withNumbersAsText(json: string): string {
+  return json.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (token) =>
+    token.startsWith('"') ? token : `"${token}"`,
+  );
+}
+
+/** Walks through a body, and through the same one with its numbers as texts. */
+function numbersIn(
+  value: unknown,
+  withTexts: unknown,
+  path: FieldPath = [],
+): [place: string, text: string][] {
+  if (typeof value === "number")
+    return typeof withTexts !== "string" || withTexts === String(value)
+      ? []
+      : [[pathText(path), shownText(withTexts)]];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) =>
+    numbersIn(member, Reflect.get(Object(withTexts), name), [
+      ...path,
+      Array.isArray(value) ? Number(name) : name,
+    ]),
+  );
 }
 
 function decodeText(body: Uint8Array): string | undefined {
@@ -92,9 +122,14 @@ export function memberIn(
   return member;
 }
 
+/** A number in the body, as the body has it. */
+export function numberText(response: RedactedResponse, path: readonly string[]): string {
+  return response.numbers.get(pathText(path)) ?? String(memberIn(response, path));
+}
+
 /** A count or a limit in a success; `undefined` if it is not a whole number. */
 export function wholeNumberIn(response: RedactedResponse, path: readonly string[]): number | undefined {
-  const value = memberIn(response, ["data", ...path]);
+  const value = memberIn(response, path);
   return typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : undefined;
 }
 
@@ -118,12 +153,12 @@ export function describeKind(value: unknown): string {
 }
 
 /** Describes a value in a body without the content of mappings: `the string "60"`, `a mapping`, `nothing`. */
-export function describeValue(value: unknown): string {
+export function describeValue(value: unknown, text = String(value)): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (typeof value === "string") return `the string ${quoted(value)}`;
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
-  return isMapping(value) ? "a mapping" : `the ${typeof value} ${value}`;
+  return isMapping(value) ? "a mapping" : `the ${typeof value} ${text}`;
 }
 
 const longest = 80;

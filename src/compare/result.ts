@@ -4,12 +4,15 @@ import { render, type TextStyle } from "../report/render/render.js";
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
 import { snakeCase } from "../rules/schema/json.js";
 import { listed } from "../rules/schema/words.js";
-import { type Learned, seenIn } from "./assumptions.js";
+import { type Learned, sourceOf } from "./assumptions.js";
+import type { Attempt } from "./attempt.js";
 import type { ContractDifference } from "./contract.js";
-import type { Attempt } from "./judge.js";
 import { describeResponse, shownText } from "./response.js";
+import type { Seen } from "./seen.js";
 
-interface ComparedOutcome extends Pick<Attempt, "outcome" | "variable" | "reason"> {
+interface ComparedOutcome extends Pick<Attempt, "outcome" | "variable"> {
+  /** Why it was not tried, or agrees only in part. */
+  readonly reason: string | undefined;
   readonly result: "agrees" | "agrees_in_part" | "differs" | "not_tried";
   readonly got: string | undefined;
 }
@@ -19,17 +22,21 @@ export interface Comparison extends Pick<Learned, "assumptions" | "unseen"> {
   readonly url: string;
   readonly requests: number;
   readonly maxRequests: number;
-  /** Why nothing could be compared, in one or two sentences. */
-  readonly stopped: string | undefined;
-  /** The outcome whose response ended the comparison: a lock, or another limiter. */
+  /** In one or two sentences. */
+  readonly whyNotCompared: string | undefined;
+  /** The outcome whose request ended the comparison, for example with a lock. */
   readonly endedBy: PromisedOutcomeId | undefined;
   readonly notes: readonly string[];
-  /** `stopped`: nothing differs, but a response or a signal ended the comparison. */
-  readonly verdict: "agrees" | "agrees_in_part" | "differs" | "stopped";
+  /**
+   * `stopped`: nothing differs, but a response or a signal ended the comparison. `not_compared`: there was no response,
+   * or not one of the API.
+   */
+  readonly verdict: "agrees" | "agrees_in_part" | "differs" | "stopped" | "not_compared";
   readonly outcomes: readonly ComparedOutcome[];
   /** The causes of 401 that were tried, and not compared with the others (R14). */
   readonly uncompared: readonly PromisedOutcomeId[];
   readonly differences: readonly ContractDifference[];
+  readonly seen: Seen;
 }
 
 /** What a comparison found, of all outcomes. */
@@ -56,12 +63,12 @@ export function comparedOutcome(
     variable: own[0]?.variable,
     got: own.length === 0 ? undefined : [...new Set(got)].join(", then "),
   };
-  const lastReason = own.at(-1)?.reason;
+  const lastReason = own.at(-1)?.uncounted?.why;
   const whyUncompared = uncompared.get(outcome);
   const whyInPart = whyUncompared === undefined ? lastReason : `R14 was not compared: ${whyUncompared}`;
   if (differences.some((one) => one.outcome === outcome))
     return { ...compared, result: "differs", reason: undefined };
-  if (own.every(({ reason }) => reason !== undefined))
+  if (own.every(({ uncounted }) => uncounted !== undefined))
     return { ...compared, result: "not_tried", reason: untried.get(outcome) ?? lastReason };
   return { ...compared, result: whyInPart === undefined ? "agrees" : "agrees_in_part", reason: whyInPart };
 }
@@ -78,28 +85,31 @@ const verdictTones: Readonly<Record<Comparison["verdict"], Tone>> = {
   agrees_in_part: "warning",
   differs: "bad",
   stopped: "bad",
+  not_compared: "bad",
 };
 
 export function renderComparison(result: Comparison, format: "text" | "json", style?: TextStyle): string {
-  const { url, requests, maxRequests, stopped, notes } = result;
+  const { url, requests, maxRequests, verdict, notes } = result;
+  const isCompared = verdict !== "not_compared";
   return render(
     {
       kind: "comparison",
       subject: url,
       title: `Compared ${url} with the contract: ${requests} of at most ${maxRequests} requests`,
-      sections: stopped === undefined ? comparisonSections(result) : [],
-      notes: stopped === undefined ? notes : [],
-      conclusion: { text: conclusionOf(result), tone: verdictTones[result.verdict] },
+      sections: isCompared ? comparisonSections(result) : [],
+      notes: isCompared ? notes : [],
+      conclusion: { text: conclusionOf(result), tone: verdictTones[verdict] },
       failures: [],
-      json: snakeCase({ ...result, stopped: stopped ?? null }) as object,
+      json: snakeCase(result) as object,
     },
     format,
     style,
   );
 }
 
-function conclusionOf({ stopped, verdict, differences, outcomes, uncompared }: Comparison): string {
-  if (stopped !== undefined) return stopped;
+function conclusionOf(result: Comparison): string {
+  const { whyNotCompared, verdict, differences, outcomes, uncompared } = result;
+  if (verdict === "not_compared") return whyNotCompared ?? "";
   const count = (wanted: ComparedOutcome["result"]) =>
     outcomes.filter(({ result }) => result === wanted).length;
   const inPart = count("agrees_in_part");
@@ -120,7 +130,7 @@ function conclusionOf({ stopped, verdict, differences, outcomes, uncompared }: C
   return `${found[verdict]} from the contract: ${counts}.${open}`;
 }
 
-function comparisonSections({ outcomes, assumptions, unseen, differences }: Comparison): Section[] {
+function comparisonSections({ outcomes, assumptions, unseen, seen, differences }: Comparison): Section[] {
   return [
     {
       title: "Outcomes",
@@ -138,12 +148,19 @@ function comparisonSections({ outcomes, assumptions, unseen, differences }: Comp
       columns: ["assumption", "value", "seen in, or what would show it"],
       rows: [
         ...Object.entries(assumptions).map(([name, one]) => ({
-          cells: [name, shownText(String(one.value)), seenIn(one)],
+          cells: [name, shownText(String(one.value)), sourceOf(one)],
         })),
         ...Object.entries(unseen).map(([name, needs]) => ({
           cells: [name, { text: "not seen", tone: "quiet" as const }, needs],
         })),
       ],
+    },
+    {
+      title: "What else it does in another way than key-states",
+      columns: ["what", "value", "seen in"],
+      rows: Object.entries(seen).flatMap(([name, values]) =>
+        values.map(({ value, from }) => ({ cells: [name, value, from.join(", ")] })),
+      ),
     },
     {
       title: "Differences",

@@ -1,6 +1,7 @@
 import { outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import { learnAssumptions, type Observation } from "./assumptions.js";
+import { type Attempt, completedWith } from "./attempt.js";
 import {
   type ContractDifference,
   contractOutcomes,
@@ -9,10 +10,11 @@ import {
   unusedVariables,
   type Variables,
 } from "./contract.js";
-import { type Attempt, completedWith, describeAttempt, judgeAttempt, undocumentedIn } from "./judge.js";
-import { tryLimits } from "./limits.js";
+import { judgeAttempt, undocumentedIn } from "./judge.js";
+import { tryLimits, waitForMinute } from "./limits.js";
 import { compareRejections } from "./rejections.js";
 import { type Comparison, comparedOutcome } from "./result.js";
+import { valuesBesides } from "./seen.js";
 import { type CompareOptions, type Send, Session } from "./session.js";
 import { compareSuccesses } from "./successes.js";
 
@@ -20,7 +22,8 @@ import { compareSuccesses } from "./successes.js";
 export async function compareWithContract(send: Send, options: CompareOptions): Promise<Comparison> {
   const session = new Session(send, options);
   const { attempts, untried } = session;
-  for (const row of contractOutcomes.filter((one) => !isLimit(one))) await session.tryOutcome(row);
+  for (const row of contractOutcomes.filter((one) => !isLimit(one)))
+    await waitForMinute(session, await session.tryOutcome(row));
   // The second response to the same key shows whether requests are counted.
   const [working] = completedWith(attempts, 200);
   if (working !== undefined) await session.again(working);
@@ -32,18 +35,20 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
     ...rejections.differences,
     ...compareSuccesses(attempts),
   ]);
-  const { requests, maxRequests, stopped } = session;
-  const learned = learnAssumptions(stopped === undefined ? observationsOf(attempts) : []);
+  const { requests, maxRequests, ended } = session;
+  const isCompared = ended?.kind !== "not_compared";
+  const observations = isCompared ? observationsOf(attempts) : [];
+  const learned = learnAssumptions(observations);
   const findings = { attempts, differences, untried, uncompared: rejections.uncompared };
   const outcomes = contractOutcomes.map(({ outcome }) => comparedOutcome(outcome, findings));
   return {
     url: options.url,
     requests,
     maxRequests,
-    stopped,
-    endedBy: session.lock?.outcome,
+    whyNotCompared: isCompared ? undefined : ended.message,
+    endedBy: ended?.kind === "response" ? ended.by : undefined,
     notes: [
-      ...notesOnLock(session),
+      ...(ended?.kind === "response" ? [ended.note] : []),
       ...notesOnNames(attempts),
       ...rejections.notes,
       ...learned.notes,
@@ -54,18 +59,16 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
     uncompared: [...rejections.uncompared.keys()],
     assumptions: learned.assumptions,
     unseen: learned.unseen,
+    seen: valuesBesides(observations),
     differences,
   };
 }
 
-function verdictOn(
-  { stopped, lock, options }: Session,
-  outcomes: Comparison["outcomes"],
-): Comparison["verdict"] {
+function verdictOn({ ended }: Session, outcomes: Comparison["outcomes"]): Comparison["verdict"] {
   const results = outcomes.map(({ result }) => result);
-  if (stopped !== undefined) return "stopped";
+  if (ended?.kind === "not_compared") return "not_compared";
   if (results.includes("differs")) return "differs";
-  if (lock !== undefined || options.stop?.aborted === true) return "stopped";
+  if (ended !== undefined) return "stopped";
   return results.includes("agrees_in_part") ? "agrees_in_part" : "agrees";
 }
 
@@ -77,19 +80,11 @@ function distinct(differences: readonly ContractDifference[]): ContractDifferenc
 
 /** Only a response with its outcome's status shows how the service does that. */
 function observationsOf(attempts: readonly Attempt[]): Observation[] {
-  return attempts.flatMap(({ outcome, response, reason }) =>
-    response !== undefined && reason === undefined && response.status === outcomeOf(outcome).status
+  return attempts.flatMap(({ outcome, response, uncounted }) =>
+    response !== undefined && uncounted === undefined && response.status === outcomeOf(outcome).status
       ? [{ of: outcome, response }]
       : [],
   );
-}
-
-function notesOnLock({ lock }: Session): string[] {
-  if (lock === undefined) return [];
-  const why = lock.reason === undefined ? "" : ` ${lock.reason}`;
-  return [
-    `${lock.outcome} got ${describeAttempt(lock)}${why}. Nothing was sent after it: it may be a lock, or another limiter. Try again later.`,
-  ];
 }
 
 /** Notes on the names in responses that the contract does not have. */

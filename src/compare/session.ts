@@ -1,10 +1,10 @@
 import { isNoResponse, type NoResponse, type RawResponse } from "../node/clients/send-once.js";
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
+import { type Attempt, describeAttempt } from "./attempt.js";
 import { type ContractOutcome, findKey, keysInVariables, type Variables } from "./contract.js";
 import { whyNotTheApi } from "./first-response.js";
-import { type Attempt, describeAttempt } from "./judge.js";
-import { createRedact, type Redact, type RedactedResponse, readResponse } from "./response.js";
-import { whyUnshown } from "./shown.js";
+import { createRedact, isHtml, type Redact, type RedactedResponse, readResponse } from "./response.js";
+import { whyUncounted } from "./uncounted.js";
 
 export interface CompareOptions {
   readonly url: string;
@@ -12,8 +12,10 @@ export interface CompareOptions {
   /** Default: 60, and with `probeLimits` two minutes of a key more. */
   readonly maxRequests?: number | undefined;
   readonly probeLimits: boolean;
-  /** Gets a sentence before a key's minute is used up. */
+  /** Gets a sentence before a key's minute is used up, and before a wait. */
   readonly announce?: (sentence: string) => void;
+  /** Waits until a key's minute is over, or until `stop`. Default: a key whose minute is used up ends the comparison. */
+  readonly wait?: (milliseconds: number) => Promise<void>;
   /** Makes well-formed but unknown keys, by number. */
   readonly unknownKey: (index: number) => string;
   /** Ends the comparison with what it has, also during a request; its reason is the name of a signal. */
@@ -29,11 +31,16 @@ interface AttemptRequest extends Pick<Attempt, "outcome" | "apiKey" | "variable"
   readonly working?: PromisedOutcomeId;
 }
 
+/** Why nothing more is sent, even if requests are left. */
+type Ended =
+  | { readonly kind: "not_compared"; readonly why: string; readonly message: string }
+  | { readonly kind: "response"; readonly why: string; readonly by: PromisedOutcomeId; readonly note: string }
+  | { readonly kind: "signal"; readonly why: string };
+
 /** Enough for all causes of 401, each with a response of its own. */
 const usualMaxRequests = 60;
 /** The default for a key with a large limit. */
 const mostRequests = 400;
-const maxWithoutResponse = 2;
 /** A comparison sends fewer unknown keys. */
 const maxUnknownKeys = 24;
 
@@ -46,14 +53,10 @@ export class Session {
   readonly untried = new Map<PromisedOutcomeId, string>();
   requests = 0;
   maxRequests: number;
-  /** Why nothing is sent after the first request. */
-  stopped: string | undefined;
-  /** The request whose response ended the comparison. */
-  lock: Attempt | undefined;
   readonly #send: Send;
   readonly #unknownKeys: readonly string[];
   readonly #redact: Redact;
-  #withoutResponse = 0;
+  #ended: Ended | undefined;
 
   constructor(send: Send, options: CompareOptions) {
     this.#send = send;
@@ -64,9 +67,17 @@ export class Session {
     this.#redact = createRedact([...keys, ...this.#unknownKeys]);
   }
 
+  get ended(): Ended | undefined {
+    const { stop } = this.options;
+    const isStopped = stop?.aborted === true;
+    return (
+      this.#ended ?? (isStopped ? { kind: "signal", why: `it was stopped by ${stop.reason}` } : undefined)
+    );
+  }
+
   /** The number of requests that may still be sent. */
   left(): number {
-    return this.whyEnded() === undefined ? this.maxRequests - this.requests : 0;
+    return this.ended === undefined ? this.maxRequests - this.requests : 0;
   }
 
   /** Raises the default by these requests. */
@@ -102,38 +113,40 @@ export class Session {
     this.untried.delete(request.outcome);
     const apiKey = variable === undefined ? this.#inventedKey(request.outcome) : request.apiKey;
     const reply = await this.#ask(apiKey);
-    if (reply === undefined) return this.leave(request.outcome, String(this.whyEnded()));
+    if (reply === undefined) return this.leave(request.outcome, String(this.ended?.why));
     const hasWorked = working !== undefined && !isNoResponse(reply) && reply.status === 200;
     const outcome = hasWorked ? working : request.outcome;
     const sent = { outcome, nth: this.#countOf(outcome) + 1, apiKey, variable };
     const attempt: Attempt = isNoResponse(reply)
       ? { ...sent, noResponse: reply.found }
-      : { ...sent, response: reply, reason: whyUnshown(sent, reply, this.attempts) };
+      : { ...sent, response: reply, uncounted: whyUncounted(sent, reply, this.attempts) };
+    const before = this.attempts.at(-1);
     this.attempts.push(attempt);
-    if (isLock(attempt)) this.lock = attempt;
+    const detail = endingDetail(attempt, before);
+    if (detail !== undefined) this.end(attempt, detail);
     return attempt;
   }
 
   /** Takes back what an attempt shows of its outcome, for a reason that a later one gives. */
-  withdraw(attempt: Attempt, reason: string): void {
-    this.attempts[this.attempts.indexOf(attempt)] = { ...attempt, reason };
+  withdraw(attempt: Attempt, why: string): void {
+    this.attempts[this.attempts.indexOf(attempt)] = {
+      ...attempt,
+      uncounted: { kind: "another_limit", why },
+    };
   }
 
-  /** Why nothing more is sent, even if requests are left. */
-  whyEnded(): string | undefined {
-    if (this.options.stop?.aborted === true) return `it was stopped by ${this.options.stop.reason}`;
-    if (this.stopped !== undefined) return "nothing was sent after the first request";
-    if (this.lock !== undefined)
-      return `nothing was sent after ${this.lock.outcome} got ${describeAttempt(this.lock)}`;
-    return this.#withoutResponse < maxWithoutResponse
-      ? undefined
-      : `nothing was sent after ${this.#withoutResponse} requests without a response`;
+  /** Ends the comparison, because of a response: a service that locks or limits the address gets no more requests. */
+  end({ outcome, ...attempt }: Attempt, detail = ""): void {
+    if (this.ended !== undefined) return;
+    const got = `${outcome} got ${describeAttempt({ outcome, ...attempt })}`;
+    const note = `${got}${detail}. Nothing was sent after it: it may be a lock, or another limiter. Try again later.`;
+    this.#ended = { kind: "response", by: outcome, why: `nothing was sent after ${got}`, note };
   }
 
   #whyNoMore(): string | undefined {
     const isUsedUp = this.requests >= this.maxRequests;
     return (
-      this.whyEnded() ??
+      this.ended?.why ??
       (isUsedUp ? `the ${this.maxRequests} requests of --max-requests are used up` : undefined)
     );
   }
@@ -154,14 +167,21 @@ export class Session {
     this.requests += 1;
     const reply = await this.#send(apiKey);
     if (this.options.stop?.aborted === true) return undefined;
-    this.#withoutResponse = isNoResponse(reply) ? this.#withoutResponse + 1 : 0;
     const response = isNoResponse(reply) ? reply : readResponse(reply, this.#redact);
-    if (this.requests === 1) this.stopped = whyNotTheApi(response, this.options.url);
+    const message = this.requests === 1 ? whyNotTheApi(response, this.options.url) : undefined;
+    if (message !== undefined)
+      this.#ended = { kind: "not_compared", why: "nothing was sent after the first request", message };
     return response;
   }
 }
 
-/** More requests could lengthen a lock, or count against a limit that others share. */
-function isLock({ response, reason }: Attempt): boolean {
-  return response?.status === 503 || (response?.status === 429 && reason !== undefined);
+/** What a response shows that ends the comparison; `undefined` if it does not end it. */
+function endingDetail(attempt: Attempt, before: Attempt | undefined): string | undefined {
+  const { response, uncounted } = attempt;
+  if (response?.status === 503) return "";
+  if (uncounted?.kind === "another_limit") return ` ${uncounted.why}`;
+  const areBoth = (is: (one: Attempt) => boolean) => is(attempt) && before !== undefined && is(before);
+  if (areBoth(({ response }) => response !== undefined && isHtml(response)))
+    return ", the second HTML page in a row";
+  return areBoth(({ noResponse }) => noResponse !== undefined) ? ", the second time in a row" : undefined;
 }

@@ -1,6 +1,7 @@
+import { type Attempt, type CompletedAttempt, completedWith } from "./attempt.js";
 import type { ContractDifference } from "./contract.js";
-import { type Attempt, type CompletedAttempt, completedWith, differenceIn } from "./judge.js";
-import { headerOf, memberIn, minuteOf, quoted, shownText } from "./response.js";
+import { differenceIn } from "./judge.js";
+import { headerOf, memberIn, minuteOf, numberText, quoted, shownText } from "./response.js";
 
 /** Compares the responses with status 200 with each other. */
 export function compareSuccesses(attempts: readonly Attempt[]): ContractDifference[] {
@@ -46,7 +47,7 @@ function compareUsage(before: CompletedAttempt, next: CompletedAttempt): Contrac
   // A new day may have started in between, with a new minute.
   if (count === 1 && (earlier > 1 || minuteOf(before.response) !== minuteOf(next.response))) return [];
   const expected = `${earlier + 1}, one more than in the response before`;
-  const found = `${count}${count > earlier ? "; does another client use this key?" : ""}`;
+  const found = `${numberText(next.response, ["data", "usage", "today"])}${count > earlier ? "; does another client use this key?" : ""}`;
   return [differenceIn(next, { rules: ["R6", "R24"], at: "$.data.usage.today", expected, found })];
 }
 
@@ -63,7 +64,9 @@ function compareOrganization(before: CompletedAttempt, next: CompletedAttempt): 
 
 /** A member of `data` as JSON; the order of a list does not count. */
 function shownMember(response: CompletedAttempt["response"], path: readonly string[]): string {
-  const value = memberIn(response, ["data", ...path]);
+  const at = ["data", ...path];
+  const value = memberIn(response, at);
+  if (typeof value === "number") return numberText(response, at);
   return shownText(`${JSON.stringify(Array.isArray(value) ? [...value].sort() : value)}`);
 }
 

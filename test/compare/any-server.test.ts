@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { learnedScenario } from "../../src/compare/assumptions.js";
+import { learnedScenario } from "../../src/compare/learned-scenario.js";
 import { renderComparison } from "../../src/compare/result.js";
 import { compareWithContract } from "../../src/compare/run.js";
 import { parseScenario } from "../../src/index.js";
@@ -84,7 +84,7 @@ test("a comparison ends with any server's responses, keeps to its budget, and pr
       const printed = (["text", "json"] as const)
         .map((format) => renderComparison(report, format))
         .join("\n");
-      const scenario = learnedScenario(report.assumptions, report.url, 0);
+      const scenario = learnedScenario(report, 0);
       const [texts, learned] = [printed + scenario, Object.entries(report.assumptions)];
       for (const key of Object.values(probeKeys)) expect(texts).not.toContain(key.slice(9));
       const values = Object.fromEntries(learned.map(([name, { value }]) => [name, value]));

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { learnedHeading, learnedScenario } from "../../src/compare/assumptions.js";
+import { learnedHeading, learnedScenario } from "../../src/compare/learned-scenario.js";
 import type { Comparison } from "../../src/compare/result.js";
 import { compareWithContract } from "../../src/compare/run.js";
 import { createSandbox, parseScenario, type Sandbox } from "../../src/index.js";
@@ -66,7 +66,7 @@ test("a comparison learns the assumptions of a sandbox, and a sandbox with its s
       const comparison = await compareSandbox(start());
       expect(valuesOf(comparison)).toEqual(assumptions);
       expect([comparison.unseen, comparison.differences]).toEqual([{}, []]);
-      const text = learnedScenario(comparison.assumptions, url, time);
+      const text = learnedScenario({ ...comparison, url }, time);
       expect(text.startsWith(`${learnedHeading}\n`)).toBe(true);
       const learned = createSandbox({ scenario: parseScenario(text), now, frozen: true });
       expect(await responsesOf(learned)).toEqual(await responsesOf(start()));
@@ -86,7 +86,7 @@ test("with one test key, a comparison learns only what its 401s and 200s show", 
       const { www_authenticate, rate_limit_headers } = assumptions;
       const hasHeaders = rate_limit_headers !== "none";
       expect(comparison.assumptions).toEqual({
-        www_authenticate: { value: www_authenticate, from: ["each 401"], notSeen: [] },
+        www_authenticate: { value: www_authenticate, from: ["each 401"] },
         ...(hasHeaders && {
           rate_limit_headers: { value: rate_limit_headers, from: ["200.test"], notSeen: [429] },
         }),
@@ -111,11 +111,11 @@ test("with one test key and --probe-limits, a comparison uses its minute up, and
   expect([comparison.requests > 61, comparison.maxRequests]).toEqual([true, 182]);
   expect(comparison.assumptions).toEqual({
     request_id_on_errors: { value: true, from: ["each 401", "429.per_minute"], notSeen: [403] },
-    www_authenticate: { value: true, from: ["each 401"], notSeen: [] },
+    www_authenticate: { value: true, from: ["each 401"] },
     error_details: { value: true, from: ["429.per_minute"], notSeen: [403] },
-    rate_limit_code: { value: "rate_limited", from: ["429.per_minute"], notSeen: [] },
-    retry_after: { value: "seconds", from: ["429.per_minute"], notSeen: [] },
-    rate_limit_headers: { value: "draft", from: ["200.test", "429.per_minute"], notSeen: [] },
+    rate_limit_code: { value: "rate_limited", from: ["429.per_minute"] },
+    retry_after: { value: "seconds", from: ["429.per_minute"] },
+    rate_limit_headers: { value: "draft", from: ["200.test", "429.per_minute"] },
   });
 });
 
@@ -149,12 +149,23 @@ test("of a varied sandbox, a comparison learns nothing wrong", async () => {
   }
 });
 
+/** Expects that a sandbox with the written scenario shows the same again, and does not differ. */
+async function expectFixedPoint(comparison: Comparison): Promise<void> {
+  const learned = valuesOf(comparison);
+  if (Object.keys(learned).length === 0) return;
+  const scenario = parseScenario(learnedScenario(comparison, time));
+  const again = await compareSandbox(createSandbox({ scenario, now, frozen: true }));
+  expect(again).toMatchObject({ differences: [], seen: {}, verdict: "agrees" });
+  expect(valuesOf(again)).toMatchObject(learned);
+}
+
 /** Compares a server that is not ours, with all keys and at its limits. */
 async function learn(misbehave: Misbehave) {
   const comparison = await compareWithContract(probed(misbehave).send, {
     ...{ url, env: allProbeKeys, probeLimits: true, unknownKey: unknownSecret },
   });
   const notes = comparison.notes.filter((note) => /is not learned|me_scope/.test(note));
+  await expectFixedPoint(comparison);
   return { ...comparison, notes, values: valuesOf(comparison) };
 }
 
@@ -436,26 +447,26 @@ test.each([
 ])(
   "a code of 429 with %s is in the scenario only if the assumption can have it",
   async (_code, code, isLearned) => {
-    const { assumptions, values, notes } = await learn(
+    const { assumptions, seen, values, notes } = await learn(
       on([429], (reply) => setIn(reply, "body.error.code", code)),
     );
     expect(values.rate_limit_code).toBe(isLearned ? code : undefined);
     if (!isLearned) expect(notes).toEqual([expect.stringMatching(/^rate_limit_code is not learned/)]);
-    const text = learnedScenario(assumptions, url, time);
+    const text = learnedScenario({ assumptions, seen, url }, time);
     for (const hostile of ["Secret0123", "\u001b"]) expect(text).not.toContain(hostile);
     expect(parseScenario(text).assumptions).toEqual(values);
   },
 );
 
 test("only the host of a URL is in the scenario, with any letters", async () => {
-  const { assumptions } = await learn(() => {});
+  const { assumptions, seen } = await learn(() => {});
   for (const [base, host] of [
     ["https://api.example:8443/me?key=SVC_test_0123456789", "api.example:8443"],
     ["https://äpi.example/", "xn--pi-uia.example"],
     ["https://a'b\"{c}&!.example/", "a'b\"{c}&!.example"],
     ["http://[::1]:4747/", "[::1]:4747"],
   ] as const) {
-    const text = learnedScenario(assumptions, base, time);
+    const text = learnedScenario({ assumptions, seen, url: base }, time);
     expect(text.split("\n")[1]).toBe(`# What ${host} does, compared at 2026-03-02T09:00:30.000Z.`);
     expect(parseScenario(text).assumptions).toEqual(plain);
   }

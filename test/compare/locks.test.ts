@@ -1,5 +1,6 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { compareWithContract } from "../../src/compare/run.js";
+import type { CompareOptions } from "../../src/compare/session.js";
 import { unknownSecret } from "../../src/scenario/described-keys.js";
 import {
   allProbeKeys,
@@ -10,11 +11,15 @@ import {
   setIn,
 } from "../support/probed-server.js";
 
-async function compare(misbehave: Misbehave, env: Readonly<Record<string, string>>) {
+async function compare(
+  misbehave: Misbehave,
+  env: Readonly<Record<string, string>>,
+  given: Partial<CompareOptions> = {},
+) {
   const { send, refs } = probed(misbehave);
   const url = "https://api.example/v1/relying-party/me";
   const result = await compareWithContract(send, {
-    ...{ url, env, probeLimits: true, unknownKey: unknownSecret },
+    ...{ url, env, probeLimits: true, unknownKey: unknownSecret, ...given },
   });
   const of = (outcome: string) => result.outcomes.find((one) => one.outcome === outcome);
   return {
@@ -113,4 +118,147 @@ test("a 503 is a difference, and ends the comparison", async () => {
   }, probeKeys);
   expect(differences.map(({ outcome, found }) => [outcome, found])).toEqual([["401.revoked", "503"]]);
   expect([sent, of("401.expired")?.reason]).toEqual([6, "nothing was sent after 401.revoked got 503"]);
+});
+
+describe("a working key whose first request gets 429", () => {
+  /** Used up by an earlier comparison until `reset`. */
+  const usedUp = (headers: Readonly<Record<string, string>>, isReset: () => boolean): Misbehave => {
+    let inMinute = 0;
+    return (reply, { ref }) => {
+      if (ref !== "active" || (isReset() && ++inMinute <= 60)) return;
+      const body = { error: { code: "rate_limited", message: "Later." } };
+      Object.assign(reply, { status: 429, headers: { ...reply.headers, ...headers }, body });
+    };
+  };
+  const waiting = () => {
+    const waits: number[] = [];
+    const sentences: string[] = [];
+    return {
+      ...{ waits, sentences, announce: (sentence: string) => void sentences.push(sentence) },
+      wait: async (milliseconds: number) => void waits.push(milliseconds),
+    };
+  };
+
+  test.each([
+    [{}, 60_000],
+    [{ "Retry-After": "42" }, 42_000],
+    [{ "Retry-After": "0" }, 0],
+    [{ Date: "Mon, 02 Mar 2026 09:00:20 GMT", "Retry-After": "Mon, 02 Mar 2026 09:01:00 GMT" }, 40_000],
+  ])("is sent again after its minute, with %j after %i ms", async (headers, milliseconds) => {
+    const { waits, sentences, ...given } = waiting();
+    const misbehave = usedUp(headers, () => waits.length > 0);
+    const { of, differences, verdict, endedBy } = await compare(misbehave, oneKey, given);
+    expect([waits, differences, verdict, endedBy]).toEqual([[milliseconds], [], "agrees", undefined]);
+    expect(sentences[0]).toBe(
+      `200.test got 429 rate_limited: an earlier comparison may have used up the minute of SVC_API_KEY. Waits ${milliseconds / 1000} s, and sends the request again.`,
+    );
+    expect(of("200.test")).toMatchObject({ result: "agrees", got: "429 rate_limited, then 200" });
+    expect(of("429.per_minute")?.result).toBe("agrees");
+    expect(of("401.missing")?.result).toBe("agrees");
+  });
+
+  test.each<[what: string, misbehave: Misbehave, verdict: string, endedBy: string, sent: number]>([
+    ["names a later time", usedUp({ "Retry-After": "61" }, () => false), "stopped", "200.test", 4],
+    ["names no time", usedUp({ "Retry-After": "soon" }, () => false), "stopped", "200.test", 4],
+    [
+      "has a date that nobody can compare",
+      usedUp({ "Retry-After": "Mon, 02 Mar 2026 09:01:00 GMT" }, () => false),
+      "stopped",
+      "200.test",
+      4,
+    ],
+    [
+      "is also the one without a key",
+      (reply, { ref, count }) => {
+        if (ref === "active") reply.status = 429;
+        if (ref === "none" && count > 1) lock(reply);
+      },
+      "stopped",
+      "401.missing",
+      5,
+    ],
+    [
+      "comes before another one than 401 without a key",
+      (reply, { ref, count }) => {
+        if (ref === "active") reply.status = 429;
+        if (ref === "none" && count > 1) reply.status = 403;
+      },
+      "differs",
+      "200.test",
+      5,
+    ],
+  ])("ends the comparison without a wait if its response %s", async (_what, misbehave, ...expected) => {
+    const { waits, sentences, ...given } = waiting();
+    const { verdict, endedBy, sent } = await compare(misbehave, oneKey, given);
+    expect([verdict, endedBy, sent]).toEqual(expected);
+    expect([waits, sentences]).toEqual([[], []]);
+  });
+
+  test("is waited for once: the second 429 ends the comparison", async () => {
+    const { waits, sentences: _, ...given } = waiting();
+    const { verdict, endedBy, sent } = await compare(
+      usedUp({}, () => false),
+      oneKey,
+      given,
+    );
+    expect([waits, verdict, endedBy, sent]).toEqual([[60_000], "stopped", "200.test", 6]);
+  });
+
+  test("is not sent again if a signal ends the wait", async () => {
+    const stopping = new AbortController();
+    const { verdict, of, sent } = await compare(
+      usedUp({}, () => false),
+      oneKey,
+      {
+        stop: stopping.signal,
+        wait: async () => stopping.abort("SIGTERM"),
+      },
+    );
+    expect([verdict, sent]).toEqual(["stopped", 5]);
+    expect(of("200.test")).toMatchObject({ result: "not_tried", reason: "it was stopped by SIGTERM" });
+  });
+
+  test("is not waited for if the key is rejected, or if too few requests are left", async () => {
+    const { waits, sentences: _, ...given } = waiting();
+    const rejected = await compare(
+      (reply, { ref }) => void (ref === "revoked" && Object.assign(reply, { status: 429 })),
+      probeKeys,
+      given,
+    );
+    const few = await compare(
+      usedUp({}, () => false),
+      oneKey,
+      { ...given, maxRequests: 5 },
+    );
+    expect([waits, rejected.verdict, few.verdict]).toEqual([[], "stopped", "stopped"]);
+  });
+});
+
+describe("two HTML pages in a row", () => {
+  const page = (reply: Reply) =>
+    Object.assign(reply, {
+      status: 403,
+      headers: { "Content-Type": "text/html" },
+      bytes: "<html>Blocked</html>",
+    });
+
+  test("end the comparison as a difference, and no key is sent after them", async () => {
+    const { verdict, endedBy, sent, of, notes } = await compare(
+      (reply, { number }) => void (number > 5 && page(reply)),
+      probeKeys,
+    );
+    expect([verdict, endedBy, sent]).toEqual(["differs", "403.insufficient_scope", 7]);
+    expect(of("401.expired")).toMatchObject({ result: "not_tried" });
+    expect(notes[0]).toMatch(
+      /^403\.insufficient_scope got 403, the second HTML page in a row\. Nothing was sent/,
+    );
+  });
+
+  test("are two in a row: one between other responses ends nothing", async () => {
+    const { endedBy, verdict } = await compare(
+      (reply, { number }) => void (number === 5 && page(reply)),
+      probeKeys,
+    );
+    expect([verdict, endedBy]).toEqual(["differs", undefined]);
+  });
 });

@@ -91,6 +91,13 @@ test.each([
     "no",
     /it asks for a password \(401, WWW-Authenticate: "Basic"\)\. /,
   ],
+  [
+    401,
+    { "WWW-Authenticate": "Bearer, Basic" },
+    "no",
+    /it asks for a password \(401, WWW-Authenticate: "Bearer, Basic"\)\. /,
+  ],
+  [401, {}, Buffer.from("<p>Gesch\u00fctzt", "latin1"), /gets 401, a body that is not UTF-8\. /],
   [401, {}, "<center>401</center>", /gets 401, text that starts with "<center>401<\/center>"\. The API/],
   [200, {}, "OK", /a request without a key gets 200, text that starts with "OK"\. The API responds with 401/],
   [200, {}, '{"status":"up"}', /a request without a key gets 200\. /],

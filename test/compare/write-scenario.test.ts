@@ -121,17 +121,15 @@ test("a comparison that a response ended keeps the file of an earlier one", asyn
   const cwd = temporaryFolder({});
   let isLocked = false;
   const server = await serveProbed((reply) => {
-    if (isLocked && reply.status === 200) reply.status = 429;
+    if (isLocked && reply.status === 200)
+      Object.assign(reply, { status: 429, headers: { ...reply.headers, "Retry-After": "900" } });
   });
   const argv = ["compare", server.url, "--write-scenario", "real.yaml"];
   await runCli(argv, { env: probeKeys, cwd });
   const text = readFileSync(join(cwd, "real.yaml"), "utf8");
   isLocked = true;
   const { code, stderr } = await runCli(argv, { env: probeKeys, cwd });
-  expect([code, stderr]).toEqual([
-    1,
-    '"real.yaml" was kept: the response to 200.test ended the comparison.\n',
-  ]);
+  expect([code, stderr]).toEqual([1, '"real.yaml" was kept: the comparison ended early, at 200.test.\n']);
   expect(readFileSync(join(cwd, "real.yaml"), "utf8")).toBe(text);
 });
 

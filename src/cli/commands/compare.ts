@@ -2,8 +2,8 @@ import { accessSync, existsSync, constants as fileConstants, readFileSync, statS
 import { constants } from "node:os";
 import { dirname, resolve } from "node:path";
 import { me } from "../../api/endpoints/me.js";
-import { isLearnedScenario, learnedScenario } from "../../compare/assumptions.js";
 import { keysInVariables } from "../../compare/contract.js";
+import { isLearnedScenario, learnedScenario } from "../../compare/learned-scenario.js";
 import { type Comparison, renderComparison } from "../../compare/result.js";
 import { compareWithContract } from "../../compare/run.js";
 import { isLoopbackHost, readBaseUrl } from "../../node/addresses.js";
@@ -26,7 +26,7 @@ import { startable } from "../open-scenario.js";
 export const compareCommand = declareCommand({
   summary: "compare a real environment with the contract, and see what it does where that is open",
   description:
-    "Sends a few requests to a real environment (or a sandbox), compares each outcome with the contract, and shows the assumptions that it follows. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. Exits with 1 if something differs or cannot be reached. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
+    "Sends a few requests to a real environment (or a sandbox), compares each outcome with the contract, and shows the assumptions that it follows. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. Exits with 1 if something differs (differs), if a response ended the comparison (stopped), or if the API did not respond (not_compared); a signal exits with 128 + its number. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
   words: { "<base-url>": "the URL before /v1/relying-party/me" },
   flags: {
     format: flag.plainOption(
@@ -71,15 +71,16 @@ export const compareCommand = declareCommand({
       probeLimits: flags.probeLimits === true,
       unknownKey: unknownSecret,
       stop,
+      wait: (milliseconds) => io.wait(milliseconds, stop),
       announce: (sentence) => void io.stderr.say(`${sentence}\n`),
     });
-    const { stopped } = result;
-    if (stopped !== undefined) io.stderr.say(redactKeys(`${stopped}\n`));
-    if (format === "json" || stopped === undefined)
+    const { whyNotCompared, verdict } = result;
+    if (whyNotCompared !== undefined) io.stderr.say(redactKeys(`${whyNotCompared}\n`));
+    if (format === "json" || whyNotCompared === undefined)
       io.stdout.write(redactKeys(renderComparison(result, format, io.stdout.style())));
     if (stop.aborted) return 128 + constants.signals[stop.reason as NodeJS.Signals];
     writeLearned?.(result);
-    return ["differs", "stopped"].includes(result.verdict) ? exitCode.failed : exitCode.fine;
+    return ["agrees", "agrees_in_part"].includes(verdict) ? exitCode.fine : exitCode.failed;
   },
 });
 
@@ -94,13 +95,14 @@ function learnedFile(name: string, { cwd, stderr, program }: Io) {
     }
   };
   orUnwritable(() => requireLearned(path));
-  return ({ assumptions, url, endedBy }: Comparison) => {
+  return (comparison: Comparison) => {
+    const { assumptions, endedBy } = comparison;
     if (endedBy !== undefined && existsSync(path)) {
-      stderr.say(`${quote(name)} was kept: the response to ${endedBy} ended the comparison.\n`);
+      stderr.say(`${quote(name)} was kept: the comparison ended early, at ${endedBy}.\n`);
       return;
     }
     const count = Object.keys(assumptions).length;
-    const text = redactKeys(learnedScenario(assumptions, url, nodePlatform.time()));
+    const text = redactKeys(learnedScenario(comparison, nodePlatform.time()));
     // It may be another file by now.
     const write = () => {
       requireLearned(path);

@@ -1,0 +1,37 @@
+import { outcomeOf, type PromisedOutcomeId } from "../rules/outcomes.js";
+import { describeResponse, type RedactedResponse } from "./response.js";
+
+/** A request for an outcome, and what came of it. */
+export interface Attempt {
+  readonly outcome: PromisedOutcomeId;
+  /** Its number among the requests for its outcome, from 1. */
+  readonly nth: number;
+  /** The value of the x-api-key header; if left out, the request has none. Never printed. */
+  readonly apiKey?: string | undefined;
+  readonly variable?: string | undefined;
+  readonly response?: RedactedResponse;
+  readonly noResponse?: string;
+  readonly uncounted?: Uncounted | undefined;
+}
+
+/**
+ * Why a response shows nothing of its outcome: the key was `permitted`, another limiter than the key's responded with
+ * 429, or an earlier comparison may have `used_up` the minute of the key.
+ */
+export interface Uncounted {
+  readonly kind: "permitted" | "another_limit" | "used_up";
+  readonly why: string;
+}
+
+export type CompletedAttempt = Attempt & { readonly response: RedactedResponse };
+
+export function describeAttempt({ response, noResponse }: Attempt): string {
+  return response === undefined ? `no response: ${noResponse}` : describeResponse(response);
+}
+
+/** The attempts that got this status, which is also their outcome's. */
+export function completedWith(attempts: readonly Attempt[], status: number): CompletedAttempt[] {
+  return attempts
+    .filter((one): one is CompletedAttempt => one.response?.status === status)
+    .filter(({ outcome }) => outcomeOf(outcome).status === status);
+}

@@ -1,0 +1,43 @@
+import { escapeControls } from "../rules/terminal-text.js";
+import { isoOf } from "../rules/time.js";
+import { type Learned, sourceOf } from "./assumptions.js";
+import type { Seen } from "./seen.js";
+
+/** The first line of the file; only a file with it is replaced. */
+export const learnedHeading = "# Written by compare, which replaces this file: extend it.";
+
+/** Whether a comparison has written a file. Editors add a byte order mark, `---` and comments before its heading. */
+export function isLearnedScenario(text: string): boolean {
+  const lines = text
+    .replace(/^\uFEFF/, "")
+    .split("\n")
+    .map((line) => line.trimEnd());
+  const content = lines.findIndex((line) => !/^(?:#.*|---)?$/.test(line));
+  return lines.slice(0, content === -1 ? lines.length : content).includes(learnedHeading);
+}
+
+interface LearnedFile extends Pick<Learned, "assumptions"> {
+  readonly seen: Seen;
+  readonly url: string;
+}
+
+/** Returns a scenario with the learned assumptions; of the URL, it contains only the host. */
+export function learnedScenario({ assumptions, seen, url }: LearnedFile, time: number): string {
+  const lines = Object.entries(assumptions).map(
+    ([name, one]) => `  ${name}: ${JSON.stringify(one.value)} # ${sourceOf(one)}`,
+  );
+  const comments = Object.entries(seen).flatMap(([name, values]) =>
+    values.map(({ value, from }) => `#   ${name}: ${escapeControls(value)} (${from.join(", ")})\n`),
+  );
+  const others =
+    comments.length === 0
+      ? ""
+      : `# Not in this scenario, which has the keys of key-states:\n${comments.join("")}`;
+  return `${learnedHeading}
+# What ${escapeControls(new URL(url).host)} does, compared at ${isoOf(time)}.
+${others}version: 1
+extends: key-states
+assumptions:
+${lines.join("\n")}
+`;
+}

@@ -1,0 +1,112 @@
+import { pluralize } from "../report/plain-text.js";
+import { outcomeOf } from "../rules/outcomes.js";
+import { minute } from "../rules/time.js";
+import type { Attempt, CompletedAttempt, Uncounted } from "./attempt.js";
+import { isLimit } from "./contract.js";
+import {
+  describeValue,
+  headerOf,
+  memberIn,
+  numberText,
+  type RedactedResponse,
+  retryAfterForm,
+  timeOf,
+  wholeNumberIn,
+} from "./response.js";
+
+type AttemptRequest = Pick<Attempt, "outcome" | "apiKey">;
+
+/** Returns why a response shows nothing of its outcome; `undefined` if it does. A 429 shows a limit only if it is the key's own. */
+export function whyUncounted(
+  request: AttemptRequest,
+  response: RedactedResponse,
+  earlier: readonly Attempt[],
+): Uncounted | undefined {
+  if (response.status === 429) return whyAnotherLimit(request, response, earlier);
+  if (response.status !== 200) return undefined;
+  const reasons: Partial<Record<Attempt["outcome"], string | undefined>> = {
+    // Responses do not show the required scope, so there may be none.
+    "403.insufficient_scope": "the endpoint needs no scope, or this key has it",
+    "429.per_day": whyNotAtDay(response),
+    "429.per_minute": "the key is not at its limit",
+  };
+  const why = reasons[request.outcome];
+  return why === undefined ? undefined : { kind: "permitted", why };
+}
+
+function whyNotAtDay(response: RedactedResponse): string | undefined {
+  const [today, perDay] = dayOf(response);
+  if (today === undefined || perDay === undefined) {
+    const [ofDay, ofToday] = [perDayPath, todayPath].map((path) =>
+      describeValue(memberIn(response, path), numberText(response, path)),
+    );
+    return `its response has ${ofDay} in per_day, and ${ofToday} in usage.today`;
+  }
+  return today > perDay ? undefined : `the key is not at its limit: ${describeDay(response)}`;
+}
+
+const perDayPath = ["data", "limits", "per_day"];
+const perMinutePath = ["data", "limits", "per_minute"];
+const todayPath = ["data", "usage", "today"];
+
+function dayOf(response: RedactedResponse) {
+  return [wholeNumberIn(response, todayPath), wholeNumberIn(response, perDayPath)] as const;
+}
+
+function describeDay(response: RedactedResponse): string {
+  return `usage.today is ${numberText(response, todayPath)} of ${numberText(response, perDayPath)}`;
+}
+
+/** A lock of the address, and a limiter before the API, respond with 429, too. */
+function whyAnotherLimit(
+  request: AttemptRequest,
+  response: RedactedResponse,
+  earlier: readonly Attempt[],
+): Uncounted | undefined {
+  const { outcome, apiKey } = request;
+  const successes = earlier
+    .filter((one): one is CompletedAttempt => one.response?.status === 200)
+    .filter((one) => one.apiKey === apiKey);
+  const last = successes.at(-1)?.response;
+  if (last === undefined) return whyLimitedAtFirst(request, response, earlier);
+  const [today, perDay] = dayOf(last);
+  const isDayUsedUp = today !== undefined && perDay !== undefined && today >= perDay;
+  if (outcome === "429.per_day" && isDayUsedUp) return undefined;
+  const perMinute = wholeNumberIn(last, perMinutePath);
+  const inMinute = successes.filter((one) => !(timeOf(one.response) < timeOf(response) - minute));
+  if (outcome === "429.per_minute" && perMinute !== undefined && inMinute.length >= perMinute)
+    return undefined;
+  const ofDay = isDayUsedUp ? `, and ${describeDay(last)}` : "";
+  const ofKey = `after ${pluralize(successes.length, "request")} of the key`;
+  return {
+    kind: "another_limit",
+    why: `${ofKey}; its per_minute is ${perMinute === undefined ? "no number" : numberText(last, perMinutePath)}${ofDay}`,
+  };
+}
+
+/** A key that had no 200 has a limit by its variable, or an earlier comparison has used up its minute. */
+function whyLimitedAtFirst(
+  { outcome }: AttemptRequest,
+  response: RedactedResponse,
+  earlier: readonly Attempt[],
+): Uncounted | undefined {
+  if (isLimit({ outcome })) return undefined;
+  const isRejected = outcomeOf(outcome).status !== 200;
+  const ofKey = isRejected ? "; a rejected key has no limits" : ", the first one with this key";
+  const hasWaited = earlier.some(({ uncounted }) => uncounted?.kind === "used_up");
+  const isUsedUp = !isRejected && !hasWaited && waitOf(response) !== undefined;
+  return {
+    kind: isUsedUp ? "used_up" : "another_limit",
+    why: `after ${pluralize(earlier.length, "request")}${ofKey}`,
+  };
+}
+
+/** The milliseconds until a minute is over; `undefined` if its response names a later time. */
+export function waitOf(response: RedactedResponse): number | undefined {
+  const retryAfter = headerOf(response, "retry-after");
+  if (retryAfter === undefined) return minute;
+  const form = retryAfterForm(retryAfter);
+  if (form === undefined) return undefined;
+  const wait = form === "seconds" ? 1000 * Number(retryAfter) : Date.parse(retryAfter) - timeOf(response);
+  return wait <= minute ? Math.max(wait, 0) : undefined;
+}

@@ -1,0 +1,116 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { exchange } from "../support/exchange.js";
+import { freePort } from "../support/free-port.js";
+import { missing, programPath } from "../support/programs.js";
+import { runCli } from "../support/run-cli.js";
+import { served } from "../support/servers.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+// Gateways that limit an address, in front of a sandbox: what they send is not the key's limit.
+
+interface Gateway {
+  readonly program: "nginx" | "haproxy";
+  /** Its settings; they let the first `allowed` requests of an address through. */
+  readonly settings: (gateway: { port: number; upstream: string; allowed: number; status: number }) => string;
+}
+
+const nginx: Gateway = {
+  program: "nginx",
+  settings: ({ port, upstream, allowed, status }) => `
+events {}
+http {
+  access_log off;
+  limit_req_zone $binary_remote_addr zone=address:1m rate=1r/m;
+  server {
+    listen 127.0.0.1:${port};
+    location /up { return 204; }
+    location / {
+      limit_req zone=address burst=${allowed - 1} nodelay;
+      limit_req_status ${status};
+      proxy_pass http://${upstream};
+    }
+  }
+}
+`,
+};
+
+const haproxy: Gateway = {
+  program: "haproxy",
+  settings: ({ port, upstream, allowed, status }) => `
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 30s
+  timeout server 30s
+frontend gateway
+  bind 127.0.0.1:${port}
+  http-request return status 204 if { path /up }
+  stick-table type ip size 1k expire 10m store http_req_cnt
+  http-request track-sc0 src
+  http-request deny deny_status ${status} if { sc_http_req_cnt(0) gt ${allowed} }
+  default_backend sandbox
+backend sandbox
+  server sandbox ${upstream}
+`,
+};
+
+async function startGateway({ program, settings }: Gateway, allowed: number, status: number) {
+  const sandbox = await served({ profile: "typical", now: "2026-03-02T09:00:00Z", frozen: true });
+  const port = await freePort();
+  const folder = temporaryFolder({
+    settings: settings({ port, upstream: new URL(sandbox.url).host, allowed, status }),
+  });
+  const file = join(folder, "settings");
+  const own = `daemon off; pid ${folder}/pid; error_log ${folder}/errors;`;
+  const argv =
+    program === "haproxy" ? ["-f", file, "-db", "-q"] : ["-p", folder, "-c", file, "-e", "errors", "-g", own];
+  const child = spawn(programPath(program), argv, { stdio: "ignore" });
+  onTestFinished(async () => {
+    child.kill("SIGTERM");
+    await once(child, "exit");
+  });
+  const url = `http://127.0.0.1:${port}`;
+  const isUp = () =>
+    exchange(url, { path: "/up" }).then(
+      (response) => response.status,
+      () => undefined,
+    );
+  await expect.poll(isUp).toBe(204);
+  return { url, env: { SVC_API_KEY: sandbox.sandbox.secret("active") } };
+}
+
+const of429 = ["rate_limit_code", "retry_after", "error_details", "request_id_on_errors"];
+
+test.each<[gateway: Gateway, allowed: number, status: number, verdict: string, endedBy: string]>(
+  [nginx, haproxy]
+    .filter(({ program }) => missing(program) === undefined)
+    .flatMap((gateway): [Gateway, number, number, string, string][] => [
+      [gateway, 3, 429, "stopped", "401.missing"],
+      [gateway, 6, 429, "stopped", "401.malformed"],
+      [gateway, 20, 429, "stopped", "429.per_minute"],
+      [gateway, 6, 503, "differs", "401.malformed"],
+      [gateway, 6, 403, "differs", "401.unknown"],
+    ]),
+)(
+  "$program that lets %i requests of an address through, then sends %i: %s",
+  async (gateway, allowed, status, verdict, endedBy) => {
+    const { url, env } = await startGateway(gateway, allowed, status);
+    const { code, stdout } = await runCli(["compare", url, "--json", "--probe-limits"], { env });
+    const comparison = JSON.parse(stdout);
+    expect([code, comparison.verdict, comparison.ended_by]).toEqual([1, verdict, endedBy]);
+    for (const name of of429) expect(comparison.assumptions).not.toHaveProperty(name);
+  },
+);
+
+test.each([nginx, haproxy].filter(({ program }) => missing(program) === undefined))(
+  "$program with room for the minute of the key changes nothing",
+  async (gateway) => {
+    const { url, env } = await startGateway(gateway, 200, 429);
+    const { code, stdout } = await runCli(["compare", url, "--json", "--probe-limits"], { env });
+    const { verdict, assumptions } = JSON.parse(stdout);
+    expect([code, verdict, Object.keys(assumptions).length]).toEqual([0, "agrees", 6]);
+  },
+);

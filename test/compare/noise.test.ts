@@ -1,0 +1,85 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { compareWithContract } from "../../src/compare/run.js";
+import { randomStream } from "../../src/rules/seed.js";
+import { unknownSecret } from "../../src/scenario/described-keys.js";
+import { type Presented, probed, probeKeys, type Reply, setIn } from "../support/probed-server.js";
+import { runs } from "../support/property-seed.js";
+
+/** How a service chooses its node for a request: in turn, by chance, in runs, or by the key. */
+const balancers = ["turn", "chance", "runs", "key"] as const;
+const places = [
+  "headers.Via",
+  "headers.X-Served-By",
+  "headers.Server",
+  "headers.Content-Language",
+  "body.error.message",
+  "body.error.node",
+  "reason",
+] as const;
+
+const noise = fc.record({
+  seed: fc.nat(),
+  nodes: fc.integer({ min: 2, max: 6 }),
+  balancer: fc.constantFrom(...balancers),
+  places: fc.uniqueArray(fc.constantFrom(...places), { minLength: 1, maxLength: 4 }),
+  form: fc.constantFrom("name", "sentence", "missing", "members", "order", "id", "whitespace"),
+  /** Whether each response has an id and the time, too. */
+  hasIds: fc.boolean(),
+});
+
+type Noise = typeof noise extends fc.Arbitrary<infer Value> ? Value : never;
+
+const names = ["alpha", "beta", "gamma delta", "delta", "epsilon, zeta", "eta"];
+
+function createNoise({ seed, nodes, balancer, places, form, hasIds }: Noise) {
+  const draw = randomStream(seed, "noise");
+  const offset = draw() % nodes;
+  let node = offset;
+  const nodeOf = ({ number, apiKey = "" }: Presented): number => {
+    if (balancer === "turn") return (number + offset) % nodes;
+    if (balancer === "chance") return draw() % nodes;
+    if (balancer === "key") return randomStream(seed, `key ${apiKey}`)() % nodes;
+    if (draw() % 5 === 0) node = draw() % nodes;
+    return node;
+  };
+  return (reply: Reply, presented: Presented): void => {
+    if (reply.status !== 401) return;
+    const index = nodeOf(presented);
+    const name = names[index] as string;
+    // If a key always gets the same node, what only some nodes send looks like a leak: unknown keys may miss them.
+    const isPartial = balancer !== "key";
+    for (const place of places) {
+      if (form === "missing" && isPartial && index === 0) continue;
+      if (form === "id") setIn(reply, place, `${name} ${draw().toString(36)}`);
+      else if (form === "sentence") setIn(reply, place, `No valid key. Node ${name}.`);
+      else setIn(reply, place, name);
+    }
+    if (hasIds) {
+      setIn(reply, "headers.X-Trace", draw().toString(16));
+      setIn(reply, "headers.Date", new Date(1_772_442_000_000 + 1000 * presented.number).toUTCString());
+    }
+    if (form === "members" && isPartial) setIn(reply, `body.error.n${index}`, true);
+    if (form === "order") reply.headers = rotated(reply.headers, index);
+    if (form === "whitespace") reply.bytes = JSON.stringify(reply.body, null, index);
+  };
+}
+
+function rotated(headers: Reply["headers"], by: number): Reply["headers"] {
+  const pairs = Object.entries(headers);
+  return Object.fromEntries([...pairs.slice(by % pairs.length), ...pairs.slice(0, by % pairs.length)]);
+}
+
+test("R14 no service whose 401s differ by node, time or chance is accused of a cause", async () => {
+  await fc.assert(
+    fc.asyncProperty(noise, async (chosen) => {
+      const { send } = probed(createNoise(chosen));
+      const { differences } = await compareWithContract(send, {
+        ...{ url: "https://api.example/v1/relying-party/me", env: probeKeys },
+        ...{ probeLimits: false, unknownKey: unknownSecret },
+      });
+      expect(differences).toEqual([]);
+    }),
+    runs(300),
+  );
+});
