@@ -7,6 +7,7 @@ import {
   type Scenario,
   scenarioNames,
 } from "../../src/index.js";
+import type { ActionName } from "../../src/rules/actions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import { restoreSandbox, saveSandbox } from "../../src/sandbox/snapshot.js";
 import { oneKey } from "../support/api-client.js";
@@ -224,21 +225,25 @@ async function isChangedBy({ ask }: ServedControl, calls: readonly Call[]): Prom
 type Call = readonly [line: string, json: object];
 const isSuccess = (status: number) => status < 300;
 
-const changes: readonly Call[] = [
-  ["POST /keys", { organization: "harvest-bank", environment: "test", name: "CI" }],
-  ["POST /keys/active/revoke", {}],
-  ["POST /keys/active/rotate", {}],
-  ["POST /keys/active/expire", { expires: "1h" }],
-  ["PATCH /organizations/harvest-bank", { status: "inactive" }],
-  ["PUT /faults", { faults: [{ then: { status: 503 } }] }],
-  ["PUT /assumptions", { profile: "typical" }],
-  ["PUT /assumptions", { me_scope: null }],
-  ["PUT /clock", { frozen: false }],
-  ["PUT /clock", { now: "2026-03-02T09:00:00.001Z" }],
-  ["POST /clock/advance", { by: "1s" }],
-];
+const changes: Readonly<Record<ActionName | "clock", readonly Call[]>> = {
+  create_key: [["POST /keys", { organization: "harvest-bank", environment: "test", name: "CI" }]],
+  revoke: [["POST /keys/active/revoke", {}]],
+  rotate: [["POST /keys/active/rotate", {}]],
+  expire: [["POST /keys/active/expire", { expires: "1h" }]],
+  organization: [["PATCH /organizations/harvest-bank", { status: "inactive" }]],
+  faults: [["PUT /faults", { faults: [{ then: { status: 503 } }] }]],
+  assumptions: [
+    ["PUT /assumptions", { profile: "typical" }],
+    ["PUT /assumptions", { me_scope: null }],
+  ],
+  clock: [
+    ["PUT /clock", { frozen: false }],
+    ["PUT /clock", { now: "2026-03-02T09:00:00.001Z" }],
+    ["POST /clock/advance", { by: "1s" }],
+  ],
+};
 
-test.each(changes)(
+test.each(Object.values(changes).flat())(
   "after %s %j, the sandbox differs from its scenario's start, until a reset",
   async (...call) => {
     const control = await serveControl({ scenario: "key-states" });

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 import { sandboxOn, stateOf } from "../../src/library/create-sandbox.js";
+import type { KeyRecord } from "../../src/rules/api-key.js";
 import { camelCase, snakeCase } from "../../src/rules/schema/json.js";
 import { type Fields, fieldsOf, type Shape, shapeAt, shapeOf } from "../../src/rules/schema/shape.js";
+import { recordChanges } from "../../src/sandbox/operations/changes.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import { restoreSandbox, saveSandbox } from "../../src/sandbox/snapshot.js";
 import { inputShapes } from "../../src/scenario/format/inputs.js";
@@ -145,3 +147,35 @@ test("a snapshot and a saved state have each member of each record of keys and o
   sandbox.organizations.update("bank", { liveAccess: "suspended" });
   expect(continuationsOf(sandbox).map(recordsIn)).toEqual([recordsIn(sandbox), recordsIn(sandbox)]);
 });
+
+/** A change of each member that an action may set, so that a new one needs its line. */
+const keyChanges: Readonly<
+  Record<
+    Exclude<keyof KeyRecord, "ref" | "organization" | "environment" | "legacy" | "sha256" | "replaces">,
+    unknown
+  >
+> = {
+  name: "Other",
+  scopes: ["consents:write"],
+  limits: { perMinute: 3, perDay: 4 },
+  replacedBy: "next",
+  revokedAt: 1,
+  expiresAt: 1,
+  overlapEndsAt: 1,
+};
+
+test.each(Object.entries(keyChanges))(
+  "an action that sets the %s of a key changes the sandbox",
+  (name, value) => {
+    const state = stateOf(open());
+    const entry = state.registry.key("main");
+    const act = (members: object) =>
+      recordChanges(state, "expire", ["main"], false, () => {
+        entry.key = { ...entry.key, ...members };
+      });
+    act({});
+    expect(state.changes.size).toBe(0);
+    act({ [name]: value });
+    expect(state.changes.size).toBe(1);
+  },
+);

@@ -80,7 +80,7 @@ export const explainCommand = declareCommand({
     }
     const keys = await (client ? runningKeys(client, endpoint) : ownKeys(scenario, flags, io));
     const explained = await explainKey(word, keys, io.program);
-    const { text, notes } = explanationText(explained, keys, io.program);
+    const { text, notes } = explainedText(explained, keys, io.program);
     const withNotes = [painted(text, explained.status, style), ...notes.map(style.palette.yellow)].join(
       "\n\n",
     );
@@ -191,7 +191,7 @@ interface NextOfKey {
   readonly faultOutcomes: readonly OutcomeId[];
 }
 
-function explanationText(explained: KeyExplanation, { scenario, url }: KeySource, program: string) {
+function explainedText(explained: ExplainedKey, { scenario, url }: KeySource, program: string) {
   const { method, path, at, key, fingerprint, fault_outcomes: faults, checks, key_form: form } = explained;
   const stranger =
     fingerprint === null ? "no key" : `a key of fingerprint ${fingerprint}${form ? ` (${form})` : ""}`;
@@ -231,7 +231,7 @@ function looksLikeRef(word: string): boolean {
 }
 
 /** What an endpoint returns for a key, and why, as JSON. */
-type KeyExplanation = Awaited<ReturnType<typeof explainKey>>; // an interface would list the members again
+type ExplainedKey = Awaited<ReturnType<typeof explainKey>>; // an interface would list the members again
 
 /** Throws `unknown_ref`. */
 async function explainKey(word: string, keys: KeySource, program: string) {

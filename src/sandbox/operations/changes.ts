@@ -1,5 +1,5 @@
 import type { ActionName } from "../../rules/actions.js";
-import { forEachEnd } from "../../rules/api-key.js";
+import { forEachEnd, type KeyRecord } from "../../rules/api-key.js";
 import { canonicalJson } from "../../rules/schema/json.js";
 import { writtenFaults } from "../active-faults.js";
 import type { SandboxState } from "../sandbox-state.js";
@@ -23,12 +23,20 @@ const changeable: Readonly<Record<ActionName | "clock", ReadValues>> = {
   clock: ({ clock }) => ({ frozen: clock.isFrozen() }),
 };
 
+/** What a key is from its creation on. Of a created key, its ref stands for them. */
+type FixedMember = "organization" | "environment" | "legacy" | "sha256" | "replaces";
+type ChangeableMembers = Readonly<Record<Exclude<keyof KeyRecord, FixedMember>, unknown>>;
+
 function keyValues({ registry }: SandboxState, refs: readonly string[]): Values {
   const values: Record<string, unknown> = {};
   for (const ref of refs) {
     const key = registry.keys.get(ref)?.key;
     if (key === undefined) continue;
-    const members = { isKey: true, replacedBy: key.replacedBy, ...forEachEnd((end) => key[end]) };
+    const { name, scopes, limits, replacedBy } = key;
+    const members: ChangeableMembers = {
+      ...{ ref, name, scopes, limits, replacedBy },
+      ...forEachEnd((end) => key[end]),
+    };
     for (const [name, value] of Object.entries(members)) values[`key ${ref} ${name}`] = value;
   }
   return values;
