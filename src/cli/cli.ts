@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command as Commander, CommanderError, Option } from "commander";
-import { stdinName } from "../node/files/load-scenario.js";
+import { similarFile, stdinName } from "../node/files/load-scenario.js";
 import { version } from "../node/package-files.js";
 import { isExecutable } from "../node/platform.js";
 import { alignColumns, commandLine, shellWord } from "../report/plain-text.js";
 import type { SandboxError } from "../rules/errors.js";
-import { didYouMean, nearest, quote } from "../rules/schema/words.js";
+import { didYouMean, listed, nearest, quote } from "../rules/schema/words.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
 import type { CliCommand } from "./command.js";
 import { commands } from "./commands.js";
@@ -54,12 +54,12 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   const command = await load(name);
   const listsAll = !isCommand(word) && before.some((one) => ["help", "-h", "--help"].includes(one));
   const program = rootOf(io);
-  for (const [index, listed] of Object.keys(commands).entries()) {
+  for (const [index, commandName] of Object.keys(commands).entries()) {
     // Usually only the one that runs: loading every command takes long.
-    const declared = listed === name || listsAll ? await load(listed) : undefined;
+    const declared = commandName === name || listsAll ? await load(commandName) : undefined;
     const commander = declared
-      ? commanderOf(listed, declared, io, before.includes("--all"))
-      : new Commander(listed);
+      ? commanderOf(commandName, declared, io, before.includes("--all"))
+      : new Commander(commandName);
     program.addCommand(commander, { isDefault: index === 0 });
   }
   let code: number = exitCode.fine;
@@ -82,7 +82,10 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return code;
-    throw misread(name, valueOfSwitch(error, program, name) ?? commanderSentence(error), io);
+    // Without `--`, the flag may be the user's command's.
+    const isOurs = command.rest === undefined || argv.includes("--");
+    const meant = isOurs ? unknownFlag(error, program, name) : undefined;
+    throw misread(name, meant ?? commanderSentence(error), io);
   }
   return code;
 }
@@ -93,12 +96,22 @@ function commanderSentence({ message }: CommanderError): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.?]$/.test(text) ? "" : "."}`;
 }
 
-/** The sentence about a flag that has a value and accepts none, which Commander calls unknown. */
-function valueOfSwitch({ message }: CommanderError, program: Commander, name: string): string | undefined {
-  const [, long = ""] = /^error: unknown option '(--[a-z-]+)=/.exec(message) ?? [];
+/** The sentence about an unknown flag, if more can be said than Commander does: it also calls one with a needless value unknown. */
+function unknownFlag({ message }: CommanderError, program: Commander, name: string): string | undefined {
+  const [, long, end] = /^error: unknown option '--([a-z-]+)(['=])/.exec(message) ?? [];
+  if (long === undefined) return undefined;
   const { options = [] } = program.commands.find((one) => one.name() === name) ?? {};
-  const names = ["--help", "--version", ...options.map((option) => option.long)];
-  return names.includes(long) ? `${long} accepts no value. Write ${long}, or leave it out.` : undefined;
+  const names = ["help", "version", ...options.flatMap((option) => option.long?.slice(2) ?? [])];
+  if (end === "=" && names.includes(long))
+    return `--${long} accepts no value. Write --${long}, or leave it out.`;
+  // People leave out words, as in --coverage.
+  const longer = names.filter((name) => long.split("-").every((word) => name.split("-").includes(word)));
+  if (longer.length === 0) return undefined;
+  const flags = listed(
+    longer.map((name) => `--${name}`),
+    "or",
+  );
+  return `Unknown option '--${long}'. Did you mean ${flags}?`;
 }
 
 // Ignores variables of other programs or other versions.
@@ -280,7 +293,7 @@ const otherWords: Readonly<Record<string, string>> = {
   server: "start",
 };
 
-function unknownWord(word: string, { program }: Io): SandboxError {
+function unknownWord(word: string, { program, cwd }: Io): SandboxError {
   const names = Object.keys(commands);
   // In `svc-sandbox --json list`, the flags belong to the default command, and the command looks like its scenario.
   if (names.includes(word)) {
@@ -289,11 +302,13 @@ function unknownWord(word: string, { program }: Io): SandboxError {
     );
   }
   const otherWord = Object.hasOwn(otherWords, word) ? otherWords[word] : undefined;
+  const file = similarFile(word, cwd);
   const hint = otherWord
     ? ` Did you mean ${program} ${otherWord}?`
-    : didYouMean(word, [...names, ...Object.keys(bundledScenarios)]);
+    : didYouMean(word, [...names, ...Object.keys(bundledScenarios)]) ||
+      (file && ` Did you mean ${quote(file)}?`);
   return usageError(
-    `${quote(word)} is not a command, a bundled scenario or a file here.${hint}\nRun \`${program} --help\` for the commands, or \`${program} list\` for the bundled scenarios.`,
+    `${quote(word)} is not a command, a bundled scenario or a file here.${hint ?? ""}\nRun \`${program} --help\` for the commands, or \`${program} list\` for the bundled scenarios.`,
   );
 }
 

@@ -159,6 +159,9 @@ export const ofSandbox = {
     oneOf(profiles),
   ),
 };
+
+/** For a command whose clock is always frozen. */
+export const ofFrozenSandbox = { seed: ofSandbox.seed, now: ofSandbox.now, profile: ofSandbox.profile };
 export type SandboxFlags = FlagValues<typeof ofSandbox>;
 
 const controlToken = option(

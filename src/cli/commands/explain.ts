@@ -146,6 +146,9 @@ async function runningKeys(client: ControlClient, operationId: string | undefine
 const requestId =
   /^(?:req_[0-9a-z]{6,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}|1-[0-9a-f]{8}-[0-9a-f]{24}|gw:.*)$/i;
 
+/** The start of a request id, which no ref has. */
+const cutRequestId = /^(?:req_[0-9a-z]*|[0-9a-f]{8}-[0-9a-f-]*|1-[0-9a-f]{8}-[0-9a-f]*)$/i;
+
 /** Colors the results of checks and the response; on a terminal, results are signs. */
 function painted(text: string, status: number, { palette, isTerminal }: Style): string {
   const marks = {
@@ -237,6 +240,10 @@ type ExplainedKey = Awaited<ReturnType<typeof explainKey>>; // an interface woul
 async function explainKey(word: string, keys: KeySource, program: string) {
   const isKey = keys.refs.includes(word);
   const isRef = isKey || isReserved(word);
+  if (!isRef && cutRequestId.test(word))
+    throw usageError(
+      `${quote(word)} is too short for the id of a request. Copy the whole X-Request-Id, or use last.`,
+    );
   if (!isRef && looksLikeRef(word)) throw unknownKey(word, keys, program);
   const apiKey = word.trim();
   const sha256 = nodePlatform.sha256(apiKey);

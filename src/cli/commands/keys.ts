@@ -26,7 +26,7 @@ export const keysCommand = declareCommand({
     ),
     endpoint: flag.endpoint,
     json: flag.json,
-    ...flag.ofSandbox,
+    ...flag.ofFrozenSandbox,
   },
   examples: {
     "svc-sandbox keys": "a table",

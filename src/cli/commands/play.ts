@@ -46,7 +46,7 @@ const flags = {
   step: flag.toggle("--step", "wait after each step until Enter or Space is pressed; q ends", {
     conflicts: ["json"],
   }),
-  ...flag.ofSandbox,
+  ...flag.ofFrozenSandbox,
   json: flag.json,
 };
 type PlayCall = CallOf<typeof flags>;

@@ -27,7 +27,7 @@ const flags = {
   all: flag.plainToggle("--all", "every bundled scenario"),
   // No variable: one for `start` would keep it running.
   watch: flag.plainToggle("--watch", "verify again whenever a file of the scenarios changes, until Ctrl-C"),
-  ...flag.ofSandbox,
+  ...flag.ofFrozenSandbox,
   json: flag.json,
   quiet: flag.quiet("only what failed"),
 };

@@ -1,9 +1,9 @@
-import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, parse, resolve } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { SandboxError } from "../../rules/errors.js";
-import { quote } from "../../rules/schema/words.js";
+import { nearest, quote } from "../../rules/schema/words.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import { isScenarioName, type ScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import { scenarioLimits } from "../../scenario/format/fields.js";
@@ -130,10 +130,29 @@ function unreadable(error: NodeJS.ErrnoException, name: string, folder: string):
     const message = `Failed to read the scenario ${JSON.stringify(name)}: ${fileFailure(error)}.`;
     return new SandboxError("file_unreadable", message);
   }
-  const withOtherEnd = name.endsWith(".yml") ? name.replace(/yml$/, "yaml") : name.replace(/\.yaml$/, ".yml");
-  const isThere = withOtherEnd !== name && existsSync(resolve(folder, withOtherEnd));
-  const meant = isThere ? withOtherEnd : undefined;
-  return scenarioNotFound(name, "it is neither a file nor a bundled name", { meant });
+  return scenarioNotFound(name, "it is neither a file nor a bundled name", {
+    meant: similarFile(name, folder),
+  });
+}
+
+const endOfYaml = /\.ya?ml$/i;
+
+/** The file with YAML that is meant by the name of a missing one: its end is another, or missing, or a few letters differ. */
+export function similarFile(name: string, cwd: string): string | undefined {
+  const { dir, base } = parse(name);
+  const files = namesIn(resolve(cwd, dir)).filter((file) => endOfYaml.test(file));
+  const stemOf = (file: string) => file.replace(endOfYaml, "");
+  const stem = nearest(stemOf(base), files.map(stemOf));
+  const meant = files.find((file) => stemOf(file) === stem);
+  return meant && name.slice(0, name.length - base.length) + meant;
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 /** The text of a file or a request's body. Bytes that are not UTF-8 become a character that no text has, which is a problem with its place. */
