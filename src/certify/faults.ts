@@ -128,7 +128,9 @@ const noRequest: Reason = {
 function faultFinding(failures: readonly ClientRun[], target: FaultTarget, { plan }: Client): Finding {
   const [first] = failures as [ClientRun, ...ClientRun[]];
   const names = failures.map(({ name }) => name as FaultOutcomeId);
-  const isSentAgain = failures.every((run) => requestsIn(run, target.outcome) > target.usual);
+  const isSentAgain = failures.every(
+    (run) => run.result === "failed" && requestsIn(run, target.outcome) > target.usual,
+  );
   return {
     name: first.name,
     ...(isSentAgain ? countedTwice(names) : notSurvived(names, first.result === "timed_out")),

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { type Followed, shownBy } from "./resends.js";
-import type { ClientRun, KeyRequest } from "./run.js";
+import { handMade, sentKey, sentTimes } from "../../test/certify/hand-made.js";
+import { type Followed, judgeAllResends, shownBy } from "./resends.js";
+import type { ClientRun, KeyRequest, RunEnd } from "./run.js";
 
 const request = {} as Partial<KeyRequest> as KeyRequest;
 const followedBy: Readonly<Record<string, Followed>> = {
@@ -46,4 +47,171 @@ test("a failure that must come twice holds after two runs", () => {
   expect(shown("n", { waits: 2, silent: 2 })).toBeUndefined();
   expect(shown("nn", { waits: 2, silent: 2 })).toBe("held");
   expect(shown("nr", { waits: 2, silent: 2 })).toBe("sometimes");
+});
+
+type End = Partial<RunEnd> | ((before: number) => Partial<RunEnd>);
+
+/** A client whose last request with the key is rejected like this; in the other runs, a test uses it, and nothing follows. */
+async function resendsOf(
+  kind: string,
+  ends: { readonly last: End; readonly first?: End; readonly late?: End },
+  only?: readonly string[],
+) {
+  const endOf = (end: End, before: number) => (typeof end === "function" ? end(before) : end);
+  const counts = new Map<string, number>();
+  const { client, names } = await handMade(({ name, conditions: { refusal } }) => {
+    if (refusal === undefined) return { sent: [sentTimes("active", 2)], points: [point] };
+    const place = refusal.as === "late" ? "late" : refusal.nth === 1 ? "first" : "last";
+    if (refusal.as === "404.unknown_path" || (place === "last" && name !== kind)) return silent;
+    const id = `${name} ${place}`;
+    counts.set(id, (counts.get(id) ?? -1) + 1);
+    return endOf(ends[place] ?? passed, counts.get(id) as number);
+  }, only && { only });
+  const { checks, problems } = await judgeAllResends(client);
+  const result = checks.find(({ name }) => name === kind)?.result;
+  return { result, problems, why: result?.kind === "not_judged" ? result.reason.why : undefined, names };
+}
+
+const point = { row: "etag", variant: "weak", status: 200 };
+const silent: Partial<RunEnd> = { result: "failed", hits: 1, sent: [sentTimes("active", 2, 2)] };
+const passed: Partial<RunEnd> = { hits: 1, sent: [sentTimes("active", 2, 2)] };
+const resent: Partial<RunEnd> = { hits: 1, sent: [sentTimes("active", 3, 2)] };
+/** One more request, so long after the rejection, before its time. */
+const early = (earlyMs: number | undefined): Partial<RunEnd> => ({
+  hits: 1,
+  sent: [sentKey("active", {}, { isHit: true }, { earlyMs })],
+});
+const timed = "resend.429.seconds";
+
+test("a 401 that comes again after the last and the first request is a problem, whose request id is named once", async () => {
+  const { result, problems } = await resendsOf("resend.401", { last: resent, first: resent });
+  expect(result?.kind).toBe("failed");
+  expect(problems.map(({ sentence }) => sentence)).toEqual([
+    "Sends ACTIVE again after a 401 (request active-3), and not after a 404",
+  ]);
+});
+
+test.each<[string, End, RegExp]>([
+  [
+    "the command survives it",
+    passed,
+    /^the command passes when the last request with SVC_KEY_ACTIVE gets a 401/,
+  ],
+  ["no request was hit", { ...passed, hits: 0 }, /^no request was hit$/],
+  [
+    "the command then failed",
+    { ...resent, result: "failed" },
+    /^after a 401, .* \(active-3\), and the command then failed$/,
+  ],
+  [
+    "it comes again in one run of two",
+    (before) => (before === 0 ? resent : silent),
+    /, but only in some runs$/,
+  ],
+  ["the command ends late", { ...resent, result: "timed_out" }, /^the command did not end in time$/],
+])("a 401 is not judged if %s", async (_, last, why) => {
+  expect((await resendsOf("resend.401", { last })).why).toMatch(why);
+});
+
+test.each<[string, End, RegExp]>([
+  ["nothing follows", passed, /, but not when its first request got the same response$/],
+  [
+    "the command fails",
+    { ...resent, result: "failed" },
+    /, but not when its first request got the same response$/,
+  ],
+  ["the command ends late", { ...resent, result: "timed_out" }, /^the command did not end in time$/],
+])("a 401 that comes again is no problem if, after the first request, %s", async (_, first, why) => {
+  expect((await resendsOf("resend.401", { last: resent, first })).why).toMatch(why);
+});
+
+test("a 429 holds after two waits, and after three if no other kind with a time is tried", async () => {
+  const waits = { last: early(undefined) };
+  const countOf = async (only?: readonly string[]) => {
+    const { result, names } = await resendsOf(timed, waits, only);
+    return [result?.kind, names.filter((name) => name === timed).length];
+  };
+  expect(await countOf()).toEqual(["held", 2]);
+  expect(await countOf([timed])).toEqual(["held", 3]);
+  expect(await countOf(["resend.429"])).toEqual(["held", 2]);
+});
+
+test("a 429 that comes too soon twice is a problem, also after waits and if a later request is the early one", async () => {
+  const ends = [
+    early(undefined),
+    early(310),
+    { hits: 1, sent: [sentKey("active", {}, { isHit: true }, {}, { earlyMs: 290 })] },
+  ];
+  const { problems } = await resendsOf(timed, {
+    last: (before) => ends[before] as Partial<RunEnd>,
+    first: early(300),
+  });
+  expect(problems.map(({ sentence }) => sentence)).toEqual([
+    "Sends ACTIVE again 310 ms after a 429 with `Retry-After: 4` (request active-3)",
+  ]);
+});
+
+test.each<[string, { readonly first?: End; readonly late?: End }, RegExp]>([
+  [
+    "after the first request, it comes in time",
+    { first: early(undefined) },
+    /, but not when its first request got the same response$/,
+  ],
+  [
+    "a late response has one more, too",
+    { first: early(300), late: resent },
+    /300 ms later\), but also while a response was only late$/,
+  ],
+  [
+    "the command fails at a late response",
+    { first: early(300), late: silent },
+    /, but the command failed while a response was only late$/,
+  ],
+])("a 429 that comes too soon is no problem if %s", async (_, ends, why) => {
+  expect((await resendsOf(timed, { last: early(300), ...ends })).why).toMatch(why);
+});
+
+test("a late response is later than the early request came, in whole seconds", async () => {
+  const delays: unknown[] = [];
+  const { client } = await handMade(({ conditions: { refusal } }) => {
+    if (refusal?.as === "late") delays.push(refusal.seconds);
+    if (refusal === undefined || refusal.as === "late")
+      return { sent: [sentTimes("active", 2)], points: [point] };
+    return refusal.as === "404.unknown_path" ? silent : early(1_600);
+  });
+  await judgeAllResends(client);
+  expect([...new Set(delays)]).toEqual([3]);
+});
+
+test("a request after a rejection in another process is not judged, as no run shows that process's clock", async () => {
+  const last: Partial<RunEnd> = {
+    hits: 1,
+    sent: [sentKey("active", {}, { isHit: true }, { isElsewhere: true })],
+  };
+  expect((await resendsOf(timed, { last })).why).toMatch(/^another process of the command/);
+  expect((await resendsOf("resend.401", { last, first: last })).result?.kind).toBe("failed");
+});
+
+test("with --only, what holds after a failure needs a second one, in which no request follows either", async () => {
+  const heldAfter = async (second: Partial<RunEnd>) =>
+    resendsOf("resend.401", { last: (before) => (before === 0 ? silent : second) }, ["resend.401"]);
+  expect((await heldAfter(silent)).result).toEqual({ kind: "held", key: "active" });
+  expect((await heldAfter(resent)).why).toMatch(/, but only in some runs$/);
+  expect((await heldAfter(passed)).why).toMatch(/^the command passes when the last request/);
+});
+
+test("a 401 does not hold if a varied run that passed got more of them", async () => {
+  const { client } = await handMade(({ name, conditions: { refusal } }) => {
+    const rejections = name === "varied.3" ? 2 : 1;
+    const revoked = sentKey(
+      "revoked",
+      ...Array.from({ length: rejections }, () => ({ outcome: "401.revoked" }) as const),
+    );
+    return refusal === undefined
+      ? { sent: [sentTimes("active", 2), revoked], points: [point] }
+      : { ...silent, sent: [sentTimes("active", 2, 2), revoked] };
+  });
+  const { checks } = await judgeAllResends(client);
+  const kinds = Object.fromEntries(checks.map(({ name, result }) => [name, result.kind]));
+  expect([kinds["resend.401"], kinds[timed]]).toEqual(["not_judged", "held"]);
 });

@@ -201,7 +201,7 @@ async function whyLate(
   if (moreIn(run, key).length > 0)
     return whyOpen(key, kind, again, "but also while a response was only late");
   if (run.result === "passed") return undefined;
-  return whyOpen(key, kind, again, "but the command fails while a response is only late");
+  return whyOpen(key, kind, again, "but the command failed while a response was only late");
 }
 
 function whyOpen(

@@ -1,0 +1,127 @@
+import { expect, test } from "vitest";
+import { handMade, sentKey, sentTimes } from "../../test/certify/hand-made.js";
+import { judgeFaults } from "./faults.js";
+import type { RunEnd, RunRequest, SentKey } from "./run.js";
+
+const point = { row: "etag", variant: "weak", status: 200 };
+const plainKeys = [sentTimes("active", 2)];
+
+/** How a suite ends with a fault, if a test uses the response that the fault replaces. */
+const withFault =
+  (end: Partial<RunEnd>, keys: readonly SentKey[] = plainKeys) =>
+  ({ conditions: { faults, answer } }: RunRequest): Partial<RunEnd> => {
+    if (answer !== undefined) return { result: "failed", hits: 1, sent: keys };
+    return faults === undefined ? { sent: keys, points: [point] } : end;
+  };
+
+async function faultsOf(only: string | undefined, ...[endOf, plan]: Parameters<typeof handMade>) {
+  const { client, names } = await handMade(endOf, { ...(only && { only: [only] }), ...plan });
+  const { checks, problems } = await judgeFaults(client);
+  const results = checks.map(({ result }) =>
+    result.kind === "not_judged" ? result.reason.why : result.kind,
+  );
+  return { results, problems, names, outcomes: names };
+}
+
+const survived: Partial<RunEnd> = { hits: 1, sent: [sentTimes("active", 3, 1)] };
+const unfollowed: Partial<RunEnd> = { hits: 1, sent: [sentTimes("active", 2, 2)] };
+const failed: Partial<RunEnd> = { ...survived, result: "failed" };
+
+test("a fault holds if a request with the key came after the one that was hit; a delay also without", async () => {
+  expect((await faultsOf("fault.reset", withFault(survived))).results).toEqual(["held"]);
+  expect((await faultsOf("fault.reset", withFault(unfollowed))).results).toEqual([
+    "the command passed, and no request followed the one that was hit",
+  ]);
+  expect((await faultsOf("fault.slow", withFault(unfollowed))).results).toEqual(["held"]);
+  expect((await faultsOf("fault.reset", withFault({ sent: plainKeys }))).results).toEqual([
+    "no request was hit",
+  ]);
+});
+
+test("a failure right after a fault or a limit of the tests is not judged; one before that is", async () => {
+  const after = (...before: readonly ("fault.status" | "429.per_minute" | "200.test")[]) =>
+    sentKey("active", ...before.map((outcome) => ({ outcome })), { isHit: true });
+  const resultsWith = async (sent: SentKey) =>
+    (await faultsOf("fault.reset", withFault({ result: "failed", hits: 1, sent: [sent] }))).results;
+  const second = "the command fails, and the request that was hit follows a failure of your own tests";
+  expect(await resultsWith(after("fault.status"))).toEqual([second]);
+  expect(await resultsWith(after("429.per_minute"))).toEqual([second]);
+  expect(await resultsWith(after("fault.status", "200.test"))).toEqual(["failed"]);
+});
+
+test("a fault shows nothing if the command passes when the response is the wrong one", async () => {
+  const { results } = await faultsOf("fault.reset", ({ conditions: { faults } }) =>
+    faults === undefined ? { hits: 1, sent: plainKeys, points: [point] } : survived,
+  );
+  expect(results).toEqual(["the command passes when the first request with a key that works gets a 401"]);
+});
+
+test("without a request that may be sent again and whose response has a body, no fault is tried", async () => {
+  const { results, names } = await faultsOf(
+    "fault.reset",
+    withFault(survived, [sentKey("active", { canFail: false })]),
+  );
+  expect(results).toEqual([expect.stringMatching(/^the plain run sent no request/)]);
+  expect(names).not.toContain("fault.reset");
+});
+
+test("a fault hits an outcome that comes equally often in each run before one that does not", async () => {
+  const hit: unknown[] = [];
+  const live = (count: number) =>
+    sentKey("live", ...Array.from({ length: count }, () => ({ outcome: "200.live" }) as const));
+  const keys = (count: number) => [sentKey("active", ...Array.from({ length: count }, () => ({}))), live(2)];
+  await faultsOf(undefined, ({ name, conditions: { faults, once, answer } }) => {
+    if (faults !== undefined) hit.push(once?.outcome);
+    if (answer !== undefined) return { result: "failed", hits: 1, sent: keys(2) };
+    return faults === undefined ? { sent: keys(name === "varied.4" ? 3 : 2), points: [point] } : survived;
+  });
+  expect([...new Set(hit)]).toEqual(["200.live"]);
+});
+
+test("failures of one kind are one problem, and a client without a timeout another one", async () => {
+  const { problems } = await faultsOf(undefined, ({ name, ...request }) => {
+    const end =
+      name === "fault.hang"
+        ? { ...failed, result: "timed_out" as const }
+        : name === "fault.malformed"
+          ? survived
+          : failed;
+    return withFault(end)({ name, ...request });
+  });
+  expect(problems.map(({ runs }) => runs)).toEqual([["fault.status", "fault.truncate"], ["fault.hang"]]);
+  expect(problems[1]?.whatToDo).toContain("raise --timeout");
+});
+
+test("a test that counts requests is told so only if each failing run sent one more than any run without a fault", async () => {
+  const sentenceWith = async (count: number, usual = 2) => {
+    const keys = [sentTimes("active", usual)];
+    const { problems } = await faultsOf("fault.reset", ({ conditions, ...request }) =>
+      conditions.answer === undefined
+        ? withFault({ ...failed, sent: [sentTimes("active", count, 1)] })({ conditions, ...request })
+        : { result: "failed", hits: 1, sent: keys },
+    );
+    return problems[0]?.sentence;
+  };
+  expect(await sentenceWith(3)).toMatch(/^Sends the request again after /);
+  expect(await sentenceWith(2)).toMatch(/^Fails when the first request/);
+  expect(await sentenceWith(3, 3)).toMatch(/^Fails when the first request/);
+});
+
+test("--allow names a fault that the client fails at, and a client that survives it holds", async () => {
+  const plan = { allow: ["fault.reset"] };
+  expect(await faultsOf("fault.reset", withFault(failed), plan)).toMatchObject({
+    results: ["allowed"],
+    problems: [],
+  });
+  expect((await faultsOf("fault.reset", withFault(survived), plan)).results).toEqual(["held"]);
+});
+
+test("a run that was not made shows nothing, also if it is the one that repeats a failure", async () => {
+  const endOf = (missing: number) => (request: RunRequest, before: number) =>
+    request.name === "fault.reset" && before === missing ? undefined : withFault(failed)(request);
+  for (const missing of [0, 1])
+    expect(await faultsOf("fault.reset", endOf(missing))).toMatchObject({
+      results: ["the run was not made"],
+      problems: [],
+    });
+});

@@ -1,0 +1,99 @@
+import { expect, test } from "vitest";
+import { handMade, sentKey, sentTimes } from "../../test/certify/hand-made.js";
+import { resentKeyOf, whyUnequal } from "./resent-key.js";
+import type { RunEnd, RunRequest, SentKey } from "./run.js";
+
+const rejected = { outcome: "401.revoked" } as const;
+const point = { row: "etag", variant: "weak", status: 200 };
+
+/** A client whose plain and varied runs send these keys, and whose command fails when one of `used` gets a 404. */
+const sending =
+  (keys: readonly SentKey[], used: readonly string[] = ["active", "live"], more: Partial<RunEnd> = {}) =>
+  ({ conditions: { refusal } }: RunRequest): Partial<RunEnd> => {
+    if (refusal === undefined) return { sent: keys, points: [point], ...more };
+    return { sent: keys, hits: 1, result: used.includes(refusal.key) ? "failed" : "passed" };
+  };
+
+const two = (key: string) => sentTimes(key, 2);
+const refOf = async (...args: Parameters<typeof handMade>) => {
+  const key = await resentKeyOf((await handMade(...args)).client);
+  return "why" in key ? key.why : key.ref;
+};
+
+test("the default key comes first, and then the next one whose 404 makes the command fail", async () => {
+  expect(await refOf(sending([two("live"), two("active")]))).toBe("active");
+  expect(await refOf(sending([two("live"), two("active")], ["live"]))).toBe("live");
+  expect(await refOf(sending([two("active"), two("live")]), { defaultKey: "live" })).toBe("live");
+});
+
+test("at most three keys are tried, and the first one has the reason", async () => {
+  const keys = ["active", "live", "legacy", "retiring"];
+  const { client, names } = await handMade(sending(keys.map(two), ["retiring"]));
+  expect(await resentKeyOf(client)).toMatchObject({
+    why: expect.stringContaining("SVC_KEY_ACTIVE gets a 404"),
+  });
+  expect(names.filter((name) => name === "resend")).toHaveLength(3);
+});
+
+test.each<[string, SentKey]>([
+  ["is rejected once", sentKey("active", {}, {}, rejected)],
+  ["no sandbox has", { ...two("active"), isUnknown: true }],
+  ["is sent once", sentTimes("active", 1)],
+  ["is sent twice, with one response that nobody read", sentKey("active", {}, { isUnread: true })],
+])("a key that %s is not tried", async (_, sent) => {
+  expect(await refOf(sending([sent, two("live")]))).toBe("live");
+});
+
+test("a key with an outcome that --allow names is not tried: it is rejected on purpose", async () => {
+  expect(await refOf(sending([two("active")]), { allow: ["200.test"] })).toBe(
+    "the plain run sent no key that always works",
+  );
+});
+
+test("a key that a varied run sends more often is not tried, unless that run failed", async () => {
+  const ofVaried = (result: RunEnd["result"]) =>
+    refOf((request) => {
+      if (request.name !== "varied.5") return sending([two("active")])(request);
+      return { sent: [sentTimes("active", 3)], points: [point], result };
+    });
+  expect(await ofVaried("passed")).toBe(
+    "not all runs sent SVC_KEY_ACTIVE equally often, although nothing was rejected",
+  );
+  expect(await ofVaried("failed")).toBe("active");
+});
+
+test.each<[string, Partial<RunEnd>, RegExp]>([
+  [
+    "it is sent again",
+    { result: "failed", hits: 1, sent: [sentTimes("active", 3, 2)] },
+    /also sent again after a 404$/,
+  ],
+  [
+    "the command passes",
+    { hits: 1, sent: [sentTimes("active", 2, 2)] },
+    /^the command passes when the last request/,
+  ],
+  ["no request was hit", { result: "failed", sent: [two("active")] }, /^no request was hit$/],
+  ["it ends late", { result: "timed_out", hits: 1 }, /^the command did not end in time$/],
+])("a 404 shows why a key does not fit: %s", async (_, end, why) => {
+  const request = sending([two("active")]);
+  expect(await refOf((run) => (run.conditions.refusal ? end : request(run)))).toMatch(why);
+});
+
+test("without two varied runs that passed, four more plain runs must send the key equally often", async () => {
+  const key = { ref: "active", count: 2 };
+  const whyWith = async (fifth: number, failing: number) => {
+    const { client, names } = await handMade(({ name, seed }, before) => {
+      if (name !== "plain")
+        return { sent: [two("active")], points: [point], result: seed <= failing ? "failed" : "passed" };
+      return { sent: [sentTimes("active", before === 4 ? fifth : 2)] };
+    });
+    return {
+      why: (await whyUnequal(client, key))?.why,
+      plain: names.filter((name) => name === "plain").length,
+    };
+  };
+  expect(await whyWith(2, 6)).toEqual({ why: undefined, plain: 1 });
+  expect(await whyWith(2, 7)).toEqual({ why: undefined, plain: 5 });
+  expect((await whyWith(3, 7)).why).toMatch(/^not all runs sent SVC_KEY_ACTIVE equally often/);
+});

@@ -1,0 +1,63 @@
+import { Client } from "../../src/certify/client.js";
+import type { CertifyPlan } from "../../src/certify/plan.js";
+import type { ClientRun, KeyRequest, RunEnd, RunRequest, SentKey } from "../../src/certify/run.js";
+import { clientReport } from "../../src/report/report.js";
+import { startFrozen } from "../support/doors.js";
+
+const report = clientReport(startFrozen("key-states"));
+
+/** A run that passed and sent nothing, with what a test changes. */
+export const runEnd = (more: Partial<RunEnd> = {}): RunEnd => ({
+  result: "passed",
+  code: more.result === "failed" ? 1 : 0,
+  durationMs: 9,
+  report,
+  output: [],
+  sent: [],
+  points: [],
+  hits: 0,
+  last: undefined,
+  pinned: undefined,
+  ownAssumptions: [],
+  scenarios: [],
+  ...more,
+});
+
+/** Requests with one key, by what is special about each. */
+export const sentKey = (key: string, ...requests: readonly Partial<KeyRequest>[]): SentKey => ({
+  key,
+  isUnknown: false,
+  requests: requests.map((request, at) => ({
+    id: `${key}-${at + 1}`,
+    outcome: "200.test",
+    canFail: true,
+    ...request,
+  })),
+});
+
+/** So many requests with one key, of which the run hit one: from 1, or none. */
+export const sentTimes = (key: string, count: number, hit = 0): SentKey =>
+  sentKey(key, ...Array.from({ length: count }, (_, at) => (at + 1 === hit ? { isHit: true } : {})));
+
+/** A client whose runs end as a test decides, by their conditions and by how many under the same name were before. Its plain run comes first. */
+export async function handMade(
+  endOf: (request: RunRequest, before: number) => Partial<RunEnd> | undefined,
+  plan: Partial<CertifyPlan> = {},
+) {
+  const names: string[] = [];
+  const client = new Client(
+    { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], ownFlags: [], ...plan },
+    {
+      async runClient(request) {
+        const before = names.filter((name) => name === request.name).length;
+        names.push(request.name);
+        const end = endOf(request, before);
+        return end && runEnd(end);
+      },
+      ended() {},
+      separate() {},
+    },
+  );
+  client.follow((await client.run("plain", {})) as ClientRun);
+  return { client, names };
+}
