@@ -35,7 +35,14 @@ export function contrastsBetween(causes: readonly RejectionCause[]): Contrast[] 
 /** Empty if the two agree, or if the responses to one of them do not agree with each other. */
 export function contrastOf(at: string, cause: RejectionCause, usual: RejectionCause): Contrast[] {
   const [found, expected] = stayingTexts(at, [cause, usual]) ?? [];
-  return found === expected ? [] : [{ at, cause, usual, found, expected }];
+  // A text that varies as a whole, next to one that never does, follows the key or its node.
+  const isFree = [
+    [found, expected],
+    [expected, found],
+  ].some(
+    ([varying, other]) => varying !== undefined && /^[…\s]+$/.test(varying) && other?.includes("…") === false,
+  );
+  return found === expected || isFree ? [] : [{ at, cause, usual, found, expected }];
 }
 
 /**

@@ -30,6 +30,7 @@ const noise = fc.record({
 
 type Noise = typeof noise extends fc.Arbitrary<infer Value> ? Value : never;
 
+const hosts = ["a-1", "a-2", "b-1", "b-2", "c-1", "c-2"];
 const names = ["alpha", "beta", "gamma delta", "delta", "epsilon, zeta", "eta"];
 
 function createNoise({ seed, nodes, balancer, places, form, hasIds }: Noise) {
@@ -46,9 +47,9 @@ function createNoise({ seed, nodes, balancer, places, form, hasIds }: Noise) {
   return (reply: Reply, presented: Presented): void => {
     if (reply.status !== 401) return;
     const index = nodeOf(presented);
-    const name = names[index] as string;
     // If a key always gets the same node, what only some nodes send looks like a leak: unknown keys may miss them.
     const isPartial = balancer !== "key";
+    const name = (isPartial ? names : hosts)[index] as string;
     for (const place of places) {
       if (form === "missing" && isPartial && index === 0) continue;
       if (form === "id") setIn(reply, place, `${name} ${draw().toString(36)}`);
