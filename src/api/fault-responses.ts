@@ -31,8 +31,7 @@ export function faultyResult(
   const fault = `fault.${kind}` as const;
   const { ends } = faultEffects[kind];
   // A delayed response keeps its outcome.
-  const isOnlyLate = kind === "latency" || kind === "slow";
-  const result = isOnlyLate
+  const result = isDelay(kind)
     ? respondToCall(sandbox, call)
     : { ...responses[kind](sandbox, call, fired.effect), outcome: fault };
   const { truncate, slow } = fired.effect;
@@ -40,6 +39,7 @@ export function faultyResult(
   const delivery: Delivery = {
     delayMs: fired.latency,
     kind: deliveryKinds[ends],
+    isWhole: isDelay(kind) || ends === "sent",
     cutAfter: truncate ? Math.floor(bytes / 2) : undefined,
     // In a run, each body takes about a second.
     bytesPerSecond: isOfRun && slow !== undefined ? bytes : slow,
@@ -105,7 +105,14 @@ const brokenResponse: FaultResponse = (sandbox, call) =>
     code: null,
   }));
 
-const responses: Readonly<Record<Exclude<FaultKind, "latency" | "slow">, FaultResponse>> = {
+type Delay = FaultKind &
+  { [Kind in FaultKind]: (typeof faultEffects)[Kind]["onlyDelays"] extends true ? Kind : never }[FaultKind]; // the table's
+
+function isDelay(kind: FaultKind): kind is Delay {
+  return faultEffects[kind].onlyDelays;
+}
+
+const responses: Readonly<Record<Exclude<FaultKind, Delay>, FaultResponse>> = {
   status: failure,
   reset: none,
   hang: none,

@@ -18,8 +18,7 @@ export function respondToWebRequest(
   const apiRequest = receivedRequest(receivedWeb(request, path, search));
   const { response: apiResponse, delivery, at, date = at } = handle(sandbox(), apiRequest);
   // Clients compare a date in a header with `Date`, which a network always sends.
-  const isDated =
-    [429, 503].includes(apiResponse.status) && apiResponse.headers.some((value) => value.endsWith(" GMT"));
+  const isDated = apiResponse.headers.some((value) => value.endsWith(" GMT"));
   const headers = [...apiResponse.headers, "Date", new Date(date).toUTCString()];
   const response = isDated ? { ...apiResponse, headers } : apiResponse;
   return delivery === undefined

@@ -70,6 +70,7 @@ export class Refusals {
 const lateBy = (seconds = 0): Delivery => ({
   delayMs: seconds * 1000,
   kind: "send",
+  isWhole: true,
   cutAfter: undefined,
   bytesPerSecond: undefined,
 });

@@ -30,7 +30,13 @@ function halfOpenSocket() {
 }
 
 const message = { status: 200, headers: [], body: "a body" };
-const late: Delivery = { delayMs: 3_600_000, kind: "send", cutAfter: undefined, bytesPerSecond: undefined };
+const late: Delivery = {
+  delayMs: 3_600_000,
+  kind: "send",
+  isWhole: true,
+  cutAfter: undefined,
+  bytesPerSecond: undefined,
+};
 
 test.each<[string, (response: ServerResponse) => void]>([
   ["late response", (response) => sendFaulty(late, message, response)],

@@ -18,6 +18,8 @@ export interface Delivery {
   readonly delayMs: number;
   /** Send the response, reset the connection, or send nothing until the client gives up. */
   readonly kind: "send" | "reset" | "hang";
+  /** Whether a client that waits gets the whole response: for one that gives up, it is unread. */
+  readonly isWhole: boolean;
   /** Bytes of the body before the connection is closed; `undefined` to send the whole body. */
   readonly cutAfter: number | undefined;
   /** The rate of the body; `undefined` to send it in one piece. */

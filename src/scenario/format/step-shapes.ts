@@ -73,7 +73,7 @@ const failureStatuses = Object.keys(failures).map(Number) as FailureStatus[]; //
 /** What causes the other statuses of the API. */
 const causesOfStatus: ReadonlyMap<number, string> = new Map([
   [401, "a key's state causes a 401: revoke it, or write a timeline"],
-  [403, "an organization or a scope causes a 403: write status: inactive, or other scopes for the key"],
+  [403, "fields of an organization or a key cause a 403: key-states has a key for each of its causes"],
   [404, "a path causes a 404: send a request to another one"],
   [429, "a limit causes a 429: give the key limits: { per_minute: 0 }"],
 ]);

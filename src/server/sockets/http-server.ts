@@ -4,7 +4,7 @@ import type { TlsOptions } from "node:tls";
 import { handle } from "../../api/handle.js";
 import { type Received, receivedRequest } from "../../rules/request.js";
 import { controlPath } from "../../rules/request-path.js";
-import type { Delivery, Exchange } from "../../sandbox/journal/exchange.js";
+import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import { type AnyServer, endUnreadable, followConnections, longestHalfOpen, Turns } from "./connections.js";
 import { keepAliveTimeout, sendFaulty, sendResponse, sendServerError } from "./send-response.js";
@@ -77,7 +77,7 @@ function sendExchange(state: ServerState, exchange: Exchange, response: ServerRe
   const more = explain ? [...dated, "X-Sandbox-Outcome", outcome] : dated;
   if (delivery === undefined) return sendResponse(message, more, response);
   // A client that gives up does not see the response that the report counts as covered. For other faults, giving up is right.
-  if (onlyWaits(delivery)) {
+  if (delivery.isWhole) {
     response.once("close", () => response.writableFinished || markUnread(sandbox, exchange));
   }
   sendFaulty(delivery, { ...message, headers: [...message.headers, ...more] }, response);
@@ -115,10 +115,6 @@ const tlsOptions: TlsOptions = { ALPNProtocols: ["http/1.1"], handshakeTimeout: 
 // People open the printed base URL; clients of the API do not request HTML.
 function isFirstPage({ path, method }: Received, { req }: ServerResponse): boolean {
   return path === "/" && method === "GET" && req.headers.accept?.includes("text/html") === true;
-}
-
-function onlyWaits({ kind, cutAfter }: Delivery): boolean {
-  return kind === "send" && cutAfter === undefined;
 }
 
 const insideControl = `${controlPath}/`;
