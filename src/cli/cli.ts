@@ -82,10 +82,7 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return code;
-    // Without `--`, the flag may be the user's command's.
-    const isOurs = command.rest === undefined || argv.includes("--");
-    const meant = isOurs ? unknownFlag(error, program, name) : undefined;
-    throw misread(name, meant ?? commanderSentence(error), io);
+    throw misread(name, unknownFlag(error, command, argv) ?? commanderSentence(error), io);
   }
   return code;
 }
@@ -97,21 +94,23 @@ function commanderSentence({ message }: CommanderError): string {
 }
 
 /** The sentence about an unknown flag, if more can be said than Commander does: it also calls one with a needless value unknown. */
-function unknownFlag({ message }: CommanderError, program: Commander, name: string): string | undefined {
+function unknownFlag(
+  { message }: CommanderError,
+  command: CliCommand,
+  argv: readonly string[],
+): string | undefined {
   const [, long, end] = /^error: unknown option '--([a-z-]+)(['=])/.exec(message) ?? [];
   if (long === undefined) return undefined;
-  const { options = [] } = program.commands.find((one) => one.name() === name) ?? {};
-  const names = ["help", "version", ...options.flatMap((option) => option.long?.slice(2) ?? [])];
+  const flags = Object.values(allFlagsOf(command)).map(({ spec }) => flag.longForm(spec).slice(2));
+  const names = ["help", "version", ...flags];
   if (end === "=" && names.includes(long))
     return `--${long} accepts no value. Write --${long}, or leave it out.`;
+  // Without `--`, it may be a flag of the user's command.
+  if (command.rest !== undefined && !argv.includes("--")) return undefined;
   // People leave out words, as in --coverage.
   const longer = names.filter((name) => long.split("-").every((word) => name.split("-").includes(word)));
-  if (longer.length === 0) return undefined;
-  const flags = listed(
-    longer.map((name) => `--${name}`),
-    "or",
-  );
-  return `Unknown option '--${long}'. Did you mean ${flags}?`;
+  const meant = longer.map((name) => `--${name}`);
+  return meant.length === 0 ? undefined : `Unknown option '--${long}'. Did you mean ${listed(meant, "or")}?`;
 }
 
 // Ignores variables of other programs or other versions.

@@ -15,6 +15,7 @@ export class RequestIds {
   readonly #seed: number;
   #responded: number;
   #drawn: Series;
+  #mark: { readonly number: number; readonly act: () => void } | undefined;
 
   constructor(seed: number, responded = 0) {
     this.#seed = seed;
@@ -24,6 +25,7 @@ export class RequestIds {
 
   next(): { readonly number: number; readonly id: string } {
     this.#responded += 1;
+    if (this.#responded === this.#mark?.number) this.#mark.act();
     return { number: this.#responded, id: this.idOf(this.#responded) };
   }
 
@@ -36,6 +38,11 @@ export class RequestIds {
 
   responded(): number {
     return this.#responded;
+  }
+
+  /** Calls a function at the request with this number, in place of an earlier one. */
+  mark(number: number, act: () => void): void {
+    this.#mark = { number, act };
   }
 
   series(): number {

@@ -11,8 +11,34 @@ import { damagedState, parseState, stateText, unreadableState } from "./state-te
 
 /** Request numbers that are left for the time until the next save: no start uses them again after a kill. */
 const reserve = 100_000;
-/** Milliseconds between two saves of requests. */
+/** Milliseconds between two saves of requests, or more if they take long. */
 const saveIntervalMs = 500;
+
+/** When requests are saved again: a save stops them all, so that it may take a tenth of the time. */
+export class SavePace {
+  readonly #stopwatch: () => number;
+  #dueAt = 0;
+
+  /** `stopwatch`: milliseconds that only grow. */
+  constructor(stopwatch: () => number) {
+    this.#stopwatch = stopwatch;
+  }
+
+  isDue(): boolean {
+    return this.#stopwatch() >= this.#dueAt;
+  }
+
+  /** Runs a save of any kind. */
+  run(save: () => void): void {
+    const startedAt = this.#stopwatch();
+    try {
+      save();
+    } finally {
+      const endedAt = this.#stopwatch();
+      this.#dueAt = endedAt + 10 * (endedAt - startedAt);
+    }
+  }
+}
 
 /** The file of a sandbox: its absolute path, and its name for messages. */
 interface StateFileName {
@@ -82,6 +108,7 @@ export class StateFile {
   #position = "";
   #failure: unknown;
   #saving: NodeJS.Timeout | undefined;
+  readonly #pace = new SavePace(nodePlatform.stopwatch);
 
   constructor(place: StateFileName, options: StateOptions, { sandbox, savedAt, stamp, unlock }: OpenedState) {
     [this.sandbox, this.savedAt, this.#stamp, this.#unlock] = [sandbox, savedAt, stamp, unlock];
@@ -93,10 +120,9 @@ export class StateFile {
     const isNew = this.savedAt === undefined;
     // One that cannot be written does not start, and is not tried again at its end.
     if (isNew) this.#makeFile();
-    this.#saving = timers.setInterval(
-      () => this.#positionNow() === this.#position || this.#tryToSave(),
-      saveIntervalMs,
-    );
+    this.#saving = timers.setInterval(() => {
+      if (this.#pace.isDue() && this.#positionNow() !== this.#position) this.#tryToSave();
+    }, saveIntervalMs);
     this.#saving.unref();
     // The next start must not use the request ids of this one.
     this.sandbox.journal.subscribe((event) => event.type === "sandbox.started" && this.save());
@@ -105,7 +131,7 @@ export class StateFile {
 
   /** Writes everything. Throws `state_unwritable`; the next save writes it then. */
   save(): void {
-    if (this.#saving !== undefined) this.#write(this.sandbox.requestIds.responded() + reserve);
+    if (this.#saving !== undefined) this.#pace.run(() => this.#write(this.#reserved()));
   }
 
   /** Why the state cannot be saved, as a sentence; `undefined` if it can. */
@@ -129,10 +155,19 @@ export class StateFile {
   #makeFile(): void {
     try {
       makeFolder(dirname(this.#place.file), 0o700);
-      this.#writeNow(this.sandbox.requestIds.responded() + reserve);
+      this.#pace.run(() => this.#writeNow(this.#reserved()));
     } catch (error) {
       throw unwritableState(this.#place.name, error);
     }
+  }
+
+  /** Returns the last number that no later start uses. More are saved when half of the reserve is used, whatever the pace. */
+  #reserved(): number {
+    const { requestIds } = this.sandbox;
+    const responded = requestIds.responded();
+    // After the request that has the number.
+    requestIds.mark(responded + reserve / 2, () => timers.nextTick(() => this.#tryToSave()));
+    return responded + reserve;
   }
 
   #positionNow(): string {

@@ -1,0 +1,92 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { temporaryFolder } from "../../test/support/temporary-folder.js";
+import { handle } from "../api/handle.js";
+import { nodePlatform, startInNode, timers } from "../node/platform.js";
+import { receivedRequest } from "../rules/request.js";
+import { bundledScenarios } from "../scenario/bundled.js";
+import { openStateFile, SavePace } from "./state-file.js";
+
+test("a save of requests is due ten times the duration of the last save later", () => {
+  let now = 0;
+  const pace = new SavePace(() => now);
+  const takes = (ms: number) => () => {
+    now += ms;
+  };
+  pace.run(takes(0));
+  expect(pace.isDue()).toBe(true);
+  pace.run(takes(30));
+  now += 299;
+  expect(pace.isDue()).toBe(false);
+  now += 1;
+  expect(pace.isDue()).toBe(true);
+  const fails = () => {
+    takes(5)();
+    throw new Error();
+  };
+  expect(() => pace.run(fails)).toThrow();
+  expect(pace.isDue()).toBe(false);
+});
+
+/** A state file whose saves take 100 ms of a time that only `pass` moves. */
+async function openSlow() {
+  let now = 0;
+  let tick = () => {};
+  const scenario = bundledScenarios.active;
+  const sandbox = startInNode(scenario);
+  const file = join(temporaryFolder(), "state.json");
+  const startedScenario = vi.fn(() => {
+    now += 100;
+    return { scenario, name: "active" };
+  });
+  const spies = [
+    vi.spyOn(nodePlatform, "stopwatch").mockImplementation(() => now),
+    vi.spyOn(timers, "setInterval").mockImplementation(((act: () => void) => {
+      tick = act;
+      return { unref() {} };
+    }) as unknown as typeof setInterval), // only these members are used
+  ];
+  const options = { startedScenario, start: () => sandbox, startOptions: {}, onProblem() {} };
+  const stateFile = await openStateFile({ file, name: "state.json" }, options);
+  stateFile.begin();
+  onTestFinished(() => {
+    stateFile.close();
+    for (const spy of spies) spy.mockRestore();
+  });
+  return {
+    stateFile,
+    saved: () => JSON.parse(readFileSync(file, "utf8")).sandbox.snapshot.requests_responded as number,
+    request: () => handle(sandbox, receivedRequest({ method: "GET", path: "/none", query: "", headers: [] })),
+    pass(ms: number) {
+      now += ms;
+      tick();
+    },
+  };
+}
+
+test("requests wait for the pace of saves, and a control call does not", async () => {
+  const { stateFile, saved, request, pass } = await openSlow();
+  request();
+  pass(999);
+  expect(saved()).toBe(100_000);
+  pass(1);
+  expect(saved()).toBe(100_001);
+  request();
+  stateFile.save();
+  expect(saved()).toBe(100_002);
+});
+
+test("requests do not wait if half of the reserved ids are used, so that no start uses one again", async () => {
+  const { saved, request } = await openSlow();
+  for (let n = 1; n < 50_000; n += 1) request();
+  await nextTurn();
+  expect(saved()).toBe(100_000);
+  request();
+  await nextTurn();
+  expect(saved()).toBe(150_000);
+  for (let n = 0; n < 50_000; n += 1) request();
+  await nextTurn();
+  expect(saved()).toBe(200_000);
+});
