@@ -53,15 +53,7 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   if (!isCommand(word) && !word?.startsWith("-")) throwUnknownWord(word, io);
   const command = await load(name);
   const listsAll = !isCommand(word) && before.some((one) => ["help", "-h", "--help"].includes(one));
-  const program = rootOf(io);
-  for (const [index, commandName] of Object.keys(commands).entries()) {
-    // Usually only the one that runs: loading every command takes long.
-    const declared = commandName === name || listsAll ? await load(commandName) : undefined;
-    const commander = declared
-      ? commanderOf(commandName, declared, io, before.includes("--all"))
-      : new Commander(commandName);
-    program.addCommand(commander, { isDefault: index === 0 });
-  }
+  const program = await programOf(name, listsAll, before, io);
   let code: number = exitCode.fine;
   program.commands
     .find((one) => one.name() === name)
@@ -85,6 +77,24 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
     throw misread(name, unknownFlag(error, command, argv) ?? commanderSentence(error), io);
   }
   return code;
+}
+
+/** The program with the names of all commands. Usually only the one that runs is whole: loading every command takes long. */
+async function programOf(
+  name: string,
+  listsAll: boolean,
+  argv: readonly string[],
+  io: Io,
+): Promise<Commander> {
+  const program = rootOf(io);
+  for (const [index, commandName] of Object.keys(commands).entries()) {
+    const declared = commandName === name || listsAll ? await load(commandName) : undefined;
+    const commander = declared
+      ? commanderOf(commandName, declared, io, argv.includes("--all"))
+      : new Commander(commandName);
+    program.addCommand(commander, { isDefault: index === 0 });
+  }
+  return program;
 }
 
 /** Commander's message as a sentence, with its suggestion in the same line. */
