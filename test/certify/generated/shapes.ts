@@ -18,8 +18,8 @@ const shapes: Readonly<Record<string, (suite: Suite, draw: RandomStream) => Part
   },
   "polls until it gets a 200": (suite, draw) => {
     const key = keyOf(suite, draw);
-    const poll = () => ({ most: between(draw, 2, 10), everyMs: pick(draw, [20, 100, 500, 1000, 3000]) });
-    const polling = testsWith(draw, key, { polls: poll() }, [1, 3]);
+    const polls = { most: between(draw, 2, 10), everyMs: pick(draw, [20, 100, 500, 1000, 3000]) };
+    const polling = testsWith(draw, key, { polls }, [1, 3]);
     return { tests: mixedIn(suite.tests, [...polling, ...testsWith(draw, key, {}, [0, 2])], draw) };
   },
   "fetches when a value is needed first": (suite, draw) => {
