@@ -56,14 +56,16 @@ function createNoise({ seed, nodes, balancer, places, form, hasIds }: Noise) {
       else if (form === "sentence") setIn(reply, place, `No valid key. Node ${name}.`);
       else setIn(reply, place, name);
     }
-    if (hasIds) {
-      setIn(reply, "headers.X-Trace", draw().toString(16));
-      setIn(reply, "headers.Date", new Date(1_772_442_000_000 + 1000 * presented.number).toUTCString());
-    }
+    if (hasIds) addIds(reply, presented.number, draw());
     if (form === "members" && isPartial) setIn(reply, `body.error.n${index}`, true);
     if (form === "order") reply.headers = rotated(reply.headers, index);
     if (form === "whitespace") reply.bytes = JSON.stringify(reply.body, null, index);
   };
+}
+
+function addIds(reply: Reply, number: number, id: number): void {
+  setIn(reply, "headers.X-Trace", id.toString(16));
+  setIn(reply, "headers.Date", new Date(1_772_442_000_000 + 1000 * number).toUTCString());
 }
 
 function rotated(headers: Reply["headers"], by: number): Reply["headers"] {
