@@ -127,6 +127,12 @@ test.each([
   );
 });
 
+test("a Retry-After counts for a rejection only: no client waits after a success", () => {
+  const response = responseOf(200, {}, { ...type, "Retry-After": "soon" });
+  const places = judgeAttempt({ outcome: "200.test", nth: 1, response }).map(({ at }) => at);
+  expect(places).not.toContain("Retry-After");
+});
+
 test("a server's texts are cut after 80 characters", () => {
   const max = "x".repeat(80);
   expect([shownText(max), shownText(`${max}x`)]).toEqual([max, `${max}…`]);

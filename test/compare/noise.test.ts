@@ -52,18 +52,23 @@ function createNoise({ seed, nodes, balancer, places, form, hasIds }: Noise) {
     const name = (isPartial ? names : hosts)[index] as string;
     for (const place of places) {
       if (form === "missing" && isPartial && index === 0) continue;
-      if (form === "id") setIn(reply, place, `${name} ${draw().toString(36)}`);
-      else if (form === "sentence") setIn(reply, place, `No valid key. Node ${name}.`);
-      else setIn(reply, place, name);
+      setIn(reply, place, textOf(form, name, draw()));
     }
-    if (hasIds) {
-      setIn(reply, "headers.X-Trace", draw().toString(16));
-      setIn(reply, "headers.Date", new Date(1_772_442_000_000 + 1000 * presented.number).toUTCString());
-    }
+    if (hasIds) addIds(reply, presented.number, draw());
     if (form === "members" && isPartial) setIn(reply, `body.error.n${index}`, true);
     if (form === "order") reply.headers = rotated(reply.headers, index);
     if (form === "whitespace") reply.bytes = JSON.stringify(reply.body, null, index);
   };
+}
+
+function textOf(form: Noise["form"], name: string, id: number): string {
+  if (form === "id") return `${name} ${id.toString(36)}`;
+  return form === "sentence" ? `No valid key. Node ${name}.` : name;
+}
+
+function addIds(reply: Reply, number: number, id: number): void {
+  setIn(reply, "headers.X-Trace", id.toString(16));
+  setIn(reply, "headers.Date", new Date(1_772_442_000_000 + 1000 * number).toUTCString());
 }
 
 function rotated(headers: Reply["headers"], by: number): Reply["headers"] {
