@@ -61,6 +61,18 @@ test.each(doors)(
   },
 );
 
+test.each(doors)("an endpoint without a scope needs none, not that of /me: $name", async ({ open }) => {
+  const keys: Keys = { main: { environment: "test", scopes: ["consents:write"] } };
+  const { sandbox, send, me } = await open({
+    ...withEndpoints,
+    organizations: { bank: { type: "bank", keys } },
+  });
+  const headers = { "x-api-key": sandbox.secret("main") };
+  expect((await me({ ref: "main" })).status).toBe(403);
+  expect((await send({ path: `${consents}/c-1`, headers })).status).toBe(200);
+  expect((await send({ method: "PUT", path: `${consents}/c-1`, headers })).status).toBe(202);
+});
+
 test.each(doors)("all endpoints share a key's limits, and reject alike: $name", async ({ open }) => {
   const limited: Scenario = {
     ...withEndpoints,

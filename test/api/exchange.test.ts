@@ -73,6 +73,14 @@ test.each<[string, (end: string) => Partial<ApiRequest>]>([
   expect(sandbox.journal.requests()).toHaveLength(301);
 });
 
+test("a request without a key to a path of probes is in the journal if the story sends it", () => {
+  const sandbox = startFrozen("key-states");
+  for (const fromStory of [false, true]) handle(sandbox, asked({ path: "/favicon.ico", fromStory }));
+  expect(sandbox.journal.requests().map(({ path, fromStory }) => [path, fromStory])).toEqual([
+    ["/favicon.ico", true],
+  ]);
+});
+
 function pageOf(referer: string): Partial<ApiRequest> {
   return readHeaders(["referer", referer, "access-control-request-headers", "x-api-key"], {
     beforeQuery: consents,

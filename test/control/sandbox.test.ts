@@ -252,6 +252,11 @@ test.each(Object.values(changes).flat())(
   },
 );
 
+test("in varied, an assumption that is set to its value is a change: it varies no longer", async () => {
+  const control = await serveControl({ scenario: "key-states", profile: "varied" });
+  expect(await isChangedBy(control, [["PUT /assumptions", { retry_after: "none" }]])).toBe(true);
+});
+
 test.each<Call[]>([
   [["PUT /clock", { frozen: true }]],
   [["PUT /clock", { now: "2026-03-02T09:00:00.000Z" }]],

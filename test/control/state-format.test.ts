@@ -6,6 +6,8 @@ import { runStory } from "../../src/api/story/run-story.js";
 import { createSandbox, SandboxError, type Scenario } from "../../src/index.js";
 import { sandboxOn, stateOf } from "../../src/library/create-sandbox.js";
 import { nodePlatform } from "../../src/node/platform.js";
+import { lastClockInstant } from "../../src/rules/api-key.js";
+import { isoOf } from "../../src/rules/time.js";
 import { operations, runDue } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { restoreSandbox, type SavedSandbox, saveSandbox } from "../../src/sandbox/snapshot.js";
@@ -66,6 +68,25 @@ test("the state of any sandbox can be read again and continues exactly like the 
     }),
     runs(40),
   );
+});
+
+test("a moved scenario file gives a saved sandbox its new name; a scenario that was loaded later keeps its own", () => {
+  const scenario: Scenario = { version: 1, organizations: { bank: { type: "bank" } } };
+  const named = (name: string) => ({ name, scenario, text: undefined });
+  for (const [name, expected] of [
+    ["old.yaml", "new.yaml"],
+    ["rotation", "rotation"],
+  ] as const) {
+    const sandbox = stateOf(createSandbox({ scenario }));
+    sandbox.name = name;
+    const text = stateText(sandbox, named("old.yaml"), 0);
+    expect(parseState(text, named("new.yaml"), "state.json").name).toBe(expected);
+  }
+});
+
+test("a state near the end of all years continues, and its clock stops there", () => {
+  const sandbox = createSandbox({ now: new Date(lastClockInstant - 30_000) });
+  expect(restored(saveSandbox(stateOf(sandbox))).clock.now()).toBe(isoOf(lastClockInstant));
 });
 
 /** A scenario has its own version and checks; the members of maps are ids and names. */

@@ -38,6 +38,16 @@ export const command = fc.oneof(
     }),
   },
   {
+    // To the endpoints without a scope, also with the key that lacks the scope of `/me`.
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("request" as const),
+      key: fc.constantFrom("a", "c"),
+      method: fc.constantFrom("POST", "DELETE"),
+      path: fc.constantFrom(`${things}/a`, `${things}/a/b`),
+    }),
+  },
+  {
     weight: 4,
     arbitrary: fc.record({
       do: fc.constant("advance" as const),

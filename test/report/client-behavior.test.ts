@@ -181,6 +181,19 @@ test("an outcome that was covered only by a key in a wrong place is not covered"
   expect(rowOf("401.malformed")).toMatchObject({ covered: true, count: 5, howToCover: null });
 });
 
+test("a key that is not alone in its header is named", async () => {
+  const sandbox = createSandbox();
+  for (const header of ["Bearer KEY", '"KEY"', "KEY,"]) {
+    sandbox.reset();
+    const headers = { "x-api-key": header.replace("KEY", sandbox.secret("active")) };
+    await sandbox.fetch(`https://any.example${mePath}`, { headers });
+    expect([header, exampleOf(sandbox, "key-in-authorization")]).toEqual([
+      header,
+      expect.objectContaining({ key: "active" }),
+    ]);
+  }
+});
+
 const url = `https://any.example${mePath}`;
 const encodedWhole = (text: string) => [...text].map((one) => `%${one.charCodeAt(0).toString(16)}`).join("");
 

@@ -279,6 +279,14 @@ test("a fault of a run comes before the scenario's, which counts its requests as
   expect(statuses()).toEqual([503, 500, 200]);
 });
 
+test("a fault of the scenario that is due comes before a refusal of the run, which then gets the next request", () => {
+  const faults = [{ when: { key: "active", requests: [1] }, then: { status: 500 as const } }];
+  const run = conditionedRun({ refusal: { key: "active", as: "401.revoked", nth: 1 } });
+  const sandbox = startFrozen({ ...bundledScenarios["key-states"], faults }, { now, run });
+  const statuses = Array.from({ length: 3 }, () => ask(sandbox, { key: "active" }).status);
+  expect(statuses).toEqual([500, 401, 200]);
+});
+
 test("what a story's request gets is not counted for the client's next request", () => {
   const [sandbox, other] = [1, 2].map(() => {
     const run = conditionedRun({ profile: "varied", mixed: true });
