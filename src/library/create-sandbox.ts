@@ -5,7 +5,7 @@ import { makeFarmers } from "../farmers/make-farmers.js";
 import { clientReport } from "../report/report.js";
 import type { Profile } from "../rules/assumptions.js";
 import { SandboxError } from "../rules/errors.js";
-import { checkValue, requireFields, requireKnownOptions } from "../rules/schema/check.js";
+import { checkValue, requireFields, requireKnownOptions, requireNothing } from "../rules/schema/check.js";
 import { snakeCase } from "../rules/schema/json.js";
 import { quote } from "../rules/schema/words.js";
 import { type Instant, instantOf, isoOf } from "../rules/time.js";
@@ -27,10 +27,23 @@ import {
   viewOrganization,
   viewOrganizations,
 } from "../sandbox/views.js";
-import { checkInput, expectationQuery, inputShapes, requestQuery } from "../scenario/format/inputs.js";
+import {
+  actingAs,
+  checkInput,
+  expectationQuery,
+  inputShapes,
+  requestQuery,
+} from "../scenario/format/inputs.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
 import { realTime } from "./real-time.js";
-import type { OrganizationRef, Sandbox, ScenarioKeyRef, ScenarioSource, WithKnownFields } from "./sandbox.js";
+import type {
+  ActingAs,
+  OrganizationRef,
+  Sandbox,
+  ScenarioKeyRef,
+  ScenarioSource,
+  WithKnownFields,
+} from "./sandbox.js";
 import { fetchResponse } from "./web-request.js";
 
 /** Options of `createSandbox`. */
@@ -77,9 +90,9 @@ export function createSandbox<const Options extends SandboxOptions>(
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   requireKnownOptions("create the sandbox", options, sandboxOptions);
   const run = currentRun();
-  const { scenario: source, ...startOptions } = options;
-  const ofRun = source === undefined ? run?.scenario : undefined;
-  const { scenario, name } = ofRun ?? resolveSource(source ?? "key-states");
+  const { scenario: source = "key-states", ...startOptions } = options;
+  const ofRun = options.scenario === undefined ? run?.scenario : undefined;
+  const { scenario, name } = ofRun ?? resolveSource(source);
   const checked = checkedOptions(startOptions);
   const sandbox = startSandbox(scenario, {
     platform: webPlatform,
@@ -126,55 +139,58 @@ export function sandboxOn(running: SandboxState | (() => SandboxState)): Sandbox
       const input = checkValue(expectationQuery, snakeCase(expectation), "Failed to expect requests");
       return expectRequests(state(), input);
     },
-    report: () => clientReport(current()),
-    snapshot: () => snapshotSandbox(state()),
-    reset: () => restartSandbox(current()),
+    report: bare("report", () => clientReport(current())),
+    snapshot: bare("snapshot", () => snapshotSandbox(state())),
+    reset: bare("reset", () => restartSandbox(current())),
   };
   return Object.defineProperty(sandbox, stateKey, { get: current });
 }
 
 function clockOn(sandbox: () => SandboxState): Sandbox["clock"] {
   return {
-    now: () => viewClock(sandbox().clock).now,
-    isFrozen: () => sandbox().clock.isFrozen(),
+    now: bare("now", () => viewClock(sandbox().clock).now),
+    isFrozen: bare("isFrozen", () => sandbox().clock.isFrozen()),
     advance: (by) => operations.advance(sandbox(), { by }).now,
-    set: (now) => operations.clock(sandbox(), { now }).now,
-    freeze: () => void operations.clock(sandbox(), { frozen: true }),
-    resume: () => void operations.clock(sandbox(), { frozen: false }),
+    set: (to) => operations.clock(sandbox(), { now: instantOf(to) }).now,
+    freeze: bare("freeze", () => void operations.clock(sandbox(), { frozen: true })),
+    resume: bare("resume", () => void operations.clock(sandbox(), { frozen: false })),
   };
 }
 
 function organizationsOn(sandbox: () => SandboxState): Sandbox["organizations"] {
   return {
-    list: () => viewOrganizations(sandbox()),
+    list: bare("list", () => viewOrganizations(sandbox())),
     get: (ref) => viewOrganization(sandbox().registry.organization(ref).organization),
     update(ref, change, by) {
       const failure = "Failed to change the organization";
       const input = checkInput(inputShapes.organization_update, snakeCase(change), failure);
-      return operations.organization(sandbox(), { ...input, ref }, by).organization;
+      return operations.organization(sandbox(), { ...input, ref }, actorOf(by)).organization;
     },
   };
 }
 
 function keysOn(sandbox: () => SandboxState): Sandbox["keys"] {
   return {
-    list: () => viewKeys(sandbox()),
+    list: bare("list", () => viewKeys(sandbox())),
     get: (ref) => viewKey(sandbox().registry.key(ref), sandbox()),
-    create({ expires, ...creation }, by) {
-      const body = { ...(snakeCase(creation) as object), expires: writtenInstant(expires) };
+    create(creation, by) {
+      const body = snakeCase(withWrittenEnd(creation));
       const input = checkInput(inputShapes.key_creation, body, "Failed to create a key");
-      return operations.create_key(sandbox(), input, by);
+      return operations.create_key(sandbox(), input, actorOf(by));
     },
     rotate(key, rotation = {}, by) {
       const input = checkInput(inputShapes.key_rotation, rotation, "Failed to rotate the key");
-      const { replacement, secret } = operations.rotate(sandbox(), { ...input, key }, by);
+      const { replacement, secret } = operations.rotate(sandbox(), { ...input, key }, actorOf(by));
       return { key: replacement, secret };
     },
-    revoke: (key, by) => operations.revoke(sandbox(), { key }, by).key,
-    expire(key, { expires }, by) {
-      const body = { expires: writtenInstant(expires) };
-      const input = checkInput(inputShapes.key_expiry, body, "Failed to set the end of the key");
-      return operations.expire(sandbox(), { key, ...input }, by).key;
+    revoke: (key, by) => operations.revoke(sandbox(), { key }, actorOf(by)).key,
+    expire(key, end, by) {
+      const input = checkInput(
+        inputShapes.key_expiry,
+        withWrittenEnd(end),
+        "Failed to set the end of the key",
+      );
+      return operations.expire(sandbox(), { key, ...input }, actorOf(by)).key;
     },
   };
 }
@@ -186,7 +202,9 @@ function farmersOn(sandbox: () => SandboxState): Sandbox["farmers"] {
     },
     at: (index) => sandbox().farmers.at(index),
     get: (id) => sandbox().farmers.get(id),
-    list({ offset = 0, limit = defaultFarmerPage } = {}) {
+    list(page = {}) {
+      requireKnownOptions("list farmers", page, ["offset", "limit"]);
+      const { offset = 0, limit = defaultFarmerPage } = page;
       requireFields("list farmers", { offset: countProblem(offset), limit: countProblem(limit) });
       return sandbox().farmers.list({ offset, limit });
     },
@@ -194,7 +212,7 @@ function farmersOn(sandbox: () => SandboxState): Sandbox["farmers"] {
 }
 
 function faultMembers(sandbox: () => SandboxState): Sandbox["faults"] {
-  const list = () => writtenFaults(sandbox().faults);
+  const list = bare("list", () => writtenFaults(sandbox().faults));
   return {
     list,
     set(faults) {
@@ -213,8 +231,8 @@ function requestsOn(sandbox: () => SandboxState): Sandbox["requests"] {
       const input = checkValue(requestQuery, snakeCase(query), "Failed to list the requests");
       return listRequests(sandbox(), input);
     },
-    total: () => sandbox().journal.total(),
-    clear: () => operations.clear_requests(sandbox()),
+    total: bare("total", () => sandbox().journal.total()),
+    clear: bare("clear", () => operations.clear_requests(sandbox())),
   };
 }
 
@@ -261,7 +279,20 @@ export function requireSandbox(value: unknown): void {
   throw new SandboxError("usage", `Expected a sandbox, found ${what}: ${fix}.`);
 }
 
-/** An instant as scenarios write it; a text, which may be a duration, is unchanged. */
-function writtenInstant<Given extends Instant | undefined>(input: Given) {
-  return input === undefined || typeof input === "string" ? input : isoOf(instantOf(input));
+/** A member that takes no value. */
+const bare =
+  <Result>(name: string, run: () => Result) =>
+  (...values: readonly unknown[]): Result => {
+    requireNothing(name, values);
+    return run();
+  };
+
+const actorOf = (by: ActingAs = {}) => checkInput(actingAs, by, "Failed to act");
+
+/** The fields of a key with their end as scenarios write it; a text, which may be a duration, is unchanged. */
+function withWrittenEnd(fields: { readonly expires?: string | Instant }): unknown {
+  const { expires } = Object(fields) as typeof fields; // its check comes later
+  return expires === undefined || typeof expires === "string"
+    ? fields
+    : { ...fields, expires: isoOf(instantOf(expires)) };
 }

@@ -1,5 +1,7 @@
 import { promises } from "node:fs";
 import project from "../../package.json" with { type: "json" };
+import { requireFields } from "../rules/schema/check.js";
+import { quote } from "../rules/schema/words.js";
 import type { ScenarioName } from "../scenario/bundled.js";
 
 export const { version } = project;
@@ -19,6 +21,8 @@ let readFile: PackageReader = (path) => promises.readFile(new URL(`../../${path}
  * setPackageReader((path) => readFile(join("node_modules/svc-sandbox", path)));
  */
 export function setPackageReader(reader: PackageReader): void {
+  const problem = `is a function that reads a file, not ${quote(reader)}`;
+  requireFields("set the reader", { reader: typeof reader === "function" ? undefined : problem });
   readFile = reader;
 }
 

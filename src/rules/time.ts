@@ -1,4 +1,5 @@
 import { SandboxError } from "./errors.js";
+import { quote } from "./schema/words.js";
 
 // Durations and instants: their units, and how they are read and written. All are in milliseconds, instants since 1970.
 
@@ -141,10 +142,10 @@ export function instantOf(instant: Instant): number {
   const isEpoch = typeof instant === "number" || instant instanceof Date;
   const time = isEpoch ? Number(instant) : parseTime(instant);
   if (isInstant(time)) return time;
-  throw invalid("time", instant, timeHint(String(instant)));
+  throw invalid("time", instant, timeHint(isEpoch || typeof instant === "string" ? `${instant}` : ""));
 }
 
 function invalid(kind: string, value: unknown, hint: string): SandboxError {
-  const message = `Invalid ${kind} ${JSON.stringify(value)}: ${hint}.`;
+  const message = `Invalid ${kind} ${quote(value)}: ${hint}.`;
   return new SandboxError("validation_failed", message, { given: value });
 }

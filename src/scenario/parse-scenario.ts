@@ -1,3 +1,6 @@
+import { requireFields, requireKnownOptions } from "../rules/schema/check.js";
+import { isMapping, tagOf } from "../rules/schema/shape.js";
+import { quote } from "../rules/schema/words.js";
 import {
   bundledScenarios,
   isScenarioName,
@@ -29,12 +32,20 @@ export interface ParseOptions {
 /**
  * Reads a scenario from YAML, checks it, and merges it with the one it extends.
  *
- * Throws a `ScenarioError` with all problems and their places in the text. Reads no files.
+ * Throws a `ScenarioError` with all problems and their places in the text, `validation_failed` for what is no text. Reads no files.
  *
  * @example
  * parseScenario("version: 1\norganizations: { bank: { type: bank } }").organizations; // { bank: { type: "bank" } }
  */
 export function parseScenario(text: string, options: ParseOptions = {}): Scenario {
+  requireKnownOptions("parse the scenario", options, ["file", "load"]);
+  const { file = "", load = () => undefined } = options;
+  const fix = isMapping(text) ? "pass an object to createSandbox" : "read it as text";
+  requireFields("parse the scenario", {
+    text: typeof text === "string" ? undefined : `is a string, not ${quote(text)}: ${fix}`,
+    file: typeof file === "string" ? undefined : `is the name of a file for messages, not ${quote(file)}`,
+    load: typeof load === "function" ? undefined : `is a function, not ${quote(load)}`,
+  });
   return parseWithPlaces(text, options).scenario;
 }
 
@@ -49,18 +60,39 @@ export interface NamedScenario {
   readonly text?: string | undefined;
 }
 
-/** A bundled scenario or a checked value; throws `scenario_not_found` or a `ScenarioError`. */
-export function resolveSource(source: ScenarioName | Scenario): NamedScenario {
-  if (typeof source !== "string") {
-    const { scenario } = interpretScenario(readValue(source), bundledOnly);
+/** A scenario of a file. With the YAML of the file as `text`, unless that extends another one. */
+export interface LoadedScenario extends NamedScenario {
+  /** Absolute paths of its files, including those it extends; empty for a bundled scenario. */
+  readonly files: readonly string[];
+  readonly piped?: string;
+}
+
+/** A bundled scenario, or a checked value or loaded one; throws `scenario_not_found` or a `ScenarioError`. */
+export function resolveSource(source: ScenarioName | Scenario | LoadedScenario): NamedScenario {
+  if (isLoaded(source)) return { ...source, scenario: checkedValue(source.scenario) };
+  const isUrl = tagOf(source) === "URL";
+  if (typeof source !== "string" && !isUrl) {
+    const scenario = checkedValue(source);
     return { scenario, name: scenario.name ?? "unnamed" };
   }
-  if (isScenarioName(source)) return { scenario: bundledScenarios[source], name: source };
-  const isFile = /[\\/]|\.ya?ml$/i.test(source);
-  const load = "Read a file with loadScenario of svc-sandbox/node, and pass its scenario";
+  const name = String(source);
+  if (isScenarioName(name)) return { scenario: bundledScenarios[name], name };
+  const isFile = isUrl || /[\\/]|\.ya?ml$/i.test(name);
+  const load = `Pass \`await loadScenario(${isUrl ? "url" : "file"})\`, with loadScenario of svc-sandbox/node`;
   const why = `it is not a bundled one${isFile ? `. ${load}` : ""}`;
-  throw scenarioNotFound(source, why, { list: "`scenarioNames`" });
+  throw scenarioNotFound(name, why, { list: "`scenarioNames`" });
 }
+
+function isLoaded(source: unknown): source is LoadedScenario {
+  return (
+    isMapping(source) &&
+    Array.isArray(source.files) &&
+    typeof source.name === "string" &&
+    !("version" in source)
+  );
+}
+
+const checkedValue = (value: unknown) => interpretScenario(readValue(value), bundledOnly).scenario;
 
 // Without the YAML reader, so that a page with scenarios as values does not load it.
 export const bundledOnly: Extendable = {

@@ -1,5 +1,5 @@
 import type { Members } from "../rules/schema/problem.js";
-import type { FieldPath } from "../rules/schema/shape.js";
+import { type FieldPath, tagOf } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { forbiddenNames, scenarioLimits } from "./format/fields.js";
 import { type AddProblem, addingTo, type FieldProblem } from "./problems.js";
@@ -20,7 +20,8 @@ export function readValue(value: unknown, maxValues = maxValuesOfSnapshot): Writ
 export function readPlain(value: unknown, addProblem: AddProblem, maxValues: number): Members | undefined {
   if (isPlainObject(value)) return new PlainCopy(addProblem, maxValues).of(value);
   const message = `a scenario is a mapping of fields, found ${quote(value)}`;
-  return addProblem({ code: "not_a_mapping", field: [], message, hint: "start with version: 1" });
+  const hint = tagOf(value) === "Promise" ? "await it" : "start with version: 1";
+  return addProblem({ code: "not_a_mapping", field: [], message, hint });
 }
 
 class PlainCopy {
@@ -65,7 +66,7 @@ class PlainCopy {
     }
     if (Array.isArray(part)) return part.map((item, index) => this.#copy(item, [...path, index]));
     if (isPlainObject(part)) return this.#copyMembers(part, path);
-    const message = `not plain data: found ${part instanceof Date ? "a Date" : `a value of type ${typeof part}`}`;
+    const message = `not plain data: found ${quote(part)}`;
     const hint = "pass text (also for times), numbers, booleans, lists, objects";
     return this.#addProblem({ code: "not_plain_data", field: path, message, hint });
   }

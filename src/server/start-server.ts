@@ -6,20 +6,21 @@ import type {
   ScenarioSource,
   WithKnownFields,
 } from "../library/sandbox.js";
-import { type LoadedScenario, loadScenario } from "../node/files/load-scenario.js";
-import { requireFields, requireKnownOptions } from "../rules/schema/check.js";
+import { fileName, loadScenario } from "../node/files/load-scenario.js";
+import { requireFields, requireKnownOptions, shapeProblems, validationError } from "../rules/schema/check.js";
+import * as s from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { currentRun, type SandboxRun } from "../runs/run-writer.js";
 import { checkedOptions } from "../sandbox/start-sandbox.js";
-import { type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
+import { type LoadedScenario, type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
 import { openSandbox } from "./open-sandbox.js";
 import { type RunningServer, serve } from "./serve.js";
 import type { ServeOptions } from "./sockets/server-state.js";
 
-export interface ServerOptions<Source = ScenarioSource | (string & {})>
+export interface ServerOptions<Source = ScenarioSource | URL | (string & {})>
   extends Partial<ServeOptions>,
     Omit<SandboxOptions, "scenario"> {
-  /** A bundled name, a scenario file, or a scenario as a value. Default: `key-states`. */
+  /** A bundled name, a scenario file, also as a URL, or a scenario as a value. Default: `key-states`. */
   readonly scenario?: Source;
   /** Default: 0, any free port. */
   readonly port?: number;
@@ -27,21 +28,24 @@ export interface ServerOptions<Source = ScenarioSource | (string & {})>
    * A file that keeps the sandbox for the next start, with its requests. If it exists, the sandbox continues
    * from it and ignores the options `seed`, `now`, `frozen` and `profile`. Default: none.
    */
-  readonly state?: string;
+  readonly state?: string | URL;
 }
 
+type OptionsOfServer = Exclude<keyof ServerOptions, (typeof sandboxOptions)[number]>;
+
 // A record, so that the compiler reports an option that is missing here.
-const optionNames: Readonly<Record<Exclude<keyof ServerOptions, (typeof sandboxOptions)[number]>, true>> = {
-  port: true,
-  state: true,
-  host: true,
-  tls: true,
-  explain: true,
-  control: true,
-  controlToken: true,
-  publicUrl: true,
-  allowHosts: true,
-  onDefect: true,
+const serverOptions: Readonly<Record<OptionsOfServer, s.Optional>> = {
+  port: s.optional(s.count({ max: 65_535 })),
+  host: s.optional(s.text({ min: 1 })),
+  explain: s.optional(s.flag()),
+  control: s.optional(s.flag()),
+  controlToken: s.optional(s.text()),
+  allowHosts: s.optional(s.list(s.text())),
+  // Who reads them checks them.
+  state: s.optional(s.anything()),
+  tls: s.optional(s.anything()),
+  publicUrl: s.optional(s.anything()),
+  onDefect: s.optional(s.anything()),
 };
 
 // For `await using`, if the caller's compiler supports it; others must not need its types.
@@ -80,16 +84,14 @@ export function startServer(
   options?: ServerOptions<never>,
 ): Promise<SandboxServer<ScenarioKeyRef<"key-states">, OrganizationRef<"key-states">>>;
 export function startServer<const Options extends ServerOptions>(
-  options: Options & { readonly scenario?: WithKnownFields<Options["scenario"], ScenarioSource> },
+  options: Options & { readonly scenario?: WithKnownFields<Options["scenario"], ScenarioSource | URL> },
 ): Promise<SandboxServer>;
 export async function startServer(options: ServerOptions = {}): Promise<SandboxServer> {
-  requireKnownOptions("start the server", options, [...sandboxOptions, ...Object.keys(optionNames)]);
+  requireOptions(options);
   const run = currentRun();
-  const { scenario, state: file, ...rest } = options;
+  const { scenario, state, ...rest } = options;
   const { port = 0 } = rest;
-  const isPort = Number.isInteger(port) && port >= 0 && port <= 65_535;
-  const problem = `is a whole number from 0 to 65535, not ${quote(port)}`;
-  requireFields("start the server", { port: isPort ? undefined : problem });
+  const file = state === undefined ? undefined : fileName(state, "start the server", "state");
   const named = await namedScenario(scenario, run);
   const checked = checkedOptions(rest);
   const startedScenario = () => named;
@@ -120,12 +122,31 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
   return { ...running, close, sandbox: sandboxOn(sandbox), [Symbol.asyncDispose]: () => close() };
 }
 
+function requireOptions(options: ServerOptions): void {
+  requireKnownOptions("start the server", options, [...sandboxOptions, ...Object.keys(serverOptions)]);
+  const ofServer = Object.entries(options).filter(([name]) => Object.hasOwn(serverOptions, name));
+  const problems = shapeProblems(s.mapping(serverOptions), Object.fromEntries(ofServer));
+  if (problems.length > 0) throw validationError("Failed to start the server", problems);
+  const { tls = false, onDefect } = options;
+  requireFields("start the server", {
+    tls:
+      typeof tls === "boolean" || s.isMapping(tls)
+        ? undefined
+        : `is true, or { cert, key }, not ${quote(tls)}`,
+    onDefect:
+      onDefect === undefined || typeof onDefect === "function"
+        ? undefined
+        : `is a function, not ${quote(onDefect)}`,
+  });
+}
+
 /** The scenario of the options, of the run without any, or the usual one. */
 async function namedScenario(
   scenario: ServerOptions["scenario"],
   run: SandboxRun | undefined,
 ): Promise<LoadedScenario | NamedScenario> {
   if (scenario === undefined && run?.scenario !== undefined) return run.scenario;
-  const source = scenario ?? "key-states";
-  return typeof source === "string" ? loadScenario(source) : resolveSource(source);
+  if (scenario === undefined) return loadScenario("key-states");
+  const isFile = typeof scenario === "string" || s.tagOf(scenario) === "URL";
+  return isFile ? loadScenario(scenario as string | URL) : resolveSource(scenario as LoadedScenario); // it checks any other value
 }

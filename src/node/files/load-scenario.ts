@@ -2,23 +2,21 @@ import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, parse, resolve } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
 import { SandboxError } from "../../rules/errors.js";
+import { requireFields, requireKnownOptions } from "../../rules/schema/check.js";
+import { tagOf } from "../../rules/schema/shape.js";
 import { nearest, quote } from "../../rules/schema/words.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import { isScenarioName, type ScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import { scenarioLimits } from "../../scenario/format/fields.js";
-import type { NamedScenario } from "../../scenario/parse-scenario.js";
+import type { LoadedScenario } from "../../scenario/parse-scenario.js";
 import type { ScenarioPlaces } from "../../scenario/problems.js";
 import { withStory } from "../../scenario/stories.js";
 import { readBundledScenario } from "../package-files.js";
 import { fileFailure, requireFile } from "./write-file.js";
 
-/** With the YAML of its file as `text`, unless that extends another file. */
-export interface LoadedScenario extends NamedScenario {
-  /** Absolute paths of its files, including those it extends; empty for a bundled scenario. */
-  readonly files: readonly string[];
-  readonly piped?: string;
-}
+export type { LoadedScenario };
 
 /** A scenario with its places, which whoever runs it for long should not keep. */
 export interface OpenedScenario {
@@ -34,9 +32,34 @@ interface LoadOptions {
 
 export const stdinName = "-";
 
-/** A bundled name wins, `./name` is a file. Throws `scenario_not_found`, `file_unreadable`, or a `ScenarioError`. */
-export async function loadScenario(nameOrFile: string, options: LoadOptions = {}): Promise<LoadedScenario> {
-  return (await openScenario(nameOrFile, options)).loaded;
+/**
+ * A bundled name wins, `./name` is a file, as is a `file:` URL. What it returns is a scenario for `createSandbox` and `startServer`.
+ *
+ * Throws `scenario_not_found`, `file_unreadable`, or a `ScenarioError`; `validation_failed` for what is neither.
+ */
+export async function loadScenario(
+  nameOrFile: string | URL,
+  options: LoadOptions = {},
+): Promise<LoadedScenario> {
+  const name = fileName(nameOrFile, "load the scenario", "file");
+  requireKnownOptions("load the scenario", options, ["cwd", "signal", "stdin"]);
+  const { cwd = "", signal } = options;
+  requireFields("load the scenario", {
+    cwd: typeof cwd === "string" ? undefined : `is a folder, not ${quote(cwd)}`,
+    signal:
+      signal === undefined || tagOf(signal) === "AbortSignal"
+        ? undefined
+        : `is an AbortSignal, not ${quote(signal)}`,
+  });
+  return (await openScenario(name, options)).loaded;
+}
+
+/** The name of a file that a caller gives, also as a URL. Throws `validation_failed` for the field. */
+export function fileName(file: unknown, doing: string, field: string): string {
+  if (typeof file === "string") return file;
+  const isOfFile = tagOf(file) === "URL" && String(file).startsWith("file:");
+  requireFields(doing, { [field]: isOfFile ? undefined : `is a name or a file: URL, not ${quote(file)}` });
+  return fileURLToPath(file as URL); // its protocol is that of files
 }
 
 /** The same with the places of its fields. */

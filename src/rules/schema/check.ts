@@ -14,7 +14,7 @@ import {
   shapeOf,
   type ValueOf,
 } from "./shape.js";
-import { didYouMean, listed } from "./words.js";
+import { didYouMean, listed, quote } from "./words.js";
 
 /** `isExtra`: whether an unknown member is allowed. Default: none is. */
 export function shapeProblems(
@@ -79,6 +79,13 @@ export function validationError(
   });
 }
 
+/** Throws `validation_failed` for a value given to what takes none: it would do nothing. */
+export function requireNothing(call: string, values: readonly unknown[]): void {
+  const value = values.find((one) => one !== undefined);
+  if (value === undefined) return;
+  requireFields(`run ${call}`, { value: `${quote(value)} does nothing here: write ${call}()` });
+}
+
 /** Throws `validation_failed` with the invalid fields, by their names in JSON; `undefined` means valid. */
 export function requireFields(doing: string, problems: Readonly<Record<string, string | undefined>>): void {
   const wrong = Object.entries(problems).filter(([, problem]) => problem !== undefined);
@@ -91,9 +98,8 @@ export function requireFields(doing: string, problems: Readonly<Record<string, s
 }
 
 export function requireKnownOptions(doing: string, options: unknown, known: readonly string[]): void {
-  if (typeof options !== "object" || options === null) {
-    requireFields(doing, { options: `are a mapping: { ${known[0]}: … }` });
-  }
+  if (!isMapping(options))
+    requireFields(doing, { options: `are a mapping, { ${known[0]}: … }, not ${quote(options)}` });
   const unknown = Object.keys(options as object).filter((name) => !known.includes(name));
   const problem = (name: string) =>
     `is not an option.${didYouMean(name, known)} The options are ${listed(known, "and")}`;

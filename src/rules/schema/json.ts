@@ -1,4 +1,4 @@
-import { described, mapFields, orNull, type Shape, text } from "./shape.js";
+import { described, isMapping, mapFields, orNull, type Shape, text } from "./shape.js";
 
 /** `undefined` for invalid JSON: the message of `JSON.parse` quotes the text, which may contain a key (R46). */
 export function parsedJson(text: string): unknown {
@@ -46,7 +46,7 @@ export function camelCase(value: unknown): unknown {
 
 function respelled(value: unknown, spell: (name: string) => string): unknown {
   if (Array.isArray(value)) return value.map((item) => respelled(item, spell));
-  if (value === null || typeof value !== "object") return value;
+  if (!isMapping(value)) return value;
   const members = Object.entries(value).map(([name, member]) => [
     spell(name),
     // Headers have the names of a client or the API.

@@ -1,5 +1,6 @@
 import { distance } from "fastest-levenshtein";
 import { unicodePattern } from "../terminal-text.js";
+import { isMapping, tagOf } from "./shape.js";
 
 const longestQuote = 60;
 
@@ -18,8 +19,9 @@ export function quote(value: unknown): string {
   }
   if (value === undefined || value === null) return "nothing";
   if (Array.isArray(value)) return "a list";
+  if (isMapping(value)) return "a mapping";
   if (typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER) return value.toExponential();
-  return typeof value === "object" ? "a mapping" : String(value);
+  return typeof value === "object" || typeof value === "function" ? `a ${tagOf(value)}` : String(value);
 }
 
 /** Names in a sentence: `test or live`. */
