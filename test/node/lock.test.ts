@@ -1,4 +1,6 @@
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { lock } from "../../src/node/files/lock.js";
@@ -27,5 +29,18 @@ test.runIf(process.platform !== "win32")(
     ]);
     unlock?.();
     expect(await lock("a")).toBeDefined();
+  },
+);
+
+test.runIf(process.platform === "linux")(
+  "on Linux, whoever listens on the socket has the lock, as SECURITY.md says, until it ends",
+  async () => {
+    const address = `\0svc-sandbox-${nodePlatform.sha256("c").slice(0, 32)}`;
+    const stranger = createServer().listen(address);
+    await once(stranger, "listening");
+    expect(await lock("c")).toBeUndefined();
+    stranger.close();
+    await once(stranger, "close");
+    expect(await lock("c")).toBeDefined();
   },
 );
