@@ -1,4 +1,5 @@
 import { readdirSync, statSync } from "node:fs";
+import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { noBrowser } from "../support/chromium-page.js";
 import { hashOf, openDashboard, quiet, settled, viewsOf } from "./open-dashboard.js";
@@ -187,6 +188,25 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     await runFor(3000);
     expect(await connection.innerText()).toBe("live");
   });
+
+  test.each([
+    ["story", (page: Page) => page.keyboard.press("Space")],
+    ["sandbox", (page: Page) => page.getByRole("button", { name: "+1 h" }).click()],
+    ["sandbox", (page: Page) => page.getByRole("button", { name: "Status 503" }).click()],
+  ])(
+    "in the view %s, a server that was gone for an action is not called gone once it is back",
+    async (view, act) => {
+      const { page } = await openDashboard({ scenario: "rotation", view: `/${view}` });
+      await page.route("**/__sandbox/**", (route) => route.abort());
+      await act(page);
+      const alert = page.getByRole("alert").getByText("The sandbox does not respond.");
+      await alert.waitFor();
+      await page.unroute("**/__sandbox/**");
+      await page.locator(".connection.open").waitFor();
+      await alert.waitFor({ state: "detached" });
+      expect(await page.getByRole("status").count()).toBe(1);
+    },
+  );
 
   test.each(["Story", "Requests"])(
     "without a server, %s reads nothing, and shows that it is not connected",
