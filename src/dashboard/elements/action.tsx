@@ -35,7 +35,7 @@ export function RejectionText({ problem }: Readonly<{ problem: ControlError | un
       {/* A person has sent no body. */}
       <Sentence>{Object.values(fields).join("\n") || message}</Sentence>{" "}
       {ownCodes.includes(code) ? null : (
-        <DocsLink to="errors.md#errors-of-the-sandbox">
+        <DocsLink to="errors#errors-of-the-sandbox">
           <code>{code}</code>
         </DocsLink>
       )}

@@ -94,7 +94,7 @@ function Navigation({ current }: Readonly<{ current: string }>) {
           </a>
           {frozen && <a href={linkTo("sandbox", ["clock"])}>clock frozen</a>}
           {profile === "minimal" ? null : <a href={linkTo("sandbox", ["profile"])}>profile {profile}</a>}
-          <DocsLink to="README.md">Docs</DocsLink>
+          <DocsLink to="README">Docs</DocsLink>
         </div>
       </div>
     </nav>
