@@ -6,6 +6,7 @@ import { scenarioNames } from "../src/scenario/bundled.js";
 import { scenarioJsonSchema } from "../src/scenario/format/scenario-json-schema.js";
 import { bundle, emitTypes, entries, shared } from "./bundle.js";
 import { buildDashboard } from "./dashboard.js";
+import { buildDocs } from "./docs-pages.js";
 import { root } from "./run-program.js";
 import { thirdParty } from "./third-party-notices.js";
 
@@ -21,6 +22,7 @@ const [page, commonJs, dashboard] = await Promise.all([
 // The package is one of ES modules; this part of it is not.
 await writeFile(join(dist, "cjs/package.json"), '{ "type": "commonjs" }\n');
 
+await buildDocs(join(dist, "docs.json.br"));
 const { notices, sbom } = await thirdParty([...page, ...commonJs, ...dashboard]);
 await writeFile(join(dist, "THIRD-PARTY-NOTICES.txt"), notices);
 await writeFile(join(dist, "sbom.cdx.json"), sbom);

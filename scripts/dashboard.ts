@@ -2,12 +2,18 @@ import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
 import { build, type Rolldown } from "vite";
-import project from "../package.json" with { type: "json" };
 import { root } from "./run-program.js";
 
-const { version } = project;
-const homepage = project.homepage.replace(/#.*/, "");
 const into = join(root, "dist/dashboard");
+
+/** Members of ours get short names: they have a capital letter, as no JSON has, and no browser knows them; Preact has one of a newer browser. */
+async function ownMembers() {
+  const library = join(root, "node_modules/typescript/lib");
+  const files = (await readdir(library)).filter((name) => /^lib\..*\.d\.ts$/.test(name));
+  const texts = await Promise.all(files.map((name) => readFile(join(library, name), "utf8")));
+  const reserved = [...new Set(texts.join("\n").match(/\b[a-z]+[A-Z]\w*/g))];
+  return { include: /^[a-z]+[A-Z]\w*$/, exclude: /^(?:on[A-Z]|moveBefore$)/, reserved };
+}
 
 /** Builds the dashboard's page into `dist/dashboard`, its assets compressed with Brotli; returns the files that went in. */
 export async function buildDashboard(): Promise<string[]> {
@@ -17,7 +23,6 @@ export async function buildDashboard(): Promise<string[]> {
     // The page is below `/__sandbox/` of a server.
     base: "./",
     logLevel: "warn",
-    define: { docsAddress: JSON.stringify(`${homepage}/blob/v${version}/docs/`) },
     // Calls of `h` compress better than those of the automatic runtime.
     oxc: {
       jsx: { runtime: "classic", pragma: "h", pragmaFrag: "Fragment" },
@@ -35,6 +40,7 @@ export async function buildDashboard(): Promise<string[]> {
       // A slow machine is no reason for a warning.
       rolldownOptions: {
         checks: { bundlerTimings: false },
+        output: { minify: { compress: true, mangle: true, codegen: true, mangleProps: await ownMembers() } },
       },
     },
   });

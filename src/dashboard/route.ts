@@ -41,12 +41,17 @@ export function linkTo(view: string, parts: readonly string[] = [], query: Query
   return `#/${[view, ...parts.map(encodeURIComponent)].join("/")}${text && `?${text}`}`;
 }
 
+/** The address of another part of the view; the query stays, but for its changes. */
+export function linkWithin(parts: readonly string[], change: Query = {}): string {
+  const { view, query } = route.value;
+  return linkTo(view, parts, { ...Object.fromEntries(query), ...change });
+}
+
 /** A key in its list, which finds it however long it is. */
 export const linkToKey = (ref: string) => linkTo("keys", [ref], { filter: ref });
 
 /** Changes the query of the address in place. A reload shows the same view, without one history entry per letter. */
 export function changeQuery(change: Query, parts = route.value.parts): void {
-  const { view, query } = route.value;
-  history.replaceState(history.state, "", linkTo(view, parts, { ...Object.fromEntries(query), ...change }));
+  history.replaceState(history.state, "", linkWithin(parts, change));
   route.value = routeIn(location.hash);
 }

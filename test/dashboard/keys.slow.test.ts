@@ -402,6 +402,18 @@ story:
     expect(await page.getByLabel("Filter").inputValue()).toBe("replacement");
   });
 
+  test("a key that is opened below an open one stays where it was clicked", async () => {
+    const { page } = await openDashboard({ view: "/keys/active" });
+    await page.getByRole("region", { name: "Key active" }).waitFor();
+    const row = rowOf(page, "organization-inactive");
+    await row.evaluate((element) => element.scrollIntoView({ block: "center" }));
+    const before = (await row.boundingBox())?.y ?? Number.NaN;
+    await row.locator("a").first().click();
+    await page.getByRole("region", { name: "Key organization-inactive" }).waitFor();
+    await page.getByRole("region", { name: "Key active" }).waitFor({ state: "detached" });
+    expect((await row.boundingBox())?.y).toBeCloseTo(before, 0);
+  });
+
   test("each row shows what the key's next request gets", async () => {
     const { page, ask } = await openDashboard({ view, scenario: "key-states" });
     const verdict = (ref: string) => rowOf(page, ref).locator("strong").first();

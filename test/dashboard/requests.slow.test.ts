@@ -145,6 +145,43 @@ describe.skipIf(noBrowser)("the requests", () => {
     },
   );
 
+  test.each([
+    [390, 844],
+    [900, 700],
+    [1200, 800],
+    [1280, 900],
+    [1600, 900],
+  ])(
+    "at %i by %i pixels the row of an opened request stays where it was clicked and is marked, and is there again once it is closed",
+    async (width, height) => {
+      const { page, send } = await openDashboard({ scenario: "key-states", view: "/requests" });
+      await page.setViewportSize({ width, height });
+      await send(...Array.from({ length: 60 }, (_, index) => (index % 3 ? "live-not-approved" : "active")));
+      await rows(page).nth(59).waitFor();
+      for (const nth of [3, 24, 45, 58]) {
+        const row = rows(page).nth(nth);
+        await row.evaluate((element) => element.scrollIntoView({ block: "center" }));
+        const topOf = async (part = row) => (await part.boundingBox())?.y ?? Number.NaN;
+        const before = await topOf();
+        await row.locator("a").click();
+        const detail = page.locator(".detail");
+        await detail.locator(".strip").waitFor();
+        await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+        expect.soft(await topOf(detail), `${nth}, detail`).toBeGreaterThanOrEqual(0);
+        expect.soft(await topOf(detail), `${nth}, detail`).toBeLessThan(height / 2);
+        if (await row.isVisible()) {
+          expect.soft(Math.abs((await topOf()) - before), `${nth}, open`).toBeLessThanOrEqual(1);
+          expect(await row.evaluate((element) => getComputedStyle(element).borderInlineEndWidth)).toBe("3px");
+        }
+        if (nth === 24) await page.goBack();
+        else await page.getByRole("link", { name: "Close" }).click();
+        await detail.waitFor({ state: "detached" });
+        await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+        expect.soft(Math.abs((await topOf()) - before), `${nth}, closed`).toBeLessThanOrEqual(1);
+      }
+    },
+  );
+
   test("Escape after a request was sent again focuses its row", async () => {
     const view = "/requests?filter=403.access_denied";
     const { page, send } = await openDashboard({ scenario: "key-states", view });

@@ -1,4 +1,5 @@
 import { readdirSync, statSync } from "node:fs";
+import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { noBrowser } from "../support/chromium-page.js";
 import { hashOf, openDashboard, quiet, settled, viewsOf } from "./open-dashboard.js";
@@ -167,6 +168,49 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     expect(await page.locator("main").innerText()).not.toMatch(/\d+ keys?/);
   });
 
+  test.each([
+    ["overview", "Copy URL", /^http:/],
+    ["keys", "Copy of active", /^SVC_test_/],
+    ["keys/active", "Copy of active", /^SVC_test_/],
+    ["requests/…", "Copy for support", /^GET /],
+  ])(
+    "in %s, %s shows the text where the browser copies nothing, until it is copied or left",
+    async (view, name, copies) => {
+      const { page, send, go, ask } = await openDashboard({ scenario: "key-states" });
+      // As over plain HTTP from another machine.
+      await page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
+      await page.reload();
+      await send("active");
+      const [{ id }] = (await ask("/requests")).body.data;
+      await go(view.replace("…", id));
+      const before = hashOf(page);
+      const button = page.getByRole("button", { name });
+      const text = page.getByLabel("Press Ctrl+C");
+      await button.press("Enter");
+      await text.waitFor();
+      const copied = page.evaluate(
+        () =>
+          new Promise<string>((resolve) =>
+            addEventListener("copy", ({ target }) => {
+              const { value, selectionStart, selectionEnd } = target as HTMLTextAreaElement;
+              resolve(value.slice(selectionStart, selectionEnd));
+            }),
+          ),
+      );
+      await page.keyboard.press("Control+c");
+      expect(await copied).toMatch(copies);
+      await page.locator(":focus", { hasText: "Copied" }).waitFor();
+      expect(await text.count()).toBe(0);
+      for (const key of ["Escape", "Tab"]) {
+        await button.press("Enter");
+        await text.waitFor();
+        await page.keyboard.press(key);
+        await text.waitFor({ state: "detached" });
+      }
+      expect(hashOf(page)).toBe(before);
+    },
+  );
+
   test("a server that is back after 20 seconds is shown within three", async () => {
     const { page } = await openDashboard({ context: {} });
     await page.clock.install();
@@ -187,6 +231,25 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     await runFor(3000);
     expect(await connection.innerText()).toBe("live");
   });
+
+  test.each([
+    ["story", (page: Page) => page.keyboard.press("Space")],
+    ["sandbox", (page: Page) => page.getByRole("button", { name: "+1 h" }).click()],
+    ["sandbox", (page: Page) => page.getByRole("button", { name: "Status 503" }).click()],
+  ])(
+    "in the view %s, a server that was gone for an action is not called gone once it is back",
+    async (view, act) => {
+      const { page } = await openDashboard({ scenario: "rotation", view: `/${view}` });
+      await page.route("**/__sandbox/**", (route) => route.abort());
+      await act(page);
+      const alert = page.getByRole("alert").getByText("The sandbox does not respond.");
+      await alert.waitFor();
+      await page.unroute("**/__sandbox/**");
+      await page.locator(".connection.open").waitFor();
+      await alert.waitFor({ state: "detached" });
+      expect(await page.getByRole("status").count()).toBe(1);
+    },
+  );
 
   test.each(["Story", "Requests"])(
     "without a server, %s reads nothing, and shows that it is not connected",

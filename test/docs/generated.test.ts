@@ -37,7 +37,7 @@ const callGroups: Readonly<Record<string, readonly string[]>> = {
   farmers: ["farmers"],
   requests: ["requests", "expect", "send", "report", "request-checks"],
   story: ["story"],
-  server: ["health", "ready", "stop", "openapi.json", ""],
+  server: ["health", "ready", "stop", "openapi.json", "", "docs"],
 };
 
 const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {

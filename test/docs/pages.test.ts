@@ -79,27 +79,6 @@ test("the README has 100 lines and 20 links, the other 18 pages 33,000 words wit
   expect(words.length).toBeLessThanOrEqual(33_000);
 });
 
-test("every place of a page that the dashboard links to is there", () => {
-  const folder = join(root, "src/dashboard");
-  const texts = readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".tsx"))
-    .map((file) => readFileSync(join(folder, file), "utf8"));
-  const links = texts.flatMap((text) =>
-    [...text.matchAll(/<DocsLink to="([^"]+)"/g)].map(([, to = ""]) => to),
-  );
-  const missed = links.filter((link) => {
-    const [page = "", heading = ""] = link.split("#");
-    const headings = [...pageOf(`docs/${page}`).matchAll(/^#+ (.+)$/gm)].map(([, text = ""]) =>
-      text
-        .toLowerCase()
-        .replace(/[^\w -]/g, "")
-        .replaceAll(" ", "-"),
-    );
-    return heading !== "" && !headings.includes(heading);
-  });
-  expect([links.length > 5, missed]).toEqual([true, []]);
-});
-
 /** Those of the names that do not stand on a page as code. */
 const missingOn = (text: string, names: readonly string[]) =>
   names.filter((name) => !text.includes(`\`${name}\``) && !text.includes(`\`${name}:`));

@@ -67,12 +67,12 @@ describe("the tarball", () => {
     const expected = [
       /^(?:package\.json|LICENSE|(?:README|AGENTS|CHANGELOG|SECURITY)\.md|bin\/(?:svc-sandbox\.js|package\.json))$/,
       /^scenarios\/[a-z-]+\.yaml$/,
-      /^docs\/(?:decisions\/)?[\w-]+\.md$/,
+      /^docs\/(?:(?:decisions\/)?[\w-]+\.md|images\/\w+\.webp)$/,
       /^examples\/(?:[a-z0-9-]+\/){0,2}[\w.-]+\.(?:md|[cm]?js|json|py|java|go|mod|xml|ya?ml|cfg)$/,
       /^examples\/deploy\/(?:nginx\.conf|svc-sandbox@\.service)$/,
       /^fixtures\/(?:README\.md|farmers\.(?:csv|geojson)|(?:farmers|organizations)\.(?:json|d\.cts))$/,
       /^packaging\/(?:go|java|python)\/(?:[\w/-]+\/)?(?:go\.mod|pom\.xml|pyproject\.toml|\w+\.(?:go|java|py)|org\.junit\.platform\.launcher\.\w+)$/,
-      /^dist\/(?:(?:scenario|certificate)\.schema\.json|openapi\.json|sbom\.cdx\.json|THIRD-PARTY-NOTICES\.txt|cjs\/package\.json)$/,
+      /^dist\/(?:(?:scenario|certificate)\.schema\.json|docs\.json\.br|openapi\.json|sbom\.cdx\.json|THIRD-PARTY-NOTICES\.txt|cjs\/package\.json)$/,
       /^dist\/(?:esm|cjs|browser)\/[\w.-]+\.js$/,
       /^dist\/(?:esm|cjs)\/[\w-]+\.d\.ts$/,
       /^dist\/dashboard\/(?:index\.html|assets\/[\w-]+\.(?:js|css|svg)\.br)$/,
@@ -94,10 +94,9 @@ describe("the tarball", () => {
       );
       return targets.filter((target) => !paths.some((one) => one === target || one.startsWith(`${target}/`)));
     });
-    // For those who work on it or deploy it, and pictures: in the repository.
+    // For those who work on it: in the repository.
     const leftOut = ["CONTRIBUTING.md", "scripts/README.md"];
-    const isLeftOut = (target: string) => leftOut.includes(target) || target.startsWith("docs/images/");
-    expect(missing.filter((target) => !isLeftOut(target))).toEqual([]);
+    expect(missing.filter((target) => !leftOut.includes(target))).toEqual([]);
   });
 
   test("has a manifest for users: where the project is, and nothing of its development", () => {
@@ -151,6 +150,8 @@ describe("the tarball", () => {
     const dashboard = sizeOf("dist/dashboard/");
     expect(dashboard.packed).toBeGreaterThan(20_000);
     expect(dashboard.packed).toBeLessThan(60_000);
+    const docs = sizeOf("dist/docs.json.br").packed + sizeOf("docs/images/").packed;
+    expect(docs).toBeLessThan(120_000);
     expect(packed.size - dashboard.packed).toBeLessThan(2_300_000);
     expect(packed.unpackedSize).toBeLessThan(8_900_000);
   });

@@ -41,6 +41,9 @@ export class ControlError extends Error {
   }
 }
 
+/** Why the page is not up to date, as a sentence. Any call may notice it; only a revision ends it. */
+export const whyOffline = new Shared<string | undefined>(undefined);
+
 /** The number of changes by this page, after each of which it looks for news immediately. */
 export const ownChanges = new Shared(0);
 
@@ -65,7 +68,8 @@ export async function fetchControl(path: string, call: Call = {}): Promise<Respo
   const url = new URL(`.${path}`, controlUrl);
   const sent = fetch(url, { method, headers, cache: "no-store", body: content, signal: until });
   const response = await sent.catch(() => {
-    throw new ControlError("unreachable", "The sandbox does not respond. Is it still running?");
+    whyOffline.value = "The sandbox does not respond. Is it still running?";
+    throw new ControlError("unreachable", whyOffline.value);
   });
   if (isChange && path !== "/scenario/validate") ownChanges.value += 1;
   if (response.ok) return response;

@@ -1,11 +1,8 @@
-import { type ControlError, call, needsToken, ownChanges } from "./call.js";
+import { type ControlError, call, needsToken, ownChanges, whyOffline } from "./call.js";
 import { Shared } from "./shared.js";
 
 /** Differs once anything that the page shows may have changed; `undefined` while that is unknown. */
 export const revision = new Shared<string | undefined>(undefined);
-
-/** Why the page is not up to date, as a sentence. */
-export const whyOffline = new Shared<string | undefined>(undefined);
 
 /** The milliseconds between two questions. */
 const pause = 1000;
@@ -19,6 +16,10 @@ let wake = () => {};
 export function followRevision(): void {
   document.addEventListener("visibilitychange", () => wake());
   ownChanges.subscribe(() => wake());
+  whyOffline.subscribe(() => {
+    // The same revision is news after a failure, because a reading may have failed as well.
+    if (whyOffline.value !== undefined) revision.value = undefined;
+  });
   // Starts again when a token is entered.
   needsToken.subscribe(keepAsking);
   void keepAsking();
@@ -34,7 +35,6 @@ async function keepAsking(): Promise<void> {
       revision.value = await call<string>("/revision", { signal: late.signal });
       whyOffline.value = undefined;
     } catch (error) {
-      // The same revision is news after a failure, because a reading may have failed as well.
       revision.value = undefined;
       whyOffline.value = needsToken.value ? undefined : (error as ControlError).message;
     }

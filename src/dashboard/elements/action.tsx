@@ -1,9 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
-import type { ControlError } from "../control/call.js";
+import { type ControlError, whyOffline } from "../control/call.js";
 import { useData } from "../control/data.js";
 import type { ControlData } from "../control/responses.js";
-import { whyOffline } from "../control/revision.js";
 import { useShared } from "../control/shared.js";
 import { Dialog } from "./dialog.js";
 import { DocsLink, Sentence } from "./words.js";
@@ -20,7 +19,9 @@ export function useActions() {
       .then(() => setProblem(undefined), setProblem)
       .then(() => setRunning((count) => count - 1));
   };
-  return { problem, isRunning: running > 0, add };
+  // It is over once the sandbox is back.
+  const isOver = !useOffline() && problem?.code === "unreachable";
+  return { problem: isOver ? undefined : problem, isRunning: running > 0, add };
 }
 
 /** The codes of the page itself: there was no readable response. */
@@ -34,7 +35,7 @@ export function RejectionText({ problem }: Readonly<{ problem: ControlError | un
       {/* A person has sent no body. */}
       <Sentence>{Object.values(fields).join("\n") || message}</Sentence>{" "}
       {ownCodes.includes(code) ? null : (
-        <DocsLink to="errors.md#errors-of-the-sandbox">
+        <DocsLink to="errors#errors-of-the-sandbox">
           <code>{code}</code>
         </DocsLink>
       )}

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Button } from "./action.js";
 
 interface CopyProps {
@@ -12,12 +12,17 @@ interface CopyProps {
 export function CopyButton({ text, class: name = "quiet", children }: CopyProps) {
   const [isCopied, setCopied] = useState(false);
   const [manual, setManual] = useState<string>();
+  const close = () => setManual(undefined);
+  const showCopied = () => {
+    close();
+    setCopied(true);
+    setTimeout(() => setCopied(false), 2000);
+  };
   const copy = async () => {
     const copied = typeof text === "string" ? text : await text();
     try {
       await navigator.clipboard.writeText(copied);
-      setCopied(true);
-      setTimeout(() => setCopied(false), 2000);
+      showCopied();
     } catch {
       setManual(copied);
     }
@@ -27,17 +32,43 @@ export function CopyButton({ text, class: name = "quiet", children }: CopyProps)
       <Button class={name} isLocal={typeof text === "string"} run={copy}>
         {isCopied ? "Copied" : children}
       </Button>
-      {manual && (
-        <textarea
-          readOnly
-          rows={3}
-          aria-label="Copy this text"
-          onFocus={(event) => event.currentTarget.select()}
-        >
-          {manual}
-        </textarea>
-      )}
+      {manual && <ManualCopy text={manual} onCopied={showCopied} onClose={close} />}
     </span>
+  );
+}
+
+interface ManualCopyProps {
+  readonly text: string;
+  readonly onCopied: () => void;
+  readonly onClose: () => void;
+}
+
+/** A selected text to copy by keyboard. It leaves once it is copied, and with the focus. */
+function ManualCopy({ text, onCopied, onClose }: ManualCopyProps) {
+  const area = useRef<HTMLTextAreaElement>(null);
+  useLayoutEffect(() => area.current?.select(), []);
+  const close = (event: KeyboardEvent) => {
+    if (event.key !== "Escape") return;
+    // It closes nothing around it.
+    event.preventDefault();
+    event.stopPropagation();
+    onClose();
+  };
+  return (
+    <label class="small">
+      Press Ctrl+C or ⌘C
+      {/* The browser reads the text after the event. */}
+      <textarea
+        readOnly
+        rows={3}
+        ref={area}
+        onBlur={onClose}
+        onCopy={() => setTimeout(onCopied)}
+        onKeyDown={close}
+      >
+        {text}
+      </textarea>
+    </label>
   );
 }
 

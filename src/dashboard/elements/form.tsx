@@ -13,6 +13,9 @@ export function textIn(entered: FormData, field: string): string | undefined {
   return String(entered.get(field) ?? "").trim() || undefined;
 }
 
+/** The forms of a time, as the sandbox reads them. */
+export const timeHint = "Enter a duration, such as 90s, 2h or 30d, or a time, such as 2026-12-31T00:00:00Z";
+
 interface FormProps {
   readonly class: string;
   /** Gets what was entered, with the value of the button that was pressed. */

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { changeQuery, route } from "../route.js";
 import { Button } from "./action.js";
 
@@ -56,7 +56,7 @@ export function ListHead({ title, count, placeholder, children }: ListHeadProps)
         />
         {isRejected && (
           <p class="rejection small" role="status">
-            This looks like a secret, which would become part of the address. Filter by a ref or fingerprint.
+            This looks like a secret. Filter by a ref or fingerprint.
           </p>
         )}
       </search>
@@ -69,4 +69,35 @@ export function MoreRows({ left }: Readonly<{ left: number }>) {
   if (left <= 0) return null;
   const more = () => changeQuery({ limit: String(limitInAddress() + drawnAtOnce) });
   return <Button run={more}>Show {Math.min(left, drawnAtOnce)} more</Button>;
+}
+
+interface LastRow {
+  readonly opened: string | undefined;
+  readonly row?: HTMLElement | null | undefined;
+  /** Where it starts in the window. */
+  readonly top: number;
+}
+
+/**
+ * A row that is opened or closed stays where it was, however the rows above it change. One that is not in sight returns there.
+ * Closed, it gets the focus. A row that has no place in the list leaves it to the one before.
+ */
+export function useSteadyRow(opened: string | undefined): void {
+  const last = useRef<LastRow>({ opened, top: 0 });
+  const { current } = last;
+  const selector = `[data-row="${CSS.escape(`${opened ?? current.opened}`)}"]`;
+  const isChanged = opened !== current.opened;
+  const row = isChanged ? (document.querySelector<HTMLElement>(selector) ?? current.row) : undefined;
+  // Before it is drawn. On the way back, the browser has scrolled already.
+  const isShown = row?.checkVisibility();
+  const before = isShown && row ? row.getBoundingClientRect().top : -1;
+  const top = before >= 0 && before < innerHeight ? before : current.top;
+  useLayoutEffect(() => {
+    last.current = { opened, row, top };
+    if (!row) return;
+    if (row.checkVisibility()) scrollBy(0, row.getBoundingClientRect().top - top);
+    // The details have the page to themselves.
+    else if (isShown) scrollTo(0, 0);
+    if (opened === undefined) row.querySelector("a")?.focus({ preventScroll: true });
+  }, [opened]);
 }

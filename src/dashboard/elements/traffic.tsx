@@ -94,7 +94,7 @@ export function AdviceList({ advice, inJournal = {} }: AdviceListProps) {
                 <strong>What to do:</strong> {what_to_do} {hint && `Did you mean ${hint}?`}
               </p>
               <p class="muted">
-                Rule: {rule} <DocsLink to="report.md#advice">About advice</DocsLink>
+                Rule: {rule} <DocsLink to="report#advice">About advice</DocsLink>
               </p>
             </details>
             {inJournal[id] && (

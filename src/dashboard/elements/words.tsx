@@ -135,13 +135,10 @@ export function Panel({ title, name, note, actions, children }: PanelProps) {
   );
 }
 
-/** The docs of this version in the repository; set by the build. */
-declare const docsAddress: string;
-
 /** A page of the documentation. It opens in a new tab. */
 export function DocsLink({ to, children }: { readonly to: string; readonly children: ComponentChildren }) {
   return (
-    <a href={docsAddress + to} target="_blank" rel="noreferrer">
+    <a href={`./docs/${to}`} target="_blank" rel="noopener">
       {children}
     </a>
   );

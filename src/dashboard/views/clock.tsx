@@ -3,7 +3,7 @@ import { useData } from "../control/data.js";
 import { now } from "../control/now.js";
 import { useShared } from "../control/shared.js";
 import { Button, RejectionText, useActions } from "../elements/action.js";
-import { Field, Form, Submit, textIn } from "../elements/form.js";
+import { Field, Form, Submit, textIn, timeHint } from "../elements/form.js";
 import { InstantText, Panel, Until } from "../elements/words.js";
 import { linkToKey } from "../route.js";
 
@@ -68,9 +68,7 @@ async function move(entered: FormData, form: HTMLFormElement): Promise<void> {
   } catch (error) {
     const { code, message, fields } = error as ControlError;
     // The sandbox knows only the form that it was sent.
-    const words =
-      fields.by && "Enter a duration, such as 90s, 2h or 1d, or a time, such as 2026-03-02T12:00:00Z.";
-    throw new ControlError(code, message, { to: words ?? fields.now ?? message });
+    throw new ControlError(code, message, { to: (fields.by && timeHint) ?? fields.now ?? message });
   }
   form.reset();
 }

@@ -101,8 +101,8 @@ export function FaultPanel() {
         )}
       </Read>
       <p class="muted">
-        A scenario can have more: at times, at random, for an organization or an outcome.{" "}
-        <DocsLink to="scenarios.md#faults">How to write them</DocsLink>
+        A scenario can have more, such as at random.{" "}
+        <DocsLink to="scenarios#faults">How to write them</DocsLink>
       </p>
     </Panel>
   );

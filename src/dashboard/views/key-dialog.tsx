@@ -6,7 +6,7 @@ import type { IssuedKey, KeyAction } from "../control/responses.js";
 import { Shared, useShared } from "../control/shared.js";
 import { Ask, Button } from "../elements/action.js";
 import { Dialog } from "../elements/dialog.js";
-import { Field, Form, fieldProblems, RefField, Submit, textIn } from "../elements/form.js";
+import { Field, Form, fieldProblems, RefField, Submit, textIn, timeHint } from "../elements/form.js";
 import { Secret, useIssued } from "./secret.js";
 
 /** The open dialog: what is done with a key, or the organization of a new one unless another is entered. */
@@ -51,7 +51,7 @@ export function KeyDialog() {
         path={path}
         body={(entered) => ({ expires: textIn(entered, "expires") })}
       >
-        <Field name="expires" label="Ends" required hint={endHint} />
+        <Field name="expires" label="Ends" required hint={timeHint} />
       </KeyForm>
     );
   if (kind === "revoke")
@@ -116,8 +116,6 @@ function numberIn(entered: FormData, name: string): number | string | undefined 
   return text === undefined || Number.isNaN(Number(text)) ? text : Number(text);
 }
 
-const endHint = "After a duration, such as 90s or 30d, or at a time, such as 2026-12-31T00:00:00Z";
-
 function CreateForm({ organization }: Readonly<{ organization: string | undefined }>) {
   const body = (entered: FormData) => ({
     name: textIn(entered, "name"),
@@ -136,7 +134,7 @@ function CreateForm({ organization }: Readonly<{ organization: string | undefine
         <Field name="name" label="Name" required placeholder="Core banking" />
         <RefField name="organization" label="Organization" placeholder={organization ?? ""} />
         <Field name="environment" label="Environment" of={["test", "live"]} />
-        <Field name="expires" label="Ends" placeholder="never" hint={endHint} />
+        <Field name="expires" label="Ends" placeholder="never" hint={timeHint} />
         <Field name="limits.per_minute" label="Requests per minute" placeholder="60" />
         <Field name="limits.per_day" label="Requests per day" placeholder="1000" />
         <Scopes />

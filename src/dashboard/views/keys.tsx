@@ -11,10 +11,10 @@ import type {
 } from "../control/responses.js";
 import { Button, RejectionText, useActions, useOffline } from "../elements/action.js";
 import { Options } from "../elements/form.js";
-import { filterInAddress, ListHead, limitInAddress, MoreRows } from "../elements/list.js";
+import { filterInAddress, ListHead, limitInAddress, MoreRows, useSteadyRow } from "../elements/list.js";
 import { SentResponse, toneOf } from "../elements/traffic.js";
 import { counted, FactList, InstantText, Sentence, shortened, Until } from "../elements/words.js";
-import { linkTo, linkToKey, route } from "../route.js";
+import { linkTo, linkToKey, linkWithin, route } from "../route.js";
 import { KeyDialog, openDialog } from "./key-dialog.js";
 import { CopyKey } from "./secret.js";
 
@@ -25,6 +25,7 @@ export function KeysView() {
   const { sections = [], matching = 0, total = 0 } = data ?? {};
   const shown = sections.flatMap(({ keys }) => keys);
   const opened = route.value.parts[0];
+  useSteadyRow(opened);
   const isListed = shown.some(({ ref }) => ref === opened);
   const create = () => openDialog({ kind: "create", organization: sections[0]?.organization.ref });
   return (
@@ -138,10 +139,9 @@ function KeyRow({ of: key }: Readonly<{ of: ListedKey }>) {
   const isOpen = route.value.parts[0] === ref;
   const end = endOf(key);
   const hasEnded = isOver[state];
-  const query = Object.fromEntries(route.value.query);
   return (
     <li data-row={ref}>
-      <a href={linkTo("keys", isOpen ? [] : [ref], query)} aria-current={isOpen}>
+      <a href={linkWithin(isOpen ? [] : [ref])} aria-current={isOpen}>
         {ref}
       </a>
       <CopyKey of={ref} />

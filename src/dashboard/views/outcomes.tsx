@@ -123,7 +123,7 @@ function OpenOutcome({ row, report }: Readonly<{ row: ReportOutcome; report: Sho
         {report.in_journal?.[outcome] && (
           <a href={linkTo("requests", [], { filter: outcome })}>Show these requests</a>
         )}
-        <DocsLink to="errors.md#all-outcomes">About the outcomes</DocsLink>
+        <DocsLink to="errors#all-outcomes">About the outcomes</DocsLink>
       </p>
     </section>
   );

@@ -5,7 +5,7 @@ import { Read } from "../elements/action.js";
 import { CopyButton } from "../elements/copy.js";
 import { AdviceList, BodyText, CheckStrip, OutcomeText, Target } from "../elements/traffic.js";
 import { FactList, InstantText, millisecondsText, Sentence } from "../elements/words.js";
-import { changeQuery, linkTo, linkToKey, route } from "../route.js";
+import { changeQuery, linkTo, linkToKey, linkWithin } from "../route.js";
 import { causeText, FixAndSend } from "./fix.js";
 import { CopyCurl } from "./secret.js";
 
@@ -25,12 +25,9 @@ export function RequestDetail({ id }: Readonly<{ id: string }>) {
     again.current = { of: opened, id: sent };
     changeQuery({}, [sent]);
   };
-  const back = linkTo("requests", [], Object.fromEntries(route.value.query));
+  const back = linkWithin([]);
   const close = ({ key, target }: KeyboardEvent) => {
-    if (key !== "Escape" || (target as Element).closest("dialog") !== null) return;
-    // The list may be hidden until then.
-    addEventListener("hashchange", () => setTimeout(() => focusRow([id, opened])), { once: true });
-    location.hash = back;
+    if (key === "Escape" && (target as Element).closest("dialog") === null) location.hash = back;
   };
   return (
     <section class="panel stack detail" aria-label="Request" ref={panel} tabIndex={-1} onKeyDown={close}>
@@ -51,12 +48,6 @@ export function RequestDetail({ id }: Readonly<{ id: string }>) {
       </Read>
     </section>
   );
-}
-
-/** Focuses the first of these requests in the list. A filter may leave out a request that was sent again. */
-function focusRow(ids: readonly string[]): void {
-  const rows = ids.map((id) => document.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"] a`));
-  (rows.find(Boolean) ?? document.querySelector("main"))?.focus();
 }
 
 /** Where the request ended, why, and what to do about it. */
@@ -80,7 +71,7 @@ function Cause({ request }: Sections) {
 
 /** The way of a request through the checks, and what was sent and received. */
 function Way({ request, isSentAgain }: Sections & Readonly<{ isSentAgain: boolean }>) {
-  const { id, checks, outcome, status, advice_details: advice, repeat, text, sent, fault, curl } = request;
+  const { id, checks, outcome, status, advice_details: advice, repeat, text, sent, curl } = request;
   const { response } = request;
   return (
     <>
@@ -96,7 +87,7 @@ function Way({ request, isSentAgain }: Sections & Readonly<{ isSentAgain: boolea
       />
       <h3>Response</h3>
       {response === null ? (
-        <p class="muted">{fault === null ? "No response." : "None: the fault ended the request."}</p>
+        <p class="muted">No response.</p>
       ) : (
         <>
           <FactList class="pairs" of={Object.entries(response.headers)} />

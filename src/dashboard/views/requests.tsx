@@ -1,16 +1,17 @@
 import { useData } from "../control/data.js";
 import type { Request } from "../control/responses.js";
 import { RejectionText } from "../elements/action.js";
-import { filterInAddress, ListHead, limitInAddress, MoreRows } from "../elements/list.js";
+import { filterInAddress, ListHead, limitInAddress, MoreRows, useSteadyRow } from "../elements/list.js";
 import { adviceTones, OutcomeBadge, Target, toneOf } from "../elements/traffic.js";
 import { counted, instantParts } from "../elements/words.js";
-import { linkTo, route } from "../route.js";
+import { linkWithin, route } from "../route.js";
 import { RequestDetail } from "./request.js";
 import { useCurlLine } from "./secret.js";
 
 /** Requests, each with a link that opens it: one line where the columns fit, otherwise two. The query of the address stays. */
 export function RequestsView() {
   const opened = route.value.parts[0];
+  useSteadyRow(opened);
   const { data, problem } = useData("/requests");
   const all = data ?? [];
   const chosen = filtered(all, filterInAddress()).toReversed();
@@ -78,9 +79,6 @@ function Nothing({ isFiltered }: Readonly<{ isFiltered: boolean }>) {
     <div class="panel stack">
       <p>No requests yet. Point your client at this base URL, or send a request from a shell:</p>
       <pre class="code">{line}</pre>
-      <p>
-        The <a href={linkTo("overview")}>overview</a> shows how to cover each outcome.
-      </p>
     </div>
   );
 }
@@ -102,7 +100,7 @@ function Row({
       <li data-row={id}>
         <strong class={`toned tone-${toneOf(outcome)}`}>{status === 0 ? "none" : status}</strong>
         {/* Its link covers the row. */}
-        <a href={linkTo("requests", [id], Object.fromEntries(route.value.query))} aria-current={isOpen}>
+        <a href={linkWithin([id])} aria-current={isOpen}>
           <OutcomeBadge outcome={outcome} />
         </a>
         <bdi>{key ?? fingerprint ?? "no key"}</bdi>

@@ -64,7 +64,7 @@ function ProfilePanel() {
             </select>
             <p>
               {pinned.length === 0 ? null : `Set apart from the profile: ${pinned.join(", ")}. `}
-              <DocsLink to="specification.md#assumptions">All assumptions</DocsLink>
+              <DocsLink to="specification#assumptions">All assumptions</DocsLink>
             </p>
           </>
         )}

@@ -55,8 +55,8 @@ function Running({ text }: Readonly<{ text: string }>) {
         </Button>
       </div>
       <p class="muted">
-        To change it, download it, edit it as the <DocsLink to="scenarios.md">guide</DocsLink> shows, and
-        choose the file here.{text.includes("_…") && " Pinned keys are hidden."}
+        To change it, download it, edit it as the <DocsLink to="scenarios">guide</DocsLink> shows, and choose
+        the file here.{text.includes("_…") && " Pinned keys are hidden."}
       </p>
       <YamlText text={text} />
     </>
@@ -93,7 +93,7 @@ function FileText({ file: { name, text, content, problems } }: Readonly<{ file: 
       </div>
       <p role={hasErrors ? "alert" : "status"} class={hasErrors ? "rejection" : "muted"}>
         {problems.length === 0 ? "No problems" : counted(problems.length, "problem")} found.
-        {hasErrors && " Fix the errors in the file, and choose it again. The running scenario stays."}
+        {hasErrors && " Fix the errors, and choose the file again."}
       </p>
       <ol class="list">
         {problems.slice(0, maxProblems).map(({ level, line, column, message, hint }, index) => (

@@ -38,8 +38,8 @@ export function Secret({ issued }: Readonly<{ issued: IssuedKey }>) {
   return (
     <div class="stack secret" ref={shown} tabIndex={-1}>
       <p>
-        <strong>Copy it now: it is shown only once.</strong> The sandbox stores only its hash. Until you
-        reload this page, the row of the key also copies it.
+        <strong>Copy it now: it is shown only once.</strong> Until you reload this page, the row of the key
+        also copies it.
       </p>
       <code class="code">{secret}</code>
       <div class="bar">

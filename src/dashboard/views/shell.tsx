@@ -1,9 +1,9 @@
 import type { ComponentType } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { baseUrl, hasToken, needsToken, useToken } from "../control/call.js";
+import { baseUrl, hasToken, needsToken, useToken, whyOffline } from "../control/call.js";
 import { useData } from "../control/data.js";
 import { now } from "../control/now.js";
-import { revision, whyOffline } from "../control/revision.js";
+import { revision } from "../control/revision.js";
 import { useShared } from "../control/shared.js";
 import { CopyButton } from "../elements/copy.js";
 import { DocsLink, InstantText } from "../elements/words.js";
@@ -94,7 +94,7 @@ function Navigation({ current }: Readonly<{ current: string }>) {
           </a>
           {frozen && <a href={linkTo("sandbox", ["clock"])}>clock frozen</a>}
           {profile === "minimal" ? null : <a href={linkTo("sandbox", ["profile"])}>profile {profile}</a>}
-          <DocsLink to="README.md">Docs</DocsLink>
+          <DocsLink to="README">Docs</DocsLink>
         </div>
       </div>
     </nav>

@@ -168,7 +168,7 @@ function methodNotAllowed(allowed: readonly string[]) {
   };
 }
 
-const pagePath = new RegExp(`^${controlPath}(?:/?$|/assets/)`);
+const pagePath = new RegExp(`^${controlPath}(?:/?$|/assets/|/docs(?:/|$))`);
 
 const isPagePath = (path: string) => pagePath.test(path);
 

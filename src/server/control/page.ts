@@ -32,11 +32,37 @@ export const pageRoute: Route = controlRoute("GET /", {
   },
 });
 
+export const docsRoute: Route = controlRoute("GET /docs/{page}", {
+  summary: "The documentation, as pages for browsers: `README` lists them",
+  async run({ params: { page = "" } }, { request, response }) {
+    const file = page.includes(".") ? page : `${page}.html`;
+    if (/^\w+\.webp$/.test(page)) {
+      const picture = await orNotFound(packageFile(`docs/images/${page}`), page);
+      return withFileHeaders(response, file).send(picture);
+    }
+    const text = (await docs()).get(page);
+    if (text === undefined) throw unknownFile(page);
+    return sendCompressed(request, withFileHeaders(response, file), Buffer.from(text));
+  },
+});
+
+/** The pages by name, with their style sheet. The build has made them. */
+const docs = () =>
+  madeOnce("docs", async () => {
+    const packed = await packageFile("dist/docs.json.br");
+    return new Map<string, string>(Object.entries(JSON.parse(String(await decompressed(packed)))));
+  });
+
+const docsStart = new RegExp(`^${controlPath}/docs(/?)$`);
+
 export const servePageFiles: RequestHandler = (request, response, next) => {
   const { path, method } = request;
   const [, file] = assetPattern.exec(path) ?? [];
-  if (file === undefined || (method !== "GET" && method !== "HEAD")) next();
-  else sendAsset(request, response, file).catch(next);
+  const [, slash] = docsStart.exec(path) ?? [];
+  if (method !== "GET" && method !== "HEAD") next();
+  else if (file !== undefined) sendAsset(request, response, file).catch(next);
+  else if (slash !== undefined) response.redirect(308, slash === "" ? "./docs/README" : "./README");
+  else next();
 };
 
 async function sendAsset(request: Request, response: Response, file: string): Promise<void> {
@@ -55,31 +81,34 @@ function withFileHeaders(response: Response, file: string): Response {
 
 function orNotFound(read: Promise<Buffer>, file: string): Promise<Buffer> {
   return read.catch((error) => {
-    if (isOfMachine(error)) throw error;
-    throw new SandboxError("not_found", `Unknown page or file ${redactPath(file)}.`);
+    throw isOfMachine(error) ? error : unknownFile(file);
   });
 }
+
+const unknownFile = (file: string) =>
+  new SandboxError("not_found", `Unknown page or file ${redactPath(file)}.`);
 
 const gzipped = promisify(gzip);
 const decompressed = promisify(brotliDecompress);
 
-/** The assets by encoding and file, each made once: many requests share one copy. Not `cachedByName`: a failure leaves it. */
-const assetsMade = new Map<string, Promise<Buffer>>();
+/** What is made of files, by name: many requests share one copy. Not `cachedByName`: a failure leaves it. */
+const made = new Map<string, Promise<unknown>>();
+
+function madeOnce<Content>(name: string, make: () => Promise<Content>): Promise<Content> {
+  const content = (made.get(name) ?? make()) as Promise<Content>; // each name has one type
+  made.set(name, content);
+  // An unknown file must not use memory, and one that could not be read is tried again.
+  content.catch(() => made.delete(name));
+  return content;
+}
 
 function assetIn(encoding: "br" | "gzip" | undefined, file: string): Promise<Buffer> {
-  const key = `${encoding} ${file}`;
-  const asset = assetsMade.get(key) ?? makeAsset();
-  assetsMade.set(key, asset);
-  // An unknown file must not use memory, and one that could not be read is tried again.
-  asset.catch(() => assetsMade.delete(key));
-  return asset;
-
-  async function makeAsset() {
+  return madeOnce(`${encoding} ${file}`, async () => {
     const packed = await packageFile(`${assets}${file}.br`);
     if (encoding === "br") return packed;
     const plain = await decompressed(packed);
     return encoding === "gzip" ? gzipped(plain) : plain;
-  }
+  });
 }
 
 /** Shorter bodies fit into one packet uncompressed. */

@@ -2,7 +2,7 @@ import { openApiDocument } from "../../../api/openapi.js";
 import * as s from "../../../rules/schema/shape.js";
 import { isoOf } from "../../../rules/time.js";
 import { defaultFarmerPage } from "../../../sandbox/farmer-records/farmer-list.js";
-import { pageRoute } from "../page.js";
+import { docsRoute, pageRoute } from "../page.js";
 import { controlRoute, jsonResponse, pageFields, type Route } from "../route.js";
 import { keyRoutes } from "./keys.js";
 import { requestRoutes } from "./requests.js";
@@ -43,4 +43,5 @@ export const routes: readonly Route[] = [
     run: () => jsonResponse(openApiDocument()),
   }),
   pageRoute,
+  docsRoute,
 ];
