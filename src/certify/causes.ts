@@ -2,9 +2,9 @@ import { lengtheningRows } from "../api/variation/table.js";
 import { listed } from "../rules/schema/words.js";
 import type { VariedPoint } from "../sandbox/run-trace.js";
 import type { RowChoice } from "../sandbox/variants.js";
-import type { Client } from "./client.js";
+import { type ClientRun, hasFailed } from "./client-run.js";
 import type { Finding } from "./judgment.js";
-import { type ClientRun, hasFailed } from "./run.js";
+import type { Runs } from "./runs.js";
 import { idOfPoint, remedyOf, wordsOf } from "./varied-points.js";
 
 /** Why varied runs fail: one row, the seed, or nothing that certify can tell. */
@@ -37,15 +37,15 @@ const inOrder = (runs: readonly ClientRun[]) => runs.toSorted((one, other) => on
 const maxVain = 2;
 
 /** Finds the rows of the variation table that each bring a failure back alone. */
-export async function findCauses(client: Client, failing: readonly ClientRun[]): Promise<Cause[]> {
-  if (!(await client.failAgain(failing))) return [];
+export async function findCauses(runs: Runs, failing: readonly ClientRun[]): Promise<Cause[]> {
+  if ((await runs.repeat(failing)) === "not_made") return [];
   let causes: readonly RowCause[] = [];
   const open: Record<"seed" | "unknown", ClientRun[]> = { seed: [], unknown: [] };
   for (const run of failing.toSorted((one, other) => isLong(other) - isLong(one))) {
-    const search = new Search(client, run, failing);
+    const search = new Search(runs, run, failing);
     const isSearched = open.unknown.length < maxVain || (await search.isExplainedBy(causes));
     const found = isSearched ? await search.explain(causes) : "unknown";
-    if (client.isStopped || client.contradiction !== undefined) return causes.map(rowCause);
+    if (runs.isStopped || runs.contradiction !== undefined) return causes.map(rowCause);
     if (typeof found === "string") open[found].push(run);
     else causes = found;
   }
@@ -58,14 +58,14 @@ export async function findCauses(client: Client, failing: readonly ClientRun[]):
 
 /** The search in one varied run that failed. A run that passes decides; one that fails may do so by chance. */
 class Search {
-  readonly #client: Client;
+  readonly #runs: Runs;
   readonly #run: ClientRun;
   readonly #failing: readonly ClientRun[];
   /** How often it has begun: the second time, no run of the first one counts. */
   #turn = 1;
 
-  constructor(client: Client, run: ClientRun, failing: readonly ClientRun[]) {
-    this.#client = client;
+  constructor(runs: Runs, run: ClientRun, failing: readonly ClientRun[]) {
+    this.#runs = runs;
     this.#run = run;
     this.#failing = failing;
   }
@@ -79,7 +79,7 @@ class Search {
     const second = await this.#causes(known);
     // It may have failed by chance twice; one that does not end takes long, and does so by no chance.
     const times = second === undefined && this.#run.result === "failed" ? [3, 4, 5] : [];
-    for (const time of times) await this.#client.again(this.#run, { time });
+    for (const time of times) await this.#runs.makeLike(this.#run, { repetition: time });
     return second ?? "unknown";
   }
 
@@ -120,7 +120,7 @@ class Search {
   /** Halves rows that break the run until one is left: those first of which something new varied in each run that failed. */
   async #culprit(rows: readonly string[]): Promise<string> {
     if (rows.includes(longBody) && (await this.#failsWith([longBody]))) return longBody;
-    const passed = this.#client.all.filter(({ result }) => result === "passed");
+    const passed = this.#runs.all.filter(({ result }) => result === "passed");
     const harmless = new Set(passed.flatMap(({ points }) => points.map(idOfPoint)));
     const isNewIn = ({ points }: ClientRun, row: string) =>
       points.some((point) => point.row === row && !harmless.has(idOfPoint(point)));
@@ -188,8 +188,8 @@ class Search {
 
   /** Makes a run where only these rows vary, until nothing can be shown. */
   async #again(rows: readonly RowChoice[], time = 1): Promise<ClientRun | undefined> {
-    if (this.#client.contradiction !== undefined) return undefined;
-    return this.#client.again(this.#run, { rows, time: this.#turn - 1 + time });
+    if (this.#runs.contradiction !== undefined) return undefined;
+    return this.#runs.makeLike(this.#run, { rows, repetition: this.#turn - 1 + time });
   }
 }
 

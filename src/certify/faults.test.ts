@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { handMade, sentKey, sentTimes } from "../../test/certify/hand-made.js";
+import type { RunEnd, RunRequest, SentKey } from "./client-run.js";
 import { judgeFaults } from "./faults.js";
-import type { RunEnd, RunRequest, SentKey } from "./run.js";
 
 const point = { row: "etag", variant: "weak", status: 200 };
 const plainKeys = [sentTimes("active", 2)];
@@ -15,8 +15,8 @@ const withFault =
   };
 
 async function faultsOf(only: string | undefined, ...[endOf, plan]: Parameters<typeof handMade>) {
-  const { client, names } = await handMade(endOf, { ...(only && { only: [only] }), ...plan });
-  const { checks, problems } = await judgeFaults(client);
+  const { runs, names } = await handMade(endOf, { ...(only && { only: [only] }), ...plan });
+  const { checks, problems } = await judgeFaults(runs);
   const results = checks.map(({ result }) =>
     result.kind === "not_judged" ? result.reason.why : result.kind,
   );

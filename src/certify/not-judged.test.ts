@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { runEnd, sentKey, sentTimes } from "../../test/certify/hand-made.js";
+import type { RunEnd } from "./client-run.js";
 import { whyNotJudged } from "./not-judged.js";
-import type { RunEnd } from "./run.js";
 
 const point = { row: "etag", variant: "weak", status: 200 };
 const rejected = { outcome: "401.revoked" } as const;

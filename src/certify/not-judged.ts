@@ -1,7 +1,7 @@
 import { isFault } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
+import type { RunEnd, SentKey } from "./client-run.js";
 import type { Reason } from "./judgment.js";
-import type { RunEnd, SentKey } from "./run.js";
 
 const rerun =
   "Turn off what runs only some of your tests, or none, such as `--rerun-tasks` of Gradle, `--force` of Turborepo, `--skip-nx-cache` of Nx, or `--no-cache`, and leave out `--onlyChanged`.";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { handMade, sentKey, sentTimes } from "../../test/certify/hand-made.js";
+import type { ClientRun, KeyRequest, RunEnd } from "./client-run.js";
 import { type Followed, judgeAllResends, shownBy } from "./resends.js";
-import type { ClientRun, KeyRequest, RunEnd } from "./run.js";
 
 const request = {} as Partial<KeyRequest> as KeyRequest;
 const followedBy: Readonly<Record<string, Followed>> = {
@@ -59,7 +59,7 @@ async function resendsOf(
 ) {
   const endOf = (end: End, before: number) => (typeof end === "function" ? end(before) : end);
   const counts = new Map<string, number>();
-  const { client, names } = await handMade(({ name, conditions: { refusal } }) => {
+  const { runs, names } = await handMade(({ name, conditions: { refusal } }) => {
     if (refusal === undefined) return { sent: [sentTimes("active", 2)], points: [point] };
     const place = refusal.as === "late" ? "late" : refusal.nth === 1 ? "first" : "last";
     if (refusal.as === "404.unknown_path" || (place === "last" && name !== kind)) return silent;
@@ -67,7 +67,7 @@ async function resendsOf(
     counts.set(id, (counts.get(id) ?? -1) + 1);
     return endOf(ends[place] ?? passed, counts.get(id) as number);
   }, only && { only });
-  const { checks, problems } = await judgeAllResends(client);
+  const { checks, problems } = await judgeAllResends(runs);
   const result = checks.find(({ name }) => name === kind)?.result;
   return { result, problems, why: result?.kind === "not_judged" ? result.reason.why : undefined, names };
 }
@@ -173,13 +173,13 @@ test.each<[string, { readonly first?: End; readonly late?: End }, RegExp]>([
 
 test("a late response is later than the early request came, in whole seconds", async () => {
   const delays: unknown[] = [];
-  const { client } = await handMade(({ conditions: { refusal } }) => {
+  const { runs } = await handMade(({ conditions: { refusal } }) => {
     if (refusal?.as === "late") delays.push(refusal.seconds);
     if (refusal === undefined || refusal.as === "late")
       return { sent: [sentTimes("active", 2)], points: [point] };
     return refusal.as === "404.unknown_path" ? silent : early(1_600);
   });
-  await judgeAllResends(client);
+  await judgeAllResends(runs);
   expect([...new Set(delays)]).toEqual([3]);
 });
 
@@ -201,7 +201,7 @@ test("with --only, what holds after a failure needs a second one, in which no re
 });
 
 test("a 401 does not hold if a varied run that passed got more of them", async () => {
-  const { client } = await handMade(({ name, conditions: { refusal } }) => {
+  const { runs } = await handMade(({ name, conditions: { refusal } }) => {
     const rejections = name === "varied.3" ? 2 : 1;
     const revoked = sentKey(
       "revoked",
@@ -211,7 +211,7 @@ test("a 401 does not hold if a varied run that passed got more of them", async (
       ? { sent: [sentTimes("active", 2), revoked], points: [point] }
       : { ...silent, sent: [sentTimes("active", 2, 2), revoked] };
   });
-  const { checks } = await judgeAllResends(client);
+  const { checks } = await judgeAllResends(runs);
   const kinds = Object.fromEntries(checks.map(({ name, result }) => [name, result.kind]));
   expect([kinds["resend.401"], kinds[timed]]).toEqual(["not_judged", "held"]);
 });

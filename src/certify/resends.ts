@@ -1,7 +1,7 @@
 import { variableOf } from "../rules/api-key.js";
 import { type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
-import type { Client } from "./client.js";
+import type { ClientRun, KeyRequest } from "./client-run.js";
 import {
   type Finding,
   failed,
@@ -19,7 +19,7 @@ import { whyNotJudged } from "./not-judged.js";
 import { againWith, type CertifyPlan, isWanted, longestWait } from "./plan.js";
 import { nameOfKey, type ResendKind, resendKinds } from "./resend-kinds.js";
 import { moreIn, type ResentKey, replace, resentKeyOf, whyUnequal } from "./resent-key.js";
-import type { ClientRun, KeyRequest } from "./run.js";
+import type { Runs } from "./runs.js";
 import { runVaried } from "./varied.js";
 
 /** A kind of rejection after which the client sent the key again, as several runs show. */
@@ -31,20 +31,20 @@ interface Resend {
 }
 
 /** Finds out of each kind of rejection whether the client sends the key again: in runs that reject the last request with a key. */
-export async function judgeAllResends(client: Client): Promise<Judgment> {
-  const kinds = resendKinds(client.covered).filter(({ name }) => isWanted(client.plan, name));
+export async function judgeAllResends(runs: Runs): Promise<Judgment> {
+  const kinds = resendKinds(runs.covered).filter(({ name }) => isWanted(runs.plan, name));
   if (kinds.length === 0) return joined([]);
-  const key = await resentKeyOf(client);
+  const key = await resentKeyOf(runs);
   if ("why" in key) return joined(kinds.map(({ name }) => judged(name, notJudged(key))));
   const minWaits = kinds.filter(({ when }) => when === "too_soon").length === 1 ? 3 : 2;
-  const results = await Promise.all(kinds.map((kind) => judgeKind(client, key, kind, minWaits)));
+  const results = await Promise.all(kinds.map((kind) => judgeKind(runs, key, kind, minWaits)));
   const checks = results.map((result, at) =>
     judged((kinds[at] as ResendKind).name, result.kind === "resend" ? failed : result),
   );
   const resends = results.filter((result) => result.kind === "resend");
   const problems = (["too_soon", "always"] as const).flatMap((when) => {
     const alike = resends.filter(({ of }) => of.when === when);
-    return alike.length === 0 ? [] : problemOf(alike, when, key, client.plan);
+    return alike.length === 0 ? [] : problemOf(alike, when, key, runs.plan);
   });
   return joined([...checks, { problems }]);
 }
@@ -88,35 +88,35 @@ export function shownBy(
 }
 
 async function judgeKind(
-  client: Client,
+  runs: Runs,
   key: ResentKey,
   kind: ResendKind,
   minWaits: Minima["waits"],
 ): Promise<Held | NotJudged | Resend> {
-  const minima = { waits: minWaits, silent: client.failuresThatCount };
+  const minima = { waits: minWaits, silent: runs.failuresThatCount };
   const followed: Followed[] = [];
   for (;;) {
-    const next = await rejectLast(client, key, kind, followed.length + 1);
+    const next = await rejectLast(runs, key, kind, followed.length + 1);
     if (next.kind === "not_judged") return next;
     followed.push(next);
     const shown = shownBy(followed, minima);
     if (shown === undefined) continue;
-    if (shown === "held") return heldUnlessContradicted(client, key, kind, followed);
+    if (shown === "held") return heldUnlessContradicted(runs, key, kind, followed);
     const requests = followed.flatMap((one) => (one.kind === "nothing" ? [] : one.request));
     if (shown === "sometimes") return notJudged(whyOpen(key, kind, requests, "but only in some runs"));
     const resent = followed.flatMap((one) => (one.kind === "resent" ? one.request : []));
-    return prove(client, key, kind, resent);
+    return prove(runs, key, kind, resent);
   }
 }
 
 /** Rejects the last request. */
 async function rejectLast(
-  client: Client,
+  runs: Runs,
   key: ResentKey,
   kind: ResendKind,
-  time: number,
+  repetition: number,
 ): Promise<Followed | NotJudged> {
-  const run = await replace(client, key, kind.name, resendAs(kind), { time, wait: waitAfter(kind) });
+  const run = await replace(runs, key, kind.name, resendAs(kind), { repetition, wait: waitAfter(kind) });
   if (run === undefined || run.result === "timed_out") return notJudged(run ? tooLate : notMade);
   const more = moreIn(run, key);
   const [next] = more;
@@ -124,7 +124,7 @@ async function rejectLast(
   if (next === undefined)
     return hasFailed
       ? { kind: "nothing", run }
-      : notJudged(whyNotJudged(client.plain, run, "hit") ?? whySurvived(key, kind));
+      : notJudged(whyNotJudged(runs.plain, run, "hit") ?? whySurvived(key, kind));
   // A test that failed may send it again, to find out why.
   if (hasFailed) return notJudged(whyOpen(key, kind, [next], "and the command then failed"));
   if (kind.when === "always") return { kind: "resent", request: next };
@@ -135,40 +135,37 @@ async function rejectLast(
 
 /** A kind holds only if its failure counts, and no varied run contradicts it. */
 async function heldUnlessContradicted(
-  client: Client,
+  runs: Runs,
   { ref }: ResentKey,
   kind: ResendKind,
   [first]: readonly Followed[],
 ): Promise<Held | NotJudged> {
-  const unsure = first?.kind === "nothing" ? await client.whyUnsure(first.run) : undefined;
-  const reason = unsure ?? (kind.when === "always" ? await whyContradicted(client, kind) : undefined);
+  const unsure = first?.kind === "nothing" ? await runs.whyUnsure(first.run) : undefined;
+  const reason = unsure ?? (kind.when === "always" ? await whyContradicted(runs, kind) : undefined);
   return reason === undefined ? { kind: "held", key: ref } : notJudged(reason);
 }
 
 /** A varied run that passed, in which more requests got this rejection than in the plain run. */
-async function whyContradicted(
-  client: Client,
-  { as, after, whatToDo }: ResendKind,
-): Promise<Reason | undefined> {
+async function whyContradicted(runs: Runs, { as, after, whatToDo }: ResendKind): Promise<Reason | undefined> {
   const { status, code } = outcomeOf(as as OutcomeId);
   const isRejected = ({ outcome }: KeyRequest) =>
     outcomeOf(outcome).status === status && outcomeOf(outcome).code === code;
   const countIn = ({ sent }: ClientRun) => sent.flatMap(({ requests }) => requests).filter(isRejected).length;
-  const { passed } = await runVaried(client);
-  const run = passed.find((one) => countIn(one) > countIn(client.plain));
+  const { passed } = await runVaried(runs);
+  const run = passed.find((one) => countIn(one) > countIn(runs.plain));
   return run && { why: `more requests got ${after} in ${run.name} than in the plain run`, whatToDo };
 }
 
 /** It does not come by itself: not more often in other runs, after the first request as well, and not while the response is only late. */
 async function prove(
-  client: Client,
+  runs: Runs,
   key: ResentKey,
   kind: ResendKind,
   again: readonly KeyRequest[],
 ): Promise<NotJudged | Resend> {
-  const uncertain = await whyUnequal(client, key);
+  const uncertain = await whyUnequal(runs, key);
   if (uncertain !== undefined) return notJudged(uncertain);
-  const first = await replace(client, key, kind.name, resendAs(kind), { nth: 1, wait: waitAfter(kind) });
+  const first = await replace(runs, key, kind.name, resendAs(kind), { nth: 1, wait: waitAfter(kind) });
   if (first === undefined || first.result === "timed_out") return notJudged(first ? tooLate : notMade);
   const isTimed = kind.when === "too_soon";
   const isSent = first.result === "passed" && moreIn(first, key).length > 0;
@@ -176,7 +173,7 @@ async function prove(
   // The last response may be one that nobody reads, or that a test asks for until it is there.
   if (!isSent || (isTimed && !isEarly))
     return notJudged(whyOpen(key, kind, again, "but not when its first request got the same response"));
-  const reason = isTimed ? await whyLate(client, key, kind, again) : undefined;
+  const reason = isTimed ? await whyLate(runs, key, kind, again) : undefined;
   return reason === undefined
     ? { kind: "resend", of: kind, request: again[0] as KeyRequest }
     : notJudged(reason);
@@ -187,7 +184,7 @@ const marginMs = 500;
 
 /** Why early requests may come without a rejection. */
 async function whyLate(
-  client: Client,
+  runs: Runs,
   key: ResentKey,
   kind: ResendKind,
   again: readonly KeyRequest[],
@@ -195,7 +192,7 @@ async function whyLate(
   const latest = Math.max(...again.map(({ earlyMs = 0 }) => earlyMs));
   // In whole seconds, so that kinds share the run.
   const seconds = Math.ceil((latest + marginMs) / 1000);
-  const run = await replace(client, key, "resend", { as: "late", seconds });
+  const run = await replace(runs, key, "resend", { as: "late", seconds });
   if (run === undefined || run.result === "timed_out") return run ? tooLate : notMade;
   if (moreIn(run, key).length > 0)
     return whyOpen(key, kind, again, "but also while a response was only late");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { handMade, sentKey, sentTimes } from "../../test/certify/hand-made.js";
+import type { RunEnd, RunRequest, SentKey } from "./client-run.js";
 import { resentKeyOf, whyUnequal } from "./resent-key.js";
-import type { RunEnd, RunRequest, SentKey } from "./run.js";
 
 const rejected = { outcome: "401.revoked" } as const;
 const point = { row: "etag", variant: "weak", status: 200 };
@@ -16,7 +16,7 @@ const sending =
 
 const two = (key: string) => sentTimes(key, 2);
 const refOf = async (...args: Parameters<typeof handMade>) => {
-  const key = await resentKeyOf((await handMade(...args)).client);
+  const key = await resentKeyOf((await handMade(...args)).runs);
   return "why" in key ? key.why : key.ref;
 };
 
@@ -28,8 +28,8 @@ test("the default key comes first, and then the next one whose 404 makes the com
 
 test("at most three keys are tried, and the first one has the reason", async () => {
   const keys = ["active", "live", "legacy", "retiring"];
-  const { client, names } = await handMade(sending(keys.map(two), ["retiring"]));
-  expect(await resentKeyOf(client)).toMatchObject({
+  const { runs, names } = await handMade(sending(keys.map(two), ["retiring"]));
+  expect(await resentKeyOf(runs)).toMatchObject({
     why: expect.stringContaining("SVC_KEY_ACTIVE gets a 404"),
   });
   expect(names.filter((name) => name === "resend")).toHaveLength(3);
@@ -83,13 +83,13 @@ test.each<[string, Partial<RunEnd>, RegExp]>([
 test("without two varied runs that passed, four more plain runs must send the key equally often", async () => {
   const key = { ref: "active", count: 2 };
   const whyWith = async (fifth: number, failing: number) => {
-    const { client, names } = await handMade(({ name, seed }, before) => {
+    const { runs, names } = await handMade(({ name, seed }, before) => {
       if (name !== "plain")
         return { sent: [two("active")], points: [point], result: seed <= failing ? "failed" : "passed" };
       return { sent: [sentTimes("active", before === 4 ? fifth : 2)] };
     });
     return {
-      why: (await whyUnequal(client, key))?.why,
+      why: (await whyUnequal(runs, key))?.why,
       plain: names.filter((name) => name === "plain").length,
     };
   };

@@ -2,11 +2,11 @@ import { variableOf } from "../rules/api-key.js";
 import { isSuccess } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import type { Refusal } from "../runs/conditions.js";
-import type { Client } from "./client.js";
+import type { ClientRun, KeyRequest, SentKey } from "./client-run.js";
 import { notMade, type Reason, tooLate } from "./judgment.js";
 import { whyNotJudged } from "./not-judged.js";
 import { longestWait } from "./plan.js";
-import type { ClientRun, KeyRequest, SentKey } from "./run.js";
+import type { Runs } from "./runs.js";
 import { runVaried } from "./varied.js";
 
 /** A key that each run sends equally often. Its last request gets another response: one that follows is one more. */
@@ -31,30 +31,30 @@ export const moreIn = (run: ClientRun, { ref, count }: ResentKey) => acceptedIn(
 
 /** Gives the last request with the key another response, or another one, from 1. `wait`: how long the client may wait then, in milliseconds. */
 export function replace(
-  client: Client,
+  runs: Runs,
   { ref, count }: ResentKey,
   name: string,
   response: Omit<Refusal, "key" | "nth">,
-  { time = 1, wait = longestWait, nth = count } = {},
+  { repetition = 1, wait = longestWait, nth = count } = {},
 ): Promise<ClientRun | undefined> {
-  return client.run(name, { refusal: { key: ref, nth, ...response } }, { time, wait });
+  return runs.make(name, { refusal: { key: ref, nth, ...response } }, { repetition, wait });
 }
 
 /** A key whose last response a test uses, and after which nothing else sends it; a reason if there is none. */
-export async function resentKeyOf(client: Client): Promise<ResentKey | Reason> {
-  const all = keysThatWork(client);
+export async function resentKeyOf(runs: Runs): Promise<ResentKey | Reason> {
+  const all = keysThatWork(runs);
   if (all.length === 0) return noKey;
   // What is sent once may be kept, and asked for again if it was not accepted.
   const twice = all.filter(({ count }) => count > 1);
   if (twice.length === 0) return whySentOnce(all);
-  const { passed } = await runVaried(client);
+  const { passed } = await runVaried(runs);
   const steady = twice.filter(({ ref, count }) =>
     passed.every((run) => acceptedIn(run, ref).length === count),
   );
   if (steady.length === 0) return whyDifferent(twice);
   const reasons: Reason[] = [];
   for (const key of steady.slice(0, maxKeys)) {
-    const reason = await whyUnfit(client, key);
+    const reason = await whyUnfit(runs, key);
     if (reason === undefined) return key;
     reasons.push(reason);
   }
@@ -62,7 +62,7 @@ export async function resentKeyOf(client: Client): Promise<ResentKey | Reason> {
 }
 
 /** The default key comes first. One with an outcome that --allow names is rejected on purpose. */
-function keysThatWork({ plain, plan: { defaultKey, allow } }: Client): ResentKey[] {
+function keysThatWork({ plain, plan: { defaultKey, allow } }: Runs): ResentKey[] {
   const works = plain.sent.filter(
     ({ isUnknown, requests }) =>
       !isUnknown &&
@@ -75,25 +75,25 @@ function keysThatWork({ plain, plan: { defaultKey, allow } }: Client): ResentKey
 }
 
 /** Why a rejection of its last request would show nothing: a 404, which no client should repeat, must make the command fail, and be the end. */
-async function whyUnfit(client: Client, key: ResentKey): Promise<Reason | undefined> {
-  const run = await replace(client, key, "resend", { as: "404.unknown_path" });
+async function whyUnfit(runs: Runs, key: ResentKey): Promise<Reason | undefined> {
+  const run = await replace(runs, key, "resend", { as: "404.unknown_path" });
   if (run === undefined || run.result === "timed_out") return run ? tooLate : notMade;
   if (moreIn(run, key).length > 0) return whyRepeated(key);
   if (run.result === "passed" || run.hits === 0)
-    return whyNotJudged(client.plain, run, "hit") ?? whyUnused(key);
-  return client.whyUnsure(run);
+    return whyNotJudged(runs.plain, run, "hit") ?? whyUnused(key);
+  return runs.whyUnsure(run);
 }
 
 /** How often the plain run is made again if fewer than two varied runs show how often the key comes. */
 const morePlainRuns = 4;
 
 /** Why the key may come more often by itself. */
-export async function whyUnequal(client: Client, { ref, count }: ResentKey): Promise<Reason | undefined> {
-  const { passed } = await runVaried(client);
-  const times = passed.length > 1 ? [] : Array.from({ length: morePlainRuns }, (_, at) => 2 + at);
-  const runs = await Promise.all(times.map((time) => client.run("plain", {}, { time })));
-  if (runs.includes(undefined)) return notMade;
-  const isEqual = runs.every((run) => run !== undefined && acceptedIn(run, ref).length === count);
+export async function whyUnequal(runs: Runs, { ref, count }: ResentKey): Promise<Reason | undefined> {
+  const { passed } = await runVaried(runs);
+  const repetitions = passed.length > 1 ? [] : Array.from({ length: morePlainRuns }, (_, at) => 2 + at);
+  const plain = await Promise.all(repetitions.map((repetition) => runs.make("plain", {}, { repetition })));
+  if (plain.includes(undefined)) return notMade;
+  const isEqual = plain.every((run) => run !== undefined && acceptedIn(run, ref).length === count);
   return isEqual ? undefined : whyDifferent([{ ref, count }]);
 }
 

@@ -2,7 +2,7 @@ import { isIdempotent } from "../rules/fault-effects.js";
 import { Counters, type Counting, type KeysOfAdvice } from "../sandbox/journal/counts.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { RunTrace, VariedPoint } from "../sandbox/run-trace.js";
-import type { KeyRequest, RunEnd, SentKey } from "./run.js";
+import type { KeyRequest, RunEnd, SentKey } from "./client-run.js";
 import { idOfPoint, wordsOf } from "./varied-points.js";
 
 /** What the requests of a run show. */

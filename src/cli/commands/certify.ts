@@ -8,12 +8,12 @@ import {
   certifyResultOf,
   resultWords,
 } from "../../certify/certificate.js";
-import { certify } from "../../certify/judge.js";
+import { certify } from "../../certify/certify.js";
 import type { Note } from "../../certify/judgment.js";
 import { type CertifyPlan, groupNames, mixedName, seedIn, seedsOf } from "../../certify/plan.js";
 import { resendKinds } from "../../certify/resend-kinds.js";
-import type { ClientRun, Tools } from "../../certify/run.js";
-import { certificateText, lastOutput } from "../../certify/verdict.js";
+import type { ClientRun, ClientRunner } from "../../certify/client-run.js";
+import { certificateText, lastOutput } from "../../certify/certificate-text.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
@@ -117,7 +117,7 @@ export const certifyCommand = declareCommand({
       const [started, startedAt] = [stopwatch(), isoOf(time())];
       const say = (text: string) => void (flags.quiet || io.stderr.write(redactKeys(`${text}\n`)));
       say(`Running ${commandLine(rest)}, up to ${pluralize(jobs, "run")} in parallel`);
-      const ended: Tools["ended"] = (run) => {
+      const onEnd: ClientRunner["onEnd"] = (run) => {
         const line = progressLine(run, plan);
         if (line !== undefined) say(line);
       };
@@ -126,8 +126,8 @@ export const certifyCommand = declareCommand({
         say(`${name} failed next to another run, and passed alone. All runs are made again, one at a time.`);
       };
       const certification = await certify(plan, {
-        runClient: (request) => client.runInTurn(request),
-        ended,
+        run: (request) => client.runInTurn(request),
+        onEnd,
         separate,
       });
       const { plain } = certification;

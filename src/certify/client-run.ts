@@ -75,11 +75,11 @@ export interface ClientRun extends RunRequest, RunEnd {
   readonly number: number;
 }
 
-export interface Tools {
-  /** Runs the client once it is its turn; `undefined` if the run was stopped. */
-  readonly runClient: (request: RunRequest) => Promise<RunEnd | undefined>;
-  /** Shows that a run has ended. */
-  readonly ended: (run: ClientRun) => void;
+/** Runs the client's command. */
+export interface ClientRunner {
+  /** Waits until a job is free; `undefined` if the run was stopped. */
+  readonly run: (request: RunRequest) => Promise<RunEnd | undefined>;
+  readonly onEnd: (run: ClientRun) => void;
   /** Makes all later runs one at a time, because this run failed next to another and passed alone. */
   readonly separate: (name: string) => void;
 }
