@@ -1,4 +1,5 @@
 import { isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
+import type { RunConditions, WhichRequest } from "../runs/conditions.js";
 import type { ClientRun } from "./client-run.js";
 import { failed, held, type Judgment, joined, judged, notJudged, notMade, tooLate } from "./judgment.js";
 import { whyNotJudged } from "./not-judged.js";
@@ -13,16 +14,22 @@ export async function judgeAnswers(runs: Runs): Promise<Judgment> {
 
 /** The run in which only the first request with this outcome gets the wrong answer: faults read it, too. */
 export const firstWrong = (runs: Runs, outcome: OutcomeId) =>
-  runs.make(`answer.${outcome}`, { answer: { outcome, once: true } });
+  runs.make(`answer.${outcome}`, wrongAnswerTo({ kind: "first", outcome }));
 
-export const isNoticed = ({ result, hits }: ClientRun): boolean => result === "failed" && hits > 0;
+const wrongAnswerTo = (which: WhichRequest): RunConditions => ({
+  onRequest: { which, gets: { kind: "wrong_answer" } },
+});
+
+export const isNoticed = ({ result, replacedCount }: ClientRun): boolean =>
+  result === "failed" && replacedCount > 0;
 
 async function judgeAnswer(runs: Runs, outcome: OutcomeId): Promise<Judgment> {
   const name = `answer.${outcome}`;
   const { plain, plan } = runs;
   const isAllowed = plan.allow.includes(outcome);
   const first = isAllowed ? undefined : await firstWrong(runs, outcome);
-  const run = first && isNoticed(first) ? first : await runs.make(name, { answer: { outcome } });
+  const run =
+    first && isNoticed(first) ? first : await runs.make(name, wrongAnswerTo({ kind: "each", outcome }));
   if (run === undefined) return judged(name, notJudged(notMade));
   if (isNoticed(run)) {
     const unsure = await runs.whyUnsure(run);
@@ -30,7 +37,7 @@ async function judgeAnswer(runs: Runs, outcome: OutcomeId): Promise<Judgment> {
   }
   if (isAllowed) return judged(name, { kind: "allowed" });
   if (run.result === "timed_out") return judged(name, notJudged(tooLate));
-  const reason = whyNotJudged(run.hits === 0 ? { sent: [] } : plain, run, "hit");
+  const reason = whyNotJudged(run.replacedCount === 0 ? { sent: [] } : plain, run, "replaced");
   if (reason !== undefined) return judged(name, notJudged(reason));
   const { status, when } = outcomeOf(outcome);
   return judged(name, failed, {

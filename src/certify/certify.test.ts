@@ -20,7 +20,7 @@ async function whyUnusable(...ends: readonly ("passes" | "fails")[]): Promise<st
       output: [],
       sent: [],
       points: [],
-      hits: 0,
+      replacedCount: 0,
       last: undefined,
       pinned: undefined,
       ownAssumptions: [],

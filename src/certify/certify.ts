@@ -19,7 +19,7 @@ import {
   without,
 } from "./judgment.js";
 import { againOf, type CertifyPlan, whyNothingTried, whyTooLittle } from "./plan.js";
-import { judgeAllResends } from "./resends.js";
+import { judgeResends } from "./resends.js";
 import { Runs } from "./runs.js";
 import { judgeVaried, runVaried } from "./varied.js";
 
@@ -45,7 +45,7 @@ export async function certify(plan: CertifyPlan, runner: ClientRunner): Promise<
   const [, answered, resent, faulty] = await Promise.all([
     runVaried(runs),
     judgeAnswers(runs),
-    judgeAllResends(runs),
+    judgeResends(runs),
     judgeFaults(runs),
   ]);
   const caused = await judgeVaried(runs);

@@ -17,7 +17,7 @@ export interface KeyRequest {
   readonly outcome: OutcomeId;
   /** Whether a fault may hit it: it may be sent again, and its response has a body. */
   readonly canFail: boolean;
-  readonly isHit?: boolean;
+  readonly isReplaced?: boolean;
   /** Whether the client did not read its response whole: what it sends then is no resend. */
   readonly isUnread?: boolean;
   /** How long after the rejection of a resend it came, if that was before its time. */
@@ -59,7 +59,7 @@ export interface RunEnd {
   /** What differed from `minimal`. */
   readonly points: readonly VariedPoint[];
   /** The requests that the conditions of the run hit. */
-  readonly hits: number;
+  readonly replacedCount: number;
   /** The last request. */
   readonly last: Pick<KeyRequest, "id" | "outcome"> | undefined;
   /** Where the client's tests set the seed of a sandbox to another one than the run's, as a sentence. */

@@ -39,12 +39,13 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
   if (target === undefined) return joined(wanted.map((fault) => judged(fault, notJudged(noRequest))));
   const faulty = await Promise.all(
     wanted.map((fault) => {
-      const then = exampleOf(fault, true);
-      const once = { outcome: target.outcome };
-      return runs.make(fault, { faults: [{ then }], once }, { wait: longestWait });
+      const which = { kind: "first", outcome: target.outcome } as const;
+      const gets = { kind: "fault", effect: exampleOf(fault, true) } as const;
+      return runs.make(fault, { onRequest: { which, gets } }, { wait: longestWait });
     }),
   );
-  const isFailure = (run: ClientRun) => run.hits > 0 && !isSecondFailure(run) && !allow.includes(run.name);
+  const isFailure = (run: ClientRun) =>
+    run.replacedCount > 0 && !isSecondFailure(run) && !allow.includes(run.name);
   const failures = faulty.filter(hasFailed).filter(isFailure);
   const isMade = (await runs.repeat(failures)) !== "not_made";
   const checks = faulty.map((run, at) => {
@@ -88,19 +89,19 @@ function survival(
   { plain, plan }: Runs,
 ): ResultOfCheck {
   if (run === undefined) return notJudged(notMade);
-  if (hasFailed(run) && run.hits > 0)
+  if (hasFailed(run) && run.replacedCount > 0)
     return plan.allow.includes(fault) ? { kind: "allowed" } : notJudged(secondFailure);
-  const reason = whyNotJudged(plain, run, "hit");
+  const reason = whyNotJudged(plain, run, "replaced");
   if (reason !== undefined) return notJudged(reason);
   if (!isUsed) return notJudged(notUsed);
-  const isLast = run.sent.some(({ requests }) => requests.at(-1)?.isHit);
+  const isLast = run.sent.some(({ requests }) => requests.at(-1)?.isReplaced);
   return isLast && !effectAt(fault).onlyDelays ? notJudged(notFollowed) : held;
 }
 
 /** Whether a test's own fault, or a limit, came right before the request that was hit: a client may give up then. */
 function isSecondFailure({ sent }: ClientRun): boolean {
   return sent.some(({ requests }) => {
-    const before = requests[requests.findIndex(({ isHit }) => isHit) - 1];
+    const before = requests[requests.findIndex(({ isReplaced }) => isReplaced) - 1];
     return before !== undefined && (isFault(before.outcome) || outcomeOf(before.outcome).status === 429);
   });
 }

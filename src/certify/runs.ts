@@ -1,5 +1,5 @@
 import type { OutcomeId } from "../rules/outcomes.js";
-import type { RunConditions } from "../runs/conditions.js";
+import { isAnsweredWrongly, type RunConditions } from "../runs/conditions.js";
 import { type ClientRun, type ClientRunner, hasFailed, type RunRequest } from "./client-run.js";
 import { notMade, onlySometimes, type Reason } from "./judgment.js";
 import { type CertifyPlan, coveredOutcomes, seedCount, seedsOf, timeoutsFor } from "./plan.js";
@@ -113,7 +113,7 @@ export class Runs {
     this.all.push(run);
     this.#runner.onEnd(run);
     // A rejection or a wrong answer may leave open what the client does.
-    if ((request.conditions.answer ?? request.conditions.refusal) !== undefined) return run;
+    if (isAnsweredWrongly(request.conditions)) return run;
     const alike = this.all.filter((other) => idOf(other) === idOf(run));
     const [failed, passed] = [alike.find(hasFailed), alike.find(({ result }) => result === "passed")];
     if (failed !== undefined && passed !== undefined) this.contradiction ??= [failed, passed];

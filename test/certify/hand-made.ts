@@ -15,7 +15,7 @@ export const runEnd = (more: Partial<RunEnd> = {}): RunEnd => ({
   output: [],
   sent: [],
   points: [],
-  hits: 0,
+  replacedCount: 0,
   last: undefined,
   pinned: undefined,
   ownAssumptions: [],
@@ -37,7 +37,7 @@ export const sentKey = (key: string, ...requests: readonly Partial<KeyRequest>[]
 
 /** So many requests with one key, of which the run hit one: from 1, or none. */
 export const sentTimes = (key: string, count: number, hit = 0): SentKey =>
-  sentKey(key, ...Array.from({ length: count }, (_, at) => (at + 1 === hit ? { isHit: true } : {})));
+  sentKey(key, ...Array.from({ length: count }, (_, at) => (at + 1 === hit ? { isReplaced: true } : {})));
 
 /** A client whose runs end as a test decides, by their conditions and by how many under the same name were before. Its plain run comes first. */
 export async function handMade(

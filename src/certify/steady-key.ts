@@ -1,16 +1,17 @@
 import { variableOf } from "../rules/api-key.js";
 import { isSuccess } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
-import type { Refusal } from "../runs/conditions.js";
+import type { Replacement } from "../runs/conditions.js";
 import type { ClientRun, KeyRequest, SentKey } from "./client-run.js";
-import { notMade, type Reason, tooLate } from "./judgment.js";
+import { type NotJudged, notJudged, notMade, type Reason, tooLate } from "./judgment.js";
 import { whyNotJudged } from "./not-judged.js";
 import { longestWait } from "./plan.js";
 import type { Runs } from "./runs.js";
 import { runVaried } from "./varied.js";
 
-/** A key that each run sends equally often. Its last request gets another response: one that follows is one more. */
-export interface ResentKey {
+/** A key that each run sends equally often. If its last request gets another response, one that follows is one more. */
+export interface SteadyKey {
+  readonly kind: "steady_key";
   readonly ref: string;
   /** How many of its requests the plain run accepted. */
   readonly count: number;
@@ -24,45 +25,54 @@ const acceptedOf = ({ requests }: SentKey): readonly KeyRequest[] =>
   requests.filter(({ outcome, isUnread }) => isSuccess(outcome) && !isUnread);
 
 const acceptedIn = ({ sent }: ClientRun, ref: string): readonly KeyRequest[] =>
-  sent.flatMap((one) => (one.key === ref ? acceptedOf(one) : []));
+  sent.flatMap((ofKey) => (ofKey.key === ref ? acceptedOf(ofKey) : []));
 
-/** The requests with the key that are more than in the plain run, in order. */
-export const moreIn = (run: ClientRun, { ref, count }: ResentKey) => acceptedIn(run, ref).slice(count);
-
-/** Gives the last request with the key another response, or another one, from 1. `wait`: how long the client may wait then, in milliseconds. */
-export function replace(
-  runs: Runs,
-  { ref, count }: ResentKey,
-  name: string,
-  response: Omit<Refusal, "key" | "nth">,
-  { repetition = 1, wait = longestWait, nth = count } = {},
-): Promise<ClientRun | undefined> {
-  return runs.make(name, { refusal: { key: ref, nth, ...response } }, { repetition, wait });
+/** A run that replaced what one request with the key gets. */
+interface ReplacedRun {
+  readonly kind: "replaced";
+  readonly run: ClientRun;
+  /** The requests with the key that are more than in the plain run, in order. */
+  readonly extra: readonly KeyRequest[];
 }
 
-/** A key whose last response a test uses, and after which nothing else sends it; a reason if there is none. */
-export async function resentKeyOf(runs: Runs): Promise<ResentKey | Reason> {
-  const all = keysThatWork(runs);
-  if (all.length === 0) return noKey;
+/** Makes a run in which one request with the key, the last one or the nth, gets something else. `wait`: how long the client may wait then, in milliseconds. */
+export async function runReplacing(
+  runs: Runs,
+  { ref, count }: SteadyKey,
+  name: string,
+  gets: Replacement,
+  { repetition = 1, wait = longestWait, nth = count } = {},
+): Promise<ReplacedRun | NotJudged> {
+  const which = { kind: "nth", key: ref, nth } as const;
+  const run = await runs.make(name, { onRequest: { which, gets } }, { repetition, wait });
+  if (run === undefined) return notJudged(notMade);
+  if (run.result === "timed_out") return notJudged(tooLate);
+  return { kind: "replaced", run, extra: acceptedIn(run, ref).slice(count) };
+}
+
+/** Finds a key whose last response a test uses, and after which nothing else sends it. */
+export async function steadyKeyIn(runs: Runs): Promise<SteadyKey | NotJudged> {
+  const working = keysThatWork(runs);
+  if (working.length === 0) return notJudged(noKey);
   // What is sent once may be kept, and asked for again if it was not accepted.
-  const twice = all.filter(({ count }) => count > 1);
-  if (twice.length === 0) return whySentOnce(all);
+  const repeated = working.filter(({ count }) => count > 1);
+  if (repeated.length === 0) return notJudged(whySentOnce(working));
   const { passed } = await runVaried(runs);
-  const steady = twice.filter(({ ref, count }) =>
+  const steady = repeated.filter(({ ref, count }) =>
     passed.every((run) => acceptedIn(run, ref).length === count),
   );
-  if (steady.length === 0) return whyDifferent(twice);
+  if (steady.length === 0) return notJudged(whyDifferent(repeated));
   const reasons: Reason[] = [];
   for (const key of steady.slice(0, maxKeys)) {
     const reason = await whyUnfit(runs, key);
     if (reason === undefined) return key;
     reasons.push(reason);
   }
-  return reasons[0] as Reason;
+  return notJudged(reasons[0] as Reason); // there is a steady key
 }
 
 /** The default key comes first. One with an outcome that --allow names is rejected on purpose. */
-function keysThatWork({ plain, plan: { defaultKey, allow } }: Runs): ResentKey[] {
+function keysThatWork({ plain, plan: { defaultKey, allow } }: Runs): SteadyKey[] {
   const works = plain.sent.filter(
     ({ isUnknown, requests }) =>
       !isUnknown &&
@@ -70,17 +80,18 @@ function keysThatWork({ plain, plan: { defaultKey, allow } }: Runs): ResentKey[]
       requests.every(({ outcome }) => isSuccess(outcome) && !allow.includes(outcome)),
   );
   return works
-    .map((sent) => ({ ref: sent.key, count: acceptedOf(sent).length }))
+    .map((sent): SteadyKey => ({ kind: "steady_key", ref: sent.key, count: acceptedOf(sent).length }))
     .toSorted((one, other) => Number(other.ref === defaultKey) - Number(one.ref === defaultKey));
 }
 
 /** Why a rejection of its last request would show nothing: a 404, which no client should repeat, must make the command fail, and be the end. */
-async function whyUnfit(runs: Runs, key: ResentKey): Promise<Reason | undefined> {
-  const run = await replace(runs, key, "resend", { as: "404.unknown_path" });
-  if (run === undefined || run.result === "timed_out") return run ? tooLate : notMade;
-  if (moreIn(run, key).length > 0) return whyRepeated(key);
-  if (run.result === "passed" || run.hits === 0)
-    return whyNotJudged(runs.plain, run, "hit") ?? whyUnused(key);
+async function whyUnfit(runs: Runs, key: SteadyKey): Promise<Reason | undefined> {
+  const replaced = await runReplacing(runs, key, "resend", { kind: "rejection", as: "404.unknown_path" });
+  if (replaced.kind === "not_judged") return replaced.reason;
+  const { run, extra } = replaced;
+  if (extra.length > 0) return whyRepeated(key);
+  if (run.result === "passed" || run.replacedCount === 0)
+    return whyNotJudged(runs.plain, run, "replaced") ?? whyUnused(key);
   return runs.whyUnsure(run);
 }
 
@@ -88,16 +99,16 @@ async function whyUnfit(runs: Runs, key: ResentKey): Promise<Reason | undefined>
 const morePlainRuns = 4;
 
 /** Why the key may come more often by itself. */
-export async function whyUnequal(runs: Runs, { ref, count }: ResentKey): Promise<Reason | undefined> {
+export async function whyUnequal(runs: Runs, key: SteadyKey): Promise<Reason | undefined> {
   const { passed } = await runVaried(runs);
   const repetitions = passed.length > 1 ? [] : Array.from({ length: morePlainRuns }, (_, at) => 2 + at);
   const plain = await Promise.all(repetitions.map((repetition) => runs.make("plain", {}, { repetition })));
   if (plain.includes(undefined)) return notMade;
-  const isEqual = plain.every((run) => run !== undefined && acceptedIn(run, ref).length === count);
-  return isEqual ? undefined : whyDifferent([{ ref, count }]);
+  const isEqual = plain.every((run) => run !== undefined && acceptedIn(run, key.ref).length === key.count);
+  return isEqual ? undefined : whyDifferent([key]);
 }
 
-const variablesOf = (keys: readonly ResentKey[]) =>
+const variablesOf = (keys: readonly SteadyKey[]) =>
   listed(
     keys.map(({ ref }) => variableOf(ref)),
     "and",
@@ -108,24 +119,24 @@ const noKey: Reason = {
   whatToDo: "Send a key that works, such as SVC_KEY_ACTIVE.",
 };
 
-const whySentOnce = (keys: readonly ResentKey[]): Reason => ({
+const whySentOnce = (keys: readonly SteadyKey[]): Reason => ({
   why: `the plain run sent ${variablesOf(keys)} once`,
   whatToDo: "Send a key that works in two tests. Turn off what keeps its first response for the second one.",
 });
 
-const whyDifferent = (keys: readonly ResentKey[]): Reason => ({
+const whyDifferent = (keys: readonly SteadyKey[]): Reason => ({
   why: `not all runs sent ${variablesOf(keys)} equally often, although nothing was rejected`,
   whatToDo:
     "Send a key that works equally often in each run. Turn off what sends it in the background, such as a health check.",
 });
 
-const whyRepeated = ({ ref }: ResentKey): Reason => ({
+const whyRepeated = ({ ref }: SteadyKey): Reason => ({
   why: `${variableOf(ref)} was also sent again after a 404`,
   whatToDo:
     "Send a request again only after a 429, a 5xx or no response. If your tests repeat requests, turn that off, such as `--retry` of a runner, or polling until a 200.",
 });
 
-const whyUnused = ({ ref }: ResentKey): Reason => ({
+const whyUnused = ({ ref }: SteadyKey): Reason => ({
   why: `the command passes when the last request with ${variableOf(ref)} gets a 404, and does not send it again`,
   whatToDo:
     "Use each response of a key that works in a test. If your client survives a rejection on purpose, such as by a second key, add --allow with the outcome of this key.",
