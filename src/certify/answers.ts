@@ -1,36 +1,43 @@
 import { isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
-import type { Client } from "./client.js";
+import type { RunConditions, WhichRequest } from "../runs/conditions.js";
+import type { ClientRun } from "./client-run.js";
 import { failed, held, type Judgment, joined, judged, notJudged, notMade, tooLate } from "./judgment.js";
 import { whyNotJudged } from "./not-judged.js";
 import { againWith, isWanted } from "./plan.js";
-import type { ClientRun } from "./run.js";
+import type { Runs } from "./runs.js";
 
 /** Gives each covered outcome the wrong answer, which the command must notice. */
-export async function judgeAnswers(client: Client): Promise<Judgment> {
-  const asked = client.covered.filter((outcome) => isWanted(client.plan, `answer.${outcome}`));
-  return joined(await Promise.all(asked.map((outcome) => judgeAnswer(client, outcome))));
+export async function judgeAnswers(runs: Runs): Promise<Judgment> {
+  const asked = runs.covered.filter((outcome) => isWanted(runs.plan, `answer.${outcome}`));
+  return joined(await Promise.all(asked.map((outcome) => judgeAnswer(runs, outcome))));
 }
 
 /** The run in which only the first request with this outcome gets the wrong answer: faults read it, too. */
-export const firstWrong = (client: Client, outcome: OutcomeId) =>
-  client.run(`answer.${outcome}`, { answer: { outcome, once: true } });
+export const firstWrong = (runs: Runs, outcome: OutcomeId) =>
+  runs.make(`answer.${outcome}`, wrongAnswerTo({ kind: "first", outcome }));
 
-export const isNoticed = ({ result, hits }: ClientRun): boolean => result === "failed" && hits > 0;
+const wrongAnswerTo = (which: WhichRequest): RunConditions => ({
+  onRequest: { which, gets: { kind: "wrong_answer" } },
+});
 
-async function judgeAnswer(client: Client, outcome: OutcomeId): Promise<Judgment> {
+export const isNoticed = ({ result, replacedCount }: ClientRun): boolean =>
+  result === "failed" && replacedCount > 0;
+
+async function judgeAnswer(runs: Runs, outcome: OutcomeId): Promise<Judgment> {
   const name = `answer.${outcome}`;
-  const { plain, plan } = client;
+  const { plain, plan } = runs;
   const isAllowed = plan.allow.includes(outcome);
-  const first = isAllowed ? undefined : await firstWrong(client, outcome);
-  const run = first && isNoticed(first) ? first : await client.run(name, { answer: { outcome } });
+  const first = isAllowed ? undefined : await firstWrong(runs, outcome);
+  const run =
+    first && isNoticed(first) ? first : await runs.make(name, wrongAnswerTo({ kind: "each", outcome }));
   if (run === undefined) return judged(name, notJudged(notMade));
   if (isNoticed(run)) {
-    const unsure = await client.whyUnsure(run);
+    const unsure = await runs.whyUnsure(run);
     return judged(name, unsure === undefined ? held : notJudged(unsure));
   }
   if (isAllowed) return judged(name, { kind: "allowed" });
   if (run.result === "timed_out") return judged(name, notJudged(tooLate));
-  const reason = whyNotJudged(run.hits === 0 ? { sent: [] } : plain, run, "hit");
+  const reason = whyNotJudged(run.replacedCount === 0 ? { sent: [] } : plain, run, "replaced");
   if (reason !== undefined) return judged(name, notJudged(reason));
   const { status, when } = outcomeOf(outcome);
   return judged(name, failed, {

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { lengtheningRows } from "../api/variation/table.js";
 import type { VariedPoint } from "../sandbox/run-trace.js";
 import { findCauses } from "./causes.js";
-import { Client } from "./client.js";
+import type { ClientRun } from "./client-run.js";
 import type { CertifyPlan } from "./plan.js";
-import type { ClientRun } from "./run.js";
+import { Runs } from "./runs.js";
 
 const point = (row: string, variant = "charset"): VariedPoint => ({ row, variant, status: 401 });
 /** Only what the search reads of a plan and of a run. */
@@ -20,8 +20,8 @@ async function causesOf(
   shows: (varied: readonly VariedPoint[], isAlone: boolean) => readonly VariedPoint[] = (varied) => varied,
 ) {
   const calls: string[] = [];
-  const client = new Client(plan, {
-    async runClient({ seed, conditions: { rows } }) {
+  const runs = new Runs(plan, {
+    async run({ seed, conditions: { rows } }) {
       const { points = [] } = [...failing, ...passing].find((run) => run.seed === seed) ?? {};
       const id = JSON.stringify([seed, rows ?? "all"]);
       calls.push(id);
@@ -37,19 +37,19 @@ async function causesOf(
         scenarios: [],
       };
     },
-    ended() {},
+    onEnd() {},
     separate() {},
   });
-  const varied = ({ seed }: ClientRun) => client.run("varied", { profile: "varied" }, { seed });
+  const varied = ({ seed }: ClientRun) => runs.make("varied", { profile: "varied" }, { seed });
   await Promise.all(passing.map(varied));
   const first = await Promise.all(failing.map(varied));
-  const causes = await findCauses(client, first as ClientRun[]);
+  const causes = await findCauses(runs, first as ClientRun[]);
   const named = causes.map(({ row, points = [], failed }) => ({
     row,
     variants: points.map(({ variant }) => variant),
     seeds: failed.map(({ seed }) => seed),
   }));
-  const { contradiction } = client;
+  const { contradiction } = runs;
   const sentences = causes.map(({ sentence }) => sentence);
   return { contradiction, causes, named, sentences, count: calls.length };
 }

@@ -2,9 +2,9 @@ import { lengtheningRows } from "../api/variation/table.js";
 import { listed } from "../rules/schema/words.js";
 import type { VariedPoint } from "../sandbox/run-trace.js";
 import type { RowChoice } from "../sandbox/variants.js";
-import type { Client } from "./client.js";
+import { type ClientRun, hasFailed } from "./client-run.js";
 import type { Finding } from "./judgment.js";
-import { type ClientRun, hasFailed } from "./run.js";
+import type { Runs } from "./runs.js";
 import { idOfPoint, remedyOf, wordsOf } from "./varied-points.js";
 
 /** Why varied runs fail: one row, the seed, or nothing that certify can tell. */
@@ -24,6 +24,11 @@ interface RowCause {
   readonly failed: readonly ClientRun[];
 }
 
+/** What a search in one run shows: its causes that were not known before, that its seed breaks it without any row, or nothing. */
+type SearchResult =
+  | { readonly kind: "rows"; readonly causes: readonly RowCause[] }
+  | { readonly kind: "seed" | "unknown" };
+
 const longBody = "body_length";
 /** A long body explains each row that lengthens one: only the length may break the client. */
 const longerBy = [...lengtheningRows.map(({ id }) => id), "organization.name_ending", "key.granted_scopes"];
@@ -37,96 +42,113 @@ const inOrder = (runs: readonly ClientRun[]) => runs.toSorted((one, other) => on
 const maxVain = 2;
 
 /** Finds the rows of the variation table that each bring a failure back alone. */
-export async function findCauses(client: Client, failing: readonly ClientRun[]): Promise<Cause[]> {
-  if (!(await client.failAgain(failing))) return [];
+export async function findCauses(runs: Runs, failures: readonly ClientRun[]): Promise<Cause[]> {
+  if ((await runs.repeat(failures)) !== "failed_again") return [];
   let causes: readonly RowCause[] = [];
-  const open: Record<"seed" | "unknown", ClientRun[]> = { seed: [], unknown: [] };
-  for (const run of failing.toSorted((one, other) => isLong(other) - isLong(one))) {
-    const search = new Search(client, run, failing);
-    const isSearched = open.unknown.length < maxVain || (await search.isExplainedBy(causes));
-    const found = isSearched ? await search.explain(causes) : "unknown";
-    if (client.isStopped || client.contradiction !== undefined) return causes.map(rowCause);
-    if (typeof found === "string") open[found].push(run);
-    else causes = found;
+  const unexplained = { seed: [] as ClientRun[], unknown: [] as ClientRun[] };
+  for (const run of failures.toSorted((one, other) => isLong(other) - isLong(one))) {
+    const isSearched =
+      unexplained.unknown.length < maxVain ||
+      (await new Search(runs, run, failures, "first").passesWithout(causes));
+    const result = isSearched ? await searchTwice(runs, run, failures, causes) : inVain;
+    if (runs.isStopped || runs.contradiction !== undefined) return causes.map(rowCause);
+    if (result.kind === "rows") causes = withRun([...causes, ...result.causes], run);
+    else unexplained[result.kind].push(run);
   }
+  const { seed, unknown: others } = unexplained;
   return [
     ...causes.map(rowCause),
-    ...(open.seed.length > 0 ? [seedCause(inOrder(open.seed))] : []),
-    ...(open.unknown.length > 0 ? [unknownCause(open.unknown)] : []),
+    ...(seed.length > 0 ? [seedCause(inOrder(seed))] : []),
+    ...(others.length > 0 ? [unknownCause(others)] : []),
   ];
 }
 
-/** The search in one varied run that failed. A run that passes decides; one that fails may do so by chance. */
+const inVain: SearchResult = { kind: "unknown" };
+
+/** The second search reads no run of the first one: each of these may have passed by chance. */
+async function searchTwice(
+  runs: Runs,
+  run: ClientRun,
+  failures: readonly ClientRun[],
+  known: readonly RowCause[],
+): Promise<SearchResult> {
+  const first = new Search(runs, run, failures, "first");
+  const causes = await first.newCauses(known);
+  if (causes !== undefined) return { kind: "rows", causes };
+  if (await first.fails([], 2)) return { kind: "seed" };
+  const ofSecond = await new Search(runs, run, failures, "second").newCauses(known);
+  if (ofSecond !== undefined) return { kind: "rows", causes: ofSecond };
+  // It may have failed by chance twice; one that does not end takes long, and does so by no chance.
+  if (run.result === "failed")
+    for (const nth of [1, 2, 3]) await runs.makeLike(run, { repetition: `last ${nth}` });
+  return inVain;
+}
+
+/** Adds a run to the causes whose variants it has, or else to those whose rows it has. */
+function withRun(causes: readonly RowCause[], run: ClientRun): RowCause[] {
+  const variants = run.points.map(({ row, variant }) => `${row} ${variant}`);
+  const hasVariant = ({ points }: RowCause) =>
+    points.some(({ row, variant }) => variants.includes(`${row} ${variant}`));
+  const hasRow = ({ row }: RowCause) => coveredBy(row).some((covered) => rowsOf(run).includes(covered));
+  const isOfRun = causes.some(hasVariant) ? hasVariant : hasRow;
+  return causes.map((cause) =>
+    isOfRun(cause) ? { ...cause, failed: [...new Set([...cause.failed, run])] } : cause,
+  );
+}
+
+/** A search in one varied run that failed. A run that passes decides; one that fails may do so by chance. */
 class Search {
-  readonly #client: Client;
+  readonly #runs: Runs;
   readonly #run: ClientRun;
-  readonly #failing: readonly ClientRun[];
-  /** How often it has begun: the second time, no run of the first one counts. */
-  #turn = 1;
+  readonly #failures: readonly ClientRun[];
+  readonly #name: "first" | "second";
 
-  constructor(client: Client, run: ClientRun, failing: readonly ClientRun[]) {
-    this.#client = client;
+  constructor(runs: Runs, run: ClientRun, failures: readonly ClientRun[], name: "first" | "second") {
+    this.#runs = runs;
     this.#run = run;
-    this.#failing = failing;
+    this.#failures = failures;
+    this.#name = name;
   }
 
-  /** Returns the causes, with those of this run; without a row, whether only its seed breaks it, or nothing in two searches. */
-  async explain(known: readonly RowCause[]): Promise<readonly RowCause[] | "seed" | "unknown"> {
-    const first = await this.#causes(known);
-    if (first !== undefined) return first;
-    if ((await this.#fails([])) && (await this.#fails([], 2))) return "seed";
-    this.#turn = 2;
-    const second = await this.#causes(known);
-    // It may have failed by chance twice; one that does not end takes long, and does so by no chance.
-    const times = second === undefined && this.#run.result === "failed" ? [3, 4, 5] : [];
-    for (const time of times) await this.#client.again(this.#run, { time });
-    return second ?? "unknown";
+  /** Finds rows that each break the run alone, until it passes without them and the known ones; `undefined` if it never does. */
+  async newCauses(known: readonly RowCause[]): Promise<readonly RowCause[] | undefined> {
+    const causes: RowCause[] = [];
+    while (!(await this.passesWithout([...known, ...causes]))) {
+      const rows = this.#rowsBesides([...known, ...causes]);
+      const cause = rows.length === 0 ? undefined : await this.#causeIn(await this.#culpritOf(rows));
+      if (cause === undefined) return undefined;
+      causes.push(cause);
+    }
+    return causes;
   }
 
-  /** Whether it passes without the rows of these causes. */
-  async isExplainedBy(causes: readonly RowCause[]): Promise<boolean> {
-    const rest = this.#restOf(causes);
-    if (rest.length === rowsOf(this.#run).length) return false;
-    return !((await this.#failsWith(rest)) && (await this.#failsWith(rest, 2)));
+  /** Whether it passes without the rows of these causes, which it has. */
+  async passesWithout(causes: readonly RowCause[]): Promise<boolean> {
+    const rows = this.#rowsBesides(causes);
+    return rows.length < rowsOf(this.#run).length && !(await this.fails(choicesOf(rows), 2));
   }
 
-  #restOf(causes: readonly RowCause[]): string[] {
+  /** Whether it fails so many times while only this varies. */
+  async fails(choices: readonly RowChoice[], times = 1): Promise<boolean> {
+    for (let nth = 1; nth <= times; nth++) if (!hasFailed(await this.#make(choices, nth))) return false;
+    return true;
+  }
+
+  #rowsBesides(causes: readonly RowCause[]): string[] {
     const explained = causes.flatMap(({ row }) => coveredBy(row));
     return rowsOf(this.#run).filter((row) => !explained.includes(row));
   }
 
-  /** Adds rows that each break the run alone, until it passes without all of them; `undefined` if there are none. */
-  async #causes(known: readonly RowCause[]): Promise<readonly RowCause[] | undefined> {
-    let causes = known;
-    while (!(await this.isExplainedBy(causes))) {
-      const rest = this.#restOf(causes);
-      const cause = rest.length > 0 ? await this.#prove(await this.#culprit(rest)) : undefined;
-      if (cause === undefined) return undefined;
-      causes = [...causes, cause];
-    }
-    return causes.map((cause) => this.#withRun(cause, causes));
-  }
-
-  /** The run belongs to the causes whose variants it has, or else to those whose rows it has. */
-  #withRun(cause: RowCause, causes: readonly RowCause[]): RowCause {
-    const own = this.#run.points.map(({ row, variant }) => `${row} ${variant}`);
-    const hasVariant = ({ points }: RowCause) =>
-      points.some(({ row, variant }) => own.includes(`${row} ${variant}`));
-    const hasRow = ({ row }: RowCause) => coveredBy(row).some((one) => rowsOf(this.#run).includes(one));
-    const isOf = causes.some(hasVariant) ? hasVariant : hasRow;
-    return isOf(cause) ? { ...cause, failed: [...new Set([...cause.failed, this.#run])] } : cause;
-  }
-
   /** Halves rows that break the run until one is left: those first of which something new varied in each run that failed. */
-  async #culprit(rows: readonly string[]): Promise<string> {
-    if (rows.includes(longBody) && (await this.#failsWith([longBody]))) return longBody;
-    const passed = this.#client.all.filter(({ result }) => result === "passed");
+  async #culpritOf(rows: readonly string[]): Promise<string> {
+    if (rows.includes(longBody) && (await this.fails([{ row: longBody }]))) return longBody;
+    const passed = this.#runs.all.filter(({ result }) => result === "passed");
     const harmless = new Set(passed.flatMap(({ points }) => points.map(idOfPoint)));
     const isNewIn = ({ points }: ClientRun, row: string) =>
       points.some((point) => point.row === row && !harmless.has(idOfPoint(point)));
-    const suspects = rows.filter((row) => this.#failing.every((run) => isNewIn(run, row)));
+    const suspects = rows.filter((row) => this.#failures.every((run) => isNewIn(run, row)));
     const areFewer = suspects.length > 0 && suspects.length < rows.length;
-    return this.#halved(areFewer && (await this.#failsWith(suspects)) ? suspects : rows);
+    return this.#halved(areFewer && (await this.fails(choicesOf(suspects))) ? suspects : rows);
   }
 
   /** If the first half does not break the run, the second one does. */
@@ -134,64 +156,48 @@ class Search {
     if (rows.length === 1) return rows[0] as string;
     const middle = Math.ceil(rows.length / 2);
     const first = rows.slice(0, middle);
-    return this.#halved((await this.#failsWith(first)) ? first : rows.slice(middle));
+    return this.#halved((await this.fails(choicesOf(first))) ? first : rows.slice(middle));
   }
 
-  /** A row must fail twice alone on the responses of one status, or else three times on all of them. */
-  async #prove(row: string): Promise<RowCause | undefined> {
-    const own = this.#pointsOf(row);
-    const found = own.length > 1 ? await this.#onOneStatus(own) : undefined;
-    if (found !== undefined) return found;
-    const whole = await this.#again([{ row }]);
-    if (!hasFailed(whole)) return undefined;
+  /** A row is a cause if it fails alone: twice on the responses of one status, or else three times on all of them. */
+  async #causeIn(row: string): Promise<RowCause | undefined> {
+    const ofRun = this.#run.points.filter((point) => point.row === row);
+    const onOne = ofRun.length > 1 ? await this.#confirmOnOneStatus(ofRun) : undefined;
+    if (onOne !== undefined) return onOne;
+    const alone = await this.#make([{ row }]);
+    if (!hasFailed(alone)) return undefined;
     // A run that stops at its first failure may have varied the row on fewer statuses than the row alone.
-    const all = uniquePoints([...own, ...whole.points.filter((point) => point.row === row)]);
-    return all.length > 1
-      ? ((await this.#onOneStatus(all)) ?? this.#proven({ row }, all, 3))
-      : this.#proven({ row }, all, 2);
+    const points = uniquePoints([...ofRun, ...alone.points.filter((point) => point.row === row)]);
+    if (points.length === 1) return this.#confirm({ row }, points, 2);
+    return (await this.#confirmOnOneStatus(points)) ?? this.#confirm({ row }, points, 3);
   }
 
-  async #onOneStatus(points: readonly VariedPoint[]): Promise<RowCause | undefined> {
+  async #confirmOnOneStatus(points: readonly VariedPoint[]): Promise<RowCause | undefined> {
     for (const point of points) {
-      const { row, status } = point;
-      const cause = await this.#proven({ row, status }, [point], 2);
+      const cause = await this.#confirm({ row: point.row, status: point.status }, [point], 2);
       if (cause !== undefined) return cause;
     }
     return undefined;
   }
 
-  async #proven(
+  async #confirm(
     choice: RowChoice,
     points: readonly VariedPoint[],
     times: number,
   ): Promise<RowCause | undefined> {
-    const shownBy = await this.#again([choice]);
-    if (!hasFailed(shownBy)) return undefined;
-    for (let time = 2; time <= times; time++) if (!(await this.#fails([choice], time))) return undefined;
+    const shownBy = await this.#make([choice]);
+    if (!hasFailed(shownBy) || !(await this.fails([choice], times))) return undefined;
     return { row: choice.row, points, shownBy, failed: [this.#run] };
   }
 
-  #pointsOf(row: string): VariedPoint[] {
-    return this.#run.points.filter((point) => point.row === row);
-  }
-
-  #failsWith(rows: readonly string[], time = 1): Promise<boolean> {
-    return this.#fails(
-      rows.map((row) => ({ row })),
-      time,
-    );
-  }
-
-  async #fails(rows: readonly RowChoice[], time = 1): Promise<boolean> {
-    return hasFailed(await this.#again(rows, time));
-  }
-
-  /** Makes a run where only these rows vary, until nothing can be shown. */
-  async #again(rows: readonly RowChoice[], time = 1): Promise<ClientRun | undefined> {
-    if (this.#client.contradiction !== undefined) return undefined;
-    return this.#client.again(this.#run, { rows, time: this.#turn - 1 + time });
+  /** Makes the run while only this varies, until two runs under one condition end differently. */
+  async #make(rows: readonly RowChoice[], nth = 1): Promise<ClientRun | undefined> {
+    if (this.#runs.contradiction !== undefined) return undefined;
+    return this.#runs.makeLike(this.#run, { rows, repetition: `${this.#name} ${nth}` });
   }
 }
+
+const choicesOf = (rows: readonly string[]): RowChoice[] => rows.map((row) => ({ row }));
 
 const uniquePoints = (points: readonly VariedPoint[]) => [
   ...new Map(points.map((point) => [idOfPoint(point), point])).values(),

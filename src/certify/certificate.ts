@@ -9,8 +9,8 @@ import type { Shape, ValueOf } from "../rules/schema/shape.js";
 import * as s from "../rules/schema/shape.js";
 import { sha256, time } from "../scenario/format/fields.js";
 import { descriptionOf } from "../scenario/format/scenario-json-schema.js";
+import type { ClientRun } from "./client-run.js";
 import { type Check, type Judgment, judgmentShapes, type Reason, type ResultOfCheck } from "./judgment.js";
-import type { ClientRun } from "./run.js";
 
 const version = () => s.text({ example: "1.0.0", pattern: /^[\w.+-]{1,100}$/ });
 const growingOutcome = () => ({ ...outcomeShape(), isGrowing: true }) as Shape<OutcomeId>;

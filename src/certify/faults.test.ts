@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { handMade, sentKey, sentTimes } from "../../test/certify/hand-made.js";
+import type { RunEnd, RunRequest, SentKey } from "./client-run.js";
 import { judgeFaults } from "./faults.js";
-import type { RunEnd, RunRequest, SentKey } from "./run.js";
 
 const point = { row: "etag", variant: "weak", status: 200 };
 const plainKeys = [sentTimes("active", 2)];
@@ -9,22 +9,22 @@ const plainKeys = [sentTimes("active", 2)];
 /** How a suite ends with a fault, if a test uses the response that the fault replaces. */
 const withFault =
   (end: Partial<RunEnd>, keys: readonly SentKey[] = plainKeys) =>
-  ({ conditions: { faults, answer } }: RunRequest): Partial<RunEnd> => {
-    if (answer !== undefined) return { result: "failed", hits: 1, sent: keys };
-    return faults === undefined ? { sent: keys, points: [point] } : end;
+  ({ conditions: { onRequest } }: RunRequest): Partial<RunEnd> => {
+    if (onRequest?.gets.kind === "wrong_answer") return { result: "failed", replacedCount: 1, sent: keys };
+    return onRequest === undefined ? { sent: keys, points: [point] } : end;
   };
 
 async function faultsOf(only: string | undefined, ...[endOf, plan]: Parameters<typeof handMade>) {
-  const { client, names } = await handMade(endOf, { ...(only && { only: [only] }), ...plan });
-  const { checks, problems } = await judgeFaults(client);
+  const { runs, names } = await handMade(endOf, { ...(only && { only: [only] }), ...plan });
+  const { checks, problems } = await judgeFaults(runs);
   const results = checks.map(({ result }) =>
     result.kind === "not_judged" ? result.reason.why : result.kind,
   );
-  return { results, problems, names, outcomes: names };
+  return { results, problems, names };
 }
 
-const survived: Partial<RunEnd> = { hits: 1, sent: [sentTimes("active", 3, 1)] };
-const unfollowed: Partial<RunEnd> = { hits: 1, sent: [sentTimes("active", 2, 2)] };
+const survived: Partial<RunEnd> = { replacedCount: 1, sent: [sentTimes("active", 3, 1)] };
+const unfollowed: Partial<RunEnd> = { replacedCount: 1, sent: [sentTimes("active", 2, 2)] };
 const failed: Partial<RunEnd> = { ...survived, result: "failed" };
 
 test("a fault holds if a request with the key came after the one that was hit; a delay also without", async () => {
@@ -40,9 +40,9 @@ test("a fault holds if a request with the key came after the one that was hit; a
 
 test("a failure right after a fault or a limit of the tests is not judged; one before that is", async () => {
   const after = (...before: readonly ("fault.status" | "429.per_minute" | "200.test")[]) =>
-    sentKey("active", ...before.map((outcome) => ({ outcome })), { isHit: true });
+    sentKey("active", ...before.map((outcome) => ({ outcome })), { isReplaced: true });
   const resultsWith = async (sent: SentKey) =>
-    (await faultsOf("fault.reset", withFault({ result: "failed", hits: 1, sent: [sent] }))).results;
+    (await faultsOf("fault.reset", withFault({ result: "failed", replacedCount: 1, sent: [sent] }))).results;
   const second = "the command fails, and the request that was hit follows a failure of your own tests";
   expect(await resultsWith(after("fault.status"))).toEqual([second]);
   expect(await resultsWith(after("429.per_minute"))).toEqual([second]);
@@ -50,8 +50,8 @@ test("a failure right after a fault or a limit of the tests is not judged; one b
 });
 
 test("a fault shows nothing if the command passes when the response is the wrong one", async () => {
-  const { results } = await faultsOf("fault.reset", ({ conditions: { faults } }) =>
-    faults === undefined ? { hits: 1, sent: plainKeys, points: [point] } : survived,
+  const { results } = await faultsOf("fault.reset", ({ conditions: { onRequest } }) =>
+    onRequest?.gets.kind !== "fault" ? { replacedCount: 1, sent: plainKeys, points: [point] } : survived,
   );
   expect(results).toEqual(["the command passes when the first request with a key that works gets a 401"]);
 });
@@ -66,16 +66,17 @@ test("without a request that may be sent again and whose response has a body, no
 });
 
 test("a fault hits an outcome that comes equally often in each run before one that does not", async () => {
-  const hit: unknown[] = [];
+  const targets: unknown[] = [];
   const live = (count: number) =>
     sentKey("live", ...Array.from({ length: count }, () => ({ outcome: "200.live" }) as const));
   const keys = (count: number) => [sentKey("active", ...Array.from({ length: count }, () => ({}))), live(2)];
-  await faultsOf(undefined, ({ name, conditions: { faults, once, answer } }) => {
-    if (faults !== undefined) hit.push(once?.outcome);
-    if (answer !== undefined) return { result: "failed", hits: 1, sent: keys(2) };
-    return faults === undefined ? { sent: keys(name === "varied.4" ? 3 : 2), points: [point] } : survived;
+  await faultsOf(undefined, ({ name, conditions: { onRequest } }) => {
+    const { which, gets } = onRequest ?? {};
+    if (gets?.kind === "fault" && which?.kind === "first") targets.push(which.outcome);
+    if (gets?.kind === "wrong_answer") return { result: "failed", replacedCount: 1, sent: keys(2) };
+    return gets === undefined ? { sent: keys(name === "varied.4" ? 3 : 2), points: [point] } : survived;
   });
-  expect([...new Set(hit)]).toEqual(["200.live"]);
+  expect([...new Set(targets)]).toEqual(["200.live"]);
 });
 
 test("failures of one kind are one problem, and a client without a timeout another one", async () => {
@@ -96,9 +97,9 @@ test("a test that counts requests is told so only if each failing run sent one m
   const sentenceWith = async (count: number, usual = 2) => {
     const keys = [sentTimes("active", usual)];
     const { problems } = await faultsOf("fault.reset", ({ conditions, ...request }) =>
-      conditions.answer === undefined
+      conditions.onRequest?.gets.kind !== "wrong_answer"
         ? withFault({ ...failed, sent: [sentTimes("active", count, 1)] })({ conditions, ...request })
-        : { result: "failed", hits: 1, sent: keys },
+        : { result: "failed", replacedCount: 1, sent: keys },
     );
     return problems[0]?.sentence;
   };

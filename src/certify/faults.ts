@@ -3,7 +3,7 @@ import { effectAt, type FaultOutcomeId, whatToDoAfter } from "../rules/fault-eff
 import { isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import { firstWrong, isNoticed } from "./answers.js";
-import type { Client } from "./client.js";
+import { type ClientRun, hasFailed, requestsIn } from "./client-run.js";
 import {
   type Finding,
   failed,
@@ -19,7 +19,7 @@ import {
 import { lastLineOf } from "./last-line.js";
 import { whyNotJudged } from "./not-judged.js";
 import { againWith, faultsAsked, longestWait } from "./plan.js";
-import { type ClientRun, hasFailed, requestsIn } from "./run.js";
+import type { Runs } from "./runs.js";
 import { runVaried } from "./varied.js";
 
 /** Where a fault hits the first request: of a key that works, which may be sent again, and whose response has a body. */
@@ -32,40 +32,39 @@ interface FaultTarget {
 }
 
 /** Hits one request with each kind of fault, in a run of its own, which the client must survive. */
-export async function judgeFaults(client: Client): Promise<Judgment> {
-  const { allow } = client.plan;
-  const wanted = faultsAsked(client.plan);
-  const target = wanted.length === 0 ? undefined : await faultTarget(client);
+export async function judgeFaults(runs: Runs): Promise<Judgment> {
+  const { allow } = runs.plan;
+  const wanted = faultsAsked(runs.plan);
+  const target = wanted.length === 0 ? undefined : await faultTarget(runs);
   if (target === undefined) return joined(wanted.map((fault) => judged(fault, notJudged(noRequest))));
-  const runs = await Promise.all(
+  const faulty = await Promise.all(
     wanted.map((fault) => {
-      const then = exampleOf(fault, true);
-      const once = { outcome: target.outcome };
-      return client.run(fault, { faults: [{ then }], once }, { wait: longestWait });
+      const which = { kind: "first", outcome: target.outcome } as const;
+      const gets = { kind: "fault", effect: exampleOf(fault, true) } as const;
+      return runs.make(fault, { onRequest: { which, gets } }, { wait: longestWait });
     }),
   );
-  const isFailure = (run: ClientRun) => run.hits > 0 && !isSecondFailure(run) && !allow.includes(run.name);
-  const failures = runs.filter(hasFailed).filter(isFailure);
-  const isRepeated = await client.failAgain(failures);
-  const checks = runs.map((run, at) => {
+  const isFailure = (run: ClientRun) =>
+    run.replacedCount > 0 && !isSecondFailure(run) && !allow.includes(run.name);
+  const failures = faulty.filter(hasFailed).filter(isFailure);
+  const isMade = (await runs.repeat(failures)) !== "not_made";
+  const checks = faulty.map((run, at) => {
     const fault = wanted[at] as FaultOutcomeId;
     if (run === undefined || !failures.includes(run))
-      return judged(fault, survival(fault, run, target, client));
-    return judged(fault, isRepeated ? failed : notJudged(notMade));
+      return judged(fault, survival(fault, run, target, runs));
+    return judged(fault, isMade ? failed : notJudged(notMade));
   });
   // What one flaw breaks is one problem. A client without a timeout is another one.
   const late = failures.filter(({ result }) => result === "timed_out");
   const groups = [failures.filter((run) => !late.includes(run)), ...late.map((run) => [run])];
-  const problems = groups.flatMap((group) =>
-    isRepeated && group[0] ? faultFinding(group, target, client) : [],
-  );
+  const problems = groups.flatMap((group) => (isMade && group[0] ? faultFinding(group, target, runs) : []));
   return joined([...checks, { problems }]);
 }
 
 /** A request whose response a test uses, if there is one; first of those that come equally often in each run. */
-async function faultTarget(client: Client): Promise<FaultTarget | undefined> {
-  const { plain } = client;
-  const { passed } = await runVaried(client);
+async function faultTarget(runs: Runs): Promise<FaultTarget | undefined> {
+  const { plain } = runs;
+  const { passed } = await runVaried(runs);
   const requests = plain.sent.flatMap((sent) => sent.requests);
   const fitting = requests.filter(({ outcome, canFail }) => canFail && isSuccess(outcome));
   const isSteady = (outcome: OutcomeId) =>
@@ -74,8 +73,8 @@ async function faultTarget(client: Client): Promise<FaultTarget | undefined> {
     (one, other) => Number(isSteady(other)) - Number(isSteady(one)),
   );
   for (const outcome of outcomes) {
-    const wrong = await firstWrong(client, outcome);
-    if (wrong === undefined || !isNoticed(wrong) || (await client.whyUnsure(wrong)) !== undefined) continue;
+    const wrong = await firstWrong(runs, outcome);
+    if (wrong === undefined || !isNoticed(wrong) || (await runs.whyUnsure(wrong)) !== undefined) continue;
     return { outcome, isUsed: true, usual: Math.max(requestsIn(plain, outcome), requestsIn(wrong, outcome)) };
   }
   const [outcome] = outcomes;
@@ -87,22 +86,22 @@ function survival(
   fault: FaultOutcomeId,
   run: ClientRun | undefined,
   { isUsed }: FaultTarget,
-  { plain, plan }: Client,
+  { plain, plan }: Runs,
 ): ResultOfCheck {
   if (run === undefined) return notJudged(notMade);
-  if (hasFailed(run) && run.hits > 0)
+  if (hasFailed(run) && run.replacedCount > 0)
     return plan.allow.includes(fault) ? { kind: "allowed" } : notJudged(secondFailure);
-  const reason = whyNotJudged(plain, run, "hit");
+  const reason = whyNotJudged(plain, run, "replaced");
   if (reason !== undefined) return notJudged(reason);
   if (!isUsed) return notJudged(notUsed);
-  const isLast = run.sent.some(({ requests }) => requests.at(-1)?.isHit);
+  const isLast = run.sent.some(({ requests }) => requests.at(-1)?.isReplaced);
   return isLast && !effectAt(fault).onlyDelays ? notJudged(notFollowed) : held;
 }
 
 /** Whether a test's own fault, or a limit, came right before the request that was hit: a client may give up then. */
 function isSecondFailure({ sent }: ClientRun): boolean {
   return sent.some(({ requests }) => {
-    const before = requests[requests.findIndex(({ isHit }) => isHit) - 1];
+    const before = requests[requests.findIndex(({ isReplaced }) => isReplaced) - 1];
     return before !== undefined && (isFault(before.outcome) || outcomeOf(before.outcome).status === 429);
   });
 }
@@ -125,7 +124,7 @@ const noRequest: Reason = {
   whatToDo: "Send a GET with a key that works.",
 };
 
-function faultFinding(failures: readonly ClientRun[], target: FaultTarget, { plan }: Client): Finding {
+function faultFinding(failures: readonly ClientRun[], target: FaultTarget, { plan }: Runs): Finding {
   const [first] = failures as [ClientRun, ...ClientRun[]];
   const names = failures.map(({ name }) => name as FaultOutcomeId);
   const isSentAgain = failures.every(

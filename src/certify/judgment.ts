@@ -1,6 +1,6 @@
 import type { ValueOf } from "../rules/schema/shape.js";
 import * as s from "../rules/schema/shape.js";
-import type { ClientRun } from "./run.js";
+import type { ClientRun } from "./client-run.js";
 
 /** Why something shows nothing about the client. Judgments compare reasons themselves, not their texts. */
 export interface Reason {

@@ -1,4 +1,4 @@
-import type { ClientRun } from "./run.js";
+import type { ClientRun } from "./client-run.js";
 
 /** What failed, as runners of tests write it; Go with its file and line. */
 const errorLine =

@@ -1,27 +1,32 @@
 import { expect, test } from "vitest";
 import { runEnd, sentKey, sentTimes } from "../../test/certify/hand-made.js";
+import type { RunEnd } from "./client-run.js";
 import { whyNotJudged } from "./not-judged.js";
-import type { RunEnd } from "./run.js";
 
 const point = { row: "etag", variant: "weak", status: 200 };
 const rejected = { outcome: "401.revoked" } as const;
 const plain = runEnd({ sent: [sentTimes("active", 2), sentKey("revoked", rejected)] });
 
-const whyOf = (more: Partial<RunEnd>, subject: "varied" | "hit" = "hit") =>
-  whyNotJudged(plain, runEnd({ hits: 1, points: [point], sent: plain.sent, ...more }), subject)?.why;
+const whyOf = (more: Partial<RunEnd>, subject: "varied" | "replaced" = "replaced") =>
+  whyNotJudged(plain, runEnd({ replacedCount: 1, points: [point], sent: plain.sent, ...more }), subject)?.why;
 
 test("a run with its subject and all requests of the plain one is judged", () => {
   expect(whyOf({})).toBeUndefined();
-  expect(whyOf({ hits: 0 }, "varied")).toBeUndefined();
+  expect(whyOf({ replacedCount: 0 }, "varied")).toBeUndefined();
   expect(whyOf({ points: [], pinned: "the code sets the seed 3" })).toBeUndefined();
 });
 
-test.each<[string, Partial<RunEnd>, "varied" | "hit", RegExp]>([
-  ["sent nothing", { sent: [] }, "hit", /^the command sent no request/],
+test.each<[string, Partial<RunEnd>, "varied" | "replaced", RegExp]>([
+  ["sent nothing", { sent: [] }, "replaced", /^the command sent no request/],
   ["has another seed", { pinned: "the code sets the seed 3" }, "varied", /^the code sets the seed 3$/],
   ["did not vary", { points: [] }, "varied", /^no response varied$/],
-  ["was not hit", { hits: 0 }, "hit", /^no request was hit$/],
-  ["lacks a key", { sent: [sentTimes("active", 2)] }, "hit", /in the plain run: `revoked` \(401\.revoked\)$/],
+  ["was not hit", { replacedCount: 0 }, "replaced", /^no request was hit$/],
+  [
+    "lacks a key",
+    { sent: [sentTimes("active", 2)] },
+    "replaced",
+    /in the plain run: `revoked` \(401\.revoked\)$/,
+  ],
 ])("a run that %s is not judged", (_, more, subject, why) => {
   expect(whyOf(more, subject)).toMatch(why);
 });
@@ -33,22 +38,25 @@ test("a key may lack an outcome after one of its requests was hit, and a fault o
   const run = (...requests: Parameters<typeof sentKey>[1][]) =>
     whyNotJudged(
       faulty,
-      runEnd({ hits: 1, sent: [sentKey("active", ...requests), sentKey("revoked", rejected)] }),
-      "hit",
+      runEnd({ replacedCount: 1, sent: [sentKey("active", ...requests), sentKey("revoked", rejected)] }),
+      "replaced",
     );
   expect(run({})).toBeUndefined();
-  const isHit = runEnd({
-    hits: 1,
-    sent: [sentKey("active", { outcome: "403.access_denied", isHit: true }), sentKey("revoked", rejected)],
+  const isReplaced = runEnd({
+    replacedCount: 1,
+    sent: [
+      sentKey("active", { outcome: "403.access_denied", isReplaced: true }),
+      sentKey("revoked", rejected),
+    ],
   });
-  expect(whyNotJudged(faulty, isHit, "hit")).toBeUndefined();
+  expect(whyNotJudged(faulty, isReplaced, "replaced")).toBeUndefined();
 });
 
 test("more than three missing requests are named by three, and an unknown key by its outcome", () => {
   const keys = ["a", "b", "c", "d"].map((key) => sentTimes(key, 1));
   const unknown = { ...sentKey("6f2a", { outcome: "401.unknown" }), isUnknown: true };
   const why = (...sent: RunEnd["sent"]) =>
-    whyNotJudged({ sent }, runEnd({ hits: 1, sent: plain.sent }), "hit")?.why;
+    whyNotJudged({ sent }, runEnd({ replacedCount: 1, sent: plain.sent }), "replaced")?.why;
   expect(why(...keys)).toMatch(/: `a` \(200\.test\), `b` \(200\.test\), `c` \(200\.test\) and others$/);
   expect(why(...keys.slice(1))).toMatch(/`c` \(200\.test\) and `d` \(200\.test\)$/);
   expect(why(unknown)).toMatch(/: a request that ends on 401\.unknown$/);

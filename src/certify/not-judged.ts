@@ -1,7 +1,7 @@
 import { isFault } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
+import type { RunEnd, SentKey } from "./client-run.js";
 import type { Reason } from "./judgment.js";
-import type { RunEnd, SentKey } from "./run.js";
 
 const rerun =
   "Turn off what runs only some of your tests, or none, such as `--rerun-tasks` of Gradle, `--force` of Turborepo, `--skip-nx-cache` of Nx, or `--no-cache`, and leave out `--onlyChanged`.";
@@ -9,8 +9,8 @@ const rerun =
 /** Returns why a run that passed shows nothing, such as one without its subject; `undefined` if it does. */
 export function whyNotJudged(
   plain: Pick<RunEnd, "sent">,
-  run: Pick<RunEnd, "sent" | "pinned" | "points" | "hits">,
-  subject: "varied" | "hit",
+  run: Pick<RunEnd, "sent" | "pinned" | "points" | "replacedCount">,
+  subject: "varied" | "replaced",
 ): Reason | undefined {
   const missing = missingIn(plain, run);
   if (run.sent.length === 0 && missing.length > 0)
@@ -22,7 +22,7 @@ export function whyNotJudged(
       why: "no response varied",
       whatToDo: "Leave out what your tests set themselves, such as assumptions.",
     };
-  if (subject === "hit" && run.hits === 0)
+  if (subject === "replaced" && run.replacedCount === 0)
     return {
       why: "no request was hit",
       whatToDo: "Send the requests of the plain run again: without a cache of your client's own on disk.",
@@ -36,9 +36,9 @@ export function whyNotJudged(
 /** What the plain run sent and the run did not, as in "`active` (200.test)". What follows a request that was hit may change with it. */
 function missingIn(plain: Pick<RunEnd, "sent">, run: Pick<RunEnd, "sent">): string[] {
   const inRun = new Set(run.sent.flatMap(requestsOf));
-  const isHit = (key: string) =>
-    run.sent.some((one) => one.key === key && one.requests.some((request) => request.isHit));
-  const others = plain.sent.filter(({ key }) => !isHit(key));
+  const isReplaced = (key: string) =>
+    run.sent.some((one) => one.key === key && one.requests.some((request) => request.isReplaced));
+  const others = plain.sent.filter(({ key }) => !isReplaced(key));
   return [...new Set(others.flatMap(requestsOf))].filter((request) => !inRun.has(request));
 }
 

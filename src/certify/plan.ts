@@ -3,8 +3,8 @@ import { variableOf } from "../rules/api-key.js";
 import type { FaultOutcomeId } from "../rules/fault-effects.js";
 import { faultOutcomes, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { minute } from "../rules/time.js";
+import type { ClientRun, Timeouts } from "./client-run.js";
 import type { Check, Reason } from "./judgment.js";
-import type { ClientRun, Timeouts } from "./run.js";
 
 /** What a certification is asked for. */
 export interface CertifyPlan {

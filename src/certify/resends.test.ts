@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { handMade, sentKey, sentTimes } from "../../test/certify/hand-made.js";
-import { type Followed, judgeAllResends, shownBy } from "./resends.js";
-import type { ClientRun, KeyRequest, RunEnd } from "./run.js";
+import type { Replacement } from "../runs/conditions.js";
+import type { ClientRun, KeyRequest, RunEnd } from "./client-run.js";
+import { type Followed, judgeResends, shownBy } from "./resends.js";
 
 const request = {} as Partial<KeyRequest> as KeyRequest;
 const followedBy: Readonly<Record<string, Followed>> = {
@@ -59,27 +60,30 @@ async function resendsOf(
 ) {
   const endOf = (end: End, before: number) => (typeof end === "function" ? end(before) : end);
   const counts = new Map<string, number>();
-  const { client, names } = await handMade(({ name, conditions: { refusal } }) => {
-    if (refusal === undefined) return { sent: [sentTimes("active", 2)], points: [point] };
-    const place = refusal.as === "late" ? "late" : refusal.nth === 1 ? "first" : "last";
-    if (refusal.as === "404.unknown_path" || (place === "last" && name !== kind)) return silent;
+  const { runs, names } = await handMade(({ name, conditions: { onRequest } }) => {
+    if (onRequest === undefined) return { sent: [sentTimes("active", 2)], points: [point] };
+    const { which, gets } = onRequest;
+    const isFirst = which.kind === "nth" && which.nth === 1;
+    const place = gets.kind === "late" ? "late" : isFirst ? "first" : "last";
+    if (is404(gets) || (place === "last" && name !== kind)) return silent;
     const id = `${name} ${place}`;
     counts.set(id, (counts.get(id) ?? -1) + 1);
     return endOf(ends[place] ?? passed, counts.get(id) as number);
   }, only && { only });
-  const { checks, problems } = await judgeAllResends(client);
+  const { checks, problems } = await judgeResends(runs);
   const result = checks.find(({ name }) => name === kind)?.result;
   return { result, problems, why: result?.kind === "not_judged" ? result.reason.why : undefined, names };
 }
 
+const is404 = (gets: Replacement) => gets.kind === "rejection" && gets.as === "404.unknown_path";
 const point = { row: "etag", variant: "weak", status: 200 };
-const silent: Partial<RunEnd> = { result: "failed", hits: 1, sent: [sentTimes("active", 2, 2)] };
-const passed: Partial<RunEnd> = { hits: 1, sent: [sentTimes("active", 2, 2)] };
-const resent: Partial<RunEnd> = { hits: 1, sent: [sentTimes("active", 3, 2)] };
+const silent: Partial<RunEnd> = { result: "failed", replacedCount: 1, sent: [sentTimes("active", 2, 2)] };
+const passed: Partial<RunEnd> = { replacedCount: 1, sent: [sentTimes("active", 2, 2)] };
+const resent: Partial<RunEnd> = { replacedCount: 1, sent: [sentTimes("active", 3, 2)] };
 /** One more request, so long after the rejection, before its time. */
 const early = (earlyMs: number | undefined): Partial<RunEnd> => ({
-  hits: 1,
-  sent: [sentKey("active", {}, { isHit: true }, { earlyMs })],
+  replacedCount: 1,
+  sent: [sentKey("active", {}, { isReplaced: true }, { earlyMs })],
 });
 const timed = "resend.429.seconds";
 
@@ -97,7 +101,7 @@ test.each<[string, End, RegExp]>([
     passed,
     /^the command passes when the last request with SVC_KEY_ACTIVE gets a 401/,
   ],
-  ["no request was hit", { ...passed, hits: 0 }, /^no request was hit$/],
+  ["no request was hit", { ...passed, replacedCount: 0 }, /^no request was hit$/],
   [
     "the command then failed",
     { ...resent, result: "failed" },
@@ -140,7 +144,7 @@ test("a 429 that comes too soon twice is a problem, also after waits and if a la
   const ends = [
     early(undefined),
     early(310),
-    { hits: 1, sent: [sentKey("active", {}, { isHit: true }, {}, { earlyMs: 290 })] },
+    { replacedCount: 1, sent: [sentKey("active", {}, { isReplaced: true }, {}, { earlyMs: 290 })] },
   ];
   const { problems } = await resendsOf(timed, {
     last: (before) => ends[before] as Partial<RunEnd>,
@@ -173,20 +177,20 @@ test.each<[string, { readonly first?: End; readonly late?: End }, RegExp]>([
 
 test("a late response is later than the early request came, in whole seconds", async () => {
   const delays: unknown[] = [];
-  const { client } = await handMade(({ conditions: { refusal } }) => {
-    if (refusal?.as === "late") delays.push(refusal.seconds);
-    if (refusal === undefined || refusal.as === "late")
+  const { runs } = await handMade(({ conditions: { onRequest } }) => {
+    if (onRequest?.gets.kind === "late") delays.push(onRequest.gets.seconds);
+    if (onRequest === undefined || onRequest.gets.kind === "late")
       return { sent: [sentTimes("active", 2)], points: [point] };
-    return refusal.as === "404.unknown_path" ? silent : early(1_600);
+    return is404(onRequest.gets) ? silent : early(1_600);
   });
-  await judgeAllResends(client);
+  await judgeResends(runs);
   expect([...new Set(delays)]).toEqual([3]);
 });
 
 test("a request after a rejection in another process is not judged, as no run shows that process's clock", async () => {
   const last: Partial<RunEnd> = {
-    hits: 1,
-    sent: [sentKey("active", {}, { isHit: true }, { isElsewhere: true })],
+    replacedCount: 1,
+    sent: [sentKey("active", {}, { isReplaced: true }, { isElsewhere: true })],
   };
   expect((await resendsOf(timed, { last })).why).toMatch(/^another process of the command/);
   expect((await resendsOf("resend.401", { last, first: last })).result?.kind).toBe("failed");
@@ -201,17 +205,17 @@ test("with --only, what holds after a failure needs a second one, in which no re
 });
 
 test("a 401 does not hold if a varied run that passed got more of them", async () => {
-  const { client } = await handMade(({ name, conditions: { refusal } }) => {
+  const { runs } = await handMade(({ name, conditions: { onRequest } }) => {
     const rejections = name === "varied.3" ? 2 : 1;
     const revoked = sentKey(
       "revoked",
       ...Array.from({ length: rejections }, () => ({ outcome: "401.revoked" }) as const),
     );
-    return refusal === undefined
+    return onRequest === undefined
       ? { sent: [sentTimes("active", 2), revoked], points: [point] }
       : { ...silent, sent: [sentTimes("active", 2, 2), revoked] };
   });
-  const { checks } = await judgeAllResends(client);
+  const { checks } = await judgeResends(runs);
   const kinds = Object.fromEntries(checks.map(({ name, result }) => [name, result.kind]));
   expect([kinds["resend.401"], kinds[timed]]).toEqual(["not_judged", "held"]);
 });

@@ -1,7 +1,7 @@
 import { variableOf } from "../rules/api-key.js";
-import { type OutcomeId, outcomeOf } from "../rules/outcomes.js";
+import { outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
-import type { Client } from "./client.js";
+import type { ClientRun, KeyRequest } from "./client-run.js";
 import {
   type Finding,
   failed,
@@ -11,53 +11,47 @@ import {
   judged,
   type NotJudged,
   notJudged,
-  notMade,
   type Reason,
-  tooLate,
 } from "./judgment.js";
 import { whyNotJudged } from "./not-judged.js";
 import { againWith, type CertifyPlan, isWanted, longestWait } from "./plan.js";
 import { nameOfKey, type ResendKind, resendKinds } from "./resend-kinds.js";
-import { moreIn, type ResentKey, replace, resentKeyOf, whyFollowed, whyUnequal } from "./resent-key.js";
-import type { ClientRun, KeyRequest } from "./run.js";
+import type { Runs } from "./runs.js";
+import { runReplacing, type SteadyKey, steadyKeyIn, whyFollowed, whyUnequal } from "./steady-key.js";
 import { runVaried } from "./varied.js";
 
 /** A kind of rejection after which the client sent the key again, as several runs show. */
 interface Resend {
   readonly kind: "resend";
-  readonly of: ResendKind;
+  readonly ofKind: ResendKind;
   /** The request that must not have come, of the first run. */
   readonly request: KeyRequest;
 }
 
 /** Finds out of each kind of rejection whether the client sends the key again: in runs that reject the last request with a key. */
-export async function judgeAllResends(client: Client): Promise<Judgment> {
-  const kinds = resendKinds(client.covered).filter(({ name }) => isWanted(client.plan, name));
+export async function judgeResends(runs: Runs): Promise<Judgment> {
+  const kinds = resendKinds(runs.covered).filter(({ name }) => isWanted(runs.plan, name));
   if (kinds.length === 0) return joined([]);
-  const key = await resentKeyOf(client);
-  if ("why" in key) return joined(kinds.map(({ name }) => judged(name, notJudged(key))));
+  const key = await steadyKeyIn(runs);
+  if (key.kind === "not_judged") return joined(kinds.map(({ name }) => judged(name, key)));
   const minWaits = kinds.filter(({ when }) => when === "too_soon").length === 1 ? 3 : 2;
-  const results = await Promise.all(kinds.map((kind) => judgeKind(client, key, kind, minWaits)));
-  const checks = results.map((result, at) =>
-    judged((kinds[at] as ResendKind).name, result.kind === "resend" ? failed : result),
+  const results = await Promise.all(
+    kinds.map(async (kind) => [kind, await judgeKind(runs, key, kind, minWaits)] as const),
   );
-  const resends = results.filter((result) => result.kind === "resend");
+  const checks = results.map(([{ name }, result]) =>
+    judged(name, result.kind === "resend" ? failed : result),
+  );
+  const resends = results.flatMap(([, result]) => (result.kind === "resend" ? result : []));
   const problems = (["too_soon", "always"] as const).flatMap((when) => {
-    const alike = resends.filter(({ of }) => of.when === when);
-    return alike.length === 0 ? [] : problemOf(alike, when, key, client.plan);
+    const alike = resends.filter(({ ofKind }) => ofKind.when === when);
+    return alike.length === 0 ? [] : problemOf(alike, when, key, runs.plan);
   });
   return joined([...checks, { problems }]);
 }
 
 /** How long the client may wait then, in milliseconds: a minute, if it must wait for the next one. */
-const waitAfter = ({ when, seconds }: ResendKind) =>
+const waitAfter = ({ when, rejection: { seconds } }: ResendKind) =>
   when === "too_soon" && seconds === undefined ? 61_000 : longestWait;
-
-const resendAs = ({ as, seconds, asDate }: ResendKind) => ({
-  as,
-  ...(seconds !== undefined && { seconds }),
-  ...(asDate && { asDate }),
-});
 
 /** What followed a rejection: no request, one in its time, or one that must not come. */
 export type Followed =
@@ -79,7 +73,7 @@ export function shownBy(
   followed: readonly Followed[],
   minima: Minima,
 ): "held" | "resent" | "sometimes" | undefined {
-  const countOf = (kind: Followed["kind"]) => followed.filter((one) => one.kind === kind).length;
+  const countOf = (kind: Followed["kind"]) => followed.filter((next) => next.kind === kind).length;
   const [silent, waits, resent] = [countOf("nothing"), countOf("in_time"), countOf("resent")];
   if (resent === minResent) return "resent";
   if (silent > 0 && silent < followed.length) return "sometimes";
@@ -88,139 +82,139 @@ export function shownBy(
 }
 
 async function judgeKind(
-  client: Client,
-  key: ResentKey,
+  runs: Runs,
+  key: SteadyKey,
   kind: ResendKind,
   minWaits: Minima["waits"],
 ): Promise<Held | NotJudged | Resend> {
-  const minima = { waits: minWaits, silent: client.failuresThatCount };
+  const minima = { waits: minWaits, silent: runs.failuresThatCount };
   const followed: Followed[] = [];
   for (;;) {
-    const next = await rejectLast(client, key, kind, followed.length + 1);
+    const next = await rejectLast(runs, key, kind, followed.length + 1);
     if (next.kind === "not_judged") return next;
     followed.push(next);
     const shown = shownBy(followed, minima);
     if (shown === undefined) continue;
-    if (shown === "held") return heldUnlessContradicted(client, key, kind, followed);
+    if (shown === "held") return confirmHeld(runs, key, kind, followed);
     const requests = followed.flatMap((one) => (one.kind === "nothing" ? [] : one.request));
-    if (shown === "sometimes") return notJudged(whyOpen(key, kind, requests, "but only in some runs"));
+    if (shown === "sometimes") return unconfirmed(key, kind, requests, "but only in some runs");
     const resent = followed.flatMap((one) => (one.kind === "resent" ? one.request : []));
-    return prove(client, key, kind, resent);
+    return confirmResend(runs, key, kind, resent);
   }
 }
 
 /** Rejects the last request. */
 async function rejectLast(
-  client: Client,
-  key: ResentKey,
+  runs: Runs,
+  key: SteadyKey,
   kind: ResendKind,
-  time: number,
+  repetition: number,
 ): Promise<Followed | NotJudged> {
-  const run = await replace(client, key, kind.name, resendAs(kind), { time, wait: waitAfter(kind) });
-  if (run === undefined || run.result === "timed_out") return notJudged(run ? tooLate : notMade);
-  const more = moreIn(run, key);
-  const [next] = more;
-  const hasFailed = run.result === "failed" && run.hits > 0;
+  const wait = waitAfter(kind);
+  const replaced = await runReplacing(runs, key, kind.name, kind.rejection, { repetition, wait });
+  if (replaced.kind === "not_judged") return replaced;
+  const { run, extra } = replaced;
+  const [next] = extra;
+  const hasNoticed = run.result === "failed" && run.replacedCount > 0;
   if (next === undefined)
-    return hasFailed
+    return hasNoticed
       ? { kind: "nothing", run }
-      : notJudged(whyNotJudged(client.plain, run, "hit") ?? whySurvived(key, kind));
+      : notJudged(whyNotJudged(runs.plain, run, "replaced") ?? whySurvived(key, kind));
   // A test that failed may send it again, to find out why.
-  if (hasFailed) return notJudged(whyOpen(key, kind, [next], "and the command then failed"));
+  if (hasNoticed) return unconfirmed(key, kind, [next], "and the command then failed");
   if (kind.when === "always") return { kind: "resent", request: next };
   if (next.isElsewhere) return notJudged(elsewhere);
-  const early = more.find(({ earlyMs }) => earlyMs !== undefined);
+  const early = extra.find(({ earlyMs }) => earlyMs !== undefined);
   return early === undefined ? { kind: "in_time", request: next } : { kind: "resent", request: early };
 }
 
 /** A kind holds only if its failure counts, and no varied run contradicts it. */
-async function heldUnlessContradicted(
-  client: Client,
-  { ref }: ResentKey,
+async function confirmHeld(
+  runs: Runs,
+  { ref }: SteadyKey,
   kind: ResendKind,
   [first]: readonly Followed[],
 ): Promise<Held | NotJudged> {
-  const unsure = first?.kind === "nothing" ? await client.whyUnsure(first.run) : undefined;
-  const reason = unsure ?? (kind.when === "always" ? await whyContradicted(client, kind) : undefined);
+  const unsure = first?.kind === "nothing" ? await runs.whyUnsure(first.run) : undefined;
+  const reason = unsure ?? (kind.when === "always" ? await whyContradicted(runs, kind) : undefined);
   return reason === undefined ? { kind: "held", key: ref } : notJudged(reason);
 }
 
 /** A varied run that passed, in which more requests got this rejection than in the plain run. */
 async function whyContradicted(
-  client: Client,
-  { as, after, whatToDo }: ResendKind,
+  runs: Runs,
+  { rejection, after, whatToDo }: ResendKind,
 ): Promise<Reason | undefined> {
-  const { status, code } = outcomeOf(as as OutcomeId);
+  const { status, code } = outcomeOf(rejection.as);
   const isRejected = ({ outcome }: KeyRequest) =>
     outcomeOf(outcome).status === status && outcomeOf(outcome).code === code;
   const countIn = ({ sent }: ClientRun) => sent.flatMap(({ requests }) => requests).filter(isRejected).length;
-  const { passed } = await runVaried(client);
-  const run = passed.find((one) => countIn(one) > countIn(client.plain));
+  const { passed } = await runVaried(runs);
+  const run = passed.find((varied) => countIn(varied) > countIn(runs.plain));
   return run && { why: `more requests got ${after} in ${run.name} than in the plain run`, whatToDo };
 }
 
 /** It does not come by itself: not more often in other runs, after the first request as well, not after a 404, and not while the response is only late. */
-async function prove(
-  client: Client,
-  key: ResentKey,
+async function confirmResend(
+  runs: Runs,
+  key: SteadyKey,
   kind: ResendKind,
-  again: readonly KeyRequest[],
+  requests: readonly KeyRequest[],
 ): Promise<NotJudged | Resend> {
-  const uncertain = await whyUnequal(client, key);
-  if (uncertain !== undefined) return notJudged(uncertain);
-  const first = await replace(client, key, kind.name, resendAs(kind), { nth: 1, wait: waitAfter(kind) });
-  if (first === undefined || first.result === "timed_out") return notJudged(first ? tooLate : notMade);
+  const unequal = await whyUnequal(runs, key);
+  if (unequal !== undefined) return notJudged(unequal);
+  const first = await runReplacing(runs, key, kind.name, kind.rejection, { nth: 1, wait: waitAfter(kind) });
+  if (first.kind === "not_judged") return first;
+  const { run, extra } = first;
   const isTimed = kind.when === "too_soon";
-  const isSent = first.result === "passed" && moreIn(first, key).length > 0;
-  const isEarly = first.sent.some(({ requests }) => requests.some(({ earlyMs }) => earlyMs !== undefined));
+  const isSent = run.result === "passed" && extra.length > 0;
+  const isEarly = run.sent.some((ofKey) => ofKey.requests.some(({ earlyMs }) => earlyMs !== undefined));
   // The last response may be one that nobody reads, or that a test asks for until it is there.
   if (!isSent || (isTimed && !isEarly))
-    return notJudged(whyOpen(key, kind, again, "but not when its first request got the same response"));
-  const reason =
-    (await whyFollowed(client, key)) ?? (isTimed ? await whyLate(client, key, kind, again) : undefined);
-  return reason === undefined
-    ? { kind: "resend", of: kind, request: again[0] as KeyRequest }
-    : notJudged(reason);
+    return unconfirmed(key, kind, requests, "but not when its first request got the same response");
+  const followed = await whyFollowed(runs, key);
+  if (followed !== undefined) return notJudged(followed);
+  const fromLate = isTimed ? await confirmWithLate(runs, key, kind, requests) : undefined;
+  return fromLate ?? { kind: "resend", ofKind: kind, request: requests[0] as KeyRequest }; // there are two
 }
 
 /** How much later than an early request a response comes that is only late. */
 const marginMs = 500;
 
-/** Why early requests may come without a rejection. */
-async function whyLate(
-  client: Client,
-  key: ResentKey,
+/** Whether early requests may come without a rejection; `undefined` if they do not. */
+async function confirmWithLate(
+  runs: Runs,
+  key: SteadyKey,
   kind: ResendKind,
-  again: readonly KeyRequest[],
-): Promise<Reason | undefined> {
-  const latest = Math.max(...again.map(({ earlyMs = 0 }) => earlyMs));
+  requests: readonly KeyRequest[],
+): Promise<NotJudged | undefined> {
+  const latest = Math.max(...requests.map(({ earlyMs = 0 }) => earlyMs));
   // In whole seconds, so that kinds share the run.
   const seconds = Math.ceil((latest + marginMs) / 1000);
-  const run = await replace(client, key, "resend", { as: "late", seconds });
-  if (run === undefined || run.result === "timed_out") return run ? tooLate : notMade;
-  if (moreIn(run, key).length > 0)
-    return whyOpen(key, kind, again, "but also while a response was only late");
-  if (run.result === "passed") return undefined;
-  return whyOpen(key, kind, again, "but the command failed while a response was only late");
+  const late = await runReplacing(runs, key, "resend", { kind: "late", seconds });
+  if (late.kind === "not_judged") return late;
+  if (late.extra.length > 0)
+    return unconfirmed(key, kind, requests, "but also while a response was only late");
+  if (late.run.result === "passed") return undefined;
+  return unconfirmed(key, kind, requests, "but the command failed while a response was only late");
 }
 
-function whyOpen(
-  { ref }: ResentKey,
+/** Names one of the requests: the first one that came too soon, if there is one. */
+function unconfirmed(
+  { ref }: SteadyKey,
   { when, after, whatToDo }: ResendKind,
-  again: readonly KeyRequest[],
+  requests: readonly KeyRequest[],
   what: string,
-): Reason {
-  const early = when === "too_soon" ? again.find(({ earlyMs }) => earlyMs !== undefined) : undefined;
-  const [first] = early === undefined ? again : [early];
+): NotJudged {
+  const early = when === "too_soon" ? requests.find(({ earlyMs }) => earlyMs !== undefined) : undefined;
+  const [first] = early === undefined ? requests : [early];
   const late = early === undefined ? "" : `, ${early.earlyMs} ms later`;
-  return {
-    why: `after ${after}, ${variableOf(ref)} was sent again (${first?.id}${late}), ${what}`,
-    whatToDo,
-  };
+  const why = `after ${after}, ${variableOf(ref)} was sent again (${first?.id}${late}), ${what}`;
+  return notJudged({ why, whatToDo });
 }
 
 /** A 404 in its place makes the command fail, so a test uses the response. */
-const whySurvived = ({ ref }: ResentKey, { after }: ResendKind): Reason => ({
+const whySurvived = ({ ref }: SteadyKey, { after }: ResendKind): Reason => ({
   why: `the command passes when the last request with ${variableOf(ref)} gets ${after}, and does not send it again`,
   whatToDo:
     "If your client survives this on purpose, such as by a second key, add --allow with the outcome of this key.",
@@ -235,21 +229,21 @@ const elsewhere: Reason = {
 function problemOf(
   resends: readonly Resend[],
   when: ResendKind["when"],
-  { ref }: ResentKey,
+  { ref }: SteadyKey,
   plan: CertifyPlan,
 ): Finding {
-  const names = resends.map(({ of }) => of.name);
+  const names = resends.map(({ ofKind }) => ofKind.name);
   const isTimed = when === "too_soon";
-  const after = resends.map(({ of, request: { earlyMs } }) =>
-    isTimed ? `${earlyMs} ms after ${of.after}` : `after ${of.after}`,
+  const times = resends.map(({ ofKind: { after }, request: { earlyMs } }) =>
+    isTimed ? `${earlyMs} ms after ${after}` : `after ${after}`,
   );
   // Often the same one: ids do not depend on what was rejected.
   const ids = [...new Set(resends.map(({ request }) => request.id))];
   const requests = `${ids.length === 1 ? "request" : "requests"} ${listed(ids, "and")}`;
-  const fixes = [...new Set(resends.map(({ of }) => of.whatToDo)), ...(isTimed ? [testClock] : [])];
+  const fixes = [...new Set(resends.map(({ ofKind }) => ofKind.whatToDo)), ...(isTimed ? [testClock] : [])];
   return {
     name: names[0] as string,
-    sentence: `Sends ${nameOfKey(ref)} again ${listed(after, "and")} (${requests})${isTimed ? "" : ", and not after a 404"}`,
+    sentence: `Sends ${nameOfKey(ref)} again ${listed(times, "and")} (${requests})${isTimed ? "" : ", and not after a 404"}`,
     whatToDo: fixes.join(" "),
     again: againWith(plan, "certify", ...names.flatMap((name) => ["--only", name])),
     runs: names,

@@ -2,7 +2,7 @@ import { isIdempotent } from "../rules/fault-effects.js";
 import { Counters, type Counting, type KeysOfAdvice } from "../sandbox/journal/counts.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { RunTrace, VariedPoint } from "../sandbox/run-trace.js";
-import type { KeyRequest, RunEnd, SentKey } from "./run.js";
+import type { KeyRequest, RunEnd, SentKey } from "./client-run.js";
 import { idOfPoint, wordsOf } from "./varied-points.js";
 
 /** What the requests of a run show. */
@@ -14,7 +14,7 @@ export class SeenRequests implements Counting {
   readonly #scenarios = new Set<string>();
   readonly #ownAssumptions = new Set<string>();
   readonly #unread = new Set<string>();
-  #hits = 0;
+  #replacedCount = 0;
   #pinned: RunTrace["pinned"];
   #last: RunEnd["last"];
   #latest: number;
@@ -46,7 +46,7 @@ export class SeenRequests implements Counting {
     return {
       sent: [...this.#sent.values()].map((sent) => ({ ...sent, requests: sent.requests.map(this.#asRead) })),
       points: [...this.#points.values()],
-      hits: this.#hits,
+      replacedCount: this.#replacedCount,
       last: this.#last,
       pinned: pinned && `${pinned.place ?? "the client's code"} sets the seed ${pinned.seed}`,
       ownAssumptions: [...this.#ownAssumptions],
@@ -62,20 +62,20 @@ export class SeenRequests implements Counting {
     const key = ref ?? fingerprint ?? "";
     const sent = this.#sent.get(key) ?? { key, isUnknown: ref === null, requests: [] };
     this.#sent.set(key, sent);
-    const { hit, earlyMs, isElsewhere } = trace;
+    const { replaced, earlyMs, isElsewhere } = trace;
     const canFail = isIdempotent(method) && response.body !== "";
     sent.requests.push({
       id,
-      outcome: hit ?? outcome,
+      outcome: replaced ?? outcome,
       canFail,
-      isHit: hit !== undefined,
+      isReplaced: replaced !== undefined,
       earlyMs,
       isElsewhere,
     });
     const points = trace.points.filter(({ row, variant }) => wordsOf(row, variant) !== undefined);
     for (const point of points) this.#points.set(idOfPoint(point), point);
     this.#last = { id, outcome };
-    this.#hits += hit === undefined ? 0 : 1;
+    this.#replacedCount += replaced === undefined ? 0 : 1;
     this.#pinned ??= trace.pinned;
     this.#scenarios.add(trace.scenario);
     for (const name of trace.ownAssumptions) this.#ownAssumptions.add(name);

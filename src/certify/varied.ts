@@ -1,7 +1,7 @@
 import { outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import { type Cause, findCauses } from "./causes.js";
-import type { Client } from "./client.js";
+import { type ClientRun, hasFailed } from "./client-run.js";
 import {
   type Check,
   checkOf,
@@ -18,14 +18,14 @@ import {
 import { lastLineOf } from "./last-line.js";
 import { whyNotJudged } from "./not-judged.js";
 import { againOf, againWith, type CertifyPlan, mixedName, seedCount, seedsOf } from "./plan.js";
-import { type ClientRun, hasFailed } from "./run.js";
+import type { Runs } from "./runs.js";
 
 /** Runs the client with each seed of varied responses. */
-export async function runVaried(client: Client) {
+export async function runVaried(runs: Runs) {
   const attempts = await Promise.all(
-    seedsOf(client.plan).map(async (seed) => {
-      const run = await client.run(`varied.${seed}`, { profile: "varied" }, { seed });
-      const reason = run === undefined ? notMade : whyNotJudged(client.plain, run, "varied");
+    seedsOf(runs.plan).map(async (seed) => {
+      const run = await runs.make(`varied.${seed}`, { profile: "varied" }, { seed });
+      const reason = run === undefined ? notMade : whyNotJudged(runs.plain, run, "varied");
       return { seed, run, reason };
     }),
   );
@@ -40,16 +40,16 @@ export async function runVaried(client: Client) {
   return { passed, failed, checks };
 }
 
-export async function judgeVaried(client: Client): Promise<Judgment> {
-  const { plan } = client;
-  const { passed, failed, checks } = await runVaried(client);
-  const causes = await findCauses(client, failed);
+export async function judgeVaried(runs: Runs): Promise<Judgment> {
+  const { plan } = runs;
+  const { passed, failed, checks } = await runVaried(runs);
+  const causes = await findCauses(runs, failed);
   const isWhole = checks.length >= seedCount;
-  const notes = isWhole ? whatIsNotShown(client, [...passed, ...failed]) : [];
+  const notes = isWhole ? whatIsNotShown(runs, [...passed, ...failed]) : [];
   const isAsked = plan.only?.includes(mixedName) || (isWhole && passed.length === checks.length);
-  const mixed = isAsked ? [await judgeMixed(client)] : [];
+  const mixed = isAsked ? [await judgeMixed(runs)] : [];
   const findings = causes.map((cause) => findingOf(cause, plan));
-  const shown = client.isStopped ? withoutOpen(checks, findings) : checks;
+  const shown = runs.isStopped ? withoutOpen(checks, findings) : checks;
   return joined([{ checks: shown, problems: findings, notes }, ...mixed]);
 }
 
@@ -75,15 +75,15 @@ function findingOf({ failed, shownBy, ...cause }: Cause, plan: CertifyPlan): Fin
 }
 
 /** One more run, whose responses differ from each other. */
-async function judgeMixed(client: Client): Promise<Judgment> {
-  const { plan } = client;
-  const run = await client.run(mixedName, { profile: "varied", mixed: true }, { seed: plan.firstSeed });
+async function judgeMixed(runs: Runs): Promise<Judgment> {
+  const { plan } = runs;
+  const run = await runs.make(mixedName, { profile: "varied", mixed: true }, { seed: plan.firstSeed });
   if (run === undefined) return judged(mixedName, notJudged(notMade));
   if (run.result === "passed") {
-    const reason = whyNotJudged(client.plain, run, "varied");
+    const reason = whyNotJudged(runs.plain, run, "varied");
     return judged(mixedName, reason === undefined ? held : notJudged(reason));
   }
-  if (!(await client.failAgain([run]))) return judged(mixedName, notJudged(notMade));
+  if ((await runs.repeat([run])) === "not_made") return judged(mixedName, notJudged(notMade));
   return judged(mixedName, failed, {
     name: mixedName,
     sentence: "Breaks when the responses of one run differ in what the specification leaves open",
@@ -95,7 +95,7 @@ async function judgeMixed(client: Client): Promise<Judgment> {
 }
 
 /** What too few requests, or the client's own settings, kept from varying. */
-function whatIsNotShown({ covered, plan }: Client, all: readonly ClientRun[]): Note[] {
+function whatIsNotShown({ covered, plan }: Runs, all: readonly ClientRun[]): Note[] {
   const { ownAssumptions: ofScenario = [] } = plan;
   const statuses = covered.map((outcome) => outcomeOf(outcome).status);
   const missing = [401, 403, 429].filter((status) => !statuses.includes(status));

@@ -72,8 +72,7 @@ export const adviceTable = [
     level: "error",
     rule: "R18–R21",
     meaning: "Your client resent a key after a 403. The response stays the same until an administrator acts.",
-    whatToDo:
-      "Stop at the first 403 and alert an administrator: its error code names what must change.",
+    whatToDo: "Stop at the first 403 and alert an administrator: its error code names what must change.",
   },
   {
     id: "too-soon-after-429",

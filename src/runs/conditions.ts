@@ -3,34 +3,49 @@ import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
 import type { RowChoice } from "../sandbox/variants.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
+type Faults = NonNullable<Scenario["faults"]>;
+
 /**
  * The conditions of a client's run. They come before the state of its sandboxes, and no call of the client reads, replaces
  * or clears them. Plain data: they also reach the sandboxes of other processes.
  */
 export interface RunConditions {
   readonly profile?: Profile;
-  /** Faults that come before the sandbox's own; each start of a scenario counts its requests again. */
-  readonly faults?: NonNullable<Scenario["faults"]>;
-  /** The outcome whose first request that may be sent again is the only one that these faults hit. Default: all are hit. */
-  readonly once?: { readonly outcome: OutcomeId };
   /** The only rows that vary. Default: all. */
   readonly rows?: readonly RowChoice[];
   /** Whether each response has the next variants, except a 401 (R14) and what records have. Default: all have the same ones. */
   readonly mixed?: true;
-  /** The outcome whose requests get the wrong answer: a 401 for a key that works, and a 200 for any other. No request causes advice then, as with a refusal. */
-  readonly answer?: { readonly outcome: OutcomeId; readonly once?: true };
-  readonly refusal?: Refusal;
+  /** Faults that come before the sandbox's own; each start of a scenario counts its requests again. */
+  readonly faults?: Faults;
+  /** What one request gets, or each one that ends alike. */
+  readonly onRequest?: OnRequest;
 }
 
-/** Gives one request with a key that its sandboxes would accept another response. */
-export interface Refusal {
-  /** The ref of the key. */
-  readonly key: string;
-  /** What it gets: the response of another outcome, a 503, or its own response after so many seconds. */
-  readonly as: ApiOutcomeId | "fault.status" | "late";
-  /** Which request it is, from 1, of those that are accepted otherwise in all processes. */
-  readonly nth: number;
-  /** The seconds of its `Retry-After`. Default: none; a 429 then lasts until the minute ends. */
+export interface OnRequest {
+  readonly which: WhichRequest;
+  readonly gets: Replacement;
+}
+
+/** Which request it is, over all processes: by where it would end, or the nth one with a key, from 1, of those that would be accepted. */
+export type WhichRequest =
+  | { readonly kind: "first" | "each"; readonly outcome: OutcomeId }
+  | { readonly kind: "nth"; readonly key: string; readonly nth: number };
+
+/** `wrong_answer`: a 401 for a key that works, and a 200 for any other. `late`: its own response, after so many seconds. */
+export type Replacement =
+  | { readonly kind: "fault"; readonly effect: Faults[number]["then"] }
+  | { readonly kind: "wrong_answer" }
+  | { readonly kind: "late"; readonly seconds: number }
+  | Rejection;
+
+/** Another outcome, or a 503. Without seconds, it has no `Retry-After`, and a 429 lasts until the minute ends. */
+export interface Rejection {
+  readonly kind: "rejection";
+  readonly as: ApiOutcomeId | "fault.status";
   readonly seconds?: number;
   readonly asDate?: boolean;
 }
+
+/** Whether a request gets what no service should send: its response then tells nothing about the request. */
+export const isAnsweredWrongly = ({ onRequest }: RunConditions): boolean =>
+  onRequest !== undefined && onRequest.gets.kind !== "fault";

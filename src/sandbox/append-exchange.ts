@@ -15,7 +15,7 @@ export function appendExchange(
   if (isCounted(exchange)) {
     const { run } = sandbox;
     // No advice if the response hides what was wrong with the request.
-    if (!run?.hidesCauses && !isUnremarkable(sandbox, exchange)) advise(sandbox, call, exchange);
+    if (!run?.hidesOutcomes && !isUnremarkable(sandbox, exchange)) advise(sandbox, call, exchange);
     sandbox.counters.count(exchange, keys, call.trace);
   }
   sandbox.journal.record(exchange);

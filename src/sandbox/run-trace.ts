@@ -12,8 +12,8 @@ export interface VariedPoint {
 export interface RunTrace {
   /** What varied in its response. */
   readonly points: VariedPoint[];
-  /** Where the request would have ended without the fault, wrong answer or rejection of the run that hit it. */
-  hit?: OutcomeId | undefined;
+  /** Where the request would have ended without what the run has put in place of its response. */
+  replaced?: OutcomeId | undefined;
   /** How long after a rejection by the run its key came again, if that was before its time. */
   earlyMs?: number | undefined;
   /** Whether another process of the run has rejected its key, whose clocks nothing here can read. */

@@ -119,14 +119,14 @@ export interface ConditionedRun {
   readonly rows?: VariantRules["rows"];
   /** How many variants after those of the seed the response to a call with this status has. */
   readonly shiftOf: (call: ApiCall, status: number) => number;
-  /** Whether its responses hide what was wrong with a request. */
-  readonly hidesCauses: boolean;
+  /** Whether its responses hide where a request ended. */
+  readonly hidesOutcomes: boolean;
   /** What a client's call gets: what the service does, or something in its place. */
-  readonly intercept: (sandbox: SandboxState, call: ApiCall, service: Service) => CallResult;
+  readonly intercept: (sandbox: SandboxState, call: ApiCall, next: Next) => CallResult;
 }
 
 /** What a sandbox does with a call if no run comes before it. */
-export interface Service {
+export interface Next {
   readonly facts: FaultFacts;
   /** The sandbox's own fault that is due; it has counted the request. */
   readonly fault: FiredFault | undefined;

@@ -252,7 +252,9 @@ test("the list of endpoints is the same for the same scenario, and names each su
 test.each(["403.insufficient_scope", "401.unknown"] as const)(
   "the wrong answer of a run for %s is the endpoint's own response",
   (outcome) => {
-    const run = conditionedRun({ answer: { outcome } });
+    const run = conditionedRun({
+      onRequest: { which: { kind: "each", outcome }, gets: { kind: "wrong_answer" } },
+    });
     const sandbox = startFrozen(withEndpoints, { run });
     const apiKey = outcome === "401.unknown" ? unknownKey : secretFor(sandbox, "narrow");
     const { response, outcome: kept } = handle(sandbox, asked({ method: "POST", path: consents, apiKey }));

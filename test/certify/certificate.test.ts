@@ -5,8 +5,8 @@ import {
   certificateLayout,
   verdictOf,
 } from "../../src/certify/certificate.js";
+import { certificateText } from "../../src/certify/certificate-text.js";
 import { checkOf, notJudged } from "../../src/certify/judgment.js";
-import { certificateText } from "../../src/certify/verdict.js";
 import { render } from "../../src/report/render/render.js";
 import { failed } from "./certified.js";
 

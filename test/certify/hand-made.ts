@@ -1,6 +1,6 @@
-import { Client } from "../../src/certify/client.js";
+import type { KeyRequest, RunEnd, RunRequest, SentKey } from "../../src/certify/client-run.js";
 import type { CertifyPlan } from "../../src/certify/plan.js";
-import type { ClientRun, KeyRequest, RunEnd, RunRequest, SentKey } from "../../src/certify/run.js";
+import { Runs } from "../../src/certify/runs.js";
 import { clientReport } from "../../src/report/report.js";
 import { startFrozen } from "../support/doors.js";
 
@@ -15,7 +15,7 @@ export const runEnd = (more: Partial<RunEnd> = {}): RunEnd => ({
   output: [],
   sent: [],
   points: [],
-  hits: 0,
+  replacedCount: 0,
   last: undefined,
   pinned: undefined,
   ownAssumptions: [],
@@ -37,7 +37,7 @@ export const sentKey = (key: string, ...requests: readonly Partial<KeyRequest>[]
 
 /** So many requests with one key, of which the run hit one: from 1, or none. */
 export const sentTimes = (key: string, count: number, hit = 0): SentKey =>
-  sentKey(key, ...Array.from({ length: count }, (_, at) => (at + 1 === hit ? { isHit: true } : {})));
+  sentKey(key, ...Array.from({ length: count }, (_, at) => (at + 1 === hit ? { isReplaced: true } : {})));
 
 /** A client whose runs end as a test decides, by their conditions and by how many under the same name were before. Its plain run comes first. */
 export async function handMade(
@@ -45,19 +45,19 @@ export async function handMade(
   plan: Partial<CertifyPlan> = {},
 ) {
   const names: string[] = [];
-  const client = new Client(
+  const runs = new Runs(
     { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], ownFlags: [], ...plan },
     {
-      async runClient(request) {
+      async run(request) {
         const before = names.filter((name) => name === request.name).length;
         names.push(request.name);
         const end = endOf(request, before);
         return end && runEnd(end);
       },
-      ended() {},
+      onEnd() {},
       separate() {},
     },
   );
-  client.follow((await client.run("plain", {})) as ClientRun);
-  return { client, names };
+  await runs.make("plain", {});
+  return { runs, names };
 }

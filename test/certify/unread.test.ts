@@ -10,7 +10,9 @@ import { mePath } from "../support/send.js";
 
 /** Sends a request each time, the first of which gets its response late; `isUnread` is of each request so far. */
 async function served() {
-  const run = conditionedRun({ refusal: { key: "active", nth: 1, as: "late", seconds: 30 } });
+  const run = conditionedRun({
+    onRequest: { which: { kind: "nth", key: "active", nth: 1 }, gets: { kind: "late", seconds: 30 } },
+  });
   const sandbox = startFrozen("key-states", { run });
   const collected = new SeenRequests(() => 0);
   sandbox.counters.passOnTo(collected);

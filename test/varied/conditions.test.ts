@@ -5,7 +5,7 @@ import words from "../../src/api/variation/words.json" with { type: "json" };
 import { startInNode } from "../../src/node/platform.js";
 import type { Profile } from "../../src/rules/assumptions.js";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
-import type { RunConditions } from "../../src/runs/conditions.js";
+import type { OnRequest, RunConditions } from "../../src/runs/conditions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox-state.js";
 import { secretFor } from "../../src/sandbox/secrets.js";
@@ -79,16 +79,25 @@ test("a fault that never fires changes no variant of a mixed run", () => {
 test("a response that nobody got has no varied point", () => {
   const conditions: readonly RunConditions[] = [
     { profile: "varied", faults: [{ when: { outcome: "200.test" }, then: { reset: true } }] },
-    { profile: "varied", answer: { outcome: "200.test" } },
-    { profile: "varied", refusal: { key: "active", as: "401.revoked", nth: 1 } },
+    {
+      profile: "varied",
+      onRequest: { which: { kind: "each", outcome: "200.test" }, gets: { kind: "wrong_answer" } },
+    },
+    {
+      profile: "varied",
+      onRequest: {
+        which: { kind: "nth", key: "active", nth: 1 },
+        gets: { kind: "rejection", as: "401.revoked" },
+      },
+    },
   ];
   const pointsOf = conditions.map((data) => {
     const sandbox = startFrozen("key-states", { run: conditionedRun(data) });
     const traces = collectTraces(sandbox);
     ask(sandbox, { key: "active" });
-    return traces.map(({ hit, points }) => ({ hit, points }));
+    return traces.map(({ replaced, points }) => ({ replaced, points }));
   });
-  expect(pointsOf).toEqual(conditions.map(() => [{ hit: "200.test", points: [] }]));
+  expect(pointsOf).toEqual(conditions.map(() => [{ replaced: "200.test", points: [] }]));
 });
 
 const createConsent = { method: "POST", path: consents, key: "main" };
@@ -272,16 +281,21 @@ test("a fault of a run comes before the scenario's, which counts its requests as
   const seen = collectTraces(sandbox);
   const statuses = () => Array.from({ length: 3 }, () => ask(sandbox, { key: "active" }).status);
   expect(statuses()).toEqual([503, 500, 200]);
-  expect(seen.map(({ hit }) => hit)).toEqual(["200.test", undefined, undefined]);
+  expect(seen.map(({ replaced }) => replaced)).toEqual(["200.test", undefined, undefined]);
   operations.faults(sandbox, []);
   expect(statuses()).toEqual([200, 200, 200]);
   restartSandbox(sandbox);
   expect(statuses()).toEqual([503, 500, 200]);
 });
 
-test("a fault of the scenario that is due comes before a refusal of the run, which then gets the next request", () => {
+test("a fault of the scenario that is due comes before a rejection of the run, which the next request then gets", () => {
   const faults = [{ when: { key: "active", requests: [1] }, then: { status: 500 as const } }];
-  const run = conditionedRun({ refusal: { key: "active", as: "401.revoked", nth: 1 } });
+  const run = conditionedRun({
+    onRequest: {
+      which: { kind: "nth", key: "active", nth: 1 },
+      gets: { kind: "rejection", as: "401.revoked" },
+    },
+  });
   const sandbox = startFrozen({ ...bundledScenarios["key-states"], faults }, { now, run });
   const statuses = Array.from({ length: 3 }, () => ask(sandbox, { key: "active" }).status);
   expect(statuses).toEqual([500, 401, 200]);
@@ -301,8 +315,13 @@ test("what a story's request gets is not counted for the client's next request",
   expect(new Set(seen.flatMap(({ points }) => points.map(({ status }) => status)))).toEqual(new Set([200]));
 });
 
+const firstIsUnavailable: OnRequest = {
+  which: { kind: "first", outcome: "200.test" },
+  gets: { kind: "fault", effect: { status: 503 } },
+};
+
 test("a fault of a run hits the first request that may be sent twice, and whose response has a body", () => {
-  const run = conditionedRun({ faults: [{ then: { status: 503 } }], once: { outcome: "200.test" } });
+  const run = conditionedRun({ onRequest: firstIsUnavailable });
   const sandbox = startFrozen("key-states", { now, run });
   const statusOf = (method: string) =>
     handle(sandbox, { ...asked({ apiKey: secretFor(sandbox, "active") }), method }).status;
@@ -310,7 +329,7 @@ test("a fault of a run hits the first request that may be sent twice, and whose 
 });
 
 test("a fault of a run leaves a story's request alone", () => {
-  const run = conditionedRun({ faults: [{ then: { status: 503 } }], once: { outcome: "200.test" } });
+  const run = conditionedRun({ onRequest: firstIsUnavailable });
   const sandbox = startFrozen("key-states", { now, run });
   const story = handle(sandbox, asked({ apiKey: secretFor(sandbox, "active"), fromStory: true }));
   expect([story.status, ask(sandbox, { key: "active" }).status]).toEqual([200, 503]);

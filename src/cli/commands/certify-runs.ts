@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import type { RunEnd, RunRequest } from "../../certify/run.js";
+import type { RunEnd, RunRequest } from "../../certify/client-run.js";
 import { SeenRequests } from "../../certify/seen-requests.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { nodePlatform } from "../../node/platform.js";

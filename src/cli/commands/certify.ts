@@ -8,12 +8,12 @@ import {
   certifyResultOf,
   resultWords,
 } from "../../certify/certificate.js";
-import { certify } from "../../certify/judge.js";
+import { certificateText, lastOutput } from "../../certify/certificate-text.js";
+import { certify } from "../../certify/certify.js";
+import type { ClientRun, ClientRunner } from "../../certify/client-run.js";
 import type { Note } from "../../certify/judgment.js";
 import { type CertifyPlan, groupNames, mixedName, seedIn, seedsOf } from "../../certify/plan.js";
 import { resendKinds } from "../../certify/resend-kinds.js";
-import type { ClientRun, Tools } from "../../certify/run.js";
-import { certificateText, lastOutput } from "../../certify/verdict.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
@@ -27,6 +27,7 @@ import { didYouMean, quote } from "../../rules/schema/words.js";
 import { defaultSeed } from "../../rules/seed.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import { isoOf } from "../../rules/time.js";
+import { isAnsweredWrongly } from "../../runs/conditions.js";
 import { defaultKeyRef } from "../../sandbox/secrets.js";
 import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
@@ -117,7 +118,7 @@ export const certifyCommand = declareCommand({
       const [started, startedAt] = [stopwatch(), isoOf(time())];
       const say = (text: string) => void (flags.quiet || io.stderr.write(redactKeys(`${text}\n`)));
       say(`Running ${commandLine(rest)}, up to ${pluralize(jobs, "run")} in parallel`);
-      const ended: Tools["ended"] = (run) => {
+      const onEnd: ClientRunner["onEnd"] = (run) => {
         const line = progressLine(run, plan);
         if (line !== undefined) say(line);
       };
@@ -126,8 +127,8 @@ export const certifyCommand = declareCommand({
         say(`${name} failed next to another run, and passed alone. All runs are made again, one at a time.`);
       };
       const certification = await certify(plan, {
-        runClient: (request) => client.runInTurn(request),
-        ended,
+        run: (request) => client.runInTurn(request),
+        onEnd,
         separate,
       });
       const { plain } = certification;
@@ -166,15 +167,13 @@ function progressLine(run: ClientRun, { allow }: CertifyPlan): string | undefine
 }
 
 /** Whether a run is good, or empty if only others can show that, as in a search; and what happened. */
-function whatHappened({
-  result,
-  conditions: { rows, answer, refusal },
-}: ClientRun): ["ok" | "problem" | "", keyof typeof resultWords] {
-  if (rows !== undefined) return ["", result];
-  if (answer === undefined && refusal === undefined) return [result === "passed" ? "ok" : "problem", result];
+function whatHappened({ result, conditions }: ClientRun): ["ok" | "problem" | "", keyof typeof resultWords] {
+  if (conditions.rows !== undefined) return ["", result];
+  if (!isAnsweredWrongly(conditions)) return [result === "passed" ? "ok" : "problem", result];
   if (result === "failed") return ["ok", "noticed"];
-  if (refusal !== undefined || result === "timed_out") return ["", result];
-  return [answer?.once ? "" : "problem", "unnoticed"];
+  const { which, gets } = conditions.onRequest ?? {};
+  if (gets?.kind !== "wrong_answer" || result === "timed_out") return ["", result];
+  return [which?.kind === "first" ? "" : "problem", "unnoticed"];
 }
 
 const codes: Readonly<Record<CertifyResult["verdict"], number>> = {

@@ -1,8 +1,8 @@
 import { type CertifyResult, certifyResultOf } from "../../../src/certify/certificate.js";
-import { certify } from "../../../src/certify/judge.js";
+import { certify } from "../../../src/certify/certify.js";
+import type { ClientRunner, RunEnd, Timeouts } from "../../../src/certify/client-run.js";
 import type { Finding } from "../../../src/certify/judgment.js";
 import type { CertifyPlan } from "../../../src/certify/plan.js";
-import type { RunEnd, Timeouts, Tools } from "../../../src/certify/run.js";
 import { SeenRequests } from "../../../src/certify/seen-requests.js";
 import { nodePlatform } from "../../../src/node/platform.js";
 import { clientReport } from "../../../src/report/report.js";
@@ -46,7 +46,7 @@ export async function certifySuite(
 ): Promise<CertifyResult> {
   let count = 0;
   let last: Promise<unknown> = Promise.resolve();
-  const runClient: Tools["runClient"] = ({ seed, conditions, timeouts }) => {
+  const run: ClientRunner["run"] = ({ seed, conditions, timeouts }) => {
     const next = last.then(() => {
       if (count >= stopAfter) return undefined;
       count += 1;
@@ -67,7 +67,7 @@ export async function certifySuite(
     timeout: suite.timers === "real" && suite.client.limitTries > 1 ? 1_800_000 : undefined,
     ...options,
   };
-  const certification = await certify(plan, { runClient, ended() {}, separate() {} });
+  const certification = await certify(plan, { run, onEnd() {}, separate() {} });
   const result = certifyResultOf(certification, { ...about, allow: suite.allow });
   if (result === undefined) throw new Error("The first run was not made.");
   return result;

@@ -17,7 +17,7 @@ export interface KeyRequest {
   readonly outcome: OutcomeId;
   /** Whether a fault may hit it: it may be sent again, and its response has a body. */
   readonly canFail: boolean;
-  readonly isHit?: boolean;
+  readonly isReplaced?: boolean;
   /** Whether the client did not read its response whole: what it sends then is no resend. */
   readonly isUnread?: boolean;
   /** How long after the rejection of a resend it came, if that was before its time. */
@@ -59,7 +59,7 @@ export interface RunEnd {
   /** What differed from `minimal`. */
   readonly points: readonly VariedPoint[];
   /** The requests that the conditions of the run hit. */
-  readonly hits: number;
+  readonly replacedCount: number;
   /** The last request. */
   readonly last: Pick<KeyRequest, "id" | "outcome"> | undefined;
   /** Where the client's tests set the seed of a sandbox to another one than the run's, as a sentence. */
@@ -75,11 +75,11 @@ export interface ClientRun extends RunRequest, RunEnd {
   readonly number: number;
 }
 
-export interface Tools {
-  /** Runs the client once it is its turn; `undefined` if the run was stopped. */
-  readonly runClient: (request: RunRequest) => Promise<RunEnd | undefined>;
-  /** Shows that a run has ended. */
-  readonly ended: (run: ClientRun) => void;
+/** Runs the client's command. */
+export interface ClientRunner {
+  /** Waits until a job is free; `undefined` if the run was stopped. */
+  readonly run: (request: RunRequest) => Promise<RunEnd | undefined>;
+  readonly onEnd: (run: ClientRun) => void;
   /** Makes all later runs one at a time, because this run failed next to another and passed alone. */
   readonly separate: (name: string) => void;
 }

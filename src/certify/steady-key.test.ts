@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { handMade, sentKey, sentTimes } from "../../test/certify/hand-made.js";
-import { resentKeyOf, whyUnequal } from "./resent-key.js";
-import type { RunEnd, RunRequest, SentKey } from "./run.js";
+import type { RunEnd, RunRequest, SentKey } from "./client-run.js";
+import { steadyKeyIn, whyUnequal } from "./steady-key.js";
 
 const rejected = { outcome: "401.revoked" } as const;
 const point = { row: "etag", variant: "weak", status: 200 };
@@ -9,15 +9,19 @@ const point = { row: "etag", variant: "weak", status: 200 };
 /** A client whose plain and varied runs send these keys, and whose command fails when one of `used` gets a 404. */
 const sending =
   (keys: readonly SentKey[], used: readonly string[] = ["active", "live"], more: Partial<RunEnd> = {}) =>
-  ({ conditions: { refusal } }: RunRequest): Partial<RunEnd> => {
-    if (refusal === undefined) return { sent: keys, points: [point], ...more };
-    return { sent: keys, hits: 1, result: used.includes(refusal.key) ? "failed" : "passed" };
+  ({ conditions: { onRequest } }: RunRequest): Partial<RunEnd> => {
+    if (onRequest === undefined) return { sent: keys, points: [point], ...more };
+    return {
+      sent: keys,
+      replacedCount: 1,
+      result: onRequest.which.kind === "nth" && used.includes(onRequest.which.key) ? "failed" : "passed",
+    };
   };
 
 const two = (key: string) => sentTimes(key, 2);
 const refOf = async (...args: Parameters<typeof handMade>) => {
-  const key = await resentKeyOf((await handMade(...args)).client);
-  return "why" in key ? key.why : key.ref;
+  const key = await steadyKeyIn((await handMade(...args)).runs);
+  return key.kind === "not_judged" ? key.reason.why : key.ref;
 };
 
 test("the default key comes first, and then the next one whose 404 makes the command fail", async () => {
@@ -28,9 +32,9 @@ test("the default key comes first, and then the next one whose 404 makes the com
 
 test("at most three keys are tried, and the first one has the reason", async () => {
   const keys = ["active", "live", "legacy", "retiring"];
-  const { client, names } = await handMade(sending(keys.map(two), ["retiring"]));
-  expect(await resentKeyOf(client)).toMatchObject({
-    why: expect.stringContaining("SVC_KEY_ACTIVE gets a 404"),
+  const { runs, names } = await handMade(sending(keys.map(two), ["retiring"]));
+  expect(await steadyKeyIn(runs)).toMatchObject({
+    reason: { why: expect.stringContaining("SVC_KEY_ACTIVE gets a 404") },
   });
   expect(names.filter((name) => name === "resend")).toHaveLength(3);
 });
@@ -65,31 +69,31 @@ test("a key that a varied run sends more often is not tried, unless that run fai
 test.each<[string, Partial<RunEnd>, RegExp]>([
   [
     "it is sent again",
-    { result: "failed", hits: 1, sent: [sentTimes("active", 3, 2)] },
+    { result: "failed", replacedCount: 1, sent: [sentTimes("active", 3, 2)] },
     /also sent again after a 404$/,
   ],
   [
     "the command passes",
-    { hits: 1, sent: [sentTimes("active", 2, 2)] },
+    { replacedCount: 1, sent: [sentTimes("active", 2, 2)] },
     /^the command passes when the last request/,
   ],
   ["no request was hit", { result: "failed", sent: [two("active")] }, /^no request was hit$/],
-  ["it ends late", { result: "timed_out", hits: 1 }, /^the command did not end in time$/],
+  ["it ends late", { result: "timed_out", replacedCount: 1 }, /^the command did not end in time$/],
 ])("a 404 shows why a key does not fit: %s", async (_, end, why) => {
   const request = sending([two("active")]);
-  expect(await refOf((run) => (run.conditions.refusal ? end : request(run)))).toMatch(why);
+  expect(await refOf((run) => (run.conditions.onRequest ? end : request(run)))).toMatch(why);
 });
 
 test("without two varied runs that passed, four more plain runs must send the key equally often", async () => {
-  const key = { ref: "active", count: 2 };
+  const key = { kind: "steady_key", ref: "active", count: 2 } as const;
   const whyWith = async (fifth: number, failing: number) => {
-    const { client, names } = await handMade(({ name, seed }, before) => {
+    const { runs, names } = await handMade(({ name, seed }, before) => {
       if (name !== "plain")
         return { sent: [two("active")], points: [point], result: seed <= failing ? "failed" : "passed" };
       return { sent: [sentTimes("active", before === 4 ? fifth : 2)] };
     });
     return {
-      why: (await whyUnequal(client, key))?.why,
+      why: (await whyUnequal(runs, key))?.why,
       plain: names.filter((name) => name === "plain").length,
     };
   };

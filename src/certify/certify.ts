@@ -3,7 +3,7 @@ import type { Profile } from "../rules/assumptions.js";
 import { outcomeOf } from "../rules/outcomes.js";
 import { judgeAnswers } from "./answers.js";
 import type { Certification } from "./certificate.js";
-import { Client } from "./client.js";
+import type { ClientRun, ClientRunner } from "./client-run.js";
 import { judgeFaults } from "./faults.js";
 import {
   checkOf,
@@ -19,16 +19,16 @@ import {
   without,
 } from "./judgment.js";
 import { againOf, type CertifyPlan, whyNothingTried, whyTooLittle } from "./plan.js";
-import { judgeAllResends } from "./resends.js";
-import type { ClientRun, Tools } from "./run.js";
+import { judgeResends } from "./resends.js";
+import { Runs } from "./runs.js";
 import { judgeVaried, runVaried } from "./varied.js";
 
 /** Certifies a client: one plain run, and then what `only` asks for. */
-export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certification> {
-  const client = new Client(plan, tools);
-  const plain = await client.run("plain", {});
+export async function certify(plan: CertifyPlan, runner: ClientRunner): Promise<Certification> {
+  const runs = new Runs(plan, runner);
+  const plain = await runs.make("plain", {});
   const done = (seen: Judgment, unusable?: Reason): Certification => {
-    const { all, isStopped } = client;
+    const { all, isStopped } = runs;
     return {
       ...seen,
       runs: all.length,
@@ -39,27 +39,26 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
     };
   };
   if (plain === undefined) return done(joined([]));
-  const unusable = await whyUnusable(plain, client);
+  const unusable = await whyUnusable(plain, runs);
   // A key in the output is a problem, whatever else cannot be judged.
-  if (unusable !== undefined) return done(withoutHeld(judgeAdvice(client)), unusable);
-  client.follow(plain);
+  if (unusable !== undefined) return done(withoutHeld(judgeAdvice(runs)), unusable);
   const [, answered, resent, faulty] = await Promise.all([
-    runVaried(client),
-    judgeAnswers(client),
-    judgeAllResends(client),
-    judgeFaults(client),
+    runVaried(runs),
+    judgeAnswers(runs),
+    judgeResends(runs),
+    judgeFaults(runs),
   ]);
-  const caused = await judgeVaried(client);
-  const { contradiction } = client;
-  if (contradiction?.[0].isShared && !client.isStopped) {
-    tools.separate(contradiction[0].name);
-    const again = await certify(plan, tools);
-    return { ...again, plain: again.plain ?? plain, runs: again.runs + client.all.length };
+  const caused = await judgeVaried(runs);
+  const { contradiction } = runs;
+  if (contradiction?.[0].isShared && !runs.isStopped) {
+    runner.separate(contradiction[0].name);
+    const again = await certify(plan, runner);
+    return { ...again, plain: again.plain ?? plain, runs: again.runs + runs.all.length };
   }
-  const advice = judgeAdvice(client);
+  const advice = judgeAdvice(runs);
   if (contradiction === undefined) {
     const seen = joined([advice, resent, caused, faulty, answered]);
-    return done(seen, client.isStopped ? undefined : whyNothingTried(plan, seen.checks, plain.report));
+    return done(seen, runs.isStopped ? undefined : whyNothingTried(plan, seen.checks, plain.report));
   }
   // A failure shows nothing then, nor does what held because a run failed.
   const unstable = whyUnstable(...contradiction);
@@ -73,7 +72,7 @@ export async function certify(plan: CertifyPlan, tools: Tools): Promise<Certific
 
 const withoutHeld = (advice: Judgment) => (advice.problems.length > 0 ? advice : joined([]));
 
-async function whyUnusable(plain: ClientRun, client: Client): Promise<Reason | undefined> {
+async function whyUnusable(plain: ClientRun, runs: Runs): Promise<Reason | undefined> {
   const { result, code, report, failure } = plain;
   if (result === "passed" || failure !== undefined)
     return result === "passed" ? whyTooLittle(report) : undefined;
@@ -90,18 +89,18 @@ async function whyUnusable(plain: ClientRun, client: Client): Promise<Reason | u
     };
   }
   const why = `the command fails in the plain run with exit code ${code}`;
-  const again = async (profile: Profile, time: number) =>
-    (await client.run("plain", { profile }, { time }))?.result === "passed";
+  const passes = async (profile: Profile, repetition: number) =>
+    (await runs.make("plain", { profile }, { repetition }))?.result === "passed";
   const first = {
     why,
     whatToDo: "Fix that first: in this run the sandbox only does what the specification promises.",
   };
-  for (let turn = 1; turn <= turnsOfTypical; turn++) {
-    if (await again("minimal", turn + 1))
+  for (let pair = 1; pair <= maxPairs; pair++) {
+    if (await passes("minimal", pair + 1))
       return { why: `${why}, and passes when it runs again`, whatToDo: findDependency };
-    if (await again("typical", turn)) continue;
-    if (client.isStopped) return first;
-    if (turn > 1)
+    if (await passes("typical", pair)) continue;
+    if (runs.isStopped) return first;
+    if (pair > 1)
       return { why: `${why}, and passes and fails with \`--profile typical\``, whatToDo: findDependency };
     return first;
   }
@@ -113,10 +112,10 @@ async function whyUnusable(plain: ClientRun, client: Client): Promise<Reason | u
 }
 
 /** How often a plain run fails again and one with the profile `typical` passes before that is the reason: a command may fail at random. */
-const turnsOfTypical = 4;
+const maxPairs = 4;
 
 /** Advice of level error in any run is a problem of its own; if the plain run has it, only that run is named. */
-function judgeAdvice({ all, plan }: Client): Judgment {
+function judgeAdvice({ all, plan }: Runs): Judgment {
   const problems = adviceTable.flatMap(({ id, level }): Finding[] => {
     const having = all.flatMap((run) => {
       const advice = run.report.advice.find((one) => one.id === id && one.count > 0);

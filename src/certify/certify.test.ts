@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { startFrozen } from "../../test/support/doors.js";
 import { clientReport } from "../report/report.js";
-import { certify } from "./judge.js";
-import type { RunEnd } from "./run.js";
+import { certify } from "./certify.js";
+import type { RunEnd } from "./client-run.js";
 
 const report = clientReport(startFrozen("key-states"));
 
 /** Why the plain run cannot be used, if each run ends as the next of these; the last one is repeated. */
 async function whyUnusable(...ends: readonly ("passes" | "fails")[]): Promise<string | undefined> {
   let run = 0;
-  const runClient = async (): Promise<RunEnd> => {
+  const runOnce = async (): Promise<RunEnd> => {
     const end = ends[Math.min(run, ends.length - 1)];
     run += 1;
     return {
@@ -20,7 +20,7 @@ async function whyUnusable(...ends: readonly ("passes" | "fails")[]): Promise<st
       output: [],
       sent: [],
       points: [],
-      hits: 0,
+      replacedCount: 0,
       last: undefined,
       pinned: undefined,
       ownAssumptions: [],
@@ -28,8 +28,8 @@ async function whyUnusable(...ends: readonly ("passes" | "fails")[]): Promise<st
     };
   };
   const plan = { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], ownFlags: [] };
-  const tools = { runClient, ended() {}, separate() {} };
-  return (await certify(plan, tools)).unusable?.why;
+  const runner = { run: runOnce, onEnd() {}, separate() {} };
+  return (await certify(plan, runner)).unusable?.why;
 }
 
 const fails = "the command fails in the plain run with exit code 1";

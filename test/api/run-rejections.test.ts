@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { conditionedRun } from "../../src/runs/conditioned-run.js";
-import type { Refusal } from "../../src/runs/conditions.js";
+import type { Replacement } from "../../src/runs/conditions.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import { restartSandbox } from "../../src/sandbox/start-sandbox.js";
 import { startFrozen } from "../support/doors.js";
 import { ask, collectTraces } from "../support/varied.js";
 
-function started(refusal: Omit<Refusal, "key">, claim?: (name: string) => boolean) {
-  const sandbox = startFrozen("key-states", {
-    run: conditionedRun({ refusal: { key: "active", ...refusal } }, claim),
-  });
+function started(nth: number, gets: Replacement, claim?: (name: string) => boolean) {
+  const which = { kind: "nth", key: "active", nth } as const;
+  const run = conditionedRun({ onRequest: { which, gets } }, claim);
+  const sandbox = startFrozen("key-states", { run });
   const seen = collectTraces(sandbox);
   const send = (waitMs = 0, key = "active") => {
     if (waitMs > 0) operations.advance(sandbox, { by: waitMs });
@@ -20,48 +20,54 @@ function started(refusal: Omit<Refusal, "key">, claim?: (name: string) => boolea
 }
 
 /** Two processes of one run. */
-function startedTwice(refusal: Omit<Refusal, "key">) {
+function startedTwice(nth: number, gets: Replacement) {
   const claimed = new Set<string>();
   const claim = (name: string) => {
     if (claimed.has(name)) return false;
     claimed.add(name);
     return true;
   };
-  return [started(refusal, claim), started(refusal, claim)] as const;
+  return [started(nth, gets, claim), started(nth, gets, claim)] as const;
 }
 
 test("one request with the key is rejected, by its number among those that are accepted otherwise", () => {
-  const { send, seen } = started({ as: "401.revoked", nth: 2 });
+  const { send, seen } = started(2, { kind: "rejection", as: "401.revoked" });
   expect([send(), send(0, "live"), send(), send(), send()]).toEqual([200, 200, 401, 200, 200]);
-  expect(seen.map(({ hit }) => hit)).toEqual([undefined, undefined, "200.test", undefined, undefined]);
+  expect(seen.map(({ replaced }) => replaced)).toEqual([
+    undefined,
+    undefined,
+    "200.test",
+    undefined,
+    undefined,
+  ]);
 });
 
 test("its number counts over all processes of a run", () => {
-  const [first, second] = startedTwice({ as: "401.revoked", nth: 3 });
+  const [first, second] = startedTwice(3, { kind: "rejection", as: "401.revoked" });
   expect([first.send(), second.send(), first.send(), second.send()]).toEqual([200, 200, 401, 200]);
 });
 
 test("no reset starts its number again", () => {
-  const { sandbox, send } = started({ as: "403.insufficient_scope", nth: 2 });
+  const { sandbox, send } = started(2, { kind: "rejection", as: "403.insufficient_scope" });
   const first = send();
   restartSandbox(sandbox);
   expect([first, send(), send()]).toEqual([200, 403, 200]);
 });
 
 test("a request after a rejection is before its time or not, on the clock that a test moves", () => {
-  const { send, arrivals } = started({ as: "429.per_minute", seconds: 4, nth: 1 });
+  const { send, arrivals } = started(1, { kind: "rejection", as: "429.per_minute", seconds: 4 });
   expect([send(), send(3_900), send(60), send(2_500), send(100)]).toEqual([429, 200, 200, 200, 200]);
   expect(arrivals()).toEqual([undefined, 3_900, undefined, undefined, undefined]);
 });
 
 test("a rejection without Retry-After lasts until the minute ends", () => {
-  const { send, arrivals } = started({ as: "429.per_minute", nth: 1 });
+  const { send, arrivals } = started(1, { kind: "rejection", as: "429.per_minute" });
   expect([send(), send(1_000), send(59_000), send(3_000)]).toEqual([429, 200, 200, 200]);
   expect(arrivals()).toEqual([undefined, 1_000, undefined, undefined]);
 });
 
 test("a sandbox that starts again knows of no rejection that a client must wait for", () => {
-  const { sandbox, send, arrivals } = started({ as: "429.per_minute", seconds: 4, nth: 1 });
+  const { sandbox, send, arrivals } = started(1, { kind: "rejection", as: "429.per_minute", seconds: 4 });
   send();
   restartSandbox(sandbox);
   send();
@@ -69,7 +75,7 @@ test("a sandbox that starts again knows of no rejection that a client must wait 
 });
 
 test("a request that comes in another process than the rejection shows nothing about time", () => {
-  const [first, second] = startedTwice({ as: "429.per_minute", seconds: 4, nth: 2 });
+  const [first, second] = startedTwice(2, { kind: "rejection", as: "429.per_minute", seconds: 4 });
   for (const { send } of [first, second, first, second]) send();
   const shown = [...first.seen, ...second.seen].map(({ earlyMs, isElsewhere = false }) => [
     earlyMs !== undefined,
@@ -80,20 +86,20 @@ test("a request that comes in another process than the rejection shows nothing a
 });
 
 test("a request that is only late gets its own response", () => {
-  const { sandbox } = started({ as: "late", seconds: 2, nth: 1 });
+  const { sandbox } = started(1, { kind: "late", seconds: 2 });
   expect(ask(sandbox, { key: "active" })).toMatchObject({ status: 200, outcome: "200.test" });
   expect(sandbox.journal.requests()).toMatchObject([{ delivery: { delayMs: 2000, kind: "send" } }]);
 });
 
 test("a rejected request counts against no limit of the key (R24)", () => {
   for (const as of ["fault.status", "401.revoked"] as const) {
-    const { sandbox, send } = started({ as, nth: 1 });
+    const { sandbox, send } = started(1, { kind: "rejection", as });
     send();
     expect(sandbox.registry.key("active").usage).toMatchObject({ minuteCount: 0, dayCount: 0 });
   }
 });
 
 test("a control gets a 404", () => {
-  const { send } = started({ as: "404.unknown_path", nth: 1 });
+  const { send } = started(1, { kind: "rejection", as: "404.unknown_path" });
   expect([send(), send()]).toEqual([404, 200]);
 });
