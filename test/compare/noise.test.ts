@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { compareWithContract } from "../../src/compare/run.js";
+import { compareWithContract } from "../../src/compare/compare.js";
 import { randomStream } from "../../src/rules/seed.js";
 import { unknownSecret } from "../../src/scenario/described-keys.js";
 import { type Presented, probed, probeKeys, type Reply, setIn } from "../support/probed-server.js";
