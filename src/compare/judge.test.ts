@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
-import { type ContractOutcome, findKey, keysInVariables, unusedVariables } from "./contract.js";
 import { describeBody, judgeAttempt } from "./judge.js";
+import { type ContractOutcome, findKey, keysInVariables, unusedVariables } from "./keys-of-outcomes.js";
 import { createRedact, describeValue, type RedactedResponse, readResponse, shownText } from "./response.js";
 import { whyUncounted } from "./uncounted.js";
 

@@ -6,7 +6,7 @@ import { mismatchesIn } from "../rules/schema/check.js";
 import { isMapping, type Shape, shapeOf } from "../rules/schema/shape.js";
 import { escapeControls } from "../rules/terminal-text.js";
 import type { Attempt } from "./attempt.js";
-import { type ContractDifference, type ContractRule, ruleOf } from "./contract.js";
+import { type ContractDifference, type ContractRule, ruleOf } from "./keys-of-outcomes.js";
 import {
   describeKind,
   describeResponse,

@@ -1,7 +1,12 @@
 import { pluralize } from "../report/plain-text.js";
 import { minute } from "../rules/time.js";
 import { type Attempt, type CompletedAttempt, completedWith, describeAttempt } from "./attempt.js";
-import { type ContractDifference, type ContractOutcome, contractOutcomes, isLimit } from "./contract.js";
+import {
+  type ContractDifference,
+  type ContractOutcome,
+  contractOutcomes,
+  isLimit,
+} from "./keys-of-outcomes.js";
 import { describeValue, memberIn, numberText, timeOf, wholeNumberIn } from "./response.js";
 import type { Session } from "./session.js";
 import { waitOf } from "./uncounted.js";

@@ -6,7 +6,7 @@ import { snakeCase } from "../rules/schema/json.js";
 import { listed } from "../rules/schema/words.js";
 import { type Learned, sourceOf } from "./assumptions.js";
 import type { Attempt } from "./attempt.js";
-import type { ContractDifference } from "./contract.js";
+import type { ContractDifference } from "./keys-of-outcomes.js";
 import { describeResponse, shownText } from "./response.js";
 import type { Seen } from "./seen.js";
 

@@ -1,8 +1,8 @@
 import { isNoResponse, type NoResponse, type RawResponse } from "../node/clients/send-once.js";
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
 import { type Attempt, describeAttempt } from "./attempt.js";
-import { type ContractOutcome, findKey, keysInVariables, type Variables } from "./contract.js";
 import { whyNotTheApi } from "./first-response.js";
+import { type ContractOutcome, findKey, keysInVariables, type Variables } from "./keys-of-outcomes.js";
 import { createRedact, isHtml, type Redact, type RedactedResponse, readResponse } from "./response.js";
 import { whyUncounted } from "./uncounted.js";
 

@@ -1,6 +1,6 @@
 import { type Attempt, type CompletedAttempt, completedWith } from "./attempt.js";
-import type { ContractDifference } from "./contract.js";
 import { differenceIn } from "./judge.js";
+import type { ContractDifference } from "./keys-of-outcomes.js";
 import { headerOf, memberIn, minuteOf, numberText, quoted, shownText } from "./response.js";
 
 /** Compares the responses with status 200 with each other. */

@@ -2,7 +2,7 @@ import { pluralize } from "../report/plain-text.js";
 import { outcomeOf } from "../rules/outcomes.js";
 import { minute } from "../rules/time.js";
 import type { Attempt, CompletedAttempt, Uncounted } from "./attempt.js";
-import { isLimit } from "./contract.js";
+import { isLimit } from "./keys-of-outcomes.js";
 import {
   describeValue,
   headerOf,

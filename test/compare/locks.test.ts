@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { compareWithContract } from "../../src/compare/run.js";
+import { compareWithContract } from "../../src/compare/compare.js";
 import type { CompareOptions } from "../../src/compare/session.js";
 import { unknownSecret } from "../../src/scenario/described-keys.js";
 import {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { compareWithContract } from "../../src/compare/run.js";
+import { compareWithContract } from "../../src/compare/compare.js";
 import { randomStream } from "../../src/rules/seed.js";
 import { unknownSecret } from "../../src/scenario/described-keys.js";
 import { type Presented, probed, probeKeys, type Reply, setIn } from "../support/probed-server.js";
@@ -44,21 +44,24 @@ function createNoise({ seed, nodes, balancer, places, form, hasIds }: Noise) {
     if (draw() % 5 === 0) node = draw() % nodes;
     return node;
   };
+  // If a key always gets the same node, what only some nodes send looks like a leak: unknown keys may miss them.
+  const isPartial = balancer !== "key";
   return (reply: Reply, presented: Presented): void => {
     if (reply.status !== 401) return;
     const index = nodeOf(presented);
-    // If a key always gets the same node, what only some nodes send looks like a leak: unknown keys may miss them.
-    const isPartial = balancer !== "key";
     const name = (isPartial ? names : hosts)[index] as string;
-    for (const place of places) {
-      if (form === "missing" && isPartial && index === 0) continue;
-      setIn(reply, place, textOf(form, name, draw()));
-    }
+    const isMissing = form === "missing" && isPartial && index === 0;
+    for (const place of isMissing ? [] : places) setIn(reply, place, textOf(form, name, draw()));
     if (hasIds) addIds(reply, presented.number, draw());
-    if (form === "members" && isPartial) setIn(reply, `body.error.n${index}`, true);
-    if (form === "order") reply.headers = rotated(reply.headers, index);
-    if (form === "whitespace") reply.bytes = JSON.stringify(reply.body, null, index);
+    arrange(reply, form, isPartial ? index : 1);
   };
+}
+
+/** Members, headers and whitespace that only some nodes send. */
+function arrange(reply: Reply, form: Noise["form"], index: number): void {
+  if (form === "members") setIn(reply, `body.error.n${index}`, true);
+  if (form === "order") reply.headers = rotated(reply.headers, index);
+  if (form === "whitespace") reply.bytes = JSON.stringify(reply.body, null, index);
 }
 
 function textOf(form: Noise["form"], name: string, id: number): string {

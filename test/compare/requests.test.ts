@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { compareWithContract } from "../../src/compare/run.js";
+import { compareWithContract } from "../../src/compare/compare.js";
 import { createSandbox } from "../../src/index.js";
 import { startInNode } from "../../src/node/platform.js";
 import { variableOf } from "../../src/rules/api-key.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { compareWithContract } from "../../src/compare/run.js";
+import { compareWithContract } from "../../src/compare/compare.js";
 import { unknownSecret } from "../../src/scenario/described-keys.js";
 import { type Misbehave, probed, probeKeys, type Reply, setIn } from "../support/probed-server.js";
 

@@ -6,7 +6,7 @@ import { builtIn, endpointsIn, withNames } from "../../src/api/endpoints.js";
 import { nextRequest } from "../../src/api/predict.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import { commands } from "../../src/cli/commands.js";
-import { contractOutcomes, isLimit } from "../../src/compare/contract.js";
+import { contractOutcomes, isLimit } from "../../src/compare/keys-of-outcomes.js";
 import { countryOf } from "../../src/farmers/tables.js";
 import { createSandbox, outcomes } from "../../src/index.js";
 import { formats, reportFormats } from "../../src/report/render/layout.js";

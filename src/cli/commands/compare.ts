@@ -2,10 +2,10 @@ import { accessSync, existsSync, constants as fileConstants, readFileSync, statS
 import { constants } from "node:os";
 import { dirname, resolve } from "node:path";
 import { me } from "../../api/endpoints/me.js";
-import { keysInVariables } from "../../compare/contract.js";
+import { compareWithContract } from "../../compare/compare.js";
+import { keysInVariables } from "../../compare/keys-of-outcomes.js";
 import { isLearnedScenario, learnedScenario } from "../../compare/learned-scenario.js";
 import { type Comparison, renderComparison } from "../../compare/result.js";
-import { compareWithContract } from "../../compare/run.js";
 import { isLoopbackHost, readBaseUrl } from "../../node/addresses.js";
 import { sendOnce } from "../../node/clients/send-once.js";
 import { requireFile, targetOf, writeFileAtomically } from "../../node/files/write-file.js";

@@ -1,6 +1,5 @@
 import { outcomeOf, type PromisedOutcomeId } from "../rules/outcomes.js";
 import { type Attempt, completedWith, describeAttempt } from "./attempt.js";
-import type { ContractDifference } from "./contract.js";
 import {
   type Contrast,
   contrastOf,
@@ -11,6 +10,7 @@ import {
   varyingPlaces,
   withoutDerived,
 } from "./contrasts.js";
+import type { ContractDifference } from "./keys-of-outcomes.js";
 import { quoted, shownText } from "./response.js";
 import type { Session } from "./session.js";
 

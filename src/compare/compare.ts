@@ -2,6 +2,8 @@ import { outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import { learnAssumptions, type Observation } from "./assumptions.js";
 import { type Attempt, completedWith } from "./attempt.js";
+import { compareRejections } from "./causes-of-401.js";
+import { judgeAttempt, undocumentedIn } from "./judge.js";
 import {
   type ContractDifference,
   contractOutcomes,
@@ -9,10 +11,8 @@ import {
   keysInVariables,
   unusedVariables,
   type Variables,
-} from "./contract.js";
-import { judgeAttempt, undocumentedIn } from "./judge.js";
+} from "./keys-of-outcomes.js";
 import { tryLimits, waitForMinute } from "./limits.js";
-import { compareRejections } from "./rejections.js";
 import { type Comparison, comparedOutcome } from "./result.js";
 import { valuesBesides } from "./seen.js";
 import { type CompareOptions, type Send, Session } from "./session.js";
