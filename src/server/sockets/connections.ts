@@ -11,7 +11,9 @@ const waitingRequests = Symbol("waiting requests");
 
 /** A connection. The data is in members, because a map would slow down every request. */
 interface Connection extends Duplex {
+  /** The response to its latest request; those before it are sent first. */
   [lastResponse]?: ServerResponse;
+  /** How many of its requests wait for the response before them. */
   [waitingRequests]?: number;
   /** Node's parser of the connection. */
   parser?: { onIncoming: () => number } | null;
@@ -22,7 +24,7 @@ const maxWaiting = 100;
 
 // Each takes 3 kB. A client that reads has one chunk of 64 kB that waits: at most 2,427 requests.
 const maxWaitingInAll = 2500;
-/** A connection with no more of them never ends. */
+/** A connection with no more of them is not ended for the others. */
 const alwaysWaiting = 10;
 
 /** Starts each request of a connection after the response before it; the others would wait in memory. */
@@ -48,6 +50,7 @@ export class Turns {
     });
   }
 
+  /** Counts a request that starts or stops to wait; returns how many of its connection do. */
   #count(connection: Connection, change: 1 | -1): number {
     const { [waitingRequests]: before } = connection;
     if (before === undefined) {
@@ -62,7 +65,7 @@ export class Turns {
   }
 }
 
-/** Pausing would not help: many clients that read nothing have sent everything already. */
+/** Ends a connection amid a chunk of requests. Pausing would not help: many clients that read nothing have sent everything already. */
 function endInChunk(connection: Connection): void {
   // Makes the next request of the chunk an error. Otherwise Node keeps all of them until the connection has closed.
   if (connection.parser) connection.parser.onIncoming = () => -1;
@@ -74,7 +77,7 @@ export type AnyServer = Server | TlsServer;
 /** Milliseconds until an HTTPS connection must be encrypted, and until an idle connection closes after its client ended it. */
 export const longestHalfOpen = 10_000;
 
-/** With HTTPS, both the bare and the encrypted ones. Node leaves some that their clients have ended open forever. */
+/** Returns the open connections of a server; with HTTPS, both the bare and the encrypted ones. Node leaves some that their clients have ended open forever. */
 export function followConnections(server: AnyServer): ReadonlySet<Socket> {
   const open = new Set<Socket>();
   const follow = (socket: Socket) => {
@@ -109,7 +112,7 @@ function endBrokenOff(connection: Connection, response: ServerResponse, endWithR
   else connection.destroy();
 }
 
-/** A connection closes after its pending responses, but no later than after `grace` milliseconds. */
+/** Closes a server: each connection after its pending responses, but no later than after `grace` milliseconds. */
 export function closeServer(server: AnyServer, open: ReadonlySet<Socket>, grace: number): Promise<void> {
   return new Promise((resolve) => {
     const deadline = timers.setTimeout(() => {
