@@ -32,7 +32,22 @@ export function syntaxProblem(error: YAMLError, text: string, document: Document
       said: `the indent has U+${space.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}, which only looks like a space`,
       hint: "indent this line with ordinary spaces",
     };
-  return openQuote(document, error, text) ?? bracketProblem(error, text) ?? lineProblem(error, text);
+  return (
+    templateProblem(error, text) ??
+    openQuote(document, error, text) ??
+    bracketProblem(error, text) ??
+    lineProblem(error, text)
+  );
+}
+
+/** Other tools replace `${KEY}` and `{{ key }}` before they read a text. */
+function templateProblem({ pos: [, end] }: YAMLError, text: string): SyntaxProblem | undefined {
+  const start = text.lastIndexOf("\n", end - 1) + 1;
+  const [line = ""] = text.slice(start).split("\n");
+  const column = line.search(/\$\{\w|\{\{/);
+  if (column === -1) return undefined;
+  const said = "a scenario has no variables and no templates";
+  return { at: start + column, said, hint: "write the value, or replace them before" };
 }
 
 function bracketProblem({ code, message, pos: [start] }: YAMLError, text: string): SyntaxProblem | undefined {
@@ -77,6 +92,11 @@ function lineProblem({ code, message, pos: [start] }: YAMLError, text: string): 
     const hint = spaced === above.trim() ? "write it as name: value, or remove it" : `write ${spaced}`;
     return { said: `${quote(above.trim())} is not a field`, hint };
   }
+  if (code === "NON_STRING_KEY") {
+    const isAlias = text[start] === "*";
+    const said = isAlias ? "an alias (*) is a value, and no name" : "a name must be a text";
+    return { said, hint: isAlias ? "write the name itself" : "write a plain name" };
+  }
   const said = message.slice(0, 1).toLowerCase() + message.slice(1);
   // The error of a wrong indent is before the comments and empty lines above the line.
   const next = start + (/^(?:[ \r\n]|(?<![^ \n])#.*)*/.exec(rest)?.[0].length ?? 0);
@@ -103,7 +123,6 @@ const syntaxHints: Readonly<Record<string, string>> = {
   BLOCK_AS_IMPLICIT_KEY: "put quotes around a text that contains a colon and a space",
   MISSING_CHAR: "close the quote or bracket that was opened before",
   BAD_INDENT: "indent the members of one mapping by the same number of spaces",
-  NON_STRING_KEY: "write a plain name",
   TAG_RESOLVE_FAILED: "remove the tag",
   BLOCK_IN_FLOW: "write a colon after a name, and separate the fields with commas",
   BAD_SCALAR_START: "put quotes around a text that starts with a special character",

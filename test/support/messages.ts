@@ -20,15 +20,22 @@ const folder = join(root, "test/messages");
 const block = /^```(?:yaml|sh)\n(.*?\n)```$/ms;
 const escapes: Readonly<Record<string, string>> = { "\\r": "\r", "\\ufeff": "\ufeff", "\\\\": "\\" };
 
+function readPage(name: string): MessagePage {
+  const file = join(folder, name);
+  const [start = "", ...sections] = readFileSync(file, "utf8").split(/^## /m);
+  return { file, start, turns: sections.map(readTurn) };
+}
+
+/** Wrong scenarios whose hint is one fix, with this fix. */
+export const correctedTurns: ReadonlyMap<string, string> = new Map(
+  readPage("corrected.md").turns.map(({ name, input }) => [name, input]),
+);
+
 /** The pages of a kind: in their input, `\r` is a carriage return, `\ufeff` a byte order mark, and `\\` a backslash. */
 export const messagePages = (kind: "scenario" | "command"): MessagePage[] =>
   readdirSync(folder)
     .filter((file) => file.startsWith(kind) && file.endsWith(".md"))
-    .map((name) => {
-      const file = join(folder, name);
-      const [start = "", ...sections] = readFileSync(file, "utf8").split(/^## /m);
-      return { file, start, turns: sections.map(readTurn) };
-    });
+    .map(readPage);
 
 function readTurn(section: string): WrongTurn {
   const [name = "", ...rest] = section.split("\n");

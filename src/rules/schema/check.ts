@@ -4,10 +4,11 @@ import { expectedOf, inWords } from "./messages.js";
 import type { Members, Mistake, Problem, Spelling } from "./problem.js";
 import {
   type FieldPath,
+  isAllowed,
   isMapping,
+  isOfKind,
   type MappingKind,
   pathText,
-  type Range,
   type RecordKind,
   type Shape,
   type ShapeCode,
@@ -201,38 +202,4 @@ function optionFor(options: readonly Shape[], value: unknown): Shape {
 
 function isUnset({ isOffByFalse }: MappingKind, member: unknown): boolean {
   return member === undefined || (isOffByFalse === true && member === false);
-}
-
-function isOfKind(shape: Shape, value: unknown): boolean {
-  const { kind } = shape;
-  if (kind === "choice") return (shape.choices as readonly unknown[]).includes(value);
-  if (kind === "text") return typeof value === "string";
-  if (kind === "null") return value === null;
-  if (kind === "list") return Array.isArray(value);
-  if (kind !== "mapping" && kind !== "record") return typeof value === kind;
-  return isMapping(value);
-}
-
-// Checks lists and mappings without their contents.
-function isAllowed(shape: Shape, value: unknown): boolean {
-  if (shape.kind === "choice") {
-    const isOther = typeof value === "string" && shape.besides?.test(value) === true;
-    return isOther || (shape.choices as readonly unknown[]).includes(value);
-  }
-  if (!isOfKind(shape, value)) return false;
-  if (shape.kind === "list") return Array.isArray(value) && isWithin(shape, value.length);
-  if (shape.kind === "number") {
-    const isFine = shape.isWhole ? Number.isSafeInteger(value) : Number.isFinite(value);
-    return isFine && isWithin(shape, value as number);
-  }
-  if (shape.kind !== "text") return true;
-  const text = value as string;
-  const { min, max, pattern } = shape;
-  // In characters, like JSON Schema: an emoji is one.
-  if ((min !== undefined || max !== undefined) && !isWithin(shape, [...text].length)) return false;
-  return pattern?.test(text) !== false && shape.isAllowed?.(text) !== false;
-}
-
-function isWithin({ min = -Infinity, max = Infinity }: Range, size: number): boolean {
-  return size >= min && size <= max;
 }

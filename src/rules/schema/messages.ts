@@ -3,6 +3,7 @@ import {
   type ChoiceKind,
   type FieldPath,
   fieldsOf,
+  isAllowed,
   isMapping,
   type ListKind,
   type MappingKind,
@@ -12,7 +13,7 @@ import {
   shapeOf,
   type TextKind,
 } from "./shape.js";
-import { fieldSpelling, meaningsOf, unknownField } from "./unknown-field.js";
+import { fieldSpelling, meaningsOf, outdentedHint, unknownField } from "./unknown-field.js";
 import { listed, nearest, quote } from "./words.js";
 
 /** Makes the problem of a part; the message is the part's name and `what`. */
@@ -21,12 +22,17 @@ type Say = (code: ShapeCode, what: string, hint: string) => Problem<ShapeCode>;
 /** Puts a mistake into words. */
 export function inWords(mistake: Mistake, root: Shape, spelling: Spelling): Problem<ShapeCode> {
   const { kind, path, shape, value, holder } = mistake;
+  if (path.length === 0 && shape.kind === "mapping" && kind !== "empty") {
+    const [first = "name"] = Object.keys(shape.fields);
+    const message = `body must be a mapping, not ${quote(value)}`;
+    return { code: "wrong_type", field: path, message, hint: `write { ${first}: … }` };
+  }
   const sayOf =
     (name: string): Say =>
     (code, what, hint) => ({ code, field: path, message: `${name} ${what}`, hint });
   switch (kind) {
     case "missing":
-      return missingField(path, shape, sayOf);
+      return missingField(path, shape, root, sayOf);
     case "unknown":
       return unknownField(mistake, root);
     case "empty": {
@@ -47,11 +53,18 @@ export function inWords(mistake: Mistake, root: Shape, spelling: Spelling): Prob
   }
 }
 
-function missingField(path: FieldPath, shape: Shape, sayOf: (name: string) => Say): Problem<ShapeCode> {
+function missingField(
+  path: FieldPath,
+  shape: Shape,
+  root: Shape,
+  sayOf: (name: string) => Say,
+): Problem<ShapeCode> {
   const name = String(path.at(-1) ?? "");
   const where = path.length < 2 ? "" : ` in ${quote(labelOf(path.slice(0, -1)))}`;
   const choices = shape.kind === "choice" && shape.choices.length <= maxChoicesAdded ? shape.choices : [];
-  const hint = choices.length > 0 ? `add ${name}: ${listed(choices.map(String), "or")}` : `add ${name}`;
+  const hint =
+    outdentedHint(path, root) ??
+    `add ${name}${choices.length > 0 ? `: ${listed(choices.map(String), "or")}` : ""}`;
   return { ...sayOf(name)("missing_field", `is missing${where}`, hint), pointAt: "key" };
 }
 
@@ -84,7 +97,9 @@ function wrongValue(value: unknown, shape: Shape, shown: string, say: Say): Prob
 function typeHint(value: unknown, shape: Shape, shown: string): string {
   const isContainer = shape.kind === "mapping" || shape.kind === "record";
   const [, name] = (isContainer && typeof value === "string" && /^([\w-]+)\s*:\s*\S/.exec(value)) || [];
-  if (name !== undefined) return `${name}: … with an ordinary space after the colon`;
+  const isName =
+    name !== undefined && (shape.kind === "record" || Object.hasOwn(fieldsOf(shape) ?? {}, name));
+  if (isName) return `${name}: … with an ordinary space after the colon`;
   switch (shape.kind) {
     case "number": {
       const percent = shape.max === 1 ? Number.parseFloat(String(value)) : 0;
@@ -98,7 +113,9 @@ function typeHint(value: unknown, shape: Shape, shown: string): string {
         ? "a list: a dash before each item"
         : `a list: [${itemsIn(value).join(", ") || "one, two"}]`;
     case "text":
-      return typeof value === "object" ? (shape.example ?? nounOf(shape)) : `it in quotes: "${shown}"`;
+      return /number|boolean/.test(typeof value) && isAllowed(shape, shown)
+        ? `it in quotes: "${shown}"`
+        : exampleOf(shape);
     case "record":
       return recordHint(shape, value);
     default:
@@ -111,17 +128,26 @@ function mappingHint(shape: Shape, value: unknown): string {
   const fields = Object.entries(fieldsOf(shape) ?? {}).map(
     ([name, field]) => [name, shapeOf(field)] as const,
   );
-  const isChoice = (of: Shape) => of.kind === "choice" && (of.choices as readonly unknown[]).includes(value);
-  const fit =
-    fields.find(([, of]) => isChoice(of)) ??
-    fields.find(([, of]) => of.kind === "number" && typeof value === "number");
-  if (fit !== undefined) return `{ ${fit[0]}: ${value} }`;
+  const fitting = fields.filter(([, of]) => isAllowed(of, value));
+  const [fit] = fitting.find(([, of]) => of.kind === "choice") ?? fitting[0] ?? [];
+  if (fit !== undefined) return `{ ${fit}: ${plainOrQuoted(value)} }`;
+  const isFlag = fields.some(([name, { kind }]) => name === value && kind === "boolean");
+  if (isFlag) return `{ ${value}: true }`;
   const [[first] = ["name"]] = fields;
   return `{ ${first}: … }, or ${first}: … on the next line`;
 }
 
+function plainOrQuoted(value: unknown): string {
+  // A word or a time, which YAML reads as a text.
+  const plain = /^(?!(?:true|false|null)$)(?:[a-z]|\d{4}-)(?:[\w .!?-]|:(?=\S))*$/i;
+  return typeof value === "string" && !plain.test(value) ? JSON.stringify(value) : `${value}`;
+}
+
 /** The plain items that somebody wrote without brackets: `a:read, b:read`. */
 function itemsIn(value: unknown): string[] {
+  const [, first = 1, last = 0] = /^(\d{1,4})-(\d{1,4})$/.exec(String(value)) ?? [];
+  const count = Number(last) - Number(first) + 1;
+  if (count > 0 && count < 20) return Array.from({ length: count }, (_, index) => `${Number(first) + index}`);
   const isPlain = typeof value === "number" || (typeof value === "string" && /^[\w:., -]+$/.test(value));
   return isPlain
     ? String(value)
@@ -162,9 +188,15 @@ function choiceHint(value: unknown, { choices: allowed, hint }: ChoiceKind, choi
   const typed = String(value).toLowerCase();
   // A similar number is not more likely to be the intended one.
   const near = allowed.every((one) => typeof one === "number") ? undefined : nearest(typed, choices);
-  const meant = meaningsOf(typed).find((one) => choices.includes(one)) ?? near;
+  // Parts of `401.revoked`.
+  const [ofStatus, ofCause] = [choices.filter((id) => id.startsWith(`${typed}.`)), `.${typed}`];
+  const meant =
+    meaningsOf(typed).find((one) => choices.includes(one)) ??
+    ofStatus[0] ??
+    choices.find((id) => id.endsWith(ofCause)) ??
+    near;
   if (meant === undefined) return `write ${listed(choices, "or")}`;
-  const others = choices.length > maxChoicesShown ? ` The choices are ${listed(choices, "or")}` : "";
+  const others = ofStatus.length > 1 ? ` The choices are ${listed(ofStatus, "or")}` : "";
   return `did you mean ${meant}?${others}`;
 }
 
@@ -193,11 +225,14 @@ function textCode({ code, noun, max }: TextKind): ShapeCode {
 }
 
 function textHint(value: string, shape: TextKind, siblings: Members = {}): string {
-  const { pattern, hint, example } = shape;
+  const { pattern, hint } = shape;
   if (/[\r\n]/.test(value) && pattern !== undefined)
     return "write one line; a block starts with >- or |-, which leave out the line end";
-  const ofShape = hint?.(value, siblings);
-  return ofShape ?? `write ${example === undefined ? nounOf(shape) : `a value such as ${example}`}`;
+  return hint?.(value, siblings) ?? `write ${exampleOf(shape)}`;
+}
+
+function exampleOf(shape: TextKind): string {
+  return shape.example === undefined ? nounOf(shape) : `a value such as ${shape.example}`;
 }
 
 function nounOf(shape: Shape, value?: unknown): string {

@@ -152,7 +152,8 @@ export const anything = (): Shape => ({ kind: "anything" });
 export const choice = <const Choice extends string | number>(
   choices: readonly Choice[],
   code: ShapeCode = "bad_choice",
-): Shape<Choice> => ({ kind: "choice", choices, code });
+  hint?: ChoiceKind["hint"],
+): Shape<Choice> => ({ kind: "choice", choices, code, ...(hint && { hint }) });
 export const growingChoice = <const Choice extends string>(choices: readonly Choice[]): Shape<Choice> =>
   ({ ...choice(choices), isGrowing: true }) as Shape<Choice>;
 export const always = <const Value extends string | boolean>(value: Value): Shape<Value> => ({
@@ -275,4 +276,39 @@ export function tagOf(value: unknown): string {
 /** Whether a value has fields: a `Date` and a `URL` have none. */
 export function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && /^(?:Object|Module)$/.test(tagOf(value));
+}
+
+/** Whether a value is a text, a mapping or whatever this shape has, without its limits. */
+export function isOfKind(shape: Shape, value: unknown): boolean {
+  const { kind } = shape;
+  if (kind === "choice") return (shape.choices as readonly unknown[]).includes(value);
+  if (kind === "text") return typeof value === "string";
+  if (kind === "null") return value === null;
+  if (kind === "list") return Array.isArray(value);
+  if (kind !== "mapping" && kind !== "record") return typeof value === kind;
+  return isMapping(value);
+}
+
+/** Whether a value is within the limits of its shape; of a list or a mapping, its contents are not checked. */
+export function isAllowed(shape: Shape, value: unknown): boolean {
+  if (shape.kind === "choice") {
+    const isOther = typeof value === "string" && shape.besides?.test(value) === true;
+    return isOther || (shape.choices as readonly unknown[]).includes(value);
+  }
+  if (!isOfKind(shape, value)) return false;
+  if (shape.kind === "list") return Array.isArray(value) && isWithin(shape, value.length);
+  if (shape.kind === "number") {
+    const isFine = shape.isWhole ? Number.isSafeInteger(value) : Number.isFinite(value);
+    return isFine && isWithin(shape, value as number);
+  }
+  if (shape.kind !== "text") return true;
+  const text = value as string;
+  const { min, max, pattern } = shape;
+  // In characters, like JSON Schema: an emoji is one.
+  if ((min !== undefined || max !== undefined) && !isWithin(shape, [...text].length)) return false;
+  return pattern?.test(text) !== false && shape.isAllowed?.(text) !== false;
+}
+
+function isWithin({ min = -Infinity, max = Infinity }: Range, size: number): boolean {
+  return size >= min && size <= max;
 }

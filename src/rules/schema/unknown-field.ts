@@ -1,6 +1,15 @@
 import aliases from "./aliases.json" with { type: "json" };
 import type { Members, Mistake, Problem } from "./problem.js";
-import { fieldsOf, isMapping, pathText, type Shape, type ShapeCode, shapeAt, shapeOf } from "./shape.js";
+import {
+  type FieldPath,
+  fieldsOf,
+  isMapping,
+  pathText,
+  type Shape,
+  type ShapeCode,
+  shapeAt,
+  shapeOf,
+} from "./shape.js";
 import { listed, nearest, quote } from "./words.js";
 
 /** The problem of a field that its mapping does not have: the hint says where it belongs, or what it is called. */
@@ -13,7 +22,8 @@ export function unknownField(
   const where = parent.length === 0 ? "at the top level" : `in ${pathText(parent)}`;
   const message = `unknown field ${quote(name)} ${where}`;
   const problem = { code: "unknown_field", field: path, message, pointAt: "key" } as const;
-  const hint = rightValue(name, shape, holder) ?? rightMapping(path, shape, root);
+  const hint =
+    outdentedHint(path, root) ?? rightValue(name, shape, holder) ?? rightMapping(path, shape, root);
   if (hint !== undefined) return { ...problem, hint };
   const meant = rightName(name, shape, holder);
   if (meant !== undefined)
@@ -21,6 +31,15 @@ export function unknownField(
   const fields = settableFields(shape);
   if (fields.length === 0) return { ...problem, hint: "no fields are known here" };
   return { ...problem, hint: `known fields here: ${listed(fields, "and")}` };
+}
+
+/** A hint if the mapping around a field has the name of one of its own fields: it is one level too high. */
+export function outdentedHint(path: FieldPath, root: Shape): string | undefined {
+  const parent = path.slice(0, -1);
+  const name = parent.at(-1);
+  const isMember = shapeAt(root, parent.slice(0, -1))?.kind === "record";
+  const fields = (isMember && fieldsOf(shapeAt(root, parent) as Shape)) || {};
+  return Object.hasOwn(fields, name ?? "") ? `indent ${name}: it belongs in one of these` : undefined;
 }
 
 /** A hint if the name is a member or a choice of a field that is next to it. */
@@ -54,6 +73,8 @@ function rightMapping(path: Mistake["path"], shape: Shape, root: Shape): string 
 
 /** The field that the name probably means. */
 function rightName(name: string, shape: Shape, holder: Members): string | undefined {
+  // Other formats hide what starts with a dot.
+  if (name.startsWith(".")) return `x-${name.slice(1)}`;
   const fields = settableFields(shape);
   const spelled = fieldSpelling(name);
   const isFree = (field: string) => fields.includes(field) && !Object.hasOwn(holder, field);

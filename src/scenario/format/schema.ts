@@ -28,13 +28,19 @@ const usage = s.mapping({
   counted_at: s.ofSnapshots(s.list(time())),
 });
 
+/** What keeps a key from working without a state of its own. */
+function stateHint(value: unknown): string | undefined {
+  if (value === "inactive") return "write status: inactive for its organization";
+  return value === "suspended" ? "write live_access: suspended for its organization" : undefined;
+}
+
 const key = s.mapping({
   environment: s.choice(environments),
   name: s.optional(shortText()),
   scopes: s.optional(s.list(scope(), { min: 1, max: maximumScopes })),
   limits: s.optional(limits),
   usage: s.optional(usage),
-  state: s.optional(s.choice(keyStates)),
+  state: s.optional(s.choice(keyStates, "bad_choice", stateHint)),
   revoked_at: s.ofSnapshots(time()),
   expires: s.optional(timeOrDuration()),
   overlap_ends: s.optional(timeOrDuration()),
@@ -51,7 +57,10 @@ const organization = s.mapping({
       noun: "a UUID in lower case",
       example: "3f0e8a52-6c1d-4b7e-9a04-5d2f8c7b1e60",
       pattern: uuidPattern,
-      hint: (text) => (uuidPattern.test(text.toLowerCase()) ? `write ${text.toLowerCase()}` : undefined),
+      hint: (text) =>
+        uuidPattern.test(text.toLowerCase())
+          ? `write ${text.toLowerCase()}`
+          : "write a UUID, or leave it out",
     }),
   ),
   type: organizationViewFields.type,

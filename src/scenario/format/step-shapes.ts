@@ -77,10 +77,8 @@ const causesOfStatus: ReadonlyMap<number, string> = new Map([
   [404, "a path causes a 404: send a request to another one"],
   [429, "a limit causes a 429: give the key limits: { per_minute: 0 }"],
 ]);
-const failureStatus = (): s.Shape<FailureStatus> => ({
-  ...(s.choice(failureStatuses) as s.ChoiceKind), // what it makes
-  hint: (value: unknown) => causesOfStatus.get(Number(value)),
-});
+const failureStatus = () =>
+  s.choice(failureStatuses, "bad_choice", (value) => causesOfStatus.get(Number(value)));
 
 const effectShapes = { flag: s.flag, delay, status: failureStatus, rate: positive };
 type EffectFields = {
@@ -198,9 +196,12 @@ const storyRequestFields = s.mapping({
   repeat: s.optional(s.count({ min: 1, max: maxRequestRepeats })),
 });
 
+/** A number is no error code. */
+const statusHint = (text: string) => (/^[1-5]\d\d$/.test(text) ? `write status: ${text}` : undefined);
+
 const expect = s.mapping({
   status: s.optional(s.count()),
-  code: s.optional(s.orNull(s.text())),
+  code: s.optional(s.orNull(s.text({ hint: statusHint }))),
   outcome: s.optional(outcomeShape()),
   headers: s.optional(s.record(s.either(s.text(), s.flag()), headerName)),
   body: s.optional(s.anything()),
