@@ -126,7 +126,7 @@ export const adviceTable = [
     level: "note",
     rule: "R37, R38",
     meaning:
-      "A key was rotated while the sandbox ran, and its replacement got a 200. After that, your client sent the old key.",
+      "A key was rotated while the sandbox ran. Its replacement got a 200, and still works. After that, your client sent the old key.",
     whatToDo:
       "If no test sends both keys on purpose, find the server, job or cache that still has the old key.",
   },

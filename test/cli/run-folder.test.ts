@@ -173,6 +173,24 @@ test("a line without an end may be the last one of a killed process, which needs
   expect(() => folder.requireWhole()).not.toThrow();
 });
 
+test("sandboxes of another version are named, once each, and this version is not", async () => {
+  const folder = await open();
+  takePart(folder.path);
+  await me(createSandbox());
+  for (const [id, version] of [
+    ["1-1-1", "0.0.1"],
+    ["2-2-2", "0.0.1"],
+    ["3-3-3", "0.0.2"],
+  ])
+    appendFileSync(join(folder.path, `requests-${id}.jsonl`), `${JSON.stringify({ version })}\n`);
+  folder.read(stateOf(createSandbox({ scenario: "active" })));
+  expect(folder.uncounted()).toEqual([
+    expect.stringMatching(
+      /^The command has sandboxes of svc-sandbox "0\.0\.1" and "0\.0\.2", whose requests /,
+    ),
+  ]);
+});
+
 test("a full disk is no error of the client, also if stderr is gone", async () => {
   takePart((await open()).path);
   vi.mocked(fs.writeSync).mockImplementation(() => {

@@ -1,10 +1,14 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import * as msw from "msw";
 import * as mswNode from "msw/node";
 import { expect, onTestFinished, test, vi } from "vitest";
+import project from "../../package.json" with { type: "json" };
 import * as core from "../../src/index.js";
 import * as ourMsw from "../../src/integrations/msw.js";
-import { blockWith } from "../support/pages.js";
+import { blockWith, root } from "../support/pages.js";
 import { mePath } from "../support/send.js";
+import { served } from "../support/servers.js";
 import { type Modules, runExample } from "./examples.js";
 
 // The frameworks are not installed: the lines of docs/integrations.md run with what stands for their part.
@@ -28,27 +32,48 @@ async function resultOf<Result>(words: string, result: string, modules: Modules 
   return results[0] as Result;
 }
 
+/** A module whose servers end with the test. */
+function closedLater(): Pick<typeof mswNode, "setupServer"> {
+  return {
+    setupServer(...handlers) {
+      const server = mswNode.setupServer(...handlers);
+      onTestFinished(() => server.close());
+      return server;
+    },
+  };
+}
+
 test("Next.js: what it registers responds to its fetch, and is the sandbox that others change", async () => {
   vi.stubEnv("NEXT_RUNTIME", "nodejs");
-  const listening: { close(): void }[] = [];
-  const setupServer: typeof mswNode.setupServer = (...handlers) => {
-    const server = mswNode.setupServer(...handlers);
-    listening.push(server);
-    return server;
-  };
   onTestFinished(() => {
-    for (const server of listening) server.close();
     vi.unstubAllEnvs();
     Reflect.deleteProperty(globalThis, "sandbox");
   });
   const register = await resultOf<() => Promise<void>>("NEXT_RUNTIME", "register", {
-    "msw/node": { setupServer },
+    "msw/node": closedLater(),
   });
   await register();
   const { sandbox } = globalThis as unknown as { readonly sandbox: core.Sandbox };
   expect((await fetch(requestWith(sandbox, "active"))).status).toBe(200);
   sandbox.keys.revoke("active");
   expect((await fetch(requestWith(sandbox, "active"))).status).toBe(401);
+});
+
+test("SvelteKit: its hooks handle the requests of its server, and bypass the others", async () => {
+  const { controlUrl } = await served();
+  const words = "setupServer(...createHandlers(sandbox)).listen";
+  const sandbox = await resultOf<core.Sandbox>(words, "sandbox", { "msw/node": closedLater() });
+  expect((await fetch(requestWith(sandbox, "wrong-scope"))).status).toBe(403);
+  expect((await fetch(`${controlUrl}/health`)).status).toBe(200);
+});
+
+test("Parcel: what it needs is in package.json, as only the exports name each entry point", () => {
+  const { "@parcel/resolver-default": resolver } = JSON.parse(
+    blockWith("docs/integrations.md", "json", "parcel"),
+  );
+  expect(resolver).toEqual({ packageExports: true });
+  expect(Object.keys(project.exports)).toContain("./msw");
+  expect(existsSync(join(root, "msw"))).toBe(false);
 });
 
 interface Preview {
