@@ -41,6 +41,8 @@ export interface SavedSandbox {
   readonly changes: readonly (readonly [value: string, withoutUsers: string])[];
   readonly results: readonly (readonly [step: number, asExpected: boolean])[];
   readonly lastStep: PlayedStep | undefined;
+  /** Whether the clock was frozen before the story; `null` unless its steps hold it. */
+  readonly wasFrozen: boolean | null;
   readonly exchanges: readonly Exchange[];
   readonly recorded: number;
   readonly counts: Counts;
@@ -76,6 +78,7 @@ export function describeSandbox(
     changes: [...sandbox.changes],
     results: [...story.results],
     lastStep: story.last,
+    wasFrozen: story.wasFrozen ?? null,
     exchanges: journal.requests({ probes: true, limit: maxDescribed }),
     recorded: journal.total(),
     counts: sandbox.counters.read(),
@@ -99,7 +102,13 @@ export function restoreSandbox(
   const sandbox = startSandbox(snapshot, { platform, name, text, ...options });
   const { story: steps = [] } = scenario;
   const next = Math.min(stepsRun, steps.length);
-  const story: StoryProgress = { steps, next, results: new Map(results), last: state.lastStep };
+  const story: StoryProgress = {
+    steps,
+    next,
+    results: new Map(results),
+    last: state.lastStep,
+    wasFrozen: state.wasFrozen ?? undefined,
+  };
   const rejections = new Map(state.timeline.rejections);
   replaceState(sandbox, {
     scenario,
