@@ -38,6 +38,8 @@ export interface SavedSandbox {
   readonly changes: readonly (readonly [value: string, withoutUsers: string])[];
   readonly results: readonly (readonly [step: number, asExpected: boolean])[];
   readonly lastStep: PlayedStep | undefined;
+  /** Whether the clock was frozen before the story; `null` unless its steps hold it. */
+  readonly wasFrozen: boolean | null;
   readonly exchanges: readonly Exchange[];
   readonly recorded: number;
   readonly counts: Counts;
@@ -70,6 +72,7 @@ export function saveSandbox(sandbox: SandboxState, responded = sandbox.requestId
     changes: [...sandbox.changes],
     results: [...story.results],
     lastStep: story.last,
+    wasFrozen: story.wasFrozen ?? null,
     exchanges: journal.requests({ probes: true, limit: maxSaved }),
     recorded: journal.total(),
     counts: sandbox.counters.read(),
@@ -93,7 +96,13 @@ export function restoreSandbox(
   const sandbox = startSandbox(snapshot, { platform, name, text, ...options });
   const { story: steps = [] } = scenario;
   const next = Math.min(stepsRun, steps.length);
-  const story: StoryProgress = { steps, next, results: new Map(results), last: state.lastStep };
+  const story: StoryProgress = {
+    steps,
+    next,
+    results: new Map(results),
+    last: state.lastStep,
+    wasFrozen: state.wasFrozen ?? undefined,
+  };
   replaceState(sandbox, {
     scenario,
     story,

@@ -140,7 +140,13 @@ function stateAtStart(source: Scenario, options: NamedStart & StartContext): Sta
     clock: new VirtualClock({ time: platform.steadyTime, start, readAt, frozen: scenario.clock?.frozen }),
     faults: activateFaults(scenario.faults ?? [], seed, start),
     timeline: createTimeline(scenario.timeline ?? [], start),
-    story: { steps: scenario.story ?? [], next: 0, results: new Map(), last: undefined },
+    story: {
+      steps: scenario.story ?? [],
+      next: 0,
+      results: new Map(),
+      last: undefined,
+      wasFrozen: undefined,
+    },
     registry: new Registry(
       organizations.map((one) => withNameSuffix(sandbox, one)),
       keys.map((one) => startKey(one, start, windows, sandbox)),

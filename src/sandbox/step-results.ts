@@ -49,6 +49,8 @@ export interface StoryProgress {
   readonly results: Map<number, boolean>;
   /** The result of the last step, without a secret; `undefined` if none ran since the start. */
   last: PlayedStep | undefined;
+  /** Whether the clock was frozen before a presenter's first step; `undefined` before it and after the last one. */
+  wasFrozen: boolean | undefined;
 }
 
 export interface StoryResponse {

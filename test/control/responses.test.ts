@@ -182,6 +182,7 @@ test("every call is documented, except those with a text, a whole document or no
   expect(others.sort()).toEqual([
     "DELETE /requests",
     "GET /",
+    "GET /docs/{page}",
     "GET /openapi.json",
     "GET /revision",
     "GET /scenario",

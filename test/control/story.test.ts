@@ -1,5 +1,8 @@
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parseScenario } from "../../src/index.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { serveControl } from "./client.js";
 
 const mePath = "/v1/relying-party/me";
@@ -112,4 +115,60 @@ test("a scenario without a story has no next step", async () => {
   });
   const { status, body } = await ask("/story/next", post);
   expect([status, body.error.code]).toEqual([404, "not_found"]);
+});
+
+const lasting = parseScenario(`
+version: 1
+clock: { now: 2026-03-02T09:00:00Z, frozen: false }
+organizations: { bank: { type: bank, keys: { main: { environment: test } } } }
+story:
+  - say: A bank calls the API.
+  - advance: 61m
+  - request: { key: main }
+`);
+
+test.each([
+  ["a start", false, [], false],
+  ["a start with --frozen", true, [], true],
+  ["PUT /clock", false, [["PUT", "/clock", { frozen: true }]], true],
+  [
+    "a new start during the story",
+    false,
+    [
+      ["POST", "/story/next"],
+      ["POST", "/reset"],
+    ],
+    false,
+  ],
+] as const)(
+  "after %s, only the steps move the clock up to the last one, then it is as before, and nothing counts as changed",
+  async (_title, frozen, before, wasFrozen) => {
+    const { ask } = await serveControl({ scenario: lasting, frozen });
+    for (const [method, path, json = {}] of before) await ask(path, { method, json });
+    const seen = async () => [
+      (await ask("/clock")).body.data.frozen,
+      (await ask("/state")).body.data.changed,
+    ];
+    const [isFrozen, isChanged] = await seen();
+    expect(isFrozen).toBe(wasFrozen);
+    const after = [];
+    for (let step = 1; step <= 4; step++) {
+      await ask("/story/next", post);
+      after.push(await seen());
+    }
+    expect(after).toEqual([true, true, wasFrozen, wasFrozen].map((frozen) => [frozen, isChanged]));
+  },
+);
+
+test("a server that restarts during a story still knows how its clock was before", async () => {
+  const folder = temporaryFolder();
+  const state = join(folder, "state.json");
+  const first = await serveControl({ scenario: lasting, frozen: false, state });
+  await first.ask("/story/next", post);
+  const copy = join(folder, "copy.json");
+  copyFileSync(state, copy);
+  const { ask } = await serveControl({ scenario: lasting, frozen: false, state: copy });
+  expect((await ask("/clock")).body.data.frozen).toBe(true);
+  for (let step = 2; step <= 3; step++) await ask("/story/next", post);
+  expect((await ask("/clock")).body.data.frozen).toBe(false);
 });

@@ -1,5 +1,6 @@
 import { kindOf } from "../../rules/actions.js";
 import { SandboxError } from "../../rules/errors.js";
+import { recordChanges } from "../../sandbox/operations/changes.js";
 import { advanceClock, performAction, runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
 import {
@@ -24,6 +25,23 @@ export function* runStory(
     if (result === undefined) return;
     yield result;
   }
+}
+
+/**
+ * Runs the next step of a presenter, who talks between the steps: from the first to the last one, only they move the clock,
+ * as for `play` and `verify`.
+ */
+export function presentNextStep(sandbox: SandboxState): PlayedStep | undefined {
+  const { story, clock } = sandbox;
+  if (story.next === 0 && story.steps.length > 0) {
+    story.wasFrozen = clock.isFrozen();
+    recordChanges(sandbox, "clock", [], true, () => clock.freeze());
+  }
+  const result = tryNextStep(sandbox);
+  if (story.next < story.steps.length) return result;
+  if (story.wasFrozen === false) recordChanges(sandbox, "clock", [], true, () => clock.resume());
+  story.wasFrozen = undefined;
+  return result;
 }
 
 /** Compares the result with the expectations; `undefined` at the end of the story. */

@@ -14,7 +14,7 @@ export function textIn(entered: FormData, field: string): string | undefined {
 }
 
 /** The forms of a time, as the sandbox reads them. */
-export const timeHint = "Enter a duration, such as 90s, 2h or 30d, or a time, such as 2026-12-31T00:00:00Z";
+export const timeForms = "Enter a duration, such as 90s, 2h or 30d, or a time, such as 2026-12-31T00:00:00Z";
 
 interface FormProps {
   readonly class: string;

@@ -3,7 +3,7 @@ import { useData } from "../control/data.js";
 import { now } from "../control/now.js";
 import { useShared } from "../control/shared.js";
 import { Button, RejectionText, useActions } from "../elements/action.js";
-import { Field, Form, Submit, textIn, timeHint } from "../elements/form.js";
+import { Field, Form, Submit, textIn, timeForms } from "../elements/form.js";
 import { InstantText, Panel, Until } from "../elements/words.js";
 import { linkToKey } from "../route.js";
 
@@ -68,7 +68,7 @@ async function move(entered: FormData, form: HTMLFormElement): Promise<void> {
   } catch (error) {
     const { code, message, fields } = error as ControlError;
     // The sandbox knows only the form that it was sent.
-    throw new ControlError(code, message, { to: (fields.by && timeHint) ?? fields.now ?? message });
+    throw new ControlError(code, message, { to: (fields.by && timeForms) ?? fields.now ?? message });
   }
   form.reset();
 }

@@ -6,7 +6,7 @@ import type { IssuedKey, KeyAction } from "../control/responses.js";
 import { Shared, useShared } from "../control/shared.js";
 import { Ask, Button } from "../elements/action.js";
 import { Dialog } from "../elements/dialog.js";
-import { Field, Form, fieldProblems, RefField, Submit, textIn, timeHint } from "../elements/form.js";
+import { Field, Form, fieldProblems, RefField, Submit, textIn, timeForms } from "../elements/form.js";
 import { Secret, useIssued } from "./secret.js";
 
 /** The open dialog: what is done with a key, or the organization of a new one unless another is entered. */
@@ -51,7 +51,7 @@ export function KeyDialog() {
         path={path}
         body={(entered) => ({ expires: textIn(entered, "expires") })}
       >
-        <Field name="expires" label="Ends" required hint={timeHint} />
+        <Field name="expires" label="Ends" required hint={timeForms} />
       </KeyForm>
     );
   if (kind === "revoke")
@@ -134,7 +134,7 @@ function CreateForm({ organization }: Readonly<{ organization: string | undefine
         <Field name="name" label="Name" required placeholder="Core banking" />
         <RefField name="organization" label="Organization" placeholder={organization ?? ""} />
         <Field name="environment" label="Environment" of={["test", "live"]} />
-        <Field name="expires" label="Ends" placeholder="never" hint={timeHint} />
+        <Field name="expires" label="Ends" placeholder="never" hint={timeForms} />
         <Field name="limits.per_minute" label="Requests per minute" placeholder="60" />
         <Field name="limits.per_day" label="Requests per day" placeholder="1000" />
         <Scopes />

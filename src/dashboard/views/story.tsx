@@ -160,7 +160,10 @@ function Opening({ progress: { done, name, description } }: Readonly<{ progress:
       <p class="narration" dir="auto">
         {shortened(description ?? "", 1000)}
       </p>
-      <p class="muted">Press Space to start. This resets the sandbox to its scenario.</p>
+      <p class="muted">
+        Press Space to start. This resets the sandbox to its scenario. Its clock then stands still between the
+        steps, also for clients, until the last one.
+      </p>
     </>
   );
 }

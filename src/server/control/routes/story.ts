@@ -1,5 +1,5 @@
 import { checkResults } from "../../../api/request-details.js";
-import { tryNextStep } from "../../../api/story/run-story.js";
+import { presentNextStep } from "../../../api/story/run-story.js";
 import { stepIntent } from "../../../api/story/step-text.js";
 import { stepView } from "../../../api/story/step-view.js";
 import { kindOf } from "../../../rules/actions.js";
@@ -23,13 +23,14 @@ export const storyRoutes: readonly Route[] = [
     },
   }),
   controlRoute("POST /story/next", {
-    summary: "Runs the next step of the story; `step` is null after the last one. POST /reset restarts it",
+    summary:
+      "Runs the next step of the story; `step` is null after the last one. POST /reset restarts it",
     run({ sandbox }) {
       if (sandbox.story.steps.length === 0) {
         const message = `The scenario ${JSON.stringify(sandbox.name)} has no story. Add one under story in its file, or start a bundled scenario.`;
         throw new SandboxError("not_found", message);
       }
-      const step = tryNextStep(sandbox);
+      const step = presentNextStep(sandbox);
       const { next: _, ...progress } = storyView(sandbox);
       return { step: step === undefined ? null : stepView(step), ...progress };
     },
