@@ -65,42 +65,35 @@ export type Followed =
   | { readonly kind: "nothing"; readonly run: ClientRun }
   | { readonly kind: "in_time" | "resent"; readonly request: KeyRequest };
 
-/** How many runs show something: three waits if no other kind with a time would show jitter, two failures if one may be chance. */
-interface Minima {
-  readonly waits: 2 | 3;
-  readonly silent: 1 | 2;
-}
-
 const minResent = 2;
 /** A client with jitter may come too soon only in some of them. */
 const maxRuns = 5;
 
-/** What the runs with a rejection show together; `undefined` if one more is needed. A run that sent more forbids that another one holds. */
-export function shownBy(
-  followed: readonly Followed[],
-  minima: Minima,
-): "held" | "resent" | "sometimes" | undefined {
+/**
+ * What the runs with a rejection show together; `undefined` if one more is needed. A run that sent more forbids that another one holds.
+ * `minWaits`: three if no other kind with a time would show jitter. `minFailures`: two if one may be chance.
+ */
+export function shownBy(followed: readonly Followed[], minWaits: 2 | 3, minFailures: 1 | 2) {
   const countOf = (kind: Followed["kind"]) => followed.filter((next) => next.kind === kind).length;
-  const [silent, waits, resent] = [countOf("nothing"), countOf("in_time"), countOf("resent")];
+  const [failures, waits, resent] = [countOf("nothing"), countOf("in_time"), countOf("resent")];
   if (resent === minResent) return "resent";
-  if (silent > 0 && silent < followed.length) return "sometimes";
-  if (silent === minima.silent || (waits === minima.waits && resent === 0)) return "held";
+  if (failures > 0 && failures < followed.length) return "sometimes";
+  if (failures === minFailures || (waits === minWaits && resent === 0)) return "held";
   return followed.length === maxRuns ? "sometimes" : undefined;
 }
 
 async function judgeKind(question: Question, minWaits: 2 | 3): Promise<Held | NotJudged | Resend> {
-  const minima = { waits: minWaits, silent: question.runs.failuresThatCount };
   const followed: Followed[] = [];
   for (;;) {
     const next = await rejectLast(question, followed.length + 1);
     if (next.kind === "not_judged") return next;
     followed.push(next);
-    const shown = shownBy(followed, minima);
-    if (shown === undefined) continue;
-    if (shown === "held") return confirmHeld(question, followed);
-    const requests = followed.flatMap((one) => (one.kind === "nothing" ? [] : one.request));
-    if (shown === "sometimes") return unconfirmed(question, requests, "but only in some runs");
-    const resent = followed.flatMap((one) => (one.kind === "resent" ? one.request : []));
+    const result = shownBy(followed, minWaits, question.runs.failuresThatCount);
+    if (result === undefined) continue;
+    if (result === "held") return confirmHeld(question, followed);
+    const requests = followed.flatMap((after) => (after.kind === "nothing" ? [] : after.request));
+    if (result === "sometimes") return unconfirmed(question, requests, "but only in some runs");
+    const resent = followed.flatMap((after) => (after.kind === "resent" ? after.request : []));
     return confirmResend(question, resent);
   }
 }
