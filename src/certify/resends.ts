@@ -17,7 +17,7 @@ import { whyNotJudged } from "./not-judged.js";
 import { againWith, type CertifyPlan, isWanted, longestWait } from "./plan.js";
 import { nameOfKey, type ResendKind, resendKinds } from "./resend-kinds.js";
 import type { Runs } from "./runs.js";
-import { runReplacing, type SteadyKey, steadyKeyIn, whyUnequal } from "./steady-key.js";
+import { runReplacing, type SteadyKey, steadyKeyIn, whyUnequal, whyUnnoticed } from "./steady-key.js";
 import { runVaried } from "./varied.js";
 
 /** A kind of rejection after which the client sent the key again, as several runs show. */
@@ -110,7 +110,7 @@ async function rejectLast(question: Question, repetition: number): Promise<Follo
   if (next === undefined)
     return hasNoticed
       ? { kind: "nothing", run }
-      : notJudged(whyNotJudged(runs.plain, run, "replaced") ?? whySurvived(key, kind));
+      : notJudged(whyNotJudged(runs.plain, run, "replaced") ?? whyUnnoticed(key, kind.after));
   // A test that failed may send it again, to find out why.
   if (hasNoticed) return unconfirmed(question, [next], "and the command then failed");
   if (kind.when === "always") return { kind: "resent", request: next };
@@ -193,13 +193,6 @@ function unconfirmed({ key, kind }: Question, requests: readonly KeyRequest[], w
   const why = `after ${after}, ${variableOf(key.ref)} was sent again (${first?.id}${late}), ${what}`;
   return notJudged({ why, whatToDo });
 }
-
-/** A 404 in its place makes the command fail, so a test uses the response. */
-const whySurvived = ({ ref }: SteadyKey, { after }: ResendKind): Reason => ({
-  why: `the command passes when the last request with ${variableOf(ref)} gets ${after}, and does not send it again`,
-  whatToDo:
-    "If your client survives this on purpose, such as by a second key, add --allow with the outcome of this key.",
-});
 
 const elsewhere: Reason = {
   why: "another process of the command sent the key after the rejection, whose clock no run shows",
