@@ -8,8 +8,8 @@ import type { Runs } from "./runs.js";
 
 /** Gives each covered outcome the wrong answer, which the command must notice. */
 export async function judgeAnswers(runs: Runs): Promise<Judgment> {
-  const asked = runs.covered.filter((outcome) => isWanted(runs.plan, `answer.${outcome}`));
-  return joined(await Promise.all(asked.map((outcome) => judgeAnswer(runs, outcome))));
+  const outcomes = runs.covered.filter((outcome) => isWanted(runs.plan, `answer.${outcome}`));
+  return joined(await Promise.all(outcomes.map((outcome) => judgeAnswer(runs, outcome))));
 }
 
 /** The run in which only the first request with this outcome gets the wrong answer: faults read it, too. */

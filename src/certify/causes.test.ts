@@ -20,11 +20,13 @@ async function causesOf(
   shows: (varied: readonly VariedPoint[], isAlone: boolean) => readonly VariedPoint[] = (varied) => varied,
 ) {
   const calls: string[] = [];
+  let callsAfterContradiction = 0;
   const runs = new Runs(plan, {
     async run({ seed, conditions: { rows } }) {
       const { points = [] } = [...failing, ...passing].find((run) => run.seed === seed) ?? {};
       const id = JSON.stringify([seed, rows ?? "all"]);
       calls.push(id);
+      callsAfterContradiction += runs.contradiction === undefined ? 0 : 1;
       const isWanted = ({ row, status }: VariedPoint) =>
         rows?.some((one) => one.row === row && (one.status ?? status) === status) ?? true;
       const varied = points.filter(isWanted);
@@ -33,7 +35,7 @@ async function causesOf(
       const isBroken = isFirst || breaks(varied, seed, time);
       return {
         ...failedRun(seed, ...shows(varied, rows !== undefined)),
-        result: isBroken ? "failed" : "passed",
+        result: isBroken ? (failing[0]?.result ?? "failed") : "passed",
         scenarios: [],
       };
     },
@@ -51,7 +53,7 @@ async function causesOf(
   }));
   const { contradiction } = runs;
   const sentences = causes.map(({ sentence }) => sentence);
-  return { contradiction, causes, named, sentences, count: calls.length };
+  return { contradiction, causes, named, sentences, calls, count: calls.length, callsAfterContradiction };
 }
 
 const has =
@@ -160,6 +162,71 @@ test.each([
   const { contradiction, count } = await causesOf([failedRun(1, point("etag"), point("server"))], breaks);
   expect(contradiction).toMatchObject([{ result: "failed" }, { result: "passed" }]);
   expect(count).toBeLessThan(13);
+});
+
+const twice = [200, 401].map((status) => ({ ...point("etag", "weak"), status }));
+
+test.each<[string, readonly VariedPoint[], (points: readonly VariedPoint[], time: number) => boolean]>([
+  ["without any variation, once", many, (points, time) => points.length === 0 && time === 1],
+  [
+    "without the row that breaks it, once",
+    many,
+    (points, time) => has("etag")(points) || (points.length === many.length - 1 && time === 1),
+  ],
+  [
+    "with a row alone, once",
+    [point("etag"), point("server")],
+    (points, time) => has("etag")(points) && time === 1,
+  ],
+  [
+    "with a row on one status, once",
+    twice,
+    (points, time) => points.length === 1 && points[0]?.status === 401 && time === 1,
+  ],
+  [
+    "with a row on all statuses, twice",
+    [...twice, point("server")],
+    (points, time) => points.length === 2 && has("etag")(points) && time <= 2,
+  ],
+  [
+    "with a row alone, but in the second search only",
+    many,
+    (points, time) => points.length === 1 && has("server")(points) && time > 1,
+  ],
+])(
+  "a run that fails %s, shows nothing: two runs under one condition end differently",
+  async (_, points, fails) => {
+    const { named, contradiction, callsAfterContradiction } = await causesOf(
+      [failedRun(1, ...points)],
+      (varied, _seed, time) => varied.length === points.length || fails(varied, time),
+    );
+    expect(contradiction).toMatchObject([{ result: "failed" }, { result: "passed" }]);
+    expect(named.flatMap(({ row }) => row ?? [])).toEqual([]);
+    expect(callsAfterContradiction).toBe(0);
+  },
+);
+
+test("after two searches in vain, the seed is made three times more, unless it does not end", async () => {
+  const breaks = (points: readonly VariedPoint[]) => has("etag")(points) && has("server")(points);
+  const lastOf = async (result: ClientRun["result"]) =>
+    (await causesOf([{ ...failedRun(4, ...many), result }], breaks)).calls
+      .slice(-4)
+      .map((id) => id.includes("all"));
+  expect(await lastOf("failed")).toEqual([false, true, true, true]);
+  expect(await lastOf("timed_out")).toEqual([false, false, false, false]);
+});
+
+test("a row whose variant has passed with another seed is found if no other one breaks the client", async () => {
+  const breaks = (points: readonly VariedPoint[], seed: number) => seed === 3 && has("etag")(points);
+  const { named } = await causesOf([failedRun(3, ...many)], breaks, [failedRun(9, point("etag", "weak"))]);
+  expect(named.map(({ row }) => row)).toEqual(["etag"]);
+});
+
+test("a long body comes first in one run, too", async () => {
+  const [lengthening] = lengtheningRows.map(({ id }) => id);
+  const run = failedRun(1, point(lengthening as string), point("body_length", "longer"));
+  const { named } = await causesOf([run], has(lengthening as string, "body_length"));
+  expect(named.map(({ row }) => row)).toEqual(["body_length"]);
 });
 
 test("a long body is the only cause, although rows that lengthen one broke the client first", async () => {

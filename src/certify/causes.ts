@@ -79,7 +79,7 @@ async function searchTwice(
   const ofSecond = await new Search(runs, run, failures, "second").newCauses(known);
   if (ofSecond !== undefined) return { kind: "rows", causes: ofSecond };
   // It may have failed by chance twice; one that does not end takes long, and does so by no chance.
-  if (run.result === "failed")
+  if (run.result === "failed" && runs.contradiction === undefined)
     for (const nth of [1, 2, 3]) await runs.makeLike(run, { repetition: `last ${nth}` });
   return inVain;
 }

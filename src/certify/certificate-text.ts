@@ -28,13 +28,13 @@ export function certificateText(
   const limits = limitsOf(certified);
   const count = `${pluralize(runs, "run")} of \`${commandLine(command)}\`, ${Math.round(durationMs / 1000)} s`;
   const nameless = withoutProblem(checks, problems);
-  const found = pluralize(problems.length + nameless.length, "problem");
+  const problemCount = pluralize(problems.length + nameless.length, "problem");
   const conclusion = {
     passed: `Passed${limits}.`,
-    failed: `Failed${limits}: ${found}.`,
+    failed: `Failed${limits}: ${problemCount}.`,
     not_judged: `Not judged${limits}: ${why ?? "a part of the runs shows nothing"}.`,
     no_request: `Not judged${limits}: the command sent no request.`,
-    stopped: `Stopped${limits}: ${found} in the runs that were made.`,
+    stopped: `Stopped${limits}: ${problemCount} in the runs that were made.`,
   }[verdict];
   const hasReason = why !== undefined && (verdict === "failed" || verdict === "stopped");
   const lines = [
@@ -71,13 +71,13 @@ function problemLines(
   const fix = `   Fix: ${whatToDo}`;
   const [by = "exec", ...flags] = again;
   const words = program.scenario === undefined ? flags : [program.scenario, ...flags];
-  const rerun = `Again: ${runAgainWith(by, words, command, program.program)}`;
-  if (number > wholeProblems) return [`${number}. ${sentence}`, `   ${rerun}`];
-  const isShort = fix.length + rerun.length + 6 <= width;
+  const againLine = `Again: ${runAgainWith(by, words, command, program.program)}`;
+  if (number > wholeProblems) return [`${number}. ${sentence}`, `   ${againLine}`];
+  const isShort = fix.length + againLine.length + 6 <= width;
   return [
     `${number}. ${sentence}`,
     ...(lastLine === undefined ? [] : [`   Its last line: ${lastLine}`]),
-    ...(isShort ? [`${fix}      ${rerun}`] : [fix, `   ${rerun}`]),
+    ...(isShort ? [`${fix}      ${againLine}`] : [fix, `   ${againLine}`]),
   ];
 }
 

@@ -6,6 +6,7 @@ import type { Certification } from "./certificate.js";
 import type { ClientRun, ClientRunner } from "./client-run.js";
 import { judgeFaults } from "./faults.js";
 import {
+  type Check,
   checkOf,
   type Finding,
   failed,
@@ -14,9 +15,8 @@ import {
   type Judgment,
   joined,
   judged,
+  notJudged,
   type Reason,
-  whyUnstable,
-  without,
 } from "./judgment.js";
 import { againOf, type CertifyPlan, whyNothingTried, whyTooLittle } from "./plan.js";
 import { judgeResends } from "./resends.js";
@@ -27,10 +27,10 @@ import { judgeVaried, runVaried } from "./varied.js";
 export async function certify(plan: CertifyPlan, runner: ClientRunner): Promise<Certification> {
   const runs = new Runs(plan, runner);
   const plain = await runs.make("plain", {});
-  const done = (seen: Judgment, unusable?: Reason): Certification => {
+  const done = (judgment: Judgment, unusable?: Reason): Certification => {
     const { all, isStopped } = runs;
     return {
-      ...seen,
+      ...judgment,
       runs: all.length,
       plain,
       scenarios: [...new Set(all.flatMap(({ scenarios }) => scenarios))],
@@ -52,13 +52,13 @@ export async function certify(plan: CertifyPlan, runner: ClientRunner): Promise<
   const { contradiction } = runs;
   if (contradiction?.[0].isShared && !runs.isStopped) {
     runner.separate(contradiction[0].name);
-    const again = await certify(plan, runner);
-    return { ...again, plain: again.plain ?? plain, runs: again.runs + runs.all.length };
+    const second = await certify(plan, runner);
+    return { ...second, plain: second.plain ?? plain, runs: second.runs + runs.all.length };
   }
   const advice = judgeAdvice(runs);
   if (contradiction === undefined) {
-    const seen = joined([advice, resent, caused, faulty, answered]);
-    return done(seen, runs.isStopped ? undefined : whyNothingTried(plan, seen.checks, plain.report));
+    const whole = joined([advice, resent, caused, faulty, answered]);
+    return done(whole, runs.isStopped ? undefined : whyNothingTried(plan, whole.checks, plain.report));
   }
   // A failure shows nothing then, nor does what held because a run failed.
   const unstable = whyUnstable(...contradiction);
@@ -68,6 +68,17 @@ export async function certify(plan: CertifyPlan, runner: ClientRunner): Promise<
     ...without("failed", failing.checks, unstable),
   ];
   return done(joined([advice, { ...noticed, checks }, { notes: failing.notes }]), unstable);
+}
+
+/** Why a failure shows nothing: the same conditions have given two results. */
+const whyUnstable = (failed: ClientRun, passed: ClientRun): Reason => ({
+  why: `the command passes and fails under the same conditions (${failed.name}, runs ${failed.number} and ${passed.number})`,
+  whatToDo: findDependency,
+});
+
+/** Checks without those that failed, or that held because one run failed, if such a run shows nothing for this reason. */
+function without(kind: "failed" | "held", checks: readonly Check[], reason: Reason): Check[] {
+  return checks.map((check) => (check.result.kind === kind ? checkOf(check.name, notJudged(reason)) : check));
 }
 
 const withoutHeld = (advice: Judgment) => (advice.problems.length > 0 ? advice : joined([]));

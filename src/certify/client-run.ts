@@ -86,7 +86,3 @@ export interface ClientRunner {
 
 export const hasFailed = (run: ClientRun | undefined): run is ClientRun =>
   run !== undefined && run.result !== "passed";
-
-/** The number of a run's requests with this outcome. */
-export const requestsIn = ({ sent }: Pick<RunEnd, "sent">, outcome: OutcomeId) =>
-  sent.flatMap(({ requests }) => requests).filter((one) => one.outcome === outcome).length;

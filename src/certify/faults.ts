@@ -1,9 +1,9 @@
 import { exampleOf } from "../api/fault-responses.js";
 import { effectAt, type FaultOutcomeId, whatToDoAfter } from "../rules/fault-effects.js";
-import { isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
+import { faultOutcomes, isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import { firstWrong, isNoticed } from "./answers.js";
-import { type ClientRun, hasFailed, requestsIn } from "./client-run.js";
+import { type ClientRun, hasFailed, type RunEnd } from "./client-run.js";
 import {
   type Finding,
   failed,
@@ -18,9 +18,16 @@ import {
 } from "./judgment.js";
 import { lastLineOf } from "./last-line.js";
 import { whyNotJudged } from "./not-judged.js";
-import { againWith, faultsAsked, longestWait } from "./plan.js";
+import { againWith, type CertifyPlan, isWanted, longestWait } from "./plan.js";
 import type { Runs } from "./runs.js";
 import { runVaried } from "./varied.js";
+
+const defaultFaults: readonly FaultOutcomeId[] = [
+  "fault.hang",
+  "fault.status",
+  "fault.truncate",
+  "fault.malformed",
+];
 
 /** Where a fault hits the first request: of a key that works, which may be sent again, and whose response has a body. */
 interface FaultTarget {
@@ -28,7 +35,7 @@ interface FaultTarget {
   /** Whether a test uses that response: the command fails if it is the wrong one. */
   readonly isUsed: boolean;
   /** The most requests that end there in a run without a fault, also in one that fails. */
-  readonly usual: number;
+  readonly mostRequests: number;
 }
 
 /** Hits one request with each kind of fault, in a run of its own, which the client must survive. */
@@ -61,6 +68,19 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
   return joined([...checks, { problems }]);
 }
 
+/** The faults that are tried. */
+function faultsAsked(plan: Pick<CertifyPlan, "only" | "hasAllFaults">): FaultOutcomeId[] {
+  return faultOutcomes.filter(
+    (fault) =>
+      isWanted(plan, fault) &&
+      (plan.hasAllFaults || plan.only?.includes(fault) || defaultFaults.includes(fault)),
+  );
+}
+
+/** The number of a run's requests with this outcome. */
+const requestsIn = ({ sent }: Pick<RunEnd, "sent">, outcome: OutcomeId) =>
+  sent.flatMap(({ requests }) => requests).filter((one) => one.outcome === outcome).length;
+
 /** A request whose response a test uses, if there is one; first of those that come equally often in each run. */
 async function faultTarget(runs: Runs): Promise<FaultTarget | undefined> {
   const { plain } = runs;
@@ -75,10 +95,14 @@ async function faultTarget(runs: Runs): Promise<FaultTarget | undefined> {
   for (const outcome of outcomes) {
     const wrong = await firstWrong(runs, outcome);
     if (wrong === undefined || !isNoticed(wrong) || (await runs.whyUnsure(wrong)) !== undefined) continue;
-    return { outcome, isUsed: true, usual: Math.max(requestsIn(plain, outcome), requestsIn(wrong, outcome)) };
+    return {
+      outcome,
+      isUsed: true,
+      mostRequests: Math.max(requestsIn(plain, outcome), requestsIn(wrong, outcome)),
+    };
   }
   const [outcome] = outcomes;
-  return outcome && { outcome, isUsed: false, usual: Number.POSITIVE_INFINITY };
+  return outcome && { outcome, isUsed: false, mostRequests: Number.POSITIVE_INFINITY };
 }
 
 /** What a run shows that passed, or that failed for another reason. */
@@ -128,7 +152,7 @@ function faultFinding(failures: readonly ClientRun[], target: FaultTarget, { pla
   const [first] = failures as [ClientRun, ...ClientRun[]];
   const names = failures.map(({ name }) => name as FaultOutcomeId);
   const isSentAgain = failures.every(
-    (run) => run.result === "failed" && requestsIn(run, target.outcome) > target.usual,
+    (run) => run.result === "failed" && requestsIn(run, target.outcome) > target.mostRequests,
   );
   return {
     name: first.name,
@@ -152,8 +176,8 @@ function notSurvived(names: readonly FaultOutcomeId[], isLate: boolean) {
   const [name] = names as [FaultOutcomeId, ...FaultOutcomeId[]];
   const isOne = names.length === 1;
   const page = names.includes("fault.status");
-  const all = names.map((one) => effectAt(one).gets).join(", ");
-  const one = `${isLate ? "Does not end in time" : "Fails"} when the first request with a key that works ${effectAt(name).happens}${page ? " with an HTML page" : ""}`;
+  const gets = names.map((fault) => effectAt(fault).gets).join(", ");
+  const sentence = `${isLate ? "Does not end in time" : "Fails"} when the first request with a key that works ${effectAt(name).happens}${page ? " with an HTML page" : ""}`;
   const fixes = [
     isOne ? whatToDoAfter(name, { isIdempotent: true }) : sendAgain,
     ...(page ? ["Read the status before the body: the error page of a gateway is HTML."] : []),
@@ -161,11 +185,11 @@ function notSurvived(names: readonly FaultOutcomeId[], isLate: boolean) {
       ? ["If your client has a longer timeout, raise --timeout, for example to --timeout 60s."]
       : []),
     `If your client fails on purpose, add ${listed(
-      names.map((one) => `--allow ${one}`),
+      names.map((fault) => `--allow ${fault}`),
       "and",
     )}.`,
   ];
-  return { sentence: isOne ? one : `Fails at the first failure: ${all}`, whatToDo: fixes.join(" ") };
+  return { sentence: isOne ? sentence : `Fails at the first failure: ${gets}`, whatToDo: fixes.join(" ") };
 }
 
 const sendAgain =

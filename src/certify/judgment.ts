@@ -1,6 +1,5 @@
 import type { ValueOf } from "../rules/schema/shape.js";
 import * as s from "../rules/schema/shape.js";
-import type { ClientRun } from "./client-run.js";
 
 /** Why something shows nothing about the client. Judgments compare reasons themselves, not their texts. */
 export interface Reason {
@@ -16,17 +15,6 @@ export const tooLate: Reason = {
 
 /** For a run that ended differently although the sandbox behaved the same. */
 export const findDependency = "Find out what else the command depends on: time, order, other tests.";
-
-export const onlySometimes: Reason = {
-  why: "the command fails, but only in some runs",
-  whatToDo: findDependency,
-};
-
-/** Why a failure shows nothing: the same conditions have given two results. */
-export const whyUnstable = (failed: ClientRun, passed: ClientRun): Reason => ({
-  why: `the command passes and fails under the same conditions (${failed.name}, runs ${failed.number} and ${passed.number})`,
-  whatToDo: findDependency,
-});
 
 /** Whether a client does what it should. */
 export interface Check {
@@ -109,9 +97,4 @@ export function joined(parts: readonly Partial<Judgment>[]): Judgment {
     problems: parts.flatMap(({ problems = [] }) => problems),
     notes: parts.flatMap(({ notes = [] }) => notes),
   };
-}
-
-/** Checks without those that failed, or that held because one run failed, if such a run shows nothing for this reason. */
-export function without(kind: "failed" | "held", checks: readonly Check[], reason: Reason): Check[] {
-  return checks.map((check) => (check.result.kind === kind ? checkOf(check.name, notJudged(reason)) : check));
 }

@@ -3,7 +3,7 @@ import { listed } from "../rules/schema/words.js";
 import type { RunEnd, SentKey } from "./client-run.js";
 import type { Reason } from "./judgment.js";
 
-const rerun =
+const turnOffCaches =
   "Turn off what runs only some of your tests, or none, such as `--rerun-tasks` of Gradle, `--force` of Turborepo, `--skip-nx-cache` of Nx, or `--no-cache`, and leave out `--onlyChanged`.";
 
 /** Returns why a run that passed shows nothing, such as one without its subject; `undefined` if it does. */
@@ -14,7 +14,7 @@ export function whyNotJudged(
 ): Reason | undefined {
   const missing = missingIn(plain, run);
   if (run.sent.length === 0 && missing.length > 0)
-    return { why: "the command sent no request (a cache of your test runner?)", whatToDo: rerun };
+    return { why: "the command sent no request (a cache of your test runner?)", whatToDo: turnOffCaches };
   if (subject === "varied" && run.pinned !== undefined)
     return { why: run.pinned, whatToDo: "Leave the seed out: the sandbox then has the run's." };
   if (subject === "varied" && run.points.length === 0)
@@ -30,7 +30,7 @@ export function whyNotJudged(
   if (missing.length === 0) return undefined;
   const most = missing.length > 3 ? [...missing.slice(0, 3), "others"] : missing;
   const why = `the command did not send what it sent in the plain run: ${listed(most, "and")}`;
-  return { why, whatToDo: `Send the same keys to the same endpoints in each run. ${rerun}` };
+  return { why, whatToDo: `Send the same keys to the same endpoints in each run. ${turnOffCaches}` };
 }
 
 /** What the plain run sent and the run did not, as in "`active` (200.test)". What follows a request that was hit may change with it. */

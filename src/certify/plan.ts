@@ -1,7 +1,6 @@
 import type { Report } from "../report/report-shape.js";
 import { variableOf } from "../rules/api-key.js";
-import type { FaultOutcomeId } from "../rules/fault-effects.js";
-import { faultOutcomes, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
+import { outcomeOf } from "../rules/outcomes.js";
 import { minute } from "../rules/time.js";
 import type { ClientRun, Timeouts } from "./client-run.js";
 import type { Check, Reason } from "./judgment.js";
@@ -35,27 +34,11 @@ export const minOutcomes = 5;
 /** Eight seeds in a row show every variant of each row. */
 export const seedCount = 8;
 
-const usualFaults: readonly FaultOutcomeId[] = [
-  "fault.hang",
-  "fault.status",
-  "fault.truncate",
-  "fault.malformed",
-];
-
 export const groupNames = ["plain", "varied", "answer", "resend", "fault"] as const;
 
 /** Whether a run of this name is asked for: by its name or the start of it. */
 export function isWanted({ only }: Pick<CertifyPlan, "only">, name: string): boolean {
   return only === undefined || only.some((one) => name === one || name.startsWith(`${one}.`));
-}
-
-/** The faults that are tried. */
-export function faultsAsked(plan: Pick<CertifyPlan, "only" | "hasAllFaults">): FaultOutcomeId[] {
-  return faultOutcomes.filter(
-    (fault) =>
-      isWanted(plan, fault) &&
-      (plan.hasAllFaults || plan.only?.includes(fault) || usualFaults.includes(fault)),
-  );
 }
 
 /** The seeds of the varied runs. */
@@ -103,12 +86,6 @@ export function timeoutsFor(timeout: number | undefined, plainMs: number | undef
   return { total, silent: wait === 0 ? total : Math.max(longestWait, wait) + plainMs };
 }
 
-export function coveredOutcomes({ outcomes }: Report): OutcomeId[] {
-  return outcomes.flatMap(({ promised, covered, outcome }) =>
-    covered && (promised || isSuccess(outcome)) ? outcome : [],
-  );
-}
-
 const misdirections = ["key-in-query", "key-in-url", "key-in-authorization", "wrong-method-or-path"];
 
 /** Returns why a plain run that passed covers too little; `undefined` if it covers enough. */
@@ -153,19 +130,19 @@ export function whyNothingTried(
   checks: readonly Check[],
   { outcomes }: Report,
 ): Reason | undefined {
-  const name = only.find((one) => {
-    const asked = checks.filter((check) => isWanted({ only: [one] }, check.name));
-    return one !== "plain" && asked.every(({ result }) => result.kind === "not_judged");
+  const name = only.find((start) => {
+    const ofName = checks.filter((check) => isWanted({ only: [start] }, check.name));
+    return start !== "plain" && ofName.every(({ result }) => result.kind === "not_judged");
   });
   if (name === undefined) return undefined;
   const { result } = checks.find((check) => isWanted({ only: [name] }, check.name)) ?? {};
   if (result?.kind === "not_judged") return { ...result.reason, why: `${name}: ${result.reason.why}` };
   const [, ofAnswer = ""] = /^answer\.(.+)/.exec(name) ?? [];
-  const ofName = outcomes.filter(({ outcome }) =>
+  const rows = outcomes.filter(({ outcome }) =>
     ofAnswer === "" ? name.endsWith(`.${outcomeOf(outcome).code}`) : outcome.startsWith(ofAnswer),
   );
   return {
     why: `the client covers no outcome of ${name}`,
-    whatToDo: `Send a key that ends there, and check its response: ${keysToSend(ofName)}`,
+    whatToDo: `Send a key that ends there, and check its response: ${keysToSend(rows)}`,
   };
 }

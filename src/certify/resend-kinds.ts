@@ -1,7 +1,7 @@
 import { type AdviceId, adviceOf } from "../rules/advice.js";
 import { variableOf } from "../rules/api-key.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
-import type { Rejection } from "../runs/conditions.js";
+import type { RejectionOfRun } from "../runs/conditions.js";
 
 /** One kind of rejection, after which a client must not send the key again, or not at once. */
 export interface ResendKind {
@@ -12,7 +12,7 @@ export interface ResendKind {
   /** As in "again after a 401". */
   readonly after: string;
   readonly whatToDo: string;
-  readonly rejection: Rejection;
+  readonly rejection: RejectionOfRun;
   /** When no other request must follow: never, or before its time. */
   readonly when: "always" | "too_soon";
 }

@@ -17,7 +17,14 @@ import { whyNotJudged } from "./not-judged.js";
 import { againWith, type CertifyPlan, isWanted, longestWait } from "./plan.js";
 import { nameOfKey, type ResendKind, resendKinds } from "./resend-kinds.js";
 import type { Runs } from "./runs.js";
-import { runReplacing, type SteadyKey, steadyKeyIn, whyFollowed, whyUnequal } from "./steady-key.js";
+import {
+  runReplacing,
+  type SteadyKey,
+  steadyKeyIn,
+  whyFollowed,
+  whyUnequal,
+  whyUnnoticed,
+} from "./steady-key.js";
 import { runVaried } from "./varied.js";
 
 /** A kind of rejection after which the client sent the key again, as several runs show. */
@@ -28,6 +35,13 @@ interface Resend {
   readonly request: KeyRequest;
 }
 
+/** Whether the client sends this key again after this kind of rejection. */
+interface Question {
+  readonly runs: Runs;
+  readonly key: SteadyKey;
+  readonly kind: ResendKind;
+}
+
 /** Finds out of each kind of rejection whether the client sends the key again: in runs that reject the last request with a key. */
 export async function judgeResends(runs: Runs): Promise<Judgment> {
   const kinds = resendKinds(runs.covered).filter(({ name }) => isWanted(runs.plan, name));
@@ -36,7 +50,7 @@ export async function judgeResends(runs: Runs): Promise<Judgment> {
   if (key.kind === "not_judged") return joined(kinds.map(({ name }) => judged(name, key)));
   const minWaits = kinds.filter(({ when }) => when === "too_soon").length === 1 ? 3 : 2;
   const results = await Promise.all(
-    kinds.map(async (kind) => [kind, await judgeKind(runs, key, kind, minWaits)] as const),
+    kinds.map(async (kind) => [kind, await judgeKind({ runs, key, kind }, minWaits)] as const),
   );
   const checks = results.map(([{ name }, result]) =>
     judged(name, result.kind === "resend" ? failed : result),
@@ -58,58 +72,42 @@ export type Followed =
   | { readonly kind: "nothing"; readonly run: ClientRun }
   | { readonly kind: "in_time" | "resent"; readonly request: KeyRequest };
 
-/** How many runs show something. With one kind that has a time, no other kind would show a client with jitter. */
-interface Minima {
-  readonly waits: 2 | 3;
-  readonly silent: 1 | 2;
-}
-
 const minResent = 2;
 /** A client with jitter may come too soon only in some of them. */
 const maxRuns = 5;
 
-/** What the runs with a rejection show together; `undefined` if one more is needed. A run that sent more forbids that another one holds. */
-export function shownBy(
-  followed: readonly Followed[],
-  minima: Minima,
-): "held" | "resent" | "sometimes" | undefined {
+/**
+ * What the runs with a rejection show together; `undefined` if one more is needed. A run that sent more forbids that another one holds.
+ * `minWaits`: three if no other kind with a time would show jitter. `minFailures`: two if one may be chance.
+ */
+export function shownBy(followed: readonly Followed[], minWaits: 2 | 3, minFailures: 1 | 2) {
   const countOf = (kind: Followed["kind"]) => followed.filter((next) => next.kind === kind).length;
-  const [silent, waits, resent] = [countOf("nothing"), countOf("in_time"), countOf("resent")];
+  const [failures, waits, resent] = [countOf("nothing"), countOf("in_time"), countOf("resent")];
   if (resent === minResent) return "resent";
-  if (silent > 0 && silent < followed.length) return "sometimes";
-  if (silent === minima.silent || (waits === minima.waits && resent === 0)) return "held";
+  if (failures > 0 && failures < followed.length) return "sometimes";
+  if (failures === minFailures || (waits === minWaits && resent === 0)) return "held";
   return followed.length === maxRuns ? "sometimes" : undefined;
 }
 
-async function judgeKind(
-  runs: Runs,
-  key: SteadyKey,
-  kind: ResendKind,
-  minWaits: Minima["waits"],
-): Promise<Held | NotJudged | Resend> {
-  const minima = { waits: minWaits, silent: runs.failuresThatCount };
+async function judgeKind(question: Question, minWaits: 2 | 3): Promise<Held | NotJudged | Resend> {
   const followed: Followed[] = [];
   for (;;) {
-    const next = await rejectLast(runs, key, kind, followed.length + 1);
+    const next = await rejectLast(question, followed.length + 1);
     if (next.kind === "not_judged") return next;
     followed.push(next);
-    const shown = shownBy(followed, minima);
-    if (shown === undefined) continue;
-    if (shown === "held") return confirmHeld(runs, key, kind, followed);
-    const requests = followed.flatMap((one) => (one.kind === "nothing" ? [] : one.request));
-    if (shown === "sometimes") return unconfirmed(key, kind, requests, "but only in some runs");
-    const resent = followed.flatMap((one) => (one.kind === "resent" ? one.request : []));
-    return confirmResend(runs, key, kind, resent);
+    const result = shownBy(followed, minWaits, question.runs.failuresThatCount);
+    if (result === undefined) continue;
+    if (result === "held") return confirmHeld(question, followed);
+    const requests = followed.flatMap((after) => (after.kind === "nothing" ? [] : after.request));
+    if (result === "sometimes") return unconfirmed(question, requests, "but only in some runs");
+    const resent = followed.flatMap((after) => (after.kind === "resent" ? after.request : []));
+    return confirmResend(question, resent);
   }
 }
 
 /** Rejects the last request. */
-async function rejectLast(
-  runs: Runs,
-  key: SteadyKey,
-  kind: ResendKind,
-  repetition: number,
-): Promise<Followed | NotJudged> {
+async function rejectLast(question: Question, repetition: number): Promise<Followed | NotJudged> {
+  const { runs, key, kind } = question;
   const wait = waitAfter(kind);
   const replaced = await runReplacing(runs, key, kind.name, kind.rejection, { repetition, wait });
   if (replaced.kind === "not_judged") return replaced;
@@ -119,9 +117,9 @@ async function rejectLast(
   if (next === undefined)
     return hasNoticed
       ? { kind: "nothing", run }
-      : notJudged(whyNotJudged(runs.plain, run, "replaced") ?? whySurvived(key, kind));
+      : notJudged(whyNotJudged(runs.plain, run, "replaced") ?? whyUnnoticed(key, kind.after));
   // A test that failed may send it again, to find out why.
-  if (hasNoticed) return unconfirmed(key, kind, [next], "and the command then failed");
+  if (hasNoticed) return unconfirmed(question, [next], "and the command then failed");
   if (kind.when === "always") return { kind: "resent", request: next };
   if (next.isElsewhere) return notJudged(elsewhere);
   const early = extra.find(({ earlyMs }) => earlyMs !== undefined);
@@ -130,14 +128,12 @@ async function rejectLast(
 
 /** A kind holds only if its failure counts, and no varied run contradicts it. */
 async function confirmHeld(
-  runs: Runs,
-  { ref }: SteadyKey,
-  kind: ResendKind,
+  { runs, key, kind }: Question,
   [first]: readonly Followed[],
 ): Promise<Held | NotJudged> {
   const unsure = first?.kind === "nothing" ? await runs.whyUnsure(first.run) : undefined;
   const reason = unsure ?? (kind.when === "always" ? await whyContradicted(runs, kind) : undefined);
-  return reason === undefined ? { kind: "held", key: ref } : notJudged(reason);
+  return reason === undefined ? { kind: "held", key: key.ref } : notJudged(reason);
 }
 
 /** A varied run that passed, in which more requests got this rejection than in the plain run. */
@@ -156,11 +152,10 @@ async function whyContradicted(
 
 /** It does not come by itself: not more often in other runs, after the first request as well, not after a 404, and not while the response is only late. */
 async function confirmResend(
-  runs: Runs,
-  key: SteadyKey,
-  kind: ResendKind,
+  question: Question,
   requests: readonly KeyRequest[],
 ): Promise<NotJudged | Resend> {
+  const { runs, key, kind } = question;
   const unequal = await whyUnequal(runs, key);
   if (unequal !== undefined) return notJudged(unequal);
   const first = await runReplacing(runs, key, kind.name, kind.rejection, { nth: 1, wait: waitAfter(kind) });
@@ -171,54 +166,42 @@ async function confirmResend(
   const isEarly = run.sent.some((ofKey) => ofKey.requests.some(({ earlyMs }) => earlyMs !== undefined));
   // The last response may be one that nobody reads, or that a test asks for until it is there.
   if (!isSent || (isTimed && !isEarly))
-    return unconfirmed(key, kind, requests, "but not when its first request got the same response");
+    return unconfirmed(question, requests, "but not when its first request got the same response");
   const followed = await whyFollowed(runs, key);
   if (followed !== undefined) return notJudged(followed);
-  const fromLate = isTimed ? await confirmWithLate(runs, key, kind, requests) : undefined;
-  return fromLate ?? { kind: "resend", ofKind: kind, request: requests[0] as KeyRequest }; // there are two
+  const alsoLate = isTimed ? await judgeLate(question, requests) : undefined;
+  return alsoLate ?? { kind: "resend", ofKind: kind, request: requests[0] as KeyRequest }; // there are two
 }
 
 /** How much later than an early request a response comes that is only late. */
 const marginMs = 500;
 
 /** Whether early requests may come without a rejection; `undefined` if they do not. */
-async function confirmWithLate(
-  runs: Runs,
-  key: SteadyKey,
-  kind: ResendKind,
+async function judgeLate(
+  question: Question,
   requests: readonly KeyRequest[],
 ): Promise<NotJudged | undefined> {
+  const { runs, key } = question;
   const latest = Math.max(...requests.map(({ earlyMs = 0 }) => earlyMs));
   // In whole seconds, so that kinds share the run.
   const seconds = Math.ceil((latest + marginMs) / 1000);
   const late = await runReplacing(runs, key, "resend", { kind: "late", seconds });
   if (late.kind === "not_judged") return late;
   if (late.extra.length > 0)
-    return unconfirmed(key, kind, requests, "but also while a response was only late");
+    return unconfirmed(question, requests, "but also while a response was only late");
   if (late.run.result === "passed") return undefined;
-  return unconfirmed(key, kind, requests, "but the command failed while a response was only late");
+  return unconfirmed(question, requests, "but the command failed while a response was only late");
 }
 
 /** Names one of the requests: the first one that came too soon, if there is one. */
-function unconfirmed(
-  { ref }: SteadyKey,
-  { when, after, whatToDo }: ResendKind,
-  requests: readonly KeyRequest[],
-  what: string,
-): NotJudged {
+function unconfirmed({ key, kind }: Question, requests: readonly KeyRequest[], what: string): NotJudged {
+  const { when, after, whatToDo } = kind;
   const early = when === "too_soon" ? requests.find(({ earlyMs }) => earlyMs !== undefined) : undefined;
   const [first] = early === undefined ? requests : [early];
   const late = early === undefined ? "" : `, ${early.earlyMs} ms later`;
-  const why = `after ${after}, ${variableOf(ref)} was sent again (${first?.id}${late}), ${what}`;
+  const why = `after ${after}, ${variableOf(key.ref)} was sent again (${first?.id}${late}), ${what}`;
   return notJudged({ why, whatToDo });
 }
-
-/** A 404 in its place makes the command fail, so a test uses the response. */
-const whySurvived = ({ ref }: SteadyKey, { after }: ResendKind): Reason => ({
-  why: `the command passes when the last request with ${variableOf(ref)} gets ${after}, and does not send it again`,
-  whatToDo:
-    "If your client survives this on purpose, such as by a second key, add --allow with the outcome of this key.",
-});
 
 const elsewhere: Reason = {
   why: "another process of the command sent the key after the rejection, whose clock no run shows",

@@ -1,11 +1,12 @@
-import type { OutcomeId } from "../rules/outcomes.js";
+import type { Report } from "../report/report-shape.js";
+import { isSuccess, type OutcomeId } from "../rules/outcomes.js";
 import { isAnsweredWrongly, type RunConditions } from "../runs/conditions.js";
 import { type ClientRun, type ClientRunner, hasFailed, type RunRequest } from "./client-run.js";
-import { notMade, onlySometimes, type Reason } from "./judgment.js";
-import { type CertifyPlan, coveredOutcomes, seedCount, seedsOf, timeoutsFor } from "./plan.js";
+import { findDependency, notMade, type Reason } from "./judgment.js";
+import { type CertifyPlan, seedCount, seedsOf, timeoutsFor } from "./plan.js";
 
 /** `repetition`: which run under these conditions it is; who names the same one reads the same run. `wait`: how long the client may wait before its next request, in milliseconds. */
-interface RunOptions {
+interface RunSettings {
   readonly seed?: number;
   readonly wait?: number;
   readonly repetition?: number | string;
@@ -44,7 +45,7 @@ export class Runs {
   make(
     name: string,
     { profile = "minimal", ...conditions }: RunConditions,
-    { seed = this.plan.seed, wait = 0, repetition = 1, isAlone = false }: RunOptions = {},
+    { seed = this.plan.seed, wait = 0, repetition = 1, isAlone = false }: RunSettings = {},
   ): Promise<ClientRun | undefined> {
     const [plain] = this.all;
     const plainMs = plain?.result === "passed" ? plain.durationMs : undefined;
@@ -55,7 +56,7 @@ export class Runs {
   /** Makes a run under the conditions of another one. `rows`: the only ones that vary. */
   makeLike(
     { name, seed, conditions, timeouts }: ClientRun,
-    { rows = conditions.rows, repetition = 1, isAlone = false }: RunOptions & Pick<RunConditions, "rows">,
+    { rows = conditions.rows, repetition = 1, isAlone = false }: RunSettings & Pick<RunConditions, "rows">,
   ): Promise<ClientRun | undefined> {
     const changed = { ...conditions, ...(rows && { rows }) };
     return this.#once({ name, seed, conditions: changed, timeouts, isAlone }, repetition);
@@ -123,5 +124,16 @@ export class Runs {
 
 const idOf = ({ seed, conditions }: RunRequest) => JSON.stringify([seed, conditions]);
 
+const onlySometimes: Reason = {
+  why: "the command fails, but only in some runs",
+  whatToDo: findDependency,
+};
+
 /** With five, one of 30 suites that fail in half of their runs gets to the search for causes. */
 const minRepetitions = 5;
+
+function coveredOutcomes({ outcomes }: Report): OutcomeId[] {
+  return outcomes.flatMap(({ promised, covered, outcome }) =>
+    covered && (promised || isSuccess(outcome)) ? outcome : [],
+  );
+}

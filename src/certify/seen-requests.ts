@@ -60,11 +60,11 @@ export class SeenRequests implements Counting {
   #trace(exchange: Exchange, trace: RunTrace): void {
     const { id, outcome, key: ref, fingerprint, method, response } = exchange;
     const key = ref ?? fingerprint ?? "";
-    const sent = this.#sent.get(key) ?? { key, isUnknown: ref === null, requests: [] };
-    this.#sent.set(key, sent);
+    const ofKey = this.#sent.get(key) ?? { key, isUnknown: ref === null, requests: [] };
+    this.#sent.set(key, ofKey);
     const { replaced, earlyMs, isElsewhere } = trace;
     const canFail = isIdempotent(method) && response.body !== "";
-    sent.requests.push({
+    ofKey.requests.push({
       id,
       outcome: replaced ?? outcome,
       canFail,

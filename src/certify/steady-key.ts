@@ -95,7 +95,7 @@ async function whyUnfit(runs: Runs, key: SteadyKey): Promise<Reason | undefined>
   const { run, extra } = replaced;
   if (extra.length > 0) return whyRepeated(key);
   if (run.result === "passed" || run.replacedCount === 0)
-    return whyNotJudged(runs.plain, run, "replaced") ?? whyUnused(key);
+    return whyNotJudged(runs.plain, run, "replaced") ?? whyUnnoticed(key, "a 404");
   return runs.whyUnsure(run);
 }
 
@@ -154,8 +154,9 @@ const whyRepeated = ({ ref }: SteadyKey): Reason => ({
     "Send a request again only after a 429, a 5xx or no response. If your tests repeat requests, turn that off, such as `--retry` of a runner, or polling until a 200.",
 });
 
-const whyUnused = ({ ref }: SteadyKey): Reason => ({
-  why: `the command passes when the last request with ${variableOf(ref)} gets a 404, and does not send it again`,
+/** Why a response shows nothing, although nothing follows it. */
+export const whyUnnoticed = ({ ref }: SteadyKey, response: string): Reason => ({
+  why: `the command passes when the last request with ${variableOf(ref)} gets ${response}, and does not send it again`,
   whatToDo:
     "Use each response of a key that works in a test. If your client survives a rejection on purpose, such as by a second key, add --allow with the outcome of this key.",
 });

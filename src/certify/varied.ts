@@ -29,7 +29,7 @@ export async function runVaried(runs: Runs) {
       return { seed, run, reason };
     }),
   );
-  const failed = attempts.flatMap(({ run }) => (hasFailed(run) ? [run] : []));
+  const failures = attempts.flatMap(({ run }) => (hasFailed(run) ? [run] : []));
   const passed = attempts.flatMap(({ run, reason }) =>
     run?.result === "passed" && reason === undefined ? [run] : [],
   );
@@ -37,20 +37,20 @@ export async function runVaried(runs: Runs) {
     if (hasFailed(run)) return checkOf(`varied.${seed}`, { kind: "failed" });
     return checkOf(`varied.${seed}`, reason ? notJudged(reason) : held);
   });
-  return { passed, failed, checks };
+  return { passed, failures, checks };
 }
 
 export async function judgeVaried(runs: Runs): Promise<Judgment> {
   const { plan } = runs;
-  const { passed, failed, checks } = await runVaried(runs);
-  const causes = await findCauses(runs, failed);
+  const { passed, failures, checks } = await runVaried(runs);
+  const causes = await findCauses(runs, failures);
   const isWhole = checks.length >= seedCount;
-  const notes = isWhole ? whatIsNotShown(runs, [...passed, ...failed]) : [];
+  const notes = isWhole ? whatIsNotShown(runs, [...passed, ...failures]) : [];
   const isAsked = plan.only?.includes(mixedName) || (isWhole && passed.length === checks.length);
   const mixed = isAsked ? [await judgeMixed(runs)] : [];
   const findings = causes.map((cause) => findingOf(cause, plan));
-  const shown = runs.isStopped ? withoutOpen(checks, findings) : checks;
-  return joined([{ checks: shown, problems: findings, notes }, ...mixed]);
+  const judgedChecks = runs.isStopped ? withoutOpen(checks, findings) : checks;
+  return joined([{ checks: judgedChecks, problems: findings, notes }, ...mixed]);
 }
 
 /** The checks of a search that was stopped: a failure shows nothing before it is repeated and has a cause. */

@@ -36,10 +36,10 @@ export type Replacement =
   | { readonly kind: "fault"; readonly effect: Faults[number]["then"] }
   | { readonly kind: "wrong_answer" }
   | { readonly kind: "late"; readonly seconds: number }
-  | Rejection;
+  | RejectionOfRun;
 
 /** Another outcome, or a 503. Without seconds, it has no `Retry-After`, and a 429 lasts until the minute ends. */
-export interface Rejection {
+export interface RejectionOfRun {
   readonly kind: "rejection";
   readonly as: ApiOutcomeId | "fault.status";
   readonly seconds?: number;

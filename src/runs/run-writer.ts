@@ -80,13 +80,13 @@ function readRun(folder: string, files: Files, write: LineWriter): SandboxRun | 
       follow: ({ counters }) => counters.passOnTo({ count, countUnread() {} }),
     };
   }
-  const hook = conditions && {
+  const conditioned = conditions && {
     ...conditionedRun(conditions, (name) => claimOnce(folder, name, files)),
     start,
   };
   return {
     scenario,
-    conditionedRun: hook,
+    conditionedRun: conditioned,
     optionsFor: (ofSandbox) => ({
       ...ofSandbox,
       seed: ofSandbox.seed ?? options.seed,

@@ -124,7 +124,7 @@ class OutputTail {
   }
 }
 
-interface Turn {
+interface Slot {
   readonly isAlone: boolean;
   isShared: boolean;
 }
@@ -132,7 +132,7 @@ interface Turn {
 /** Runs at most `limit` jobs in parallel, in order. */
 class Queue {
   #limit: number;
-  readonly #underWay = new Set<Turn>();
+  readonly #underWay = new Set<Slot>();
   /** Resolves when the job that was added last has begun. */
   #latest = Promise.resolve();
   #ended = () => {};
@@ -143,13 +143,13 @@ class Queue {
 
   /** Runs a job; with `isAlone`, while no other is under way. */
   async take<Result>(job: () => Promise<Result>, isAlone: boolean) {
-    const turn: Turn = { isAlone, isShared: false };
-    this.#latest = this.#latest.then(() => this.#begin(turn));
+    const slot: Slot = { isAlone, isShared: false };
+    this.#latest = this.#latest.then(() => this.#begin(slot));
     await this.#latest;
     try {
-      return { result: await job(), isShared: turn.isShared };
+      return { result: await job(), isShared: slot.isShared };
     } finally {
-      this.#underWay.delete(turn);
+      this.#underWay.delete(slot);
       this.#ended();
     }
   }
@@ -160,13 +160,13 @@ class Queue {
   }
 
   /** Waits until there is room for a job. */
-  async #begin(turn: Turn): Promise<void> {
-    while (!this.#fits(turn)) await new Promise<void>((ended) => (this.#ended = ended));
-    this.#underWay.add(turn);
-    if (this.#underWay.size > 1) for (const other of this.#underWay) other.isShared = true;
+  async #begin(slot: Slot): Promise<void> {
+    while (!this.#fits(slot)) await new Promise<void>((ended) => (this.#ended = ended));
+    this.#underWay.add(slot);
+    if (this.#underWay.size > 1) for (const slot of this.#underWay) slot.isShared = true;
   }
 
-  #fits({ isAlone }: Turn): boolean {
+  #fits({ isAlone }: Slot): boolean {
     const isOneAlone = [...this.#underWay].some((other) => other.isAlone);
     return isAlone ? this.#underWay.size === 0 : this.#underWay.size < this.#limit && !isOneAlone;
   }

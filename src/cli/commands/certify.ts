@@ -12,7 +12,7 @@ import { certificateText, lastOutput } from "../../certify/certificate-text.js";
 import { certify } from "../../certify/certify.js";
 import type { ClientRun, ClientRunner } from "../../certify/client-run.js";
 import type { Note } from "../../certify/judgment.js";
-import { type CertifyPlan, groupNames, mixedName, seedIn, seedsOf } from "../../certify/plan.js";
+import { type CertifyPlan, groupNames, isWanted, mixedName, seedIn, seedsOf } from "../../certify/plan.js";
 import { resendKinds } from "../../certify/resend-kinds.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
@@ -208,19 +208,16 @@ function planOf(
 ): CertifyPlan {
   const { scenario } = loaded;
   const outcomes = expectedOutcomes(scenario);
-  const resends = resendKinds(outcomes).map(({ name }) => name);
-  const starts = resends.flatMap((name) =>
-    name.split(".").map((_, at, parts) => parts.slice(0, at + 1).join(".")),
-  );
   const names = [
     ...groupNames,
     mixedName,
     ...outcomes.map((outcome) => `answer.${outcome}`),
-    ...starts,
+    ...resendKinds(outcomes).map(({ name }) => name),
     ...faultOutcomes,
   ];
-  const runs = only?.filter((name) => seedIn(name) === undefined);
-  checkChoice("--only", runs, names, "varied.3, answer.401.revoked, resend.403 or fault.hang");
+  const isRun = (start: string) => names.some((name) => isWanted({ only: [start] }, name));
+  const wrong = only?.filter((name) => seedIn(name) === undefined && !isRun(name));
+  checkChoice("--only", wrong, names, "varied.3, answer.401.revoked, resend.403 or fault.hang");
   checkChoice("--allow", allow, [...outcomes, ...faultOutcomes], "200.retiring or fault.status");
   return {
     seed: scenario.seed ?? defaultSeed,
