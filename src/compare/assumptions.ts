@@ -3,6 +3,7 @@ import { mismatchesIn } from "../rules/schema/check.js";
 import { isMapping } from "../rules/schema/shape.js";
 import { day, minute } from "../rules/time.js";
 import { assumptionsSchema } from "../scenario/format/step-shapes.js";
+import { type CompletedAttempt, outcomesOf } from "./attempt.js";
 import {
   describeValue,
   headerOf,
@@ -15,24 +16,19 @@ import {
 
 // Of the assumptions, only those below show in single responses.
 
-/** A response, and the outcome that it shows. */
-export interface Observation {
-  readonly of: string;
-  readonly response: RedactedResponse;
-}
-
 type LearnedValue = string | boolean;
 
 /** What a response shows of an assumption, in words; without a value, it is a form that the assumption does not have. */
-interface Reading {
+interface Shown {
   readonly words: string;
   readonly value?: LearnedValue;
 }
 
-interface Lesson {
+/** How responses show an assumption. */
+interface AssumptionRow {
   readonly statuses: readonly number[];
   /** Returns `undefined` if the response shows nothing. */
-  readonly read: (response: RedactedResponse, perMinutes: ReadonlySet<string>) => Reading | undefined;
+  readonly read: (response: RedactedResponse, perMinutes: ReadonlySet<string>) => Shown | undefined;
   /** The statuses without which the value is not seen. Default: any one shows it. */
   readonly required?: (value: LearnedValue) => readonly number[];
   readonly needs: string;
@@ -40,11 +36,11 @@ interface Lesson {
 
 const a429 = "a 429 (--probe-limits)";
 
-const lessons: Readonly<Partial<Record<keyof Assumptions, Lesson>>> = {
+const rows: Readonly<Partial<Record<keyof Assumptions, AssumptionRow>>> = {
   // Often a gateway sends the 429, and the service behind it everything else.
   request_id_on_errors: {
     statuses: [401, 403, 429],
-    read: (response) => readingOf(Boolean(headerOf(response, "x-request-id"))),
+    read: (response) => shownAs(Boolean(headerOf(response, "x-request-id"))),
     required: () => [401, 429],
     needs: a429,
   },
@@ -61,7 +57,7 @@ const lessons: Readonly<Partial<Record<keyof Assumptions, Lesson>>> = {
   },
 };
 
-function readingOf(value: LearnedValue): Reading {
+function shownAs(value: LearnedValue): Shown {
   return { value, words: shownText(String(value)) };
 }
 
@@ -69,10 +65,10 @@ const parameter = '[\\w-]+ *= *(?:"[^"]*"|[^\\s",]+)';
 /** One challenge with the scheme of the sandbox: a browser asks for a password at `Basic`. */
 const ownChallenge = new RegExp(`^ApiKey(?: +${parameter}(?: *, *${parameter})*)?$`, "i");
 
-function readChallenge(response: RedactedResponse): Reading {
+function readChallenge(response: RedactedResponse): Shown {
   const value = headerOf(response, "www-authenticate");
-  if (value === undefined) return readingOf(false);
-  return ownChallenge.test(value) ? readingOf(true) : { words: quoted(value) };
+  if (value === undefined) return shownAs(false);
+  return ownChallenge.test(value) ? shownAs(true) : { words: quoted(value) };
 }
 
 /** The members of `error.details` that the sandbox sends. */
@@ -83,41 +79,41 @@ const detailMembers: Readonly<Record<string, readonly string[]>> = {
 };
 const limitMembers = ["limit", "retry_after_seconds"];
 
-function readDetails(response: RedactedResponse): Reading | undefined {
+function readDetails(response: RedactedResponse): Shown | undefined {
   const error = memberIn(response, ["error"]);
   if (!isMapping(error)) return undefined;
-  if (!Object.hasOwn(error, "details")) return readingOf(false);
+  if (!Object.hasOwn(error, "details")) return shownAs(false);
   const { code, details } = error;
   if (!isMapping(details)) return { words: describeValue(details) };
   const members = response.status === 429 ? limitMembers : detailMembers[String(code)];
-  if (members?.every((name) => Object.hasOwn(details, name))) return readingOf(true);
+  if (members?.every((name) => Object.hasOwn(details, name))) return shownAs(true);
   const names = Object.keys(details).join(", ");
   return { words: `details with ${names === "" ? "no members" : shownText(names)}` };
 }
 
-function readCode(response: RedactedResponse): Reading {
+function readCode(response: RedactedResponse): Shown {
   const code = memberIn(response, ["error", "code"]);
   if (typeof code !== "string") return { words: "no error.code" };
   const isAllowed = mismatchesIn(assumptionsSchema, { rate_limit_code: code }).length === 0;
-  return isAllowed ? readingOf(code) : { words: quoted(code) };
+  return isAllowed ? shownAs(code) : { words: quoted(code) };
 }
 
-function readRetryAfter(response: RedactedResponse): Reading {
+function readRetryAfter(response: RedactedResponse): Shown {
   const value = headerOf(response, "retry-after");
-  if (value === undefined) return readingOf("none");
+  if (value === undefined) return shownAs("none");
   const form = retryAfterForm(value);
-  return form === "seconds" || form === "date" ? readingOf(form) : { words: quoted(value) };
+  return form === "seconds" || form === "date" ? shownAs(form) : { words: quoted(value) };
 }
 
-function readLimitHeaders(response: RedactedResponse, perMinutes: ReadonlySet<string>): Reading {
+function readLimitHeaders(response: RedactedResponse, perMinutes: ReadonlySet<string>): Shown {
   const names = response.headers.map(([name]) => name).filter((name) => /rate-?limit/i.test(name));
-  if (names.length === 0) return readingOf("none");
+  if (names.length === 0) return shownAs("none");
   const sorted = names.map((name) => name.toLowerCase()).sort();
   const values = sorted.map((name) => headerOf(response, name) ?? "");
   const isLegacy = sorted.join() === legacyNames.join() && isLegacyForm(values, perMinutes);
-  if (isLegacy) return readingOf("legacy");
+  if (isLegacy) return shownAs("legacy");
   const isDraft = sorted.join() === draftNames.join() && isDraftForm(values);
-  return isDraft ? readingOf("draft") : { words: `another form of ${shownText(names.join(", "))}` };
+  return isDraft ? shownAs("draft") : { words: `another form of ${shownText(names.join(", "))}` };
 }
 
 const legacyNames = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
@@ -155,79 +151,80 @@ export interface Learned {
 }
 
 /** Returns the assumptions that the responses of a service show. */
-export function learnAssumptions(observations: readonly Observation[]): Learned {
+export function learnAssumptions(attempts: readonly CompletedAttempt[]): Learned {
   const assumptions: Record<string, LearnedAssumption> = {};
   const unseen: Record<string, string> = {};
   const notes: string[] = [];
   const perMinutes = new Set(
-    observations.map(({ response }) => String(memberIn(response, ["data", "limits", "per_minute"]))),
+    attempts.map(({ response }) => String(memberIn(response, ["data", "limits", "per_minute"]))),
   );
-  for (const [name, { statuses, read, required, needs }] of Object.entries(lessons)) {
-    const readings = observations.flatMap(({ of, response }) => {
-      const { status } = response;
-      const reading = statuses.includes(status) ? read(response, perMinutes) : undefined;
-      return reading === undefined ? [] : [{ ...reading, of, status }];
-    });
-    const [way, ...others] = waysIn(readings);
-    if (way === undefined) unseen[name] = needs;
-    else if ([way, ...others].every(({ value }) => value === undefined))
-      notes.push(noteOn(name, "the assumption does not have this value", [way, ...others]));
-    else if (others.length > 0) notes.push(noteOn(name, "it is seen in several ways", [way, ...others]));
-    else if (required?.(way.value as LearnedValue).some((status) => !way.statuses.includes(status)))
-      unseen[name] = `${needs}; ${way.from.join(", ")} shows ${way.words}`;
-    else {
-      const notSeen = statuses.filter((status) => !way.statuses.includes(status));
-      const learned = { value: way.value as LearnedValue, from: way.from };
-      assumptions[name] = notSeen.length === 0 ? learned : { ...learned, notSeen };
-    }
+  for (const [name, row] of Object.entries(rows)) {
+    const [first, ...more] = distinctReadings(row, attempts, perMinutes);
+    const isKnown = [first, ...more].some((reading) => reading?.value !== undefined);
+    if (first === undefined) unseen[name] = row.needs;
+    else if (more.length > 0 && isKnown)
+      notes.push(noteOn(name, "it is seen in several ways", [first, ...more]));
+    else if (first.value === undefined)
+      notes.push(noteOn(name, "the assumption does not have this value", [first, ...more]));
+    else if (row.required?.(first.value).some((status) => !first.statuses.includes(status)))
+      unseen[name] = `${row.needs}; ${first.from.join(", ")} shows ${first.words}`;
+    else assumptions[name] = learnedFrom(row, first, first.value);
   }
-  return { assumptions, unseen, notes: [...notes, ...notesOnScope(observations)] };
+  return { assumptions, unseen, notes: [...notes, ...notesOnScope(attempts)] };
+}
+
+function learnedFrom(
+  { statuses }: AssumptionRow,
+  { from, statuses: seen }: DistinctReading,
+  value: LearnedValue,
+): LearnedAssumption {
+  const notSeen = statuses.filter((status) => !seen.includes(status));
+  return notSeen.length === 0 ? { value, from } : { value, from, notSeen };
+}
+
+/** A reading with everything that shows it. */
+interface DistinctReading extends Shown {
+  readonly statuses: readonly number[];
+  readonly from: readonly string[];
+}
+
+function distinctReadings(
+  { statuses, read }: AssumptionRow,
+  attempts: readonly CompletedAttempt[],
+  perMinutes: ReadonlySet<string>,
+): DistinctReading[] {
+  const readings = attempts
+    .filter(({ response }) => statuses.includes(response.status))
+    .flatMap((attempt) => {
+      const reading = read(attempt.response, perMinutes);
+      // Words are cut off.
+      return reading === undefined
+        ? []
+        : [{ ...reading, attempt, text: String(reading.value ?? reading.words) }];
+    });
+  const firsts = readings.filter(
+    ({ text }, index) => readings.findIndex((other) => other.text === text) === index,
+  );
+  return firsts.map(({ text, words, value }) => {
+    const same = readings.filter((reading) => reading.text === text);
+    const withValue = value === undefined ? {} : { value };
+    const statusesOf = [...new Set(same.map(({ attempt }) => attempt.response.status))];
+    return { words, ...withValue, statuses: statusesOf, from: outcomesOf(same, readings) };
+  });
 }
 
 /** Where an assumption is from: `each 401, 429.per_minute; not seen: 403`. */
-export function sourceOf({ from, notSeen }: LearnedAssumption): string {
+export function whereSeen({ from, notSeen }: LearnedAssumption): string {
   return `${from.join(", ")}${notSeen === undefined ? "" : `; not seen: ${notSeen.join(", ")}`}`;
 }
 
-/** An outcome, and the status of its response. */
-interface Placed {
-  readonly of: string;
-  readonly status: number;
-}
-
-type PlacedReading = Reading & Placed;
-
-/** The different readings, each with the places that it is from. */
-function waysIn(readings: readonly PlacedReading[]) {
-  // Words are cut off.
-  const textOf = ({ value, words }: Reading) => String(value ?? words);
-  return [...new Set(readings.map(textOf))].map((text) => {
-    const same = readings.filter((reading) => textOf(reading) === text);
-    const statuses = [...new Set(same.map(({ status }) => status))];
-    return { words: same[0]?.words, value: same[0]?.value, statuses, from: outcomesIn(same, readings) };
-  });
-}
-
-/** The outcomes of some readings: `each 401` for several, if no other reading has this status. */
-export function outcomesIn<Reading extends Placed>(
-  some: readonly Reading[],
-  readings: readonly Reading[],
-): string[] {
-  const statuses = [...new Set(some.map(({ status }) => status))];
-  return statuses.flatMap((wanted) => {
-    const outcomes = new Set(some.flatMap(({ of, status }) => (status === wanted ? of : [])));
-    const isEach = readings.every((one) => one.status !== wanted || some.includes(one));
-    return isEach && outcomes.size > 1 ? [`each ${wanted}`] : [...outcomes];
-  });
-}
-
-function noteOn(name: string, why: string, ways: ReturnType<typeof waysIn>): string {
-  const seen = ways.map(({ words, from }) => `${words} (${from.join(", ")})`);
+function noteOn(name: string, why: string, readings: readonly DistinctReading[]): string {
+  const seen = readings.map(({ words, from }) => `${words} (${from.join(", ")})`);
   return `${name} is not learned, because ${why}: ${seen.join("; ")}.`;
 }
 
-function notesOnScope(observations: readonly Observation[]): string[] {
-  const response = observations.find(({ of }) => of === "403.insufficient_scope")?.response;
+function notesOnScope(attempts: readonly CompletedAttempt[]): string[] {
+  const response = attempts.find(({ outcome }) => outcome === "403.insufficient_scope")?.response;
   const details = response && memberIn(response, ["error", "details"]);
   const members = isMapping(details) ? Object.entries(details) : [];
   const scope = members.find(([name]) => /scope/i.test(name))?.[1];

@@ -35,3 +35,17 @@ export function completedWith(attempts: readonly Attempt[], status: number): Com
     .filter((one): one is CompletedAttempt => one.response?.status === status)
     .filter(({ outcome }) => outcomeOf(outcome).status === status);
 }
+
+/** The outcomes of some readings: `each 401` for several, if no other reading has this status. */
+export function outcomesOf<Reading extends { readonly attempt: CompletedAttempt }>(
+  some: readonly Reading[],
+  readings: readonly Reading[],
+): string[] {
+  const statuses = [...new Set(some.map(({ attempt }) => attempt.response.status))];
+  return statuses.flatMap((status) => {
+    const hasStatus = ({ attempt }: Reading) => attempt.response.status === status;
+    const outcomes = new Set(some.filter(hasStatus).map(({ attempt }) => attempt.outcome));
+    const isEach = readings.filter(hasStatus).every((reading) => some.includes(reading));
+    return isEach && outcomes.size > 1 ? [`each ${status}`] : [...outcomes];
+  });
+}

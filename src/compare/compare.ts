@@ -1,7 +1,7 @@
 import { outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
-import { learnAssumptions, type Observation } from "./assumptions.js";
-import { type Attempt, completedWith } from "./attempt.js";
+import { learnAssumptions } from "./assumptions.js";
+import { type Attempt, type CompletedAttempt, completedWith } from "./attempt.js";
 import { compareRejections } from "./causes-of-401.js";
 import { judgeAttempt, undocumentedIn } from "./judge.js";
 import {
@@ -37,8 +37,8 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
   ]);
   const { requests, maxRequests, ended } = session;
   const isCompared = ended?.kind !== "not_compared";
-  const observations = isCompared ? observationsOf(attempts) : [];
-  const learned = learnAssumptions(observations);
+  const counted = isCompared ? countedAttempts(attempts) : [];
+  const learned = learnAssumptions(counted);
   const findings = { attempts, differences, untried, uncompared: rejections.uncompared };
   const outcomes = contractOutcomes.map(({ outcome }) => comparedOutcome(outcome, findings));
   return {
@@ -59,7 +59,7 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
     uncompared: [...rejections.uncompared.keys()],
     assumptions: learned.assumptions,
     unseen: learned.unseen,
-    seen: valuesBesides(observations),
+    seen: valuesBesides(counted),
     differences,
   };
 }
@@ -79,12 +79,11 @@ function distinct(differences: readonly ContractDifference[]): ContractDifferenc
 }
 
 /** Only a response with its outcome's status shows how the service does that. */
-function observationsOf(attempts: readonly Attempt[]): Observation[] {
-  return attempts.flatMap(({ outcome, response, uncounted }) =>
-    response !== undefined && uncounted === undefined && response.status === outcomeOf(outcome).status
-      ? [{ of: outcome, response }]
-      : [],
-  );
+function countedAttempts(attempts: readonly Attempt[]): CompletedAttempt[] {
+  return attempts
+    .filter((attempt): attempt is CompletedAttempt => attempt.response !== undefined)
+    .filter(({ outcome, response }) => response.status === outcomeOf(outcome).status)
+    .filter(({ uncounted }) => uncounted === undefined);
 }
 
 /** Notes on the names in responses that the contract does not have. */

@@ -1,6 +1,6 @@
 import { escapeControls } from "../rules/terminal-text.js";
 import { isoOf } from "../rules/time.js";
-import { type Learned, sourceOf } from "./assumptions.js";
+import { type Learned, whereSeen } from "./assumptions.js";
 import type { Seen } from "./seen.js";
 
 /** The first line of the file; only a file with it is replaced. */
@@ -24,7 +24,7 @@ interface LearnedFile extends Pick<Learned, "assumptions"> {
 /** Returns a scenario with the learned assumptions; of the URL, it contains only the host. */
 export function learnedScenario({ assumptions, seen, url }: LearnedFile, time: number): string {
   const lines = Object.entries(assumptions).map(
-    ([name, one]) => `  ${name}: ${JSON.stringify(one.value)} # ${sourceOf(one)}`,
+    ([name, one]) => `  ${name}: ${JSON.stringify(one.value)} # ${whereSeen(one)}`,
   );
   const comments = Object.entries(seen).flatMap(([name, values]) =>
     values.map(({ value, from }) => `#   ${name}: ${escapeControls(value)} (${from.join(", ")})\n`),

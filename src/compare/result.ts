@@ -4,7 +4,7 @@ import { render, type TextStyle } from "../report/render/render.js";
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
 import { snakeCase } from "../rules/schema/json.js";
 import { listed } from "../rules/schema/words.js";
-import { type Learned, sourceOf } from "./assumptions.js";
+import { type Learned, whereSeen } from "./assumptions.js";
 import type { Attempt } from "./attempt.js";
 import type { ContractDifference } from "./keys-of-outcomes.js";
 import { describeResponse, shownText } from "./response.js";
@@ -148,7 +148,7 @@ function comparisonSections({ outcomes, assumptions, unseen, seen, differences }
       columns: ["assumption", "value", "seen in, or what would show it"],
       rows: [
         ...Object.entries(assumptions).map(([name, one]) => ({
-          cells: [name, shownText(String(one.value)), sourceOf(one)],
+          cells: [name, shownText(String(one.value)), whereSeen(one)],
         })),
         ...Object.entries(unseen).map(([name, needs]) => ({
           cells: [name, { text: "not seen", tone: "quiet" as const }, needs],

@@ -4,8 +4,16 @@ import { isMapping } from "../rules/schema/shape.js";
 import { bundledScenarios } from "../scenario/bundled.js";
 import { writtenKeys } from "../scenario/described-keys.js";
 import { readSettings } from "../scenario/format/key-settings.js";
-import { type Observation, outcomesIn } from "./assumptions.js";
-import { describeValue, headerOf, memberIn, numberText, quoted, shownText } from "./response.js";
+import { type CompletedAttempt, outcomesOf } from "./attempt.js";
+import {
+  describeValue,
+  headerOf,
+  memberIn,
+  numberText,
+  quoted,
+  type RedactedResponse,
+  shownText,
+} from "./response.js";
 
 // What the sandbox of a written scenario does in another way, because no assumption sets it.
 
@@ -17,43 +25,32 @@ interface SeenValue {
   readonly from: readonly string[];
 }
 
-interface SeenRow {
-  readonly status: number;
-  /** Returns the value in a response; `undefined` if there is none. */
-  readonly read: (response: Observation["response"]) => string | undefined;
-  /** The value in the same response of `key-states`. */
-  readonly usual: (outcome: string) => string | undefined;
+/** Each returns the value in a 200 or a 401; `undefined` if there is none. */
+const readers: Readonly<Record<string, (response: RedactedResponse) => string | undefined>> = {
+  per_minute: (response) => limitIn(response, "per_minute"),
+  per_day: (response) => limitIn(response, "per_day"),
+  scopes: (response) => scopesIn(memberIn(response, ["data", "scopes"])),
+  challenge: (response) => {
+    const challenge = headerOf(response, "www-authenticate");
+    return challenge === undefined ? undefined : quoted(challenge);
+  },
+  details: (response) => detailsIn(memberIn(response, ["error", "details"])),
+};
+
+function limitIn(response: RedactedResponse, name: string): string | undefined {
+  const path = ["data", "limits", name];
+  return typeof memberIn(response, path) === "number" ? numberText(response, path) : undefined;
 }
 
-const [, challenge = ""] = challengeHeaders;
+function scopesIn(scopes: unknown): string | undefined {
+  return Array.isArray(scopes) ? shownText(scopes.map(String).sort().join(", ")) : undefined;
+}
 
-const rows: Readonly<Record<string, SeenRow>> = {
-  per_minute: {
-    status: 200,
-    read: (response) => readLimit(response, "per_minute"),
-    usual: (outcome) => String(settingsFor(outcome).limits.perMinute),
-  },
-  per_day: {
-    status: 200,
-    read: (response) => readLimit(response, "per_day"),
-    usual: (outcome) => String(settingsFor(outcome).limits.perDay),
-  },
-  scopes: {
-    status: 200,
-    read: (response) => readScopes(memberIn(response, ["data", "scopes"])),
-    usual: (outcome) => readScopes(settingsFor(outcome).scopes),
-  },
-  challenge: {
-    status: 401,
-    read: readChallenge,
-    usual: () => quoted(challenge),
-  },
-  details: {
-    status: 401,
-    read: (response) => readDetails(memberIn(response, ["error", "details"])),
-    usual: () => undefined,
-  },
-};
+/** Without the values of its members, which may be other ones each time. */
+function detailsIn(details: unknown): string | undefined {
+  if (details === undefined) return undefined;
+  return isMapping(details) ? shownText(Object.keys(details).join(", ")) : describeValue(details);
+}
 
 /** The refs of the keys of `key-states` that show the outcomes. */
 const refs: Partial<Readonly<Record<PromisedOutcomeId, string>>> = {
@@ -63,45 +60,33 @@ const refs: Partial<Readonly<Record<PromisedOutcomeId, string>>> = {
   "200.replacement": "replacement",
 };
 
-function settingsFor(outcome: string) {
-  const ref = refs[outcome as PromisedOutcomeId] ?? "active";
+/** The same response of `key-states`, as far as it is read here. */
+function responseOfKeyStates({ outcome, response }: CompletedAttempt): RedactedResponse {
+  const ref = refs[outcome] ?? "active";
   const key = [...writtenKeys(bundledScenarios["key-states"])].find((one) => one.ref === ref);
-  return readSettings(key?.fields ?? {}, () => "");
-}
-
-function readLimit(response: Observation["response"], name: string): string | undefined {
-  const path = ["data", "limits", name];
-  return typeof memberIn(response, path) === "number" ? numberText(response, path) : undefined;
-}
-
-function readChallenge(response: Observation["response"]): string | undefined {
-  const value = headerOf(response, "www-authenticate");
-  return value === undefined ? undefined : quoted(value);
-}
-
-function readScopes(scopes: unknown): string | undefined {
-  return Array.isArray(scopes) ? shownText(scopes.map(String).sort().join(", ")) : undefined;
-}
-
-/** Without the values of its members, which may be other ones each time. */
-function readDetails(details: unknown): string | undefined {
-  if (details === undefined) return undefined;
-  return isMapping(details) ? shownText(Object.keys(details).join(", ")) : describeValue(details);
+  const { scopes, limits } = readSettings(key?.fields ?? {}, () => "");
+  const [name = "", challenge = ""] = challengeHeaders;
+  return {
+    ...response,
+    headers: [[name, challenge]],
+    json: { data: { scopes, limits: { per_minute: limits.perMinute, per_day: limits.perDay } } },
+    numbers: new Map(),
+  };
 }
 
 /** Returns what differs from `key-states`, without what an assumption sets. */
-export function valuesBesides(observations: readonly Observation[]): Seen {
-  const seen = Object.entries(rows).map(([name, { status, read, usual }]) => {
-    const readings = observations
-      .filter(({ response }) => response.status === status)
-      .map(({ of, response }) => ({ of, status, value: read(response), usual: usual(of) }));
-    const others = readings.filter((one) => one.value !== undefined && one.value !== one.usual);
-    const values = [...new Set(others.flatMap(({ value }) => value ?? []))];
-    const rowsOf = values.map((value) => {
-      const same = others.filter((one) => one.value === value);
-      return { value, from: outcomesIn(same, readings) };
+export function valuesBesides(attempts: readonly CompletedAttempt[]): Seen {
+  const read = attempts
+    .filter(({ response }) => response.status === 200 || response.status === 401)
+    .map((attempt) => ({ attempt, ofKeyStates: responseOfKeyStates(attempt) }));
+  const seen = Object.entries(readers).map(([name, reader]): [string, SeenValue[]] => {
+    const readings = read.map(({ attempt, ofKeyStates }) => {
+      const value = reader(attempt.response);
+      return { attempt, value: value === reader(ofKeyStates) ? undefined : value };
     });
-    return [name, rowsOf] as const;
+    const values = [...new Set(readings.flatMap(({ value }) => value ?? []))];
+    const same = (value: string) => readings.filter((reading) => reading.value === value);
+    return [name, values.map((value) => ({ value, from: outcomesOf(same(value), readings) }))];
   });
   return Object.fromEntries(seen.filter(([, values]) => values.length > 0));
 }
