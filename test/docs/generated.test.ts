@@ -69,6 +69,7 @@ test.each([...allPages])("%s matches the product (npm run docs:update)", async (
 const compared: Readonly<Record<string, readonly string[]>> = {
   // The sessions and the curl lines run in shell.slow.test.ts.
   "docs/control-plane.md": ['{"data":', "id: 8"],
+  "docs/integrations.md": ['{ "@parcel/'],
 };
 
 test("every sample of output on a page is made by the product, or compared by another test", () => {
