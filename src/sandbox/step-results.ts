@@ -2,6 +2,7 @@ import { type ActionName, refsIn, type StepKind } from "../rules/actions.js";
 import type { ActionErrorCode, SandboxErrorCode } from "../rules/errors.js";
 import type { FaultOutcomeId } from "../rules/fault-effects.js";
 import type { OutcomeId } from "../rules/outcomes.js";
+import { quote } from "../rules/schema/words.js";
 import { isoOf, timeFrom } from "../rules/time.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { KeyView, OrganizationView } from "./view-shapes.js";
@@ -113,7 +114,7 @@ export function actionDifferences(
 ): StepDifference[] {
   const wanted = expected?.error;
   if (wanted === rejection?.code) return [];
-  const result = rejection === null ? nothing : `${JSON.stringify(rejection.code)} (${rejection.message})`;
+  const result = rejection === null ? nothing : `${quote(rejection.code)} (${rejection.message})`;
   return [{ at: "error", expected: shownValue(wanted), found: result }];
 }
 
