@@ -4,6 +4,7 @@ import { SandboxError } from "../rules/errors.js";
 import { effectAt, isIdempotent, whatToDoAfter } from "../rules/fault-effects.js";
 import { isFault, isSuccess, mePath, type OutcomeId, outcomeOf, outcomeShape } from "../rules/outcomes.js";
 import * as s from "../rules/schema/shape.js";
+import { quote } from "../rules/schema/words.js";
 import { isoOf } from "../rules/time.js";
 import type { Endpoint } from "../sandbox/endpoint.js";
 import { type Exchange, senderOf } from "../sandbox/journal/exchange.js";
@@ -88,7 +89,7 @@ export function checkResults(outcome: OutcomeId, checks: readonly RequestCheck[]
 function requireRequest({ journal }: SandboxState, id: string): Exchange {
   const exchange = journal.find(id);
   if (exchange !== undefined) return exchange;
-  const message = `There is no request ${JSON.stringify(id)}. The journal keeps the last 1,000 requests of the running scenario.`;
+  const message = `There is no request ${quote(id)}. The journal keeps the last 1,000 requests of the running scenario.`;
   throw new SandboxError("not_found", message);
 }
 

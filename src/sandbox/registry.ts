@@ -1,7 +1,7 @@
 import { firstEndOf, type KeyRecord, keyStateAt, keyStateTable } from "../rules/api-key.js";
 import { SandboxError } from "../rules/errors.js";
 import type { Organization } from "../rules/organization.js";
-import { didYouMean } from "../rules/schema/words.js";
+import { didYouMean, quote } from "../rules/schema/words.js";
 import type { Usage } from "./usage.js";
 
 /** An organization's entry in the registry. A change replaces its record. */
@@ -114,6 +114,6 @@ function unknownRef(kind: "key" | "organization", ref: string, known: ReadonlyMa
   const shownRefs = refs.length > 20 ? [...refs.slice(0, 20), `… ${refs.length - 20} more`] : refs;
   // HTTP and JavaScript may pass anything.
   const hint = didYouMean(String(ref), refs);
-  const message = `Unknown ${kind} ${JSON.stringify(ref)}: this scenario has ${shownRefs.join(", ") || "none"}.${hint}`;
+  const message = `Unknown ${kind} ${quote(ref)}: this scenario has ${shownRefs.join(", ") || "none"}.${hint}`;
   throw new SandboxError("unknown_ref", message, { kind, ref, known: refs });
 }

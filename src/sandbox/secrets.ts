@@ -1,6 +1,7 @@
 import { fingerprintOf } from "../rules/api-key.js";
 import { cachedBy } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
+import { quote } from "../rules/schema/words.js";
 import {
   type DescribedKey,
   deriveSecret,
@@ -42,7 +43,7 @@ export function secretFor(sandbox: SandboxState, ref: string): string {
   // The seed also derives the keys that a timeline or a story created.
   const secret = pinned ?? deriveSecret(sandbox.seed, key);
   if (sandbox.platform.sha256(secret) === key.sha256) return secret;
-  const message = `The secret of ${JSON.stringify(ref)} is not available: a key created at run time is shown only once, on creation.`;
+  const message = `The secret of ${quote(ref)} is not available: a key created at run time is shown only once, on creation.`;
   throw new SandboxError("secret_not_kept", message, { ref });
 }
 

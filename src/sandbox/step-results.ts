@@ -2,6 +2,7 @@ import { type ActionName, refsIn, type StepKind } from "../rules/actions.js";
 import type { ActionErrorCode, SandboxErrorCode } from "../rules/errors.js";
 import type { FaultOutcomeId } from "../rules/fault-effects.js";
 import type { OutcomeId } from "../rules/outcomes.js";
+import { quote } from "../rules/schema/words.js";
 import { isoOf, timeFrom } from "../rules/time.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { KeyView, OrganizationView } from "./view-shapes.js";
@@ -115,7 +116,7 @@ export function actionDifferences(
 ): StepDifference[] {
   const wanted = expected?.error;
   if (wanted === error?.code) return [];
-  const result = error === null ? nothing : `${JSON.stringify(error.code)} (${error.message})`;
+  const result = error === null ? nothing : `${quote(error.code)} (${error.message})`;
   return [{ at: "error", expected: shownValue(wanted), found: result }];
 }
 

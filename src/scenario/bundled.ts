@@ -39,14 +39,15 @@ export function scenarioNotFound(
   {
     meant,
     list = "The command `list`",
-  }: { readonly meant?: string | undefined; readonly list?: string } = {},
+    shown = quote(nameOrFile),
+  }: { readonly meant?: string | undefined; readonly list?: string; readonly shown?: string } = {},
 ): SandboxError {
   // People expect a bundled scenario to be a file.
   const name = nameOrFile.replace(/^.*[\\/]|\.ya?ml$/gi, "");
   const hint = meant === undefined ? didYouMean(name, scenarioNames) : ` Did you mean ${quote(meant)}?`;
   return new SandboxError(
     "scenario_not_found",
-    `Unknown scenario ${quote(nameOrFile)}: ${why}.${hint} ${list} shows the bundled ones.`,
+    `Unknown scenario ${shown}: ${why}.${hint} ${list} shows the bundled ones.`,
     { given: nameOrFile, known: scenarioNames },
   );
 }

@@ -88,7 +88,7 @@ class PlainCopy {
     for (const [name, member] of Object.entries(part)) {
       const inner = [...path, name];
       if (forbiddenNames.has(name)) {
-        const message = `${JSON.stringify(name)} is not allowed as a name in a scenario`;
+        const message = `${quote(name)} is not allowed as a name in a scenario`;
         const hint = "choose another name";
         this.#addProblem({ code: "forbidden_field", field: inner, pointAt: "key", message, hint });
       } else if (member !== undefined) members[name] = this.#copy(member, inner);

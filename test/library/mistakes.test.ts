@@ -106,3 +106,13 @@ test("below extends, a value with a misspelled key names the key that is meant",
     }),
   );
 });
+
+test("a name in a message shows what the eye cannot", () => {
+  const { keys, organizations, requests } = createSandbox({ scenario: "active" });
+  // Its first letter is Cyrillic.
+  const alike = "\u0430ctive" as never;
+  const unknown = expect.objectContaining({ message: expect.stringContaining('"\\u{430}ctive"') });
+  expect(() => keys.get(alike)).toThrow(unknown);
+  expect(() => organizations.get(alike)).toThrow(unknown);
+  expect(() => requests.list({ key: alike })).toThrow(unknown);
+});

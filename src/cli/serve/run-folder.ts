@@ -20,7 +20,7 @@ import { mistakesIn } from "../../rules/schema/check.js";
 import { parsedJson } from "../../rules/schema/json.js";
 import * as s from "../../rules/schema/shape.js";
 import { pathText } from "../../rules/schema/shape.js";
-import { listed, quote } from "../../rules/schema/words.js";
+import { listed, quote, quotePath } from "../../rules/schema/words.js";
 import { day } from "../../rules/time.js";
 import { claimOnce, linesName, type RunFile, type RunLine, runFile } from "../../runs/run-writer.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
@@ -41,7 +41,9 @@ export async function openRunFolder(run: Omit<RunFile, "version">): Promise<RunF
   const text = JSON.stringify({ ...run, version, scenario: { name, scenario } } satisfies RunFile);
   await promises
     .writeFile(join(path, runFile), text, { mode: 0o600 })
-    .catch(unwritable(`the scenario for the command into ${quote(path)}`, "Name another folder in TMPDIR."));
+    .catch(
+      unwritable(`the scenario for the command into ${quotePath(path)}`, "Name another folder in TMPDIR."),
+    );
   return folder;
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nearest } from "./words.js";
+import { nearest, quotePath } from "./words.js";
 
 test("letter case, dashes and spaces do not count as differences", () => {
   expect(nearest("Not-Approved", ["approved", "not_approved"])).toBe("not_approved");
@@ -16,4 +16,13 @@ test("nothing is offered when nothing is near", () => {
 
 test("of equally near names the first is offered", () => {
   expect(nearest("key-c", ["key-a", "key-b"])).toBe("key-a");
+});
+
+test.each([
+  [`/home/${"long/".repeat(40)}my.yaml`, `"/home/${"long/".repeat(40)}my.yaml"`],
+  ["/home/Вася/my.yaml", '"/home/Вася/my.yaml"'],
+  ["/home/my\u200b.yaml", '"/home/my\\u{200b}.yaml"'],
+  ["/home/аctive.yaml", '"/home/\\u{430}ctive.yaml"'],
+])("a path is whole, with what the eye cannot see: %s", (path, quoted) => {
+  expect(quotePath(path)).toBe(quoted);
 });

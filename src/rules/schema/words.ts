@@ -12,16 +12,30 @@ const codePoint = (sign: string) => `\\u{${sign.codePointAt(0)?.toString(16)}}`;
 /** A value for a message: a long text truncated, and characters by code points that look like others or like nothing. */
 export function quote(value: unknown): string {
   if (typeof value === "string") {
-    const quoted = JSON.stringify(value.length > longestQuote ? `${value.slice(0, longestQuote)}…` : value);
-    if (isPlain(quoted)) return quoted;
-    const escaped = quoted.replace(invisible(), codePoint);
-    return /[A-Za-z]/.test(value) ? escaped.replace(lookAlike(), codePoint) : escaped;
+    const shown = value.length > longestQuote ? `${value.slice(0, longestQuote)}…` : value;
+    const quoted = withVisible(JSON.stringify(shown));
+    return /[A-Za-z]/.test(value) ? quoted.replace(lookAlike(), codePoint) : quoted;
   }
   if (value === undefined || value === null) return "nothing";
   if (Array.isArray(value)) return "a list";
   if (isMapping(value)) return "a mapping";
   if (typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER) return value.toExponential();
   return typeof value === "object" || typeof value === "function" ? `a ${tagOf(value)}` : String(value);
+}
+
+/** The path of a file for a message, whole: its reader looks it up. Only a word of two scripts looks like another one. */
+export function quotePath(path: string): string {
+  const word = unicodePattern("[\\p{L}\\uFF01-\\uFF5E]+", "gu");
+  const isMixed = (letters: string) => /[A-Za-z]/.test(letters);
+  const quoted = withVisible(JSON.stringify(path));
+  return quoted.replace(word(), (letters) =>
+    isMixed(letters) ? letters.replace(lookAlike(), codePoint) : letters,
+  );
+}
+
+/** Shows by code points what nobody can see. */
+function withVisible(text: string): string {
+  return isPlain(text) ? text : text.replace(invisible(), codePoint);
 }
 
 /** Names in a sentence: `test or live`. */
@@ -53,5 +67,5 @@ function plain(name: string): string {
 /** ` Did you mean "x"?` for the nearest candidate, to append to a sentence; empty if none is close. */
 export function didYouMean(name: string, candidates: Iterable<string>): string {
   const meant = nearest(name, candidates);
-  return meant === undefined ? "" : ` Did you mean ${JSON.stringify(meant)}?`;
+  return meant === undefined ? "" : ` Did you mean ${quote(meant)}?`;
 }

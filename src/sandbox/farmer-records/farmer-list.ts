@@ -1,4 +1,5 @@
 import { SandboxError } from "../../rules/errors.js";
+import { quote } from "../../rules/schema/words.js";
 import { instantOf } from "../../rules/time.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import type { Farmer } from "./farmer-shape.js";
@@ -72,6 +73,6 @@ export function farmersOf(
 }
 
 function unknownFarmer(ref: unknown, problem: string, count: number): SandboxError {
-  const message = `Unknown farmer ${JSON.stringify(ref)}: ${problem}.`;
+  const message = `Unknown farmer ${quote(ref)}: ${problem}.`;
   return new SandboxError("unknown_ref", message, { kind: "farmer", ref, count });
 }

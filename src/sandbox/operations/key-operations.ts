@@ -14,7 +14,7 @@ import type { Assumptions } from "../../rules/assumptions.js";
 import { SandboxError } from "../../rules/errors.js";
 import type { Organization } from "../../rules/organization.js";
 import { requireFields } from "../../rules/schema/check.js";
-import { didYouMean, listed } from "../../rules/schema/words.js";
+import { didYouMean, listed, quote } from "../../rules/schema/words.js";
 import {
   durationOf,
   isInstant,
@@ -159,7 +159,7 @@ function issueKey(
   const { ref, environment, replaces } = described;
   requireFields("create a key", { [replaces === undefined ? "ref" : "as"]: refProblem(ref) });
   if (registry.keys.has(ref)) {
-    const message = `A key with the ref ${JSON.stringify(ref)} already exists.`;
+    const message = `A key with the ref ${quote(ref)} already exists.`;
     throw new SandboxError("name_taken", message, { ref });
   }
   const kind = { ref, environment, legacy: false };
@@ -172,7 +172,7 @@ function issueKey(
   const sha256 = platform.sha256(secret);
   const owner = registry.find(sha256)?.key.ref;
   if (owner !== undefined) {
-    const message = `The seed generates a secret for ${JSON.stringify(ref)} that ${JSON.stringify(owner)} has pinned: choose another ref.`;
+    const message = `The seed generates a secret for ${quote(ref)} that ${quote(owner)} has pinned: choose another ref.`;
     throw new SandboxError("name_taken", message, { ref });
   }
   const key = { ...expiresAt, ...described, scopes, legacy: false, sha256 };
@@ -190,7 +190,7 @@ function requireKeyIn(
   const entry = sandbox.registry.key(ref);
   const state = keyStateAt(entry.key, now);
   if (states.includes(state)) return entry;
-  const message = `Failed to ${verb} the key ${JSON.stringify(ref)}: it is ${state}, and only a key that is ${listed(states, "or")} can be ${actions[verb].done}.`;
+  const message = `Failed to ${verb} the key ${quote(ref)}: it is ${state}, and only a key that is ${listed(states, "or")} can be ${actions[verb].done}.`;
   throw new SandboxError("key_not_active", message, { ref, state });
 }
 
@@ -210,7 +210,7 @@ function requireScopes({ assumptions: { scopes: known } }: SandboxState, scopes:
   if (scopes.length === 0) throw new SandboxError("scopes_required", "A key needs at least one scope.");
   const unknown = scopes.find((scope) => !known.includes(scope));
   if (unknown === undefined) return;
-  const message = `Unknown scope ${JSON.stringify(unknown)}; known scopes: ${known.join(", ")}.${didYouMean(unknown, known)}`;
+  const message = `Unknown scope ${quote(unknown)}; known scopes: ${known.join(", ")}.${didYouMean(unknown, known)}`;
   throw new SandboxError("unknown_scope", message, { scope: unknown, known: [...known] });
 }
 

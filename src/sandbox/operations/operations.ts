@@ -4,6 +4,7 @@ import type { Assumptions } from "../../rules/assumptions.js";
 import { type ActionErrorCode, actionErrorCodes, SandboxError } from "../../rules/errors.js";
 import { readAccess } from "../../rules/organization.js";
 import { requireFields, validationError } from "../../rules/schema/check.js";
+import { quote } from "../../rules/schema/words.js";
 import { durationOf, type Instant, instantOf, isoOf } from "../../rules/time.js";
 import { faultProblems } from "../../scenario/checks/fault-rules.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
@@ -211,7 +212,7 @@ function changeAssumptions(
   const isMissing = needed !== null && !scopes.includes(needed);
   const windows = windowsOf(next);
   requireFields("change the assumptions", {
-    me_scope: isMissing ? `is ${JSON.stringify(needed)}, which is not one of scopes` : undefined,
+    me_scope: isMissing ? `is ${quote(needed)}, which is not one of scopes` : undefined,
     scopes: heldScopeProblem(sandbox, next),
     retiring_counts_as_active: tooManyActiveProblem(sandbox, next, now),
   });
@@ -239,7 +240,7 @@ function varyRecords(sandbox: SandboxState, next: SandboxState): void {
 function heldScopeProblem(sandbox: SandboxState, { scopes }: Assumptions): string | undefined {
   for (const { key } of sandbox.registry.keys.values()) {
     const held = withoutGrantedScopes(sandbox, key.scopes).find((scope) => !scopes.includes(scope));
-    if (held !== undefined) return `lack ${held}, which the key ${JSON.stringify(key.ref)} has`;
+    if (held !== undefined) return `lack ${held}, which the key ${quote(key.ref)} has`;
   }
   return undefined;
 }

@@ -6,6 +6,7 @@ import { SandboxError } from "../../../rules/errors.js";
 import type { Organization } from "../../../rules/organization.js";
 import type { ValueOf } from "../../../rules/schema/shape.js";
 import * as s from "../../../rules/schema/shape.js";
+import { quote } from "../../../rules/schema/words.js";
 import type { Endpoint } from "../../../sandbox/endpoint.js";
 import { activeKeysIn } from "../../../sandbox/operations/key-operations.js";
 import { operations } from "../../../sandbox/operations/operations.js";
@@ -118,7 +119,7 @@ function seededSecret(sandbox: SandboxState, ref: string): string {
   const secret = secretFor(sandbox, ref);
   const pinned = Object.values(sandbox.scenario.organizations ?? {}).map(({ keys }) => keys?.[ref]?.secret);
   if (!pinned.includes(secret)) return secret;
-  const message = `The secret of ${JSON.stringify(ref)} is in its scenario, and not shown here.`;
+  const message = `The secret of ${quote(ref)} is in its scenario, and not shown here.`;
   throw new SandboxError("secret_not_kept", message, { ref });
 }
 
