@@ -159,7 +159,7 @@ function sendsPage(outcome: OutcomeId): boolean {
 }
 
 /** The effect of a fault, as its example has it. A status comes with a gateway's page if that is wanted. */
-export function exampleOf(fault: FaultOutcomeId, hasPage: boolean): Fault["then"] {
+export function exampleOfFault(fault: FaultOutcomeId, hasPage: boolean): Fault["then"] {
   const { example } = effectAt(fault);
   return fault === "fault.status" && hasPage ? { ...example, body: "html" } : example;
 }
@@ -167,7 +167,7 @@ export function exampleOf(fault: FaultOutcomeId, hasPage: boolean): Fault["then"
 /** Returns a fault of one kind for the first request that would end on each outcome. */
 export function faultsOn(outcomes: readonly OutcomeId[], fault: FaultOutcomeId): Fault[] {
   return outcomes.map((outcome) => {
-    const then = exampleOf(fault, sendsPage(outcome));
+    const then = exampleOfFault(fault, sendsPage(outcome));
     return { when: { outcome: outcome as ApiOutcomeId, requests: [1] }, then };
   });
 }

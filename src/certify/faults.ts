@@ -1,4 +1,4 @@
-import { exampleOf } from "../api/fault-responses.js";
+import { exampleOfFault } from "../api/fault-responses.js";
 import { effectAt, type FaultOutcomeId, whatToDoAfter } from "../rules/fault-effects.js";
 import { faultOutcomes, isFault, isSuccess, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
@@ -47,7 +47,7 @@ export async function judgeFaults(runs: Runs): Promise<Judgment> {
   const faulty = await Promise.all(
     wanted.map((fault) => {
       const which = { kind: "first", outcome: target.outcome } as const;
-      const gets = { kind: "fault", effect: exampleOf(fault, true) } as const;
+      const gets = { kind: "fault", effect: exampleOfFault(fault, true) } as const;
       return runs.make(fault, { onRequest: { which, gets } }, { wait: longestWait });
     }),
   );

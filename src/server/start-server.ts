@@ -6,7 +6,7 @@ import type {
   ScenarioSource,
   WithKnownFields,
 } from "../library/sandbox.js";
-import { fileName, loadScenario } from "../node/files/load-scenario.js";
+import { fileNameOf, loadScenario } from "../node/files/load-scenario.js";
 import { requireFields, requireKnownOptions, shapeProblems, validationError } from "../rules/schema/check.js";
 import * as s from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
@@ -34,7 +34,7 @@ export interface ServerOptions<Source = ScenarioSource | URL | (string & {})>
 type OptionsOfServer = Exclude<keyof ServerOptions, (typeof sandboxOptions)[number]>;
 
 // A record, so that the compiler reports an option that is missing here.
-const serverOptions: Readonly<Record<OptionsOfServer, s.Optional>> = {
+const optionShapes: Readonly<Record<OptionsOfServer, s.Optional>> = {
   port: s.optional(s.count({ max: 65_535 })),
   host: s.optional(s.text({ min: 1 })),
   explain: s.optional(s.flag()),
@@ -91,7 +91,7 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
   const run = currentRun();
   const { scenario, state, ...rest } = options;
   const { port = 0 } = rest;
-  const file = state === undefined ? undefined : fileName(state, "start the server", "state");
+  const file = state === undefined ? undefined : fileNameOf(state, "start the server", "state");
   const named = await namedScenario(scenario, run);
   const checked = checkedOptions(rest);
   const startedScenario = () => named;
@@ -123,9 +123,9 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
 }
 
 function requireOptions(options: ServerOptions): void {
-  requireKnownOptions("start the server", options, [...sandboxOptions, ...Object.keys(serverOptions)]);
-  const ofServer = Object.entries(options).filter(([name]) => Object.hasOwn(serverOptions, name));
-  const problems = shapeProblems(s.mapping(serverOptions), Object.fromEntries(ofServer));
+  requireKnownOptions("start the server", options, [...sandboxOptions, ...Object.keys(optionShapes)]);
+  const ofServer = Object.entries(options).filter(([name]) => Object.hasOwn(optionShapes, name));
+  const problems = shapeProblems(s.mapping(optionShapes), Object.fromEntries(ofServer));
   if (problems.length > 0) throw validationError("Failed to start the server", problems);
   const { tls = false, onDefect } = options;
   requireFields("start the server", {

@@ -41,7 +41,7 @@ export async function loadScenario(
   nameOrFile: string | URL,
   options: LoadOptions = {},
 ): Promise<LoadedScenario> {
-  const name = fileName(nameOrFile, "load the scenario", "file");
+  const name = fileNameOf(nameOrFile, "load the scenario", "file");
   requireKnownOptions("load the scenario", options, ["cwd", "signal", "stdin"]);
   const { cwd = "", signal } = options;
   requireFields("load the scenario", {
@@ -55,7 +55,7 @@ export async function loadScenario(
 }
 
 /** The name of a file that a caller gives, also as a URL. Throws `validation_failed` for the field. */
-export function fileName(file: unknown, doing: string, field: string): string {
+export function fileNameOf(file: unknown, doing: string, field: string): string {
   if (typeof file === "string") return file;
   const isOfFile = tagOf(file) === "URL" && String(file).startsWith("file:");
   requireFields(doing, { [field]: isOfFile ? undefined : `is a name or a file: URL, not ${quote(file)}` });
