@@ -1,14 +1,18 @@
 import { outcomeOf, type PromisedOutcomeId } from "../rules/outcomes.js";
 import { describeResponse, type RedactedResponse } from "./response.js";
 
-/** A request for an outcome, and what came of it. */
-export interface Attempt {
+/** A request to send: without a variable, it has no key of the server's. */
+export interface AttemptRequest {
   readonly outcome: PromisedOutcomeId;
-  /** Its number among the requests for its outcome, from 1. */
-  readonly nth: number;
   /** The value of the x-api-key header; if left out, the request has none. Never printed. */
   readonly apiKey?: string | undefined;
   readonly variable?: string | undefined;
+}
+
+/** A request for an outcome, and what came of it. */
+export interface Attempt extends AttemptRequest {
+  /** Its number among the requests for its outcome, from 1. */
+  readonly nth: number;
   readonly response?: RedactedResponse;
   readonly noResponse?: string;
   readonly uncounted?: Uncounted | undefined;

@@ -11,13 +11,14 @@ import { describeValue, memberIn, numberText, timeOf, wholeNumberIn } from "./re
 import type { Session } from "./session.js";
 import { waitOf } from "./uncounted.js";
 
+const withoutKey = { outcome: "401.missing" } as const;
+
 /** Waits once for the next minute of a key, if an earlier comparison may have used it up, and sends its request again. */
 export async function waitForMinute(session: Session, limited: Attempt | undefined): Promise<void> {
-  const [first] = session.attempts;
-  if (limited?.uncounted?.kind !== "used_up" || limited.response === undefined || first === undefined) return;
+  if (limited?.uncounted?.kind !== "used_up" || limited.response === undefined) return;
   const { announce, wait } = session.options;
   const needed = 2;
-  const control = wait && session.left() >= needed ? await session.again(first) : undefined;
+  const control = session.left() < needed ? undefined : await session.attempt(withoutKey);
   const milliseconds = waitOf(limited.response);
   if (wait === undefined || milliseconds === undefined || control?.response?.status !== 401)
     return session.end(limited, ` ${limited.uncounted.why}`);
@@ -34,7 +35,7 @@ export async function tryLimits(session: Session): Promise<ContractDifference[]>
   const differences: ContractDifference[] = [];
   for (const row of contractOutcomes.filter(isLimit)) {
     if (session.options.probeLimits) differences.push(...(await tryLimit(session, row)));
-    else session.leave(row.outcome, "limits are only reached on purpose with --probe-limits");
+    else session.skip(row.outcome, "limits are only reached on purpose with --probe-limits");
   }
   return differences;
 }
@@ -55,12 +56,12 @@ function isPermitted(attempt: Attempt | undefined): attempt is CompletedAttempt 
 async function tryMinute(session: Session, spare: CompletedAttempt): Promise<ContractDifference[]> {
   const path = ["data", "limits", "per_minute"];
   const perMinute = wholeNumberIn(spare.response, path);
-  const leave = (why: string) => {
-    session.leave("429.per_minute", session.ended?.why ?? why);
+  const skip = (why: string) => {
+    session.skip("429.per_minute", session.ended?.why ?? why);
     return [];
   };
   if (perMinute === undefined || !Number.isSafeInteger(2 * perMinute))
-    return leave(
+    return skip(
       `per_minute is ${describeValue(memberIn(spare.response, path), numberText(spare.response, path))}`,
     );
   // A minute can start anywhere: so many requests in 60 seconds are too many in one of two minutes.
@@ -70,19 +71,22 @@ async function tryMinute(session: Session, spare: CompletedAttempt): Promise<Con
   const left = session.left();
   if (left < needed) {
     const room = `--max-requests ${session.requests + needed} has room for them`;
-    return leave(`needs ${needed} requests, two more than per_minute, and ${left} are left; ${room}`);
+    return skip(`needs ${needed} requests, two more than per_minute, and ${left} are left; ${room}`);
   }
   // One is left to confirm the 429.
   const planned = Math.min(most, left - 1);
   session.options.announce?.(
     `Sends up to ${pluralize(planned, "request")} with ${spare.variable}, until one gets 429. They use up this key's minute.`,
   );
-  const times = await useUpMinute(session, spare, planned);
-  if (times === undefined) return [];
+  const times = await useUpMinute(session, spare, { planned, perMinute });
+  if (times === undefined)
+    return session.untried.has("429.per_minute")
+      ? skip(`${spare.variable} did not work until its limit`)
+      : [];
   const isOneMinute = Math.max(...times) - Math.min(...times) < minute;
   const requests = pluralize(times.length, "request");
   if (times.length < most || !isOneMinute)
-    return leave(
+    return skip(
       `none of ${requests} got 429, but a minute may have ended between them; ${most} in one would show it`,
     );
   const found = `200 for ${requests} in less than a minute; per_minute is ${perMinute}`;
@@ -92,12 +96,19 @@ async function tryMinute(session: Session, spare: CompletedAttempt): Promise<Con
 /** Resolves to the times of the responses if all of them have status 200. */
 async function useUpMinute(
   session: Session,
-  { outcome: working, apiKey, variable }: CompletedAttempt,
-  planned: number,
+  { outcome, apiKey, variable }: CompletedAttempt,
+  { planned, perMinute }: { readonly planned: number; readonly perMinute: number },
 ): Promise<number[] | undefined> {
   const times: number[] = [];
   while (times.length < planned) {
-    const attempt = await session.attempt({ outcome: "429.per_minute", apiKey, variable, working });
+    const successes = session.attempts.filter((one) => one.apiKey === apiKey && isPermitted(one));
+    // Before its limit, the key must work.
+    const isAtLimit = successes.length >= perMinute;
+    const attempt = await session.attempt({
+      outcome: isAtLimit ? "429.per_minute" : outcome,
+      apiKey,
+      variable,
+    });
     if (attempt?.response?.status === 429) await confirm(session, attempt);
     if (!isPermitted(attempt)) return undefined;
     times.push(timeOf(attempt.response));
@@ -107,9 +118,8 @@ async function useUpMinute(
 
 /** Sends a request without a key after a 429: a lock, or a limiter of the address, sends it one, too. */
 async function confirm(session: Session, limited: Attempt): Promise<void> {
-  const [first] = session.attempts;
-  if (first === undefined || limited.uncounted !== undefined) return;
-  const control = await session.again(first);
+  if (limited.uncounted !== undefined) return;
+  const control = await session.attempt(withoutKey);
   if (control === undefined) session.withdraw(limited, "no request without a key could follow it");
   else if (control.response?.status === 429)
     session.withdraw(limited, `a request without a key got ${describeAttempt(control)}, too`);

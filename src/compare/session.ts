@@ -1,6 +1,6 @@
 import { isNoResponse, type NoResponse, type RawResponse } from "../node/clients/send-once.js";
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
-import { type Attempt, describeAttempt } from "./attempt.js";
+import { type Attempt, type AttemptRequest, describeAttempt } from "./attempt.js";
 import { whyNotTheApi } from "./first-response.js";
 import { type ContractOutcome, findKey, keysInVariables, type Variables } from "./keys-of-outcomes.js";
 import { createRedact, isHtml, type Redact, type RedactedResponse, readResponse } from "./response.js";
@@ -24,12 +24,6 @@ export interface CompareOptions {
 
 /** Sends a GET request to `/me` with a key, or without one for `undefined`; never throws. */
 export type Send = (apiKey: string | undefined) => Promise<RawResponse | NoResponse>;
-
-/** A request to send: without a variable, it has no key of the server's. */
-interface AttemptRequest extends Pick<Attempt, "outcome" | "apiKey" | "variable"> {
-  /** The outcome of a 200, if the key may still work. */
-  readonly working?: PromisedOutcomeId;
-}
 
 /** Why nothing more is sent, even if requests are left. */
 type Ended =
@@ -92,11 +86,11 @@ export class Session {
     if (variables.length === 0) return this.attempt({ outcome });
     const key = findKey(row, this.options.env);
     if (!("reason" in key)) return this.attempt({ outcome, ...key });
-    return this.leave(outcome, key.reason);
+    return this.skip(outcome, key.reason);
   }
 
   /** Leaves an outcome untried. */
-  leave(outcome: PromisedOutcomeId, why: string): undefined {
+  skip(outcome: PromisedOutcomeId, why: string): undefined {
     this.untried.set(outcome, why);
   }
 
@@ -107,15 +101,15 @@ export class Session {
 
   /** Resolves to `undefined` if nothing may be sent. */
   async attempt(request: AttemptRequest): Promise<Attempt | undefined> {
-    const { variable, working } = request;
-    const whyNoMore = this.#whyNoMore();
-    if (whyNoMore !== undefined) return this.leave(request.outcome, whyNoMore);
-    this.untried.delete(request.outcome);
-    const apiKey = variable === undefined ? this.#inventedKey(request.outcome) : request.apiKey;
+    const { outcome, variable } = request;
+    const { ended } = this;
+    if (ended !== undefined) return this.skip(outcome, ended.why);
+    if (this.requests >= this.maxRequests)
+      return this.skip(outcome, `the ${this.maxRequests} requests of --max-requests are used up`);
+    this.untried.delete(outcome);
+    const apiKey = variable === undefined ? this.#inventedKey(outcome) : request.apiKey;
     const reply = await this.#ask(apiKey);
-    if (reply === undefined) return this.leave(request.outcome, String(this.ended?.why));
-    const hasWorked = working !== undefined && !isNoResponse(reply) && reply.status === 200;
-    const outcome = hasWorked ? working : request.outcome;
+    if (reply === undefined) return this.skip(outcome, String(this.ended?.why));
     const sent = { outcome, nth: this.#countOf(outcome) + 1, apiKey, variable };
     const attempt: Attempt = isNoResponse(reply)
       ? { ...sent, noResponse: reply.found }
@@ -141,14 +135,6 @@ export class Session {
     const got = `${outcome} got ${describeAttempt({ outcome, ...attempt })}`;
     const note = `${got}${detail}. Nothing was sent after it: it may be a lock, or another limiter. Try again later.`;
     this.#ended = { kind: "response", by: outcome, why: `nothing was sent after ${got}`, note };
-  }
-
-  #whyNoMore(): string | undefined {
-    const isUsedUp = this.requests >= this.maxRequests;
-    return (
-      this.ended?.why ??
-      (isUsedUp ? `the ${this.maxRequests} requests of --max-requests are used up` : undefined)
-    );
   }
 
   #countOf(outcome: PromisedOutcomeId): number {

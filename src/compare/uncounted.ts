@@ -1,7 +1,7 @@
 import { pluralize } from "../report/plain-text.js";
 import { outcomeOf } from "../rules/outcomes.js";
 import { minute } from "../rules/time.js";
-import type { Attempt, CompletedAttempt, Uncounted } from "./attempt.js";
+import type { Attempt, AttemptRequest, CompletedAttempt, Uncounted } from "./attempt.js";
 import { isLimit } from "./keys-of-outcomes.js";
 import {
   describeValue,
@@ -13,8 +13,6 @@ import {
   timeOf,
   wholeNumberIn,
 } from "./response.js";
-
-type AttemptRequest = Pick<Attempt, "outcome" | "apiKey">;
 
 /** Returns why a response shows nothing of its outcome; `undefined` if it does. A 429 shows a limit only if it is the key's own. */
 export function whyUncounted(

@@ -90,7 +90,7 @@ test.each<[gateway: Gateway, allowed: number, status: number, verdict: string, e
     .flatMap((gateway): [Gateway, number, number, string, string][] => [
       [gateway, 3, 429, "stopped", "401.missing"],
       [gateway, 6, 429, "stopped", "401.malformed"],
-      [gateway, 20, 429, "stopped", "429.per_minute"],
+      [gateway, 20, 429, "stopped", "200.test"],
       [gateway, 6, 503, "differs", "401.malformed"],
       [gateway, 6, 403, "differs", "401.unknown"],
     ]),

@@ -210,7 +210,7 @@ describe("a comparison", () => {
     const turning = await serve((number) => `Mon, 02 Mar 2026 09:0${number}:00 GMT`);
     const unsure = await runCli(["compare", turning.url, "--probe-limits"], { env });
     expect(unsure.stdout).toMatch(
-      /429\.per_minute +not tried +none of 5 requests got 429, but a minute may have ended/,
+      /429\.per_minute +not tried +200, SVC_API_KEY, none of 5 requests got 429, but a minute may have ended/,
     );
   });
 
