@@ -5,7 +5,7 @@ import { makeFarmers } from "../farmers/make-farmers.js";
 import { clientReport } from "../report/report.js";
 import type { Profile } from "../rules/assumptions.js";
 import { SandboxError } from "../rules/errors.js";
-import { checkValue, requireFields, requireKnownOptions, requireNothing } from "../rules/schema/check.js";
+import { checkValue, requireFields, requireKnownOptions } from "../rules/schema/check.js";
 import { snakeCase } from "../rules/schema/json.js";
 import { quote } from "../rules/schema/words.js";
 import { type Instant, instantOf, isoOf } from "../rules/time.js";
@@ -279,11 +279,13 @@ export function requireSandbox(value: unknown): void {
   throw new SandboxError("usage", `Expected a sandbox, found ${what}: ${fix}.`);
 }
 
-/** A member that takes no value. */
+/** A member that takes no value: one that is given would do nothing. */
 const bare =
   <Result>(name: string, run: () => Result) =>
   (...values: readonly unknown[]): Result => {
-    requireNothing(name, values);
+    const value = values.find((one) => one !== undefined);
+    const problem = `${quote(value)} does nothing here: write ${name}()`;
+    requireFields(`run ${name}`, { value: value === undefined ? undefined : problem });
     return run();
   };
 

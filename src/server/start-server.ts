@@ -6,7 +6,7 @@ import type {
   ScenarioSource,
   WithKnownFields,
 } from "../library/sandbox.js";
-import { fileNameOf, loadScenario } from "../node/files/load-scenario.js";
+import { loadScenario, nameOfFile } from "../node/files/load-scenario.js";
 import { requireFields, requireKnownOptions, shapeProblems, validationError } from "../rules/schema/check.js";
 import * as s from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
@@ -40,10 +40,10 @@ const optionShapes: Readonly<Record<OptionsOfServer, s.Optional>> = {
   explain: s.optional(s.flag()),
   control: s.optional(s.flag()),
   controlToken: s.optional(s.text()),
+  tls: s.optional(s.either(s.flag(), s.openMapping({}))),
   allowHosts: s.optional(s.list(s.text())),
   // Who reads them checks them.
   state: s.optional(s.anything()),
-  tls: s.optional(s.anything()),
   publicUrl: s.optional(s.anything()),
   onDefect: s.optional(s.anything()),
 };
@@ -91,7 +91,7 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
   const run = currentRun();
   const { scenario, state, ...rest } = options;
   const { port = 0 } = rest;
-  const file = state === undefined ? undefined : fileNameOf(state, "start the server", "state");
+  const file = state === undefined ? undefined : nameOfFile(state, "start the server", "state");
   const named = await namedScenario(scenario, run);
   const checked = checkedOptions(rest);
   const startedScenario = () => named;
@@ -127,17 +127,9 @@ function requireOptions(options: ServerOptions): void {
   const ofServer = Object.entries(options).filter(([name]) => Object.hasOwn(optionShapes, name));
   const problems = shapeProblems(s.mapping(optionShapes), Object.fromEntries(ofServer));
   if (problems.length > 0) throw validationError("Failed to start the server", problems);
-  const { tls = false, onDefect } = options;
-  requireFields("start the server", {
-    tls:
-      typeof tls === "boolean" || s.isMapping(tls)
-        ? undefined
-        : `is true, or { cert, key }, not ${quote(tls)}`,
-    onDefect:
-      onDefect === undefined || typeof onDefect === "function"
-        ? undefined
-        : `is a function, not ${quote(onDefect)}`,
-  });
+  const { onDefect = () => {} } = options;
+  const problem = `is a function, not ${quote(onDefect)}`;
+  requireFields("start the server", { onDefect: typeof onDefect === "function" ? undefined : problem });
 }
 
 /** The scenario of the options, of the run without any, or the usual one. */

@@ -3,7 +3,7 @@ import { existsSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { loadScenario } from "../../src/node/files/load-scenario.js";
+import { loadScenario, openScenario } from "../../src/node/files/load-scenario.js";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -89,7 +89,7 @@ test("a name that the sandbox lacks is shown with its place, whatever reads the 
 test("the wait for a scenario in stdin ends with its signal", async () => {
   const stopping = new AbortController();
   await expect(loadScenario("-")).rejects.toMatchObject({ code: "scenario_not_found" });
-  const loading = loadScenario("-", { stdin: new PassThrough(), signal: stopping.signal });
+  const loading = openScenario("-", { stdin: new PassThrough(), signal: stopping.signal });
   stopping.abort();
   await expect(loading).rejects.toMatchObject({ code: "file_unreadable" });
 });

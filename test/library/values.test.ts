@@ -127,7 +127,7 @@ const rows: readonly Row[] = [
   ["createHandlers({ baseUrl })", (baseUrl) => createHandlers(sandbox(), { baseUrl })],
   ["loadScenario", (value) => loadScenario(value)],
   ["loadScenario(name, …)", (value) => loadScenario("active", value)],
-  ...options("loadScenario", (given) => loadScenario("active", given), { cwd: ["text"], signal: [] }),
+  ...options("loadScenario", (given) => loadScenario("active", given), { cwd: ["text", "URL"] }),
   ["startServer", served],
   ...options("startServer", served, {
     scenario: [],

@@ -25,7 +25,7 @@ export interface OpenedScenario {
 }
 
 interface LoadOptions {
-  cwd?: string;
+  cwd?: string | undefined;
   signal?: AbortSignal | undefined;
   stdin?: object | undefined;
 }
@@ -39,23 +39,15 @@ export const stdinName = "-";
  */
 export async function loadScenario(
   nameOrFile: string | URL,
-  options: LoadOptions = {},
+  options: { readonly cwd?: string | URL } = {},
 ): Promise<LoadedScenario> {
-  const name = fileNameOf(nameOrFile, "load the scenario", "file");
-  requireKnownOptions("load the scenario", options, ["cwd", "signal", "stdin"]);
-  const { cwd = "", signal } = options;
-  requireFields("load the scenario", {
-    cwd: typeof cwd === "string" ? undefined : `is a folder, not ${quote(cwd)}`,
-    signal:
-      signal === undefined || tagOf(signal) === "AbortSignal"
-        ? undefined
-        : `is an AbortSignal, not ${quote(signal)}`,
-  });
-  return (await openScenario(name, options)).loaded;
+  requireKnownOptions("load the scenario", options, ["cwd"]);
+  const cwd = options.cwd === undefined ? undefined : nameOfFile(options.cwd, "load the scenario", "cwd");
+  return (await openScenario(nameOfFile(nameOrFile, "load the scenario", "file"), { cwd })).loaded;
 }
 
-/** The name of a file that a caller gives, also as a URL. Throws `validation_failed` for the field. */
-export function fileNameOf(file: unknown, doing: string, field: string): string {
+/** The name of a file or folder that a caller gives, also as a URL. Throws `validation_failed` for the field. */
+export function nameOfFile(file: unknown, doing: string, field: string): string {
   if (typeof file === "string") return file;
   const isOfFile = tagOf(file) === "URL" && String(file).startsWith("file:");
   requireFields(doing, { [field]: isOfFile ? undefined : `is a name or a file: URL, not ${quote(file)}` });

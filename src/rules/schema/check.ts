@@ -80,13 +80,6 @@ export function validationError(
   });
 }
 
-/** Throws `validation_failed` for a value given to what takes none: it would do nothing. */
-export function requireNothing(call: string, values: readonly unknown[]): void {
-  const value = values.find((one) => one !== undefined);
-  if (value === undefined) return;
-  requireFields(`run ${call}`, { value: `${quote(value)} does nothing here: write ${call}()` });
-}
-
 /** Throws `validation_failed` with the invalid fields, by their names in JSON; `undefined` means valid. */
 export function requireFields(doing: string, problems: Readonly<Record<string, string | undefined>>): void {
   const wrong = Object.entries(problems).filter(([, problem]) => problem !== undefined);

@@ -115,7 +115,7 @@ function typeHint(value: unknown, shape: Shape, shown: string): string {
     case "text":
       return /number|boolean/.test(typeof value) && isAllowed(shape, shown)
         ? `it in quotes: "${shown}"`
-        : exampleOf(shape);
+        : wantedText(shape);
     case "record":
       return recordHint(shape, value);
     default:
@@ -228,10 +228,10 @@ function textHint(value: string, shape: TextKind, siblings: Members = {}): strin
   const { pattern, hint } = shape;
   if (/[\r\n]/.test(value) && pattern !== undefined)
     return "write one line; a block starts with >- or |-, which leave out the line end";
-  return hint?.(value, siblings) ?? `write ${exampleOf(shape)}`;
+  return hint?.(value, siblings) ?? `write ${wantedText(shape)}`;
 }
 
-function exampleOf(shape: TextKind): string {
+function wantedText(shape: TextKind): string {
   return shape.example === undefined ? nounOf(shape) : `a value such as ${shape.example}`;
 }
 

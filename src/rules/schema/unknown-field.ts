@@ -39,7 +39,9 @@ export function outdentedHint(path: FieldPath, root: Shape): string | undefined 
   const name = parent.at(-1);
   const isMember = shapeAt(root, parent.slice(0, -1))?.kind === "record";
   const fields = (isMember && fieldsOf(shapeAt(root, parent) as Shape)) || {};
-  return Object.hasOwn(fields, name ?? "") ? `indent ${name}: it belongs in one of these` : undefined;
+  return Object.hasOwn(fields, name ?? "")
+    ? `indent ${name}: it belongs in one of the ${parent.at(-2)}`
+    : undefined;
 }
 
 /** A hint if the name is a member or a choice of a field that is next to it. */

@@ -12,8 +12,8 @@ const codePoint = (sign: string) => `\\u{${sign.codePointAt(0)?.toString(16)}}`;
 /** A value for a message: a long text truncated, and characters by code points that look like others or like nothing. */
 export function quote(value: unknown): string {
   if (typeof value === "string") {
-    const shown = value.length > longestQuote ? `${value.slice(0, longestQuote)}…` : value;
-    const quoted = withVisible(JSON.stringify(shown));
+    const cut = value.length > longestQuote ? `${value.slice(0, longestQuote)}…` : value;
+    const quoted = withVisible(JSON.stringify(cut));
     return /[A-Za-z]/.test(value) ? quoted.replace(lookAlike(), codePoint) : quoted;
   }
   if (value === undefined || value === null) return "nothing";

@@ -7,7 +7,7 @@ import type { FieldPath } from "../../rules/schema/shape.js";
 import { nearest, quote } from "../../rules/schema/words.js";
 import { parseDuration, parseTime, timeFrom } from "../../rules/time.js";
 import { isLegacy, populatedKeyAt, writtenKeys } from "../described-keys.js";
-import { readSettings, stateAtStart } from "../format/key-settings.js";
+import { keyStateAtStart, readSettings } from "../format/key-settings.js";
 import { addingTo, type FieldProblem } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 import { writtenEndpoints } from "../written-endpoints.js";
@@ -78,7 +78,7 @@ function lastingKeysIn(scenario: Scenario): LastingKeys {
         legacy: isLegacy(fields),
         limits: readSettings(fields, () => "").limits,
         // A date would decide otherwise on another day.
-        ...(!isSnapshot && { stateAtStart: stateAtStart(fields, undefined) }),
+        ...(!isSnapshot && { stateAtStart: keyStateAtStart(fields, undefined) }),
         ...(replaces !== undefined && { replaces }),
       };
     },

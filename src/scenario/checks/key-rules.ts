@@ -11,7 +11,7 @@ import { canonicalJson } from "../../rules/schema/json.js";
 import { listed, quote } from "../../rules/schema/words.js";
 import { isLegacy, sharedValues, type WrittenKey } from "../described-keys.js";
 import { scenarioLimits } from "../format/fields.js";
-import { stateAtStart } from "../format/key-settings.js";
+import { keyStateAtStart } from "../format/key-settings.js";
 import { populationOf } from "../population.js";
 import type { Facts, ScenarioRule } from "./facts.js";
 
@@ -67,7 +67,7 @@ const timesFitState: ScenarioRule = (facts) => {
       const hint = "an overlap lasts at most 7 days (R39)";
       addProblem({ code: "overlap_out_of_range", field, message: "the overlap is too long", hint });
     }
-    const actual = state && stateAtStart(fields, start);
+    const actual = state && keyStateAtStart(fields, start);
     if (actual === undefined || actual === state) continue;
     const end = actual === "expired" || overlap === undefined ? "expires" : "overlap_ends";
     const field = latest([...path, end], [...path, "state"]);
@@ -117,7 +117,7 @@ const activeKeysWithinLimit: ScenarioRule = (facts) => {
 function mayCountAsActive({ fields }: WrittenKey, { start, assumptions }: Facts): boolean {
   const { state = "active" } = fields;
   // An expiry that depends on the real time may be in the past, so the key may not count.
-  const atStart = stateAtStart(fields, start) ?? (state === "active" ? "expired" : state);
+  const atStart = keyStateAtStart(fields, start) ?? (state === "active" ? "expired" : state);
   return countsAsActive(atStart, assumptions);
 }
 

@@ -65,11 +65,11 @@ export function endsFrom(start: number, { state, isReplaced, ends }: GivenEnds):
 }
 
 /** The state of a key when the clock starts; `undefined` if a date decides, and the start is not known. */
-export function stateAtStart(key: ScenarioKey, start: number | undefined): KeyStateName | undefined {
-  const given = readEnds(key);
-  if (given === undefined) return "active";
-  const hasDate = Object.values(given.ends).some((when) => when !== undefined && "at" in when);
+export function keyStateAtStart(key: ScenarioKey, start: number | undefined): KeyStateName | undefined {
+  const written = readEnds(key);
+  if (written === undefined) return "active";
+  const hasDate = Object.values(written.ends).some((when) => when !== undefined && "at" in when);
   // A revoked key stays revoked.
-  if (start === undefined && hasDate && given.state !== "revoked") return undefined;
-  return keyStateAt(endsFrom(start ?? 0, given), start ?? 0);
+  if (start === undefined && hasDate && written.state !== "revoked") return undefined;
+  return keyStateAt(endsFrom(start ?? 0, written), start ?? 0);
 }
