@@ -13,7 +13,6 @@ export interface Program {
 }
 
 const width = 100;
-const maxOutputLines = 20;
 /** The problems that are shown whole; each other one is its sentence and its command. */
 const wholeProblems = 4;
 
@@ -79,11 +78,6 @@ function problemLines(
     ...(lastLine === undefined ? [] : [`   Its last line: ${lastLine}`]),
     ...(isShort ? [`${fix}      ${againLine}`] : [fix, `   ${againLine}`]),
   ];
-}
-
-/** The last lines of a command that cannot be judged. */
-export function lastOutput(output: readonly string[]): string[] {
-  return output.slice(-maxOutputLines);
 }
 
 const listLine = (title: string, words: readonly string[]) =>

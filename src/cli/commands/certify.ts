@@ -8,7 +8,7 @@ import {
   certifyResultOf,
   resultWords,
 } from "../../certify/certificate.js";
-import { certificateText, lastOutput } from "../../certify/certificate-text.js";
+import { certificateText } from "../../certify/certificate-text.js";
 import { certify } from "../../certify/certify.js";
 import type { ClientRun, ClientRunner } from "../../certify/client-run.js";
 import type { Note } from "../../certify/judgment.js";
@@ -185,6 +185,9 @@ const codes: Readonly<Record<CertifyResult["verdict"], number>> = {
   stopped: exitCode.defect,
 };
 
+/** Of a command that cannot be judged. */
+const maxOutputLines = 20;
+
 function resultText(
   result: CertifyResult,
   plainOutput: readonly string[],
@@ -197,9 +200,9 @@ function resultText(
   if (result.verdict === "no_request") return `${text}${wrap(whyNoRequest(io, flags))}\n`;
   const isBroken =
     result.verdict === "not_judged" && result.problems.length === 0 && result.why !== undefined;
-  const lines = plainOutput.every((line) => line.trim() === "") ? [] : lastOutput(plainOutput);
-  const output = isBroken ? lines.map((line) => `  ${escapeControls(line)}\n`) : [];
-  return output.length === 0 ? text : `${text}Its last output:\n${output.join("")}`;
+  if (!isBroken || plainOutput.every((line) => line.trim() === "")) return text;
+  const lines = plainOutput.slice(-maxOutputLines).map((line) => `  ${escapeControls(line)}\n`);
+  return `${text}Its last output:\n${lines.join("")}`;
 }
 
 function planOf(
