@@ -1,6 +1,3 @@
-import { SandboxError } from "./errors.js";
-import { quote } from "./schema/words.js";
-
 // Durations and instants: their units, and how they are read and written. All are in milliseconds, instants since 1970.
 
 export const minute = 60_000;
@@ -124,28 +121,9 @@ export function shortTime(iso: string): string {
   return iso.replace(".000Z", "Z");
 }
 
-export function durationOf(duration: string | number): number {
-  const length = typeof duration === "number" ? duration : parseDuration(duration);
-  if (length !== undefined && Number.isSafeInteger(length)) return length;
-  throw invalid("duration", duration, "write it as 90s, 10m, 2h or 7d, or as whole milliseconds");
-}
-
 /** A duration as scenarios write it, in the largest unit without a fraction. */
 export function scenarioDuration(milliseconds: number) {
   const units = ["d", "h", "m", "s"] as const;
   const unit = units.find((one) => milliseconds !== 0 && milliseconds % lengths[one] === 0) ?? "ms";
   return `${milliseconds / lengths[unit]}${unit}` as const;
-}
-
-export function instantOf(instant: Instant): number {
-  // A text without a zone would mean different instants on different machines.
-  const isEpoch = typeof instant === "number" || instant instanceof Date;
-  const time = isEpoch ? Number(instant) : parseTime(instant);
-  if (isInstant(time)) return time;
-  throw invalid("time", instant, timeHint(isEpoch || typeof instant === "string" ? `${instant}` : ""));
-}
-
-function invalid(kind: string, value: unknown, hint: string): SandboxError {
-  const message = `Invalid ${kind} ${quote(value)}: ${hint}.`;
-  return new SandboxError("validation_failed", message, { given: value });
 }

@@ -1,7 +1,7 @@
 import type { KeyLimits, KeyRecord } from "../rules/api-key.js";
 import { type Organization, readAccess } from "../rules/organization.js";
 import { pick, type RandomStream, randomStream } from "../rules/seed.js";
-import { instantOf } from "../rules/time.js";
+import { instantOf } from "../rules/time-input.js";
 import {
   type DescribedKey,
   describedKeys,

@@ -1,5 +1,6 @@
 import { defaultSeed } from "../rules/seed.js";
-import { type Instant, instantOf, isoOf } from "../rules/time.js";
+import { type Instant, isoOf } from "../rules/time.js";
+import { instantOf } from "../rules/time-input.js";
 import { sharedValues } from "../scenario/described-keys.js";
 import { checkInput, inputShapes } from "../scenario/format/inputs.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";

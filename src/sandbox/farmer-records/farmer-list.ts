@@ -1,6 +1,6 @@
 import { SandboxError } from "../../rules/errors.js";
 import { quote } from "../../rules/schema/words.js";
-import { instantOf } from "../../rules/time.js";
+import { instantOf } from "../../rules/time-input.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import type { Farmer } from "./farmer-shape.js";
 

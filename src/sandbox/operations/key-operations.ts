@@ -15,14 +15,8 @@ import { SandboxError } from "../../rules/errors.js";
 import type { Organization } from "../../rules/organization.js";
 import { requireFields } from "../../rules/schema/check.js";
 import { didYouMean, listed, quote } from "../../rules/schema/words.js";
-import {
-  durationOf,
-  isInstant,
-  type Overlap,
-  parseDuration,
-  scenarioDuration,
-  timeFrom,
-} from "../../rules/time.js";
+import { isInstant, type Overlap, parseDuration, scenarioDuration, timeFrom } from "../../rules/time.js";
+import { durationOf } from "../../rules/time-input.js";
 import { deriveSecret } from "../../scenario/described-keys.js";
 import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";

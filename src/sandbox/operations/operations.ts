@@ -5,7 +5,8 @@ import { type ActionErrorCode, actionErrorCodes, SandboxError } from "../../rule
 import { readAccess } from "../../rules/organization.js";
 import { requireFields, validationError } from "../../rules/schema/check.js";
 import { quote } from "../../rules/schema/words.js";
-import { durationOf, type Instant, instantOf, isoOf } from "../../rules/time.js";
+import { type Instant, isoOf } from "../../rules/time.js";
+import { durationOf, instantOf } from "../../rules/time-input.js";
 import { faultProblems } from "../../scenario/checks/fault-rules.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { activateFaults, type Fault } from "../active-faults.js";

@@ -1,0 +1,24 @@
+import { SandboxError } from "./errors.js";
+import { quote } from "./schema/words.js";
+import { type Instant, isInstant, parseDuration, parseTime, timeHint } from "./time.js";
+
+// Times and durations of a caller, for whom a wrong one is an error.
+
+export function durationOf(duration: string | number): number {
+  const length = typeof duration === "number" ? duration : parseDuration(duration);
+  if (length !== undefined && Number.isSafeInteger(length)) return length;
+  throw invalid("duration", duration, "write it as 90s, 10m, 2h or 7d, or as whole milliseconds");
+}
+
+export function instantOf(instant: Instant): number {
+  // A text without a zone would mean different instants on different machines.
+  const isEpoch = typeof instant === "number" || instant instanceof Date;
+  const time = isEpoch ? Number(instant) : parseTime(instant);
+  if (isInstant(time)) return time;
+  throw invalid("time", instant, timeHint(isEpoch || typeof instant === "string" ? `${instant}` : ""));
+}
+
+function invalid(kind: string, value: unknown, hint: string): SandboxError {
+  const message = `Invalid ${kind} ${quote(value)}: ${hint}.`;
+  return new SandboxError("validation_failed", message, { given: value });
+}
