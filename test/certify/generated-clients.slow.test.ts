@@ -13,7 +13,7 @@ import { drawSuite, isSteady, type Suite, sendsKeyTwice } from "./generated/suit
 const { seed } = propertySeed;
 const count = Number(process.env.CLIENTS ?? (isNightly ? 2000 : 500));
 // So few that a busy machine certifies them in time.
-const batchSize = 10;
+const batchSize = 5;
 const batches = Array.from({ length: count / batchSize }, (_, at) => at * batchSize);
 
 /** What a client is drawn as. */
