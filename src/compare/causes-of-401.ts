@@ -15,7 +15,7 @@ import { quoted, shownText } from "./response.js";
 import type { Session } from "./session.js";
 
 /** Why causes were not compared with the others. */
-type Uncompared = Map<PromisedOutcomeId, string>;
+type Uncompared = ReadonlyMap<PromisedOutcomeId, string>;
 
 interface ComparedRejections {
   readonly differences: readonly ContractDifference[];
@@ -30,32 +30,38 @@ const fewestResponses = 2 + turns.length - 1;
 
 /** Compares the 401s of different causes with each other (R14): each is sent twice, and those that differ in turns. */
 export async function compareRejections(session: Session): Promise<ComparedRejections> {
-  const uncompared = await sendSecondRound(session);
-  const contrasts = await sendTurns(session, contrastsBetween(causesIn(session.attempts)), uncompared);
-  const isSure = ({ cause, usual }: Contrast) =>
-    Math.min(cause.responses.length, usual.responses.length) >= fewestResponses;
-  for (const { cause } of contrasts.filter((one) => !isSure(one) && !uncompared.has(one.cause.outcome)))
-    uncompared.set(cause.outcome, "too few of the further requests got a 401");
+  const secondRound = await sendSecondRound(session);
+  const turns = await sendTurns(session, contrastsBetween(causesIn(session.attempts)));
+  const sure = turns.contrasts.filter(isSure);
+  const unsure = turns.contrasts.filter((contrast) => !isSure(contrast));
+  const tooFew = unsure.map(
+    ({ cause }) => [cause.outcome, "too few of the further requests got a 401"] as const,
+  );
+  const uncompared: Uncompared = new Map([...tooFew, ...secondRound, ...turns.uncompared]);
   const causes = causesIn(session.attempts);
   return {
-    differences: rejectionDifferences(contrasts.filter(isSure)),
-    notes: [...notesOnUncompared(uncompared), ...notesOnVarying(causes, contrasts)],
+    differences: rejectionDifferences(sure),
+    notes: [...notesOnUncompared(uncompared), ...notesOnVarying(causes, turns.contrasts)],
     uncompared,
   };
 }
 
+function isSure({ cause, baseline }: Contrast): boolean {
+  return Math.min(cause.responses.length, baseline.responses.length) >= fewestResponses;
+}
+
+/** Returns why causes have no two 401s. */
 async function sendSecondRound(session: Session): Promise<Uncompared> {
-  const uncompared: Uncompared = new Map();
-  const rejected = completedWith(session.attempts, 401);
-  for (const attempt of session.attempts.filter(({ outcome }) => outcomeOf(outcome).status === 401))
+  const uncompared = new Map<PromisedOutcomeId, string>();
+  const firsts = session.attempts.filter(
+    ({ nth, outcome }) => nth === 1 && outcomeOf(outcome).status === 401,
+  );
+  const rejected = completedWith(firsts, 401);
+  for (const attempt of firsts)
     if (attempt.response?.status !== 401)
       uncompared.set(attempt.outcome, `the first request got ${describeAttempt(attempt)}`);
-  // The request without a key may have been sent again as a control.
-  const causes = rejected.filter(
-    ({ outcome }, index) => rejected.findIndex((one) => one.outcome === outcome) === index,
-  );
-  const whyNot = whyNoRoom(session, causes.length);
-  for (const attempt of causes) {
+  const whyNot = whyNoRoom(session, rejected.length);
+  for (const attempt of rejected) {
     const second = whyNot === undefined ? await session.again(attempt) : undefined;
     if (second?.response?.status === 401) continue;
     const got = second && `the second request got ${describeAttempt(second)}`;
@@ -66,37 +72,38 @@ async function sendSecondRound(session: Session): Promise<Uncompared> {
   return uncompared;
 }
 
-/** Returns the contrasts that stay. */
+/** Returns the contrasts that stay, and why turns are missing. */
 async function sendTurns(
   session: Session,
   suspected: readonly Contrast[],
-  uncompared: Uncompared,
-): Promise<readonly Contrast[]> {
+): Promise<{ readonly contrasts: readonly Contrast[]; readonly uncompared: Uncompared }> {
   let contrasts = suspected;
   for (const [index, isReversed] of turns.entries()) {
     const outcomes = outcomesOfTurn(contrasts, isReversed);
     const whyNot = whyNoRoom(session, outcomes.length, (turns.length - index) * outcomes.length);
-    if (whyNot !== undefined) {
-      for (const { cause } of contrasts) uncompared.set(cause.outcome, whyNot);
-      return contrasts;
-    }
+    if (whyNot !== undefined)
+      return { contrasts, uncompared: new Map(contrasts.map(({ cause }) => [cause.outcome, whyNot])) };
     for (const outcome of outcomes) {
-      const first = session.attempts.find((one) => one.outcome === outcome);
+      const first = session.attempts.find((attempt) => attempt.outcome === outcome);
       if (first !== undefined) await session.again(first);
     }
-    const causes = causesIn(session.attempts);
-    const latest = ({ outcome }: RejectionCause) =>
-      causes.find((one) => one.outcome === outcome) as RejectionCause;
-    contrasts = contrasts.flatMap(({ at, cause, usual }) => contrastOf(at, latest(cause), latest(usual)));
+    contrasts = contrastsAgain(contrasts, causesIn(session.attempts));
   }
-  return contrasts;
+  return { contrasts, uncompared: new Map() };
 }
 
-/** The usual causes come twice in a row: a balancer that alternates gives them different nodes. */
+function contrastsAgain(contrasts: readonly Contrast[], causes: readonly RejectionCause[]): Contrast[] {
+  const latest = ({ outcome }: RejectionCause) => causes.find((cause) => cause.outcome === outcome);
+  return contrasts.flatMap(({ at, cause, baseline }) =>
+    contrastOf(at, latest(cause) ?? cause, latest(baseline)),
+  );
+}
+
+/** The baselines come twice in a row: a balancer that alternates gives them different nodes. */
 function outcomesOfTurn(contrasts: readonly Contrast[], isReversed: boolean): PromisedOutcomeId[] {
-  const usual = [...new Set(contrasts.map((one) => one.usual.outcome))];
+  const baselines = [...new Set(contrasts.map(({ baseline }) => baseline.outcome))];
   const suspects = [...new Set(contrasts.map(({ cause }) => cause.outcome))];
-  return [...usual, ...usual, ...(isReversed ? suspects.toReversed() : suspects), ...usual];
+  return [...baselines, ...baselines, ...(isReversed ? suspects.toReversed() : suspects), ...baselines];
 }
 
 /** Returns why so many requests cannot be sent, of all that are needed. */
@@ -106,12 +113,12 @@ function whyNoRoom(session: Session, next: number, needed = next): string | unde
   return session.ended?.why ?? `that takes ${needed - left} more of --max-requests`;
 }
 
-/** The usual causes, the best one first: an unknown key is another one each time, so no node follows it. */
-const usualCauses: readonly PromisedOutcomeId[] = ["401.unknown", "401.malformed", "401.missing"];
+/** The causes to compare with, the best one first: an unknown key is another one each time, so no node follows it. */
+const baselineCauses: readonly PromisedOutcomeId[] = ["401.unknown", "401.malformed", "401.missing"];
 
-/** The causes with two 401s or more, the usual ones first. */
+/** The causes with two 401s or more, those to compare with first. */
 function causesIn(attempts: readonly Attempt[]): RejectionCause[] {
-  const outcomes = new Set([...usualCauses, ...attempts.map(({ outcome }) => outcome)]);
+  const outcomes = new Set([...baselineCauses, ...attempts.map(({ outcome }) => outcome)]);
   return [...outcomes].flatMap((outcome) => {
     const own = completedWith(attempts, 401).filter((one) => one.outcome === outcome);
     return own.length < 2 ? [] : [{ outcome, responses: own.map(({ response }) => partsOf(response)) }];
@@ -128,13 +135,13 @@ function rejectionDifferences(contrasts: readonly Contrast[]): ContractDifferenc
   });
 }
 
-function differenceOf({ at, cause, usual, found, expected }: Contrast): ContractDifference {
+function differenceOf({ at, cause, baseline, found, expected }: Contrast): ContractDifference {
   const isBody = at.startsWith("$");
   const show = (value: string | undefined) => {
     if (value === undefined) return isBody ? "nothing" : "no such header";
     return isBody ? shownText(value) : quoted(value);
   };
-  const right = `${show(expected)}, as for ${usual.outcome}`;
+  const right = `${show(expected)}, as for ${baseline.outcome}`;
   return { rules: ["R14"], outcome: cause.outcome, at: shownText(at), expected: right, found: show(found) };
 }
 

@@ -11,30 +11,41 @@ export interface RejectionCause {
 /** The parts of a response by their places, as texts. */
 type Parts = ReadonlyMap<string, string>;
 
-/** A place where the responses to a cause agree in all words that stay, as do those to a usual one, with another text. */
+/** A place where the responses to a cause agree in all words that stay, as do those to the baseline, with another text. */
 export interface Contrast {
   readonly at: string;
   readonly cause: RejectionCause;
-  readonly usual: RejectionCause;
+  readonly baseline: RejectionCause;
   readonly found: string | undefined;
   readonly expected: string | undefined;
 }
 
-/** Compares each cause with the first one, the usual one. If all others agree with one another, the usual one differs. */
+/** Compares each cause with the first one, at a place where only that one differs with the second. */
 export function contrastsBetween(causes: readonly RejectionCause[]): Contrast[] {
-  const [usual, first, ...more] = causes;
-  if (usual === undefined || first === undefined) return [];
   return comparedPlaces(causes).flatMap((at) => {
-    const contrasts = [first, ...more].flatMap((cause) => contrastOf(at, cause, usual));
-    const isEach = more.length > 0 && contrasts.length === 1 + more.length;
-    const isUnusual = isEach && more.every((cause) => contrastOf(at, cause, first).length === 0);
-    return isUnusual ? contrastOf(at, usual, first) : contrasts;
+    const baseline = baselineAt(at, causes);
+    return causes.flatMap((cause) => (cause === baseline ? [] : contrastOf(at, cause, baseline)));
   });
 }
 
+/** The first cause, unless it is the only one that differs from the second. */
+function baselineAt(at: string, causes: readonly RejectionCause[]): RejectionCause | undefined {
+  const [first, second, ...others] = causes;
+  const isUnusual =
+    others.length > 0 &&
+    causes.every((cause) => cause === first || contrastOf(at, cause, first).length > 0) &&
+    others.every((cause) => contrastOf(at, cause, second).length === 0);
+  return isUnusual ? second : first;
+}
+
 /** Empty if the two agree, or if the responses to one of them do not agree with each other. */
-export function contrastOf(at: string, cause: RejectionCause, usual: RejectionCause): Contrast[] {
-  const [found, expected] = stayingTexts(at, [cause, usual]) ?? [];
+export function contrastOf(
+  at: string,
+  cause: RejectionCause,
+  baseline: RejectionCause | undefined,
+): Contrast[] {
+  if (baseline === undefined) return [];
+  const [found, expected] = stayingTexts(at, [cause, baseline]) ?? [];
   // A text that varies as a whole, next to one that never does, follows the key or its node.
   const isFree = [
     [found, expected],
@@ -42,7 +53,7 @@ export function contrastOf(at: string, cause: RejectionCause, usual: RejectionCa
   ].some(
     ([varying, other]) => varying !== undefined && /^[…\s]+$/.test(varying) && other?.includes("…") === false,
   );
-  return found === expected || isFree ? [] : [{ at, cause, usual, found, expected }];
+  return found === expected || isFree ? [] : [{ at, cause, baseline, found, expected }];
 }
 
 /**
