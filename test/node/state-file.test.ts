@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { temporaryFolder } from "../../test/support/temporary-folder.js";
-import { handle } from "../api/handle.js";
-import { nodePlatform, startInNode, timers } from "../node/platform.js";
-import { receivedRequest } from "../rules/request.js";
-import { bundledScenarios } from "../scenario/bundled.js";
-import { openStateFile, SavePace } from "./state-file.js";
+import { handle } from "../../src/api/handle.js";
+import { nodePlatform, startInNode, timers } from "../../src/node/platform.js";
+import { receivedRequest } from "../../src/rules/request.js";
+import { bundledScenarios } from "../../src/scenario/bundled.js";
+import { openStateFile, SavePace } from "../../src/server/state-file.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 test("a save of requests is due ten times the duration of the last save later", () => {
   let now = 0;
