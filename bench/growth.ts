@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { populatedRef } from "../src/scenario/population.js";
 import { control } from "../test/support/call-control.js";
 import { type Figure, figureOf } from "./figure.js";
-import { type Bundle, type ServerChild, scenarioFile, startCommand } from "./programs.js";
+import { type Bundle, benchScenario, type ServerChild, scenarioFile, startCommand } from "./programs.js";
 import type { BenchArguments } from "./rounds.js";
 
 const [few, many] = [1000, 100_000];
@@ -52,6 +52,42 @@ export async function* measureGrowth(args: BenchArguments, bundle: Bundle): Asyn
   } finally {
     await Promise.all([small.stop(), large.stop()]);
   }
+}
+
+/** What `--state` costs with many keys: the memory, and the longest wait of a client in five seconds that contain a save. */
+export async function* measureState(args: BenchArguments, bundle: Bundle): AsyncGenerator<Figure> {
+  for (const keys of args.quick ? [few] : [few, 10_000, many - 5]) {
+    const population = { organizations: keys / 5, keys_per_organization: 5 };
+    const file = await scenarioFile(bundle, { ...benchScenario(5), population });
+    const state = `${file}.json`;
+    for (const flags of [[], ["--state", state]]) {
+      const server = await startCommand(file, flags);
+      const savedAt = () => statSync(state, { throwIfNoEntry: false })?.mtimeMs;
+      const firstAt = savedAt();
+      const waits: number[] = [];
+      const started = performance.now();
+      const isOver = () =>
+        performance.now() - started > 5000 && (flags.length === 0 || savedAt() !== firstAt);
+      while (!isOver()) waits.push(await waitOf(server));
+      const what = `${keys} keys, ${flags[0] ?? "no state"}`;
+      yield figureOf(`longest wait, ms: ${what}`, [Math.max(...waits)]);
+      yield figureOf(`memory that is not shared, MB: ${what}`, [memoryOf(server.pid)]);
+      await server.stop();
+    }
+  }
+}
+
+async function waitOf({ port, keys }: ServerChild): Promise<number> {
+  const started = performance.now();
+  // A connection of its own: an idle one may close during a save.
+  const headers = { "x-api-key": keys[0] as string, connection: "close" };
+  await (await fetch(`http://127.0.0.1:${port}/v1/relying-party/me`, { headers })).text();
+  return performance.now() - started;
+}
+
+function memoryOf(pid: number): number {
+  const [, kilobytes] = /^RssAnon:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kilobytes) / 1024;
 }
 
 async function ratios({ quick }: BenchArguments, act: Act, one: ServerChild, other: ServerChild) {

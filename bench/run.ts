@@ -4,7 +4,7 @@ import { measureDashboard } from "./dashboard.js";
 import { earlierVersion } from "./earlier-version.js";
 import { type Figure, figureLine, figureTable } from "./figure.js";
 import { measureFirstResponse } from "./first-response.js";
-import { measureGrowth } from "./growth.js";
+import { measureGrowth, measureState } from "./growth.js";
 import { bundlePrograms } from "./programs.js";
 import { measureThroughput } from "./throughput.js";
 
@@ -14,6 +14,7 @@ const measurements = {
   dashboard: { measure: measureDashboard, needs: "chromium" },
   "first-response": { measure: measureFirstResponse },
   growth: { measure: measureGrowth },
+  state: { measure: measureState },
 };
 
 const { values, positionals } = parseArgs({
