@@ -3,7 +3,7 @@ import { mismatchesIn } from "../rules/schema/check.js";
 import { isMapping } from "../rules/schema/shape.js";
 import { day, minute } from "../rules/time.js";
 import { assumptionsSchema } from "../scenario/format/step-shapes.js";
-import { type CompletedAttempt, outcomesOf } from "./attempt.js";
+import { type CompletedAttempt, outcomeWords } from "./attempt.js";
 import {
   describeValue,
   headerOf,
@@ -19,7 +19,7 @@ import {
 type LearnedValue = string | boolean;
 
 /** What a response shows of an assumption, in words; without a value, it is a form that the assumption does not have. */
-interface Shown {
+interface ShownValue {
   readonly words: string;
   readonly value?: LearnedValue;
 }
@@ -28,7 +28,7 @@ interface Shown {
 interface AssumptionRow {
   readonly statuses: readonly number[];
   /** Returns `undefined` if the response shows nothing. */
-  readonly read: (response: RedactedResponse, perMinutes: ReadonlySet<string>) => Shown | undefined;
+  readonly read: (response: RedactedResponse, perMinutes: ReadonlySet<string>) => ShownValue | undefined;
   /** The statuses without which the value is not seen. Default: any one shows it. */
   readonly required?: (value: LearnedValue) => readonly number[];
   readonly needs: string;
@@ -36,7 +36,7 @@ interface AssumptionRow {
 
 const a429 = "a 429 (--probe-limits)";
 
-const rows: Readonly<Partial<Record<keyof Assumptions, AssumptionRow>>> = {
+const assumptionRows: Readonly<Partial<Record<keyof Assumptions, AssumptionRow>>> = {
   // Often a gateway sends the 429, and the service behind it everything else.
   request_id_on_errors: {
     statuses: [401, 403, 429],
@@ -57,7 +57,7 @@ const rows: Readonly<Partial<Record<keyof Assumptions, AssumptionRow>>> = {
   },
 };
 
-function shownAs(value: LearnedValue): Shown {
+function shownAs(value: LearnedValue): ShownValue {
   return { value, words: shownText(String(value)) };
 }
 
@@ -65,7 +65,7 @@ const parameter = '[\\w-]+ *= *(?:"[^"]*"|[^\\s",]+)';
 /** One challenge with the scheme of the sandbox: a browser asks for a password at `Basic`. */
 const ownChallenge = new RegExp(`^ApiKey(?: +${parameter}(?: *, *${parameter})*)?$`, "i");
 
-function readChallenge(response: RedactedResponse): Shown {
+function readChallenge(response: RedactedResponse): ShownValue {
   const value = headerOf(response, "www-authenticate");
   if (value === undefined) return shownAs(false);
   return ownChallenge.test(value) ? shownAs(true) : { words: quoted(value) };
@@ -79,7 +79,7 @@ const detailMembers: Readonly<Record<string, readonly string[]>> = {
 };
 const limitMembers = ["limit", "retry_after_seconds"];
 
-function readDetails(response: RedactedResponse): Shown | undefined {
+function readDetails(response: RedactedResponse): ShownValue | undefined {
   const error = memberIn(response, ["error"]);
   if (!isMapping(error)) return undefined;
   if (!Object.hasOwn(error, "details")) return shownAs(false);
@@ -91,21 +91,21 @@ function readDetails(response: RedactedResponse): Shown | undefined {
   return { words: `details with ${names === "" ? "no members" : shownText(names)}` };
 }
 
-function readCode(response: RedactedResponse): Shown {
+function readCode(response: RedactedResponse): ShownValue {
   const code = memberIn(response, ["error", "code"]);
   if (typeof code !== "string") return { words: "no error.code" };
   const isAllowed = mismatchesIn(assumptionsSchema, { rate_limit_code: code }).length === 0;
   return isAllowed ? shownAs(code) : { words: quoted(code) };
 }
 
-function readRetryAfter(response: RedactedResponse): Shown {
+function readRetryAfter(response: RedactedResponse): ShownValue {
   const value = headerOf(response, "retry-after");
   if (value === undefined) return shownAs("none");
   const form = retryAfterForm(value);
   return form === "seconds" || form === "date" ? shownAs(form) : { words: quoted(value) };
 }
 
-function readLimitHeaders(response: RedactedResponse, perMinutes: ReadonlySet<string>): Shown {
+function readLimitHeaders(response: RedactedResponse, perMinutes: ReadonlySet<string>): ShownValue {
   const names = response.headers.map(([name]) => name).filter((name) => /rate-?limit/i.test(name));
   if (names.length === 0) return shownAs("none");
   const sorted = names.map((name) => name.toLowerCase()).sort();
@@ -135,7 +135,7 @@ function isDraftForm([limits = "", policies = ""]: readonly string[]): boolean {
   return areAll(limits, ["r", "t"]) && areAll(policies, ["q", "w"]);
 }
 
-export interface LearnedAssumption {
+interface LearnedAssumption {
   readonly value: LearnedValue;
   /** `each 401` if several outcomes with this status show it, otherwise the outcome. */
   readonly from: readonly string[];
@@ -158,7 +158,7 @@ export function learnAssumptions(attempts: readonly CompletedAttempt[]): Learned
   const perMinutes = new Set(
     attempts.map(({ response }) => String(memberIn(response, ["data", "limits", "per_minute"]))),
   );
-  for (const [name, row] of Object.entries(rows)) {
+  for (const [name, row] of Object.entries(assumptionRows)) {
     const [first, ...more] = distinctReadings(row, attempts, perMinutes);
     const isKnown = [first, ...more].some((reading) => reading?.value !== undefined);
     if (first === undefined) unseen[name] = row.needs;
@@ -175,15 +175,15 @@ export function learnAssumptions(attempts: readonly CompletedAttempt[]): Learned
 
 function learnedFrom(
   { statuses }: AssumptionRow,
-  { from, statuses: seen }: DistinctReading,
+  { from, statuses: shownStatuses }: DistinctReading,
   value: LearnedValue,
 ): LearnedAssumption {
-  const notSeen = statuses.filter((status) => !seen.includes(status));
+  const notSeen = statuses.filter((status) => !shownStatuses.includes(status));
   return notSeen.length === 0 ? { value, from } : { value, from, notSeen };
 }
 
 /** A reading with everything that shows it. */
-interface DistinctReading extends Shown {
+interface DistinctReading extends ShownValue {
   readonly statuses: readonly number[];
   readonly from: readonly string[];
 }
@@ -209,7 +209,7 @@ function distinctReadings(
     const same = readings.filter((reading) => reading.text === text);
     const withValue = value === undefined ? {} : { value };
     const statusesOf = [...new Set(same.map(({ attempt }) => attempt.response.status))];
-    return { words, ...withValue, statuses: statusesOf, from: outcomesOf(same, readings) };
+    return { words, ...withValue, statuses: statusesOf, from: outcomeWords(same, readings) };
   });
 }
 
@@ -219,8 +219,8 @@ export function whereSeen({ from, notSeen }: LearnedAssumption): string {
 }
 
 function noteOn(name: string, why: string, readings: readonly DistinctReading[]): string {
-  const seen = readings.map(({ words, from }) => `${words} (${from.join(", ")})`);
-  return `${name} is not learned, because ${why}: ${seen.join("; ")}.`;
+  const values = readings.map(({ words, from }) => `${words} (${from.join(", ")})`);
+  return `${name} is not learned, because ${why}: ${values.join("; ")}.`;
 }
 
 function notesOnScope(attempts: readonly CompletedAttempt[]): string[] {

@@ -20,12 +20,11 @@ export interface Attempt extends AttemptRequest {
 
 /**
  * Why a response shows nothing of its outcome: the key was `permitted`, another limiter than the key's responded with
- * 429, or an earlier comparison may have `used_up` the minute of the key.
+ * 429, or an earlier comparison may have `used_up` the minute of the key: the next one is in `wait` milliseconds.
  */
-export interface Uncounted {
-  readonly kind: "permitted" | "another_limit" | "used_up";
-  readonly why: string;
-}
+export type Uncounted =
+  | { readonly kind: "permitted" | "another_limit"; readonly why: string }
+  | { readonly kind: "used_up"; readonly why: string; readonly wait: number };
 
 export type CompletedAttempt = Attempt & { readonly response: RedactedResponse };
 
@@ -41,7 +40,7 @@ export function completedWith(attempts: readonly Attempt[], status: number): Com
 }
 
 /** The outcomes of some readings: `each 401` for several, if no other reading has this status. */
-export function outcomesOf<Reading extends { readonly attempt: CompletedAttempt }>(
+export function outcomeWords<Reading extends { readonly attempt: CompletedAttempt }>(
   some: readonly Reading[],
   readings: readonly Reading[],
 ): string[] {

@@ -120,8 +120,10 @@ const baselineCauses: readonly PromisedOutcomeId[] = ["401.unknown", "401.malfor
 function causesIn(attempts: readonly Attempt[]): RejectionCause[] {
   const outcomes = new Set([...baselineCauses, ...attempts.map(({ outcome }) => outcome)]);
   return [...outcomes].flatMap((outcome) => {
-    const own = completedWith(attempts, 401).filter((one) => one.outcome === outcome);
-    return own.length < 2 ? [] : [{ outcome, responses: own.map(({ response }) => partsOf(response)) }];
+    const rejected = completedWith(attempts, 401).filter((attempt) => attempt.outcome === outcome);
+    return rejected.length < 2
+      ? []
+      : [{ outcome, responses: rejected.map(({ response }) => partsOf(response)) }];
   });
 }
 
@@ -129,8 +131,9 @@ function causesIn(attempts: readonly Attempt[]): RejectionCause[] {
 function rejectionDifferences(contrasts: readonly Contrast[]): ContractDifference[] {
   const outcomes = [...new Set(contrasts.map(({ cause }) => cause.outcome))];
   return outcomes.flatMap((outcome) => {
-    const own = contrasts.filter(({ cause }) => cause.outcome === outcome);
-    const places = own.map((one) => ({ ...one, values: [one.found, one.expected] }));
+    const places = contrasts
+      .filter(({ cause }) => cause.outcome === outcome)
+      .map((contrast) => ({ ...contrast, values: [contrast.found, contrast.expected] }));
     return withoutDerived(places).map(differenceOf);
   });
 }

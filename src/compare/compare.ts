@@ -109,8 +109,8 @@ function notesOnVariables(attempts: readonly Attempt[], env: Variables): string[
 function notesOnSharedKeys(attempts: readonly Attempt[]): string[] {
   const keys = new Set(attempts.flatMap(({ variable, apiKey }) => (variable === undefined ? [] : [apiKey])));
   return [...keys].flatMap((key) => {
-    const own = attempts.filter(({ apiKey }) => apiKey === key);
-    const variables = [...new Set(own.flatMap(({ variable }) => variable ?? []))];
+    const withKey = attempts.filter(({ apiKey }) => apiKey === key);
+    const variables = [...new Set(withKey.flatMap(({ variable }) => variable ?? []))];
     return variables.length < 2 ? [] : [`${listed(variables, "and")} have the same key.`];
   });
 }

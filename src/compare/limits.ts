@@ -9,19 +9,17 @@ import {
 } from "./keys-of-outcomes.js";
 import { describeValue, memberIn, numberText, timeOf, wholeNumberIn } from "./response.js";
 import type { Session } from "./session.js";
-import { waitOf } from "./uncounted.js";
 
 const withoutKey = { outcome: "401.missing" } as const;
 
 /** Waits once for the next minute of a key, if an earlier comparison may have used it up, and sends its request again. */
 export async function waitForMinute(session: Session, limited: Attempt | undefined): Promise<void> {
-  if (limited?.uncounted?.kind !== "used_up" || limited.response === undefined) return;
+  if (limited?.uncounted?.kind !== "used_up") return;
   const { announce, wait } = session.options;
+  const { why, wait: milliseconds } = limited.uncounted;
   const needed = 2;
   const control = session.left() < needed ? undefined : await session.attempt(withoutKey);
-  const milliseconds = waitOf(limited.response);
-  if (wait === undefined || milliseconds === undefined || control?.response?.status !== 401)
-    return session.end(limited, ` ${limited.uncounted.why}`);
+  if (wait === undefined || control?.response?.status !== 401) return session.end(limited, ` ${why}`);
   const seconds = Math.ceil(milliseconds / 1000);
   announce?.(
     `${limited.outcome} got ${describeAttempt(limited)}: an earlier comparison may have used up the minute of ${limited.variable}. Waits ${seconds} s, and sends the request again.`,
@@ -89,8 +87,8 @@ async function tryMinute(session: Session, spare: CompletedAttempt): Promise<Con
     return skip(
       `none of ${requests} got 429, but a minute may have ended between them; ${most} in one would show it`,
     );
-  const found = `200 for ${requests} in less than a minute; per_minute is ${perMinute}`;
-  return [{ rules: ["R22"], outcome: "429.per_minute", at: "status", expected: "429", found }];
+  const successes = `200 for ${requests} in less than a minute; per_minute is ${perMinute}`;
+  return [{ rules: ["R22"], outcome: "429.per_minute", at: "status", expected: "429", found: successes }];
 }
 
 /** Resolves to the times of the responses if all of them have status 200. */

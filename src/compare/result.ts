@@ -54,21 +54,21 @@ export function comparedOutcome(
   outcome: PromisedOutcomeId,
   { attempts, differences, untried, uncompared }: Findings,
 ): ComparedOutcome {
-  const own = attempts.filter((one) => one.outcome === outcome);
-  const got = own.map(({ response }) =>
+  const ofOutcome = attempts.filter((attempt) => attempt.outcome === outcome);
+  const got = ofOutcome.map(({ response }) =>
     response === undefined ? "no response" : describeResponse(response),
   );
   const compared = {
     outcome,
-    variable: own[0]?.variable,
-    got: own.length === 0 ? undefined : [...new Set(got)].join(", then "),
+    variable: ofOutcome[0]?.variable,
+    got: ofOutcome.length === 0 ? undefined : [...new Set(got)].join(", then "),
   };
-  const lastReason = own.at(-1)?.uncounted?.why;
+  const lastReason = ofOutcome.at(-1)?.uncounted?.why;
   const whyUncompared = uncompared.get(outcome);
   const whyInPart = whyUncompared === undefined ? lastReason : `R14 was not compared: ${whyUncompared}`;
   if (differences.some((one) => one.outcome === outcome))
     return { ...compared, result: "differs", reason: undefined };
-  if (own.every(({ uncounted }) => uncounted !== undefined))
+  if (ofOutcome.every(({ uncounted }) => uncounted !== undefined))
     return { ...compared, result: "not_tried", reason: untried.get(outcome) ?? lastReason };
   return { ...compared, result: whyInPart === undefined ? "agrees" : "agrees_in_part", reason: whyInPart };
 }
@@ -116,7 +116,7 @@ function conclusionOf(result: Comparison): string {
   const untried = count("not_tried");
   const agree = `${count("agrees")} of ${outcomes.length} outcomes agree`;
   const counts = `${agree}${inPart === 0 ? "" : `, ${inPart} in part`}, ${untried} ${untried === 1 ? "was" : "were"} not tried`;
-  const found = {
+  const start = {
     agrees: "Nothing differs",
     agrees_in_part: "Nothing that was compared differs",
     differs: pluralize(differences.length, "difference"),
@@ -127,7 +127,7 @@ function conclusionOf(result: Comparison): string {
   );
   const causes = isAnyCompared ? ` for ${listed(uncompared, "and")}` : "";
   const open = uncompared.length === 0 ? "" : ` R14 was not judged${causes}.`;
-  return `${found[verdict]} from the contract: ${counts}.${open}`;
+  return `${start[verdict]} from the contract: ${counts}.${open}`;
 }
 
 function comparisonSections({ outcomes, assumptions, unseen, seen, differences }: Comparison): Section[] {

@@ -4,7 +4,7 @@ import { isMapping } from "../rules/schema/shape.js";
 import { bundledScenarios } from "../scenario/bundled.js";
 import { writtenKeys } from "../scenario/described-keys.js";
 import { readSettings } from "../scenario/format/key-settings.js";
-import { type CompletedAttempt, outcomesOf } from "./attempt.js";
+import { type CompletedAttempt, outcomeWords } from "./attempt.js";
 import {
   describeValue,
   headerOf,
@@ -76,17 +76,17 @@ function responseOfKeyStates({ outcome, response }: CompletedAttempt): RedactedR
 
 /** Returns what differs from `key-states`, without what an assumption sets. */
 export function valuesBesides(attempts: readonly CompletedAttempt[]): Seen {
-  const read = attempts
+  const pairs = attempts
     .filter(({ response }) => response.status === 200 || response.status === 401)
     .map((attempt) => ({ attempt, ofKeyStates: responseOfKeyStates(attempt) }));
-  const seen = Object.entries(readers).map(([name, reader]): [string, SeenValue[]] => {
-    const readings = read.map(({ attempt, ofKeyStates }) => {
+  const rows = Object.entries(readers).map(([name, reader]): [string, SeenValue[]] => {
+    const readings = pairs.map(({ attempt, ofKeyStates }) => {
       const value = reader(attempt.response);
       return { attempt, value: value === reader(ofKeyStates) ? undefined : value };
     });
     const values = [...new Set(readings.flatMap(({ value }) => value ?? []))];
     const same = (value: string) => readings.filter((reading) => reading.value === value);
-    return [name, values.map((value) => ({ value, from: outcomesOf(same(value), readings) }))];
+    return [name, values.map((value) => ({ value, from: outcomeWords(same(value), readings) }))];
   });
-  return Object.fromEntries(seen.filter(([, values]) => values.length > 0));
+  return Object.fromEntries(rows.filter(([, values]) => values.length > 0));
 }

@@ -32,7 +32,7 @@ type Ended =
   | { readonly kind: "signal"; readonly why: string };
 
 /** Enough for all causes of 401, each with a response of its own. */
-const usualMaxRequests = 60;
+const defaultMaxRequests = 60;
 /** The default for a key with a large limit. */
 const mostRequests = 400;
 /** A comparison sends fewer unknown keys. */
@@ -55,7 +55,7 @@ export class Session {
   constructor(send: Send, options: CompareOptions) {
     this.#send = send;
     this.options = options;
-    this.maxRequests = options.maxRequests ?? usualMaxRequests;
+    this.maxRequests = options.maxRequests ?? defaultMaxRequests;
     this.#unknownKeys = Array.from({ length: maxUnknownKeys }, (_, index) => options.unknownKey(index));
     const keys = keysInVariables(options.env).map(([, apiKey]) => apiKey);
     this.#redact = createRedact([...keys, ...this.#unknownKeys]);
@@ -77,7 +77,7 @@ export class Session {
   /** Raises the default by these requests. */
   makeRoomFor(more: number): void {
     if (this.options.maxRequests === undefined)
-      this.maxRequests = Math.min(usualMaxRequests + more, mostRequests);
+      this.maxRequests = Math.min(defaultMaxRequests + more, mostRequests);
   }
 
   /** Resolves to `undefined` if the outcome cannot be tried. */
@@ -100,20 +100,19 @@ export class Session {
   }
 
   /** Resolves to `undefined` if nothing may be sent. */
-  async attempt(request: AttemptRequest): Promise<Attempt | undefined> {
-    const { outcome, variable } = request;
+  async attempt({ outcome, variable, ...key }: AttemptRequest): Promise<Attempt | undefined> {
     const { ended } = this;
     if (ended !== undefined) return this.skip(outcome, ended.why);
     if (this.requests >= this.maxRequests)
       return this.skip(outcome, `the ${this.maxRequests} requests of --max-requests are used up`);
     this.untried.delete(outcome);
-    const apiKey = variable === undefined ? this.#inventedKey(outcome) : request.apiKey;
+    const apiKey = variable === undefined ? this.#inventedKey(outcome) : key.apiKey;
     const reply = await this.#ask(apiKey);
     if (reply === undefined) return this.skip(outcome, String(this.ended?.why));
-    const sent = { outcome, nth: this.#countOf(outcome) + 1, apiKey, variable };
+    const request = { outcome, nth: this.#countOf(outcome) + 1, apiKey, variable };
     const attempt: Attempt = isNoResponse(reply)
-      ? { ...sent, noResponse: reply.found }
-      : { ...sent, response: reply, uncounted: whyUncounted(sent, reply, this.attempts) };
+      ? { ...request, noResponse: reply.found }
+      : { ...request, response: reply, uncounted: whyUncounted(request, reply, this.attempts) };
     const before = this.attempts.at(-1);
     this.attempts.push(attempt);
     const detail = endingDetail(attempt, before);

@@ -5,15 +5,15 @@ import { headerOf, memberIn, minuteOf, numberText, quoted, shownText } from "./r
 
 /** Compares the responses with status 200 with each other. */
 export function compareSuccesses(attempts: readonly Attempt[]): ContractDifference[] {
-  const all = attempts.filter((one): one is CompletedAttempt => one.response?.status === 200);
+  const permitted = attempts.filter((one): one is CompletedAttempt => one.response?.status === 200);
   const successes = completedWith(attempts, 200);
-  const permitted = all.find(({ outcome }) => outcome === "403.insufficient_scope");
-  const keys = new Set(all.map(({ apiKey }) => apiKey));
+  const withoutScope = permitted.find(({ outcome }) => outcome === "403.insufficient_scope");
+  const keys = new Set(permitted.map(({ apiKey }) => apiKey));
   return [
-    ...compareRequestIds(all),
-    ...[...keys].flatMap((key) => compareOneKey(all.filter(({ apiKey }) => apiKey === key))),
+    ...compareRequestIds(permitted),
+    ...[...keys].flatMap((key) => compareOneKey(permitted.filter(({ apiKey }) => apiKey === key))),
     ...compareReplacement(successes),
-    ...(permitted === undefined ? [] : compareScopes(permitted, successes)),
+    ...(withoutScope === undefined ? [] : compareScopes(withoutScope, successes)),
   ];
 }
 

@@ -92,15 +92,13 @@ function whyLimitedAtFirst(
   const isRejected = outcomeOf(outcome).status !== 200;
   const ofKey = isRejected ? "; a rejected key has no limits" : ", the first one with this key";
   const hasWaited = earlier.some(({ uncounted }) => uncounted?.kind === "used_up");
-  const isUsedUp = !isRejected && !hasWaited && waitOf(response) !== undefined;
-  return {
-    kind: isUsedUp ? "used_up" : "another_limit",
-    why: `after ${pluralize(earlier.length, "request")}${ofKey}`,
-  };
+  const why = `after ${pluralize(earlier.length, "request")}${ofKey}`;
+  const wait = isRejected || hasWaited ? undefined : waitOf(response);
+  return wait === undefined ? { kind: "another_limit", why } : { kind: "used_up", why, wait };
 }
 
 /** The milliseconds until a minute is over; `undefined` if its response names a later time. */
-export function waitOf(response: RedactedResponse): number | undefined {
+function waitOf(response: RedactedResponse): number | undefined {
   const retryAfter = headerOf(response, "retry-after");
   if (retryAfter === undefined) return minute;
   const form = retryAfterForm(retryAfter);

@@ -174,7 +174,7 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
 async function learnedSample(): Promise<{ readonly text: string; readonly scenario: string }> {
   const { url } = await serveProbed((reply, { ref, count }) => {
     if (reply.status !== 200) reply.headers["X-Request-Id"] = `req-${count}`;
-    if (reply.status === 401) reply.headers["WWW-Authenticate"] = "ApiKey";
+    if (reply.status === 401) reply.headers["WWW-Authenticate"] = 'ApiKey realm="relying-party"';
     if (ref !== "active" || count <= 60) return;
     const headers = { ...reply.headers, "Retry-After": "17" };
     Object.assign(reply, { status: 429, headers, body: { error: { code: "too_many", message: "Slow." } } });
