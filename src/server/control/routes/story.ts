@@ -23,8 +23,7 @@ export const storyRoutes: readonly Route[] = [
     },
   }),
   controlRoute("POST /story/next", {
-    summary:
-      "Runs the next step of the story; `step` is null after the last one. POST /reset restarts it",
+    summary: "Runs the next step of the story; `step` is null after the last one. POST /reset restarts it",
     run({ sandbox }) {
       if (sandbox.story.steps.length === 0) {
         const message = `The scenario ${JSON.stringify(sandbox.name)} has no story. Add one under story in its file, or start a bundled scenario.`;
