@@ -33,7 +33,7 @@ const withLimits = createsKey("Create a key with a limit", ({ limits: { per_minu
 
 const changesOrganization = (label: string, body: object) => ({
   label,
-  also: "Changes the responses to all its keys.",
+  also: "Changes all keys of the organization.",
   async run({ organization }: Pick<ListedKey, "organization">) {
     await call(`/organizations/${encodeURIComponent(organization)}`, { method: "PATCH", body });
     return undefined;
