@@ -54,6 +54,17 @@ describe("the built svc-sandbox", () => {
     expect(readdirSync(join(folder, "shared"))).toEqual([".keep"]);
   });
 
+  it("has the documentation inside, with its pictures and style", async () => {
+    const server = startBin(["start", "--json", "--port", "0"]);
+    const { control_url } = JSON.parse(await server.until(/\n/));
+    const page = await fetch(`${control_url}/docs/dashboard`);
+    const files = [...(await page.text()).matchAll(/(?:src|href)="([^"]+\.(?:css|webp))"/g)];
+    expect([page.status, files.length]).toEqual([200, 4]);
+    for (const [, file] of files) expect((await fetch(new URL(file as string, page.url))).status).toBe(200);
+    server.child.kill("SIGTERM");
+    expect(await server.ended).toMatchObject({ code: 0 });
+  });
+
   it("--until-stdin-ends does not wait for its input when it cannot serve, or is stopped", async () => {
     const { child, ended, until } = startBin(["--until-stdin-ends", "--port", "0"], { hasInput: true });
     const { base_url } = JSON.parse(await until(/\n/));

@@ -112,7 +112,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     expect(await dialog.count()).toBe(1);
   });
 
-  test("Escape closes an empty form and keeps a filled one; Cancel discards it", async () => {
+  test("Escape closes an empty form, and a filled one after a question; Cancel discards it", async () => {
     const { page } = await openDashboard({ view });
     const open = page.getByRole("button", { name: "Create a key" });
     const form = page.getByRole("dialog");
@@ -123,12 +123,24 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     await form.waitFor({ state: "detached" });
     await open.click();
     await name.fill("Long to write");
+    const questions: string[] = [];
+    let isDiscarded = false;
+    page.on("dialog", (question) => {
+      questions.push(question.message());
+      return isDiscarded ? question.accept() : question.dismiss();
+    });
     for (let presses = 0; presses < 3; presses++) await page.keyboard.press("Escape");
     expect(await name.inputValue()).toBe("Long to write");
+    isDiscarded = true;
+    await page.keyboard.press("Escape");
+    await form.waitFor({ state: "detached" });
+    expect(questions).toEqual(Array(4).fill("Discard what you entered?"));
+    await open.click();
+    await name.fill("Again");
     await page.getByRole("button", { name: "Cancel" }).click();
     await form.waitFor({ state: "detached" });
     await open.click();
-    expect(await name.inputValue()).toBe("");
+    expect([await name.inputValue(), questions.length]).toEqual(["", 4]);
   });
 
   test("R29 what is rejected is shown at its own field, which gets the focus", async () => {
@@ -367,6 +379,17 @@ story:
       expect(new Set(rows.map(({ columns }) => columns.join())).size).toBe(1);
     },
   );
+
+  test.each([1280, 1600])("at %i pixels the usage of a key is one line", async (width) => {
+    const { page } = await openDashboard({ scenario: "key-states", view });
+    await page.setViewportSize({ width, height: 900 });
+    await rowOf(page, "active").waitFor();
+    const heights = await page
+      .locator("[data-row] > :nth-child(5)")
+      .evaluateAll((all) => all.map((usage) => usage.getBoundingClientRect().height));
+    expect(heights).toHaveLength(15);
+    expect(Math.max(...heights)).toBeLessThan(25);
+  });
 
   test("R18 R20 R30 what an organization may do is changed; another page sees it", async () => {
     const dashboard = await openDashboard({ view });

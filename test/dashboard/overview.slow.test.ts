@@ -122,7 +122,7 @@ describe.skipIf(noBrowser)("the overview", () => {
     const bare = parseScenario("version: 1\norganizations: { a-bank: { type: bank } }\n");
     const { page, server, ask } = await openDashboard({ scenario: bare });
     const next = page.locator("#section-next");
-    await next.getByText("200.test: create a key, and send it.").waitFor();
+    await next.getByText("200.test: create a key (a-bank), then send a test key.").waitFor();
     expect(await next.innerText()).not.toContain("key-states");
     await next.getByRole("button", { name: "Create a key" }).click();
     await page.getByLabel("Name", { exact: true }).fill("Core banking");
@@ -134,8 +134,94 @@ describe.skipIf(noBrowser)("the overview", () => {
     await page.getByRole("button", { name: "Done" }).click();
     await fetch(server.url + mePath, { headers: { "x-api-key": secret } });
     await next.getByRole("button", { name: "Create a key" }).waitFor({ state: "detached" });
-    await next.getByText("200.live: start the scenario key-states").waitFor();
+    await next.getByText("200.live: approve live access (a-bank), then send a live key.").waitFor();
   });
+
+  test("the next step changes the organization of the key that its outcome requires, in a scenario of one live key", async () => {
+    const scenario = parseScenario(`
+version: 1
+organizations:
+  a-bank: { type: bank, status: inactive, keys: { one: { environment: test } } }
+  b-bank: { type: bank, keys: { two: { environment: live } } }
+`);
+    const { page, server, ask } = await openDashboard({ scenario });
+    const next = page.locator("#section-next");
+    const send = (ref: string) =>
+      fetch(server.url + mePath, { headers: { "x-api-key": server.sandbox.secret(ref as "one") } });
+    await next.getByText("200.test: activate the organization (a-bank), then send a test key.").waitFor();
+    await next.getByRole("button", { name: "Activate the organization" }).click();
+    await next.getByText("200.test: send SVC_KEY_ONE").waitFor();
+    await send("one");
+    await next.getByText("200.live: approve live access (b-bank), then send a live key.").waitFor();
+    await next.getByRole("button", { name: "Approve live access" }).click();
+    await next.getByText("200.live: send SVC_KEY_TWO").waitFor();
+    expect((await ask("/organizations/a-bank")).body.data.live_access).toBe("not_approved");
+    expect((await send("two")).status).toBe(200);
+  });
+
+  test("of two keys with the same rejection both are shown, each once, and what a client did not wait for", async () => {
+    const scenario = parseScenario(`
+version: 1
+organizations:
+  a-bank:
+    type: bank
+    keys: { one: { environment: test, state: revoked }, two: { environment: test, state: revoked }, late: { environment: test } }
+faults:
+  - { when: { key: late }, then: { latency: 30s } }
+`);
+    const { page, server } = await openDashboard({ scenario });
+    const coverage = page.locator("#section-coverage");
+    await coverage.getByText("Client requests").waitFor();
+    expect(await coverage.getByText("Not waited for").count()).toBe(0);
+    const send = (ref: string, signal?: AbortSignal) => {
+      const headers = { "x-api-key": server.sandbox.secret(ref as "one") };
+      return fetch(server.url + mePath, { headers, ...(signal && { signal }) });
+    };
+    for (const ref of ["one", "two", "one"]) await send(ref);
+    const rejections = page.locator('[aria-label="Last rejections"] li');
+    await rejections.nth(1).waitFor();
+    await rejections.getByText("with two:").waitFor();
+    await rejections.getByText("with one:").waitFor();
+    expect(await rejections.count()).toBe(2);
+    const impatient = new AbortController();
+    const left = send("late", impatient.signal).catch(() => undefined);
+    await expect.poll(() => server.sandbox.requests.list({ key: "late" as "one" }).length).toBe(1);
+    impatient.abort();
+    await left;
+    await coverage.getByText("1 delayed response").waitFor();
+    await coverage.getByText("Not waited for").waitFor();
+  });
+
+  test.each([1280, 1600])(
+    "at %i pixels, the next step is below the coverage, so that the request checks start where the rejections end",
+    async (width) => {
+      const { page, send } = await openDashboard({ scenario: "key-states" });
+      await page.setViewportSize({ width, height: 900 });
+      const boxOf = async (selector: string) => {
+        const { x, y, height } = (await page.locator(selector).first().boundingBox()) ?? {
+          x: 0,
+          y: 0,
+          height: 0,
+        };
+        return { x, y, bottom: y + height };
+      };
+      await page.locator("#section-next > p").waitFor();
+      // Alone, it is next to the coverage.
+      expect((await boxOf("#section-next")).x).toBeLessThan((await boxOf("#section-coverage")).x);
+      await send("wrong-scope", "revoked", "live-suspended");
+      await page.locator('[aria-label="Last rejections"] button').nth(5).waitFor();
+      const [rejections, coverage, next, checks] = [
+        await boxOf('[aria-label="Last rejections"]'),
+        await boxOf("#section-coverage"),
+        await boxOf("#section-next"),
+        await boxOf("#section-checks"),
+      ];
+      expect(next.x).toBe(coverage.x);
+      expect(next.y - coverage.bottom).toBeLessThan(20);
+      expect(checks.y - Math.max(next.bottom, rejections.bottom)).toBeLessThan(20);
+      expect(Math.abs(next.bottom - rejections.bottom)).toBeLessThan(200);
+    },
+  );
 
   test("a rejection that nothing on the page fixes takes no more room than its text, and a request without a key has none", async () => {
     const { page, server, send } = await openDashboard({ scenario: "key-states" });

@@ -283,6 +283,24 @@ describe.skipIf(noBrowser)("the scenario", () => {
     },
   );
 
+  test.each([390, 1280, 1600])(
+    "at %i pixels the file is chosen below the text that says so, in a field with a label",
+    async (width) => {
+      const { page } = await openDashboard({ view });
+      await page.setViewportSize({ width, height: 900 });
+      const text = page.locator("#section-scenario p", { hasText: "To change it" });
+      await text.waitFor();
+      const { y = 0, height = 0, x } = (await text.boundingBox()) ?? {};
+      const field = await page.locator("label", { hasText: "Scenario file" }).boundingBox();
+      expect(field?.x).toBe(x);
+      expect((field?.y ?? 0) - (y + height)).toBeLessThan(20);
+      await choose(page, written.replace("type: bank", "type: bnk"));
+      await page.getByRole("alert").filter({ hasText: "choose the file again" }).waitFor();
+      await choose(page, written);
+      await page.getByText("No problems found.").waitFor();
+    },
+  );
+
   test("that is started elsewhere is shown, and the keys that it pins are hidden", async () => {
     const secret = `SVC_test_sbx${"a1B2".repeat(8)}`;
     const { page, ask, heard } = await openDashboard({ view });

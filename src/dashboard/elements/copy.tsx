@@ -13,16 +13,12 @@ export function CopyButton({ text, class: name = "quiet", children }: CopyProps)
   const [isCopied, setCopied] = useState(false);
   const [manual, setManual] = useState<string>();
   const close = () => setManual(undefined);
-  const showCopied = () => {
-    close();
-    setCopied(true);
-    setTimeout(() => setCopied(false), 2000);
-  };
   const copy = async () => {
     const copied = typeof text === "string" ? text : await text();
     try {
       await navigator.clipboard.writeText(copied);
-      showCopied();
+      setCopied(true);
+      setTimeout(() => setCopied(false), 2000);
     } catch {
       setManual(copied);
     }
@@ -32,40 +28,25 @@ export function CopyButton({ text, class: name = "quiet", children }: CopyProps)
       <Button class={name} isLocal={typeof text === "string"} run={copy}>
         {isCopied ? "Copied" : children}
       </Button>
-      {manual && <ManualCopy text={manual} onCopied={showCopied} onClose={close} />}
+      {manual && <ManualCopy text={manual} onClose={close} />}
     </span>
   );
 }
 
 interface ManualCopyProps {
   readonly text: string;
-  readonly onCopied: () => void;
   readonly onClose: () => void;
 }
 
-/** A selected text to copy by keyboard. It leaves once it is copied, and with the focus. */
-function ManualCopy({ text, onCopied, onClose }: ManualCopyProps) {
+/** A selected text to copy by keyboard. It leaves once it is copied, and when it loses the focus. */
+function ManualCopy({ text, onClose }: ManualCopyProps) {
   const area = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => area.current?.select(), []);
-  const close = (event: KeyboardEvent) => {
-    if (event.key !== "Escape") return;
-    // It closes nothing around it.
-    event.preventDefault();
-    event.stopPropagation();
-    onClose();
-  };
   return (
     <label class="small">
-      Press Ctrl+C or ⌘C
+      Press Ctrl+C
       {/* The browser reads the text after the event. */}
-      <textarea
-        readOnly
-        rows={3}
-        ref={area}
-        onBlur={onClose}
-        onCopy={() => setTimeout(onCopied)}
-        onKeyDown={close}
-      >
+      <textarea readOnly ref={area} onBlur={onClose} onCopy={() => setTimeout(onClose)}>
         {text}
       </textarea>
     </label>

@@ -21,12 +21,10 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   // Removed while it is still open. A hidden dialog would keep its content, such as a secret, in the page.
   const leave = (event: Event) => {
     event.preventDefault();
-    // What somebody has entered stays: a button discards it.
     const isFilled = [...(dialog.current?.querySelectorAll("input") ?? [])].some(
       ({ value, defaultValue }) => value !== defaultValue,
     );
-    if (isFilled) dialog.current?.querySelector<HTMLElement>("footer button:last-of-type")?.focus();
-    else onClose();
+    if (!isFilled || confirm("Discard what you entered?")) onClose();
   };
   return (
     <dialog

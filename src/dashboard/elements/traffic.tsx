@@ -37,7 +37,7 @@ export function OutcomeText({ of: { status, code, outcome, fault }, children }: 
       {fault && (
         <>
           {fault !== outcome && `, delayed by ${fault}`},{" "}
-          <a href={linkTo("sandbox", ["faults"])}>caused by a fault set in this sandbox</a>
+          <a href={linkTo("sandbox", ["faults"])}>by a fault of this sandbox</a>
         </>
       )}
     </>

@@ -101,8 +101,7 @@ export function FaultPanel() {
         )}
       </Read>
       <p class="muted">
-        A scenario can have more, such as at random.{" "}
-        <DocsLink to="scenarios#faults">How to write them</DocsLink>
+        A scenario can have others. <DocsLink to="scenarios#faults">How to write them</DocsLink>
       </p>
     </Panel>
   );

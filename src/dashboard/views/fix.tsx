@@ -20,7 +20,7 @@ interface Fix {
 
 const createsKey = (label: string, run: Fix["run"]): Fix => ({
   label,
-  also: "Adds a key to the organization; the rejected key stays.",
+  also: "Adds a key; the rejected one stays.",
   run,
 });
 const likeThis = createsKey("Create a key like this one", createKey);
@@ -31,15 +31,16 @@ const withLimits = createsKey("Create a key with a limit", ({ limits: { per_minu
   createKey({ ...key, limits: { per_minute: per_minute || 60, per_day: per_day || 1000 } }),
 );
 
-const changesOrganization = (label: string, body: object): Fix => ({
+const changesOrganization = (label: string, body: object) => ({
   label,
-  also: "Changes the responses to all keys of the organization.",
-  async run({ organization }) {
+  also: "Changes all keys of the organization.",
+  async run({ organization }: Pick<ListedKey, "organization">) {
     await call(`/organizations/${encodeURIComponent(organization)}`, { method: "PATCH", body });
     return undefined;
   },
 });
-const approve = changesOrganization("Approve live access", { live_access: "approved" });
+export const activate = changesOrganization("Activate the organization", { status: "active" });
+export const approve = changesOrganization("Approve live access", { live_access: "approved" });
 
 const advanceTo = (window: string): Fix => ({
   label: `Advance to the next ${window}`,
@@ -54,7 +55,7 @@ const fixes: Readonly<Record<Fixable, Fix>> = {
   "401.revoked": likeThis,
   "401.expired": likeThis,
   "401.rotated": likeThis,
-  "403.access_denied": changesOrganization("Activate the organization", { status: "active" }),
+  "403.access_denied": activate,
   "403.live_not_approved": approve,
   "403.live_suspended": approve,
   "403.insufficient_scope": withScope,

@@ -9,9 +9,13 @@ import { Dialog } from "../elements/dialog.js";
 import { Field, Form, fieldProblems, RefField, Submit, textIn, timeForms } from "../elements/form.js";
 import { Secret, useIssued } from "./secret.js";
 
-/** The open dialog: what is done with a key, or the organization of a new one unless another is entered. */
+/** The open dialog: what is done with a key, or what a new one has unless something else is entered. */
 type Doing =
-  | { readonly kind: "create"; readonly organization: string | undefined }
+  | {
+      readonly kind: "create";
+      readonly organization: string | undefined;
+      readonly environment?: "test" | "live";
+    }
   | { readonly kind: KeyAction; readonly ref: string };
 
 const doing = new Shared<Doing | undefined>(undefined);
@@ -28,7 +32,7 @@ export function KeyDialog() {
   // Once the view is left, a secret is shown nowhere.
   useEffect(() => close, []);
   if (open === undefined) return null;
-  if (open.kind === "create") return <CreateForm organization={open.organization} />;
+  if (open.kind === "create") return <CreateForm {...open} />;
   const { kind, ref } = open;
   const path = `/keys/${encodeURIComponent(ref)}/${kind}`;
   if (kind === "rotate")
@@ -39,7 +43,7 @@ export function KeyDialog() {
         path={path}
         body={(entered) => ({ overlap: textIn(entered, "overlap") })}
       >
-        <p>The new key has the same name, scopes and limits. The old one works until the overlap ends.</p>
+        <p>The new key has its scopes and limits. The old one works until the overlap ends.</p>
         <Field name="overlap" label="Overlap" placeholder="60m" hint="From 0s to 7d" />
       </KeyForm>
     );
@@ -58,7 +62,7 @@ export function KeyDialog() {
     return (
       <Ask
         title={`Revoke ${ref}?`}
-        text={`The next request with ${ref} gets 401. This cannot be undone.`}
+        text={`Its next request gets 401. This cannot be undone.`}
         action="Revoke the key"
         run={() => call(path, { method: "POST" })}
         onClose={close}
@@ -116,7 +120,7 @@ function numberIn(entered: FormData, name: string): number | string | undefined 
   return text === undefined || Number.isNaN(Number(text)) ? text : Number(text);
 }
 
-function CreateForm({ organization }: Readonly<{ organization: string | undefined }>) {
+function CreateForm({ organization, environment }: Extract<Doing, { kind: "create" }>) {
   const body = (entered: FormData) => ({
     name: textIn(entered, "name"),
     organization: textIn(entered, "organization") ?? organization,
@@ -133,7 +137,11 @@ function CreateForm({ organization }: Readonly<{ organization: string | undefine
       <div class="form-fields">
         <Field name="name" label="Name" required placeholder="Core banking" />
         <RefField name="organization" label="Organization" placeholder={organization ?? ""} />
-        <Field name="environment" label="Environment" of={["test", "live"]} />
+        <Field
+          name="environment"
+          label="Environment"
+          of={environment === "live" ? ["live", "test"] : ["test", "live"]}
+        />
         <Field name="expires" label="Ends" placeholder="never" hint={timeForms} />
         <Field name="limits.per_minute" label="Requests per minute" placeholder="60" />
         <Field name="limits.per_day" label="Requests per day" placeholder="1000" />

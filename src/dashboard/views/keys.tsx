@@ -72,7 +72,7 @@ function OrganizationPanel({ organization, keys, active }: DirectoryPart) {
         <Access organization={organization} />
       </header>
       {keys.length === 0 ? (
-        <p class="muted">No keys yet. Create one to call the API.</p>
+        <p class="muted">No keys yet.</p>
       ) : (
         <div class="rows-box">
           <ul class="rows keys" aria-label={`Keys of ${ref}`}>
@@ -161,7 +161,7 @@ function KeyRow({ of: key }: Readonly<{ of: ListedKey }>) {
           </>
         )}
       </span>
-      <span class="muted">
+      <span class="muted small">
         {usageText(usage.this_minute, limits.per_minute, "minute")},{" "}
         {usageText(usage.today, limits.per_day, "day")}
       </span>

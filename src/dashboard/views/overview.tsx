@@ -1,12 +1,12 @@
 import { fetchControl } from "../control/call.js";
 import { useData } from "../control/data.js";
-import type { Request, ShownReport } from "../control/responses.js";
+import type { DirectoryPart, ReportOutcome, Request, ShownReport } from "../control/responses.js";
 import { Button, Read } from "../elements/action.js";
 import { saveFile } from "../elements/copy.js";
 import { AdviceList, OutcomeBadge, Target } from "../elements/traffic.js";
 import { counted, FactList, Panel, Sentence } from "../elements/words.js";
 import { linkTo } from "../route.js";
-import { causeText, FixAndSend } from "./fix.js";
+import { activate, approve, causeText, FixAndSend } from "./fix.js";
 import { KeyDialog, openDialog } from "./key-dialog.js";
 import { Outcomes, SendNow } from "./outcomes.js";
 
@@ -17,7 +17,7 @@ export function OverviewView() {
       <h1>Overview</h1>
       <Read path="/report?story=true">
         {(data) => (
-          <div class="with-aside">
+          <div class="with-aside overview">
             <div class="stack gap">
               {rejections.length === 0 ? null : (
                 <Panel title="Last rejections">
@@ -33,8 +33,8 @@ export function OverviewView() {
                   <AdviceList advice={data.advice} inJournal={data.in_journal} />
                 </Panel>
               )}
-              <NextStep report={data} isQuiet={rejections.length > 0} />
             </div>
+            <NextStep report={data} isQuiet={rejections.length > 0} />
             <Coverage report={data} />
             <Outcomes report={data} />
           </div>
@@ -80,16 +80,14 @@ function Rejection({ request, isFirst }: { readonly request: Request; readonly i
   );
 }
 
-/** The next outcome that clients have not covered, with its request, or the fault that prevents it */
+/** The next outcome that clients have not covered, with its request, or the change that it requires. */
 function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: boolean }>) {
   const { outcomes, from_story: fromStory = {} } = report;
   const missing = outcomes.filter(({ covered, promised }) => promised && !covered);
   const unseen = missing.find(({ outcome: id }) => fromStory[id] === undefined);
   const present = useData("/story").data?.steps ? <a href={linkTo("story")}>Present the story</a> : null;
   const next = unseen ?? missing[0];
-  const [first] = useData("/directory?limit=1").data?.sections ?? [];
-  // Every organization can have a key that works.
-  const owner = next?.outcome === "200.test" && next.how_to_cover?.scenario && first;
+  const help = useHelp(next);
   return (
     <Panel title="Next step" name="next" actions={present}>
       {next === undefined ? (
@@ -101,14 +99,11 @@ function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: 
             <a href={linkTo("overview", [next.outcome])}>
               <OutcomeBadge outcome={next.outcome} />
             </a>
-            : {owner ? "create a key, and send it" : (next.how_to_cover?.text ?? next.when)}.
+            : {help?.text ?? next.how_to_cover?.text ?? next.when}.
           </p>
-          {owner ? (
-            <Button
-              class={isQuiet ? "quiet" : ""}
-              run={() => openDialog({ kind: "create", organization: owner.organization.ref })}
-            >
-              Create a key
+          {help ? (
+            <Button class={isQuiet ? "quiet" : ""} run={help.run}>
+              {help.label}
             </Button>
           ) : (
             <SendNow row={next} isQuiet={isQuiet} />
@@ -117,6 +112,22 @@ function NextStep({ report, isQuiet }: Readonly<{ report: ShownReport; isQuiet: 
       )}
     </Panel>
   );
+}
+
+/** What makes a success possible in the running scenario, which has no key for it: each of its organizations can have one. */
+function useHelp(next: ReportOutcome | undefined) {
+  const { sections = [] } = useData("/directory?limit=20").data ?? {};
+  const environment = /^200\.(test|live)$/.exec(next?.outcome ?? "")?.[1] as "test" | "live" | undefined;
+  const hasKey = ({ keys }: DirectoryPart) => keys.some((key) => key.environment === environment);
+  const { organization } = sections.find(hasKey) ?? sections[0] ?? {};
+  if (!next?.how_to_cover?.scenario || !environment || !organization) return undefined;
+  const { ref, status, live_access: access } = organization;
+  const create = () => openDialog({ kind: "create", organization: ref, environment });
+  const needsApproval = environment === "live" && access !== "approved";
+  const fix = status === "inactive" ? activate : needsApproval && approve;
+  const { label, run } = fix || { label: "Create a key", run: create };
+  const text = `${label.toLowerCase()} (${ref}), then send a ${environment} key`;
+  return { label, text, run: () => run({ organization: ref }) };
 }
 
 /** The formats of the report, with the extensions of their files. */

@@ -77,7 +77,7 @@ function Nothing({ isFiltered }: Readonly<{ isFiltered: boolean }>) {
   if (isFiltered) return <p class="panel muted">No requests match this filter.</p>;
   return (
     <div class="panel stack">
-      <p>No requests yet. Point your client at this base URL, or send a request from a shell:</p>
+      <p>No requests yet. Point your client at this base URL, or send one from a shell:</p>
       <pre class="code">{line}</pre>
     </div>
   );
@@ -110,11 +110,7 @@ function Row({
         <span class="marks">
           {source === "story" && <span class="badge">story or page</span>}
           {fault && <span class="badge">fault</span>}
-          {advice.length === 0 ? null : (
-            <span class={`badge toned tone-${adviceTones[level]}`} title={advice.join(", ")}>
-              {level}
-            </span>
-          )}
+          {advice.length === 0 ? null : <span class={`badge toned tone-${adviceTones[level]}`}>{level}</span>}
         </span>
         <time class="muted" dateTime={at} title={at}>
           {time}

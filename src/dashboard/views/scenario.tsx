@@ -26,7 +26,7 @@ export const useName = () => useData("/health").data?.scenario ?? "scenario";
 export function ScenarioPanel() {
   const file = useShared(chosenFile);
   return (
-    <Panel title="Scenario" name="scenario" actions={<FileChoice />}>
+    <Panel title="Scenario" name="scenario">
       <div class="with-aside">
         <div class="stack">
           {file === undefined ? (
@@ -55,9 +55,10 @@ function Running({ text }: Readonly<{ text: string }>) {
         </Button>
       </div>
       <p class="muted">
-        To change it, download it, edit it as the <DocsLink to="scenarios">guide</DocsLink> shows, and choose
-        the file here.{text.includes("_…") && " Pinned keys are hidden."}
+        To change it, download it, edit it (<DocsLink to="scenarios">guide</DocsLink>), and choose the file:
+        {text.includes("_…") && " Pinned keys are hidden."}
       </p>
+      <FileChoice />
       <YamlText text={text} />
     </>
   );
@@ -95,6 +96,7 @@ function FileText({ file: { name, text, content, problems } }: Readonly<{ file: 
         {problems.length === 0 ? "No problems" : counted(problems.length, "problem")} found.
         {hasErrors && " Fix the errors, and choose the file again."}
       </p>
+      <FileChoice />
       <ol class="list">
         {problems.slice(0, maxProblems).map(({ level, line, column, message, hint }, index) => (
           <li key={index}>
@@ -173,15 +175,10 @@ function FileChoice() {
     currentTarget.value = "";
   };
   return (
-    <div>
-      <input
-        type="file"
-        accept=".yaml,.yml"
-        aria-label="Scenario file"
-        disabled={useOffline()}
-        onChange={choose}
-      />
+    <label class="field">
+      Scenario file
+      <input type="file" accept=".yaml,.yml" disabled={useOffline()} onChange={choose} />
       <RejectionText problem={problem} />
-    </div>
+    </label>
   );
 }

@@ -38,8 +38,7 @@ export function Secret({ issued }: Readonly<{ issued: IssuedKey }>) {
   return (
     <div class="stack secret" ref={shown} tabIndex={-1}>
       <p>
-        <strong>Copy it now: it is shown only once.</strong> Until you reload this page, the row of the key
-        also copies it.
+        <strong>Copy it now: it is shown only once.</strong> Until you reload this page, its row copies it.
       </p>
       <code class="code">{secret}</code>
       <div class="bar">

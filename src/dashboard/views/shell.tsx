@@ -119,7 +119,7 @@ function Main({ title, children }: { readonly title: string; readonly children: 
     <main ref={main} tabIndex={-1} class="view">
       {offline && (
         <p class="notice" role="status">
-          {offline} This page reconnects when that changes.
+          {offline} This page reconnects.
         </p>
       )}
       {children}

@@ -1,0 +1,26 @@
+import { describe, expect, test } from "vitest";
+import { axeProblems } from "../support/axe.js";
+import { noBrowser } from "../support/chromium-page.js";
+import { openDashboard } from "./open-dashboard.js";
+
+describe.skipIf(noBrowser)("the documentation", () => {
+  test("opens from the dashboard, looks like it, and axe finds nothing; no page scrolls sideways from 390 to 1600 pixels", async () => {
+    const { page } = await openDashboard();
+    const opened = page.context().waitForEvent("page");
+    await page.getByRole("link", { name: "Docs" }).click();
+    const docs = await opened;
+    await docs.getByRole("link", { name: "Errors", exact: true }).first().click();
+    await docs.getByRole("heading", { name: "All outcomes" }).waitFor();
+    for (const width of [390, 1280, 1600]) {
+      await docs.setViewportSize({ width, height: 900 });
+      expect(await axeProblems(docs), `${width} pixels`).toEqual([]);
+      const widths = await docs.evaluate(() => [
+        document.documentElement.scrollWidth,
+        document.documentElement.clientWidth,
+      ]);
+      expect(widths[0], `${width} pixels`).toBeLessThanOrEqual(widths[1] ?? 0);
+    }
+    await docs.emulateMedia({ colorScheme: "dark" });
+    expect(await axeProblems(docs, ["color-contrast"])).toEqual([]);
+  });
+});
