@@ -3,7 +3,7 @@ import { dirname, extname, resolve } from "node:path";
 import { requireWritable, writeReportFile } from "../node/files/write-file.js";
 import { extensionWords, formats, type ReportFormat, reportFormats } from "../report/render/layout.js";
 import { redactKeys } from "../rules/redact.js";
-import { quotePath } from "../rules/schema/words.js";
+import { quoteFile } from "../rules/schema/words.js";
 import { unwritable, usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
@@ -33,12 +33,12 @@ export function reportTargets(
     const folder = dirname(file);
     if (!existsSync(resolve(cwd, folder))) {
       throw usageError(
-        `${name}: there is no folder ${quotePath(folder)} for ${quotePath(file)}. Create it first.`,
+        `${name}: there is no folder ${quoteFile(folder)} for ${quoteFile(file)}. Create it first.`,
       );
     }
     if (format === undefined) {
       throw usageError(
-        `${name}: the name ${quotePath(file)} does not set the format of ${what}. End it with ${extensionWords}, or set the format with --format.`,
+        `${name}: the name ${quoteFile(file)} does not set the format of ${what}. End it with ${extensionWords}, or set the format with --format.`,
       );
     }
     try {
@@ -51,7 +51,7 @@ export function reportTargets(
 }
 
 const notWritten = (file: string, { name, what }: FilesFlag) =>
-  unwritable(`${what} to ${quotePath(file)}`, `Name another file with ${name}.`);
+  unwritable(`${what} to ${quoteFile(file)}`, `Name another file with ${name}.`);
 
 export async function writeTargets(
   targets: readonly ReportTarget[],

@@ -1,5 +1,4 @@
 import { SandboxError } from "./errors.js";
-import { quote } from "./schema/words.js";
 
 // Durations and instants: their units, and how they are read and written. All are in milliseconds, instants since 1970.
 
@@ -146,6 +145,7 @@ export function instantOf(instant: Instant): number {
 }
 
 function invalid(kind: string, value: unknown, hint: string): SandboxError {
-  const message = `Invalid ${kind} ${quote(value)}: ${hint}.`;
+  const written = /string|number/.test(typeof value) ? JSON.stringify(value) : `of type ${typeof value}`;
+  const message = `Invalid ${kind} ${written}: ${hint}.`;
   return new SandboxError("validation_failed", message, { given: value });
 }

@@ -4,7 +4,7 @@ import { commandLine } from "../../report/plain-text.js";
 import { parseApiKey, randomLength, sandboxMark } from "../../rules/api-key.js";
 import { SandboxError } from "../../rules/errors.js";
 import { findBase64Keys, findKeys } from "../../rules/redact.js";
-import { quote, quotePath } from "../../rules/schema/words.js";
+import { quote, quoteFile } from "../../rules/schema/words.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { Invocation, SandboxState } from "../../sandbox/sandbox-state.js";
 import { unknownSecret } from "../../scenario/described-keys.js";
@@ -204,7 +204,7 @@ async function writeTrust(certificate: string, ownEnv: Io["env"], folder: string
   await files
     .writeFile(file, `${[...trusted].join("\n")}\n`)
     .catch(
-      unwritable(`the certificate for the command into ${quotePath(file)}`, "Name another folder in TMPDIR."),
+      unwritable(`the certificate for the command into ${quoteFile(file)}`, "Name another folder in TMPDIR."),
     );
   return Object.fromEntries(["SVC_CA_FILE", ...trustVariables].map((name) => [name, file]));
 }

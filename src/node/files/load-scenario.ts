@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { SandboxError } from "../../rules/errors.js";
 import { requireFields, requireKnownOptions } from "../../rules/schema/check.js";
 import { tagOf } from "../../rules/schema/shape.js";
-import { quote, quotePath } from "../../rules/schema/words.js";
+import { quote, quoteFile } from "../../rules/schema/words.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import { isScenarioName, type ScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import { scenarioLimits } from "../../scenario/format/fields.js";
@@ -66,7 +66,7 @@ export async function openScenario(
     const why = "its name has a control character, or starts like a command of a CI log. Rename it";
     throw new SandboxError(
       "file_unreadable",
-      `Failed to read the scenario ${quotePath(nameOrFile)}: ${why}.`,
+      `Failed to read the scenario ${quoteFile(nameOrFile)}: ${why}.`,
     );
   }
   const isStdin = nameOrFile === stdinName && stdin !== undefined;
@@ -145,13 +145,13 @@ function readStart(file: string, max: number): Uint8Array {
 
 function unreadable(error: NodeJS.ErrnoException, name: string, folder: string): SandboxError {
   if (error.code !== "ENOENT") {
-    const message = `Failed to read the scenario ${quotePath(name)}: ${fileFailure(error)}.`;
+    const message = `Failed to read the scenario ${quoteFile(name)}: ${fileFailure(error)}.`;
     return new SandboxError("file_unreadable", message);
   }
   const withOtherEnd = name.endsWith(".yml") ? name.replace(/yml$/, "yaml") : name.replace(/\.yaml$/, ".yml");
   const isThere = withOtherEnd !== name && existsSync(resolve(folder, withOtherEnd));
   const meant = isThere ? withOtherEnd : undefined;
-  return scenarioNotFound(name, "it is neither a file nor a bundled name", { meant, shown: quotePath(name) });
+  return scenarioNotFound(name, "it is neither a file nor a bundled name", { meant, shown: quoteFile(name) });
 }
 
 /** The text of a file or a request's body. Bytes that are not UTF-8 become a character that no text has, which is a problem with its place. */
