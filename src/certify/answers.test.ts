@@ -8,7 +8,7 @@ const keys = [sentTimes("active", 2), sentKey("revoked", { outcome: "401.revoked
 
 /** Judges the wrong answer to a revoked key: to the first request, when that run is made again, and to each one. */
 async function judged(
-  ends: Readonly<Record<"first", Partial<RunEnd>> & Partial<Record<"second" | "each", Partial<RunEnd>>>,
+  ends: Readonly<Record<"first", Partial<RunEnd>> & Partial<Record<"second" | "each", Partial<RunEnd>>>>,
   plan: Parameters<typeof handMade>[1] = {},
 ) {
   let firsts = 0;
@@ -70,5 +70,7 @@ test("an outcome that --allow names is allowed if nothing notices it, and holds 
 });
 
 test("with --only, a wrong answer that is noticed in one run of two is not judged", async () => {
-  expect((await judged({ first: noticed, second: unnoticed })).why).toBe("the command fails, but only in some runs");
+  expect((await judged({ first: noticed, second: unnoticed })).why).toBe(
+    "the command fails, but only in some runs",
+  );
 });

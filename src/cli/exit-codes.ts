@@ -1,7 +1,7 @@
 import { fileFailure, isOfMachine } from "../node/files/write-file.js";
 import { SandboxError } from "../rules/errors.js";
 import { redactKeys } from "../rules/redact.js";
-import { quotePath } from "../rules/schema/words.js";
+import { quoteFile } from "../rules/schema/words.js";
 import { printable } from "../rules/terminal-text.js";
 
 export const exitCode = {
@@ -42,7 +42,7 @@ export function describeFailure(
   if (error instanceof SandboxError) return `${printable(redactKeys(error.message))}\n`;
   if (isOfMachine(error)) {
     const { path, message } = error;
-    const where = path === undefined ? "" : ` ${quotePath(path)}`;
+    const where = path === undefined ? "" : ` ${quoteFile(path)}`;
     return `${redactKeys(`svc-sandbox failed${where}: ${fileFailure(error)} (${message})`)}.\n`;
   }
   const lines = [

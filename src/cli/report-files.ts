@@ -3,7 +3,7 @@ import { dirname, extname, resolve } from "node:path";
 import { requireWritable, writeReportFile } from "../node/files/write-file.js";
 import { extensionWords, formats, type ReportFormat, reportFormats } from "../report/render/layout.js";
 import { redactKeys } from "../rules/redact.js";
-import { quotePath } from "../rules/schema/words.js";
+import { quoteFile } from "../rules/schema/words.js";
 import { unwritable, usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
@@ -36,13 +36,13 @@ export function reportTargets(
     const folder = dirname(file);
     if (!existsSync(resolve(cwd, folder))) {
       throw usageError(
-        `${name}: there is no folder ${quotePath(folder)} for ${quotePath(file)}. Create it first.`,
+        `${name}: there is no folder ${quoteFile(folder)} for ${quoteFile(file)}. Create it first.`,
       );
     }
     if (format === undefined) {
       const other = allowed === undefined ? ", or set the format with --format" : "";
       throw usageError(
-        `${name}: the name ${quotePath(file)} does not set the format of ${what}. End it with ${extensionWords(names)}${other}.`,
+        `${name}: the name ${quoteFile(file)} does not set the format of ${what}. End it with ${extensionWords(names)}${other}.`,
       );
     }
     try {
@@ -55,7 +55,7 @@ export function reportTargets(
 }
 
 const notWritten = (file: string, { name, what }: FilesFlag) =>
-  unwritable(`${what} to ${quotePath(file)}`, `Name another file with ${name}.`);
+  unwritable(`${what} to ${quoteFile(file)}`, `Name another file with ${name}.`);
 
 export async function writeTargets(
   targets: readonly ReportTarget[],

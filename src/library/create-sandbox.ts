@@ -28,13 +28,8 @@ import {
   viewOrganization,
   viewOrganizations,
 } from "../sandbox/views.js";
-import {
-  actingAs,
-  checkInput,
-  expectationQuery,
-  inputShapes,
-  requestQuery,
-} from "../scenario/format/inputs.js";
+import { checkInput, expectationQuery, inputShapes, requestQuery } from "../scenario/format/inputs.js";
+import { actingAs } from "../scenario/format/step-shapes.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
 import { realTime } from "./real-time.js";
 import type {

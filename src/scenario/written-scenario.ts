@@ -14,7 +14,7 @@ export interface WrittenScenario {
 }
 
 /** A field in a text, or the nearest one around it. */
-export interface FoundField {
+interface FoundField {
   readonly place: SourcePlace | undefined;
   /** The length of the path that was found. */
   readonly depth: number;

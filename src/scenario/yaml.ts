@@ -26,7 +26,7 @@ import { createSource, isOfSecret, placeAt } from "./places.js";
 import { readPlain } from "./plain-data.js";
 import { type AddProblem, addingTo, type FieldProblem, type SourceText, type TextRange } from "./problems.js";
 import { syntaxProblem } from "./syntax-problem.js";
-import type { FoundField, ReadScenario, WrittenScenario } from "./written-scenario.js";
+import type { ReadScenario, WrittenScenario } from "./written-scenario.js";
 
 const shorten = "shorten it, or use population";
 const repeatLess = "extend a scenario, or repeat less";
@@ -292,7 +292,7 @@ function aliasTarget({ targets }: Tree, node: Node | null): Node | null {
 }
 
 /** Follows a path as far as the text has it. */
-function findField(tree: Tree, path: FieldPath, pointAt: "key" | "value"): FoundField {
+function findField(tree: Tree, path: FieldPath, pointAt: "key" | "value"): ReturnType<ReadScenario["find"]> {
   const { contents } = tree.document;
   let nearest: Field = { key: contents, value: contents };
   let depth = 0;

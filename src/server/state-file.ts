@@ -4,7 +4,7 @@ import { lock } from "../node/files/lock.js";
 import { fileFailure, makeFolder, replaceFile, targetOf } from "../node/files/write-file.js";
 import { nodePlatform, timers } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
-import { quotePath } from "../rules/schema/words.js";
+import { quoteFile } from "../rules/schema/words.js";
 import type { ConditionedRun, SandboxState, StartOptions } from "../sandbox/sandbox-state.js";
 import { restoreSandbox } from "../sandbox/snapshot.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
@@ -72,7 +72,7 @@ export async function openStateFile(
   const target = orUnreadable(name, () => targetOf(file));
   const unlock = await lock(target);
   if (unlock === undefined) {
-    const message = `The state ${quotePath(name)} is in use by another process. Stop that process, or name another file with --state.`;
+    const message = `The state ${quoteFile(name)} is in use by another process. Stop that process, or name another file with --state.`;
     throw new SandboxError("state_in_use", message);
   }
   try {
@@ -235,6 +235,6 @@ function orUnreadable<Result>(name: string, read: () => Result, failure = unread
 function unwritableState(name: string, error: unknown, kept = ""): SandboxError {
   const isFull = /^(?:ENOSPC|EDQUOT)$/.test((error as NodeJS.ErrnoException).code ?? "");
   const fix = isFull ? "Free disk space." : "Check its folder and permissions.";
-  const message = `Failed to write the state to ${quotePath(name)}: ${fileFailure(error)}. ${kept}${fix}`;
+  const message = `Failed to write the state to ${quoteFile(name)}: ${fileFailure(error)}. ${kept}${fix}`;
   return new SandboxError("state_unwritable", message);
 }

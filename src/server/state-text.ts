@@ -4,7 +4,7 @@ import { cachedBy } from "../rules/cached-by.js";
 import { SandboxError } from "../rules/errors.js";
 import { parsedJson } from "../rules/schema/json.js";
 import { isMapping } from "../rules/schema/shape.js";
-import { quote, quotePath } from "../rules/schema/words.js";
+import { quote, quoteFile } from "../rules/schema/words.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { type SavedSandbox, saveSandbox } from "../sandbox/snapshot.js";
 import { interpretScenario } from "../scenario/interpret.js";
@@ -97,7 +97,7 @@ function requireSame(saved: ScenarioIdentity, current: ScenarioIdentity, file: s
   const inWords = ({ name, sha256 }: ScenarioIdentity) => `${name} (content ${sha256.slice(0, 12)})`;
   throw new SandboxError(
     "state_mismatch",
-    `The state ${quotePath(file)} was started with the scenario ${inWords(saved)}, and this one has ${inWords(current)}. Start this one with the same, or name another file, or remove this one to start again.`,
+    `The state ${quoteFile(file)} was started with the scenario ${inWords(saved)}, and this one has ${inWords(current)}. Start this one with the same, or name another file, or remove this one to start again.`,
     { stored: saved, own: current },
   );
 }
@@ -112,6 +112,6 @@ export function unreadableState(
   why: string,
   whatToDo = "Name another file for the state.",
 ): SandboxError {
-  const message = `Failed to continue from the state ${quotePath(file)}: ${why}. ${whatToDo}`;
+  const message = `Failed to continue from the state ${quoteFile(file)}: ${why}. ${whatToDo}`;
   return new SandboxError("state_unreadable", message);
 }

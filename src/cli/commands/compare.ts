@@ -15,7 +15,7 @@ import { pluralize } from "../../report/plain-text.js";
 import { parseApiKey } from "../../rules/api-key.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactKeys } from "../../rules/redact.js";
-import { quotePath } from "../../rules/schema/words.js";
+import { quoteFile } from "../../rules/schema/words.js";
 import { unknownSecret } from "../../scenario/described-keys.js";
 import { declareCommand } from "../command.js";
 import { exitCode, unwritable } from "../exit-codes.js";
@@ -91,14 +91,14 @@ function learnedFile(name: string, { cwd, stderr, program }: Io) {
     try {
       act();
     } catch (error) {
-      unwritable(quotePath(name), "Name another file with --write-scenario.")(error);
+      unwritable(quoteFile(name), "Name another file with --write-scenario.")(error);
     }
   };
   orUnwritable(() => requireLearned(path));
   return (comparison: Comparison) => {
     const { assumptions, endedBy } = comparison;
     if (endedBy !== undefined && existsSync(path)) {
-      stderr.say(`${quotePath(name)} was kept: the comparison ended early, at ${endedBy}.\n`);
+      stderr.say(`${quoteFile(name)} was kept: the comparison ended early, at ${endedBy}.\n`);
       return;
     }
     const count = Object.keys(assumptions).length;
@@ -111,8 +111,8 @@ function learnedFile(name: string, { cwd, stderr, program }: Io) {
     if (count > 0) orUnwritable(write);
     stderr.say(
       count === 0
-        ? `${quotePath(name)} was not written: no assumption was seen.\n`
-        : `Wrote ${pluralize(count, "assumption")} to ${quotePath(name)}. Start it with: ${program} start ${startable(name)}\n`,
+        ? `${quoteFile(name)} was not written: no assumption was seen.\n`
+        : `Wrote ${pluralize(count, "assumption")} to ${quoteFile(name)}. Start it with: ${program} start ${startable(name)}\n`,
     );
   };
 }

@@ -8,7 +8,7 @@ import { isExecutable } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
 import { parsedJson } from "../../rules/schema/json.js";
 import { isMapping } from "../../rules/schema/shape.js";
-import { listed, quote, quotePath } from "../../rules/schema/words.js";
+import { listed, quote, quoteFile } from "../../rules/schema/words.js";
 import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/scenario-json-schema.js";
 import { starterScenario } from "../../scenario/starter.generated.js";
@@ -139,7 +139,7 @@ export const initCommand = declareCommand({
     const [name = ownScenario] = words;
     if (/\.json\w?$/i.test(name))
       throw usageError(
-        `The starter is YAML with comments, and JSON has none. Name ${quotePath(name.replace(/json\w?$/i, "yaml"))}.`,
+        `The starter is YAML with comments, and JSON has none. Name ${quoteFile(name.replace(/json\w?$/i, "yaml"))}.`,
       );
     const file = newFile(name, io.cwd, flags);
     const installed = installedFile(dirname(file), "dist/scenario.schema.json");
@@ -238,7 +238,7 @@ async function withScript(cwd: string, command: string) {
   const file = join(cwd, "package.json");
   const before = existsSync(file) ? await readFile(file, "utf8") : "{}";
   const project = parsedJson(before);
-  if (!isMapping(project)) throw usageError(`Nothing was written: ${quotePath(file)} is not valid JSON.`);
+  if (!isMapping(project)) throw usageError(`Nothing was written: ${quoteFile(file)} is not valid JSON.`);
   const words = `exec key-states --fail-on warning -- ${command}`;
   const line = `svc-sandbox ${words}`;
   const scripts = { "test:sandbox": line, ...(project.scripts as object | undefined) };
@@ -274,7 +274,7 @@ function write(file: string, text: string | Buffer, name?: string): void {
     if (name === undefined) makeFolder(dirname(file));
     writeFileAtomically(file, text, 0o666);
   } catch (error) {
-    unwritable(quotePath(name ?? file))(error);
+    unwritable(quoteFile(name ?? file))(error);
   }
 }
 
@@ -293,10 +293,10 @@ function installedFile(folder: string, name: string): string | undefined {
 function newFile(name: string, cwd: string, { force = false }: { force?: boolean | undefined }): string {
   const file = resolve(cwd, name);
   if (!existsSync(file)) return file;
-  if (statSync(file).isDirectory()) throw usageError(`${quotePath(name)} is a folder. Name a file.`);
+  if (statSync(file).isDirectory()) throw usageError(`${quoteFile(name)} is a folder. Name a file.`);
   if (force) return file;
   throw new SandboxError(
     "file_exists",
-    `${quotePath(name)} already exists and is unchanged. Overwrite it with --force, or name another file.`,
+    `${quoteFile(name)} already exists and is unchanged. Overwrite it with --force, or name another file.`,
   );
 }

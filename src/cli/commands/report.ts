@@ -9,7 +9,7 @@ import { parseReport, type Report } from "../../report/report-shape.js";
 import { redactKeys } from "../../rules/redact.js";
 import { parsedJson } from "../../rules/schema/json.js";
 import { isMapping } from "../../rules/schema/shape.js";
-import { quotePath } from "../../rules/schema/words.js";
+import { quoteFile } from "../../rules/schema/words.js";
 import { declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
@@ -86,14 +86,14 @@ async function readReports(files: readonly string[], io: Io): Promise<Report> {
 
 async function readReport(file: string, io: Io): Promise<Report> {
   const text = await readReportText(resolve(io.cwd, file)).catch((error) => {
-    throw usageError(`Failed to read the report ${quotePath(file)}: ${readFailure(error)}.`);
+    throw usageError(`Failed to read the report ${quoteFile(file)}: ${readFailure(error)}.`);
   });
   const json = parsedJson(text);
   // The control plane's response contains it in `data`.
   const report = parseReport(isMapping(json) ? (json.data ?? json) : undefined);
   if (report !== undefined) return report;
   throw usageError(
-    `${quotePath(file)} is not a JSON report of this version. Write one with \`${io.program} report --json\`, or exec --report run.json.`,
+    `${quoteFile(file)} is not a JSON report of this version. Write one with \`${io.program} report --json\`, or exec --report run.json.`,
   );
 }
 

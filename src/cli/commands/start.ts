@@ -2,7 +2,7 @@ import { finished } from "node:stream";
 import { type LoadedScenario, type OpenedScenario, stdinName } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
 import { SandboxError } from "../../rules/errors.js";
-import { listed, quotePath } from "../../rules/schema/words.js";
+import { listed, quoteFile } from "../../rules/schema/words.js";
 import { isoOf } from "../../rules/time.js";
 import type { SandboxRun } from "../../runs/run-writer.js";
 import { runDue } from "../../sandbox/operations/operations.js";
@@ -239,7 +239,7 @@ function noteContinued({ savedAt }: StateFile, { flags }: StartCall, log: Logger
   );
   const overrides =
     ignored.length === 0 ? "" : ` It overrides ${listed(ignored, "and")}; remove it to start again.`;
-  log.note(`Continuing from ${quotePath(flags.state ?? "")}, saved ${isoOf(savedAt)}.${overrides}`);
+  log.note(`Continuing from ${quoteFile(flags.state ?? "")}, saved ${isoOf(savedAt)}.${overrides}`);
 }
 
 /** Whether a file could be written; reports the reason if not. */
@@ -292,7 +292,7 @@ async function variablesWriter(
     const token = controlToken === undefined ? {} : { SVC_SANDBOX_CONTROL_TOKEN: controlToken };
     const isNarrowed = envFile.write({ ...clientEnvironment(sandbox, server), ...token });
     if (isNarrowed)
-      logger.note(`Only you can read ${quotePath(file)} now (0600): it contains the control token.`);
+      logger.note(`Only you can read ${quoteFile(file)} now (0600): it contains the control token.`);
   };
 }
 

@@ -8,7 +8,7 @@ import type { Report } from "../../report/report-shape.js";
 import { parseApiKey, randomLength, sandboxMark } from "../../rules/api-key.js";
 import { SandboxError } from "../../rules/errors.js";
 import { findBase64Keys, findKeys } from "../../rules/redact.js";
-import { quote, quotePath } from "../../rules/schema/words.js";
+import { quote, quoteFile } from "../../rules/schema/words.js";
 import { conditionedRun } from "../../runs/conditioned-run.js";
 import type { RunConditions } from "../../runs/conditions.js";
 import type { Counters, Counting } from "../../sandbox/journal/counts.js";
@@ -250,7 +250,7 @@ async function writeTrust(certificate: string, ownEnv: Io["env"], folder: string
   await files
     .writeFile(file, `${[...trusted].join("\n")}\n`)
     .catch(
-      unwritable(`the certificate for the command into ${quotePath(file)}`, "Name another folder in TMPDIR."),
+      unwritable(`the certificate for the command into ${quoteFile(file)}`, "Name another folder in TMPDIR."),
     );
   return Object.fromEntries(["SVC_CA_FILE", ...trustVariables].map((name) => [name, file]));
 }

@@ -20,7 +20,7 @@ import { mistakesIn } from "../../rules/schema/check.js";
 import { parsedJson } from "../../rules/schema/json.js";
 import * as s from "../../rules/schema/shape.js";
 import { pathText } from "../../rules/schema/shape.js";
-import { listed, quote, quotePath } from "../../rules/schema/words.js";
+import { listed, quote, quoteFile } from "../../rules/schema/words.js";
 import { day } from "../../rules/time.js";
 import { claimOnce, linesName, type RunFile, type RunLine, runFile } from "../../runs/run-writer.js";
 import type { SandboxState } from "../../sandbox/sandbox-state.js";
@@ -42,7 +42,7 @@ export async function openRunFolder(run: Omit<RunFile, "version">): Promise<RunF
   await promises
     .writeFile(join(path, runFile), text, { mode: 0o600 })
     .catch(
-      unwritable(`the scenario for the command into ${quotePath(path)}`, "Name another folder in TMPDIR."),
+      unwritable(`the scenario for the command into ${quoteFile(path)}`, "Name another folder in TMPDIR."),
     );
   return folder;
 }

@@ -10,7 +10,7 @@ import { mistakesIn } from "../../rules/schema/check.js";
 import { type InJson, inJsonOfAnyVersion, isTooDeep, parsedJson } from "../../rules/schema/json.js";
 import type { Shape, ValueOf } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
-import { quote, quotePath } from "../../rules/schema/words.js";
+import { quote, quoteFile } from "../../rules/schema/words.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
 import { isLoopbackHost, readHttpUrl } from "../addresses.js";
@@ -277,7 +277,7 @@ function authorityIn(file: string): string {
     requireFile(statSync(file));
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new SandboxError("usage", `Failed to read --ca ${quotePath(file)}: ${readFailure(error)}.`);
+    throw new SandboxError("usage", `Failed to read --ca ${quoteFile(file)}: ${readFailure(error)}.`);
   }
 }
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { SandboxError } from "../../rules/errors.js";
 import { requireFields, requireKnownOptions } from "../../rules/schema/check.js";
 import { tagOf } from "../../rules/schema/shape.js";
-import { nearest, quote, quotePath } from "../../rules/schema/words.js";
+import { nearest, quote, quoteFile } from "../../rules/schema/words.js";
 import { escapeControls } from "../../rules/terminal-text.js";
 import { isScenarioName, type ScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import { scenarioLimits } from "../../scenario/format/fields.js";
@@ -66,7 +66,7 @@ export async function openScenario(
     const why = "its name has a control character, or starts like a command of a CI log. Rename it";
     throw new SandboxError(
       "file_unreadable",
-      `Failed to read the scenario ${quotePath(nameOrFile)}: ${why}.`,
+      `Failed to read the scenario ${quoteFile(nameOrFile)}: ${why}.`,
     );
   }
   const isStdin = nameOrFile === stdinName && stdin !== undefined;
@@ -145,12 +145,12 @@ function readStart(file: string, max: number): Uint8Array {
 
 function unreadable(error: NodeJS.ErrnoException, name: string, folder: string): SandboxError {
   if (error.code !== "ENOENT") {
-    const message = `Failed to read the scenario ${quotePath(name)}: ${fileFailure(error)}.`;
+    const message = `Failed to read the scenario ${quoteFile(name)}: ${fileFailure(error)}.`;
     return new SandboxError("file_unreadable", message);
   }
   return scenarioNotFound(name, "it is neither a file nor a bundled name", {
     meant: similarFile(name, folder),
-    shown: quotePath(name),
+    shown: quoteFile(name),
   });
 }
 

@@ -137,7 +137,8 @@ class ShapeCheck {
     }
     if (value === undefined) this.#add({ kind: "missing", path, shape, value });
     else if (!isAllowed(shape, value)) this.#add({ kind: "value", path, shape, value });
-    else if (typeof value === "number" && startsWithZeros(this.#spelling(path)))
+    // In other formats, such a number is octal, or a code.
+    else if (typeof value === "number" && /^[+-]?0\d/.test(this.#spelling(path) ?? ""))
       this.#add({ kind: "zeros", path, shape, value });
     if (isOfKind(shape, value)) this.#checkInside(shape, value, path);
   }
@@ -177,11 +178,6 @@ class ShapeCheck {
       this.check(member, value, inner);
     }
   }
-}
-
-/** Whether a number is written like a code, such as `007`: in other formats, it would be octal. */
-export function startsWithZeros(spelled = ""): boolean {
-  return /^[+-]?0\d/.test(spelled);
 }
 
 /** The option of the same kind; of several mappings, one that has a field of the value. */

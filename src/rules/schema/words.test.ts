@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nearest, quotePath } from "./words.js";
+import { nearest, quoteFile } from "./words.js";
 
 test("letter case, dashes and spaces do not count as differences", () => {
   expect(nearest("Not-Approved", ["approved", "not_approved"])).toBe("not_approved");
@@ -23,6 +23,6 @@ test.each([
   ["/home/Вася/my.yaml", '"/home/Вася/my.yaml"'],
   ["/home/my\u200b.yaml", '"/home/my\\u{200b}.yaml"'],
   ["/home/аctive.yaml", '"/home/\\u{430}ctive.yaml"'],
-])("a path is whole, with what the eye cannot see: %s", (path, quoted) => {
-  expect(quotePath(path)).toBe(quoted);
+])("the name of a file is whole, with what the eye cannot see: %s", (name, quoted) => {
+  expect(quoteFile(name)).toBe(quoted);
 });

@@ -23,13 +23,12 @@ export function quote(value: unknown): string {
   return typeof value === "object" || typeof value === "function" ? `a ${tagOf(value)}` : String(value);
 }
 
-/** The path of a file for a message, whole: its reader looks it up. Only a word of two scripts looks like another one. */
-export function quotePath(path: string): string {
+/** The name of a file for a message, whole: its reader looks it up. Only a word of two scripts looks like another one. */
+export function quoteFile(name: string): string {
   const word = unicodePattern("[\\p{L}\\uFF01-\\uFF5E]+", "gu");
-  const isMixed = (letters: string) => /[A-Za-z]/.test(letters);
-  const quoted = withVisible(JSON.stringify(path));
+  const quoted = withVisible(JSON.stringify(name));
   return quoted.replace(word(), (letters) =>
-    isMixed(letters) ? letters.replace(lookAlike(), codePoint) : letters,
+    /[A-Za-z]/.test(letters) ? letters.replace(lookAlike(), codePoint) : letters,
   );
 }
 

@@ -1,5 +1,4 @@
 import { formOfPath } from "../../rules/request-path.js";
-import { startsWithZeros } from "../../rules/schema/check.js";
 import { quote } from "../../rules/schema/words.js";
 import { numbersOfBodies, writtenEndpoints } from "../written-endpoints.js";
 import type { ScenarioRule } from "./facts.js";
@@ -51,7 +50,7 @@ export const longestSpelling = 100;
 const numbersAreExact: ScenarioRule = ({ scenario, spelling, addProblem }) => {
   for (const [field, number] of numbersOfBodies(scenario)) {
     const text = spelling(field) ?? String(number);
-    if (startsWithZeros(text)) {
+    if (/^[+-]?0\d/.test(text)) {
       const hint = "put a code or an id in quotes";
       addProblem({ code: "out_of_range", field, message: `${text} would lose its zeros`, hint });
     } else if (!isExact(number, text)) {

@@ -125,7 +125,9 @@ export const keyCreationFields = {
 
 export const replacementRef = s.optional(ref());
 
-export const actor = s.optional(s.choice(["administrator", "member"]));
+const actor = s.optional(s.choice(["administrator", "member"]));
+
+export const actingAs = s.mapping({ actor });
 
 // The same in a timeline and a story. `checks/step-rules.ts` checks the refs in a step.
 const actionFields = {

@@ -8,7 +8,7 @@ import { isWildcard } from "../../node/addresses.js";
 import { readFailure, requireFile } from "../../node/files/write-file.js";
 import { nodeCrypto, nodePlatform } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
-import { quotePath } from "../../rules/schema/words.js";
+import { quoteFile } from "../../rules/schema/words.js";
 import { day } from "../../rules/time.js";
 
 /** A certificate and its private key, both PEM. The certificate may be a chain that starts with the server's own. */
@@ -26,7 +26,7 @@ export async function certificatePair(
 }
 
 export async function readPair(files: CertificatePair, cwd: string): Promise<CertificatePair> {
-  const names = { cert: `--cert ${quotePath(files.cert)}`, key: `--key ${quotePath(files.key)}` };
+  const names = { cert: `--cert ${quoteFile(files.cert)}`, key: `--key ${quoteFile(files.key)}` };
   const readPart = async (which: keyof CertificatePair) => {
     try {
       const file = resolve(cwd, files[which]);

@@ -4,7 +4,7 @@ import { stepIntent } from "../../../api/story/step-text.js";
 import { stepView } from "../../../api/story/step-view.js";
 import { kindOf } from "../../../rules/actions.js";
 import { SandboxError } from "../../../rules/errors.js";
-import { quotePath } from "../../../rules/schema/words.js";
+import { quoteFile } from "../../../rules/schema/words.js";
 import type { SandboxState } from "../../../sandbox/sandbox-state.js";
 import type { PlayedStep, StoryStep } from "../../../sandbox/step-results.js";
 import { controlRoute, type Route } from "../route.js";
@@ -27,7 +27,7 @@ export const storyRoutes: readonly Route[] = [
     summary: "Runs the next step of the story; `step` is null after the last one. POST /reset restarts it",
     run({ sandbox }) {
       if (sandbox.story.steps.length === 0) {
-        const message = `The scenario ${quotePath(sandbox.name)} has no story. Add one under story in its file, or start a bundled scenario.`;
+        const message = `The scenario ${quoteFile(sandbox.name)} has no story. Add one under story in its file, or start a bundled scenario.`;
         throw new SandboxError("not_found", message);
       }
       const step = presentNextStep(sandbox);
