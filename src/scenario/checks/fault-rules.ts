@@ -17,7 +17,7 @@ import { checkRef } from "./ref-rules.js";
 type FaultFields = NonNullable<Scenario["faults"]>[number];
 type WhenFields = NonNullable<FaultFields["when"]>;
 
-interface FaultSandbox {
+interface FaultContext {
   readonly refs: Facts["refs"];
   readonly scenario: Pick<Scenario, "endpoints">;
   /** The start of durations (epoch milliseconds). */
@@ -88,15 +88,15 @@ function lastingKeysIn(scenario: Scenario): LastingKeys {
   };
 }
 
-export function faultProblems(faults: readonly FaultFields[], sandbox: FaultSandbox): FieldProblem[] {
+export function faultProblems(faults: readonly FaultFields[], sandbox: FaultContext): FieldProblem[] {
   const problems: FieldProblem[] = [];
   checkFaults(faults, [], { ...sandbox, addProblem: addingTo(problems) });
   return problems;
 }
 
-type Checking = FaultSandbox & Pick<Facts, "addProblem">;
+type FaultChecks = FaultContext & Pick<Facts, "addProblem">;
 
-function checkFaults(faults: readonly FaultFields[] = [], path: FieldPath, checking: Checking): void {
+function checkFaults(faults: readonly FaultFields[] = [], path: FieldPath, checking: FaultChecks): void {
   for (const [index, fault] of faults.entries()) {
     const at = [...path, "faults", index];
     checkRef("key", fault.when?.key, [...at, "when", "key"], checking);
@@ -126,7 +126,7 @@ interface Contradiction {
 /** Why no request can match a fault, whatever changes at run time; `undefined` if one can. */
 export function whyNever(
   { when = {}, then = {} }: FaultFields,
-  { scenario, keys }: Pick<FaultSandbox, "scenario" | "keys">,
+  { scenario, keys }: Pick<FaultContext, "scenario" | "keys">,
 ): Contradiction | undefined {
   return whyNoSender(when, keys) ?? whyNoBody(when, then, scenario) ?? whyNoMatch(when);
 }
@@ -160,7 +160,7 @@ function whyNoSender(
 function whyNoBody(
   { outcome }: WhenFields,
   then: FaultFields["then"],
-  scenario: FaultSandbox["scenario"],
+  scenario: FaultContext["scenario"],
 ): Contradiction | undefined {
   const hasBody = successesIn(scenario.endpoints ?? noEndpoints);
   const kinds = faultKindsOf(then);
@@ -229,7 +229,7 @@ const successesIn = /* @__PURE__ */ cachedBy(
 export function checkOutcome(
   outcome: OutcomeId | undefined,
   field: FieldPath,
-  { scenario, addProblem }: Pick<Checking, "scenario" | "addProblem">,
+  { scenario, addProblem }: Pick<FaultChecks, "scenario" | "addProblem">,
 ): void {
   if (outcome === undefined) return;
   const hasBody = successesIn(scenario.endpoints ?? noEndpoints);
