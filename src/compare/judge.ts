@@ -15,10 +15,12 @@ import {
   isHtml,
   memberIn,
   numberText,
+  perDayPath,
   quoted,
   type RedactedResponse,
   retryAfterForm,
   shownText,
+  todayPath,
   wholeNumberIn,
 } from "./response.js";
 
@@ -120,10 +122,6 @@ function judgeEnvironment(response: RedactedResponse, apiKey: string): FoundDiff
 }
 
 function judgeUsage(response: RedactedResponse): FoundDifference[] {
-  const [todayPath, perDayPath] = [
-    ["data", "usage", "today"],
-    ["data", "limits", "per_day"],
-  ] as const;
   const today = wholeNumberIn(response, todayPath) ?? 0;
   const perDay = wholeNumberIn(response, perDayPath) ?? today;
   if (today <= perDay) return [];

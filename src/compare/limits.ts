@@ -7,7 +7,7 @@ import {
   contractOutcomes,
   isLimit,
 } from "./keys-of-outcomes.js";
-import { describeValue, memberIn, numberText, timeOf, wholeNumberIn } from "./response.js";
+import { describeMember, perMinutePath, timeOf, wholeNumberIn } from "./response.js";
 import type { Session } from "./session.js";
 
 const withoutKey = { outcome: "401.missing" } as const;
@@ -52,16 +52,13 @@ function isPermitted(attempt: Attempt | undefined): attempt is CompletedAttempt 
 }
 
 async function tryMinute(session: Session, spare: CompletedAttempt): Promise<ContractDifference[]> {
-  const path = ["data", "limits", "per_minute"];
-  const perMinute = wholeNumberIn(spare.response, path);
+  const perMinute = wholeNumberIn(spare.response, perMinutePath);
   const skip = (why: string) => {
     session.skip("429.per_minute", session.ended?.why ?? why);
     return [];
   };
   if (perMinute === undefined || !Number.isSafeInteger(2 * perMinute))
-    return skip(
-      `per_minute is ${describeValue(memberIn(spare.response, path), numberText(spare.response, path))}`,
-    );
+    return skip(`per_minute is ${describeMember(spare.response, perMinutePath)}`);
   // A minute can start anywhere: so many requests in 60 seconds are too many in one of two minutes.
   const most = 2 * perMinute + 1;
   const needed = perMinute + 2;

@@ -122,6 +122,10 @@ export function memberIn(
   return member;
 }
 
+export const perMinutePath = ["data", "limits", "per_minute"] as const;
+export const perDayPath = ["data", "limits", "per_day"] as const;
+export const todayPath = ["data", "usage", "today"] as const;
+
 /** A number in the body, as the body has it. */
 export function numberText(response: RedactedResponse, path: readonly string[]): string {
   return response.numbers.get(pathText(path)) ?? String(memberIn(response, path));
@@ -159,6 +163,11 @@ export function describeValue(value: unknown, text = String(value)): string {
   if (typeof value === "string") return `the string ${quoted(value)}`;
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
   return isMapping(value) ? "a mapping" : `the ${typeof value} ${text}`;
+}
+
+/** Describes a member of the body like `describeValue`, with a number as the body has it. */
+export function describeMember(response: RedactedResponse, path: readonly string[]): string {
+  return describeValue(memberIn(response, path), numberText(response, path));
 }
 
 const longest = 80;

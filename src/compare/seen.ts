@@ -10,6 +10,8 @@ import {
   headerOf,
   memberIn,
   numberText,
+  perDayPath,
+  perMinutePath,
   quoted,
   type RedactedResponse,
   shownText,
@@ -27,8 +29,8 @@ interface SeenValue {
 
 /** Each returns the value in a 200 or a 401; `undefined` if there is none. */
 const readers: Readonly<Record<string, (response: RedactedResponse) => string | undefined>> = {
-  per_minute: (response) => limitIn(response, "per_minute"),
-  per_day: (response) => limitIn(response, "per_day"),
+  per_minute: (response) => limitIn(response, perMinutePath),
+  per_day: (response) => limitIn(response, perDayPath),
   scopes: (response) => scopesIn(memberIn(response, ["data", "scopes"])),
   challenge: (response) => {
     const challenge = headerOf(response, "www-authenticate");
@@ -37,8 +39,7 @@ const readers: Readonly<Record<string, (response: RedactedResponse) => string | 
   details: (response) => detailsIn(memberIn(response, ["error", "details"])),
 };
 
-function limitIn(response: RedactedResponse, name: string): string | undefined {
-  const path = ["data", "limits", name];
+function limitIn(response: RedactedResponse, path: readonly string[]): string | undefined {
   return typeof memberIn(response, path) === "number" ? numberText(response, path) : undefined;
 }
 

@@ -1,7 +1,7 @@
 import { type Attempt, type CompletedAttempt, completedWith } from "./attempt.js";
 import { differenceIn } from "./judge.js";
 import type { ContractDifference } from "./keys-of-outcomes.js";
-import { headerOf, memberIn, minuteOf, numberText, quoted, shownText } from "./response.js";
+import { headerOf, memberIn, minuteOf, numberText, quoted, shownText, todayPath } from "./response.js";
 
 /** Compares the responses with status 200 with each other. */
 export function compareSuccesses(attempts: readonly Attempt[]): ContractDifference[] {
@@ -40,14 +40,12 @@ function compareOneKey(successes: readonly CompletedAttempt[]): ContractDifferen
 }
 
 function compareUsage(before: CompletedAttempt, next: CompletedAttempt): ContractDifference[] {
-  const [earlier, count] = [before, next].map(({ response }) =>
-    memberIn(response, ["data", "usage", "today"]),
-  );
+  const [earlier, count] = [before, next].map(({ response }) => memberIn(response, todayPath));
   if (typeof earlier !== "number" || typeof count !== "number" || count === earlier + 1) return [];
   // A new day may have started in between, with a new minute.
   if (count === 1 && (earlier > 1 || minuteOf(before.response) !== minuteOf(next.response))) return [];
   const expected = `${earlier + 1}, one more than in the response before`;
-  const found = `${numberText(next.response, ["data", "usage", "today"])}${count > earlier ? "; does another client use this key?" : ""}`;
+  const found = `${numberText(next.response, todayPath)}${count > earlier ? "; does another client use this key?" : ""}`;
   return [differenceIn(next, { rules: ["R6", "R24"], at: "$.data.usage.today", expected, found })];
 }
 

@@ -4,13 +4,15 @@ import { minute } from "../rules/time.js";
 import type { Attempt, AttemptRequest, CompletedAttempt, Uncounted } from "./attempt.js";
 import { isLimit } from "./keys-of-outcomes.js";
 import {
-  describeValue,
+  describeMember,
   headerOf,
-  memberIn,
   numberText,
+  perDayPath,
+  perMinutePath,
   type RedactedResponse,
   retryAfterForm,
   timeOf,
+  todayPath,
   wholeNumberIn,
 } from "./response.js";
 
@@ -34,18 +36,10 @@ export function whyUncounted(
 
 function whyNotAtDay(response: RedactedResponse): string | undefined {
   const [today, perDay] = dayOf(response);
-  if (today === undefined || perDay === undefined) {
-    const [ofDay, ofToday] = [perDayPath, todayPath].map((path) =>
-      describeValue(memberIn(response, path), numberText(response, path)),
-    );
-    return `its response has ${ofDay} in per_day, and ${ofToday} in usage.today`;
-  }
+  if (today === undefined || perDay === undefined)
+    return `its response has ${describeMember(response, perDayPath)} in per_day, and ${describeMember(response, todayPath)} in usage.today`;
   return today > perDay ? undefined : `the key is not at its limit: ${describeDay(response)}`;
 }
-
-const perDayPath = ["data", "limits", "per_day"];
-const perMinutePath = ["data", "limits", "per_minute"];
-const todayPath = ["data", "usage", "today"];
 
 function dayOf(response: RedactedResponse) {
   return [wholeNumberIn(response, todayPath), wholeNumberIn(response, perDayPath)] as const;
