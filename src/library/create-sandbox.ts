@@ -28,8 +28,13 @@ import {
   viewOrganization,
   viewOrganizations,
 } from "../sandbox/views.js";
-import { checkInput, expectationQuery, inputShapes, requestQuery } from "../scenario/format/inputs.js";
-import { actingAs } from "../scenario/format/step-shapes.js";
+import {
+  actingAs,
+  checkInput,
+  expectationQuery,
+  inputShapes,
+  requestQuery,
+} from "../scenario/format/inputs.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
 import { realTime } from "./real-time.js";
 import type {
@@ -135,27 +140,27 @@ export function sandboxOn(running: SandboxState | (() => SandboxState)): Sandbox
       const input = checkValue(expectationQuery, snakeCase(expectation), "Failed to expect requests");
       return expectRequests(state(), input);
     },
-    report: bare("report", () => clientReport(current())),
-    snapshot: bare("snapshot", () => snapshotSandbox(state())),
-    reset: bare("reset", () => restartSandbox(current())),
+    report: bare(() => clientReport(current())),
+    snapshot: bare(() => snapshotSandbox(state())),
+    reset: bare(() => restartSandbox(current())),
   };
   return Object.defineProperty(sandbox, stateKey, { get: current });
 }
 
 function clockOn(sandbox: () => SandboxState): Sandbox["clock"] {
   return {
-    now: bare("now", () => viewClock(sandbox().clock).now),
-    isFrozen: bare("isFrozen", () => sandbox().clock.isFrozen()),
+    now: bare(() => viewClock(sandbox().clock).now),
+    isFrozen: bare(() => sandbox().clock.isFrozen()),
     advance: (by) => operations.advance(sandbox(), { by }).now,
     set: (to) => operations.clock(sandbox(), { now: instantOf(to) }).now,
-    freeze: bare("freeze", () => void operations.clock(sandbox(), { frozen: true })),
-    resume: bare("resume", () => void operations.clock(sandbox(), { frozen: false })),
+    freeze: bare(() => void operations.clock(sandbox(), { frozen: true })),
+    resume: bare(() => void operations.clock(sandbox(), { frozen: false })),
   };
 }
 
 function organizationsOn(sandbox: () => SandboxState): Sandbox["organizations"] {
   return {
-    list: bare("list", () => viewOrganizations(sandbox())),
+    list: bare(() => viewOrganizations(sandbox())),
     get: (ref) => viewOrganization(sandbox().registry.organization(ref).organization),
     update(ref, change, by) {
       const failure = "Failed to change the organization";
@@ -167,7 +172,7 @@ function organizationsOn(sandbox: () => SandboxState): Sandbox["organizations"] 
 
 function keysOn(sandbox: () => SandboxState): Sandbox["keys"] {
   return {
-    list: bare("list", () => viewKeys(sandbox())),
+    list: bare(() => viewKeys(sandbox())),
     get: (ref) => viewKey(sandbox().registry.key(ref), sandbox()),
     create(creation, by) {
       const body = snakeCase(withWrittenEnd(creation));
@@ -208,7 +213,7 @@ function farmersOn(sandbox: () => SandboxState): Sandbox["farmers"] {
 }
 
 function faultMembers(sandbox: () => SandboxState): Sandbox["faults"] {
-  const list = bare("list", () => writtenFaults(sandbox().faults));
+  const list = bare(() => writtenFaults(sandbox().faults));
   return {
     list,
     set(faults) {
@@ -227,8 +232,8 @@ function requestsOn(sandbox: () => SandboxState): Sandbox["requests"] {
       const input = checkValue(requestQuery, snakeCase(query), "Failed to list the requests");
       return listRequests(sandbox(), input);
     },
-    total: bare("total", () => sandbox().journal.total()),
-    clear: bare("clear", () => operations.clear_requests(sandbox())),
+    total: bare(() => sandbox().journal.total()),
+    clear: bare(() => operations.clear_requests(sandbox())),
   };
 }
 
@@ -277,11 +282,11 @@ export function requireSandbox(value: unknown): void {
 
 /** A member that takes no value: one that is given would do nothing. */
 const bare =
-  <Result>(name: string, run: () => Result) =>
+  <Result>(run: () => Result) =>
   (...values: readonly unknown[]): Result => {
-    const value = values.find((one) => one !== undefined);
-    const problem = `${quote(value)} does nothing here: write ${name}()`;
-    requireFields(`run ${name}`, { value: value === undefined ? undefined : problem });
+    for (const value of values)
+      if (value !== undefined)
+        requireFields("run it", { value: `${quote(value)} does nothing: leave it out` });
     return run();
   };
 

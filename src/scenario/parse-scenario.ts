@@ -84,12 +84,7 @@ export function resolveSource(source: ScenarioName | Scenario | LoadedScenario):
 }
 
 function isLoaded(source: unknown): source is LoadedScenario {
-  return (
-    isMapping(source) &&
-    Array.isArray(source.files) &&
-    typeof source.name === "string" &&
-    !("version" in source)
-  );
+  return isMapping(source) && "files" in source && typeof source.name === "string";
 }
 
 const checkedValue = (value: unknown) => interpretScenario(readValue(value), bundledOnly).scenario;

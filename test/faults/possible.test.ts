@@ -51,7 +51,7 @@ const impossible: readonly [fault: Fault, field: string, words: RegExp][] = [
   [
     { when: { key: "limited", outcome: "200.full" }, then: status },
     "when.outcome",
-    /per_minute is 0: write outcome: 429.per_minute/,
+    /one of its limits is 0: write another outcome/,
   ],
   [{ when: { outcome: "204.gone" }, then: { truncate: true } }, "then.truncate", /has no body/],
   [{ when: { outcome: "204.gone" }, then: { malformed: true } }, "then.malformed", /has no body/],

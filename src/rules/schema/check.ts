@@ -135,7 +135,7 @@ class ShapeCheck {
       this.check(optionFor(shape.options, value), value, path);
       return;
     }
-    if (value === undefined) this.#add({ kind: "missing", path, shape, value });
+    if (value === undefined && path.length > 0) this.#add({ kind: "missing", path, shape, value });
     else if (!isAllowed(shape, value)) this.#add({ kind: "value", path, shape, value });
     // In other formats, such a number is octal, or a code.
     else if (typeof value === "number" && /^[+-]?0\d/.test(this.#spelling(path) ?? ""))

@@ -22,11 +22,6 @@ type Say = (code: ShapeCode, what: string, hint: string) => Problem<ShapeCode>;
 /** Puts a mistake into words. */
 export function inWords(mistake: Mistake, root: Shape, spelling: Spelling): Problem<ShapeCode> {
   const { kind, path, shape, value, holder } = mistake;
-  if (path.length === 0 && shape.kind === "mapping" && kind !== "empty") {
-    const [first = "name"] = Object.keys(shape.fields);
-    const message = `body must be a mapping, not ${quote(value)}`;
-    return { code: "wrong_type", field: path, message, hint: `write { ${first}: … }` };
-  }
   const sayOf =
     (name: string): Say =>
     (code, what, hint) => ({ code, field: path, message: `${name} ${what}`, hint });
@@ -129,18 +124,12 @@ function mappingHint(shape: Shape, value: unknown): string {
     ([name, field]) => [name, shapeOf(field)] as const,
   );
   const fitting = fields.filter(([, of]) => isAllowed(of, value));
-  const [fit] = fitting.find(([, of]) => of.kind === "choice") ?? fitting[0] ?? [];
-  if (fit !== undefined) return `{ ${fit}: ${plainOrQuoted(value)} }`;
+  const [fit, of] = fitting.find(([, of]) => of.kind === "choice") ?? fitting[0] ?? [];
+  if (fit !== undefined) return `{ ${fit}: ${of?.kind === "text" ? JSON.stringify(value) : value} }`;
   const isFlag = fields.some(([name, { kind }]) => name === value && kind === "boolean");
   if (isFlag) return `{ ${value}: true }`;
   const [[first] = ["name"]] = fields;
-  return `{ ${first}: … }, or ${first}: … on the next line`;
-}
-
-function plainOrQuoted(value: unknown): string {
-  // A word or a time, which YAML reads as a text.
-  const plain = /^(?!(?:true|false|null)$)(?:[a-z]|\d{4}-)(?:[\w .!?-]|:(?=\S))*$/i;
-  return typeof value === "string" && !plain.test(value) ? JSON.stringify(value) : `${value}`;
+  return `{ ${first}: … }`;
 }
 
 /** The plain items that somebody wrote without brackets: `a:read, b:read`. */

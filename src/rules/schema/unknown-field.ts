@@ -35,13 +35,9 @@ export function unknownField(
 
 /** A hint if the mapping around a field has the name of one of its own fields: it is one level too high. */
 export function outdentedHint(path: FieldPath, root: Shape): string | undefined {
-  const parent = path.slice(0, -1);
-  const name = parent.at(-1);
-  const isMember = shapeAt(root, parent.slice(0, -1))?.kind === "record";
-  const fields = (isMember && fieldsOf(shapeAt(root, parent) as Shape)) || {};
-  return Object.hasOwn(fields, name ?? "")
-    ? `indent ${name}: it belongs in one of the ${parent.at(-2)}`
-    : undefined;
+  const [around, name = ""] = path.slice(-3, -1);
+  const fields = fieldsOf(shapeAt(root, path.slice(0, -1)) as Shape) ?? {}; // the field was looked for in it
+  return Object.hasOwn(fields, name) ? `indent ${name}: it belongs in one of the ${around}` : undefined;
 }
 
 /** A hint if the name is a member or a choice of a field that is next to it. */

@@ -191,17 +191,15 @@ function whyNotOf(key: LastingKey, outcome: OutcomeId): { why: string; has?: str
   const { environment, limits, stateAtStart: state = "active" } = key;
   const { rejection } = keyStateTable[state];
   // They come before the key.
-  if (outcome === "404.unknown_path" || outcome === "405.method" || outcome === rejection) return undefined;
+  if (/^40[45]/.test(outcome) || outcome === rejection) return undefined;
   if (rejection !== null) return { why: `it is ${state} from the start`, has: `outcome: ${rejection}` };
   const isOfMe = isSuccess(outcome) && outcomeOf(outcome).promised;
   const isOfLive = outcome === "403.live_not_approved" || outcome === "403.live_suspended";
   // Any key may be replaced later.
   const isOfOthers = isOfMe && outcome !== "200.retiring" && outcome !== lastingSuccess(key);
   if (isOfOthers || (isOfLive && environment !== "live")) return { why: `it is ${keyInWords(key)}` };
-  if (!isSuccess(outcome)) return undefined;
-  if (limits.perMinute === 0) return { why: "its per_minute is 0", has: "outcome: 429.per_minute" };
-  if (limits.perDay === 0) return { why: "its per_day is 0", has: "outcome: 429.per_day" };
-  return undefined;
+  const isLimited = limits.perMinute === 0 || limits.perDay === 0;
+  return isLimited && isSuccess(outcome) ? { why: "one of its limits is 0" } : undefined;
 }
 
 function keyInWords({ environment, legacy, replaces }: LastingKey): string {

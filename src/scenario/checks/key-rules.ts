@@ -132,9 +132,7 @@ const secretsFit: ScenarioRule = (facts) => {
     const parsed = parseApiKey(secret);
     const prefix = prefixOf(environment, isLegacy(fields));
     if (parsed === undefined) {
-      const hint = secret.includes("$")
-        ? "write the key itself, or leave secret out"
-        : `start it with ${prefix}, followed by letters, digits, _ and -`;
+      const hint = `start it with ${prefix}, followed by letters, digits, _ and -`;
       const message = "the secret is not a well-formed key (R10)";
       addProblem({ code: "secret_malformed", field: [...path, "secret"], message, hint });
     } else if (parsed.prefix !== prefix) {

@@ -7,6 +7,7 @@ import { checkValue, validationError } from "../../rules/schema/check.js";
 import * as s from "../../rules/schema/shape.js";
 import { clockMove, overlap, ref, time, timeOrDuration } from "./fields.js";
 import {
+  actor,
   assumptionsSchema,
   faultsSchema,
   keyCreationFields,
@@ -32,6 +33,8 @@ export const inputShapes = {
   faults_change: s.mapping({ faults: faultsSchema }),
   sandbox_options: s.mapping(sandboxOptionFields),
 } as const;
+
+export const actingAs = s.mapping({ actor });
 
 export const requestQuery = s.mapping({
   limit: s.optional(s.count()),

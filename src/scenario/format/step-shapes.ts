@@ -125,9 +125,7 @@ export const keyCreationFields = {
 
 export const replacementRef = s.optional(ref());
 
-const actor = s.optional(s.choice(["administrator", "member"]));
-
-export const actingAs = s.mapping({ actor });
+export const actor = s.optional(s.choice(["administrator", "member"]));
 
 // The same in a timeline and a story. `checks/step-rules.ts` checks the refs in a step.
 const actionFields = {
