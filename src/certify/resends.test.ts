@@ -103,6 +103,7 @@ test.each<[string, End, RegExp]>([
     /^the command passes when the last request with SVC_KEY_ACTIVE gets a 401/,
   ],
   ["no request was hit", { ...passed, replacedCount: 0 }, /^no request was hit$/],
+  ["the command failed before", { ...silent, replacedCount: 0 }, /^no request was hit$/],
   [
     "the command then failed",
     { ...resent, result: "failed" },

@@ -2,9 +2,17 @@ import type { KeyRequest, RunEnd, RunRequest, SentKey } from "../../src/certify/
 import type { CertifyPlan } from "../../src/certify/plan.js";
 import { Runs } from "../../src/certify/runs.js";
 import { clientReport } from "../../src/report/report.js";
+import type { Report } from "../../src/report/report-shape.js";
+import type { OutcomeId } from "../../src/rules/outcomes.js";
 import { startFrozen } from "../support/doors.js";
 
 const report = clientReport(startFrozen("key-states"));
+
+/** The report of a run that covered only these outcomes. */
+export const reportCovering = (...outcomes: readonly OutcomeId[]): Report => ({
+  ...report,
+  outcomes: report.outcomes.map((row) => ({ ...row, covered: outcomes.includes(row.outcome) })),
+});
 
 /** A run that passed and sent nothing, with what a test changes. */
 export const runEnd = (more: Partial<RunEnd> = {}): RunEnd => ({

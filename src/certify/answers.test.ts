@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import { handMade, reportCovering, sentKey, sentTimes } from "../../test/certify/hand-made.js";
+import { judgeAnswers } from "./answers.js";
+import type { RunEnd } from "./client-run.js";
+
+const name = "answer.401.revoked";
+const keys = [sentTimes("active", 2), sentKey("revoked", { outcome: "401.revoked" })];
+
+/** Judges the wrong answer to a revoked key: to the first request, when that run is made again, and to each one. */
+async function judged(
+  ends: {
+    readonly first: Partial<RunEnd>;
+    readonly second?: Partial<RunEnd>;
+    readonly each?: Partial<RunEnd>;
+  },
+  plan: Parameters<typeof handMade>[1] = {},
+) {
+  let firsts = 0;
+  const { runs, names } = await handMade(
+    ({ conditions: { onRequest } }) => {
+      if (onRequest === undefined) return { sent: keys, report: reportCovering("401.revoked") };
+      if (onRequest.which.kind === "each") return { sent: keys, ...ends.each };
+      firsts += 1;
+      return { sent: keys, ...(firsts === 1 ? ends.first : (ends.second ?? ends.first)) };
+    },
+    { only: [name], ...plan },
+  );
+  const { checks, problems } = await judgeAnswers(runs);
+  const [result] = checks.map((check) => check.result);
+  const why = result?.kind === "not_judged" ? result.reason.why : undefined;
+  return { kind: result?.kind, why, problems: problems.map(({ sentence }) => sentence), names };
+}
+
+const noticed: Partial<RunEnd> = { result: "failed", replacedCount: 1 };
+const unnoticed: Partial<RunEnd> = { replacedCount: 1 };
+
+test("a wrong answer holds if the command fails at the first one, or at one of all", async () => {
+  expect((await judged({ first: noticed })).kind).toBe("held");
+  expect((await judged({ first: unnoticed, each: noticed })).kind).toBe("held");
+});
+
+test("a wrong answer that no test notices is a problem", async () => {
+  const { kind, problems } = await judged({ first: unnoticed, each: unnoticed });
+  expect([kind, problems]).toEqual([
+    "failed",
+    [expect.stringMatching(/^Passes with the wrong answer: 200 in place of 401 for /)],
+  ]);
+});
+
+test.each<[string, Partial<RunEnd>, RegExp]>([
+  ["that ends late", { result: "timed_out", replacedCount: 1 }, /^the command did not end in time$/],
+  ["without a request that got it", {}, /^no request was hit$/],
+  ["without a request", { sent: [] }, /^the command sent no request \(a cache of your test runner\?\)$/],
+  ["that fails without a request that got it", { result: "failed" }, /^no request was hit$/],
+  [
+    "that lacks other requests",
+    { replacedCount: 1, sent: [sentTimes("active", 1)] },
+    /^the command did not send what it sent in the plain run: `revoked`/,
+  ],
+])("a run %s is not judged", async (_, each, why) => {
+  expect(await judged({ first: unnoticed, each })).toMatchObject({
+    kind: "not_judged",
+    why: expect.stringMatching(why),
+    problems: [],
+  });
+});
+
+test("an outcome that --allow names is allowed if nothing notices it, and holds otherwise", async () => {
+  const plan = { allow: ["401.revoked"] };
+  expect(await judged({ first: unnoticed, each: unnoticed }, plan)).toMatchObject({
+    kind: "allowed",
+    problems: [],
+  });
+  expect((await judged({ first: unnoticed, each: noticed }, plan)).kind).toBe("held");
+});
+
+test("with --only, a wrong answer that is noticed in one run of two is not judged", async () => {
+  expect((await judged({ first: noticed, second: unnoticed })).why).toBe(
+    "the command fails, but only in some runs",
+  );
+});
