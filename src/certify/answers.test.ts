@@ -8,7 +8,11 @@ const keys = [sentTimes("active", 2), sentKey("revoked", { outcome: "401.revoked
 
 /** Judges the wrong answer to a revoked key: to the first request, when that run is made again, and to each one. */
 async function judged(
-  ends: Readonly<Record<"first", Partial<RunEnd>> & Partial<Record<"second" | "each", Partial<RunEnd>>>>,
+  ends: {
+    readonly first: Partial<RunEnd>;
+    readonly second?: Partial<RunEnd>;
+    readonly each?: Partial<RunEnd>;
+  },
   plan: Parameters<typeof handMade>[1] = {},
 ) {
   let firsts = 0;
@@ -46,6 +50,7 @@ test("a wrong answer that no test notices is a problem", async () => {
 test.each<[string, Partial<RunEnd>, RegExp]>([
   ["that ends late", { result: "timed_out", replacedCount: 1 }, /^the command did not end in time$/],
   ["without a request that got it", {}, /^no request was hit$/],
+  ["without a request", { sent: [] }, /^the command sent no request \(a cache of your test runner\?\)$/],
   ["that fails without a request that got it", { result: "failed" }, /^no request was hit$/],
   [
     "that lacks other requests",

@@ -37,7 +37,7 @@ async function judgeAnswer(runs: Runs, outcome: OutcomeId): Promise<Judgment> {
   }
   if (isAllowed) return judged(name, { kind: "allowed" });
   if (run.result === "timed_out") return judged(name, notJudged(tooLate));
-  const reason = whyNotJudged(run.replacedCount === 0 ? { sent: [] } : plain, run, "replaced");
+  const reason = whyNotJudged(plain, run, "replaced");
   if (reason !== undefined) return judged(name, notJudged(reason));
   const { status, when } = outcomeOf(outcome);
   return judged(name, failed, {
