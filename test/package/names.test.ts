@@ -59,7 +59,7 @@ test("few exports have one reader: the others are what their room is for, or not
 });
 
 const mostTwice = 7;
-const mostSingle = 375;
+const mostSingle = 360;
 
 /** The files whose names may end in `Path` or `Paths`, each with the kind of its paths. */
 const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
@@ -67,7 +67,7 @@ const filesWithPaths: Readonly<Record<string, "HTTP" | "field" | "file">> = {
   "src/api/openapi.ts": "HTTP",
   "src/api/request-details.ts": "HTTP",
   "src/cli/commands/exec.ts": "HTTP",
-  "src/compare/uncounted.ts": "field",
+  "src/compare/response.ts": "field",
   "src/dashboard/control/data.ts": "HTTP",
   "src/report/report.ts": "HTTP",
   "src/rules/outcomes.ts": "HTTP",
