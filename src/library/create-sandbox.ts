@@ -35,7 +35,7 @@ import {
   inputShapes,
   requestQuery,
 } from "../scenario/format/inputs.js";
-import { resolveSource } from "../scenario/parse-scenario.js";
+import { type LoadedScenario, resolveSource } from "../scenario/parse-scenario.js";
 import { realTime } from "./real-time.js";
 import type {
   ActingAs,
@@ -85,10 +85,15 @@ export function createSandbox<const Source extends ScenarioSource>(
 export function createSandbox(
   options?: SandboxOptions<never>,
 ): Sandbox<ScenarioKeyRef<"key-states">, OrganizationRef<"key-states">>;
+export function createSandbox(
+  options: Omit<SandboxOptions, "scenario"> & { readonly scenario: LoadedScenario },
+): Sandbox;
 export function createSandbox<const Options extends SandboxOptions>(
   options: Options & { readonly scenario?: WithKnownFields<Options["scenario"], ScenarioSource> },
 ): Sandbox;
-export function createSandbox(options: SandboxOptions = {}): Sandbox {
+export function createSandbox(
+  options: Omit<SandboxOptions, "scenario"> & { readonly scenario?: ScenarioSource | LoadedScenario } = {},
+): Sandbox {
   requireKnownOptions("create the sandbox", options, sandboxOptions);
   const run = currentRun();
   const { scenario: source = "key-states", ...startOptions } = options;

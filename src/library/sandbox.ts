@@ -11,7 +11,6 @@ import type { KeyView, ListedKeyRef, OrganizationView, RequestView } from "../sa
 import type { BundledKeyRefs, BundledOrganizationRefs } from "../scenario/bundled.generated.js";
 import type { ScenarioName } from "../scenario/bundled.js";
 import type { ReservedKeyRef } from "../scenario/format/fields.js";
-import type { LoadedScenario } from "../scenario/parse-scenario.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
 // Functions with refs are methods, not function members, so that a sandbox with known refs can be passed as any sandbox.
@@ -208,8 +207,8 @@ export interface SandboxRequests<KeyRef extends string = string> {
   readonly clear: () => void;
 }
 
-/** The source of a sandbox: a bundled name, a scenario as a value, or what `loadScenario` returns. */
-export type ScenarioSource = ScenarioName | Scenario | LoadedScenario;
+/** The source of a sandbox: a bundled name, or a scenario as a value. */
+export type ScenarioSource = ScenarioName | Scenario;
 
 type OrganizationsIn<Value> = Value extends { readonly organizations: infer Organizations }
   ? (keyof Organizations & string) | InPopulation<Value, `organization-${number}`>

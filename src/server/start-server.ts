@@ -17,7 +17,7 @@ import { openSandbox } from "./open-sandbox.js";
 import { type RunningServer, serve } from "./serve.js";
 import type { ServeOptions } from "./sockets/server-state.js";
 
-export interface ServerOptions<Source = ScenarioSource | URL | (string & {})>
+export interface ServerOptions<Source = ScenarioSource | (string & {})>
   extends Partial<ServeOptions>,
     Omit<SandboxOptions, "scenario"> {
   /** A bundled name, a scenario file, also as a URL, or a scenario as a value. Default: `key-states`. */
@@ -30,6 +30,8 @@ export interface ServerOptions<Source = ScenarioSource | URL | (string & {})>
    */
   readonly state?: string | URL;
 }
+
+type ServerSource = ServerOptions["scenario"] | LoadedScenario | URL;
 
 type OptionsOfServer = Exclude<keyof ServerOptions, (typeof sandboxOptions)[number]>;
 
@@ -83,10 +85,15 @@ export function startServer<const Source extends ScenarioSource>(
 export function startServer(
   options?: ServerOptions<never>,
 ): Promise<SandboxServer<ScenarioKeyRef<"key-states">, OrganizationRef<"key-states">>>;
-export function startServer<const Options extends ServerOptions>(
-  options: Options & { readonly scenario?: WithKnownFields<Options["scenario"], ScenarioSource | URL> },
+export function startServer(
+  options: Omit<ServerOptions, "scenario"> & { readonly scenario: LoadedScenario | URL },
 ): Promise<SandboxServer>;
-export async function startServer(options: ServerOptions = {}): Promise<SandboxServer> {
+export function startServer<const Options extends ServerOptions>(
+  options: Options & { readonly scenario?: WithKnownFields<Options["scenario"], ScenarioSource> },
+): Promise<SandboxServer>;
+export async function startServer(
+  options: Omit<ServerOptions, "scenario"> & { readonly scenario?: ServerSource } = {},
+): Promise<SandboxServer> {
   requireOptions(options);
   const run = currentRun();
   const { scenario, state, ...rest } = options;
@@ -122,7 +129,7 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
   return { ...running, close, sandbox: sandboxOn(sandbox), [Symbol.asyncDispose]: () => close() };
 }
 
-function requireOptions(options: ServerOptions): void {
+function requireOptions(options: Omit<ServerOptions, "scenario">): void {
   requireKnownOptions("start the server", options, [...sandboxOptions, ...Object.keys(optionShapes)]);
   const ofServer = Object.entries(options).filter(([name]) => Object.hasOwn(optionShapes, name));
   const problems = shapeProblems(s.mapping(optionShapes), Object.fromEntries(ofServer));
@@ -134,7 +141,7 @@ function requireOptions(options: ServerOptions): void {
 
 /** The scenario of the options, of the run without any, or the usual one. */
 async function namedScenario(
-  scenario: ServerOptions["scenario"],
+  scenario: ServerSource,
   run: SandboxRun | undefined,
 ): Promise<LoadedScenario | NamedScenario> {
   if (scenario === undefined && run?.scenario !== undefined) return run.scenario;
