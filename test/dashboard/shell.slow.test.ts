@@ -238,8 +238,17 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     "in the view %s, a server that was gone for an action is not called gone once it is back",
     async (view, act) => {
       const { page } = await openDashboard({ scenario: "rotation", view: `/${view}` });
-      await page.route("**/__sandbox/**", (route) => route.abort());
+      let goAway = () => {};
+      const isGone = new Promise<void>((resolve) => {
+        goAway = resolve;
+      });
+      // Only after the action: a page that has noticed it disables the button.
+      await page.route("**/__sandbox/**", async (route) => {
+        await isGone;
+        await route.abort();
+      });
       await act(page);
+      goAway();
       const alert = page.getByRole("alert").getByText("The sandbox does not respond.");
       await alert.waitFor();
       await page.unroute("**/__sandbox/**");
