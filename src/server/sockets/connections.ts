@@ -45,8 +45,7 @@ export class Turns {
     else if (waiting >= maxWaiting) timers.nextTick(() => connection.pause());
     before.once("finish", () => {
       if (this.#count(connection, -1) === maxWaiting - 1) connection.resume();
-      // A response may finish in its start, which would start the next one deeper in the stack.
-      timers.nextTick(start);
+      start();
     });
   }
 

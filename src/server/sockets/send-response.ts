@@ -57,15 +57,9 @@ function sendAtOnce(
   response.statusCode = status;
   // As after `end`: the connection continues with its next request at the event `finish`.
   response.finished = true;
-  const { socket } = response;
-  if (socket === null) return;
-  let isSent = false;
-  socket.write(text + endOfHead(more) + body, isAscii ? "latin1" : "utf8", (error) => {
-    if (!error && !isSent) response.emit("finish");
+  response.socket?.write(text + endOfHead(more) + body, isAscii ? "latin1" : "utf8", (error) => {
+    if (!error) response.emit("finish");
   });
-  // Once the system has all bytes, the next request need not wait for the callback, which costs as much as a response.
-  isSent = socket.writableLength === 0 && !socket.errored;
-  if (isSent) response.emit("finish");
 }
 
 // Cached and joined: V8 would flatten a string made with `+` again for every response.
