@@ -1,10 +1,7 @@
 import { expect, test } from "vitest";
-import { startFrozen } from "../../test/support/doors.js";
-import { clientReport } from "../report/report.js";
+import { runEnd } from "../../test/certify/hand-made.js";
 import { certify } from "./certify.js";
 import type { RunEnd } from "./client-run.js";
-
-const report = clientReport(startFrozen("key-states"));
 
 /** Why the plain run cannot be used, if each run ends as the next of these; the last one is repeated. */
 async function whyUnusable(...ends: readonly ("passes" | "fails")[]): Promise<string | undefined> {
@@ -12,20 +9,7 @@ async function whyUnusable(...ends: readonly ("passes" | "fails")[]): Promise<st
   const runOnce = async (): Promise<RunEnd> => {
     const end = ends[Math.min(run, ends.length - 1)];
     run += 1;
-    return {
-      result: end === "passes" ? "passed" : "failed",
-      code: end === "passes" ? 0 : 1,
-      durationMs: 9,
-      report,
-      output: [],
-      sent: [],
-      points: [],
-      replacedCount: 0,
-      last: undefined,
-      pinned: undefined,
-      ownAssumptions: [],
-      scenarios: [],
-    };
+    return runEnd({ result: end === "passes" ? "passed" : "failed" });
   };
   const plan = { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], ownFlags: [] };
   const runner = { run: runOnce, onEnd() {}, separate() {} };
