@@ -1,13 +1,10 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { exchange } from "../support/exchange.js";
 import { freePort } from "../support/free-port.js";
-import { missing, programPath } from "../support/programs.js";
+import { missing } from "../support/programs.js";
 import { runCli } from "../support/run-cli.js";
+import { runProxy } from "../support/running-proxy.js";
 import { served } from "../support/servers.js";
-import { temporaryFolder } from "../support/temporary-folder.js";
 
 // Gateways that limit an address, in front of a sandbox: what they send is not the key's limit.
 
@@ -60,18 +57,7 @@ backend sandbox
 async function startGateway({ program, settings }: Gateway, allowed: number, status: number) {
   const sandbox = await served({ profile: "typical", now: "2026-03-02T09:00:00Z", frozen: true });
   const port = await freePort();
-  const folder = temporaryFolder({
-    settings: settings({ port, upstream: new URL(sandbox.url).host, allowed, status }),
-  });
-  const file = join(folder, "settings");
-  const own = `daemon off; pid ${folder}/pid; error_log ${folder}/errors;`;
-  const argv =
-    program === "haproxy" ? ["-f", file, "-db", "-q"] : ["-p", folder, "-c", file, "-e", "errors", "-g", own];
-  const child = spawn(programPath(program), argv, { stdio: "ignore" });
-  onTestFinished(async () => {
-    child.kill("SIGTERM");
-    await once(child, "exit");
-  });
+  runProxy(program, settings({ port, upstream: new URL(sandbox.url).host, allowed, status }));
   const url = `http://127.0.0.1:${port}`;
   const isUp = () =>
     exchange(url, { path: "/up" }).then(

@@ -16,8 +16,9 @@ import { compile } from "../support/compile.js";
 import { exchange } from "../support/exchange.js";
 import { freePort } from "../support/free-port.js";
 import { blockWith, pageOf } from "../support/pages.js";
-import { missing, programPath } from "../support/programs.js";
+import { missing } from "../support/programs.js";
 import { type RunningCommand, runCommand, startBin, words } from "../support/running-command.js";
+import { runProxy } from "../support/running-proxy.js";
 import { mePath } from "../support/send.js";
 import { temporaryFolder, userFolder } from "../support/temporary-folder.js";
 
@@ -294,16 +295,7 @@ async function startProxy(program: "haproxy" | "nginx", partner: number): Promis
     .replaceAll("listen 443 ssl", `listen ${listening}`)
     .replace(/^ *ssl_certificate.*\n/gm, "")
     .replaceAll("4801", String(partner));
-  const folder = temporaryFolder({ settings });
-  const file = join(folder, "settings");
-  const own = `daemon off; pid ${folder}/pid; error_log ${folder}/errors;`;
-  const argv =
-    program === "haproxy" ? ["-f", file, "-db", "-q"] : ["-p", folder, "-c", file, "-e", "errors", "-g", own];
-  const child = spawn(programPath(program), argv, { stdio: "ignore" });
-  onTestFinished(async () => {
-    child.kill("SIGTERM");
-    await once(child, "exit");
-  });
+  runProxy(program, settings);
   const url = `http://${listening}`;
   const status = () =>
     exchange(url, { path: "/nobody/", headers: { host } }).then(
