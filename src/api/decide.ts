@@ -4,7 +4,8 @@ import type { ApiCall } from "../sandbox/api-call.js";
 import { type Endpoint, successOutcomeOf } from "../sandbox/endpoint.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
-import { minuteEndOf, usageAt } from "../sandbox/usage.js";
+import { usageAt } from "../sandbox/usage.js";
+import { limitUses } from "./limits.js";
 
 export interface Rejection {
   readonly outcome: ApiOutcomeId;
@@ -32,9 +33,10 @@ export function decide(sandbox: SandboxState, call: DecidedCall): Decision {
     if (route === undefined) return { kind: "rejected", outcome: "404.unknown_path" };
     return { kind: "rejected", outcome: "405.method", allow: route.allow };
   }
+
+  const { entry } = call;
   const scope = scopeOf(endpoint, sandbox);
   const admitted = admit(sandbox, call, scope);
-  const { entry } = call;
   if (entry === undefined || !isSuccess(admitted)) return { kind: "rejected", outcome: admitted, scope };
   return { kind: "accepted", outcome: successOutcomeOf(endpoint, admitted), endpoint, entry };
 }
@@ -51,15 +53,19 @@ function admit(sandbox: SandboxState, call: Caller, scope: string | null): ApiOu
   const { entry, now } = call;
   if (entry !== undefined) entry.usage = usageAt(entry.usage, windows, now);
   const outcome = authorize(authorizationFacts(sandbox, call, scope));
-  const isAdmitted = isSuccess(outcome);
+
   // Only the sandbox's keys have counters.
-  if (entry === undefined || !(isAdmitted || assumptions.count_rejected)) return outcome;
+  if (entry === undefined) return outcome;
+  const isAdmitted = isSuccess(outcome);
+  if (!isAdmitted && !assumptions.count_rejected) return outcome;
   const { usage } = entry;
   usage.minuteCount += 1;
   usage.dayCount += 1;
   if (windows.sliding) usage.recent.push(now);
+  if (isAdmitted) return outcome;
+
   // A rejected request that counts may reach the limit that ends last.
-  return isAdmitted ? outcome : authorize(authorizationFacts(sandbox, call, scope));
+  return authorize(authorizationFacts(sandbox, call, scope));
 }
 
 export function authorizationFacts(
@@ -67,19 +73,12 @@ export function authorizationFacts(
   { presented, entry, now }: Caller,
   scope: string | null,
 ): AuthorizationFacts {
-  const { windows } = sandbox;
-  const usage = entry && usageAt(entry.usage, windows, now);
   return {
     presented,
     key: entry?.key,
     organization: entry?.owner.organization,
     now,
     scope,
-    usedThisMinute: usage?.minuteCount ?? 0,
-    usedToday: usage?.dayCount ?? 0,
-    dayEndsLast:
-      entry !== undefined &&
-      usage !== undefined &&
-      usage.dayEndsAt > minuteEndOf(entry.key.limits, usage, windows, now),
+    limits: entry && limitUses(entry, sandbox, now),
   };
 }

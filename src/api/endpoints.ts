@@ -18,14 +18,16 @@ export function endpointsIn({ endpoints }: Pick<Scenario, "endpoints">): readonl
 }
 
 const withAnnounced = /* @__PURE__ */ cachedBy(
-  (endpoints: NonNullable<Scenario["endpoints"]>): readonly Endpoint[] => [
-    ...builtIn,
-    ...writtenEndpoints({ endpoints }).map(([operationId, endpoint]): Endpoint => {
-      const { method = "GET", path, scope = null, status = 200, body } = endpoint;
+  (announced: NonNullable<Scenario["endpoints"]>): readonly Endpoint[] => {
+    const endpoints: Endpoint[] = [...builtIn];
+    for (const [operationId, written] of writtenEndpoints({ endpoints: announced })) {
+      const { method = "GET", path, scope = null, status = 200, body } = written;
       const success = body === undefined ? textBody("") : jsonBody(body);
-      return { method, path, operationId, scope, status, summary: operationId, respond: () => success };
-    }),
-  ],
+      const respond = () => success;
+      endpoints.push({ method, path, operationId, scope, status, summary: operationId, respond });
+    }
+    return endpoints;
+  },
 );
 
 /** Of a sandbox, or of the report of a running one. */
@@ -33,9 +35,10 @@ export function endpointNamed<Named extends Pick<Endpoint, "operationId">>(
   sandbox: { readonly name: string; readonly endpoints: readonly Named[] },
   operationId = me.operationId,
 ): Named {
-  const operationIds = sandbox.endpoints.map((one) => one.operationId);
-  const endpoint = sandbox.endpoints.find((one) => one.operationId === operationId);
+  const endpoint = sandbox.endpoints.find((served) => served.operationId === operationId);
   if (endpoint !== undefined) return endpoint;
+
+  const operationIds = sandbox.endpoints.map((served) => served.operationId);
   const hint = didYouMean(operationId, operationIds) || ` The scenario has ${listed(operationIds, "and")}.`;
   const message = `Unknown endpoint ${quote(operationId)} in ${sandbox.name}.${hint}`;
   throw new SandboxError("unknown_ref", message, { endpoint: operationId });
@@ -55,13 +58,11 @@ export function withNames(
   endpoints: readonly Endpoint[],
   { certify, command }: Pick<Invocation, "certify" | "command">,
 ): string {
-  const first = endpoints.slice(0, maxNamed).map(({ method, path }) => `${method} ${path}`);
-  const rest = endpoints.length - first.length;
-  const names = {
-    certify,
-    command,
-    endpoints: listed(rest > 0 ? [...first, `one of ${rest} others`] : first, "or"),
-  };
+  const named = endpoints.slice(0, maxNamed).map(({ method, path }) => `${method} ${path}`);
+  const others = endpoints.length - named.length;
+  if (others > 0) named.push(`one of ${others} others`);
+
+  const names = { certify, command, endpoints: listed(named, "or") };
   return text.replace(/\{(certify|command|endpoints)\}/g, (_, name: keyof typeof names) => names[name]);
 }
 

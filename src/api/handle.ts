@@ -38,15 +38,23 @@ export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
 function resultOf(sandbox: SandboxState, call: ApiCall): CallResult {
   const { run, faults } = sandbox;
   if (run === undefined && faults.length === 0) return respondToCall(sandbox, call);
+
+  // Predicted once, and only if something depends on it.
   let outcome: ApiOutcomeId | undefined;
-  const expectedOutcome = () => (outcome ??= predictOutcome(sandbox, call));
+  const expectedOutcome = () => {
+    outcome ??= predictOutcome(sandbox, call);
+    return outcome;
+  };
   const facts = faultFacts(call, expectedOutcome, call.request.method);
+
   // In any case, because the scenario's faults count their requests.
   const fault = fireFault(faults, call.number, facts);
-  const respond = () =>
-    fault === undefined ? respondToCall(sandbox, call) : faultyResult(sandbox, call, fault);
-  const isOfClient = run !== undefined && !call.request.fromStory;
-  return isOfClient ? run.intercept(sandbox, call, { facts, fault, respond }) : respond();
+  const respond = () => {
+    if (fault === undefined) return respondToCall(sandbox, call);
+    return faultyResult(sandbox, call, fault);
+  };
+  if (run === undefined || call.request.fromStory) return respond();
+  return run.intercept(sandbox, call, { facts, fault, respond });
 }
 
 /** Describes a call and its response for the journal, without a key (R46). `appendExchange` adds its advice. */
@@ -57,17 +65,24 @@ function exchangeOf(
   { isNotAlone, leaksRealKey }: MisplacedKeys,
 ): Exchange {
   const { request, route, endpoint, entry } = call;
-  const { outcome, fault = null, delivery, date, requestId = call.id } = result;
-  const response = request.method === "HEAD" ? { ...result.response, body: "" } : result.response;
-  const { status } = response;
-  const delayMs = delivery === undefined ? 0 : delivery.delayMs;
+  const { outcome, delivery } = result;
+
+  // Unknown methods and paths may contain anything, including keys.
+  const method = endpoint === undefined ? redactKeys(request.method) : request.method;
+  const path = route === undefined || route.isPattern ? redactPath(request.path) : route.path;
+
+  let { response } = result;
+  if (request.method === "HEAD") response = { ...response, body: "" };
+
+  let duration = sandbox.platform.stopwatch() - call.started;
+  if (delivery !== undefined) duration += delivery.delayMs;
+
   return {
     number: call.number,
-    id: requestId,
+    id: result.requestId ?? call.id,
     at: call.now,
-    // Unknown methods and paths may contain anything, including keys.
-    method: endpoint === undefined ? redactKeys(request.method) : request.method,
-    path: route === undefined || route.isPattern ? redactPath(request.path) : route.path,
+    method,
+    path,
     fromStory: request.fromStory,
     operation: endpoint?.operationId ?? null,
     isMisdirected: endpoint === undefined,
@@ -80,28 +95,35 @@ function exchangeOf(
     key: entry === undefined ? null : entry.key.ref,
     fingerprint: request.apiKey === undefined ? null : fingerprintOf(call.sha256),
     outcome,
-    fault,
-    status,
+    fault: result.fault ?? null,
+    status: response.status,
     code: result.code,
     response,
     delivery,
-    date,
+    date: result.date,
     // To the microsecond: more digits make the journal longer in state files.
-    durationMs: Math.round((sandbox.platform.stopwatch() - call.started + delayMs) * 1000) / 1000,
+    durationMs: Math.round(duration * 1000) / 1000,
     advice: noAdvice,
     isResent: undefined,
   };
 }
 
 // Of a key that the sandbox does not have.
-function keyFormIn({ entry, request: { apiKey } }: ApiCall): string | undefined {
-  return entry !== undefined || apiKey === undefined ? undefined : formOfKey(apiKey);
+function keyFormIn(call: ApiCall): string | undefined {
+  const { apiKey } = call.request;
+  if (call.entry !== undefined || apiKey === undefined) return undefined;
+  return formOfKey(apiKey);
 }
 
-// Only `/me` is specified to read neither a query nor a body (R8).
-function traitsOf({ request: { traits }, endpoint }: ApiCall, isNotAlone: boolean): RequestTraits {
+function traitsOf(call: ApiCall, isNotAlone: boolean): RequestTraits {
+  let { traits } = call.request;
   if (traits.length === 0 && !isNotAlone) return traits;
-  const isOther = endpoint !== undefined && !endpoint.isMe;
-  const ofEndpoint = traits.filter((trait) => !isOther || (trait !== "query" && trait !== "body"));
-  return withTraits(ofEndpoint, isNotAlone ? ["key in other header"] : []);
+
+  // Only `/me` is specified to read neither a query nor a body (R8).
+  const { endpoint } = call;
+  if (endpoint !== undefined && !endpoint.isMe) {
+    traits = traits.filter((trait) => trait !== "query" && trait !== "body");
+  }
+  if (isNotAlone) traits = withTraits(traits, ["key in other header"]);
+  return traits;
 }

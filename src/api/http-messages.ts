@@ -21,11 +21,11 @@ export function jsonBody(value: unknown): TextBody {
 /** The length of a text in UTF-8 bytes; a lone surrogate counts as its three replacement bytes. */
 export function utf8Length(text: string): number {
   let bytes = text.length;
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
     if (unit < 0x80) continue;
-    const isPair = unit >= 0xd800 && unit < 0xdc00 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00;
-    if (isPair) i++;
+    const isPair = unit >= 0xd800 && unit < 0xdc00 && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00;
+    if (isPair) index++;
     // A pair is two units and four bytes; anything else above 0x7ff is one unit and three bytes.
     bytes += isPair || unit >= 0x800 ? 2 : 1;
   }
@@ -36,7 +36,11 @@ export function utf8Length(text: string): number {
 export type FlatHeaders = readonly string[];
 
 export function headerPairs(flat: FlatHeaders): [name: string, value: string][] {
-  return flat.flatMap((name, i) => (i % 2 === 0 ? [[name, flat[i + 1] as string] as [string, string]] : []));
+  const pairs: [name: string, value: string][] = [];
+  for (let index = 0; index < flat.length; index += 2) {
+    pairs.push([flat[index] as string, flat[index + 1] as string]);
+  }
+  return pairs;
 }
 
 /** The error body of the API (section 7 of the specification; R27). */

@@ -4,6 +4,7 @@ import { assumedRetryAfter, type LimitReading, rateLimitHeaders } from "./limits
 const minute: LimitReading = {
   name: "minute",
   quota: 60,
+  used: 60,
   window: 60,
   remaining: 0,
   resetsAt: 34_000,
@@ -12,6 +13,7 @@ const minute: LimitReading = {
 const day: LimitReading = {
   name: "day",
   quota: 1000,
+  used: 997,
   window: 86_400,
   remaining: 3,
   resetsAt: 53_974_000,
@@ -24,7 +26,7 @@ test.each([
   [33_999, "Thu, 01 Jan 1970 00:00:34 GMT"],
   [34_999, "Thu, 01 Jan 1970 00:00:35 GMT"],
 ])("R22 for a reset at %i ms Retry-After is the date %s, the next second", (resetsAt, date) => {
-  const limits = [{ ...minute, resetsAt }, day] as const;
+  const limits = { minute: { ...minute, resetsAt }, day };
   expect(assumedRetryAfter("date", limits, 250)).toEqual(["Retry-After", date]);
 });
 
@@ -35,7 +37,10 @@ test.each([
 ])(
   "R5 the legacy headers name the %s when the minute has %i requests left and the day 3",
   (_, remaining, named) => {
-    const headers = rateLimitHeaders("legacy", [{ ...minute, remaining }, day]);
+    const headers = rateLimitHeaders("legacy", {
+      minute: { ...minute, used: 60 - remaining, remaining },
+      day,
+    });
     expect(headers.filter((_, index) => index % 2 === 1)).toEqual(named);
   },
 );

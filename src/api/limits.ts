@@ -1,53 +1,53 @@
 import type { Assumptions } from "../rules/assumptions.js";
+import { type LimitUse, type LimitUses, reachedLimit } from "../rules/authorize.js";
 import { day, minute } from "../rules/time.js";
 import type { KeyEntry } from "../sandbox/registry.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { minuteEndOf, usageAt } from "../sandbox/usage.js";
 import type { FlatHeaders } from "./http-messages.js";
 
-export interface LimitReading {
-  readonly name: "minute" | "day";
-  readonly quota: number;
+export interface LimitReading extends LimitUse {
+  readonly name: keyof LimitUses;
   /** The length of the window in seconds. */
   readonly window: number;
   readonly remaining: number;
-  /** When the remaining quota grows (epoch milliseconds). */
-  readonly resetsAt: number;
-  /** Seconds until then, rounded up. */
+  /** Seconds until the remaining quota grows, rounded up. */
   readonly reset: number;
 }
 
-type LimitReadings = readonly [minute: LimitReading, day: LimitReading];
+type LimitReadings = Readonly<Record<keyof LimitUses, LimitReading>>;
 
-export function readLimits(
-  { key, ...entry }: KeyEntry,
-  { windows }: SandboxState,
-  now: number,
-): LimitReadings {
+export function limitUses(entry: KeyEntry, sandbox: SandboxState, now: number): LimitUses {
+  const { limits } = entry.key;
+  const { windows } = sandbox;
   const usage = usageAt(entry.usage, windows, now);
-  const minuteEnds = minuteEndOf(key.limits, usage, windows, now);
-  return [
-    reading("minute", key.limits.perMinute, minute, usage.minuteCount, minuteEnds),
-    reading("day", key.limits.perDay, day, usage.dayCount, usage.dayEndsAt),
-  ] as const;
-
-  function reading(
-    name: LimitReading["name"],
-    quota: number,
-    window: number,
-    used: number,
-    resetsAt: number,
-  ) {
-    const reset = Math.max(1, Math.ceil((resetsAt - now) / 1000));
-    return { name, quota, window: window / 1000, remaining: Math.max(0, quota - used), resetsAt, reset };
-  }
+  const minuteEndsAt = minuteEndOf(limits, usage, windows, now);
+  return {
+    minute: { quota: limits.perMinute, used: usage.minuteCount, resetsAt: minuteEndsAt },
+    day: { quota: limits.perDay, used: usage.dayCount, resetsAt: usage.dayEndsAt },
+  };
 }
 
-/** The reached limit that ends last, as in the outcome of a 429: one of 0 never does; the minute's if both end together. */
-export function lastToReset(limits: LimitReadings): LimitReading | undefined {
-  const reached = limits.filter(({ remaining }) => remaining === 0);
-  const endless = reached.filter(({ quota }) => quota === 0);
-  return (endless.length > 0 ? endless : reached).sort((one, other) => other.resetsAt - one.resetsAt)[0];
+export function readLimits(entry: KeyEntry, sandbox: SandboxState, now: number): LimitReadings {
+  const uses = limitUses(entry, sandbox, now);
+  return {
+    minute: reading("minute", uses.minute, minute, now),
+    day: reading("day", uses.day, day, now),
+  };
+}
+
+function reading(name: keyof LimitUses, use: LimitUse, window: number, now: number): LimitReading {
+  const { quota, used, resetsAt } = use;
+  const remaining = Math.max(0, quota - used);
+  const reset = Math.max(1, Math.ceil((resetsAt - now) / 1000));
+  // Each by name: to spread them takes longer than all other steps of a request.
+  return { name, quota, used, resetsAt, window: window / 1000, remaining, reset };
+}
+
+/** The reading of the limit that a 429 is about. */
+export function reachedReading(limits: LimitReadings): LimitReading | undefined {
+  const reached = reachedLimit(limits);
+  return reached && limits[reached];
 }
 
 /** `draft` is draft-ietf-httpapi-ratelimit-headers-10: `q` requests are allowed in `w` seconds, `r` remain, more after `t`. */
@@ -57,19 +57,23 @@ export function rateLimitHeaders(
 ): FlatHeaders {
   if (form === "none") return [];
   if (form === "draft") {
-    return [
-      "RateLimit-Policy",
-      limits.map(({ name, quota, window }) => `"${name}";q=${quota};w=${window}`).join(", "),
-      "RateLimit",
-      limits.map(({ name, remaining, reset }) => `"${name}";r=${remaining};t=${reset}`).join(", "),
-    ];
+    const both = [limits.minute, limits.day];
+    const policies = both.map(({ name, quota, window }) => `"${name}";q=${quota};w=${window}`);
+    const states = both.map(({ name, remaining, reset }) => `"${name}";r=${remaining};t=${reset}`);
+    return ["RateLimit-Policy", policies.join(", "), "RateLimit", states.join(", ")];
   }
+
   // The legacy headers have one limit: the one that a client must wait for, or the one with the least quota left.
-  const [ofMinute, ofDay] = limits;
-  const tightest = lastToReset(limits) ?? (ofDay.remaining < ofMinute.remaining ? ofDay : ofMinute);
-  const { quota, remaining, reset } = tightest;
-  const left = ["X-RateLimit-Remaining", String(remaining), "X-RateLimit-Reset", String(reset)];
-  return ["X-RateLimit-Limit", String(quota), ...left];
+  let shown = reachedReading(limits);
+  shown ??= limits.day.remaining < limits.minute.remaining ? limits.day : limits.minute;
+  return [
+    "X-RateLimit-Limit",
+    String(shown.quota),
+    "X-RateLimit-Remaining",
+    String(shown.remaining),
+    "X-RateLimit-Reset",
+    String(shown.reset),
+  ];
 }
 
 /** `Retry-After` in the assumed form, on the sandbox's clock: the reset of the reached limit in whole seconds, a date after it. */
@@ -79,10 +83,10 @@ export function assumedRetryAfter(
   now: number,
 ): FlatHeaders {
   if (form === "none") return [];
-  const asDate = form === "date";
-  const resetsAt = lastToReset(limits)?.resetsAt ?? now + 1000;
+  const resetsAt = reachedReading(limits)?.resetsAt ?? now + 1000;
+  if (form === "seconds") return retryAfterHeader(resetsAt, false, now);
   // A client may wait exactly until the date, with a clock that differs by a millisecond.
-  return retryAfterHeader(asDate ? resetsAt + 1 : resetsAt, asDate, now);
+  return retryAfterHeader(resetsAt + 1, true, now);
 }
 
 export function retryAfterHeader(until: number, asDate: boolean, now: number): FlatHeaders {

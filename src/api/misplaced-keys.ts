@@ -1,3 +1,4 @@
+import type { AdviceId } from "../rules/advice.js";
 import { fingerprintOf, parseApiKey } from "../rules/api-key.js";
 import { findFirstKeys } from "../rules/redact.js";
 import { hasKeyElsewhere, isMeantAsKey } from "../rules/request.js";
@@ -23,28 +24,37 @@ export interface MisplacedKeys {
 const noMisplacedKeys: MisplacedKeys = Object.freeze({ leaksRealKey: false, isNotAlone: false });
 
 export function misplacedKeysOf(sandbox: SandboxState, call: ApiCall): MisplacedKeys {
-  const { presented } = call;
   const { apiKey = "", evidence } = call.request;
-  if (presented !== "malformed" && evidence === undefined) return noMisplacedKeys;
-  const inHeader = presented === "malformed" ? findFirstKeys(apiKey) : [];
-  const isNotAlone = presented === "malformed" && isMeantAsKey(apiKey, inHeader);
+  const isMalformed = call.presented === "malformed";
+  if (!isMalformed && evidence === undefined) return noMisplacedKeys;
+
+  const inHeader = isMalformed ? findFirstKeys(apiKey) : [];
+  const isNotAlone = isMalformed && isMeantAsKey(apiKey, inHeader);
   const { inQuery = [], inUrl = [], inHeaders = [] } = evidence ?? {};
   const sentKeys = [...inQuery, ...inHeaders, ...inHeader, ...inUrl];
   if (sentKeys.length === 0 && !isNotAlone) return noMisplacedKeys;
-  const real = sentKeys.find(
-    (key) => parseApiKey(key)?.marked === false && shownKey(sandbox, key).key === null,
-  );
-  const notAlone = inHeaders[0] ?? (isNotAlone ? inHeader[0] : undefined);
-  return {
-    leaksRealKey: real !== undefined,
-    isNotAlone,
-    keys: {
-      ...(inQuery[0] !== undefined && { "key-in-query": shownKey(sandbox, inQuery[0]) }),
-      ...(inUrl[0] !== undefined && { "key-in-url": shownKey(sandbox, inUrl[0]) }),
-      ...(notAlone !== undefined && { "key-in-authorization": shownKey(sandbox, notAlone) }),
-      ...(real !== undefined && { "real-key-suspected": shownKey(sandbox, real) }),
-    },
-  };
+
+  const keys: Partial<Record<AdviceId, ShownKey>> = {};
+  const [keyInQuery] = inQuery;
+  if (keyInQuery !== undefined) keys["key-in-query"] = shownKey(sandbox, keyInQuery);
+
+  const [keyInUrl] = inUrl;
+  if (keyInUrl !== undefined) keys["key-in-url"] = shownKey(sandbox, keyInUrl);
+
+  let [keyElsewhere] = inHeaders;
+  if (isNotAlone) keyElsewhere ??= inHeader[0];
+  if (keyElsewhere !== undefined) keys["key-in-authorization"] = shownKey(sandbox, keyElsewhere);
+
+  const realKey = sentKeys.find((key) => isPossiblyReal(sandbox, key));
+  if (realKey !== undefined) keys["real-key-suspected"] = shownKey(sandbox, realKey);
+
+  return { leaksRealKey: realKey !== undefined, isNotAlone, keys };
+}
+
+/** Whether a key is well-formed, not created by a sandbox, and unknown here. */
+function isPossiblyReal(sandbox: SandboxState, key: string): boolean {
+  if (parseApiKey(key)?.marked !== false) return false;
+  return shownKey(sandbox, key).key === null;
 }
 
 /** Whether a call probes any web server, such as for a favicon. */

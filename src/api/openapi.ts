@@ -69,32 +69,34 @@ function schemaNamed(name: string): JsonSchema {
 }
 
 const errorContent = /* @__PURE__ */ schemaNamed("ApiError");
-const ofAuthorization = [401, 403, 429];
-
 function responsesOf(endpoint: ReleasedEndpoint): Responses {
-  const { status: success, responseName, responseExample } = endpoint;
-  const rows = (outcomes as readonly Outcome[]).filter(({ status }) => ofAuthorization.includes(status));
   const responses: Responses = {
     default: {
       description: "Errors that the specification does not list, such as an unknown method.",
       content: jsonContent({ schema: errorContent, examples: examplesOf([outcomeOf("405.method")]) }),
     },
   };
-  const succeeding = successOutcomesOf(endpoint).map(outcomeOf);
-  for (const status of [200, ...new Set(rows.map((row) => row.status))]) {
-    const here = status === 200 ? succeeding : rows.filter((row) => row.status === status);
-    // A 401 never shows its cause (R14), but its description may list the causes.
-    const description = here.map(({ when, id }) => `${when} (\`${id}\`)`).join("; ");
-    responses[status === 200 ? success : status] =
-      status === 200
-        ? {
-            description,
-            headers: { "X-Request-Id": requestIdHeader },
-            content: jsonContent({ schema: schemaNamed(responseName), example: responseExample }),
-          }
-        : { description, content: jsonContent({ schema: errorWith(here), examples: examplesOf(here) }) };
+
+  const schema = schemaNamed(endpoint.responseName);
+  responses[endpoint.status] = {
+    description: descriptionOf(successOutcomesOf(endpoint).map(outcomeOf)),
+    headers: { "X-Request-Id": requestIdHeader },
+    content: jsonContent({ schema, example: endpoint.responseExample }),
+  };
+
+  for (const status of [401, 403, 429]) {
+    const rows = (outcomes as readonly Outcome[]).filter((row) => row.status === status);
+    responses[status] = {
+      description: descriptionOf(rows),
+      content: jsonContent({ schema: errorWith(rows), examples: examplesOf(rows) }),
+    };
   }
   return responses;
+}
+
+// A 401 never shows its cause (R14), but its description may list the causes.
+function descriptionOf(rows: readonly Outcome[]): string {
+  return rows.map(({ when, id }) => `${when} (\`${id}\`)`).join("; ");
 }
 
 // The specification does not name the code of a 429, so the description does not either.

@@ -20,10 +20,11 @@ import { routeAt } from "./routes.js";
 import { sentResponse } from "./story/send.js";
 
 /** What the next request would get; `undefined` if the state of its key has changed since this one. */
-function sameAgain(sandbox: SandboxState, { key, outcome }: Exchange, endpoint: Endpoint | undefined) {
-  if (key === null || endpoint === undefined || !sandbox.registry.keys.has(key)) return undefined;
+function sameAgain(sandbox: SandboxState, exchange: Exchange, endpoint: Endpoint | undefined) {
+  const { key } = exchange;
+  if (endpoint === undefined || key === null || !sandbox.registry.keys.has(key)) return undefined;
   const next = nextRequest(sandbox, key, endpoint);
-  return next.outcome === outcome ? next : undefined;
+  return next.outcome === exchange.outcome ? next : undefined;
 }
 
 const targetChecks: readonly RequestCheck[] = [
@@ -72,18 +73,26 @@ export const requestDetailsShape = s.mapping({
 
 export interface RequestDetails extends s.ValueOf<typeof requestDetailsShape> {}
 
-export function checkResults(outcome: OutcomeId, checks: readonly RequestCheck[] = requestChecks) {
+type CheckResult = RequestDetails["checks"][number];
+
+export function checkResults(
+  outcome: OutcomeId,
+  checks: readonly RequestCheck[] = requestChecks,
+): CheckResult[] {
+  // A fault comes before the first check.
   let isOver = isFault(outcome);
-  return checks.map(({ name, question, rules, exits }) => {
-    const isRejected = !isOver && (exits as readonly OutcomeId[]).includes(outcome);
-    const result = isRejected
-      ? ("rejected" as const)
-      : isOver
-        ? ("not_reached" as const)
-        : ("passed" as const);
-    isOver ||= isRejected;
-    return { name, question, rules, result };
-  });
+  const results: CheckResult[] = [];
+  for (const { name, question, rules, exits } of checks) {
+    let result: CheckResult["result"] = "passed";
+    if (isOver) {
+      result = "not_reached";
+    } else if ((exits as readonly OutcomeId[]).includes(outcome)) {
+      result = "rejected";
+      isOver = true;
+    }
+    results.push({ name, question, rules, result });
+  }
+  return results;
 }
 
 function requireRequest({ journal }: SandboxState, id: string): Exchange {
@@ -94,59 +103,78 @@ function requireRequest({ journal }: SandboxState, id: string): Exchange {
 }
 
 function whatToDoAfterRequest(exchange: Exchange, next: ReturnType<typeof sameAgain>): string {
-  const { outcome, response } = exchange;
-  if (!isFault(outcome)) {
-    // A client with a short timeout has given up, although the request succeeded.
-    return exchange.fault && effectAt(exchange.fault).onlyDelays && isSuccess(outcome)
-      ? `The request succeeded, but late. ${effectAt(exchange.fault).whatToDo}`
-      : whatToDoAbout(outcome, next);
+  const { outcome, fault } = exchange;
+  if (isFault(outcome)) {
+    const headers = new Map(headerPairs(exchange.response.headers));
+    const retryAfter = headers.get("Retry-After");
+    return whatToDoAfter(outcome, { isIdempotent: isIdempotent(exchange.method), retryAfter });
   }
-  const [, retryAfter] = headerPairs(response.headers).find(([name]) => name === "Retry-After") ?? [];
-  return whatToDoAfter(outcome, { isIdempotent: isIdempotent(exchange.method), retryAfter });
+
+  // A client with a short timeout has given up, although the request succeeded.
+  if (isSuccess(outcome) && fault !== null && effectAt(fault).onlyDelays) {
+    return `The request succeeded, but late. ${effectAt(fault).whatToDo}`;
+  }
+  return whatToDoAbout(outcome, next);
 }
 
-function requestsAround({ journal }: SandboxState, { id, fingerprint }: Exchange): RequestDetails["around"] {
-  const isAlike = (one: Exchange) => one.fingerprint === fingerprint && !one.fromStory;
-  const same = journal.requests({ probes: true }).filter((one) => one.id === id || isAlike(one));
-  const index = same.findIndex((one) => one.id === id);
-  const around = same.slice(Math.max(0, index - 3), index + 6);
-  return around.map((one) => ({ id: one.id, at: isoOf(one.at), outcome: one.outcome }));
+function requestsAround({ journal }: SandboxState, exchange: Exchange): RequestDetails["around"] {
+  const requests = journal.requests({ probes: true });
+  const withSameKey = requests.filter((other) => {
+    if (other.id === exchange.id) return true;
+    return other.fingerprint === exchange.fingerprint && !other.fromStory;
+  });
+
+  const index = withSameKey.findIndex((other) => other.id === exchange.id);
+  const around = withSameKey.slice(Math.max(0, index - 3), index + 6);
+  return around.map(({ id, at, outcome }) => ({ id, at: isoOf(at), outcome }));
 }
 
 /** The body for `/send` that repeats a request. */
 function repeatedRequest(exchange: Exchange): RequestDetails["repeat"] {
-  const { method } = exchange;
-  const path = repeatablePath(exchange);
+  const isRepeatable = /^[A-Z]{1,20}$/.test(exchange.method);
+  const method = isRepeatable ? exchange.method : "OTHER";
+  const path = repeatablePath(exchange.path);
   return {
     key: senderOf(exchange),
-    ...(method !== "GET" && { method: /^[A-Z]{1,20}$/.test(method) ? method : "OTHER" }),
+    ...(method !== "GET" && { method }),
     ...(path !== mePath && { path }),
   };
 }
 
 // Parts that were cut out of a path, or that stories cannot contain, change no response.
-function repeatablePath({ path: shown }: Exchange): string {
-  const encoded = shown
-    .replaceAll("…", "*")
-    .replace(/[^!-~]/g, (one) => `%${one.charCodeAt(0).toString(16).padStart(2, "0").slice(-2)}`);
-  return (encoded.startsWith("/") ? encoded : `/${encoded}`).slice(0, 1000);
+function repeatablePath(shownPath: string): string {
+  let path = shownPath.replaceAll("…", "*").replace(/[^!-~]/g, percentEncoded);
+  if (!path.startsWith("/")) path = `/${path}`;
+  return path.slice(0, 1000);
+}
+
+function percentEncoded(sign: string): string {
+  const digits = sign.charCodeAt(0).toString(16).padStart(2, "0");
+  return `%${digits.slice(-2)}`;
 }
 
 /** Everything about a request of the journal, except the two texts that are for people. */
 export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestDetails, "curl" | "text"> {
-  const { registry } = sandbox;
   const exchange = requireRequest(sandbox, id);
-  const { outcome, advice, response, delivery } = exchange;
-  const { when } = outcomeOf(outcome);
+  const { outcome, response } = exchange;
   const endpoint = routeAt(sandbox.endpoints, exchange.path)?.methods.get(exchange.method);
+  const entry = exchange.key === null ? undefined : sandbox.registry.keys.get(exchange.key);
   const next = sameAgain(sandbox, exchange, endpoint);
+
+  const adviceDetails: RequestDetails["adviceDetails"][number][] = [];
+  for (const { id, level, rule, meaning, whatToDo } of adviceTable) {
+    if (!exchange.advice.includes(id)) continue;
+    const named = withNames(whatToDo, sandbox.endpoints, sandbox.invocation);
+    adviceDetails.push({ id, level, rule, meaning, whatToDo: named });
+  }
+
   return {
     ...viewRequest(exchange),
     requiredScope: endpoint === undefined ? null : scopeOf(endpoint, sandbox),
-    keyScopes: registry.keys.get(exchange.key ?? "")?.key.scopes ?? null,
+    keyScopes: entry === undefined ? null : entry.key.scopes,
     checks: checkResults(outcome),
-    response: response.status !== 0 ? sentResponse(response, delivery) : null,
-    when,
+    response: response.status === 0 ? null : sentResponse(response, exchange.delivery),
+    when: outcomeOf(outcome).when,
     why: next?.why ?? null,
     sent: {
       headers: Object.fromEntries(headerPairs(exchange.keptHeaders)),
@@ -155,11 +183,6 @@ export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestD
     repeat: repeatedRequest(exchange),
     around: requestsAround(sandbox, exchange),
     whatToDo: whatToDoAfterRequest(exchange, next),
-    adviceDetails: adviceTable
-      .filter((row) => advice.includes(row.id))
-      .map(({ whatToDo, ...row }) => ({
-        ...row,
-        whatToDo: withNames(whatToDo, sandbox.endpoints, sandbox.invocation),
-      })),
+    adviceDetails,
   };
 }

@@ -9,7 +9,7 @@ import { profileOf } from "../sandbox/profile.js";
 import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { authorizationFacts, type Decision, decide, type Rejection } from "./decide.js";
 import { codeOf, errorBody, type FlatHeaders } from "./http-messages.js";
-import { assumedRetryAfter, lastToReset, rateLimitHeaders, readLimits } from "./limits.js";
+import { assumedRetryAfter, rateLimitHeaders, reachedReading, readLimits } from "./limits.js";
 import { type ResponseKind, type VariedCall, vary, withVariants } from "./variation/vary.js";
 
 /** The challenge of a 401 (RFC 9110); never `Basic`, because browsers would ask for a password. */
@@ -26,9 +26,12 @@ export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult<
 
 function responseKindOf(decision: Decision): ResponseKind {
   if (decision.kind === "rejected") return { status: outcomeOf(decision.outcome).status, content: "other" };
+
   const { endpoint, entry } = decision;
-  const content = endpoint.isMe ? "me" : endpoint.respond(entry).text === "" ? "empty" : "other";
-  return { status: endpoint.status, content };
+  const { status } = endpoint;
+  if (endpoint.isMe) return { status, content: "me" };
+  if (endpoint.respond(entry).text === "") return { status, content: "empty" };
+  return { status, content: "other" };
 }
 
 function renderDecision(
@@ -48,13 +51,16 @@ export function renderSuccess(
   endpoint: Endpoint,
   success: TextBody,
 ): ApiResponse {
+  const { entry, variants } = call;
+  const headers = ["X-Request-Id", call.id];
   const form = call.assumptions.rate_limit_headers;
-  const limits =
-    form === "none" || call.entry === undefined
-      ? []
-      : rateLimitHeaders(form, readLimits(call.entry, sandbox, call.now));
-  const response = responseOf(endpoint.status, success, ["X-Request-Id", call.id, ...limits]);
-  return call.variants === undefined || success.text === "" ? response : vary(response, call.variants);
+  if (form !== "none" && entry !== undefined) {
+    headers.push(...rateLimitHeaders(form, readLimits(entry, sandbox, call.now)));
+  }
+
+  const response = responseOf(endpoint.status, success, headers);
+  if (variants === undefined || success.text === "") return response;
+  return vary(response, variants);
 }
 
 type Details = Readonly<Record<string, unknown>>;
@@ -67,26 +73,31 @@ export function renderRejection(
 ): CallResult<ApiOutcomeId> {
   const { outcome, allow } = rejection;
   const { assumptions, variants } = call;
+  const code = codeOf(outcome, assumptions);
+
+  let response: ApiResponse;
   const details = detailsOf(sandbox, call, rejection);
-  const isPlain = variants === undefined && details === undefined;
-  const rendered = isPlain
-    ? (plainRejections(assumptions).get(outcome) as ApiResponse)
-    : rejectionWith(outcome, assumptions, details);
+  if (variants === undefined && details === undefined) {
+    response = plainRejections(assumptions).get(outcome) as ApiResponse;
+  } else {
+    response = rejectionWith(outcome, assumptions, details);
+  }
+
   const headers = openHeaders(sandbox, call, outcome);
   if (allow !== undefined) headers.unshift("Allow", allow);
-  const response =
-    headers.length === 0 ? rendered : { ...rendered, headers: [...rendered.headers, ...headers] };
-  return {
-    outcome,
-    response: variants === undefined ? response : vary(response, variants),
-    code: codeOf(outcome, assumptions),
-  };
+  if (headers.length > 0) response = { ...response, headers: [...response.headers, ...headers] };
+
+  if (variants !== undefined) response = vary(response, variants);
+  return { outcome, response, code };
 }
 
 // A rejection without open parts depends only on its outcome and the assumptions.
 const plainRejections = /* @__PURE__ */ cachedBy((assumptions: Assumptions) => {
-  const rejected = outcomes.filter(({ code }) => code !== null);
-  return new Map<OutcomeId, ApiResponse>(rejected.map((row) => [row.id, rejectionWith(row.id, assumptions)]));
+  const byOutcome = new Map<OutcomeId, ApiResponse>();
+  for (const { id, code } of outcomes) {
+    if (code !== null) byOutcome.set(id, rejectionWith(id, assumptions));
+  }
+  return byOutcome;
 });
 
 function rejectionWith(outcome: OutcomeId, assumptions: Assumptions, details?: Details): ApiResponse {
@@ -121,11 +132,13 @@ function detailsOf(
   const { dashboard } = call.request;
   if (outcome === "404.unknown_path" && dashboard !== undefined) return { dashboard };
   if (!assumptions.error_details || entry === undefined) return undefined;
-  if (outcome !== "429.per_minute" && outcome !== "429.per_day") {
-    return publicCause(outcome, authorizationFacts(sandbox, call, scope))?.details;
+
+  if (outcome === "429.per_minute" || outcome === "429.per_day") {
+    const limit = reachedReading(readLimits(entry, sandbox, now));
+    return limit && { limit: `per_${limit.name}`, retry_after_seconds: limit.reset };
   }
-  const limit = lastToReset(readLimits(entry, sandbox, now));
-  return limit && { limit: `per_${limit.name}`, retry_after_seconds: limit.reset };
+  const facts = authorizationFacts(sandbox, call, scope);
+  return publicCause(outcome, facts)?.details;
 }
 
 /** A response without a body has no media type, and one with status 204 no length (RFC 9110). */
@@ -135,7 +148,11 @@ export function responseOf(
   headers: FlatHeaders,
   type = "application/json",
 ): ApiResponse {
-  const about = bytes === 0 ? [] : ["Content-Type", type];
-  const length = status === 204 ? [] : ["Content-Length", String(bytes)];
-  return { status, headers: [...about, ...headers, ...length], body: status === 204 ? "" : text };
+  const all: string[] = [];
+  if (bytes > 0) all.push("Content-Type", type);
+  all.push(...headers);
+  if (status === 204) return { status, headers: all, body: "" };
+
+  all.push("Content-Length", String(bytes));
+  return { status, headers: all, body: text };
 }

@@ -17,16 +17,24 @@ export function routeAt(endpoints: readonly Endpoint[], path: string): ApiRoute 
   const { exact, patterns } = routesOf(endpoints);
   const exactRoute = exact.get(path);
   if (exactRoute !== undefined) return exactRoute;
+
   // Clients differ in what they encode. The path of the specification is exact.
   const encoded = encodePath(path);
-  const route = encoded === mePath ? undefined : exact.get(encoded);
-  if (route !== undefined || patterns.length === 0) return route;
+  const encodedRoute = encoded === mePath ? undefined : exact.get(encoded);
+  if (encodedRoute !== undefined || patterns.length === 0) return encodedRoute;
+
   const parts = encoded.split("/");
-  return patterns.find(
-    ({ segments }) =>
-      segments.length === parts.length &&
-      segments.every((segment, i) => (isParameter(segment) ? isValue(parts[i]) : segment === parts[i])),
-  );
+  return patterns.find((route) => matches(route.segments, parts));
+}
+
+function matches(segments: readonly string[], parts: readonly string[]): boolean {
+  if (segments.length !== parts.length) return false;
+  for (const [index, segment] of segments.entries()) {
+    const part = parts[index];
+    const isMatch = isParameter(segment) ? isValue(part) : part === segment;
+    if (!isMatch) return false;
+  }
+  return true;
 }
 
 /** Whether a segment can be the value of a parameter: clients resolve `.` and `..`. */
@@ -38,19 +46,25 @@ function isParameter(segment: string): boolean {
   return segment.startsWith("{");
 }
 
-const routesOf = /* @__PURE__ */ cachedBy((chosen: readonly Endpoint[]): RouteTable => {
-  const shapes = new Map<string, Endpoint[]>();
-  for (const endpoint of chosen) {
-    const shape = formOfPath(endpoint.path);
-    shapes.set(shape, [...(shapes.get(shape) ?? []), endpoint]);
+const routesOf = /* @__PURE__ */ cachedBy((endpoints: readonly Endpoint[]): RouteTable => {
+  // A route has all methods of its path, no matter how its parameters are named.
+  const byForm = new Map<string, Endpoint[]>();
+  for (const endpoint of endpoints) {
+    const form = formOfPath(endpoint.path);
+    const here = byForm.get(form);
+    if (here === undefined) byForm.set(form, [endpoint]);
+    else here.push(endpoint);
   }
-  const routes = Array.from(shapes.values(), routeWith);
-  return {
-    exact: new Map(routes.filter(({ isPattern }) => !isPattern).map((route) => [route.path, route])),
-    patterns: routes
-      .filter(({ isPattern }) => isPattern)
-      .sort((one, other) => (kindsIn(one) < kindsIn(other) ? -1 : 1)),
-  };
+
+  const exact = new Map<string, ApiRoute>();
+  const patterns: ApiRoute[] = [];
+  for (const here of byForm.values()) {
+    const route = routeWith(here);
+    if (route.isPattern) patterns.push(route);
+    else exact.set(route.path, route);
+  }
+  patterns.sort((one, other) => (kindsIn(one) < kindsIn(other) ? -1 : 1));
+  return { exact, patterns };
 });
 
 /** Sorts before another path if its first different segment is fixed, and the other's is a parameter. */
@@ -59,16 +73,16 @@ function kindsIn({ segments }: ApiRoute): string {
 }
 
 function routeWith(here: readonly Endpoint[]): ApiRoute {
+  const methods = new Map<string, Endpoint>();
+  for (const endpoint of here) {
+    methods.set(endpoint.method, endpoint);
+    // HEAD responds like GET, without the body (RFC 9110).
+    if (endpoint.method === "GET") methods.set("HEAD", endpoint);
+  }
+
   const path = encodePath((here[0] as Endpoint).path);
-  // HEAD responds like GET, without the body (RFC 9110).
-  const accepted = ({ method }: Endpoint) => (method === "GET" ? ["GET", "HEAD"] : [method]);
-  const methods = new Map(here.flatMap((one) => accepted(one).map((method) => [method, one] as const)));
   const segments = path.split("/");
-  return {
-    path,
-    segments,
-    isPattern: segments.some(isParameter),
-    methods,
-    allow: [...methods.keys()].join(", "),
-  };
+  const isPattern = segments.some(isParameter);
+  const allow = [...methods.keys()].join(", ");
+  return { path, segments, isPattern, methods, allow };
 }

@@ -9,15 +9,17 @@ import { escapeControls, textWidth } from "../rules/terminal-text.js";
 export function alignColumns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows) {
-    for (const [column, cell] of row.entries())
+    for (const [column, cell] of row.entries()) {
       widths[column] = Math.max(widths[column] ?? 0, textWidth(cell));
+    }
   }
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell + " ".repeat((widths[column] ?? 0) - textWidth(cell)))
-      .join("  ")
-      .trimEnd(),
-  );
+
+  const lines: string[] = [];
+  for (const row of rows) {
+    const padded = row.map((cell, column) => cell + " ".repeat((widths[column] ?? 0) - textWidth(cell)));
+    lines.push(padded.join("  ").trimEnd());
+  }
+  return lines;
 }
 
 /** Returns a count with its noun: `1 request`, `2 requests`. */
@@ -29,15 +31,20 @@ export function pluralize(count: number, noun: string): string {
 export function shellWord(word: string): string {
   if (/^[\w@%+=:,./-]+$/.test(word)) return word;
   if (escapeControls(word) === word) return `'${word.replaceAll("'", "'\\''")}'`;
-  const octal = (byte: number) => `\\${byte.toString(8).padStart(3, "0")}`;
-  const escaped = (sign: string) => Array.from(new TextEncoder().encode(sign), octal).join("");
-  return `$'${word.replace(/[^\x20-\x7E]|['\\:#]/gu, escaped)}'`;
+  return `$'${word.replace(/[^\x20-\x7E]|['\\:#]/gu, octalBytes)}'`;
+}
+
+function octalBytes(sign: string): string {
+  let bytes = "";
+  for (const byte of new TextEncoder().encode(sign)) bytes += `\\${byte.toString(8).padStart(3, "0")}`;
+  return bytes;
 }
 
 /** Returns a command as a shell line for people; cuts a long one. */
 export function commandLine(command: readonly string[], longest = 200): string {
   const line = command.map(shellWord).join(" ");
-  return line.length > longest ? `${line.slice(0, longest)}…` : line;
+  if (line.length <= longest) return line;
+  return `${line.slice(0, longest)}…`;
 }
 
 /** Returns the command that runs a client again; `words` are a scenario and flags. */

@@ -25,162 +25,191 @@ interface RenderOptions extends TextStyle {
   readonly next?: string | undefined;
 }
 
-export function renderReport(
-  report: Report,
-  format: ReportFormat,
-  { failures = [], hint, next, ...style }: RenderOptions = {},
-): string {
-  return render(reportLayout(report, failures, { hint, next }), format, style);
+export function renderReport(report: Report, format: ReportFormat, options: RenderOptions = {}): string {
+  return render(reportLayout(report, options), format, options);
 }
 
-export function conclusion({ requests, coverage, announced, faults, advice }: Report): string {
+export function conclusion(report: Report): string {
+  const { coverage, announced, faults } = report;
   const { percent, covered, promised } = coverage;
-  const count = (level: AdviceLevel) => advice.filter((row) => row.level === level).length;
-  const counts = (["error", "warning"] as const)
-    .filter((level) => count(level) > 0)
-    .map((level) => pluralize(count(level), level));
-  const advised = `Advice: ${counts.join(", ")}`;
   const share = `Coverage ${percent}%: ${covered} of ${promised} promised outcomes covered`;
-  if (requests === 0)
-    return `The client never called the API. ${[share, ...(counts.length > 0 ? [advised] : [])].join(". ")}.`;
-  const notes = count("note") === 0 ? "" : `; ${pluralize(count("note"), "note")}`;
-  return [
-    share,
-    ...(announced.total === 0
-      ? []
-      : [`Announced endpoints: ${announced.covered} of ${announced.total} covered`]),
-    ...(faults.covered === 0 ? [] : [`Faults: ${faults.covered} of ${faults.total} covered`]),
-    `${counts.length === 0 ? "No advice" : advised}${notes}.`,
-  ].join(". ");
+
+  const errors = countOfLevel(report, "error");
+  const warnings = countOfLevel(report, "warning");
+  const notes = countOfLevel(report, "note");
+  const counts: string[] = [];
+  if (errors > 0) counts.push(pluralize(errors, "error"));
+  if (warnings > 0) counts.push(pluralize(warnings, "warning"));
+  const hasAdvice = counts.length > 0;
+  const advised = hasAdvice ? `Advice: ${counts.join(", ")}` : "No advice";
+
+  if (report.requests === 0) {
+    const sentences = ["The client never called the API", share];
+    if (hasAdvice) sentences.push(advised);
+    return `${sentences.join(". ")}.`;
+  }
+
+  const sentences = [share];
+  if (announced.total > 0) {
+    sentences.push(`Announced endpoints: ${announced.covered} of ${announced.total} covered`);
+  }
+  if (faults.covered > 0) {
+    sentences.push(`Faults: ${faults.covered} of ${faults.total} covered`);
+  }
+  sentences.push(notes === 0 ? advised : `${advised}; ${pluralize(notes, "note")}`);
+  return `${sentences.join(". ")}.`;
 }
 
-function unreadNote({ unread }: Report): string[] {
-  if (unread === 0) return [];
-  return [
-    `The client closed the connection before ${pluralize(unread, "delayed response")} arrived. The outcomes count as covered, but the client has not seen these responses. Is its timeout shorter than the fault's latency on purpose?`,
-  ];
+function countOfLevel(report: Report, level: AdviceLevel): number {
+  return report.advice.filter((row) => row.level === level).length;
 }
 
-function reportLayout(
-  report: Report,
-  unmet: readonly UnmetThreshold[],
-  { hint, next }: Pick<RenderOptions, "hint" | "next">,
-): ReportLayout {
-  const { scenario, requests, advice, coverage } = report;
+function reportLayout(report: Report, options: RenderOptions): ReportLayout {
+  const { requests, unread, coverage } = report;
+  const { failures: unmet = [], hint, next } = options;
   const isWhole = coverage.covered === coverage.promised;
-  const isGood = isWhole && !advice.some(isAdvice);
-  const notes = [
-    ...unreadNote(report),
-    ...(isWhole ? [`Every promised outcome is covered.${next ? ` Next: ${next}` : ""}`] : []),
-  ];
-  const hints = requests === 0 && hint !== undefined ? [hint] : [];
+
+  const notes: string[] = [];
+  if (unread > 0) {
+    notes.push(
+      `The client closed the connection before ${pluralize(unread, "delayed response")} arrived. The outcomes count as covered, but the client has not seen these responses. Is its timeout shorter than the fault's latency on purpose?`,
+    );
+  }
+  if (isWhole) {
+    const whole = "Every promised outcome is covered.";
+    notes.push(next ? `${whole} Next: ${next}` : whole);
+  }
+
   const text = conclusion(report);
   const failures = unmet.map(({ sentence }) => sentence);
+  const jsonNotes = requests === 0 && hint !== undefined ? [...notes, hint] : notes;
   return {
     kind: "report",
-    subject: scenario,
+    subject: report.scenario,
     title: titleOf(report),
     sections: sectionsOf(report),
     notes,
-    conclusion: { text, tone: requests === 0 ? "warning" : isGood ? "good" : undefined },
+    conclusion: { text, tone: toneOf(report) },
     failures,
-    json: { ...(snakeCase(report) as object), conclusion: text, notes: [...notes, ...hints], failures },
+    json: { ...(snakeCase(report) as object), conclusion: text, notes: jsonNotes, failures },
   };
 }
 
-function sectionsOf(report: Report): Section[] {
-  const { requests, endpoints, resends, advice } = report;
-  const tables = [
-    outcomesSection(report),
-    {
-      title: "Endpoints",
-      columns: ["endpoint", "coverage", "requests", "operation id", "release"],
-      // The table of outcomes shows everything about the only endpoint.
-      rows: endpoints.length === 1 ? [] : endpoints.map(endpointRow),
-    },
-    {
-      title: "Resent after a rejection",
-      columns: ["outcome", "key", "requests"],
-      rows: resends.map(({ outcome, key, fingerprint, count }) => ({
-        cells: [outcome, key ?? fingerprint ?? "", String(count)],
-      })),
-    },
-  ];
-  return [
-    // A client that never called needs no table, but may have printed a key.
-    ...(requests === 0 ? [] : tables),
-    adviceSection("Advice", advice.filter(isAdvice)),
-    adviceSection(
-      "Notes",
-      advice.filter((row) => !isAdvice(row)),
-    ),
-  ];
+function toneOf({ requests, coverage, advice }: Report): Tone | undefined {
+  if (requests === 0) return "warning";
+  if (coverage.covered !== coverage.promised) return undefined;
+  return advice.some(isAdvice) ? undefined : "good";
 }
 
-function outcomesSection({ outcomes, endpoints }: Report): Section {
-  const announced = endpoints.filter(({ release }) => release === "announced");
-  const isAnnounced = ({ outcome }: ReportedOutcome) =>
-    isSuccess(outcome) && announced.some(({ operationId }) => outcome.endsWith(`.${operationId}`));
-  const shownRows = outcomes.filter((row) => row.promised || row.covered || isAnnounced(row));
-  const shared = sharedRequest(shownRows);
+function sectionsOf(report: Report): Section[] {
+  const sections: Section[] = [];
+  // A client that never called needs no table, but may have printed a key.
+  if (report.requests > 0) {
+    sections.push(outcomesSection(report), endpointsSection(report), resendsSection(report));
+  }
+
+  const notes = report.advice.filter((row) => !isAdvice(row));
+  sections.push(adviceSection("Advice", report.advice.filter(isAdvice)));
+  sections.push(adviceSection("Notes", notes));
+  return sections;
+}
+
+function outcomesSection(report: Report): Section {
+  const announced = report.endpoints.filter((endpoint) => endpoint.release === "announced");
+  const shown = report.outcomes.filter((row) => {
+    return row.promised || row.covered || isAnnounced(row, announced);
+  });
+  const shared = sharedRequest(shown);
   return {
     title: "Outcomes",
     columns: ["outcome", "requests", "when, and how to cover it"],
-    rows: shownRows.map((row) => outcomeRow(row, isAnnounced(row), shared)),
+    rows: shown.map((row) => outcomeRow(row, announced, shared)),
     note: shared && { text: `With its variable instead of ${variableOf(shared.ref)}:`, code: shared.curl },
   };
 }
 
-function titleOf({ requests, runs, ...run }: Report): string {
-  const total = pluralize(requests, "request");
-  if (runs === undefined) return `${total} to ${sandboxOf(run)}`;
-  const sandboxes = runs.map(sandboxOf);
-  return `${total} in ${pluralize(runs.length, "run")}, to ${[...new Set(sandboxes)].join(", ")}`;
+/** Whether an outcome is a success of one of these endpoints. */
+function isAnnounced({ outcome }: ReportedOutcome, announced: readonly ReportedEndpoint[]): boolean {
+  return isSuccess(outcome) && announced.some(({ operationId }) => outcome.endsWith(`.${operationId}`));
 }
 
-function sandboxOf({ scenario, seed, profile, pinned }: NonNullable<Report["runs"]>[number]): string {
-  const butFor = pinned.length === 0 ? "" : ` except ${listed(pinned, "and")}`;
-  return `${scenario} (seed ${seed}, profile ${profile}${butFor})`;
-}
+function outcomeRow(
+  row: ReportedOutcome,
+  announced: readonly ReportedEndpoint[],
+  shared: HowToCover | undefined,
+): TableRow {
+  const { outcome, promised, covered, count, howToCover } = row;
 
-function endpointRow({ method, path, operationId, release, requests, covered }: ReportedEndpoint): TableRow {
-  const coverage = covered ? "covered" : "not covered";
-  const tone = covered ? "good" : "warning";
-  return {
-    cells: [
-      `${method} ${path}`,
-      { text: coverage, tone },
-      requests > 0 ? String(requests) : "-",
-      operationId,
-      release,
-    ],
-  };
-}
-
-function outcomeRow(row: ReportedOutcome, isAnnounced: boolean, shared: HowToCover | undefined): TableRow {
-  const { outcome, promised, covered, count, when, howToCover } = row;
   // A covered outcome that is not promised shows nothing good or bad.
-  const tone = promised ? (covered ? "good" : "warning") : undefined;
-  const what = promised ? when : `${when} (${isAnnounced ? "announced" : "not promised"})`;
-  const text = howToCover === null ? what : `${what}: ${howToCover.text}`;
-  const isShared = howToCover === null || (shared !== undefined && isLike(row, shared));
-  const cell = isShared ? text : { text: `${text}:`, code: howToCover.curl };
-  return { cells: [outcome, { text: count > 0 ? String(count) : "-", tone }, cell] };
-}
+  let tone: Tone | undefined;
+  if (promised) tone = covered ? "good" : "warning";
+  const requests = { text: count > 0 ? String(count) : "-", tone };
 
-/** Whether an outcome's command differs from this one only in its key. The command of an outcome without a response has a timeout. */
-function isLike({ outcome, howToCover }: ReportedOutcome, { request }: HowToCover): boolean {
-  return (
-    effectAt(outcome)?.ends !== "hang" && JSON.stringify(howToCover?.request) === JSON.stringify(request)
-  );
+  let when = row.when;
+  if (!promised) when += isAnnounced(row, announced) ? " (announced)" : " (not promised)";
+  if (howToCover === null) return { cells: [outcome, requests, when] };
+
+  const text = `${when}: ${howToCover.text}`;
+  // The note below the table shows the command that many rows share.
+  if (shared !== undefined && isLike(row, shared)) return { cells: [outcome, requests, text] };
+  return { cells: [outcome, requests, { text: `${text}:`, code: howToCover.curl }] };
 }
 
 /** How to cover the first outcome whose request also covers others with another key; `undefined` if each has its own. */
 function sharedRequest(outcomes: readonly ReportedOutcome[]): HowToCover | undefined {
-  const isShared = (how: HowToCover) => outcomes.filter((row) => isLike(row, how)).length > 1;
-  return outcomes
-    .flatMap(({ howToCover }) => howToCover ?? [])
-    .find((how) => how.ref !== "none" && isShared(how));
+  for (const { howToCover } of outcomes) {
+    if (howToCover === null || howToCover.ref === "none") continue;
+    const alike = outcomes.filter((row) => isLike(row, howToCover));
+    if (alike.length > 1) return howToCover;
+  }
+  return undefined;
+}
+
+/** Whether an outcome's command differs from this one only in its key. */
+function isLike({ outcome, howToCover }: ReportedOutcome, { request }: HowToCover): boolean {
+  // The command of an outcome without a response has a timeout.
+  if (effectAt(outcome)?.ends === "hang") return false;
+  return JSON.stringify(howToCover?.request) === JSON.stringify(request);
+}
+
+function endpointsSection({ endpoints }: Report): Section {
+  return {
+    title: "Endpoints",
+    columns: ["endpoint", "coverage", "requests", "operation id", "release"],
+    // The table of outcomes shows everything about the only endpoint.
+    rows: endpoints.length === 1 ? [] : endpoints.map(endpointRow),
+  };
+}
+
+function endpointRow(endpoint: ReportedEndpoint): TableRow {
+  const { method, path, operationId, release, requests, covered } = endpoint;
+  const coverage = covered ? "covered" : "not covered";
+  const tone = covered ? "good" : "warning";
+  const count = requests > 0 ? String(requests) : "-";
+  return { cells: [`${method} ${path}`, { text: coverage, tone }, count, operationId, release] };
+}
+
+function resendsSection({ resends }: Report): Section {
+  const rows = resends.map(({ outcome, key, fingerprint, count }) => {
+    return { cells: [outcome, key ?? fingerprint ?? "", String(count)] };
+  });
+  return { title: "Resent after a rejection", columns: ["outcome", "key", "requests"], rows };
+}
+
+function titleOf(report: Report): string {
+  const total = pluralize(report.requests, "request");
+  const { runs } = report;
+  if (runs === undefined) return `${total} to ${sandboxOf(report)}`;
+
+  const sandboxes = new Set(runs.map(sandboxOf));
+  return `${total} in ${pluralize(runs.length, "run")}, to ${[...sandboxes].join(", ")}`;
+}
+
+type SandboxOfRun = Pick<Report, "scenario" | "seed" | "profile" | "pinned">;
+
+function sandboxOf({ scenario, seed, profile, pinned }: SandboxOfRun): string {
+  const butFor = pinned.length === 0 ? "" : ` except ${listed(pinned, "and")}`;
+  return `${scenario} (seed ${seed}, profile ${profile}${butFor})`;
 }
 
 const toneOfLevel: Readonly<Record<AdviceLevel, Tone>> = { error: "bad", warning: "warning", note: "quiet" };
@@ -195,33 +224,39 @@ function adviceSection(title: string, advice: readonly ReportedAdvice[]): Sectio
   return { title, columns, rows: advice.map(adviceRow) };
 }
 
-function adviceRow({ id, level, rule, count, meaning, whatToDo, examples }: ReportedAdvice): TableRow {
+function adviceRow(advice: ReportedAdvice): TableRow {
+  const { id, level, rule, count, examples } = advice;
+
   // Runs with the same seed send equal requests.
   const lines = [...new Set(examples.map(requestLine))];
-  const more = examples.length === 0 ? 0 : count - examples.length;
+  const more = count - examples.length;
+  if (examples.length > 0 && more > 0) lines.push(`and ${more} more`);
+
   return {
-    cells: [{ text: level, tone: toneOfLevel[level] }, id, timesOf({ id, count }), rule],
-    details: [[meaning], [whatToDo], [...lines, ...(more > 0 ? [`and ${more} more`] : [])]],
+    cells: [{ text: level, tone: toneOfLevel[level] }, id, timesOf(advice), rule],
+    details: [[advice.meaning], [advice.whatToDo], lines],
   };
 }
 
-function requestLine({ id, at, method, path, key, fingerprint, didYouMean }: ReportedRequest): string {
-  const suggestion = didYouMean === null ? "" : `, did you mean ${didYouMean}?`;
-  return `${at} ${method} ${path}, ${key ?? fingerprint ?? "none"}, ${id}${suggestion}`;
+function requestLine(request: ReportedRequest): string {
+  const { id, at, method, path, didYouMean } = request;
+  const key = request.key ?? request.fingerprint ?? "none";
+  const line = `${at} ${method} ${path}, ${key}, ${id}`;
+  return didYouMean === null ? line : `${line}, did you mean ${didYouMean}?`;
 }
 
 /** Returns advice and unmet thresholds as GitHub workflow commands, which its runner shows as annotations. */
-export function githubAnnotations({ advice }: Report, failures: readonly UnmetThreshold[]): string {
-  const lines = [
-    ...advice.map(
-      ({ id, level, count, meaning, whatToDo }) =>
-        `::${level === "note" ? "notice" : level} title=svc-sandbox ${id}::${annotationText(`${timesOf({ id, count })}: ${meaning} ${whatToDo}`)}`,
-    ),
-    ...failures.map(
-      ({ threshold, sentence }) => `::error title=svc-sandbox ${threshold}::${annotationText(sentence)}`,
-    ),
-  ];
-  return lines.map((line) => `${line}\n`).join("");
+export function githubAnnotations(report: Report, failures: readonly UnmetThreshold[]): string {
+  let lines = "";
+  for (const advice of report.advice) {
+    const level = advice.level === "note" ? "notice" : advice.level;
+    const text = annotationText(`${timesOf(advice)}: ${advice.meaning} ${advice.whatToDo}`);
+    lines += `::${level} title=svc-sandbox ${advice.id}::${text}\n`;
+  }
+  for (const { threshold, sentence } of failures) {
+    lines += `::error title=svc-sandbox ${threshold}::${annotationText(sentence)}\n`;
+  }
+  return lines;
 }
 
 // A line break ends a command, and a percent sign starts an escape.
@@ -255,23 +290,21 @@ export interface UnmetThreshold {
 
 /** Whether requests came, and none reached an endpoint. */
 function missedEndpoints({ requests, outcomes }: Pick<Report, "requests" | "outcomes">): boolean {
-  const missed = outcomes.filter(({ outcome }) => outcome === "404.unknown_path" || outcome === "405.method");
-  return requests > 0 && missed.reduce((sum, { count }) => sum + count, 0) === requests;
+  let missed = 0;
+  for (const { outcome, count } of outcomes) {
+    if (outcome === "404.unknown_path" || outcome === "405.method") missed += count;
+  }
+  return requests > 0 && missed === requests;
 }
 
-export function unmetThresholds(
-  report: Report,
-  { minCoverage = 0, failOn, needsRequests, tried = [] }: Thresholds,
-): UnmetThreshold[] {
-  const { requests, coverage, advice } = report;
-  const { percent, covered, promised } = coverage;
+export function unmetThresholds(report: Report, thresholds: Thresholds): UnmetThreshold[] {
+  const { minCoverage = 0, failOn, needsRequests } = thresholds;
+  const { percent, covered, promised } = report.coverage;
   const unmet: UnmetThreshold[] = [];
-  if (needsRequests && (requests === 0 || missedEndpoints(report))) {
-    const byLevel = failOn === undefined ? "client" : `--fail-on ${failOn}`;
-    const threshold = minCoverage > 0 ? `--min-coverage ${minCoverage}` : byLevel;
-    const reached = requests === 0 ? "the sandbox" : `an endpoint. Your client tried ${tried.join(", ")}`;
-    const sentence = `No request reached ${reached}. If that is right, allow it with --min-coverage 0.`;
-    unmet.push({ gate: "requests", threshold, sentence });
+
+  // Without a request, the coverage says nothing more.
+  if (needsRequests && (report.requests === 0 || missedEndpoints(report))) {
+    unmet.push(noRequests(report, thresholds));
   } else if (percent < minCoverage) {
     unmet.push({
       gate: "coverage",
@@ -279,14 +312,30 @@ export function unmetThresholds(
       sentence: `The coverage is ${percent}%, below the required ${minCoverage}%: ${promised - covered} of ${promised} promised outcomes are not covered.`,
     });
   }
-  const failing = failOn === undefined ? [] : adviceLevels.slice(adviceLevels.indexOf(failOn));
-  const adviceIds = advice.filter(({ level }) => failing.includes(level)).map(({ id }) => id);
-  if (adviceIds.length > 0) {
+
+  if (failOn === undefined) return unmet;
+  const failing = adviceLevels.slice(adviceLevels.indexOf(failOn));
+  const failingAdvice = report.advice.filter(({ level }) => failing.includes(level));
+  if (failingAdvice.length > 0) {
+    const ids = failingAdvice.map(({ id }) => id);
     unmet.push({
       gate: "advice",
       threshold: `--fail-on ${failOn}`,
-      sentence: `--fail-on ${failOn} does not allow advice of level ${failing.join(" or ")}: ${adviceIds.join(", ")}.`,
+      sentence: `--fail-on ${failOn} does not allow advice of level ${failing.join(" or ")}: ${ids.join(", ")}.`,
     });
   }
   return unmet;
+}
+
+function noRequests(report: Report, thresholds: Thresholds): UnmetThreshold {
+  const { minCoverage = 0, failOn, tried = [] } = thresholds;
+
+  let threshold = "client";
+  if (minCoverage > 0) threshold = `--min-coverage ${minCoverage}`;
+  else if (failOn !== undefined) threshold = `--fail-on ${failOn}`;
+
+  let missing = "the sandbox";
+  if (report.requests > 0) missing = `an endpoint. Your client tried ${tried.join(", ")}`;
+  const sentence = `No request reached ${missing}. If that is right, allow it with --min-coverage 0.`;
+  return { gate: "requests", threshold, sentence };
 }

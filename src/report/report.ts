@@ -9,7 +9,7 @@ import { type Endpoint, successOutcomesOf } from "../sandbox/endpoint.js";
 import { type Counters, type Counts, requestsTo } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import { profileOf } from "../sandbox/profile.js";
-import type { Invocation, SandboxState } from "../sandbox/sandbox-state.js";
+import type { SandboxState } from "../sandbox/sandbox-state.js";
 import { howToCover } from "./how-to-cover.js";
 import type {
   HowToCover,
@@ -17,29 +17,29 @@ import type {
   ReportedAdvice,
   ReportedEndpoint,
   ReportedOutcome,
+  ReportedRequest,
   ReportedResend,
 } from "./report-shape.js";
 
-/** `keysInOutput` are the places of keys in a command's output, `counters` those of a client that may clear the sandbox's own. */
+interface ReportOptions {
+  readonly underExec?: boolean;
+  /** The places of keys in a command's output. */
+  readonly keysInOutput?: readonly string[];
+}
+
+/** `counters` are those of a client that may clear the sandbox's own. */
 export function clientReport(
   sandbox: SandboxState,
-  { underExec = false, keysInOutput = [] }: { underExec?: boolean; keysInOutput?: readonly string[] } = {},
+  options: ReportOptions = {},
   counters: Pick<Counters, "read"> = sandbox.counters,
 ): Report {
+  const { underExec = false, keysInOutput = [] } = options;
   runDue(sandbox);
-  const { invocation } = sandbox;
   const counted = counters.read();
-  const hints = howToCover(sandbox, { curlOptions: invocation.curlOptions, underExec });
-  const served = sandbox.endpoints;
-  const outcomes = reportedOutcomes(counted, served, hints);
-  const isCovered = (id: string) => outcomes.some(({ outcome, covered }) => covered && outcome === id);
-  const endpoints = served.map((endpoint): ReportedEndpoint => {
-    const { method, path, operationId } = endpoint;
-    const requests = requestsTo(counted, operationId);
-    const covered = successOutcomesOf(endpoint).some(isCovered);
-    const release = (builtIn as readonly Endpoint[]).includes(endpoint) ? "released" : "announced";
-    return { method, path, operationId, release, requests, covered };
-  });
+
+  const hints = howToCover(sandbox, { curlOptions: sandbox.invocation.curlOptions, underExec });
+  const outcomes = reportedOutcomes(counted, sandbox.endpoints, hints);
+  const endpoints = reportedEndpoints(counted, sandbox.endpoints, outcomes);
   return {
     scenario: sandbox.name,
     seed: sandbox.seed,
@@ -50,7 +50,7 @@ export function clientReport(
     ...sharesOf(outcomes, endpoints),
     endpoints,
     outcomes,
-    advice: reportedAdvice(counted, served, invocation, keysInOutput),
+    advice: reportedAdvice(counted, sandbox, keysInOutput),
     resends: counted.resends,
   };
 }
@@ -60,39 +60,82 @@ function reportedOutcomes(
   served: readonly Endpoint[],
   hints: (outcome: OutcomeId) => HowToCover | null,
 ): ReportedOutcome[] {
-  const knownRows = outcomesOf(served);
-  // Of an endpoint that an earlier scenario had.
-  const unknownIds = Object.keys(counted.outcomes).filter((id) => knownRows.every((row) => row.id !== id));
-  return [...knownRows, ...(unknownIds as OutcomeId[]).map(outcomeOf)].map(
-    ({ id: outcome, promised, when }) => {
-      const { count, isCovered: covered } = counted.outcomes[outcome] ?? { count: 0, isCovered: false };
-      return { outcome, promised, covered, count, when, howToCover: covered ? null : hints(outcome) };
-    },
-  );
+  const rows = [...outcomesOf(served)];
+  // A client may have covered an endpoint that only an earlier scenario had.
+  const knownIds = new Set<string>(rows.map(({ id }) => id));
+  for (const id of Object.keys(counted.outcomes) as OutcomeId[]) {
+    if (!knownIds.has(id)) rows.push(outcomeOf(id));
+  }
+
+  const outcomes: ReportedOutcome[] = [];
+  for (const { id, promised, when } of rows) {
+    const { count, isCovered } = counted.outcomes[id] ?? { count: 0, isCovered: false };
+    const hint = isCovered ? null : hints(id);
+    outcomes.push({ outcome: id, promised, covered: isCovered, count, when, howToCover: hint });
+  }
+  return outcomes;
+}
+
+function reportedEndpoints(
+  counted: Counts,
+  served: readonly Endpoint[],
+  outcomes: readonly ReportedOutcome[],
+): ReportedEndpoint[] {
+  const coveredIds = new Set<string>();
+  for (const { outcome, covered } of outcomes) {
+    if (covered) coveredIds.add(outcome);
+  }
+
+  const endpoints: ReportedEndpoint[] = [];
+  for (const endpoint of served) {
+    const { method, path, operationId } = endpoint;
+    const isReleased = (builtIn as readonly Endpoint[]).includes(endpoint);
+    endpoints.push({
+      method,
+      path,
+      operationId,
+      release: isReleased ? "released" : "announced",
+      requests: requestsTo(counted, operationId),
+      covered: successOutcomesOf(endpoint).some((id) => coveredIds.has(id)),
+    });
+  }
+  return endpoints;
 }
 
 const maxPlaces = 5;
 
+/** The advice that requests or the command's output caused. */
 function reportedAdvice(
   counted: Counts,
-  served: readonly Endpoint[],
-  invocation: Invocation,
+  sandbox: SandboxState,
   keysInOutput: readonly string[],
 ): ReportedAdvice[] {
-  const rows = adviceTable.map(({ id, level, rule, meaning, whatToDo }): ReportedAdvice => {
-    const { count, examples } = counted.advice[id] ?? { count: 0, examples: [] };
-    const requests = examples.map((request) => {
-      const suggestion =
-        id === "wrong-method-or-path" && suggestEndpoint(request.method, request.path, served);
-      return { ...request, at: isoOf(request.at), didYouMean: suggestion || null };
-    });
-    const fix = withNames(whatToDo, served, invocation);
-    const advice = { id, level, rule, count, meaning, whatToDo: fix, examples: requests };
-    if (id !== "key-in-output" || keysInOutput.length === 0) return advice;
-    const places = listed(keysInOutput.slice(0, maxPlaces), "and");
-    return { ...advice, count: keysInOutput.length, meaning: `${meaning} First: ${places}.` };
-  });
-  return rows.filter(({ count }) => count > 0);
+  const { endpoints, invocation } = sandbox;
+  const reported: ReportedAdvice[] = [];
+  for (const row of adviceTable) {
+    const { id, level, rule } = row;
+    const ofRequests = counted.advice[id] ?? { count: 0, examples: [] };
+    let { count } = ofRequests;
+    let meaning: string = row.meaning;
+    if (id === "key-in-output" && keysInOutput.length > 0) {
+      const places = listed(keysInOutput.slice(0, maxPlaces), "and");
+      count = keysInOutput.length;
+      meaning = `${meaning} First: ${places}.`;
+    }
+    if (count === 0) continue;
+
+    const examples: ReportedRequest[] = [];
+    for (const request of ofRequests.examples) {
+      let didYouMean: string | null = null;
+      if (id === "wrong-method-or-path") {
+        didYouMean = suggestEndpoint(request.method, request.path, endpoints) ?? null;
+      }
+      examples.push({ ...request, at: isoOf(request.at), didYouMean });
+    }
+    const whatToDo = withNames(row.whatToDo, endpoints, invocation);
+    reported.push({ id, level, rule, count, meaning, whatToDo, examples });
+  }
+  return reported;
 }
 
 /** Returns the covered shares of the promised outcomes, of the announced endpoints and of the faults. */
@@ -100,17 +143,18 @@ function sharesOf(
   outcomes: readonly ReportedOutcome[],
   endpoints: readonly ReportedEndpoint[],
 ): Pick<Report, "coverage" | "announced" | "faults"> {
-  const share = (chosen: readonly ReportedOutcome[]) => ({
-    covered: chosen.filter((row) => row.covered).length,
-    total: chosen.length,
-  });
-  const { covered, total: promised } = share(outcomes.filter((row) => row.promised));
-  const announced = endpoints.filter(({ release }) => release === "announced");
-  return {
-    coverage: { percent: Math.floor((covered * 100) / promised), covered, promised },
-    announced: { covered: announced.filter(({ covered }) => covered).length, total: announced.length },
-    faults: share(outcomes.filter(({ outcome }) => isFault(outcome))),
-  };
+  const promised = shareOf(outcomes.filter((row) => row.promised));
+  const announced = shareOf(endpoints.filter((endpoint) => endpoint.release === "announced"));
+  const faults = shareOf(outcomes.filter(({ outcome }) => isFault(outcome)));
+
+  const percent = Math.floor((promised.covered * 100) / promised.total);
+  const coverage = { percent, covered: promised.covered, promised: promised.total };
+  return { coverage, announced, faults };
+}
+
+function shareOf(rows: readonly { readonly covered: boolean }[]): Report["faults"] {
+  const coveredRows = rows.filter((row) => row.covered);
+  return { covered: coveredRows.length, total: rows.length };
 }
 
 /**
@@ -126,22 +170,29 @@ export function suggestEndpoint(
 ): string | undefined {
   const route = routeAt(endpoints, path) ?? routeAt(endpoints, nearestPath(path, endpoints) ?? "");
   if (route === undefined) return undefined;
+
   const methods = [...route.methods.keys()];
-  const suggestion = `${methods.includes(method) ? method : methods[0]} ${route.path}`;
+  const suggestedMethod = methods.includes(method) ? method : methods[0];
+  const suggestion = `${suggestedMethod} ${route.path}`;
   // A scenario that started later has this endpoint.
-  return suggestion === `${method} ${path}` ? undefined : suggestion;
+  if (suggestion === `${method} ${path}`) return undefined;
+  return suggestion;
 }
 
 function nearestPath(path: string, endpoints: readonly Endpoint[]): string | undefined {
-  const paths = endpoints.map((endpoint) => endpoint.path);
   const normalized = path.toLowerCase().replace(/\/+/g, "/").replace(/\/$/, "");
-  const nameOf = (one: string) => one.slice(one.lastIndexOf("/") + 1);
-  // The same endpoint under another parent, or with a suffix.
-  const related = (one: string) =>
-    nameOf(normalized) === nameOf(one) ||
-    normalized.startsWith(`${one}/`) ||
-    normalized.startsWith(`${one}.`);
-  return paths.find(related) ?? nearest(normalized, paths);
+  const paths = endpoints.map((endpoint) => endpoint.path);
+
+  for (const known of paths) {
+    // The same endpoint under another parent, or with a suffix.
+    if (lastSegmentOf(normalized) === lastSegmentOf(known)) return known;
+    if (normalized.startsWith(`${known}/`) || normalized.startsWith(`${known}.`)) return known;
+  }
+  return nearest(normalized, paths);
+}
+
+function lastSegmentOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
 }
 
 const maxExamples = 5;
@@ -149,38 +200,18 @@ const maxExamples = 5;
 /** Merges the reports of one or more runs: an outcome is covered if any run has covered it. */
 export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
   const [first] = reports;
-  const runs = reports.flatMap(
-    ({ runs, scenario, seed, profile, pinned }) => runs ?? [{ scenario, seed, profile, pinned }],
-  );
-  const outcomes = groupsOf(
-    reports.flatMap((report) => report.outcomes),
-    ({ outcome }) => outcome,
-  ).map((rows): ReportedOutcome => {
-    const [{ outcome, promised, when, howToCover }] = rows;
-    const covered = rows.some((row) => row.covered);
-    const count = sum(rows, (row) => row.count);
-    return { outcome, promised, covered, count, when, howToCover: covered ? null : howToCover };
-  });
-  const advice = adviceIds.flatMap((id): ReportedAdvice[] => {
-    const rows = reports.flatMap((report) => report.advice.filter((one) => one.id === id));
-    const examples = rows.flatMap((row) => row.examples).slice(0, maxExamples);
-    const count = sum(rows, (row) => row.count);
-    return rows.slice(0, 1).map(({ level, rule, meaning, whatToDo }) => {
-      return { id, level, rule, count, meaning, whatToDo, examples };
-    });
-  });
-  const endpoints = groupsOf(
-    reports.flatMap((report) => report.endpoints),
-    ({ operationId }) => operationId,
-  ).map((rows): ReportedEndpoint => {
-    const [{ method, path, operationId, release }] = rows;
-    const requests = sum(rows, (row) => row.requests);
-    const covered = rows.some((row) => row.covered);
-    return { method, path, operationId, release, requests, covered };
-  });
-  // Each member is listed, here and in its rows: types then require a rule for a new one.
+  const runs: NonNullable<Report["runs"]>[number][] = [];
+  for (const report of reports) {
+    const { scenario, seed, profile, pinned } = report;
+    runs.push(...(report.runs ?? [{ scenario, seed, profile, pinned }]));
+  }
+  const scenarios = new Set(runs.map(({ scenario }) => scenario));
+
+  const outcomes = mergeOutcomes(reports.flatMap((report) => report.outcomes));
+  const endpoints = mergeEndpoints(reports.flatMap((report) => report.endpoints));
+  // Each member is listed, here and in each merged row: types then require a rule for a new one.
   return {
-    scenario: [...new Set(runs.map(({ scenario }) => scenario))].join(", "),
+    scenario: [...scenarios].join(", "),
     seed: first.seed,
     profile: first.profile,
     pinned: first.pinned,
@@ -190,32 +221,69 @@ export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
     ...sharesOf(outcomes, endpoints),
     endpoints,
     outcomes,
-    advice,
-    resends: mergeResends(reports.flatMap(({ resends }) => resends)),
+    advice: mergeAdvice(reports.flatMap((report) => report.advice)),
+    resends: mergeResends(reports.flatMap((report) => report.resends)),
   };
+}
+
+function mergeOutcomes(outcomes: readonly ReportedOutcome[]): ReportedOutcome[] {
+  return groupsOf(outcomes, (row) => row.outcome).map((rows) => {
+    const { outcome, promised, when, howToCover } = rows[0];
+    const covered = rows.some((row) => row.covered);
+    const count = sum(rows, (row) => row.count);
+    return { outcome, promised, covered, count, when, howToCover: covered ? null : howToCover };
+  });
+}
+
+function mergeEndpoints(endpoints: readonly ReportedEndpoint[]): ReportedEndpoint[] {
+  return groupsOf(endpoints, (row) => row.operationId).map((rows) => {
+    const { method, path, operationId, release } = rows[0];
+    const requests = sum(rows, (row) => row.requests);
+    const covered = rows.some((row) => row.covered);
+    return { method, path, operationId, release, requests, covered };
+  });
+}
+
+// In the order of the table: the most serious first.
+function mergeAdvice(advice: readonly ReportedAdvice[]): ReportedAdvice[] {
+  const merged: ReportedAdvice[] = [];
+  for (const id of adviceIds) {
+    const rows = advice.filter((row) => row.id === id);
+    const [first] = rows;
+    if (first === undefined) continue;
+
+    const { level, rule, meaning, whatToDo } = first;
+    const count = sum(rows, (row) => row.count);
+    const examples = rows.flatMap((row) => row.examples).slice(0, maxExamples);
+    merged.push({ id, level, rule, count, meaning, whatToDo, examples });
+  }
+  return merged;
+}
+
+// Merged by ref, because each seed has other keys for a ref.
+function mergeResends(resends: readonly ReportedResend[]): ReportedResend[] {
+  const idOf = ({ outcome, key, fingerprint }: ReportedResend) => `${outcome} ${key ?? fingerprint}`;
+  return groupsOf(resends, idOf).map((rows) => {
+    const { outcome, key, fingerprint } = rows[0];
+    const count = sum(rows, (row) => row.count);
+    return { outcome, key, fingerprint, count };
+  });
 }
 
 /** The rows with the same id, in the order of their first ones. */
 function groupsOf<Row>(rows: readonly Row[], idOf: (row: Row) => string): [Row, ...Row[]][] {
   const groups = new Map<string, [Row, ...Row[]]>();
   for (const row of rows) {
-    const group = groups.get(idOf(row));
-    if (group === undefined) groups.set(idOf(row), [row]);
+    const id = idOf(row);
+    const group = groups.get(id);
+    if (group === undefined) groups.set(id, [row]);
     else group.push(row);
   }
   return [...groups.values()];
 }
 
-// Merged by ref, because each seed has other keys for a ref.
-function mergeResends(resends: readonly ReportedResend[]): ReportedResend[] {
-  const merged = new Map<string, ReportedResend>();
-  for (const { outcome, key, fingerprint, count } of resends) {
-    const id = `${outcome} ${key ?? fingerprint}`;
-    merged.set(id, { outcome, key, fingerprint, count: count + (merged.get(id)?.count ?? 0) });
-  }
-  return [...merged.values()];
-}
-
 function sum<Row>(rows: readonly Row[], numberOf: (row: Row) => number): number {
-  return rows.reduce((total, row) => total + numberOf(row), 0);
+  let total = 0;
+  for (const row of rows) total += numberOf(row);
+  return total;
 }

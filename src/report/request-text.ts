@@ -9,34 +9,34 @@ type FactRow = readonly [name: string, value: string];
 /** Everything about a request of the journal, also as text and as a command. Contains no secret. */
 export function explainRequest(sandbox: SandboxState, id: string): RequestDetails {
   const details = requestDetails(sandbox, id);
-  const { key: ref, method, path = mePath } = details.repeat;
-  const curl = curlLine({ ref, method, path }, "-i --globoff --path-as-is", details.outcome);
+  const { key, method, path = mePath } = details.repeat;
+  const curl = curlLine({ ref: key, method, path }, "-i --globoff --path-as-is", details.outcome);
   return { ...details, curl, text: requestText(details) };
 }
 
 /** A request as text, for a terminal and for support: its checks, the cause and what to do. */
 function requestText(details: ReturnType<typeof requestDetails>): string {
-  const { id, method, path, at, key, fingerprint, outcome, fault, sent, adviceDetails, around } = details;
-  const { keyForm } = sent;
-  const subject = key ?? (fingerprint === null ? "none" : `unknown, fingerprint ${fingerprint}`);
-  const facts: FactRow[] = [
-    ["Key", keyForm === null ? subject : `${subject}; ${keyForm}`],
-    ...Object.entries(sent.headers),
-    ...responseFacts(details),
-    ...(fault === null || fault === outcome ? [] : [["Fault", fault] as const]),
-    ...adviceDetails.map((one): FactRow => {
-      return ["Advice", `${one.level} ${one.id}: ${one.meaning} ${one.whatToDo}`];
-    }),
-  ];
-  const neighborLines = ["", "Requests with this key", ...around.map((one) => neighborLine(one, details))];
-  return [
-    `${method} ${path} at ${at}, ${id}`,
-    "",
-    ...checkLines(details.checks),
-    "",
-    ...alignColumns(facts),
-    ...(around.length < 2 ? [] : neighborLines),
-  ].join("\n");
+  const { fault, sent, around } = details;
+
+  let key = "none";
+  if (details.key !== null) key = details.key;
+  else if (details.fingerprint !== null) key = `unknown, fingerprint ${details.fingerprint}`;
+  if (sent.keyForm !== null) key += `; ${sent.keyForm}`;
+
+  const facts: FactRow[] = [["Key", key], ...Object.entries(sent.headers), ...responseFacts(details)];
+  if (fault !== null && fault !== details.outcome) facts.push(["Fault", fault]);
+  for (const advice of details.adviceDetails) {
+    facts.push(["Advice", `${advice.level} ${advice.id}: ${advice.meaning} ${advice.whatToDo}`]);
+  }
+
+  const lines = [`${details.method} ${details.path} at ${details.at}, ${details.id}`, ""];
+  lines.push(...checkLines(details.checks), "");
+  lines.push(...alignColumns(facts));
+  if (around.length > 1) {
+    lines.push("", "Requests with this key");
+    for (const neighbor of around) lines.push(neighborLine(neighbor, details));
+  }
+  return lines.join("\n");
 }
 
 type RequestCheckResult = Pick<RequestDetails["checks"][number], "name" | "question" | "result">;
@@ -52,20 +52,24 @@ export function checkLines(checks: readonly RequestCheckResult[]): string[] {
 type Explained = Pick<RequestDetails, "status" | "code" | "outcome" | "when" | "why" | "whatToDo">;
 
 /** The response, its cause, and what to do. */
-export function responseFacts({ status, code, outcome, when, why, whatToDo }: Explained): FactRow[] {
-  const response = status === 0 ? "none" : [status, code].filter((part) => part !== null).join(" ");
-  return [
-    ["Response", `${response}  ${outcome}  (${when})`],
-    ...(why === null ? [] : [["Why", why] as const]),
-    ["What to do", whatToDo],
-  ];
+export function responseFacts(explained: Explained): FactRow[] {
+  const { status, code, outcome, when, why, whatToDo } = explained;
+
+  let response = "none";
+  if (status !== 0) response = code === null ? String(status) : `${status} ${code}`;
+
+  const facts: FactRow[] = [["Response", `${response}  ${outcome}  (${when})`]];
+  if (why !== null) facts.push(["Why", why]);
+  facts.push(["What to do", whatToDo]);
+  return facts;
 }
 
 function neighborLine(
-  { id, at, outcome }: RequestDetails["around"][number],
-  one: Pick<RequestDetails, "id" | "at">,
+  neighbor: RequestDetails["around"][number],
+  explained: Pick<RequestDetails, "id" | "at">,
 ): string {
-  const seconds = (Date.parse(at) - Date.parse(one.at)) / 1000;
-  const when = id === one.id ? "this one" : `${seconds < 0 ? "" : "+"}${seconds.toFixed(1)} s`;
-  return `  ${when.padStart(9)}  ${outcome}  ${id}`;
+  const seconds = (Date.parse(neighbor.at) - Date.parse(explained.at)) / 1000;
+  const sign = seconds < 0 ? "" : "+";
+  const when = neighbor.id === explained.id ? "this one" : `${sign}${seconds.toFixed(1)} s`;
+  return `  ${when.padStart(9)}  ${neighbor.outcome}  ${neighbor.id}`;
 }

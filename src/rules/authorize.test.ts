@@ -29,13 +29,21 @@ const good: AuthorizationFacts = {
   organization,
   now: 1000,
   scope: "attestations:read",
-  usedThisMinute: 0,
-  usedToday: 0,
-  dayEndsLast: false,
+  limits: {
+    minute: { quota: 60, used: 0, resetsAt: 60_000 },
+    day: { quota: 1000, used: 0, resetsAt: 60_000 },
+  },
 };
 
 /** A deviation from a good request by its outcome, and how it changes the facts. */
 type Deviation = [OutcomeId, (facts: AuthorizationFacts) => AuthorizationFacts];
+const used =
+  (name: "minute" | "day", count: number) =>
+  (facts: AuthorizationFacts): AuthorizationFacts => {
+    const limits = facts.limits as NonNullable<AuthorizationFacts["limits"]>;
+    return { ...facts, limits: { ...limits, [name]: { ...limits[name], used: count } } };
+  };
+
 /** In the order in which the request checks must notice them. */
 const deviations: readonly Deviation[] = [
   ["401.missing", (facts) => ({ ...facts, presented: "missing", key: undefined })],
@@ -55,8 +63,8 @@ const deviations: readonly Deviation[] = [
     (f) => ({ ...f, organization: { ...organization, ...f.organization, liveAccess: "suspended" } }),
   ],
   ["403.insufficient_scope", (facts) => ({ ...facts, scope: "another:scope" })],
-  ["429.per_minute", (facts) => ({ ...facts, usedThisMinute: 60 })],
-  ["429.per_day", (facts) => ({ ...facts, usedToday: 1000 })],
+  ["429.per_minute", used("minute", 60)],
+  ["429.per_day", used("day", 1000)],
 ];
 
 test.each(deviations)("the deviation %s gives a request its own outcome", (outcome, change) => {
@@ -82,9 +90,9 @@ test.each<[OutcomeId, perMinute: number, perDay: number, dayEndsLast: boolean]>(
 ])(
   "R22 R23 with both limits reached, %s: %i a minute, %i a day",
   (outcome, perMinute, perDay, dayEndsLast) => {
-    const limited = { ...key, limits: { perMinute, perDay } };
-    const facts = { ...good, key: limited, usedThisMinute: 5, usedToday: 5, dayEndsLast };
-    expect(authorize(facts)).toBe(outcome);
+    const day = { quota: perDay, used: 5, resetsAt: dayEndsLast ? 2 : 1 };
+    const limits = { minute: { quota: perMinute, used: 5, resetsAt: 1 }, day };
+    expect(authorize({ ...good, limits })).toBe(outcome);
   },
 );
 

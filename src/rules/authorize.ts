@@ -2,7 +2,9 @@ import { type KeyRecord, keyStateAt, keyStateTable } from "./api-key.js";
 import { accessInWords, type Organization } from "./organization.js";
 import type { ApiOutcomeId } from "./outcomes.js";
 
-const stateRejections = Object.values(keyStateTable).flatMap(({ rejection }) => rejection ?? []);
+const stateRejections = Object.values(keyStateTable)
+  .map(({ rejection }) => rejection)
+  .filter((rejection) => rejection !== null);
 
 export type Presented = "missing" | "malformed" | "well_formed";
 
@@ -14,11 +16,35 @@ export interface AuthorizationFacts {
   /** Epoch milliseconds. */
   readonly now: number;
   readonly scope: string | null;
-  /** The key's requests in its current minute and day, without this one. */
-  readonly usedThisMinute: number;
-  readonly usedToday: number;
-  /** Whether this day ends after this minute. */
-  readonly dayEndsLast: boolean;
+  /** The limits of the key, without this request; `undefined` without a key of the sandbox. */
+  readonly limits: LimitUses | undefined;
+}
+
+/** A limit and its use in the current window. */
+export interface LimitUse {
+  readonly quota: number;
+  readonly used: number;
+  /** When the remaining quota grows (epoch milliseconds). */
+  readonly resetsAt: number;
+}
+
+export interface LimitUses {
+  readonly minute: LimitUse;
+  readonly day: LimitUse;
+}
+
+/** The reached limit that a client must wait for: one of 0 before one that resets, else the one that resets last, the minute's at a tie. */
+export function reachedLimit({ minute, day }: LimitUses): keyof LimitUses | undefined {
+  const isMinuteReached = minute.used >= minute.quota;
+  const isDayReached = day.used >= day.quota;
+  if (!isMinuteReached && !isDayReached) return undefined;
+  if (!isDayReached) return "minute";
+  if (!isMinuteReached) return "day";
+
+  // Both are reached. A limit of 0 stays so.
+  if (minute.quota === 0 && day.quota > 0) return "minute";
+  if (day.quota === 0 && minute.quota > 0) return "day";
+  return day.resetsAt > minute.resetsAt ? "day" : "minute";
 }
 
 export interface RequestCheck {
@@ -73,39 +99,40 @@ export const authorizationChecks: readonly CheckRow[] = [
     rules: "R19, R20",
     exits: ["403.live_not_approved", "403.live_suspended"],
     reject({ key, organization }) {
-      if (key?.environment !== "live" || organization?.liveAccess === "approved") return undefined;
+      if (key?.environment !== "live") return undefined;
+      if (organization?.liveAccess === "approved") return undefined;
       return organization?.liveAccess === "suspended" ? "403.live_suspended" : "403.live_not_approved";
     },
-    tell: ({ organization: { liveAccess = "not_approved" } = {} }) => ({
-      details: { live_access: liveAccess },
-      why: `live access is ${accessInWords(liveAccess)}`,
-    }),
+    tell({ organization }) {
+      const liveAccess = organization?.liveAccess ?? "not_approved";
+      const why = `live access is ${accessInWords(liveAccess)}`;
+      return { details: { live_access: liveAccess }, why };
+    },
   },
   {
     name: "scope",
     question: "Does the key have the scope that the endpoint needs?",
     rules: "R21",
     exits: ["403.insufficient_scope"],
-    reject: ({ key, scope }) =>
-      scope === null || key?.scopes.includes(scope) ? undefined : "403.insufficient_scope",
-    tell: ({ key, scope }) => ({
-      details: { required_scope: scope },
-      why: `needs ${scope}, has ${key?.scopes.join(" ") || "none"}`,
-    }),
+    reject({ key, scope }) {
+      if (scope === null) return undefined;
+      return key?.scopes.includes(scope) ? undefined : "403.insufficient_scope";
+    },
+    tell({ key, scope }) {
+      const scopes = key?.scopes.join(" ") || "none";
+      return { details: { required_scope: scope }, why: `needs ${scope}, has ${scopes}` };
+    },
   },
   {
     name: "limits",
     question: "Are there requests left in this minute and today?",
     rules: "R22–R25",
     exits: ["429.per_minute", "429.per_day"],
-    reject({ key, usedThisMinute, usedToday, dayEndsLast }) {
-      const { perMinute = 0, perDay = 0 } = key?.limits ?? {};
-      const isMinuteOver = usedThisMinute >= perMinute;
-      const isDayOver = usedToday >= perDay;
-      if (!isMinuteOver && !isDayOver) return undefined;
-      // Waiting for the limit that ends first does not help, and a limit of 0 never ends.
-      const isDayLast = (perMinute === 0) === (perDay === 0) ? dayEndsLast : perDay === 0;
-      return isDayOver && (!isMinuteOver || isDayLast) ? "429.per_day" : "429.per_minute";
+    reject({ limits }) {
+      if (limits === undefined) return undefined;
+      const reached = reachedLimit(limits);
+      if (reached === undefined) return undefined;
+      return reached === "day" ? "429.per_day" : "429.per_minute";
     },
   },
 ] satisfies readonly CheckWithCause[];

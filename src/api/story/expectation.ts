@@ -11,33 +11,38 @@ import {
 type StepExpectation = NonNullable<StoryStep["expect"]>;
 
 export function responseDifferences(expected: StepExpectation, response: StoryResponse): StepDifference[] {
-  const { status, code, outcome: wantedOutcome, headers = {}, body } = expected;
+  const { outcome, fault } = response;
   const content = parsedBody(response);
   const differences: StepDifference[] = [];
   const compare = (at: string, wanted: unknown, got: unknown) => {
     if (wanted !== undefined && wanted !== got) differences.push(difference(at, wanted, got));
   };
-  compare("status", status, response.status);
-  compare("code", code, errorCodeIn(content) ?? null);
-  const { outcome, fault } = response;
+  compare("status", expected.status, response.status);
+  compare("code", expected.code, errorCodeIn(content) ?? null);
+
   // A fault that only delays a response leaves its outcome unchanged: either of the two matches.
-  if (wantedOutcome !== undefined && wantedOutcome !== fault && wantedOutcome !== outcome) {
-    const beside = fault === null || fault === outcome ? "" : `, with ${fault}`;
-    differences.push({
-      at: "outcome",
-      expected: shownValue(wantedOutcome),
-      found: `${shownValue(outcome)}${beside}`,
-    });
+  const wantedOutcome = expected.outcome;
+  if (wantedOutcome !== undefined && wantedOutcome !== outcome && wantedOutcome !== fault) {
+    let found = shownValue(outcome);
+    if (fault !== null && fault !== outcome) found += `, with ${fault}`;
+    differences.push({ at: "outcome", expected: shownValue(wantedOutcome), found });
   }
-  for (const [name, wanted] of Object.entries(headers)) {
+
+  for (const [name, wanted] of Object.entries(expected.headers ?? {})) {
+    const at = `headers.${name}`;
     const value = response.headers[name.toLowerCase()];
-    if (typeof wanted === "string") compare(`headers.${name}`, wanted, value);
-    else if (wanted !== (value !== undefined)) {
-      const expected = wanted ? "a value" : shownValue(undefined);
-      differences.push({ at: `headers.${name}`, expected, found: shownValue(value) });
+    if (typeof wanted === "string") {
+      compare(at, wanted, value);
+    } else if (wanted !== (value !== undefined)) {
+      // Of a header that must be there, any value is right.
+      const expectedValue = wanted ? "a value" : shownValue(undefined);
+      differences.push({ at, expected: expectedValue, found: shownValue(value) });
     }
   }
-  if (body !== undefined) differences.push(...bodyDifferences("body", body, content));
+
+  if (expected.body !== undefined) {
+    differences.push(...bodyDifferences("body", expected.body, content));
+  }
   return differences;
 }
 
@@ -58,22 +63,32 @@ export interface Difference {
 
 export function differencesOf({ number, failure, differences }: PlayedStep): Difference[] {
   const step = ["story", number - 1];
-  const ofStep = differences.map(({ at, expected, found }): Difference => {
+  const all: Difference[] = [];
+  if (failure !== null) {
+    all.push({ at: null, expected: null, found: null, message: failure.message, field: step });
+  }
+  for (const { at, expected, found } of differences) {
     const message = `${at}: expected ${expected}, found ${found}`;
-    return { at, expected, found, message, field: requestTarget(at, step) };
-  });
-  if (failure === null) return ofStep;
-  return [{ at: null, expected: null, found: null, message: failure.message, field: step }, ...ofStep];
+    all.push({ at, expected, found, message, field: fieldOf(at, step) });
+  }
+  return all;
 }
 
 // A member name with a dot cannot be followed; the path then leads to its parent.
-function requestTarget(at: string, step: FieldPath): FieldPath {
+function fieldOf(at: string, step: FieldPath): FieldPath {
   const header = /^headers\.(.*)$/s.exec(at);
   if (header !== null) return [...step, "expect", "headers", header[1] as string];
-  const parts = at.split(/\.|\[(\d+)\]/).filter((part) => part !== undefined && part !== "");
-  const path = parts.map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+
+  // `body.items[0].id` has the parts `body`, `items`, 0 and `id`.
+  const path: (string | number)[] = [];
+  for (const part of at.split(/\.|\[(\d+)\]/)) {
+    if (part === undefined || part === "") continue;
+    path.push(/^\d+$/.test(part) ? Number(part) : part);
+  }
+
   const [first, index = 0, ...rest] = path;
-  return first === "timeline" ? ["timeline", index, "expect", ...rest] : [...step, "expect", ...path];
+  if (first === "timeline") return ["timeline", index, "expect", ...rest];
+  return [...step, "expect", ...path];
 }
 
 function difference(at: string, expected: unknown, found: unknown): StepDifference {
@@ -82,24 +97,36 @@ function difference(at: string, expected: unknown, found: unknown): StepDifferen
 
 // A mapping must contain the expected members and may contain others: the API may add members at any time.
 function bodyDifferences(at: string, expected: unknown, found: unknown): StepDifference[] {
+  const differences: StepDifference[] = [];
   if (isMapping(expected)) {
     if (!isMapping(found)) return [difference(at, expected, found)];
-    return Object.entries(expected).flatMap(([name, member]) =>
-      bodyDifferences(`${at}.${name}`, member, Object.hasOwn(found, name) ? found[name] : undefined),
-    );
+    for (const [name, member] of Object.entries(expected)) {
+      const foundMember = Object.hasOwn(found, name) ? found[name] : undefined;
+      differences.push(...bodyDifferences(`${at}.${name}`, member, foundMember));
+    }
+    return differences;
   }
+
   if (Array.isArray(expected)) {
     if (!Array.isArray(found) || found.length !== expected.length) return [difference(at, expected, found)];
-    return expected.flatMap((item, index) => bodyDifferences(`${at}[${index}]`, item, found[index]));
+    for (const [index, item] of expected.entries()) {
+      differences.push(...bodyDifferences(`${at}[${index}]`, item, found[index]));
+    }
+    return differences;
   }
-  return expected === found ? [] : [difference(at, expected, found)];
+
+  if (expected !== found) differences.push(difference(at, expected, found));
+  return differences;
 }
 
+/** The body as a value; as its text if it is no JSON. */
 function parsedBody({ body }: StoryResponse): unknown {
   const json = parsedJson(body);
-  return json === undefined && body !== "" ? body : json;
+  if (json === undefined && body !== "") return body;
+  return json;
 }
 
 function errorCodeIn(body: unknown): unknown {
-  return isMapping(body) && isMapping(body.error) ? body.error.code : null;
+  if (!isMapping(body) || !isMapping(body.error)) return null;
+  return body.error.code;
 }

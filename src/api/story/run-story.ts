@@ -21,7 +21,8 @@ export function* runStory(
 ): Generator<PlayedStep> {
   for (;;) {
     const step = sandbox.story.steps[sandbox.story.next];
-    const result = step === undefined || isWanted(step) ? tryNextStep(sandbox) : undefined;
+    if (step !== undefined && !isWanted(step)) return;
+    const result = tryNextStep(sandbox);
     if (result === undefined) return;
     yield result;
   }
@@ -37,8 +38,11 @@ export function presentNextStep(sandbox: SandboxState): PlayedStep | undefined {
     story.wasFrozen = clock.isFrozen();
     recordChanges(sandbox, "clock", [], true, () => clock.freeze());
   }
+
   const result = tryNextStep(sandbox);
   if (story.next < story.steps.length) return result;
+
+  // After the last step, the clock goes on as it did before the first.
   if (story.wasFrozen === false) recordChanges(sandbox, "clock", [], true, () => clock.resume());
   story.wasFrozen = undefined;
   return result;
@@ -47,14 +51,43 @@ export function presentNextStep(sandbox: SandboxState): PlayedStep | undefined {
 /** Compares the result with the expectations; `undefined` at the end of the story. */
 export function tryNextStep(sandbox: SandboxState): PlayedStep | undefined {
   const { story, journal } = sandbox;
+
+  // A step that moves the clock also runs what is due in the timeline.
   const timeline: TimelineResult[] = [];
   const unsubscribe = journal.subscribe((event) => {
     if (event.type === "timeline.step") timeline.push(event.result);
   });
-  const resultOf = (step: StoryStep, { differences = [], ...result }: StepResult): PlayedStep => ({
+
+  try {
+    runDue(sandbox);
+    const step = story.steps[story.next];
+    if (step === undefined) return undefined;
+    story.next += 1;
+    const result = wholeResult(sandbox, step, playStep(sandbox, step), timeline);
+    journal.emit({ type: "story.step", result: remember(story, result) });
+    return result;
+  } finally {
+    unsubscribe();
+  }
+}
+
+function wholeResult(
+  sandbox: SandboxState,
+  step: StoryStep,
+  result: StepResult,
+  timeline: readonly TimelineResult[],
+): PlayedStep {
+  const differences = [...(result.differences ?? [])];
+  for (const { index, differences: ofTimeline } of timeline) {
+    for (const difference of ofTimeline) {
+      differences.push({ ...difference, at: `timeline[${index}].${difference.at}` });
+    }
+  }
+
+  return {
     step,
-    number: story.next,
-    of: story.steps.length,
+    number: sandbox.story.next,
+    of: sandbox.story.steps.length,
     kind: kindOf(step),
     say: step.say ?? null,
     request: null,
@@ -64,24 +97,8 @@ export function tryNextStep(sandbox: SandboxState): PlayedStep | undefined {
     ...result,
     timeline,
     now: viewClock(sandbox.clock).now,
-    differences: [
-      ...differences,
-      ...timeline.flatMap(({ index, differences: others }) =>
-        others.map((one) => ({ ...one, at: `timeline[${index}].${one.at}` })),
-      ),
-    ],
-  });
-  try {
-    runDue(sandbox);
-    const step = story.steps[story.next];
-    if (step === undefined) return undefined;
-    story.next += 1;
-    const result = resultOf(step, playStep(sandbox, step));
-    journal.emit({ type: "story.step", result: remember(story, result) });
-    return result;
-  } finally {
-    unsubscribe();
-  }
+    differences,
+  };
 }
 
 // Only the returned result contains the secret of a new key, never the stored one.
@@ -105,6 +122,7 @@ function playStep(sandbox: SandboxState, step: StoryStep): StepResult {
 
 function runStep(sandbox: SandboxState, step: StoryStep): StepResult {
   if (step.after !== undefined) advanceClock(sandbox, step.after);
+
   if (step.request !== undefined) {
     const { received, shown } = storyRequest(sandbox, step.request);
     let response = sendRequest(sandbox, received);
@@ -112,10 +130,13 @@ function runStep(sandbox: SandboxState, step: StoryStep): StepResult {
     const differences = step.expect === undefined ? [] : responseDifferences(step.expect, response);
     return { request: shown, response, differences };
   }
-  if (step.advance !== undefined) advanceClock(sandbox, step.advance);
-  else if (kindOf(step) !== "say") {
-    const performed = performAction(sandbox, step);
-    return { performed, differences: actionDifferences(step.expect, performed) };
+
+  if (step.advance !== undefined) {
+    advanceClock(sandbox, step.advance);
+    return {};
   }
-  return {};
+
+  if (kindOf(step) === "say") return {};
+  const performed = performAction(sandbox, step);
+  return { performed, differences: actionDifferences(step.expect, performed) };
 }

@@ -14,35 +14,44 @@ import { type FlatHeaders, headerPairs } from "../http-messages.js";
 /** Returns a step's request to send, and for display; throws `unknown_ref` or `secret_not_kept`. */
 export function storyRequest(
   sandbox: SandboxState,
-  { key = defaultKeyRef(sandbox.scenario) ?? "none", method = "GET", repeat = 1, ...request }: StepRequest,
+  request: StepRequest,
 ): { readonly received: Received; readonly shown: SentRequest } {
+  const { method = "GET", repeat = 1 } = request;
+  const key = request.key ?? defaultKeyRef(sandbox.scenario) ?? "none";
   const secret = key === "none" ? undefined : secretFor(sandbox, key);
-  const { path: target = mePath } = request;
+  const target = request.path ?? mePath;
   const [path = "/", query] = target.split(/\?(.*)/s);
+
+  // Like a client that sets no type: a text is sent as text, no matter its content.
   const isText = typeof request.body === "string";
   const body = isText ? String(request.body) : JSON.stringify(request.body);
-  // Like a client that sets no type: a text is sent as text, no matter its content.
-  const type = isText ? "text/plain" : "application/json";
-  const headers: Record<string, string> = body === undefined ? {} : { "content-type": type };
-  for (const [name, value] of Object.entries(request.headers ?? {})) headers[name.toLowerCase()] = value;
-  const shownHeaders = Object.entries(headers).map(([name, value]) => [name, redactKeys(value)]);
-  return {
-    received: {
-      method,
-      path,
-      query: query === undefined ? "" : `?${query}`,
-      headers: Object.entries({ ...headers, ...(secret !== undefined && { "x-api-key": secret }) }).flat(),
-      traits: body === undefined || body === "" ? [] : ["body"],
-    },
-    shown: {
-      method,
-      path: redactKeys(target),
-      body: body === undefined ? null : redactKeys(body),
-      key,
-      headers: Object.fromEntries(shownHeaders),
-      times: repeat,
-    },
+  const headers: Record<string, string> = {};
+  if (body !== undefined) headers["content-type"] = isText ? "text/plain" : "application/json";
+  for (const [name, value] of Object.entries(request.headers ?? {})) {
+    headers[name.toLowerCase()] = value;
+  }
+
+  const sentHeaders = { ...headers };
+  if (secret !== undefined) sentHeaders["x-api-key"] = secret;
+  const received: Received = {
+    method,
+    path,
+    query: query === undefined ? "" : `?${query}`,
+    headers: Object.entries(sentHeaders).flat(),
+    traits: body === undefined || body === "" ? [] : ["body"],
   };
+
+  const shownHeaders: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) shownHeaders[name] = redactKeys(value);
+  const shown: SentRequest = {
+    method,
+    path: redactKeys(target),
+    body: body === undefined ? null : redactKeys(body),
+    key,
+    headers: shownHeaders,
+    times: repeat,
+  };
+  return { received, shown };
 }
 
 /** Sends a request that is no step, with the key of a ref, of which the sandbox may have only the hash. Throws `unknown_ref`. */
@@ -66,14 +75,15 @@ export function sendRequest(sandbox: SandboxState, received: Received, keyHash?:
 
 /** A response as sent: its headers by lower-case name, and its body, which may be truncated. */
 export function sentResponse(
-  { status, headers, body }: ApiResponse,
+  response: ApiResponse,
   { cutAfter }: Partial<Delivery> = {},
 ): Pick<StoryResponse, "status" | "headers" | "body"> {
-  return {
-    status,
-    headers: status === 0 ? {} : joinedHeaders(headers),
-    body: cutAfter === undefined ? body : new TextDecoder().decode(bodyParts(body, { cutAfter }).parts[0]),
-  };
+  const { status } = response;
+  const headers = status === 0 ? {} : joinedHeaders(response.headers);
+  if (cutAfter === undefined) return { status, headers, body: response.body };
+
+  const { parts } = bodyParts(response.body, { cutAfter });
+  return { status, headers, body: new TextDecoder().decode(parts[0]) };
 }
 
 function joinedHeaders(flat: FlatHeaders): Record<string, string> {

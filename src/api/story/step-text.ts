@@ -12,8 +12,9 @@ import {
 
 /** `30 minutes pass: it is 09:30 on 2 March 2026.` */
 export function clockSentence(duration: string, now: string): string {
-  const passes = durationInWords(duration);
-  return `${passes} ${passes.startsWith("1 ") ? "passes" : "pass"}: it is ${timeInWords(now)}.`;
+  const time = durationInWords(duration);
+  const verb = time.startsWith("1 ") ? "passes" : "pass";
+  return `${time} ${verb}: it is ${timeInWords(now)}.`;
 }
 
 /** Narrates an action: who did what, and its result or error. */
@@ -22,10 +23,10 @@ export function actionSentences(action: StepAction, performed: Performed): strin
   // Faults are never rejected.
   if (name === "faults") {
     const effects = effectsOf(action.faults ?? []);
-    return effects === ""
-      ? "The network works again: no more faults."
-      : `Requests can now hit faults: ${effects}.`;
+    if (effects === "") return "The network works again: no more faults.";
+    return `Requests can now hit faults: ${effects}.`;
   }
+
   const { error } = performed;
   const { actor: role } = action[name] as { readonly actor?: string };
   const administrator = role === "member" ? "A member of the organization" : "An administrator";
@@ -57,16 +58,20 @@ function sentenceOf(action: StepAction, performed: Performed): Sentence {
     const after = ` The new key is ${performed.replacement?.ref ?? as}; ${oldKey(overlap)}.`;
     return { verb: "rotate", object: `the key ${key}`, after };
   }
-  if (revoke !== undefined) return { verb: "revoke", object: `the key ${revoke.key}` };
-  if (expire !== undefined)
+  if (revoke !== undefined) {
+    return { verb: "revoke", object: `the key ${revoke.key}` };
+  }
+  if (expire !== undefined) {
     return { verb: "set", object: `the end of the key ${expire.key}: ${expire.expires}` };
+  }
   if (organization !== undefined) {
     const { ref, ...changes } = organization;
     const what = Object.entries(changes).map(([name, value]) => changeInWords(name, value));
     return { verb: "set", object: `${what.join(" and ")} for ${ref}` };
   }
-  const changed = Object.entries(assumptions ?? {}).map(([name, value]) => `${name} ${value}`);
-  return { actor: "The service", verb: "change", object: `its responses: ${changed.join(", ") || "none"}` };
+  const changes = Object.entries(assumptions ?? {}).map(([name, value]) => `${name} ${value}`);
+  const what = changes.join(", ") || "none";
+  return { actor: "The service", verb: "change", object: `its responses: ${what}` };
 }
 
 function oldKey(overlap: Overlap = `${defaultOverlap / minute}m`): string {
@@ -90,7 +95,9 @@ const unitWords: Record<string, string> = {
 // `61m` is "61 minutes".
 function durationInWords(duration: string): string {
   const [, count, unit = ""] = /^\+?(\d+)([a-z]+)$/.exec(duration) ?? [];
-  return unitWords[unit] === undefined ? duration : `${count} ${unitWords[unit]}${count === "1" ? "" : "s"}`;
+  const word = unitWords[unit];
+  if (word === undefined) return duration;
+  return count === "1" ? `1 ${word}` : `${count} ${word}s`;
 }
 
 // Created on first use, because it takes as long as half a start.
@@ -106,12 +113,15 @@ export function timeInWords(iso: string): string {
 
 /** Lists the effects of faults: `latency, status 503`. */
 function effectsOf(faults: NonNullable<StepAction["faults"]>): string {
-  const effects = faults.map(({ then }) =>
-    Object.entries(then)
-      .filter(([name, value]) => name !== "body" && value !== false)
-      .map(([name, value]) => (name === "status" ? `status ${value}` : name))
-      .join(" and "),
-  );
+  const effects: string[] = [];
+  for (const { then } of faults) {
+    const names: string[] = [];
+    for (const [name, value] of Object.entries(then)) {
+      if (name === "body" || value === false) continue;
+      names.push(name === "status" ? `status ${value}` : name);
+    }
+    effects.push(names.join(" and "));
+  }
   return effects.join(", ");
 }
 
@@ -127,9 +137,10 @@ export function stepIntent(step: StoryStep, sent: SentRequest | null = null): st
 type Intended = Record<"method" | "path", string> & { times: number; key: string | undefined };
 
 function requestIntent({ method, path, key, times }: Intended): string {
-  const start = `${method} ${path}`.trim() || "request";
-  const repeated = times === 1 ? "" : `, ${times} times`;
-  return `${start}${key === undefined ? "" : ` ${withKey[key] ?? `with ${key}`}`}${repeated}`;
+  let intent = `${method} ${path}`.trim() || "request";
+  if (key !== undefined) intent += ` ${withKey[key] ?? `with ${key}`}`;
+  if (times !== 1) intent += `, ${times} times`;
+  return intent;
 }
 
 const withKey: Readonly<Record<string, string>> = {
@@ -144,10 +155,15 @@ export function actionIntent(action: StepAction, performed: Performed | null = n
   if (name === "faults") return `faults: ${effectsOf(action.faults ?? []) || "none"}`;
   const { key, replacement } = keyRefsOf(action, performed ?? {});
   const newRef = name === "create_key" ? key : replacement;
-  const words = Object.entries(action[name] ?? {}).flatMap(([field, value]) => {
-    if (value === newRef) return [];
+
+  const words: string[] = [];
+  for (const [field, value] of Object.entries(action[name] ?? {})) {
+    // The ref of the new key comes last.
+    if (value === newRef) continue;
     const text = typeof value === "string" ? value : JSON.stringify(value);
-    return field === "key" || field === "ref" ? text : `${field} ${text}`;
-  });
-  return `${name} ${words.join(", ")}${newRef === null ? "" : ` → ${newRef}`}`;
+    words.push(field === "key" || field === "ref" ? text : `${field} ${text}`);
+  }
+
+  const intent = `${name} ${words.join(", ")}`;
+  return newRef === null ? intent : `${intent} → ${newRef}`;
 }

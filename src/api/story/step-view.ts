@@ -5,19 +5,13 @@ import { actionSentences, clockSentence } from "./step-text.js";
 /** Contains the key that the step made. */
 export function stepView(result: PlayedStep) {
   const { step: _, response, timeline, ...shown } = result;
-  const meanwhile = timeline.map(({ index, at, step, performed }) => ({
-    timelineStep: index + 1,
-    at,
-    text: actionSentences(step, performed),
-    ...actionErrorOf(performed),
-  }));
+  const meanwhile = timeline.map(({ index, at, step, performed }) => {
+    const text = actionSentences(step, performed);
+    return { timelineStep: index + 1, at, text, ...actionErrorOf(performed) };
+  });
   const text = stepText(result);
-  return {
-    ...shown,
-    text,
-    response: response && { ...response, code: errorCodeOf(response) },
-    meanwhile,
-  };
+  const shownResponse = response && { ...response, code: errorCodeOf(response) };
+  return { ...shown, text, response: shownResponse, meanwhile };
 }
 
 export function actionErrorOf(performed: PlayedStep["performed"]) {
@@ -28,5 +22,6 @@ export function actionErrorOf(performed: PlayedStep["performed"]) {
 /** Describes a step in sentences; `null` for narration, a request, and a step that could not run. */
 function stepText({ step, performed, failure, now }: PlayedStep): string | null {
   if (performed !== null) return actionSentences(step, performed);
-  return step.advance === undefined || failure !== null ? null : clockSentence(step.advance, now);
+  if (step.advance === undefined || failure !== null) return null;
+  return clockSentence(step.advance, now);
 }

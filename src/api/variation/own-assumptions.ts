@@ -7,12 +7,16 @@ import { type VariationRow, variationTable } from "./table.js";
 export function ownAssumptionNames(sandbox: SandboxState): (keyof Assumptions)[] {
   const { ownAssumptions, endpoints } = sandbox;
   const ofProfile = assumptionsFor(profileOf(sandbox), {}, endpoints);
-  const varied = ownVariedNames(sandbox);
-  const differs = (name: keyof Assumptions) =>
-    JSON.stringify(ownAssumptions[name]) !== JSON.stringify(ofProfile[name]);
-  return (Object.keys(ownAssumptions) as (keyof Assumptions)[]).filter(
-    (name) => ownAssumptions[name] !== undefined && (varied.includes(name) || differs(name)),
-  );
+  const variedNames = ownVariedNames(sandbox);
+
+  const names: (keyof Assumptions)[] = [];
+  for (const name of Object.keys(ownAssumptions) as (keyof Assumptions)[]) {
+    if (ownAssumptions[name] === undefined) continue;
+    const isVaried = variedNames.includes(name);
+    const isDifferent = JSON.stringify(ownAssumptions[name]) !== JSON.stringify(ofProfile[name]);
+    if (isVaried || isDifferent) names.push(name);
+  }
+  return names;
 }
 
 /** The assumptions that the sandbox sets itself, and that its profile would vary. */
@@ -20,26 +24,26 @@ export function ownVariedNames(
   sandbox: Pick<SandboxState, "profile" | "run" | "ownAssumptions">,
 ): (keyof Assumptions)[] {
   if (profileOf(sandbox) !== "varied") return [];
-  const ownRows = variationTable.filter((row) => isOwn(sandbox, row));
-  return ownRows.flatMap(({ assumption = [] }) => assumption);
+
+  const names: (keyof Assumptions)[] = [];
+  for (const { assumption } of variationTable) {
+    if (assumption !== undefined && sandbox.ownAssumptions[assumption] !== undefined) names.push(assumption);
+  }
+  return names;
 }
 
 /** The row with the variants that agree with the sandbox's own assumption: the forms of what is there. `undefined` if it does not vary. */
 export function openRow(sandbox: SandboxState, row: VariationRow): VariationRow | undefined {
   const { assumption } = row;
-  if (assumption === undefined || !isOwn(sandbox, row)) return row;
-  const variants = row.variants.filter(
-    ({ assume }) => assume?.[assumption] === sandbox.ownAssumptions[assumption],
-  );
-  const first = variants.find(({ change }) => change === undefined);
-  if (first === undefined || variants.length === 1) return undefined;
-  return { ...row, variants: [first, ...variants.filter((variant) => variant !== first)] };
-}
+  if (assumption === undefined) return row;
+  const ownValue = sandbox.ownAssumptions[assumption];
+  if (ownValue === undefined) return row;
 
-/** Whether the sandbox sets the assumption of a row itself. */
-function isOwn(
-  { ownAssumptions }: Pick<SandboxState, "ownAssumptions">,
-  { assumption }: VariationRow,
-): boolean {
-  return assumption !== undefined && ownAssumptions[assumption] !== undefined;
+  const variants = row.variants.filter(({ assume }) => assume?.[assumption] === ownValue);
+  const plain = variants.find((variant) => variant.change === undefined);
+  if (plain === undefined || variants.length === 1) return undefined;
+
+  // The first one does not count as a variation.
+  const others = variants.filter((variant) => variant !== plain);
+  return { ...row, variants: [plain, ...others] };
 }

@@ -32,10 +32,10 @@ export function row(
   effects: Effects,
   assumption?: keyof Assumptions,
 ): VariationRow {
-  const variants = Object.entries({ [ofMinimal]: {}, ...effects }).map(([name, effect]) => ({
-    id: name,
-    ...(typeof effect === "function" ? { change: effect } : effect),
-  }));
+  const variants = Object.entries({ [ofMinimal]: {}, ...effects }).map(([name, effect]): RowVariant => {
+    const members = typeof effect === "function" ? { change: effect } : effect;
+    return { id: name, ...members };
+  });
   return { id, statuses, assumption, variants: variants as [RowVariant, ...RowVariant[]] }; // it has `ofMinimal`
 }
 
@@ -48,11 +48,12 @@ function assumptionRow<Name extends keyof Assumptions>(
   statuses: readonly number[],
   choices: Choices<Assumptions[Name]>,
 ): VariationRow {
-  const effects = Object.entries(choices).map(([id, { is, ...more }]) => [
-    id,
-    { assume: { [name]: is }, ...more },
-  ]);
-  return row(name, statuses, Object.keys(choices)[0] as string, Object.fromEntries(effects), name);
+  const effects: Record<string, Omit<RowVariant, "id">> = {};
+  for (const [id, { is, ...more }] of Object.entries(choices)) {
+    effects[id] = { assume: { [name]: is }, ...more };
+  }
+  const [ofMinimal] = Object.keys(choices);
+  return row(name, statuses, ofMinimal as string, effects, name);
 }
 
 function each<const Value extends string>(...values: readonly Value[]): Choices<Value> {
@@ -115,9 +116,7 @@ const meRows: readonly VariationRow[] = [
     nested: dataMembers({
       support: { channels: [{ kind: "email", hours: { from: 8, to: 17 } }], priority: false },
     }),
-    many: dataMembers(
-      Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`feature_${i + 1}`, i % 2 === 0])),
-    ),
+    many: dataMembers(manyFeatures(12)),
   }),
   row("limits_members", [200], "none", {
     another_window: dataMembers({ per_hour: 600 }, "limits"),
@@ -321,6 +320,12 @@ type Header = readonly [name: string, value: string];
 
 type Edit = (draft: Draft, random: RandomStream) => void;
 
+function manyFeatures(count: number): Record<string, boolean> {
+  const features: Record<string, boolean> = {};
+  for (let index = 0; index < count; index += 1) features[`feature_${index + 1}`] = index % 2 === 0;
+  return features;
+}
+
 function dataMembers(added: object, member?: "limits" | "usage"): Edit {
   return ({ body: { data } }) => {
     if (data !== undefined) Object.assign(member === undefined ? data : data[member], added);
@@ -334,8 +339,9 @@ function errorMembers(added: object): Edit {
 /** Adds headers, except those that the endpoint sets. */
 function headers(...added: readonly Header[]): Edit {
   return (draft) => {
-    const names = new Set(draft.headers.map(([name]) => name.toLowerCase()));
-    draft.headers = [...draft.headers, ...added.filter(([name]) => !names.has(name.toLowerCase()))];
+    const ofEndpoint = new Set(draft.headers.map(([name]) => name.toLowerCase()));
+    const missing = added.filter(([name]) => !ofEndpoint.has(name.toLowerCase()));
+    draft.headers = [...draft.headers, ...missing];
   };
 }
 
@@ -386,7 +392,10 @@ function reversed<Item>(items: readonly Item[]): Item[] {
 }
 
 function sorted<Item extends readonly [name: string, value: unknown]>(items: readonly Item[]): Item[] {
-  return [...items].sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0));
+  return [...items].sort(([name], [otherName]) => {
+    if (name === otherName) return 0;
+    return name < otherName ? -1 : 1;
+  });
 }
 
 /** The order of two items does not depend on others, so that another row does not change it. */
@@ -395,10 +404,9 @@ function shuffled<Item extends readonly [name: string, value: unknown]>(
   random: RandomStream,
 ): Item[] {
   const salt = random();
-  return items
-    .map((item) => ({ item, place: randomStream(salt, "place", item[0])() }))
-    .sort((one, other) => one.place - other.place)
-    .map(({ item }) => item);
+  const placed = items.map((item) => ({ item, place: randomStream(salt, "place", item[0])() }));
+  placed.sort((one, other) => one.place - other.place);
+  return placed.map(({ item }) => item);
 }
 
 function serializedBy(write: (body: Body) => string): Edit {
@@ -428,8 +436,9 @@ function padded(length: number): Edit {
 }
 
 function unicodeEscapes(characters: string): string {
-  return characters
-    .split("")
-    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
-    .join("");
+  let escapes = "";
+  for (const unit of characters.split("")) {
+    escapes += `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  }
+  return escapes;
 }

@@ -35,13 +35,15 @@ export function withVariants<Result extends { readonly response: ApiResponse }>(
 ): Result & { readonly requestId?: string } {
   if (profileOf(sandbox) !== "varied") return respond(call);
   const variants = chosenVariants(sandbox, call, kind);
-  const assumptions = Object.assign(
-    {},
-    sandbox.assumptions,
-    ...variants.map(({ variant }) => variant.assume),
-  );
-  const form = variants.find(({ variant }) => variant.requestId !== undefined)?.variant.requestId;
-  const id = form === undefined ? call.id : form(call.id.slice("req_".length));
+
+  // What the variants choose before there is a response.
+  const assumptions = { ...sandbox.assumptions };
+  let { id } = call;
+  for (const { variant } of variants) {
+    Object.assign(assumptions, variant.assume);
+    if (variant.requestId !== undefined) id = variant.requestId(call.id.slice("req_".length));
+  }
+
   const result = respond({ ...call, id, assumptions, variants });
   if (kind.content === "me") call.trace?.points.push(...variedRecords(sandbox));
   call.trace?.points.push(...pointsIn(result.response, variants));
@@ -49,21 +51,24 @@ export function withVariants<Result extends { readonly response: ApiResponse }>(
 }
 
 /** The variants of the rows that responses of this kind have. */
-function chosenVariants(
-  sandbox: SandboxState,
-  call: ApiCall,
-  { status, content }: ResponseKind,
-): ChosenVariant[] {
+function chosenVariants(sandbox: SandboxState, call: ApiCall, kind: ResponseKind): ChosenVariant[] {
+  const { status, content } = kind;
   const { seed, run } = sandbox;
   const rules = { seed, rows: run?.rows, shift: run?.shiftOf(call, status) };
   const start = randomStream(seed, "variation")();
-  return rowsByContent[content].flatMap((rowOfTable): ChosenVariant[] => {
-    const row = rowOfTable.statuses.includes(status) ? openRow(sandbox, rowOfTable) : undefined;
-    if (row === undefined) return [];
+
+  const chosen: ChosenVariant[] = [];
+  for (const rowOfTable of rowsByContent[content]) {
+    if (!rowOfTable.statuses.includes(status)) continue;
+    const row = openRow(sandbox, rowOfTable);
+    if (row === undefined) continue;
+
     const variant = variantOn(status, row, rules);
-    const isOnStatus = variant.statuses?.includes(status) ?? true;
-    return isOnStatus ? [{ row, variant, random: randomOf(start ^ saltOf(row)) }] : [];
-  });
+    const { statuses } = variant;
+    if (statuses !== undefined && !statuses.includes(status)) continue;
+    chosen.push({ row, variant, random: randomOf(start ^ saltOf(row)) });
+  }
+  return chosen;
 }
 
 /** The numbers of a row, the same for each response. */
@@ -76,26 +81,32 @@ function randomOf(start: number): RandomStream {
 }
 
 /** What varies in a response. */
-function pointsIn({ status, headers }: ApiResponse, variants: readonly ChosenVariant[]): VariedPoint[] {
-  const hasId = headerPairs(headers).some(([name]) => name.toLowerCase() === "x-request-id");
-  const isShown = ({ id }: VariationRow) => hasId || !idRows.some((row) => row.id === id);
-  return variants
-    .filter(({ row, variant }) => variant !== row.variants[0] && isShown(row))
-    .map(({ row, variant }) => ({ row: row.id, variant: variant.id, status }));
+function pointsIn(response: ApiResponse, variants: readonly ChosenVariant[]): VariedPoint[] {
+  const hasId = headerPairs(response.headers).some(([name]) => name.toLowerCase() === "x-request-id");
+
+  const points: VariedPoint[] = [];
+  for (const { row, variant } of variants) {
+    // The first variant is what `minimal` does.
+    if (variant === row.variants[0]) continue;
+    const isOfId = idRows.some(({ id }) => id === row.id);
+    if (isOfId && !hasId) continue;
+    points.push({ row: row.id, variant: variant.id, status: response.status });
+  }
+  return points;
 }
 
 /** Varies everything that the status leaves open of a response that was made with the assumptions of these variants. */
-export function vary(
-  { status, headers, body }: ApiResponse,
-  variants: readonly ChosenVariant[],
-): ApiResponse {
-  const draft: Draft = { status, body: JSON.parse(body), text: "", headers: headerPairs(headers) };
+export function vary(response: ApiResponse, variants: readonly ChosenVariant[]): ApiResponse {
+  const { status, body } = response;
+  const draft: Draft = { status, body: JSON.parse(body), text: "", headers: headerPairs(response.headers) };
   for (const { variant, random } of variants) variant.change?.(draft, random);
-  return withBody({ status, headers: draft.headers.flat(), body }, draft.text);
-}
 
-function withBody({ status, headers }: ApiResponse, body: string): ApiResponse {
-  const length = String(utf8Length(body));
-  const isLength = (at: number) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === "content-length";
-  return { status, headers: headers.map((text, at) => (isLength(at) ? length : text)), body };
+  // The variants change the body after its length was set.
+  const length = String(utf8Length(draft.text));
+  const headers: string[] = [];
+  for (const [name, value] of draft.headers) {
+    const isLength = name.toLowerCase() === "content-length";
+    headers.push(name, isLength ? length : value);
+  }
+  return { status, headers, body: draft.text };
 }

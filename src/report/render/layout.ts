@@ -22,15 +22,14 @@ export const formats: Readonly<Record<ReportFormat, FormatRow>> = formatTable;
 export const reportFormats = Object.keys(formatTable) as readonly ReportFormat[];
 
 /** The extensions of file names in a sentence. */
-export const extensionWords = (names: readonly ReportFormat[] = reportFormats) =>
-  listed(
-    names.map((format) => {
-      const { title, extensions } = formats[format];
-      const [extension] = extensions;
-      return extension === `.${format}` ? extension : `${extension} (${title})`;
-    }),
-    "or",
-  );
+export function extensionWords(names: readonly ReportFormat[] = reportFormats): string {
+  const words = names.map((format) => {
+    const { title, extensions } = formats[format];
+    const [extension] = extensions;
+    return extension === `.${format}` ? extension : `${extension} (${title})`;
+  });
+  return listed(words, "or");
+}
 
 /** A report or the result of a comparison, for rendering in each format. Plain data without keys. */
 export interface ReportLayout {

@@ -6,6 +6,7 @@ import {
   type ReportFormat,
   type ReportLayout,
   type Section,
+  type TableRow,
   type Tone,
 } from "./layout.js";
 
@@ -23,106 +24,151 @@ export interface TextStyle {
   readonly wrap?: (text: string) => string;
 }
 
-export function render(
-  layout: ReportLayout,
-  format: ReportFormat,
-  { palette = colorless, wrap = same }: TextStyle = {},
-): string {
-  const sections = layout.sections.filter(({ rows }) => rows.length > 0);
-  return renderers[format]({ ...layout, sections }, palette, wrap);
-}
+export function render(layout: ReportLayout, format: ReportFormat, style: TextStyle = {}): string {
+  const filledSections = layout.sections.filter((section) => section.rows.length > 0);
+  const shown: ReportLayout = { ...layout, sections: filledSections };
 
-const renderers: Readonly<
-  Record<ReportFormat, (layout: ReportLayout, palette: ReportPalette, wrap: Paint) => string>
-> = {
-  text: renderText,
-  json: ({ json }) => `${JSON.stringify(json, null, 2)}\n`,
-  markdown: renderMarkdown,
-  junit: renderJunit,
-};
-
-function renderText(layout: ReportLayout, palette: ReportPalette, wrap: Paint): string {
-  const { title, sections, notes, conclusion, failures } = layout;
-  const before = [
-    escapeControls(title),
-    "",
-    ...sections.flatMap((one) => {
-      const below = one.note === undefined ? [] : [`  ${plainCell(one.note)}`];
-      return [palette.bold(one.title), ...sectionLines(one, palette), ...below, ""];
-    }),
-  ];
-  const after = [
-    ...notes.flatMap((note) => [escapeControls(note), ""]),
-    paint(escapeControls(conclusion.text), conclusion.tone, palette),
-    ...failures.map((failure) => palette.red(escapeControls(failure))),
-    "",
-  ];
-  return [wrap(before.join("\n")), wrap(after.join("\n"))].join("\n");
-}
-
-function sectionLines({ columns, rows }: Section, palette: ReportPalette): string[] {
-  const painted = (cell: Cell) => paint(plainCell(cell), detailed(cell).tone, palette);
-  if (rows.every(({ details }) => details === undefined)) {
-    return alignColumns(rows.map(({ cells }) => cells.map(painted))).map((line) => `  ${line}`);
+  switch (format) {
+    case "text":
+      return renderText(shown, style);
+    case "json":
+      return `${JSON.stringify(shown.json, null, 2)}\n`;
+    case "markdown":
+      return renderMarkdown(shown);
+    case "junit":
+      return renderJunit(shown);
   }
-  return rows.flatMap(({ cells, details = [] }) => {
-    const head = cells.filter((cell) => plainCell(cell) !== "");
-    const labeled = details.flatMap((lines, index) =>
-      lines.map((line, i) => [i === 0 ? (columns[cells.length + index] ?? "") : "", escapeControls(line)]),
-    );
-    const below = alignColumns(labeled).map((line) => `    ${line}`);
-    return [`  ${head.map(painted).join("  ")}`, ...below];
-  });
 }
+
+function renderText(layout: ReportLayout, style: TextStyle): string {
+  const { palette = colorless, wrap = same } = style;
+  const lines = [escapeControls(layout.title), ""];
+
+  for (const section of layout.sections) {
+    lines.push(palette.bold(section.title));
+    lines.push(...sectionLines(section, palette));
+    if (section.note !== undefined) lines.push(`  ${plainCell(section.note)}`);
+    lines.push("");
+  }
+
+  for (const note of layout.notes) {
+    lines.push(escapeControls(note), "");
+  }
+
+  const conclusion = escapeControls(layout.conclusion.text);
+  lines.push(paint(conclusion, layout.conclusion.tone, palette));
+  for (const failure of layout.failures) {
+    lines.push(palette.red(escapeControls(failure)));
+  }
+  lines.push("");
+
+  return wrap(lines.join("\n"));
+}
+
+/** A section with details lists each row above its details; any other one is an aligned table. */
+function sectionLines(section: Section, palette: ReportPalette): string[] {
+  const painted = (cell: Cell) => paint(plainCell(cell), detailed(cell).tone, palette);
+
+  const hasDetails = section.rows.some((row) => row.details !== undefined);
+  if (!hasDetails) {
+    const table = alignColumns(section.rows.map((row) => row.cells.map(painted)));
+    return table.map((line) => `  ${line}`);
+  }
+
+  const lines: string[] = [];
+  for (const row of section.rows) {
+    const filledCells = row.cells.filter((cell) => plainCell(cell) !== "");
+    lines.push(`  ${filledCells.map(painted).join("  ")}`);
+    for (const line of alignColumns(labeledDetails(row, section.columns))) lines.push(`    ${line}`);
+  }
+  return lines;
+}
+
+/** The lines of a row's details. The first line of each has the name of its column, the others are below it. */
+function labeledDetails(row: TableRow, columns: readonly string[]): string[][] {
+  const labeled: string[][] = [];
+  for (const [index, lines] of (row.details ?? []).entries()) {
+    let label = columns[row.cells.length + index] ?? "";
+    for (const line of lines) {
+      labeled.push([label, escapeControls(line)]);
+      label = "";
+    }
+  }
+  return labeled;
+}
+
+const colorOfTone: Readonly<Record<Tone, keyof ReportPalette>> = {
+  good: "green",
+  warning: "yellow",
+  bad: "red",
+  broken: "red",
+  quiet: "dim",
+};
 
 function paint(text: string, tone: Tone | undefined, palette: ReportPalette): string {
   if (tone === undefined) return text;
-  const { green: good, yellow: warning, red: bad, dim: quiet } = palette;
-  return { good, warning, bad, broken: bad, quiet }[tone](text);
+  return palette[colorOfTone[tone]](text);
 }
 
 /** Renders the layout as GitHub Markdown, for the summary of a CI job or a pull request: a table for each section. */
 function renderMarkdown(layout: ReportLayout): string {
-  const { title, sections, notes, conclusion, failures } = layout;
-  return [
-    `# ${markdownText(conclusion.text)}`,
-    "",
-    `${markdownText(title)}.`,
-    "",
-    ...failures.flatMap((failure) => [`**${markdownText(failure)}**`, ""]),
-    ...sections.flatMap(table),
-    ...notes.flatMap((note) => [markdownText(note), ""]),
-  ].join("\n");
+  const lines = [`# ${markdownText(layout.conclusion.text)}`, "", `${markdownText(layout.title)}.`, ""];
+  for (const failure of layout.failures) {
+    lines.push(`**${markdownText(failure)}**`, "");
+  }
+  for (const section of layout.sections) {
+    lines.push(...markdownTable(section));
+  }
+  for (const note of layout.notes) {
+    lines.push(markdownText(note), "");
+  }
+  return lines.join("\n");
 }
 
-function table({ columns, rows, note = "" }: Section): string[] {
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [
-    line(columns),
-    `|${"---|".repeat(columns.length)}`,
-    ...rows.map(({ cells, details = [] }) =>
-      line([...cells.map(cellText), ...details.map((lines) => lines.map(markdownText).join("<br>"))]),
-    ),
-    "",
-    ...(note === "" ? [] : [cellText(note), ""]),
-  ];
+function markdownTable(section: Section): string[] {
+  const { columns, rows, note } = section;
+  const lines = [markdownRow(columns), `|${"---|".repeat(columns.length)}`];
+
+  for (const row of rows) {
+    const cells = row.cells.map(markdownCell);
+    for (const detail of row.details ?? []) cells.push(detail.map(markdownText).join("<br>"));
+    lines.push(markdownRow(cells));
+  }
+  lines.push("");
+
+  if (note) lines.push(markdownCell(note), "");
+  return lines;
 }
 
-function cellText(cell: Cell): string {
+function markdownRow(cells: readonly string[]): string {
+  return `| ${cells.join(" | ")} |`;
+}
+
+function markdownCell(cell: Cell): string {
   const { text, code } = detailed(cell);
   if (code === undefined) return markdownText(text);
-  // Longer than any in the command. In tables, bars must be escaped.
-  const ticks = "`".repeat(1 + Math.max(0, ...(code.match(/`+/g) ?? []).map(({ length }) => length)));
-  const inside = escapeControls(code).replaceAll("|", "\\|");
-  return `${markdownText(text)} ${ticks}${ticks.length > 1 ? ` ${inside} ` : inside}${ticks}`;
+
+  // One tick more than the most in a row inside the command.
+  let mostTicks = 0;
+  for (const ticks of code.match(/`+/g) ?? []) mostTicks = Math.max(mostTicks, ticks.length);
+  const fence = "`".repeat(mostTicks + 1);
+
+  // In tables, bars must be escaped.
+  const escaped = escapeControls(code).replaceAll("|", "\\|");
+  const command = mostTicks === 0 ? escaped : ` ${escaped} `;
+  return `${markdownText(text)} ${fence}${command}${fence}`;
 }
 
 // Sent texts must not end a cell, start a tag, or mention a user. An underscore inside a word is harmless.
+const markdownSigns = /[\\|`*<[\]~&@]|(?<![a-z0-9])_|_(?![a-z0-9])/gi;
+
 function markdownText(text: string): string {
-  return escapeControls(text).replace(
-    /[\\|`*<[\]~&@]|(?<![a-z0-9])_|_(?![a-z0-9])/gi,
-    (found) => `&#${found.charCodeAt(0)};`,
-  );
+  return escapeControls(text).replace(markdownSigns, (sign) => `&#${sign.charCodeAt(0)};`);
+}
+
+interface TestSuite {
+  readonly name: string;
+  readonly cases: readonly TestCase[];
 }
 
 interface TestCase {
@@ -134,43 +180,76 @@ interface TestCase {
 
 /** Renders the layout as test results: the conclusion, each row with a tone, and each failure. */
 function renderJunit(layout: ReportLayout): string {
-  const { kind, subject, title, sections, conclusion, failures } = layout;
-  const { text, tone = "good" } = conclusion;
-  const failed = failures.map((one): TestCase => ({ name: one, tone: "bad", message: one, lines: [one] }));
-  const suites = [
-    { name: "conclusion", cases: [{ name: "conclusion", tone, message: text, lines: [text, title] }] },
-    ...sections.map((one) => ({ name: one.title.toLowerCase(), cases: casesOf(one) })),
-    { name: "failures", cases: failed },
-  ].filter(({ cases }) => cases.length > 0);
-  return [
+  const program = `svc-sandbox ${layout.kind} ${layout.subject}`;
+  const suites = suitesOf(layout).filter((suite) => suite.cases.length > 0);
+  const allCases = suites.flatMap((suite) => suite.cases);
+
+  const lines = [
     '<?xml version="1.0" encoding="UTF-8"?>',
     // Without the number of skipped cases: Jenkins' schema allows it only for a suite.
-    `<testsuites name=${attribute(`svc-sandbox ${kind} ${subject}`)} ${countAttributes(suites.flatMap(({ cases }) => cases))} time="0">`,
-    ...suites.flatMap(({ name, cases }) => [
-      `  <testsuite name="${name}" ${countAttributes(cases)} skipped="${countOf(cases, "skipped")}" time="0">`,
-      ...cases.flatMap((one) => caseLines(one, `svc-sandbox.${kind}.${name.replaceAll(" ", "-")}`)),
-      "  </testsuite>",
-    ]),
-    "</testsuites>",
-    "",
-  ].join("\n");
+    `<testsuites name=${attribute(program)} ${countAttributes(allCases)} time="0">`,
+  ];
+  for (const { name, cases } of suites) {
+    const className = `svc-sandbox.${layout.kind}.${name.replaceAll(" ", "-")}`;
+    const skipped = countOf(cases, "skipped");
+    lines.push(`  <testsuite name="${name}" ${countAttributes(cases)} skipped="${skipped}" time="0">`);
+    for (const testCase of cases) lines.push(...caseLines(testCase, className));
+    lines.push("  </testsuite>");
+  }
+  lines.push("</testsuites>", "");
+  return lines.join("\n");
 }
 
-/** The name is before the cell with the tone; if that is the first one, it is the name, with the next one. */
-function casesOf({ columns, rows }: Section): TestCase[] {
-  return rows.flatMap(({ cells, details = [] }) => {
-    const at = cells.findIndex((cell) => detailed(cell).tone !== undefined);
-    const tone = detailed(cells[at] ?? "").tone;
-    if (tone === undefined) return [];
-    const texts = cells.map(plainCell);
-    const end = at || 2;
-    const values = [...texts.map((text) => (/^-?$/.test(text) ? [] : [text])), ...details];
-    const lines = values.flatMap((ofColumn, index) =>
-      index < end ? [] : ofColumn.map((value) => `${columns[index]}: ${value}`),
-    );
-    const message = values.slice(end, texts.length).flat().join(", ") || (lines[0] ?? "");
-    return [{ name: texts.slice(0, end).join(" "), tone, message, lines }];
+function suitesOf(layout: ReportLayout): TestSuite[] {
+  const { text, tone = "good" } = layout.conclusion;
+  const conclusion: TestCase = { name: "conclusion", tone, message: text, lines: [text, layout.title] };
+  const suites: TestSuite[] = [{ name: "conclusion", cases: [conclusion] }];
+
+  for (const section of layout.sections) {
+    suites.push({ name: section.title.toLowerCase(), cases: casesOf(section) });
+  }
+
+  const failures = layout.failures.map((failure): TestCase => {
+    return { name: failure, tone: "bad", message: failure, lines: [failure] };
   });
+  suites.push({ name: "failures", cases: failures });
+  return suites;
+}
+
+function casesOf(section: Section): TestCase[] {
+  const cases: TestCase[] = [];
+  for (const row of section.rows) {
+    const index = row.cells.findIndex((cell) => detailed(cell).tone !== undefined);
+    const tone = detailed(row.cells[index] ?? "").tone;
+    if (tone !== undefined) cases.push(caseOf(row, section.columns, index, tone));
+  }
+  return cases;
+}
+
+function caseOf(row: TableRow, columns: readonly string[], toneIndex: number, tone: Tone): TestCase {
+  const texts = row.cells.map(plainCell);
+
+  // The name is before the cell with the tone; if that is the first one, it is the name, with the next one.
+  const nameLength = toneIndex === 0 ? 2 : toneIndex;
+  const name = texts.slice(0, nameLength).join(" ");
+
+  // The message is the rest that says something.
+  const facts: string[] = [];
+  const lines: string[] = [];
+  for (const [index, text] of texts.entries()) {
+    if (index < nameLength || text === "" || text === "-") continue;
+    facts.push(text);
+    lines.push(`${columns[index]}: ${text}`);
+  }
+
+  for (const [index, detail] of (row.details ?? []).entries()) {
+    const column = columns[texts.length + index];
+    for (const line of detail) lines.push(`${column}: ${line}`);
+  }
+
+  // A row of a name and details has the first of these as its message.
+  const message = facts.join(", ") || (lines[0] ?? "");
+  return { name, tone, message, lines };
 }
 
 const junitResults = {
@@ -181,18 +260,23 @@ const junitResults = {
   broken: "error",
 } as const;
 
-function caseLines({ name, tone, message: plain, lines }: TestCase, className: string): string[] {
-  const open = `    <testcase classname="${className}" name=${attribute(name)} time="0"`;
-  const message = attribute(plain);
-  const text = lines.map(xmlText).join("\n");
+function caseLines(testCase: TestCase, className: string): string[] {
+  const open = `    <testcase classname="${className}" name=${attribute(testCase.name)} time="0">`;
+  const close = "    </testcase>";
+  const message = attribute(testCase.message);
+  const text = testCase.lines.map(xmlText).join("\n");
   const output = `      <system-out>${text}</system-out>`;
-  const inside = {
-    passed: [output],
-    skipped: [`      <skipped message=${message}/>`, output],
-    failed: [`      <failure message=${message} type="${className}">${text}</failure>`],
-    error: [`      <error message=${message} type="${className}">${text}</error>`],
-  }[junitResults[tone]];
-  return [`${open}>`, ...inside, "    </testcase>"];
+
+  switch (junitResults[testCase.tone]) {
+    case "passed":
+      return [open, output, close];
+    case "skipped":
+      return [open, `      <skipped message=${message}/>`, output, close];
+    case "failed":
+      return [open, `      <failure message=${message} type="${className}">${text}</failure>`, close];
+    case "error":
+      return [open, `      <error message=${message} type="${className}">${text}</error>`, close];
+  }
 }
 
 function countAttributes(cases: readonly TestCase[]): string {
@@ -200,7 +284,7 @@ function countAttributes(cases: readonly TestCase[]): string {
 }
 
 function countOf(cases: readonly TestCase[], result: (typeof junitResults)[Tone]): number {
-  return cases.filter(({ tone }) => junitResults[tone] === result).length;
+  return cases.filter((testCase) => junitResults[testCase.tone] === result).length;
 }
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
