@@ -3,7 +3,7 @@ import type { RunConditions, WhichRequest } from "../runs/conditions.js";
 import type { ClientRun } from "./client-run.js";
 import { failed, held, type Judgment, joined, judged, notJudged, notMade, tooLate } from "./judgment.js";
 import { whyNotJudged } from "./not-judged.js";
-import { againWith, isWanted } from "./plan.js";
+import { againWith, type CertifyPlan, isWanted } from "./plan.js";
 import type { Runs } from "./runs.js";
 
 /** Gives each covered outcome the wrong answer, which the command must notice. */
@@ -11,6 +11,10 @@ export async function judgeAnswers(runs: Runs): Promise<Judgment> {
   const outcomes = runs.covered.filter((outcome) => isWanted(runs.plan, `answer.${outcome}`));
   return joined(await Promise.all(outcomes.map((outcome) => judgeAnswer(runs, outcome))));
 }
+
+/** Whether a run gives the first request with this outcome the wrong answer. */
+export const isAnswerWanted = (plan: Pick<CertifyPlan, "only" | "allow">, outcome: OutcomeId): boolean =>
+  isWanted(plan, `answer.${outcome}`) && !plan.allow.includes(outcome);
 
 /** The run in which only the first request with this outcome gets the wrong answer: faults read it, too. */
 export const firstWrong = (runs: Runs, outcome: OutcomeId) =>

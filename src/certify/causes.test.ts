@@ -18,6 +18,7 @@ async function causesOf(
   breaks: (points: readonly VariedPoint[], seed: number, time: number) => boolean,
   passing: readonly ClientRun[] = [],
   shows: (varied: readonly VariedPoint[], isAlone: boolean) => readonly VariedPoint[] = (varied) => varied,
+  last?: ClientRun["last"],
 ) {
   const calls: string[] = [];
   let callsAfterContradiction = 0;
@@ -35,6 +36,7 @@ async function causesOf(
       const isBroken = isFirst || breaks(varied, seed, time);
       return {
         ...failedRun(seed, ...shows(varied, rows !== undefined)),
+        last,
         result: isBroken ? (failing[0]?.result ?? "failed") : "passed",
         scenarios: [],
       };
@@ -74,20 +76,41 @@ test("a cause is the row that brings the failure back alone, and other seeds tha
 });
 
 const repeats = 5;
+/** With nothing varied. */
+const bare = 1;
 
 test("32 rows are halved, and the last one is confirmed: twice alone, and once not without it", async () => {
   const { named, count } = await causesOf([failedRun(3, ...wide)], has("row_21"));
   expect([named, count]).toEqual([
     [{ row: "row_21", variants: ["charset"], seeds: [3] }],
-    1 + repeats + 5 + 2 + 1,
+    1 + repeats + bare + 5 + 2 + 1,
   ]);
 });
 
 test("a row whose variant has passed with another seed is tried last", async () => {
   const passing = [failedRun(9, ...wide.slice(0, 31))];
   const { count } = await causesOf([failedRun(3, ...wide)], has("row_31"), passing);
-  expect(count).toBe(2 + repeats + 2 + 1);
+  expect(count).toBe(2 + repeats + bare + 2 + 1);
 });
+
+test.each([
+  ["429.per_day", "a daily limit", "Or test it with a key that is limited by the minute."],
+  ["429.per_minute", "a 429", "set a longer --timeout."],
+] as const)(
+  "a client that waits as long as Retry-After of %s asks is told so",
+  async (outcome, limit, fix) => {
+    const run = {
+      ...failedRun(2, { row: "retry_after", variant: "seconds", status: 429 }, point("etag")),
+      result: "timed_out",
+    } as const;
+    const last = { id: "req_1", outcome };
+    const { causes } = await causesOf([run], has("retry_after"), [], (varied) => varied, last);
+    expect(causes.map(({ sentence }) => sentence)).toEqual([
+      `Waits longer than 1 s, as \`Retry-After\` of ${limit} asks`,
+    ]);
+    expect(causes[0]?.whatToDo).toContain(fix);
+  },
+);
 
 test("two rows that each break the client are two causes", async () => {
   const { named } = await causesOf([failedRun(1, ...many)], has("etag", "server"));
@@ -155,6 +178,24 @@ test("a run that fails without any variation depends on its seed", async () => {
   expect(sentences[0]).toMatch(/^Fails with seed 6 even/);
 });
 
+test("a failure that needs no row is found first: in two seeds twice, in the others once", async () => {
+  const runs = [2, 3, 4, 5].map((seed) => failedRun(seed, ...wide));
+  const { named, sentences, count } = await causesOf(runs, (_points, seed) => seed !== 1);
+  expect(named).toEqual([{ row: undefined, variants: [], seeds: [2, 3, 4, 5] }]);
+  expect(sentences[0]).toMatch(/^Fails with seeds 2, 3, 4 and 5 even/);
+  const plain = 1;
+  expect(count).toBe(4 + repeats + 2 * 2 + 2 * 1 + plain);
+});
+
+test("a row of another seed is found beside a failure that needs none", async () => {
+  const runs = [failedRun(2, ...many), failedRun(1, ...many)];
+  const { named } = await causesOf(runs, (points, seed) => seed === 2 || has("etag")(points));
+  expect(named).toEqual([
+    { row: "etag", variants: ["weak"], seeds: [1] },
+    { row: undefined, variants: [], seeds: [2] },
+  ]);
+});
+
 test.each([
   ["a whole seed", () => false],
   ["a row alone", (points: readonly VariedPoint[], _: number, time: number) => points.length > 1 || time < 2],
@@ -205,7 +246,7 @@ test("a run that fails without its cause is made again before the search goes on
   const breaks = (points: readonly VariedPoint[], _: number, time: number) =>
     has("etag")(points) || (points.length === many.length - 1 && time === 1);
   const { count } = await causesOf([failedRun(1, ...many)], breaks);
-  expect(count).toBe(1 + repeats + 2 + 2 + 2);
+  expect(count).toBe(1 + repeats + bare + 2 + 2 + 2);
 });
 
 test("after two searches in vain, the seed is made three times more, unless it does not end", async () => {
@@ -224,7 +265,7 @@ test("a row whose variant has passed with another seed is found if no other one 
     failedRun(9, point("etag", "weak")),
   ]);
   // The other three together, once, and then two halves.
-  expect([named.map(({ row }) => row), count]).toEqual([["etag"], 2 + repeats + 1 + 2 + 2]);
+  expect([named.map(({ row }) => row), count]).toEqual([["etag"], 2 + repeats + bare + 1 + 2 + 2]);
 });
 
 test("a long body comes first in one run, too", async () => {

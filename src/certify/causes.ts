@@ -4,7 +4,7 @@ import type { VariedPoint } from "../sandbox/run-trace.js";
 import type { RowChoice } from "../sandbox/variants.js";
 import { type ClientRun, hasFailed } from "./client-run.js";
 import type { Finding } from "./judgment.js";
-import type { Runs } from "./runs.js";
+import type { Runs, WhichRun } from "./runs.js";
 import { idOfPoint, remedyOf, wordsOf } from "./varied-points.js";
 
 /** Why varied runs fail: one row, the seed, or nothing that certify can tell. */
@@ -32,56 +32,77 @@ type SearchResult =
 const longBody = "body_length";
 /** A long body explains each row that lengthens one: only the length may break the client. */
 const longerBy = [...lengtheningRows.map(({ id }) => id), "organization.name_ending", "key.granted_scopes"];
-const coveredBy = (row: string) => (row === longBody ? [row, ...longerBy] : [row]);
+const isCoveredBy = (cause: RowCause, row: string) =>
+  cause.row === row || (cause.row === longBody && longerBy.includes(row));
 
 const rowsOf = ({ points }: ClientRun) => [...new Set(points.map(({ row }) => row))];
-const isLong = (run: ClientRun) => Number(rowsOf(run).includes(longBody));
 const inOrder = (runs: readonly ClientRun[]) => runs.toSorted((one, other) => one.seed - other.seed);
 
-/** The most seeds that are searched in vain. */
+/** Those with a long body first: it explains rows that lengthen one. */
+function longFirst(runs: readonly ClientRun[]): ClientRun[] {
+  const isLong = (run: ClientRun) => rowsOf(run).includes(longBody);
+  return [...runs.filter(isLong), ...runs.filter((run) => !isLong(run))];
+}
+
+/** The most seeds that are searched in vain, and the most in which a failure without any row must come twice. */
 const maxVain = 2;
 
 /** Finds the rows of the variation table that each bring a failure back alone. */
 export async function findCauses(runs: Runs, failures: readonly ClientRun[]): Promise<Cause[]> {
   if ((await runs.repeat(failures)) !== "failed_again") return [];
   let causes: readonly RowCause[] = [];
-  const unexplained = { seed: [] as ClientRun[], unknown: [] as ClientRun[] };
-  for (const run of failures.toSorted((one, other) => isLong(other) - isLong(one))) {
-    const isSearched =
-      unexplained.unknown.length < maxVain ||
-      (await new Search(runs, run, failures, "first").passesWithout(causes));
-    const result = isSearched ? await searchTwice(runs, run, failures, causes) : inVain;
+  const seed: ClientRun[] = [];
+  const unknown: ClientRun[] = [];
+  for (const run of longFirst(failures)) {
+    const found = await searchIn(runs, run, failures, { causes, seed, unknown });
+    // If it is not the seed, but a command that no longer passes at all, this run contradicts the first one.
+    if (found.kind === "seed" && seed.length === 0) await runs.make("plain", {}, { series: "after search" });
     if (runs.isStopped || runs.contradiction !== undefined) return causes.map(rowCause);
-    if (result.kind === "rows") causes = withRun([...causes, ...result.causes], run);
-    else unexplained[result.kind].push(run);
+
+    if (found.kind === "rows") causes = withRun([...causes, ...found.causes], run);
+    else if (found.kind === "seed") seed.push(run);
+    else unknown.push(run);
   }
-  const { seed, unknown: others } = unexplained;
-  return [
-    ...causes.map(rowCause),
-    ...(seed.length > 0 ? [seedCause(inOrder(seed))] : []),
-    ...(others.length > 0 ? [unknownCause(others)] : []),
-  ];
+
+  const all = causes.map(rowCause);
+  if (seed.length > 0) all.push(seedCause(inOrder(seed)));
+  if (unknown.length > 0) all.push(unknownCause(unknown));
+  return all;
 }
 
-const inVain: SearchResult = { kind: "unknown" };
+/** What the searches in other runs have shown. */
+interface Known {
+  readonly causes: readonly RowCause[];
+  readonly seed: readonly ClientRun[];
+  readonly unknown: readonly ClientRun[];
+}
 
-/** The second search reads no run of the first one: each of these may have passed by chance. */
-async function searchTwice(
+/** Finds what breaks one run: the causes that are known, its seed without any row, other rows, or nothing that can be told. */
+async function searchIn(
   runs: Runs,
   run: ClientRun,
   failures: readonly ClientRun[],
-  known: readonly RowCause[],
+  known: Known,
 ): Promise<SearchResult> {
-  const first = new Search(runs, run, failures, "first");
-  const causes = await first.newCauses(known);
+  const first = new Search(runs, run, failures, "first search");
+  if (await first.passesWithout(known.causes)) return { kind: "rows", causes: [] };
+
+  // Each row would seem to break it alone.
+  const times = known.seed.length < maxVain ? 2 : 1;
+  if (await first.fails([], times)) return { kind: "seed" };
+  if (known.unknown.length === maxVain) return { kind: "unknown" };
+
+  const causes = await first.newCauses(known.causes);
   if (causes !== undefined) return { kind: "rows", causes };
-  if (await first.fails([], 2)) return { kind: "seed" };
-  const ofSecond = await new Search(runs, run, failures, "second").newCauses(known);
+  // The second search reads no run of the first one: each of these may have passed by chance.
+  const second = new Search(runs, run, failures, "second search");
+  const ofSecond = await second.newCauses(known.causes);
   if (ofSecond !== undefined) return { kind: "rows", causes: ofSecond };
+
   // It may have failed by chance twice; one that does not end takes long, and does so by no chance.
   if (run.result === "failed" && runs.contradiction === undefined)
-    for (const nth of [1, 2, 3]) await runs.makeLike(run, { repetition: `last ${nth}` });
-  return inVain;
+    for (const nth of [1, 2, 3]) await runs.makeLike(run, { nth, series: "after search" });
+  return { kind: "unknown" };
 }
 
 /** Adds a run to the causes whose variants it has, or else to those whose rows it has. */
@@ -89,11 +110,15 @@ function withRun(causes: readonly RowCause[], run: ClientRun): RowCause[] {
   const variants = run.points.map(({ row, variant }) => `${row} ${variant}`);
   const hasVariant = ({ points }: RowCause) =>
     points.some(({ row, variant }) => variants.includes(`${row} ${variant}`));
-  const hasRow = ({ row }: RowCause) => coveredBy(row).some((covered) => rowsOf(run).includes(covered));
+  const hasRow = (cause: RowCause) => rowsOf(run).some((row) => isCoveredBy(cause, row));
   const isOfRun = causes.some(hasVariant) ? hasVariant : hasRow;
-  return causes.map((cause) =>
-    isOfRun(cause) ? { ...cause, failed: [...new Set([...cause.failed, run])] } : cause,
-  );
+
+  const added: RowCause[] = [];
+  for (const cause of causes) {
+    const isNew = isOfRun(cause) && !cause.failed.includes(run);
+    added.push(isNew ? { ...cause, failed: [...cause.failed, run] } : cause);
+  }
+  return added;
 }
 
 /** A search in one varied run that failed. A run that passes decides; one that fails may do so by chance. */
@@ -101,13 +126,13 @@ class Search {
   readonly #runs: Runs;
   readonly #run: ClientRun;
   readonly #failures: readonly ClientRun[];
-  readonly #name: "first" | "second";
+  readonly #series: WhichRun["series"];
 
-  constructor(runs: Runs, run: ClientRun, failures: readonly ClientRun[], name: "first" | "second") {
+  constructor(runs: Runs, run: ClientRun, failures: readonly ClientRun[], series: WhichRun["series"]) {
     this.#runs = runs;
     this.#run = run;
     this.#failures = failures;
-    this.#name = name;
+    this.#series = series;
   }
 
   /** Finds rows that each break the run alone, until it passes without them and the known ones; `undefined` if it never does. */
@@ -115,7 +140,9 @@ class Search {
     const causes: RowCause[] = [];
     while (!(await this.passesWithout([...known, ...causes]))) {
       const rows = this.#rowsBesides([...known, ...causes]);
-      const cause = rows.length === 0 ? undefined : await this.#causeIn(await this.#culpritOf(rows));
+      if (rows.length === 0) return undefined;
+      const culprit = await this.#culpritOf(rows);
+      const cause = await this.#causeIn(culprit);
       if (cause === undefined) return undefined;
       causes.push(cause);
     }
@@ -125,51 +152,76 @@ class Search {
   /** Whether it passes without the rows of these causes, which it has. */
   async passesWithout(causes: readonly RowCause[]): Promise<boolean> {
     const rows = this.#rowsBesides(causes);
-    return rows.length < rowsOf(this.#run).length && !(await this.fails(choicesOf(rows), 2));
+    if (rows.length === rowsOf(this.#run).length) return false;
+    return !(await this.fails(choicesOf(rows), 2));
   }
 
   /** Whether it fails so many times while only this varies. */
   async fails(choices: readonly RowChoice[], times = 1): Promise<boolean> {
-    for (let nth = 1; nth <= times; nth++) if (!hasFailed(await this.#make(choices, nth))) return false;
+    for (let nth = 1; nth <= times; nth++) {
+      const run = await this.#make(choices, nth);
+      if (!hasFailed(run)) return false;
+    }
     return true;
   }
 
   #rowsBesides(causes: readonly RowCause[]): string[] {
-    const explained = causes.flatMap(({ row }) => coveredBy(row));
-    return rowsOf(this.#run).filter((row) => !explained.includes(row));
+    return rowsOf(this.#run).filter((row) => !causes.some((cause) => isCoveredBy(cause, row)));
   }
 
-  /** Halves rows that break the run until one is left: those first of which something new varied in each run that failed. */
+  /** The row of these, which together break the run, that breaks it: a long body, or one that is left after halving them. */
   async #culpritOf(rows: readonly string[]): Promise<string> {
     if (rows.includes(longBody) && (await this.fails([{ row: longBody }]))) return longBody;
-    const passed = this.#runs.all.filter(({ result }) => result === "passed");
-    const harmless = new Set(passed.flatMap(({ points }) => points.map(idOfPoint)));
-    const isNewIn = ({ points }: ClientRun, row: string) =>
-      points.some((point) => point.row === row && !harmless.has(idOfPoint(point)));
-    const suspects = rows.filter((row) => this.#failures.every((run) => isNewIn(run, row)));
+
+    const suspects = this.#newInEachFailure(rows);
     const areFewer = suspects.length > 0 && suspects.length < rows.length;
-    return this.#halved(areFewer && (await this.fails(choicesOf(suspects))) ? suspects : rows);
+    if (areFewer && (await this.fails(choicesOf(suspects)))) return this.#halved(suspects);
+    return this.#halved(rows);
+  }
+
+  /** The rows of which a variant that no run passed with varied in each run that failed. */
+  #newInEachFailure(rows: readonly string[]): string[] {
+    const harmless = new Set<string>();
+    for (const run of this.#runs.all) {
+      if (run.result !== "passed") continue;
+      for (const point of run.points) harmless.add(idOfPoint(point));
+    }
+    const newRowsOf = (run: ClientRun) => {
+      const points = run.points.filter((point) => !harmless.has(idOfPoint(point)));
+      return points.map(({ row }) => row);
+    };
+    const newRows = this.#failures.map(newRowsOf);
+    return rows.filter((row) => newRows.every((ofRun) => ofRun.includes(row)));
   }
 
   /** If the first half does not break the run, the second one does. */
   async #halved(rows: readonly string[]): Promise<string> {
-    if (rows.length === 1) return rows[0] as string;
-    const middle = Math.ceil(rows.length / 2);
-    const first = rows.slice(0, middle);
-    return this.#halved((await this.fails(choicesOf(first))) ? first : rows.slice(middle));
+    let left = rows;
+    while (left.length > 1) {
+      const middle = Math.ceil(left.length / 2);
+      const first = left.slice(0, middle);
+      const isInFirst = await this.fails(choicesOf(first));
+      left = isInFirst ? first : left.slice(middle);
+    }
+    return left[0] as string; // there is one
   }
 
   /** A row is a cause if it fails alone: twice on the responses of one status, or else three times on all of them. */
   async #causeIn(row: string): Promise<RowCause | undefined> {
     const ofRun = this.#run.points.filter((point) => point.row === row);
-    const onOne = ofRun.length > 1 ? await this.#confirmOnOneStatus(ofRun) : undefined;
-    if (onOne !== undefined) return onOne;
+    if (ofRun.length > 1) {
+      const cause = await this.#confirmOnOneStatus(ofRun);
+      if (cause !== undefined) return cause;
+    }
     const alone = await this.#make([{ row }]);
     if (!hasFailed(alone)) return undefined;
+
     // A run that stops at its first failure may have varied the row on fewer statuses than the row alone.
-    const points = uniquePoints([...ofRun, ...alone.points.filter((point) => point.row === row)]);
+    const ofAlone = alone.points.filter((point) => point.row === row);
+    const points = uniquePoints([...ofRun, ...ofAlone]);
     if (points.length === 1) return this.#confirm({ row }, points, 2);
-    return (await this.#confirmOnOneStatus(points)) ?? this.#confirm({ row }, points, 3);
+    const onOneStatus = await this.#confirmOnOneStatus(points);
+    return onOneStatus ?? this.#confirm({ row }, points, 3);
   }
 
   async #confirmOnOneStatus(points: readonly VariedPoint[]): Promise<RowCause | undefined> {
@@ -193,39 +245,62 @@ class Search {
   /** Makes the run while only this varies, until two runs under one condition end differently. */
   async #make(rows: readonly RowChoice[], nth = 1): Promise<ClientRun | undefined> {
     if (this.#runs.contradiction !== undefined) return undefined;
-    return this.#runs.makeLike(this.#run, { rows, repetition: `${this.#name} ${nth}` });
+    return this.#runs.makeLike(this.#run, { rows, nth, series: this.#series });
   }
 }
 
 const choicesOf = (rows: readonly string[]): RowChoice[] => rows.map((row) => ({ row }));
 
-const uniquePoints = (points: readonly VariedPoint[]) => [
-  ...new Map(points.map((point) => [idOfPoint(point), point])).values(),
-];
+function uniquePoints(points: readonly VariedPoint[]): VariedPoint[] {
+  const byId = new Map(points.map((point) => [idOfPoint(point), point]));
+  return [...byId.values()];
+}
 
 function rowCause({ row, points, shownBy, failed }: RowCause): Cause {
+  return { row, points, ...wordsOfCause(row, points, shownBy), failed: inOrder(failed), shownBy };
+}
+
+/** The sentence and the fix of a row that breaks the client alone. */
+function wordsOfCause(
+  row: string,
+  points: readonly VariedPoint[],
+  shownBy: ClientRun,
+): Pick<Finding, "sentence" | "whatToDo"> {
   const isLate = shownBy.result === "timed_out";
-  const statuses = [...new Set(points.map(({ status }) => `a ${status}`))].sort();
-  const responses = `${statuses.length > 1 ? "each of " : ""}${listed(statuses, "and")}`;
-  const words = [...new Set(points.map(({ variant }) => variant))].flatMap((one) => wordsOf(row, one) ?? []);
-  const late = isLate
-    ? " Limit how long your client waits. If it may wait that long, set a longer --timeout."
-    : "";
+  // It reads the header, and does what it asks for.
+  if (isLate && row === "retry_after") return waitsTooLong(shownBy);
+
+  const statuses = new Set<string>();
+  const variants = new Set<string>();
+  for (const { status, variant } of points) {
+    statuses.add(`a ${status}`);
+    const words = wordsOf(row, variant);
+    if (words !== undefined) variants.add(words);
+  }
+  const responses = listed([...statuses].sort(), "and");
+  const what = `when ${statuses.size > 1 ? "each of " : ""}${responses} ${listed([...variants], "or")}`;
+  if (!isLate) return { sentence: `Breaks ${what}`, whatToDo: remedyOf(row) };
   return {
-    row,
-    points,
-    sentence: `${isLate ? "Does not end in time" : "Breaks"} when ${responses} ${listed(words, "or")}`,
-    whatToDo: remedyOf(row) + late,
-    failed: inOrder(failed),
-    shownBy,
+    sentence: `Does not end in time ${what}`,
+    whatToDo: `${remedyOf(row)} Limit how long your client waits. If it may wait that long, set a longer --timeout.`,
   };
 }
 
-const seedsIn = (failed: readonly ClientRun[]) =>
-  `${failed.length === 1 ? "seed" : "seeds"} ${listed(
-    failed.map(({ seed }) => String(seed)),
-    "and",
-  )}`;
+function waitsTooLong({ last, timeouts }: ClientRun): Pick<Finding, "sentence" | "whatToDo"> {
+  const isDaily = last?.outcome === "429.per_day";
+  const seconds = Math.round(timeouts.total / 1000);
+  return {
+    sentence: `Waits longer than ${seconds} s, as \`Retry-After\` of ${isDaily ? "a daily limit" : "a 429"} asks`,
+    whatToDo: isDaily
+      ? "Limit how long your client waits, and tell its caller of the limit: a day is too long. Or test it with a key that is limited by the minute."
+      : "Limit how long your client waits. If it may wait that long, set a longer --timeout.",
+  };
+}
+
+function seedsIn(failed: readonly ClientRun[]): string {
+  const seeds = failed.map(({ seed }) => String(seed));
+  return `${seeds.length === 1 ? "seed" : "seeds"} ${listed(seeds, "and")}`;
+}
 
 const seedCause = (failed: readonly ClientRun[]): Cause => ({
   shownBy: failed[0] as ClientRun,

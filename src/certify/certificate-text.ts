@@ -1,16 +1,11 @@
-import { commandLine, pluralize, runAgainWith } from "../report/plain-text.js";
+import { commandLine, pluralize } from "../report/plain-text.js";
 import { isFault } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import { escapeControls } from "../rules/terminal-text.js";
-import { type CertifyResult, limitsOf } from "./certificate.js";
+import { againLine, type Program } from "./again-line.js";
+import { type CertifyResult, conclusionOf, withoutProblem } from "./certificate.js";
 import type { Check, Finding } from "./judgment.js";
 import { nameOfKey, resendKinds } from "./resend-kinds.js";
-
-/** How the user starts svc-sandbox, with the scenario if it was given. */
-export interface Program {
-  readonly program?: string;
-  readonly scenario?: string | undefined;
-}
 
 const width = 100;
 /** The problems that are shown whole; each other one is its sentence and its command. */
@@ -24,17 +19,9 @@ export function certificateText(
 ): string {
   const { verdict, problems, checks, why, whatToDo, runs, command, durationMs, allow } = certified;
   const { scenario, assumptions = [] } = certified;
-  const limits = limitsOf(certified);
   const count = `${pluralize(runs, "run")} of \`${commandLine(command)}\`, ${Math.round(durationMs / 1000)} s`;
   const nameless = withoutProblem(checks, problems);
-  const problemCount = pluralize(problems.length + nameless.length, "problem");
-  const conclusion = {
-    passed: `Passed${limits}.`,
-    failed: `Failed${limits}: ${problemCount}.`,
-    not_judged: `Not judged${limits}: ${why ?? "a part of the runs shows nothing"}.`,
-    no_request: `Not judged${limits}: the command sent no request.`,
-    stopped: `Stopped${limits}: ${problemCount} in the runs that were made.`,
-  }[verdict];
+  const conclusion = `${conclusionOf(certified)}.`;
   const hasReason = why !== undefined && (verdict === "failed" || verdict === "stopped");
   const lines = [
     `${verdict === "failed" ? bad(conclusion) : conclusion}  ${count}`,
@@ -53,30 +40,21 @@ export function certificateText(
   return `${lines.map(escapeControls).join("\n")}\n`;
 }
 
-/** The names of checks that failed, and that no problem is about. */
-function withoutProblem(checks: readonly Check[], problems: readonly Finding[]): string[] {
-  const named = problems.flatMap(({ name, runs }) => [name, ...runs]);
-  return checks.flatMap(({ name, result }) =>
-    result.kind === "failed" && !named.includes(name) ? name : [],
-  );
-}
-
 function problemLines(
-  { sentence, whatToDo, again, lastLine }: Finding,
+  problem: Finding,
   number: number,
   { command }: CertifyResult,
   program: Program,
 ): string[] {
+  const { sentence, whatToDo, lastLine } = problem;
   const fix = `   Fix: ${whatToDo}`;
-  const [by = "exec", ...flags] = again;
-  const words = program.scenario === undefined ? flags : [program.scenario, ...flags];
-  const againLine = `Again: ${runAgainWith(by, words, command, program.program)}`;
-  if (number > wholeProblems) return [`${number}. ${sentence}`, `   ${againLine}`];
-  const isShort = fix.length + againLine.length + 6 <= width;
+  const again = `Again: ${againLine(problem, command, program)}`;
+  if (number > wholeProblems) return [`${number}. ${sentence}`, `   ${again}`];
+  const isShort = fix.length + again.length + 6 <= width;
   return [
     `${number}. ${sentence}`,
     ...(lastLine === undefined ? [] : [`   Its last line: ${lastLine}`]),
-    ...(isShort ? [`${fix}      ${againLine}`] : [fix, `   ${againLine}`]),
+    ...(isShort ? [`${fix}      ${again}`] : [fix, `   ${again}`]),
   ];
 }
 

@@ -1,5 +1,5 @@
-import { commandLine } from "../report/plain-text.js";
-import type { ReportLayout, Tone } from "../report/render/layout.js";
+import { commandLine, pluralize } from "../report/plain-text.js";
+import type { ReportLayout, TableRow, Tone } from "../report/render/layout.js";
 import { reportShape } from "../report/report-shape.js";
 import { type OutcomeId, outcomeShape } from "../rules/outcomes.js";
 import { redactEncoded, redactValue } from "../rules/redact.js";
@@ -9,8 +9,16 @@ import type { Shape, ValueOf } from "../rules/schema/shape.js";
 import * as s from "../rules/schema/shape.js";
 import { sha256, time } from "../scenario/format/fields.js";
 import { descriptionOf } from "../scenario/format/scenario-json-schema.js";
+import { againLine, type Program } from "./again-line.js";
 import type { ClientRun } from "./client-run.js";
-import { type Check, type Judgment, judgmentShapes, type Reason, type ResultOfCheck } from "./judgment.js";
+import {
+  type Check,
+  type Finding,
+  type Judgment,
+  judgmentShapes,
+  type Reason,
+  type ResultOfCheck,
+} from "./judgment.js";
 
 const version = () => s.text({ example: "1.0.0", pattern: /^[\w.+-]{1,100}$/ });
 const growingOutcome = () => ({ ...outcomeShape(), isGrowing: true }) as Shape<OutcomeId>;
@@ -69,6 +77,11 @@ const result = {
   startedAt: s.described(time(), "The real time when the first run started."),
   durationMs: s.described(s.count(), "The real duration of all runs, in milliseconds."),
   runs: s.described(s.count(), "How often the command ran."),
+  judged: s.described(
+    s.count(),
+    "The number of checks that show what the client does, or that --allow names.",
+  ),
+  notJudged: s.described(s.count(), "The number of the other checks, of which no run shows anything."),
   problems: s.described(s.list(judgmentShapes.finding), "What breaks the client, the most serious first."),
   checks: s.described(s.list(checkShape), "Everything that was tried."),
   notes: s.described(s.list(judgmentShapes.note), "What limits the checks."),
@@ -123,6 +136,7 @@ export function certifyResultOf(
     ...unusable,
     ...(others.length > 0 && { otherScenarios: others }),
     runs,
+    ...countsOf(checks),
     problems,
     checks,
     notes,
@@ -146,6 +160,12 @@ export function verdictOf({
   // That no fault or resend is judged is listed: a runner that repeats failing tests hides what comes once.
   const areJudged = isJudged("varied") && isJudged("answer");
   return unusable === undefined && areJudged ? "passed" : "not_judged";
+}
+
+/** How many checks are judged, and how many are not. */
+export function countsOf(checks: readonly Check[]): Pick<CertifyResult, "judged" | "notJudged"> {
+  const open = checks.filter(({ result }) => result.kind === "not_judged");
+  return { judged: checks.length - open.length, notJudged: open.length };
 }
 
 /** The certificate as JSON, with members in snake_case. */
@@ -181,8 +201,39 @@ const resultTones = {
   allowed: "quiet",
 } as const satisfies Readonly<Record<ResultOfCheck["kind"], Tone>>;
 
+/** The first line of a certificate, without its full stop: the verdict, and how much was judged. */
+export function conclusionOf(certified: CertifyResult): string {
+  const { verdict, checks, problems, judged, notJudged, why } = certified;
+  const limits = limitsOf(certified);
+  const problemCount = pluralize(problems.length + withoutProblem(checks, problems).length, "problem");
+  const open = notJudged === 0 ? "" : `, ${notJudged} of ${judged + notJudged} checks not judged`;
+  switch (verdict) {
+    case "passed":
+      if (notJudged === 0) return `Passed${limits}: ${pluralize(judged, "check")}`;
+      return `Passed${limits}: ${judged} of ${judged + notJudged} checks, ${notJudged} not judged`;
+    case "failed":
+      return `Failed${limits}: ${problemCount}${open}`;
+    case "stopped":
+      return `Stopped${limits}: ${problemCount} in the runs that were made${open}`;
+    case "no_request":
+      return `Not judged${limits}: the command sent no request`;
+    case "not_judged":
+      return `Not judged${limits}: ${why ?? "a part of the runs shows nothing"}`;
+    default:
+      return verdict satisfies never;
+  }
+}
+
+/** The names of checks that failed, and that no problem is about. */
+export function withoutProblem(checks: readonly Check[], problems: readonly Finding[]): string[] {
+  const named = problems.flatMap(({ name, runs }) => [name, ...runs]);
+  return checks.flatMap(({ name, result }) =>
+    result.kind === "failed" && !named.includes(name) ? name : [],
+  );
+}
+
 /** As in " (only resend.401; allowed fault.status)"; empty if every run was made, and nothing is allowed. */
-export function limitsOf({ only, allow }: Pick<CertifyResult, "only" | "allow">): string {
+function limitsOf({ only, allow }: Pick<CertifyResult, "only" | "allow">): string {
   const limits = [
     ...(only === undefined ? [] : [`only ${only.join(", ")}`]),
     ...(allow.length === 0 ? [] : [`allowed ${allow.join(", ")}`]),
@@ -191,30 +242,61 @@ export function limitsOf({ only, allow }: Pick<CertifyResult, "only" | "allow">)
 }
 
 /** The certificate's layout, for its formats. */
-export function certificateLayout(certified: CertifyResult): ReportLayout {
-  const { verdict, problems, checks, scenario, why = "" } = certified;
-  const rows = checks.map(({ name, result }) => {
-    const ofCheck = problems.filter(({ runs, ...problem }) => problem.name === name || runs.includes(name));
-    // The sentence is about one run: the others may have another variant, or another fault.
-    const texts = ofCheck.map((problem) => {
-      const source = problem.name === name ? "" : `As ${problem.name}: `;
-      return `${source}${problem.sentence}. ${problem.whatToDo}`;
-    });
-    const reason = result.kind === "not_judged" ? [`${result.reason.why} ${result.reason.whatToDo}`] : [];
-    return {
+export function certificateLayout(certified: CertifyResult, program: Program = {}): ReportLayout {
+  const { verdict, problems, checks, notes, scenario, command, durationMs } = certified;
+  const rows: TableRow[] = [];
+  for (const { name, result } of checks) {
+    const ofCheck = problems.filter((problem) => problem.name === name || problem.runs.includes(name));
+    const reason = result.kind === "not_judged" ? [sentenceOf(result.reason)] : [];
+    rows.push({
       cells: [name, { text: resultWords[result.kind], tone: resultTones[result.kind] }],
-      details: [texts.length > 0 ? texts : reason],
-    };
+      details: ofCheck.length === 0 ? [reason] : problemDetails(ofCheck, name, command, program),
+      message: ofCheck[0] === undefined ? reason[0] : sentenceOn(ofCheck[0], name),
+    });
+  }
+  const noteRows = notes.map(({ what, ...reason }): TableRow => {
+    const text = sentenceOf(reason);
+    return { cells: [what, { text: "not judged", tone: "quiet" }], details: [[text]], message: text };
   });
   const tone = verdict === "passed" ? "good" : verdict === "stopped" ? "broken" : "bad";
   return {
     kind: "certificate",
     subject: scenario,
-    title: `Certificate of ${commandLine(certified.command)}`,
-    sections: [{ title: "Checks", columns: ["what", "result", "why"], rows }],
+    title: `Certificate of ${commandLine(command)}`,
+    sections: [
+      { title: "Checks", columns: ["what", "result", "why", "fix", "its last line", "again"], rows },
+      { title: "Notes", columns: ["what", "result", "why"], rows: noteRows },
+    ],
     notes: [],
-    conclusion: { text: `${resultWords[verdict]}${limitsOf(certified)}${why && `: ${why}`}`, tone },
+    conclusion: { text: conclusionOf(certified), tone },
     failures: [],
+    durationMs,
     json: certificateJson(certified),
   };
+}
+
+const sentenceOf = ({ why, whatToDo }: Reason) => `${why}. ${whatToDo}`;
+
+/** The sentence is about one run: the others may have another variant, or another fault. */
+const sentenceOn = ({ name, sentence }: Finding, check: string) =>
+  name === check ? sentence : `As ${name}: ${sentence}`;
+
+/** What JUnit has of the problems that a check is part of, by column. */
+function problemDetails(
+  problems: readonly Finding[],
+  check: string,
+  command: readonly string[],
+  program: Program,
+): string[][] {
+  const sentences: string[] = [];
+  const fixes: string[] = [];
+  const lastLines: string[] = [];
+  const commands: string[] = [];
+  for (const problem of problems) {
+    sentences.push(`${sentenceOn(problem, check)}.`);
+    fixes.push(problem.whatToDo);
+    if (problem.lastLine !== undefined) lastLines.push(problem.lastLine);
+    commands.push(againLine(problem, command, program));
+  }
+  return [sentences, fixes, lastLines, commands];
 }

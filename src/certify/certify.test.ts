@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { runEnd } from "../../test/certify/hand-made.js";
+import { reportCovering, runEnd, sentTimes } from "../../test/certify/hand-made.js";
 import { certify } from "./certify.js";
-import type { RunEnd } from "./client-run.js";
+import type { RunEnd, RunRequest } from "./client-run.js";
+import type { CertifyPlan } from "./plan.js";
 
 /** Why the plain run cannot be used, if each run ends as the next of these; the last one is repeated. */
 async function whyUnusable(...ends: readonly ("passes" | "fails")[]): Promise<string | undefined> {
@@ -29,4 +30,65 @@ test("a plain run that fails names the profile typical only if it always decides
   expect(await whyUnusable("fails", ...turn, ...turn, ...turn, ...turn)).toBe(
     `${fails}, and passes with \`--profile typical\``,
   );
+});
+
+const covering = reportCovering("401.revoked", "200.test");
+const report = { ...covering, coverage: { ...covering.coverage, covered: 5 } };
+const point = { row: "etag", variant: "weak", status: 200 };
+
+/** Certifies a client that notices wrong answers and survives everything else, but for what a test changes by the number of the run. */
+async function certified(
+  change: (request: RunRequest, number: number) => Partial<RunEnd> | undefined,
+  more: Partial<CertifyPlan> = {},
+) {
+  const names: string[] = [];
+  const run = async (request: RunRequest): Promise<RunEnd> => {
+    names.push(request.name);
+    const isNoticed = request.conditions.onRequest?.gets.kind === "wrong_answer";
+    const end = { report, points: [point], sent: [sentTimes("active", 1)], replacedCount: 1 };
+    const result = isNoticed ? "failed" : "passed";
+    return runEnd({ ...end, result, ...change(request, names.length) });
+  };
+  const plan = { seed: 1, firstSeed: 1, allow: [], defaultKey: "active", flags: [], ownFlags: [], ...more };
+  const { checks, problems, unusable } = await certify(plan, { run, onEnd() {}, separate() {} });
+  const heldNames = checks.flatMap(({ name, result }) => (result.kind === "held" ? name : []));
+  const plainCount = names.filter((name) => name === "plain").length;
+  return { held: heldNames, problems, why: unusable?.why, plainCount, count: names.length };
+}
+
+test("if wrong answers are noticed, the plain run is made again at the end", async () => {
+  const { held, why, plainCount } = await certified(() => undefined);
+  expect([why, plainCount]).toEqual([undefined, 2]);
+  expect(held).toContain("answer.401.revoked");
+});
+
+test("a certificate that rests on no failure makes the plain run once", async () => {
+  const { held, plainCount } = await certified(() => undefined, { only: ["varied"] });
+  expect([held.length, plainCount]).toEqual([8 + 1 + 1, 1]);
+});
+
+test.each([2, 6, 10, 12])(
+  "a command that no longer passes from run %i on has no problem, and nothing holds because it fails",
+  async (from) => {
+    const fails = (_: RunRequest, number: number) =>
+      number < from ? undefined : ({ result: "failed" } as const);
+    const { held, problems, why, count } = await certified(fails);
+    expect(problems).toEqual([]);
+    expect(held.filter((name) => name.startsWith("answer"))).toEqual([]);
+    expect(why).toMatch(
+      /^the command no longer passes: the plain run passed in run 1, and failed in run \d+$/,
+    );
+    expect(count).toBeLessThan(60);
+  },
+);
+
+test("a command that depends on its seed fails also if nothing is varied, and its plain run passes again", async () => {
+  const { problems, plainCount, count } = await certified(({ seed }) =>
+    seed === 1 ? undefined : { result: "failed" },
+  );
+  expect(problems.map(({ sentence }) => sentence)).toEqual([
+    "Fails with seeds 2, 3, 4, 5, 6, 7 and 8 even when nothing is varied",
+  ]);
+  expect(plainCount).toBe(3);
+  expect(count).toBeLessThan(60);
 });

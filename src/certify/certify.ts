@@ -1,3 +1,4 @@
+import type { Report } from "../report/report-shape.js";
 import { adviceTable } from "../rules/advice.js";
 import type { Profile } from "../rules/assumptions.js";
 import { outcomeOf } from "../rules/outcomes.js";
@@ -19,29 +20,20 @@ import {
   type Reason,
 } from "./judgment.js";
 import { againOf, type CertifyPlan, whyNothingTried, whyTooLittle } from "./plan.js";
+import { noteRepeated } from "./repeated-rejections.js";
 import { judgeResends } from "./resends.js";
-import { Runs } from "./runs.js";
+import { type Contradiction, Runs } from "./runs.js";
 import { judgeVaried, runVaried } from "./varied.js";
 
 /** Certifies a client: one plain run, and then what `only` asks for. */
 export async function certify(plan: CertifyPlan, runner: ClientRunner): Promise<Certification> {
   const runs = new Runs(plan, runner);
   const plain = await runs.make("plain", {});
-  const done = (judgment: Judgment, unusable?: Reason): Certification => {
-    const { all, isStopped } = runs;
-    return {
-      ...judgment,
-      runs: all.length,
-      plain,
-      scenarios: [...new Set(all.flatMap(({ scenarios }) => scenarios))],
-      isStopped,
-      ...(unusable && { unusable }),
-    };
-  };
-  if (plain === undefined) return done(joined([]));
+  if (plain === undefined) return certificationOf(runs, joined([]));
   const unusable = await whyUnusable(plain, runs);
   // A key in the output is a problem, whatever else cannot be judged.
-  if (unusable !== undefined) return done(withoutHeld(judgeAdvice(runs)), unusable);
+  if (unusable !== undefined) return certificationOf(runs, withoutHeld(judgeAdvice(runs)), unusable);
+
   const [, answered, resent, faulty] = await Promise.all([
     runVaried(runs),
     judgeAnswers(runs),
@@ -49,6 +41,10 @@ export async function certify(plan: CertifyPlan, runner: ClientRunner): Promise<
     judgeFaults(runs),
   ]);
   const caused = await judgeVaried(runs);
+  const noticed = joined([resent, answered]);
+  const failing = joined([caused, faulty]);
+  if (restsOnFailures(noticed, failing)) await runs.makeLastPlain();
+
   const { contradiction } = runs;
   if (contradiction?.[0].isShared && !runs.isStopped) {
     runner.separate(contradiction[0].name);
@@ -57,24 +53,49 @@ export async function certify(plan: CertifyPlan, runner: ClientRunner): Promise<
   }
   const advice = judgeAdvice(runs);
   if (contradiction === undefined) {
-    const whole = joined([advice, resent, caused, faulty, answered]);
-    return done(whole, runs.isStopped ? undefined : whyNothingTried(plan, whole.checks, plain.report));
+    // What a named resend explains needs no note.
+    const notes = resent.problems.length > 0 ? [] : await noteRepeated(runs);
+    const whole = joined([advice, resent, caused, faulty, answered, { notes }]);
+    const nothingTried = runs.isStopped ? undefined : whyNothingTried(plan, whole.checks, plain.report);
+    return certificationOf(runs, whole, nothingTried);
   }
+
   // A failure shows nothing then, nor does what held because a run failed.
-  const unstable = whyUnstable(...contradiction);
-  const [noticed, failing] = [joined([resent, answered]), joined([caused, faulty])];
+  const unstable = whyUnstable(contradiction);
   const checks = [
     ...without("held", noticed.checks, unstable),
     ...without("failed", failing.checks, unstable),
   ];
-  return done(joined([advice, { ...noticed, checks }, { notes: failing.notes }]), unstable);
+  const stable = joined([advice, { ...noticed, checks }, { notes: failing.notes }]);
+  return certificationOf(runs, stable, unstable);
 }
 
+/** What the runs have shown. `unusable`: why that is nothing, or not all. */
+function certificationOf(runs: Runs, judgment: Judgment, unusable?: Reason): Certification {
+  const { all, isStopped } = runs;
+  const scenarios = new Set(all.flatMap((run) => run.scenarios));
+  const facts = { ...judgment, runs: all.length, plain: all[0], scenarios: [...scenarios], isStopped };
+  return unusable === undefined ? facts : { ...facts, unusable };
+}
+
+/** Whether a problem, or what holds, would be another one if the command no longer passed at all. */
+const restsOnFailures = (noticed: Judgment, failing: Judgment): boolean =>
+  noticed.checks.some(({ result }) => result.kind === "held") ||
+  failing.checks.some(({ result }) => result.kind === "failed");
+
 /** Why a failure shows nothing: the same conditions have given two results. */
-const whyUnstable = (failed: ClientRun, passed: ClientRun): Reason => ({
-  why: `the command passes and fails under the same conditions (${failed.name}, runs ${failed.number} and ${passed.number})`,
-  whatToDo: findDependency,
-});
+function whyUnstable([failed, passed]: Contradiction): Reason {
+  if (failed.name === "plain" && failed.number > passed.number)
+    return {
+      why: `the command no longer passes: the plain run passed in run ${passed.number}, and failed in run ${failed.number}`,
+      whatToDo:
+        "Find out what your tests leave behind, such as a row, a file or a name that must be new, or what they use up. If it fails at random, find out what else it depends on: time, order, other tests.",
+    };
+  return {
+    why: `the command passes and fails under the same conditions (${failed.name}, runs ${failed.number} and ${passed.number})`,
+    whatToDo: findDependency,
+  };
+}
 
 /** Checks without those that failed, or that held because one run failed, if such a run shows nothing for this reason. */
 function without(kind: "failed" | "held", checks: readonly Check[], reason: Reason): Check[] {
@@ -85,23 +106,13 @@ const withoutHeld = (advice: Judgment) => (advice.problems.length > 0 ? advice :
 
 async function whyUnusable(plain: ClientRun, runs: Runs): Promise<Reason | undefined> {
   const { result, code, report, failure } = plain;
-  if (result === "passed" || failure !== undefined)
-    return result === "passed" ? whyTooLittle(report) : undefined;
-  if (result === "timed_out") {
-    const [most] = report.resends.toSorted((one, other) => other.count - one.count);
-    const resent =
-      most && most.count > 100
-        ? `. It still resends \`${most.key ?? most.fingerprint}\` after ${outcomeOf(most.outcome).status} (${most.count} times)`
-        : "";
-    return {
-      why: `the command does not end in time in the plain run${resent}`,
-      whatToDo:
-        "Set a longer --timeout. A command that never ends, such as a watcher or a server, cannot be judged.",
-    };
-  }
+  if (result === "passed") return whyTooLittle(report);
+  if (failure !== undefined) return undefined;
+  if (result === "timed_out") return whyEndless(report);
+
   const why = `the command fails in the plain run with exit code ${code}`;
-  const passes = async (profile: Profile, repetition: number) =>
-    (await runs.make("plain", { profile }, { repetition }))?.result === "passed";
+  const passes = async (profile: Profile, nth: number) =>
+    (await runs.make("plain", { profile }, { nth }))?.result === "passed";
   const first = {
     why,
     whatToDo: "Fix that first: in this run the sandbox only does what the specification promises.",
@@ -122,23 +133,38 @@ async function whyUnusable(plain: ClientRun, runs: Runs): Promise<Reason | undef
   };
 }
 
+function whyEndless({ resends }: Report): Reason {
+  const why = "the command does not end in time in the plain run";
+  const whatToDo =
+    "Set a longer --timeout. A command that never ends, such as a watcher or a server, cannot be judged.";
+  const [most] = resends.toSorted((one, other) => other.count - one.count);
+  if (most === undefined || most.count <= 100) return { why, whatToDo };
+  const key = most.key ?? most.fingerprint;
+  const { status } = outcomeOf(most.outcome);
+  return { why: `${why}. It still resends \`${key}\` after ${status} (${most.count} times)`, whatToDo };
+}
+
 /** How often a plain run fails again and one with the profile `typical` passes before that is the reason: a command may fail at random. */
 const maxPairs = 4;
 
 /** Advice of level error in any run is a problem of its own; if the plain run has it, only that run is named. */
 function judgeAdvice({ all, plan }: Runs): Judgment {
-  const problems = adviceTable.flatMap(({ id, level }): Finding[] => {
-    const having = all.flatMap((run) => {
-      const advice = run.report.advice.find((one) => one.id === id && one.count > 0);
-      return level === "error" && advice !== undefined ? [{ run, ...advice }] : [];
+  const problems: Finding[] = [];
+  for (const { id, level } of adviceTable) {
+    const adviceIn = ({ report }: ClientRun) => report.advice.find((one) => one.id === id && one.count > 0);
+    const first = all.find(adviceIn);
+    const advice = first && adviceIn(first);
+    if (level !== "error" || first === undefined || advice === undefined) continue;
+
+    const names = new Set(all.filter(adviceIn).map(({ name }) => name));
+    problems.push({
+      name: `advice.${id}`,
+      sentence: `${advice.meaning.replace(/\.$/, "")} (run ${first.name})`,
+      whatToDo: advice.whatToDo,
+      again: againOf(first, plan),
+      runs: first.name === "plain" ? ["plain"] : [...names],
     });
-    const [first] = having;
-    if (first === undefined) return [];
-    const { run, meaning, whatToDo } = first;
-    const sentence = `${meaning.replace(/\.$/, "")} (run ${run.name})`;
-    const names = run.name === "plain" ? [run.name] : [...new Set(having.map((one) => one.run.name))];
-    return [{ name: `advice.${id}`, sentence, whatToDo, again: againOf(run, plan), runs: names }];
-  });
+  }
   if (problems.length === 0) return judged("advice", held);
   const checks = problems.map(({ name }) => checkOf(name, failed));
   return joined([{ checks, problems }]);

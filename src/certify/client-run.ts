@@ -15,6 +15,8 @@ export interface KeyRequest {
   readonly id: string;
   /** Where it ended, or would have ended without the conditions of the run. */
   readonly outcome: OutcomeId;
+  /** When it came, in epoch milliseconds of its sandbox's clock. */
+  readonly at: number;
   /** Whether a fault may hit it: it may be sent again, and its response has a body. */
   readonly canFail: boolean;
   readonly isReplaced?: boolean;

@@ -56,6 +56,17 @@ test("a fault shows nothing if the command passes when the response is the wrong
   expect(results).toEqual(["the command passes when the first request with a key that works gets a 401"]);
 });
 
+test("a fault that shows nothing says so if the key was sent again after the wrong response", async () => {
+  const { results } = await faultsOf("fault.reset", ({ conditions: { onRequest } }) => {
+    if (onRequest?.gets.kind === "fault") return survived;
+    if (onRequest === undefined) return { sent: plainKeys, points: [point] };
+    return { replacedCount: 1, sent: [sentTimes("active", 3, 1)] };
+  });
+  expect(results).toEqual([
+    "the command passes when the first request with a key that works gets a 401, and sends it again",
+  ]);
+});
+
 test("without a request that may be sent again and whose response has a body, no fault is tried", async () => {
   const { results, names } = await faultsOf(
     "fault.reset",

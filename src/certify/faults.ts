@@ -32,8 +32,8 @@ const defaultFaults: readonly FaultOutcomeId[] = [
 /** Where a fault hits the first request: of a key that works, which may be sent again, and whose response has a body. */
 interface FaultTarget {
   readonly outcome: OutcomeId;
-  /** Whether a test uses that response: the command fails if it is the wrong one. */
-  readonly isUsed: boolean;
+  /** Why it shows nothing if the command survives, as it also passes with the wrong response; `undefined` if a test uses that. */
+  readonly unused?: Reason | undefined;
   /** The most requests that end there in a run without a fault, also in one that fails. */
   readonly mostRequests: number;
 }
@@ -92,24 +92,27 @@ async function faultTarget(runs: Runs): Promise<FaultTarget | undefined> {
   const outcomes = [...new Set(fitting.map(({ outcome }) => outcome))].toSorted(
     (one, other) => Number(isSteady(other)) - Number(isSteady(one)),
   );
+  let unused = notUsed;
   for (const outcome of outcomes) {
     const wrong = await firstWrong(runs, outcome);
-    if (wrong === undefined || !isNoticed(wrong) || (await runs.whyUnsure(wrong)) !== undefined) continue;
-    return {
-      outcome,
-      isUsed: true,
-      mostRequests: Math.max(requestsIn(plain, outcome), requestsIn(wrong, outcome)),
-    };
+    if (wrong === undefined) continue;
+    const requests = requestsIn(wrong, outcome);
+    if (!isNoticed(wrong)) {
+      if (wrong.result === "passed" && requests > requestsIn(plain, outcome)) unused = sentAgain;
+      continue;
+    }
+    if ((await runs.whyUnsure(wrong)) !== undefined) continue;
+    return { outcome, mostRequests: Math.max(requestsIn(plain, outcome), requests) };
   }
   const [outcome] = outcomes;
-  return outcome && { outcome, isUsed: false, mostRequests: Number.POSITIVE_INFINITY };
+  return outcome && { outcome, unused, mostRequests: Number.POSITIVE_INFINITY };
 }
 
 /** What a run shows that passed, or that failed for another reason. */
 function survival(
   fault: FaultOutcomeId,
   run: ClientRun | undefined,
-  { isUsed }: FaultTarget,
+  { unused }: FaultTarget,
   { plain, plan }: Runs,
 ): ResultOfCheck {
   if (run === undefined) return notJudged(notMade);
@@ -117,7 +120,7 @@ function survival(
     return plan.allow.includes(fault) ? { kind: "allowed" } : notJudged(secondFailure);
   const reason = whyNotJudged(plain, run, "replaced");
   if (reason !== undefined) return notJudged(reason);
-  if (!isUsed) return notJudged(notUsed);
+  if (unused !== undefined) return notJudged(unused);
   const isLast = run.sent.some(({ requests }) => requests.at(-1)?.isReplaced);
   return isLast && !effectAt(fault).onlyDelays ? notJudged(notFollowed) : held;
 }
@@ -140,8 +143,12 @@ const notFollowed: Reason = {
 };
 const notUsed: Reason = {
   why: "the command passes when the first request with a key that works gets a 401",
+  whatToDo: "Use the response of each key that works in a test.",
+};
+const sentAgain: Reason = {
+  why: "the command passes when the first request with a key that works gets a 401, and sends it again",
   whatToDo:
-    "Use the response of each key that works in a test, and turn off what repeats failing tests, such as `--retry` of vitest, `jest.retryTimes` or `--reruns` of pytest.",
+    "Your client must stop at the first 401. If your tests ask again, turn that off: polling, or what repeats failing tests, such as `--retry` of vitest, `jest.retryTimes` or `--reruns` of pytest.",
 };
 const noRequest: Reason = {
   why: "the plain run sent no request with a key that works which may be sent again, and whose response has a body",

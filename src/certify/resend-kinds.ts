@@ -2,6 +2,7 @@ import { type AdviceId, adviceOf } from "../rules/advice.js";
 import { variableOf } from "../rules/api-key.js";
 import { type ApiOutcomeId, type OutcomeId, outcomeOf } from "../rules/outcomes.js";
 import type { RejectionOfRun } from "../runs/conditions.js";
+import { longestWait } from "./plan.js";
 
 /** One kind of rejection, after which a client must not send the key again, or not at once. */
 export interface ResendKind {
@@ -22,11 +23,18 @@ export function resendKinds(covered: readonly OutcomeId[]): ResendKind[] {
   return [...timedKinds(covered), ...lastingKinds(covered)];
 }
 
+/** How long the client may wait after it, in milliseconds: a minute, if it must wait for the next one. */
+export const waitAfter = ({ when, rejection: { seconds } }: ResendKind): number =>
+  when === "too_soon" && seconds === undefined ? 61_000 : longestWait;
+
 const seconds = 4;
 
 function timedKinds(covered: readonly OutcomeId[]): ResendKind[] {
   const limit = { kind: "rejection", as: outcomeWith(covered, 429, "429.per_minute") } as const;
-  const after429 = { whatToDo: whatToDoOn("too-soon-after-429"), when: "too_soon" } as const;
+  const after429 = {
+    whatToDo: "Wait for Retry-After, or for the next minute, and longer each time.",
+    when: "too_soon",
+  } as const;
   return [
     {
       ...after429,

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { handMade, sentKey, sentTimes } from "../../test/certify/hand-made.js";
+import { handMade, reportCovering, sentKey, sentTimes } from "../../test/certify/hand-made.js";
 import type { Replacement } from "../runs/conditions.js";
 import type { ClientRun, KeyRequest, RunEnd } from "./client-run.js";
+import { turnsOf } from "./resend-suspects.js";
 import { type Followed, judgeResends, shownBy } from "./resends.js";
 
 const request = {} as Partial<KeyRequest> as KeyRequest;
@@ -88,9 +89,10 @@ const early = (earlyMs: number | undefined): Partial<RunEnd> => ({
 });
 const timed = "resend.429.seconds";
 
-test("a 401 that comes again after the last and the first request is a problem, whose request id is named once", async () => {
-  const { result, problems } = await resendsOf("resend.401", { last: resent, first: resent });
+test("a 401 that comes again after the last request, and after each in turn, is a problem, whose request id is named once", async () => {
+  const { result, problems, names } = await resendsOf("resend.401", { last: resent, first: resent });
   expect(result?.kind).toBe("failed");
+  expect(names.filter((name) => name === "resend.401")).toHaveLength(2 + 8);
   expect(problems.map(({ sentence }) => sentence)).toEqual([
     "Sends ACTIVE again after a 401 (request active-3), and not after a 404",
   ]);
@@ -120,15 +122,28 @@ test.each<[string, End, RegExp]>([
 });
 
 test.each<[string, End, RegExp]>([
-  ["nothing follows", passed, /, but not when its first request got the same response$/],
+  ["nothing follows", passed, /, but not when its request 1 of 2 got a 401$/],
+  ["the command fails at once", silent, /, but not when its request 1 of 2 got a 401$/],
   [
     "the command fails",
     { ...resent, result: "failed" },
-    /, but not when its first request got the same response$/,
+    /, but the command failed when its request 1 of 2 got a 401$/,
+  ],
+  [
+    "nothing follows in one run of four",
+    (before) => (before === 2 ? passed : resent),
+    /, but not when its request 1 of 2 got a 401$/,
   ],
   ["the command ends late", { ...resent, result: "timed_out" }, /^the command did not end in time$/],
 ])("a 401 that comes again is no problem if, after the first request, %s", async (_, first, why) => {
   expect((await resendsOf("resend.401", { last: resent, first })).why).toMatch(why);
+});
+
+test("a turn that fails although the key came again is taken once more: a suite may fail by chance", async () => {
+  const first = (before: number) => ({ ...resent, result: before === 1 ? "failed" : "passed" }) as const;
+  const { result, names } = await resendsOf("resend.401", { last: resent, first });
+  expect(result?.kind).toBe("failed");
+  expect(names.filter((name) => name === "resend.401")).toHaveLength(2 + 8 + 1);
 });
 
 test("a 429 holds after two waits, and after three if no other kind with a time is tried", async () => {
@@ -149,7 +164,7 @@ test("a 429 that comes too soon twice is a problem, also after waits and if a la
     { replacedCount: 1, sent: [sentKey("active", {}, { isReplaced: true }, {}, { earlyMs: 290 })] },
   ];
   const { problems } = await resendsOf(timed, {
-    last: (before) => ends[before] as Partial<RunEnd>,
+    last: (before) => ends[before] ?? early(280),
     first: early(300),
   });
   expect(problems.map(({ sentence }) => sentence)).toEqual([
@@ -159,9 +174,9 @@ test("a 429 that comes too soon twice is a problem, also after waits and if a la
 
 test.each<[string, { readonly first?: End; readonly late?: End }, RegExp]>([
   [
-    "after the first request, it comes in time",
+    "after the first request, it always comes in time",
     { first: early(undefined) },
-    /, but not when its first request got the same response$/,
+    /, but in time after its request 1 of 2$/,
   ],
   [
     "a late response has one more, too",
@@ -175,6 +190,70 @@ test.each<[string, { readonly first?: End; readonly late?: End }, RegExp]>([
   ],
 ])("a 429 that comes too soon is no problem if %s", async (_, ends, why) => {
   expect((await resendsOf(timed, { last: early(300), ...ends })).why).toMatch(why);
+});
+
+test("a client with jitter, whose key comes too soon after the first request only in the last of seven runs, is named", async () => {
+  const first = (before: number) => early(before === 6 ? 3_900 : undefined);
+  const { result, names } = await resendsOf(timed, { last: early(300), first });
+  expect(result?.kind).toBe("failed");
+  expect(names.filter((name) => name === timed)).toHaveLength(2 + 8 + 3);
+});
+
+test("a request that comes too soon after the first one counts, although the last one of the run comes in time", async () => {
+  const sent = sentKey("active", { isReplaced: true }, { earlyMs: 52 }, {});
+  const { result } = await resendsOf(timed, { last: early(300), first: { replacedCount: 1, sent: [sent] } });
+  expect(result?.kind).toBe("failed");
+});
+
+test("each of ten requests is not rejected in turn, but eight from the first to the last; fewer come again", () => {
+  expect(turnsOf(10, 8)).toEqual([1, 2, 4, 5, 6, 7, 9, 10]);
+  expect(turnsOf(3, 8)).toEqual([1, 2, 3, 1, 2, 3, 1, 2]);
+  expect(turnsOf(60, 8)).toEqual([1, 9, 18, 26, 35, 43, 52, 60]);
+});
+
+/** A client that sends the key again after these requests, of three, if they get a 401 or a 403. */
+async function resendingAfter(isAgain: (nth: number, kind: string) => boolean) {
+  const report = reportCovering("403.insufficient_scope");
+  const turns: string[] = [];
+  const { runs } = await handMade(({ name, conditions: { onRequest } }) => {
+    if (onRequest === undefined) return { sent: [sentTimes("active", 3)], points: [point], report };
+    const nth = onRequest.which.kind === "nth" ? onRequest.which.nth : 0;
+    turns.push(`${name} ${nth}`);
+    const isRejected = name.startsWith("resend.4") && !name.startsWith("resend.429");
+    const end = { replacedCount: 1, sent: [sentTimes("active", 4, nth)] };
+    return isRejected && isAgain(nth, name) ? end : { ...silent, sent: [sentTimes("active", 3, nth)] };
+  });
+  const { checks, problems } = await judgeResends(runs);
+  const kinds = Object.fromEntries(checks.map(({ name, result }) => [name, result.kind]));
+  return { kinds, problems, turns: turns.filter((turn) => !turn.startsWith("resend.429")) };
+}
+
+test("kinds that are one problem share the eight runs, in which each has another request", async () => {
+  const { problems, turns } = await resendingAfter(() => true);
+  expect(problems.map(({ runs }) => runs)).toEqual([["resend.401", "resend.403.insufficient_scope"]]);
+  const inTurn = turns.filter((turn) => /401|403/.test(turn)).slice(4);
+  expect(inTurn.map((turn) => turn.replace(/resend\.(4..)\S*/, "$1"))).toEqual([
+    "401 1",
+    "403 2",
+    "401 3",
+    "403 1",
+    "401 2",
+    "403 3",
+    "401 1",
+    "403 2",
+  ]);
+});
+
+test("a request in the middle that nothing follows leaves all kinds of its problem open", async () => {
+  const { kinds, problems } = await resendingAfter((nth) => nth !== 2);
+  expect(problems).toEqual([]);
+  expect([kinds["resend.401"], kinds["resend.403.insufficient_scope"]]).toEqual(["not_judged", "not_judged"]);
+});
+
+test("a kind that holds takes no part in the turns", async () => {
+  const { kinds, problems } = await resendingAfter((_, kind) => kind === "resend.401");
+  expect(problems.map(({ runs }) => runs)).toEqual([["resend.401"]]);
+  expect(kinds["resend.403.insufficient_scope"]).toBe("held");
 });
 
 test("a late response is later than the early request came, in whole seconds", async () => {
@@ -220,4 +299,24 @@ test("a 401 does not hold if a varied run that passed got more of them", async (
   const { checks } = await judgeResends(runs);
   const kinds = Object.fromEntries(checks.map(({ name, result }) => [name, result.kind]));
   expect([kinds["resend.401"], kinds[timed]]).toEqual(["not_judged", "held"]);
+});
+
+test.each<[string, Partial<RunEnd>, "held" | "not_judged"]>([
+  ["passed, and the key came again", { result: "passed", sent: [sentTimes("active", 3, 1)] }, "not_judged"],
+  ["passed, and nothing more came", { result: "passed", sent: [sentTimes("active", 2, 1)] }, "held"],
+  ["failed, and the key came again", { result: "failed", sent: [sentTimes("active", 3, 1)] }, "held"],
+  [
+    "passed, and another key was hit",
+    { result: "passed", sent: [sentTimes("live", 2, 1), sentTimes("active", 3)] },
+    "held",
+  ],
+])("a run whose first request gets a 401 for a wrong answer %s: a 401 is %s", async (_, end, expected) => {
+  const report = reportCovering("200.test");
+  const { runs } = await handMade(({ name, conditions: { onRequest } }) => {
+    if (onRequest === undefined) return { sent: [sentTimes("active", 2)], points: [point], report };
+    return name === "answer.200.test" ? { replacedCount: 1, ...end } : silent;
+  });
+  const { checks } = await judgeResends(runs);
+  const kinds = Object.fromEntries(checks.map(({ name, result }) => [name, result.kind]));
+  expect([kinds["resend.401"], kinds[timed]]).toEqual([expected, "held"]);
 });

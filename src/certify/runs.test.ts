@@ -15,7 +15,7 @@ const firstOf = async ({ runs }: Awaited<ReturnType<typeof handMade>>) =>
 test("a run is made once for all that ask for it, and again for another repetition", async () => {
   const { runs, names } = await runsThat(() => ({}));
   const [first, same] = await Promise.all([runs.make("varied.1", varied), runs.make("varied.1", varied)]);
-  const other = await runs.make("varied.1", varied, { repetition: 2 });
+  const other = await runs.make("varied.1", varied, { nth: 2 });
   expect([first === same, first === other, names]).toEqual([true, false, ["plain", "varied.1", "varied.1"]]);
 });
 
@@ -56,7 +56,7 @@ test("a wrong answer that is noticed only sometimes is no contradiction: a test 
     which: { kind: "each", outcome: "200.test" },
     gets: { kind: "wrong_answer" },
   } as const;
-  for (const repetition of [1, 2]) await runs.make("varied.1", { onRequest }, { repetition });
+  for (const nth of [1, 2]) await runs.make("varied.1", { onRequest }, { nth });
   expect(runs.contradiction).toBeUndefined();
 });
 

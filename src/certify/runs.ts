@@ -5,13 +5,30 @@ import { type ClientRun, type ClientRunner, hasFailed, type RunRequest } from ".
 import { findDependency, notMade, type Reason } from "./judgment.js";
 import { type CertifyPlan, seedCount, seedsOf, timeoutsFor } from "./plan.js";
 
-/** `repetition`: which run under these conditions it is; who names the same one reads the same run. `wait`: how long the client may wait before its next request, in milliseconds. */
-interface RunSettings {
+/** Which of the runs under the same conditions it is. Who asks for the same one reads the same run. */
+export interface WhichRun {
+  /** From 1. Default: 1. */
+  readonly nth?: number;
+  /** One that no other part reads: what it shows rests on no run that was chosen before. Default: the runs that all parts share. */
+  readonly series?:
+    | "first search"
+    | "second search"
+    | "after search"
+    | "in turn"
+    | "in turn again"
+    | "end"
+    | undefined;
+}
+
+interface RunSettings extends WhichRun {
   readonly seed?: number;
+  /** How long the client may wait before its next request, in milliseconds. */
   readonly wait?: number;
-  readonly repetition?: number | string;
   readonly isAlone?: boolean;
 }
+
+/** Two runs under the same conditions. */
+export type Contradiction = readonly [failed: ClientRun, passed: ClientRun];
 
 /** What runs that had failed did when they were made again. */
 type Repeated = "failed_again" | "contradicted" | "not_made";
@@ -22,7 +39,7 @@ export class Runs {
   /** In the order in which they ended. */
   readonly all: ClientRun[] = [];
   /** Two runs under the same conditions, of which the second passed: no failure shows anything then. */
-  contradiction: readonly [failed: ClientRun, passed: ClientRun] | undefined;
+  contradiction: Contradiction | undefined;
   /** Whether a run was stopped, or not made for that reason: what it would show stays open. */
   isStopped = false;
   readonly #runner: ClientRunner;
@@ -38,47 +55,61 @@ export class Runs {
     return this.all[0] as ClientRun; // all but its own judgment come after it
   }
 
+  /** Makes the plain run again, after all others. A command that no longer passes at all contradicts its first run then. */
+  async makeLastPlain(): Promise<void> {
+    if (this.contradiction !== undefined || this.isStopped) return;
+    await this.make("plain", {}, { series: "end", isAlone: true });
+  }
+
+  /** The first plain runs that all parts share, so many. */
+  firstPlain(count: number): Promise<(ClientRun | undefined)[]> {
+    const plain: Promise<ClientRun | undefined>[] = [];
+    for (let nth = 1; nth <= count; nth++) plain.push(this.make("plain", {}, { nth }));
+    return Promise.all(plain);
+  }
+
   get covered(): readonly OutcomeId[] {
     return coveredOutcomes(this.plain.report);
   }
 
   make(
     name: string,
-    { profile = "minimal", ...conditions }: RunConditions,
-    { seed = this.plan.seed, wait = 0, repetition = 1, isAlone = false }: RunSettings = {},
+    { profile = "minimal", ...others }: RunConditions,
+    settings: RunSettings = {},
   ): Promise<ClientRun | undefined> {
+    const { seed = this.plan.seed, wait = 0, isAlone = false } = settings;
     const [plain] = this.all;
     const plainMs = plain?.result === "passed" ? plain.durationMs : undefined;
     const timeouts = timeoutsFor(this.plan.timeout, plainMs, wait);
-    return this.#once({ name, seed, conditions: { profile, ...conditions }, timeouts, isAlone }, repetition);
+    const conditions = { profile, ...others };
+    return this.#once({ name, seed, conditions, timeouts, isAlone }, settings);
   }
 
   /** Makes a run under the conditions of another one. `rows`: the only ones that vary. */
   makeLike(
-    { name, seed, conditions, timeouts }: ClientRun,
-    { rows = conditions.rows, repetition = 1, isAlone = false }: RunSettings & Pick<RunConditions, "rows">,
+    like: ClientRun,
+    settings: WhichRun & Pick<RunConditions, "rows"> & { readonly isAlone?: boolean },
   ): Promise<ClientRun | undefined> {
-    const changed = { ...conditions, ...(rows && { rows }) };
-    return this.#once({ name, seed, conditions: changed, timeouts, isAlone }, repetition);
+    const { name, seed, timeouts } = like;
+    const { rows = like.conditions.rows, isAlone = false } = settings;
+    const conditions = { ...like.conditions, ...(rows && { rows }) };
+    return this.#once({ name, seed, conditions, timeouts, isAlone }, settings);
   }
 
   /** Makes each of these runs again, and so many in all that a suite which fails at random passes one. */
   async repeat(failures: readonly ClientRun[]): Promise<Repeated> {
+    const again = (run: ClientRun, nth: number) =>
+      this.makeLike(run, { nth, isAlone: run.isShared === true });
+    const repetitions = failures.map((run) => again(run, 2));
+
     // A command that does not end takes long, and does so by no chance.
     const ended = failures.filter(({ result }) => result === "failed");
-    const count = ended.length === 0 ? 0 : Math.max(0, minRepetitions - failures.length);
-    const repetitionsOf = [
-      ...failures.map((run) => [run, 2] as const),
-      ...Array.from({ length: count }, (_, at) => {
-        const run = ended[at % ended.length] as ClientRun;
-        return [run, 3 + Math.floor(at / ended.length)] as const;
-      }),
-    ];
-    const runs = await Promise.all(
-      repetitionsOf.map(([run, repetition]) =>
-        this.makeLike(run, { repetition, isAlone: run.isShared === true }),
-      ),
-    );
+    for (let nth = 3; ended.length > 0 && repetitions.length < minRepetitions; nth++) {
+      const missing = minRepetitions - repetitions.length;
+      for (const run of ended.slice(0, missing)) repetitions.push(again(run, nth));
+    }
+
+    const runs = await Promise.all(repetitions);
     if (runs.includes(undefined)) return "not_made";
     return this.contradiction === undefined ? "failed_again" : "contradicted";
   }
@@ -91,15 +122,16 @@ export class Runs {
   /** Why a failure may be one of a suite that fails at random: one that must come twice does not, or a plain run fails. */
   async whyUnsure(run: ClientRun): Promise<Reason | undefined> {
     if (this.failuresThatCount === 1) return undefined;
-    const plain = [2, 3].map((repetition) => this.make("plain", {}, { repetition }));
-    const [second, ...others] = await Promise.all([this.makeLike(run, { repetition: 2 }), ...plain]);
-    if (second === undefined || others.includes(undefined)) return notMade;
+    const [plain, second] = await Promise.all([this.firstPlain(3), this.makeLike(run, { nth: 2 })]);
+    if (second === undefined || plain.includes(undefined)) return notMade;
     return hasFailed(second) ? undefined : onlySometimes;
   }
 
-  #once(request: RunRequest, repetition: number | string): Promise<ClientRun | undefined> {
-    const id = `${idOf(request)} ${repetition}`;
-    const run = this.#requested.get(id) ?? this.#run(request);
+  #once(request: RunRequest, { nth = 1, series }: WhichRun): Promise<ClientRun | undefined> {
+    const id = JSON.stringify([idOf(request), nth, series]);
+    const requested = this.#requested.get(id);
+    if (requested !== undefined) return requested;
+    const run = this.#run(request);
     this.#requested.set(id, run);
     return run;
   }
@@ -113,10 +145,12 @@ export class Runs {
     const run = { ...request, ...end, number: this.all.length + 1 };
     this.all.push(run);
     this.#runner.onEnd(run);
+
     // A rejection or a wrong answer may leave open what the client does.
     if (isAnsweredWrongly(request.conditions)) return run;
     const alike = this.all.filter((other) => idOf(other) === idOf(run));
-    const [failed, passed] = [alike.find(hasFailed), alike.find(({ result }) => result === "passed")];
+    const failed = alike.find(hasFailed);
+    const passed = alike.find(({ result }) => result === "passed");
     if (failed !== undefined && passed !== undefined) this.contradiction ??= [failed, passed];
     return run;
   }
@@ -133,7 +167,6 @@ const onlySometimes: Reason = {
 const minRepetitions = 5;
 
 function coveredOutcomes({ outcomes }: Report): OutcomeId[] {
-  return outcomes.flatMap(({ promised, covered, outcome }) =>
-    covered && (promised || isSuccess(outcome)) ? outcome : [],
-  );
+  const covered = outcomes.filter((row) => row.covered && (row.promised || isSuccess(row.outcome)));
+  return covered.map(({ outcome }) => outcome);
 }

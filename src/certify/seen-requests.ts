@@ -58,7 +58,7 @@ export class SeenRequests implements Counting {
     this.#unread.has(request.id) ? { ...request, isUnread: true } : request;
 
   #trace(exchange: Exchange, trace: RunTrace): void {
-    const { id, outcome, key: ref, fingerprint, method, response } = exchange;
+    const { id, at, outcome, key: ref, fingerprint, method, response } = exchange;
     const key = ref ?? fingerprint ?? "";
     const ofKey = this.#sent.get(key) ?? { key, isUnknown: ref === null, requests: [] };
     this.#sent.set(key, ofKey);
@@ -66,6 +66,7 @@ export class SeenRequests implements Counting {
     const canFail = isIdempotent(method) && response.body !== "";
     ofKey.requests.push({
       id,
+      at,
       outcome: replaced ?? outcome,
       canFail,
       isReplaced: replaced !== undefined,

@@ -6,7 +6,7 @@ import type { ClientRun, KeyRequest, SentKey } from "./client-run.js";
 import { type NotJudged, notJudged, notMade, type Reason, tooLate } from "./judgment.js";
 import { whyNotJudged } from "./not-judged.js";
 import { longestWait } from "./plan.js";
-import type { Runs } from "./runs.js";
+import type { Runs, WhichRun } from "./runs.js";
 import { runVaried } from "./varied.js";
 
 /** A key that each run sends equally often. If its last request gets another response, one that follows is one more. */
@@ -21,11 +21,13 @@ export interface SteadyKey {
 const maxKeys = 3;
 
 /** The requests that are accepted without the conditions of a run, and whose responses the client has read: else, it may send them again. */
-const acceptedOf = ({ requests }: SentKey): readonly KeyRequest[] =>
+const acceptedOf = ({ requests }: Pick<SentKey, "requests">): readonly KeyRequest[] =>
   requests.filter(({ outcome, isUnread }) => isSuccess(outcome) && !isUnread);
 
-const acceptedIn = ({ sent }: ClientRun, ref: string): readonly KeyRequest[] =>
-  sent.flatMap((ofKey) => (ofKey.key === ref ? acceptedOf(ofKey) : []));
+function acceptedIn({ sent }: ClientRun, ref: string): readonly KeyRequest[] {
+  const ofKey = sent.find(({ key }) => key === ref);
+  return ofKey === undefined ? [] : acceptedOf(ofKey);
+}
 
 /** A run that replaced what one request with the key gets. */
 interface ReplacedRun {
@@ -33,21 +35,39 @@ interface ReplacedRun {
   readonly run: ClientRun;
   /** The requests with the key that are more than in the plain run, in order. */
   readonly extra: readonly KeyRequest[];
+  /** Whether one with the key came before its time. */
+  readonly isEarly: boolean;
 }
 
-/** Makes a run in which one request with the key, the last one or the nth, gets something else. `wait`: how long the client may wait then, in milliseconds. */
+interface ReplacingSettings extends WhichRun {
+  /** The number of the request, from 1. Default: the last one. */
+  readonly request?: number;
+  /** How long the client may wait then, in milliseconds. */
+  readonly wait?: number;
+}
+
+/** Makes a run in which one request with the key gets something else. */
 export async function runReplacing(
   runs: Runs,
   { ref, count }: SteadyKey,
   name: string,
   gets: Replacement,
-  { repetition = 1, wait = longestWait, nth = count } = {},
+  settings: ReplacingSettings = {},
 ): Promise<ReplacedRun | NotJudged> {
-  const which = { kind: "nth", key: ref, nth } as const;
-  const run = await runs.make(name, { onRequest: { which, gets } }, { repetition, wait });
+  const { request = count, wait = longestWait, nth, series } = settings;
+  const onRequest = { which: { kind: "nth", key: ref, nth: request }, gets } as const;
+  const run = await runs.make(name, { onRequest }, { wait, series, ...(nth && { nth }) });
   if (run === undefined) return notJudged(notMade);
   if (run.result === "timed_out") return notJudged(tooLate);
-  return { kind: "replaced", run, extra: acceptedIn(run, ref).slice(count) };
+  const accepted = acceptedIn(run, ref);
+  const isEarly = accepted.some(({ earlyMs }) => earlyMs !== undefined);
+  return { kind: "replaced", run, extra: accepted.slice(count), isEarly };
+}
+
+/** The first request with the key that is more than in the plain run, if the run replaced the response of another one with it. */
+export function nextAfterReplaced(run: ClientRun, { ref, count }: SteadyKey): KeyRequest | undefined {
+  const accepted = acceptedIn(run, ref);
+  return accepted.some(({ isReplaced }) => isReplaced) ? accepted[count] : undefined;
 }
 
 /** Finds a key whose last response a test uses, and after which nothing else sends it. */
@@ -73,24 +93,20 @@ export async function steadyKeyIn(runs: Runs): Promise<SteadyKey | NotJudged> {
 
 /** The default key comes first. One with an outcome that --allow names is rejected on purpose. */
 function keysThatWork({ plain, plan: { defaultKey, allow } }: Runs): SteadyKey[] {
-  const works = plain.sent.filter(
-    ({ isUnknown, requests }) =>
-      !isUnknown &&
-      requests.length > 0 &&
-      requests.every(({ outcome }) => isSuccess(outcome) && !allow.includes(outcome)),
-  );
-  return works
-    .map((sent): SteadyKey => ({ kind: "steady_key", ref: sent.key, count: acceptedOf(sent).length }))
-    .toSorted((one, other) => Number(other.ref === defaultKey) - Number(one.ref === defaultKey));
+  const keys: SteadyKey[] = [];
+  for (const { key: ref, isUnknown, requests } of plain.sent) {
+    const isAccepted = requests.every(({ outcome }) => isSuccess(outcome) && !allow.includes(outcome));
+    if (isUnknown || requests.length === 0 || !isAccepted) continue;
+    const key: SteadyKey = { kind: "steady_key", ref, count: acceptedOf({ requests }).length };
+    if (ref === defaultKey) keys.unshift(key);
+    else keys.push(key);
+  }
+  return keys;
 }
-
-/** Gives its last request a 404, which no client should repeat. */
-const endWith404 = (runs: Runs, key: SteadyKey, repetition = 1) =>
-  runReplacing(runs, key, "resend", { kind: "rejection", as: "404.unknown_path" }, { repetition });
 
 /** Why a rejection of its last request would show nothing: a 404 must make the command fail, and be the end. */
 async function whyUnfit(runs: Runs, key: SteadyKey): Promise<Reason | undefined> {
-  const replaced = await endWith404(runs, key);
+  const replaced = await runReplacing(runs, key, "resend", { kind: "rejection", as: "404.unknown_path" });
   if (replaced.kind === "not_judged") return replaced.reason;
   const { run, extra } = replaced;
   if (extra.length > 0) return whyRepeated(key);
@@ -99,38 +115,26 @@ async function whyUnfit(runs: Runs, key: SteadyKey): Promise<Reason | undefined>
   return runs.whyUnsure(run);
 }
 
-/** How often a 404 must be the end before anybody is accused: in tests in random order, the last request is only sometimes one that a test polls with. */
-const minEnds = 8;
-
-/** Why any rejection of the last request may be followed by one more. */
-export async function whyFollowed(runs: Runs, key: SteadyKey): Promise<Reason | undefined> {
-  const repetitions = Array.from({ length: minEnds - 1 }, (_, at) => 2 + at);
-  const ends = await Promise.all(repetitions.map((repetition) => endWith404(runs, key, repetition)));
-  for (const end of ends) {
-    if (end.kind === "not_judged") return end.reason;
-    if (end.extra.length > 0) return whyRepeated(key);
-  }
-  return undefined;
-}
-
 /** How often the plain run is made again if fewer than two varied runs show how often the key comes. */
 const morePlainRuns = 4;
 
 /** Why the key may come more often by itself. */
 export async function whyUnequal(runs: Runs, key: SteadyKey): Promise<Reason | undefined> {
+  // They have shown that it is a steady key.
   const { passed } = await runVaried(runs);
-  const repetitions = passed.length > 1 ? [] : Array.from({ length: morePlainRuns }, (_, at) => 2 + at);
-  const plain = await Promise.all(repetitions.map((repetition) => runs.make("plain", {}, { repetition })));
-  if (plain.includes(undefined)) return notMade;
-  const isEqual = plain.every((run) => run !== undefined && acceptedIn(run, key.ref).length === key.count);
-  return isEqual ? undefined : whyDifferent([key]);
+  if (passed.length > 1) return undefined;
+
+  for (const run of await runs.firstPlain(1 + morePlainRuns)) {
+    if (run === undefined) return notMade;
+    if (acceptedIn(run, key.ref).length !== key.count) return whyDifferent([key]);
+  }
+  return undefined;
 }
 
-const variablesOf = (keys: readonly SteadyKey[]) =>
-  listed(
-    keys.map(({ ref }) => variableOf(ref)),
-    "and",
-  );
+function variablesOf(keys: readonly SteadyKey[]): string {
+  const variables = keys.map(({ ref }) => variableOf(ref));
+  return listed(variables, "and");
+}
 
 const noKey: Reason = {
   why: "the plain run sent no key that always works",

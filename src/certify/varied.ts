@@ -14,6 +14,7 @@ import {
   type Note,
   notJudged,
   notMade,
+  type Reason,
 } from "./judgment.js";
 import { lastLineOf } from "./last-line.js";
 import { whyNotJudged } from "./not-judged.js";
@@ -29,14 +30,21 @@ export async function runVaried(runs: Runs) {
       return { seed, run, reason };
     }),
   );
-  const failures = attempts.flatMap(({ run }) => (hasFailed(run) ? [run] : []));
-  const passed = attempts.flatMap(({ run, reason }) =>
-    run?.result === "passed" && reason === undefined ? [run] : [],
-  );
-  const checks = attempts.map(({ seed, run, reason }) => {
-    if (hasFailed(run)) return checkOf(`varied.${seed}`, { kind: "failed" });
-    return checkOf(`varied.${seed}`, reason ? notJudged(reason) : held);
-  });
+  const failures: ClientRun[] = [];
+  const passed: ClientRun[] = [];
+  const checks: Check[] = [];
+  for (const { seed, run, reason } of attempts) {
+    const name = `varied.${seed}`;
+    if (hasFailed(run)) {
+      failures.push(run);
+      checks.push(checkOf(name, failed));
+    } else if (run === undefined || reason !== undefined) {
+      checks.push(checkOf(name, notJudged(reason ?? notMade)));
+    } else {
+      passed.push(run);
+      checks.push(checkOf(name, held));
+    }
+  }
   return { passed, failures, checks };
 }
 
@@ -46,22 +54,27 @@ export async function judgeVaried(runs: Runs): Promise<Judgment> {
   const causes = await findCauses(runs, failures);
   const isWhole = checks.length >= seedCount;
   const notes = isWhole ? whatIsNotShown(runs, [...passed, ...failures]) : [];
-  const isAsked = plan.only?.includes(mixedName) || (isWhole && passed.length === checks.length);
-  const mixed = isAsked ? [await judgeMixed(runs)] : [];
-  const findings = causes.map((cause) => findingOf(cause, plan));
-  const judgedChecks = runs.isStopped ? withoutOpen(checks, findings) : checks;
-  return joined([{ checks: judgedChecks, problems: findings, notes }, ...mixed]);
+  const isMixedAsked = plan.only?.includes(mixedName) || (isWhole && passed.length === checks.length);
+  const mixed = isMixedAsked ? await judgeMixed(runs) : joined([]);
+
+  const problems = causes.map((cause) => findingOf(cause, plan));
+  const judgedChecks = runs.isStopped ? withoutOpen(checks, problems) : checks;
+  return joined([{ checks: judgedChecks, problems, notes }, mixed]);
 }
 
 /** The checks of a search that was stopped: a failure shows nothing before it is repeated and has a cause. */
 function withoutOpen(checks: readonly Check[], findings: readonly Finding[]): Check[] {
   const named = findings.flatMap(({ runs }) => runs);
-  return checks.map((check) =>
-    check.result.kind !== "failed" || named.includes(check.name)
-      ? check
-      : checkOf(check.name, notJudged(notMade)),
-  );
+  return checks.map((check) => {
+    const isOpen = check.result.kind === "failed" && !named.includes(check.name);
+    return isOpen ? checkOf(check.name, notJudged(notSearched)) : check;
+  });
 }
+
+const notSearched: Reason = {
+  why: "it failed, and the search for its cause did not end",
+  whatToDo: "Run certify again.",
+};
 
 /** Its name, its command and its last line are of the run that its sentence is about. */
 function findingOf({ failed, shownBy, ...cause }: Cause, plan: CertifyPlan): Finding {
@@ -96,22 +109,27 @@ async function judgeMixed(runs: Runs): Promise<Judgment> {
 
 /** What too few requests, or the client's own settings, kept from varying. */
 function whatIsNotShown({ covered, plan }: Runs, all: readonly ClientRun[]): Note[] {
-  const { ownAssumptions: ofScenario = [] } = plan;
+  const notes: Note[] = [];
   const statuses = covered.map((outcome) => outcomeOf(outcome).status);
-  const missing = [401, 403, 429].filter((status) => !statuses.includes(status));
-  const varied = new Set(all.flatMap(({ points }) => points.map(({ row }) => row)));
-  const ownAssumptions = [...new Set(all.flatMap((run) => run.ownAssumptions))].filter(
-    (name) => !varied.has(name) && !ofScenario.includes(name),
-  );
-  const notes = missing.map(
-    (status): Note => ({
+  for (const status of [401, 403, 429]) {
+    if (statuses.includes(status)) continue;
+    notes.push({
       what: `varied ${status}`,
       why: `no request got a ${status}`,
       whatToDo: `Send a key that gets a ${status}.`,
-    }),
-  );
-  if (ownAssumptions.length === 0) return notes;
-  const names = ownAssumptions.map((name) => `\`${name}\``);
-  const reason = { why: `your tests set ${listed(names, "and")}`, whatToDo: "Leave them out of your tests." };
-  return [...notes, { what: "varied assumptions", ...reason }];
+    });
+  }
+
+  const varied = new Set<string>();
+  const own = new Set<string>();
+  for (const run of all) {
+    for (const { row } of run.points) varied.add(row);
+    for (const name of run.ownAssumptions) own.add(name);
+  }
+  const unvaried = [...own].filter((name) => !varied.has(name) && !plan.ownAssumptions?.includes(name));
+  if (unvaried.length === 0) return notes;
+  const names = unvaried.map((name) => `\`${name}\``);
+  const why = `your tests set ${listed(names, "and")}`;
+  notes.push({ what: "varied assumptions", why, whatToDo: "Leave them out of your tests." });
+  return notes;
 }

@@ -13,7 +13,7 @@ import { failed } from "./certified.js";
 test("a certificate is one screen: causes first, then what held and what was not judged", () => {
   expect(certificateText(failed)).toBe(
     [
-      "Failed (allowed 200.retiring): 1 problem.  27 runs of `npm run test:api -- --grep 'it'\\''s a key'`, 41 s",
+      "Failed (allowed 200.retiring): 1 problem, 1 of 9 checks not judged.  27 runs of `npm run test:api -- --grep 'it'\\''s a key'`, 41 s",
       "1. Breaks when a 401 has a charset in its `Content-Type`",
       "   Its last line: Error: unexpected Content-Type",
       "   Fix: Compare only the media type.",
@@ -41,22 +41,50 @@ test("a certificate that --only or --allow limits says so first, in JUnit and in
   const limited = { ...failed, only: ["varied", "fault.status"], allow: ["fault.status" as const] };
   const text = certificateText(limited);
   expect(text).toMatch(
-    /^Failed \(only varied, fault\.status; allowed fault\.status\): 1 problem\. {2}27 runs/,
+    /^Failed \(only varied, fault\.status; allowed fault\.status\): 1 problem, 1 of 9 checks not judged\. {2}27 runs/,
   );
   expect(text).toContain("\nAllowed: failing at fault.status\n");
   const names = { only: ["varied", "fault.status"], allow: ["fault.status"] };
   expect(certificateJson(limited)).toMatchObject(names);
   const junit = render(certificateLayout(limited), "junit");
-  expect(junit).toContain("failed (only varied, fault.status; allowed fault.status)");
+  expect(junit).toContain("Failed (only varied, fault.status; allowed fault.status): 1 problem");
 });
 
 test("its JSON has the members of its schema, and JUnit a test for each check", () => {
   const { properties = {} } = certificateJsonSchema() as { properties?: object };
   expect(Object.keys(properties)).toEqual(expect.arrayContaining(Object.keys(certificateJson(failed))));
   const junit = render(certificateLayout(failed), "junit");
-  expect(junit).toMatch(/<testsuites [^>]*tests="10" failures="2"/);
-  expect(junit).toContain("Breaks when a 401 has a charset");
-  expect(junit).toMatch(/name="resend\.429\.without" [^>]*>\s*<skipped message="not judged"\/>/);
+  expect(junit).toMatch(/<testsuites [^>]*tests="11" failures="2" [^>]*time="41.345"/);
+  expect(junit).toMatch(
+    /name="resend\.429\.without" [^>]*>\s*<skipped message="no request was rejected\. Send the key\."\/>/,
+  );
+  expect(junit).toMatch(
+    /name="varied 403" [^>]*>\s*<skipped message="no request got a 403\. Send a key that gets a 403\."\/>/,
+  );
+});
+
+test("JUnit has the sentence of a problem as its message, and the fix, the last line and the command below", () => {
+  const junit = render(
+    certificateLayout(failed, { program: "npx svc-sandbox", scenario: "real.yaml" }),
+    "junit",
+  );
+  const [, text = ""] = /name="varied\.3" [^>]*>\s*(<failure .*?)<\/failure>/s.exec(junit) ?? [];
+  expect(text.replace(/ type="[^"]*"/, "").split("\n")).toEqual([
+    '<failure message="Breaks when a 401 has a charset in its `Content-Type`">result: failed',
+    "why: Breaks when a 401 has a charset in its `Content-Type`.",
+    "fix: Compare only the media type.",
+    "its last line: Error: unexpected Content-Type",
+    "again: npx svc-sandbox exec real.yaml --profile varied --seed 3 -- npm run test:api -- --grep 'it'\\''s a key'",
+  ]);
+});
+
+test("a certificate that passed says how many checks are judged", () => {
+  const passed = { ...failed, verdict: "passed", problems: [], allow: [] } as const;
+  expect(certificateText(passed)).toMatch(/^Passed: 8 of 9 checks, 1 not judged\. {2}27 runs of /);
+  expect(certificateText({ ...passed, judged: 9, notJudged: 0 })).toMatch(
+    /^Passed: 9 checks\. {2}27 runs of /,
+  );
+  expect(certificateJson(passed)).toMatchObject({ judged: 8, not_judged: 1 });
 });
 
 test("every problem is shown: the first four whole, each other one by its sentence and its command", () => {
@@ -76,20 +104,20 @@ test("a problem comes before what is not judged, and both are shown", () => {
 test("a check that failed without a problem is printed by its name, and counts as one", () => {
   const checks = [...failed.checks, checkOf("varied.7", { kind: "failed" })];
   const lines = certificateText({ ...failed, checks }).split("\n");
-  expect(lines[0]).toMatch(/^Failed \(allowed 200\.retiring\): 2 problems\./);
+  expect(lines[0]).toMatch(/^Failed \(allowed 200\.retiring\): 2 problems, /);
   expect(lines).toContain("2. varied.7 failed, and no run shows why");
 });
 
 test("a certificate that was stopped says so first, and JUnit has it as an error", () => {
   const stopped = { ...failed, verdict: "stopped" } as const;
   expect(certificateText(stopped)).toMatch(
-    /^Stopped \(allowed 200\.retiring\): 1 problem in the runs that were made\. {2}27 runs of /,
+    /^Stopped \(allowed 200\.retiring\): 1 problem in the runs that were made, 1 of 9 checks not judged\. {2}27 runs of /,
   );
   expect(certificateJson(stopped)).toMatchObject({ verdict: "stopped" });
   const junit = render(certificateLayout(stopped), "junit");
   expect(junit).toMatch(/<testsuites [^>]*errors="1"/);
   expect(junit).toMatch(
-    /<testcase [^>]*name="conclusion"[^>]*>\s*<error message="stopped \(allowed 200\.retiring\)"/,
+    /<testcase [^>]*name="conclusion"[^>]*>\s*<error message="Stopped \(allowed 200\.retiring\): 1 problem in the runs that were made, /,
   );
 });
 

@@ -17,6 +17,8 @@ export const failed: CertifyResult = {
   startedAt: "2026-03-02T08:59:58.123Z",
   durationMs: 41_345,
   runs: 27,
+  judged: 8,
+  notJudged: 1,
   problems: [
     {
       name: "varied.3",

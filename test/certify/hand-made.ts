@@ -37,6 +37,7 @@ export const sentKey = (key: string, ...requests: readonly Partial<KeyRequest>[]
   isUnknown: false,
   requests: requests.map((request, at) => ({
     id: `${key}-${at + 1}`,
+    at: 100 * at,
     outcome: "200.test",
     canFail: true,
     ...request,

@@ -143,10 +143,13 @@ export const certifyCommand = declareCommand({
         io.stderr.say("Stopped before the first run ended: there is no result.\n");
         return cutShort ?? exitCode.defect;
       }
-      const textIn = (format: ReportFormat) => render(certificateLayout(result), format);
+      const program = { program: io.program, scenario: words[0] };
+      const textIn = (format: ReportFormat) => render(certificateLayout(result, program), format);
       const failures = await writeTargets(targets, textIn, reportFile, io);
       for (const failure of failures) io.stderr.say(describeFailure(failure, flags));
-      io.stdout.write(redactKeys(resultText(result, plain?.output ?? [], call)));
+      // A plain run that passed shows nothing of the reason.
+      const output = plain === undefined || plain.result === "passed" ? [] : plain.output;
+      io.stdout.write(redactKeys(resultText(result, output, call)));
       return cutShort ?? codes[result.verdict];
     } finally {
       client.release();
@@ -194,9 +197,10 @@ function resultText(
   { words, flags, io }: CertifyCall,
 ): string {
   const { format = "text" } = flags;
-  if (format !== "text") return render(certificateLayout(result), format);
+  const program = { program: io.program, scenario: words[0] };
+  if (format !== "text") return render(certificateLayout(result, program), format);
   const { palette, wrap = (text: string) => text } = io.stdout.style();
-  const text = wrap(certificateText(result, { program: io.program, scenario: words[0] }, palette?.red));
+  const text = wrap(certificateText(result, program, palette?.red));
   if (result.verdict === "no_request") return `${text}${wrap(whyNoRequest(io, flags))}\n`;
   const isBroken =
     result.verdict === "not_judged" && result.problems.length === 0 && result.why !== undefined;

@@ -43,6 +43,8 @@ export interface ReportLayout {
   readonly conclusion: ToneText;
   /** The unmet thresholds, a sentence each. */
   readonly failures: readonly string[];
+  /** How long it took, in milliseconds; JUnit has it. Default: 0. */
+  readonly durationMs?: number;
   /** The same as one JSON document. */
   readonly json: object;
 }
@@ -61,6 +63,8 @@ export interface TableRow {
   readonly cells: readonly Cell[];
   /** The remaining columns, each of one line or several. */
   readonly details?: readonly (readonly string[])[];
+  /** What JUnit shows first of a test that failed or was skipped. Default: its other cells. */
+  readonly message?: string | undefined;
 }
 
 /** A text with an optional tone and an optional command to copy. */

@@ -183,11 +183,13 @@ function renderJunit(layout: ReportLayout): string {
   const program = `svc-sandbox ${layout.kind} ${layout.subject}`;
   const suites = suitesOf(layout).filter((suite) => suite.cases.length > 0);
   const allCases = suites.flatMap((suite) => suite.cases);
+  const { durationMs = 0 } = layout;
+  const seconds = durationMs / 1000;
 
   const lines = [
     '<?xml version="1.0" encoding="UTF-8"?>',
     // Without the number of skipped cases: Jenkins' schema allows it only for a suite.
-    `<testsuites name=${attribute(program)} ${countAttributes(allCases)} time="0">`,
+    `<testsuites name=${attribute(program)} ${countAttributes(allCases)} time="${seconds}">`,
   ];
   for (const { name, cases } of suites) {
     const className = `svc-sandbox.${layout.kind}.${name.replaceAll(" ", "-")}`;
@@ -248,8 +250,8 @@ function caseOf(row: TableRow, columns: readonly string[], toneIndex: number, to
   }
 
   // A row of a name and details has the first of these as its message.
-  const message = facts.join(", ") || (lines[0] ?? "");
-  return { name, tone, message, lines };
+  const shownFirst = facts.join(", ") || (lines[0] ?? "");
+  return { name, tone, message: row.message ?? shownFirst, lines };
 }
 
 const junitResults = {
