@@ -13,6 +13,9 @@ export interface AttemptRequest {
 export interface Attempt extends AttemptRequest {
   /** Its number among the requests for its outcome, from 1. */
   readonly nth: number;
+  /** On the comparison's own clock, in milliseconds: the server's clocks may differ. */
+  readonly sentAt: number;
+  readonly receivedAt: number;
   readonly response?: RedactedResponse;
   readonly noResponse?: string;
   readonly uncounted?: Uncounted | undefined;
@@ -20,10 +23,11 @@ export interface Attempt extends AttemptRequest {
 
 /**
  * Why a response shows nothing of its outcome: the key was `permitted`, another limiter than the key's responded with
- * 429, or an earlier comparison may have `used_up` the minute of the key: the next one is in `wait` milliseconds.
+ * 429, an `outage` or a lock responded, or an earlier comparison may have `used_up` the minute of the key: the next one
+ * is in `wait` milliseconds.
  */
 export type Uncounted =
-  | { readonly kind: "permitted" | "another_limit"; readonly why: string }
+  | { readonly kind: "permitted" | "another_limit" | "outage"; readonly why: string }
   | { readonly kind: "used_up"; readonly why: string; readonly wait: number };
 
 export type CompletedAttempt = Attempt & { readonly response: RedactedResponse };
@@ -44,11 +48,14 @@ export function outcomeWords<Reading extends { readonly attempt: CompletedAttemp
   some: readonly Reading[],
   readings: readonly Reading[],
 ): string[] {
-  const statuses = [...new Set(some.map(({ attempt }) => attempt.response.status))];
-  return statuses.flatMap((status) => {
+  const statuses = new Set(some.map(({ attempt }) => attempt.response.status));
+  const words: string[] = [];
+  for (const status of statuses) {
     const hasStatus = ({ attempt }: Reading) => attempt.response.status === status;
     const outcomes = new Set(some.filter(hasStatus).map(({ attempt }) => attempt.outcome));
     const isEach = readings.filter(hasStatus).every((reading) => some.includes(reading));
-    return isEach && outcomes.size > 1 ? [`each ${status}`] : [...outcomes];
-  });
+    if (isEach && outcomes.size > 1) words.push(`each ${status}`);
+    else words.push(...outcomes);
+  }
+  return words;
 }

@@ -1,12 +1,15 @@
 import { outcomeOf, type PromisedOutcomeId } from "../rules/outcomes.js";
-import { type Attempt, completedWith, describeAttempt } from "./attempt.js";
+import { type Attempt, type CompletedAttempt, completedWith, describeAttempt } from "./attempt.js";
 import {
   type Contrast,
   contrastOf,
   contrastsBetween,
+  isParameter,
   partsOf,
+  type RejectedResponse,
   type RejectionCause,
-  stayingTexts,
+  type UnjudgedPlace,
+  unjudgedPlaces,
   varyingPlaces,
   withoutDerived,
 } from "./contrasts.js";
@@ -21,28 +24,42 @@ interface ComparedRejections {
   readonly differences: readonly ContractDifference[];
   readonly notes: readonly string[];
   readonly uncompared: Uncompared;
+  /** Where the other causes show nothing, or not everything. */
+  readonly unjudged: readonly UnjudgedPlace[];
 }
 
-/** Whether each turn is reversed. A balancer that alternates must not give each cause its own node. */
-const turns = [false, true, true, false];
+/**
+ * The further turns. A balancer that gives requests to its nodes in turn must not give each cause its own node: the
+ * suspects are reversed in every other turn, and each turn is one request longer than the one before.
+ */
+const orders = ["forward", "reversed", "reversed", "forward"] as const;
 /** One of the turns may fail. */
-const fewestResponses = 2 + turns.length - 1;
+const fewestResponses = 2 + orders.length - 1;
 
 /** Compares the 401s of different causes with each other (R14): each is sent twice, and those that differ in turns. */
 export async function compareRejections(session: Session): Promise<ComparedRejections> {
   const secondRound = await sendSecondRound(session);
-  const turns = await sendTurns(session, contrastsBetween(causesIn(session.attempts)));
-  const sure = turns.contrasts.filter(isSure);
-  const unsure = turns.contrasts.filter((contrast) => !isSure(contrast));
-  const tooFew = unsure.map(
-    ({ cause }) => [cause.outcome, "too few of the further requests got a 401"] as const,
-  );
-  const uncompared: Uncompared = new Map([...tooFew, ...secondRound, ...turns.uncompared]);
+  const suspected = contrastsBetween(causesIn(session.attempts));
+  const { contrasts, uncompared: withoutTurns } = await sendTurns(session, suspected);
+
+  const sure = contrasts.filter(isSure);
+  const uncompared = new Map<PromisedOutcomeId, string>();
+  for (const contrast of contrasts)
+    if (!isSure(contrast))
+      uncompared.set(contrast.cause.outcome, "too few of the further requests got a 401");
+  for (const [outcome, why] of [...secondRound, ...withoutTurns]) uncompared.set(outcome, why);
+
   const causes = causesIn(session.attempts);
+  const unjudged = unjudgedPlaces(causes, contrasts);
   return {
     differences: rejectionDifferences(sure),
-    notes: [...notesOnUncompared(uncompared), ...notesOnVarying(causes, turns.contrasts)],
+    notes: [
+      ...notesOnUncompared(uncompared),
+      ...notesOnUnjudged(unjudged),
+      ...notesOnNewWords(causes, { unjudged, contrasts }),
+    ],
     uncompared,
+    unjudged,
   };
 }
 
@@ -78,11 +95,12 @@ async function sendTurns(
   suspected: readonly Contrast[],
 ): Promise<{ readonly contrasts: readonly Contrast[]; readonly uncompared: Uncompared }> {
   let contrasts = suspected;
-  for (const [index, isReversed] of turns.entries()) {
-    const outcomes = outcomesOfTurn(contrasts, isReversed);
-    const whyNot = whyNoRoom(session, outcomes.length, (turns.length - index) * outcomes.length);
+  for (const turn of orders.keys()) {
+    const outcomes = outcomesOfTurn(contrasts, turn);
+    const whyNot = whyNoRoom(session, outcomes.length, lengthOfTurns(contrasts, turn));
     if (whyNot !== undefined)
       return { contrasts, uncompared: new Map(contrasts.map(({ cause }) => [cause.outcome, whyNot])) };
+
     for (const outcome of outcomes) {
       const first = session.attempts.find((attempt) => attempt.outcome === outcome);
       if (first !== undefined) await session.again(first);
@@ -92,18 +110,33 @@ async function sendTurns(
   return { contrasts, uncompared: new Map() };
 }
 
+/** The number of requests from a turn to the last one, if all contrasts stay. */
+function lengthOfTurns(contrasts: readonly Contrast[], from: number): number {
+  let length = 0;
+  for (let turn = from; turn < orders.length; turn++) length += outcomesOfTurn(contrasts, turn).length;
+  return length;
+}
+
 function contrastsAgain(contrasts: readonly Contrast[], causes: readonly RejectionCause[]): Contrast[] {
   const latest = ({ outcome }: RejectionCause) => causes.find((cause) => cause.outcome === outcome);
-  return contrasts.flatMap(({ at, cause, baseline }) =>
-    contrastOf(at, latest(cause) ?? cause, latest(baseline)),
-  );
+  const again: Contrast[] = [];
+  for (const { at, cause, baseline } of contrasts) {
+    const contrast = contrastOf(at, latest(cause) ?? cause, latest(baseline));
+    if (contrast !== undefined) again.push(contrast);
+  }
+  return again;
 }
 
 /** The baselines come twice in a row: a balancer that alternates gives them different nodes. */
-function outcomesOfTurn(contrasts: readonly Contrast[], isReversed: boolean): PromisedOutcomeId[] {
+function outcomesOfTurn(contrasts: readonly Contrast[], turn: number): PromisedOutcomeId[] {
   const baselines = [...new Set(contrasts.map(({ baseline }) => baseline.outcome))];
+  const [usual] = baselines;
+  if (usual === undefined) return [];
   const suspects = [...new Set(contrasts.map(({ cause }) => cause.outcome))];
-  return [...baselines, ...baselines, ...(isReversed ? suspects.toReversed() : suspects), ...baselines];
+  const inOrder = orders[turn] === "reversed" ? suspects.toReversed() : suspects;
+  // With turns of one length, a suspect would get the same one of as many nodes each time.
+  const more = Array.from({ length: turn }, () => usual);
+  return [...more, ...baselines, ...baselines, ...inOrder, ...baselines];
 }
 
 /** Returns why so many requests cannot be sent, of all that are needed. */
@@ -119,12 +152,19 @@ const baselineCauses: readonly PromisedOutcomeId[] = ["401.unknown", "401.malfor
 /** The causes with two 401s or more, those to compare with first. */
 function causesIn(attempts: readonly Attempt[]): RejectionCause[] {
   const outcomes = new Set([...baselineCauses, ...attempts.map(({ outcome }) => outcome)]);
-  return [...outcomes].flatMap((outcome) => {
-    const rejected = completedWith(attempts, 401).filter((attempt) => attempt.outcome === outcome);
-    return rejected.length < 2
-      ? []
-      : [{ outcome, responses: rejected.map(({ response }) => partsOf(response)) }];
-  });
+  const causes: RejectionCause[] = [];
+  for (const outcome of outcomes) {
+    const responses: RejectedResponse[] = [];
+    for (const [number, attempt] of attempts.entries())
+      if (attempt.outcome === outcome && isRejected(attempt))
+        responses.push({ number, parts: partsOf(attempt.response) });
+    if (responses.length >= 2) causes.push({ outcome, responses });
+  }
+  return causes;
+}
+
+function isRejected(attempt: Attempt): attempt is CompletedAttempt {
+  return attempt.response?.status === 401 && outcomeOf(attempt.outcome).status === 401;
 }
 
 /** The differences of each cause, without places that differ only because another one does. */
@@ -141,8 +181,9 @@ function rejectionDifferences(contrasts: readonly Contrast[]): ContractDifferenc
 function differenceOf({ at, cause, baseline, found, expected }: Contrast): ContractDifference {
   const isBody = at.startsWith("$");
   const show = (value: string | undefined) => {
-    if (value === undefined) return isBody ? "nothing" : "no such header";
-    return isBody ? shownText(value) : quoted(value);
+    if (isBody) return value === undefined ? "nothing" : shownText(value);
+    if (isParameter(at)) return value === undefined ? "no such parameter" : shownText(value);
+    return value === undefined ? "no such header" : quoted(value);
   };
   const right = `${show(expected)}, as for ${baseline.outcome}`;
   return { rules: ["R14"], outcome: cause.outcome, at: shownText(at), expected: right, found: show(found) };
@@ -155,21 +196,30 @@ function notesOnUncompared(uncompared: Uncompared): string[] {
   });
 }
 
-/** Notes on the places that differ without a cause that explains it. */
-function notesOnVarying(causes: readonly RejectionCause[], contrasts: readonly Contrast[]): string[] {
-  const explained = new Set(contrasts.map(({ at }) => at));
-  const varying = withoutDerived(varyingPlaces(causes).filter(({ at }) => !explained.has(at)));
-  const isComparable = ({ at }: { readonly at: string }) => stayingTexts(at, causes) !== undefined;
-  const noteOn = (what: string, places: typeof varying) =>
-    places.length === 0 ? [] : [`Not ${what}: ${places.map(({ at }) => shownText(at)).join(", ")}.`];
+function notesOnUnjudged(unjudged: readonly UnjudgedPlace[]): string[] {
+  const whys = new Set(unjudged.map(({ why }) => why));
+  return [...whys].map((why) => {
+    const places = unjudged.filter((place) => place.why === why);
+    return `Not judged between the causes of 401, because ${why}: ${placesIn(places)}.`;
+  });
+}
+
+interface JudgedPlaces {
+  readonly unjudged: readonly UnjudgedPlace[];
+  readonly contrasts: readonly Contrast[];
+}
+
+/** A note on the places that were compared without some of their words. */
+function notesOnNewWords(causes: readonly RejectionCause[], { unjudged, contrasts }: JudgedPlaces): string[] {
+  const others = new Set([...unjudged, ...contrasts].map(({ at }) => at));
+  const places = withoutDerived(varyingPlaces(causes)).filter(({ at }) => !others.has(at));
+  if (places.length === 0) return [];
   return [
-    ...noteOn(
-      "judged between the causes of 401, because it also varies otherwise",
-      varying.filter(isComparable),
-    ),
-    ...noteOn(
-      "compared between the causes of 401, because the number of its words varies",
-      varying.filter((one) => !isComparable(one)),
-    ),
+    `Compared between the causes of 401 without the words that are new in each response: ${placesIn(places)}.`,
   ];
+}
+
+function placesIn(places: readonly { readonly at: string }[]): string {
+  const names = new Set(places.map(({ at }) => shownText(at)));
+  return [...names].join(", ");
 }

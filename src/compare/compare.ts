@@ -1,4 +1,4 @@
-import { outcomeOf } from "../rules/outcomes.js";
+import { outcomeOf, type PromisedOutcomeId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import { learnAssumptions } from "./assumptions.js";
 import { type Attempt, type CompletedAttempt, completedWith } from "./attempt.js";
@@ -15,20 +15,25 @@ import {
 import { tryLimits, waitForMinute } from "./limits.js";
 import { type Comparison, comparedOutcome } from "./result.js";
 import { valuesBesides } from "./seen.js";
-import { type CompareOptions, type Send, Session } from "./session.js";
+import { type CompareOptions, type NotTheApi, type Send, Session } from "./session.js";
 import { compareSuccesses } from "./successes.js";
 
 /** Requests without a key come first: a host gets a key only if its responses could be the API's. */
 export async function compareWithContract(send: Send, options: CompareOptions): Promise<Comparison> {
   const session = new Session(send, options);
   const { attempts, untried } = session;
-  for (const row of contractOutcomes.filter((one) => !isLimit(one)))
+  const rows = contractOutcomes.filter((row) => !isLimit(row));
+  for (const { outcome } of rows.filter(({ variables }) => variables.length === 0))
+    await session.attempt({ outcome });
+  session.requireApi();
+  for (const row of rows.filter(({ variables }) => variables.length > 0))
     await waitForMinute(session, await session.tryOutcome(row));
   // The second response to the same key shows whether requests are counted.
   const [working] = completedWith(attempts, 200);
   if (working !== undefined) await session.again(working);
   const rejections = await compareRejections(session);
   const limits = await tryLimits(session);
+  if (session.ended?.kind === "not_compared") return notCompared(session, session.ended);
   const differences = distinct([
     ...attempts.flatMap(judgeAttempt),
     ...limits,
@@ -36,16 +41,16 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
     ...compareSuccesses(attempts),
   ]);
   const { requests, maxRequests, ended } = session;
-  const isCompared = ended?.kind !== "not_compared";
-  const counted = isCompared ? countedAttempts(attempts) : [];
+  const counted = countedAttempts(attempts);
   const learned = learnAssumptions(counted);
-  const findings = { attempts, differences, untried, uncompared: rejections.uncompared };
+  const { uncompared, unjudged } = rejections;
+  const findings = { attempts, differences, untried, uncompared, unjudged };
   const outcomes = contractOutcomes.map(({ outcome }) => comparedOutcome(outcome, findings));
   return {
     url: options.url,
     requests,
     maxRequests,
-    whyNotCompared: isCompared ? undefined : ended.message,
+    whyNotCompared: undefined,
     endedBy: ended?.kind === "response" ? ended.by : undefined,
     notes: [
       ...(ended?.kind === "response" ? [ended.note] : []),
@@ -56,7 +61,8 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
     ],
     verdict: verdictOn(session, outcomes),
     outcomes,
-    uncompared: [...rejections.uncompared.keys()],
+    uncompared: [...uncompared.keys()],
+    unjudged,
     assumptions: learned.assumptions,
     unseen: learned.unseen,
     seen: valuesBesides(counted),
@@ -64,9 +70,37 @@ export async function compareWithContract(send: Send, options: CompareOptions): 
   };
 }
 
+/** The first responses are not the API's: nothing that they do differs from the contract. */
+function notCompared({ options, requests, maxRequests, untried }: Session, { why, message }: NotTheApi) {
+  const { assumptions, unseen } = learnAssumptions([]);
+  const reasons = new Map(contractOutcomes.map(({ outcome }) => [outcome, untried.get(outcome) ?? why]));
+  const nothing = {
+    attempts: [],
+    differences: [],
+    untried: reasons,
+    uncompared: new Map<PromisedOutcomeId, string>(),
+    unjudged: [],
+  };
+  return {
+    url: options.url,
+    requests,
+    maxRequests,
+    whyNotCompared: message,
+    endedBy: undefined,
+    notes: [],
+    verdict: "not_compared",
+    outcomes: contractOutcomes.map(({ outcome }) => comparedOutcome(outcome, nothing)),
+    uncompared: [],
+    unjudged: [],
+    assumptions,
+    unseen,
+    seen: {},
+    differences: [],
+  } satisfies Comparison;
+}
+
 function verdictOn({ ended }: Session, outcomes: Comparison["outcomes"]): Comparison["verdict"] {
   const results = outcomes.map(({ result }) => result);
-  if (ended?.kind === "not_compared") return "not_compared";
   if (results.includes("differs")) return "differs";
   if (ended !== undefined) return "stopped";
   return results.includes("agrees_in_part") ? "agrees_in_part" : "agrees";
@@ -88,13 +122,14 @@ function countedAttempts(attempts: readonly Attempt[]): CompletedAttempt[] {
 
 /** Notes on the names in responses that the contract does not have. */
 function notesOnNames(attempts: readonly Attempt[]): string[] {
-  const names = attempts.flatMap(({ response }) => (response === undefined ? [] : undocumentedIn(response)));
+  const own = attempts.filter(({ uncounted }) => uncounted?.kind !== "outage");
+  const names = own.flatMap(({ response }) => (response === undefined ? [] : undocumentedIn(response)));
   return [...new Set(names)].map((name) => `${name} is not in the contract.`);
 }
 
 function notesOnVariables(attempts: readonly Attempt[], env: Variables): string[] {
   const noKey =
-    "No key is set. Set SVC_API_KEY to a working key, and SVC_KEY_<REF> for the other outcomes: each shows its variable.";
+    "No key is set. Set SVC_API_KEY to a working key, and SVC_KEY_<REF> for the other outcomes: each shows its variable. The unknown keys have the form of a sandbox's keys.";
   const { outcome } = attempts.find(({ variable }) => variable === "SVC_KEY_LEGACY") ?? {};
   const untried = `SVC_KEY_LEGACY_LIVE was not tried: ${outcome} was compared with SVC_KEY_LEGACY.`;
   return [

@@ -1,7 +1,9 @@
 import { isNoResponse, type NoResponse } from "../node/clients/send-once.js";
+import { pluralize } from "../report/plain-text.js";
 import { isMapping } from "../rules/schema/shape.js";
+import type { Attempt } from "./attempt.js";
 import { describeOutcome } from "./judge.js";
-import { headerOf, isHtml, quoted, type RedactedResponse, shownText } from "./response.js";
+import { headerOf, isHtml, memberIn, quoted, type RedactedResponse, shownText } from "./response.js";
 
 /**
  * Returns why a host gets no key, from its response to the first request, which has none; `undefined` if the API may
@@ -18,10 +20,14 @@ export function whyNotTheApi(reply: RedactedResponse | NoResponse, url: string):
       `it redirects${to} (${status}), which is not followed`,
       "Give the address of the API itself; if a proxy or captive portal redirects, sign in there first.",
     );
+  const later =
+    "It may be a lock or a limiter of this address, perhaps after an earlier comparison. Try again later.";
+  if (status === 429 || status === 503)
+    return why(`a request without a key gets ${describeOutcome(reply)}`, later);
   if (isHtml(reply))
     return why(
       `it returns an HTML page (${status}), not JSON`,
-      "A gateway without a backend, a proxy, a captive portal or another web site responds like this.",
+      "A gateway without a backend, a proxy, a captive portal, another web site or a lock responds like this.",
     );
   if (status === 404)
     return why(
@@ -36,6 +42,20 @@ export function whyNotTheApi(reply: RedactedResponse | NoResponse, url: string):
     );
   if (isLikeTheApi(reply)) return undefined;
   return why(`a request without a key gets ${describeOutcome(reply)}`, "The API responds with 401 and JSON.");
+}
+
+/**
+ * Returns why a host gets no key, from its responses to all requests without one. A gateway can reject each path with a
+ * 403 and JSON, also one where there is nothing.
+ */
+export function whyNothingOfTheApi(attempts: readonly Attempt[], url: string): string | undefined {
+  const isOfTheApi = ({ response }: Attempt) =>
+    response !== undefined &&
+    (response.status === 401 || typeof memberIn(response, ["error", "code"]) === "string");
+  const [first] = attempts;
+  if (first?.response === undefined || attempts.some(isOfTheApi)) return undefined;
+  const found = `${pluralize(attempts.length, "request")} without a working key got no 401 and no error.code, but ${describeOutcome(first.response)}`;
+  return `Failed to compare ${url}: ${found}. There may be nothing at this path: the base URL is the part before /v1/relying-party/me. No key was sent.`;
 }
 
 /** A 401 in another form is a difference, unless it is a document. Some gateways send a 403 with JSON. */

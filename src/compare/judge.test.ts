@@ -33,10 +33,11 @@ test.each<[PromisedOutcomeId, number, unknown, boolean]>([
   ["403.access_denied", 200, {}, false],
   ["200.test", 200, {}, false],
 ])("%s with %i and %j shows nothing about its path: %j", (outcome, status, json, isUntried) => {
-  expect(whyUncounted({ outcome }, responseOf(status, json), []) !== undefined).toBe(isUntried);
+  expect(whyUncounted({ outcome, sentAt: 0 }, responseOf(status, json), []) !== undefined).toBe(isUntried);
 });
 
 const type = { "Content-Type": "application/json" };
+const sent = { nth: 1, sentAt: 0, receivedAt: 1 };
 const rejected = (code: unknown) => ({ error: { code, message: "No." } });
 
 test.each<[PromisedOutcomeId, RedactedResponse, string[]]>([
@@ -64,7 +65,9 @@ test.each<[PromisedOutcomeId, RedactedResponse, string[]]>([
     ["R34 body"],
   ],
 ])("%s is judged by status, form and code (%#)", (outcome, response, found) => {
-  expect(judgeAttempt({ outcome, nth: 1, response }).map(({ rules, at }) => `${rules} ${at}`)).toEqual(found);
+  expect(judgeAttempt({ outcome, ...sent, response }).map(({ rules, at }) => `${rules} ${at}`)).toEqual(
+    found,
+  );
 });
 
 test.each<[number, Readonly<Record<string, string>>, string]>([
@@ -74,7 +77,7 @@ test.each<[number, Readonly<Record<string, string>>, string]>([
   [400, { location: "/login" }, "400"],
 ])("a wrong status %i with %j is found as %j", (status, headers, found) => {
   expect(
-    judgeAttempt({ outcome: "401.revoked", nth: 1, response: responseOf(status, {}, headers) }),
+    judgeAttempt({ outcome: "401.revoked", ...sent, response: responseOf(status, {}, headers) }),
   ).toMatchObject([{ at: "status", found }]);
 });
 
@@ -96,16 +99,16 @@ test.each([
   expect("apiKey" in found ? found.apiKey : found.reason).toEqual(expected);
 });
 
-test("a comparison redacts the key of each variable, and lists the variables that no outcome uses", () => {
+test("a comparison redacts the keys in variables, and lists the variables that no outcome uses", () => {
   const env = {
-    SVC_API_KEY: " a ",
-    SVC_KEY_MAIN: "b",
+    SVC_API_KEY: " SVC_test_a ",
+    SVC_KEY_MAIN: "legacysvc_live_b",
     SVC_KEY_UNKNOWN: "c",
     SVC_KEY_EMPTY: "",
     SVC_URL: "d",
-    SVC_KEY_ANY: "e",
+    SVC_KEY_ANY: "no key",
   };
-  expect(keysInVariables(env).map(([, key]) => key)).toEqual(["a", "b", "e"]);
+  expect(keysInVariables(env).map(([, key]) => key)).toEqual(["SVC_test_a", "legacysvc_live_b"]);
   expect(unusedVariables(env)).toEqual(["SVC_KEY_ANY", "SVC_KEY_MAIN"]);
 });
 
@@ -122,14 +125,14 @@ test.each([
   ["2026-03-02T09:00:00Z", 1],
 ])("the Retry-After %j of a 429 is a difference: %i", (value, count) => {
   const response = responseOf(429, rejected("slow_down"), { ...type, "Retry-After": value });
-  expect(judgeAttempt({ outcome: "429.per_day", nth: 1, response }).map(({ at }) => at)).toEqual(
+  expect(judgeAttempt({ outcome: "429.per_day", ...sent, response }).map(({ at }) => at)).toEqual(
     Array(count).fill("Retry-After"),
   );
 });
 
 test("a Retry-After counts for a rejection only: no client waits after a success", () => {
   const response = responseOf(200, {}, { ...type, "Retry-After": "soon" });
-  const places = judgeAttempt({ outcome: "200.test", nth: 1, response }).map(({ at }) => at);
+  const places = judgeAttempt({ outcome: "200.test", ...sent, response }).map(({ at }) => at);
   expect(places).not.toContain("Retry-After");
 });
 

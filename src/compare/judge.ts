@@ -43,6 +43,7 @@ export function differenceIn(
 /** Judges one request, whether it is the first or the tenth one for its outcome. */
 export function judgeAttempt(attempt: Attempt): ContractDifference[] {
   const { outcome, apiKey, response, noResponse = "nothing", uncounted } = attempt;
+  if (response === undefined && uncounted !== undefined) return [];
   if (response === undefined)
     return [differenceIn(attempt, foundAt(ruleOf(outcome), "connection", "a response", noResponse))];
   const differences = [
@@ -200,6 +201,9 @@ function unknownMembers(of: Shape, value: unknown, path = "$"): string[] {
 
 export function describeBody(response: RedactedResponse): string {
   const { text } = response;
+  const encoding = headerOf(response, "content-encoding");
+  if (text === undefined && encoding !== undefined)
+    return `a body in the encoding ${quoted(encoding)}, for which the request did not ask`;
   if (text === undefined) return "a body that is not UTF-8";
   if (text === "") return "an empty body";
   const start = quoted(text.length > 40 ? `${text.slice(0, 40)}…` : text);

@@ -77,7 +77,7 @@ export function findKey({ variables, kind }: ContractOutcome, env: Variables): F
     const apiKey = env[variable]?.trim() ?? "";
     if (apiKey === "") continue;
     const prefix = prefixIn(apiKey);
-    if (prefix === undefined || !isSendable(apiKey)) {
+    if (prefix === undefined || !isKey(apiKey)) {
       misfits.push(
         `${variable} is not a key: it does not start with one of the four prefixes, or has characters that a header cannot contain`,
       );
@@ -91,26 +91,43 @@ export function findKey({ variables, kind }: ContractOutcome, env: Variables): F
   return { reason: misfits[0] ?? `needs ${needed}${variables.join(" or ")}` };
 }
 
-// Not with a regular expression: V8 keeps its last input (R46).
-function isSendable(apiKey: string): boolean {
-  return [...apiKey].every((character) => character > " " && character <= "~");
+/** Whether a text can be a key: a prefix, and more characters that a header can contain. */
+function isKey(text: string): boolean {
+  const prefix = prefixIn(text)?.prefix;
+  if (prefix === undefined || text === prefix) return false;
+  // Not with a regular expression: V8 keeps its last input (R46).
+  return [...text].every((character) => character > " " && character <= "~");
 }
 
 // Variables of `keys --format env` that are not keys: a comparison has its own unknown and malformed keys.
 const unheld: readonly string[] = [variableOf("unknown"), variableOf("malformed")];
 
-/** Returns every key in the variables by its variable, used or not. */
-export function keysInVariables(env: Variables): [variable: string, apiKey: string][] {
-  return Object.entries(env).flatMap(([name, value]): [string, string][] => {
-    const apiKey = value?.trim() ?? "";
-    const isKey = name === "SVC_API_KEY" || (name.startsWith("SVC_KEY_") && !unheld.includes(name));
-    return isKey && apiKey !== "" ? [[name, apiKey]] : [];
-  });
+/** Returns the variables of keys that have a value, also one that is no key. */
+function setVariables(env: Variables): [variable: string, value: string][] {
+  const variables: [string, string][] = [];
+  for (const [name, given] of Object.entries(env)) {
+    const value = given?.trim() ?? "";
+    const isOfKey = name === "SVC_API_KEY" || (name.startsWith("SVC_KEY_") && !unheld.includes(name));
+    if (isOfKey && value !== "") variables.push([name, value]);
+  }
+  return variables;
 }
 
-/** Returns the variables that look like keys but belong to no outcome. */
+/** Returns every key in the variables by its variable, used or not. Other values are never sent, and no secrets. */
+export function keysInVariables(env: Variables): [variable: string, apiKey: string][] {
+  return setVariables(env).filter(([, value]) => isKey(value));
+}
+
+/** Returns a key whose form others have: if possible, one that works. */
+export function typicalKey(env: Variables): string | undefined {
+  const keys = new Map(keysInVariables(env));
+  const [first] = keys.values();
+  return keys.get("SVC_API_KEY") ?? keys.get("SVC_KEY_ACTIVE") ?? keys.get("SVC_KEY_LIVE") ?? first;
+}
+
+/** Returns the variables that look like those of keys but belong to no outcome. */
 export function unusedVariables(env: Variables): string[] {
   const used = new Set(contractOutcomes.flatMap(({ variables }) => variables));
-  const names = keysInVariables(env).map(([name]) => name);
+  const names = setVariables(env).map(([name]) => name);
   return names.filter((name) => !used.has(name)).sort();
 }

@@ -7,7 +7,7 @@ import {
   contractOutcomes,
   isLimit,
 } from "./keys-of-outcomes.js";
-import { describeMember, perMinutePath, timeOf, wholeNumberIn } from "./response.js";
+import { describeMember, perMinutePath, wholeNumberIn } from "./response.js";
 import type { Session } from "./session.js";
 
 const withoutKey = { outcome: "401.missing" } as const;
@@ -18,7 +18,9 @@ export async function waitForMinute(session: Session, limited: Attempt | undefin
   const { announce, wait } = session.options;
   const { why, wait: milliseconds } = limited.uncounted;
   const needed = 2;
-  const control = session.left() < needed ? undefined : await session.attempt(withoutKey);
+  if (session.left() < needed)
+    return session.end(limited, ` ${why}, and --max-requests has no room to wait for the next minute`);
+  const control = await session.attempt(withoutKey);
   if (wait === undefined || control?.response?.status !== 401) return session.end(limited, ` ${why}`);
   const seconds = Math.ceil(milliseconds / 1000);
   announce?.(
@@ -73,29 +75,36 @@ async function tryMinute(session: Session, spare: CompletedAttempt): Promise<Con
   session.options.announce?.(
     `Sends up to ${pluralize(planned, "request")} with ${spare.variable}, until one gets 429. They use up this key's minute.`,
   );
-  const times = await useUpMinute(session, spare, { planned, perMinute });
-  if (times === undefined)
+  const successes = await useUpMinute(session, spare, { planned, perMinute });
+  if (successes === undefined)
     return session.untried.has("429.per_minute")
       ? skip(`${spare.variable} did not work until its limit`)
       : [];
-  const isOneMinute = Math.max(...times) - Math.min(...times) < minute;
-  const requests = pluralize(times.length, "request");
-  if (times.length < most || !isOneMinute)
+  const requests = pluralize(successes.length, "request");
+  const isOneMinute = durationOf(successes) < minute;
+  if (successes.length < most || !isOneMinute)
     return skip(
       `none of ${requests} got 429, but a minute may have ended between them; ${most} in one would show it`,
     );
-  const successes = `200 for ${requests} in less than a minute; per_minute is ${perMinute}`;
-  return [{ rules: ["R22"], outcome: "429.per_minute", at: "status", expected: "429", found: successes }];
+  const found = `200 for ${requests} in less than a minute; per_minute is ${perMinute}`;
+  return [{ rules: ["R22"], outcome: "429.per_minute", at: "status", expected: "429", found }];
 }
 
-/** Resolves to the times of the responses if all of them have status 200. */
+/** The milliseconds in which all requests were sent and received. */
+function durationOf(attempts: readonly Attempt[]): number {
+  const [first] = attempts;
+  const last = attempts.at(-1);
+  return first === undefined || last === undefined ? 0 : last.receivedAt - first.sentAt;
+}
+
+/** Resolves to the attempts if all of them get 200. */
 async function useUpMinute(
   session: Session,
   { outcome, apiKey, variable }: CompletedAttempt,
   { planned, perMinute }: { readonly planned: number; readonly perMinute: number },
-): Promise<number[] | undefined> {
-  const times: number[] = [];
-  while (times.length < planned) {
+): Promise<Attempt[] | undefined> {
+  const sent: Attempt[] = [];
+  while (sent.length < planned) {
     const successes = session.attempts.filter((one) => one.apiKey === apiKey && isPermitted(one));
     // Before its limit, the key must work.
     const isAtLimit = successes.length >= perMinute;
@@ -106,9 +115,9 @@ async function useUpMinute(
     });
     if (attempt?.response?.status === 429) await confirm(session, attempt);
     if (!isPermitted(attempt)) return undefined;
-    times.push(timeOf(attempt.response));
+    sent.push(attempt);
   }
-  return times;
+  return sent;
 }
 
 /** Sends a request without a key after a 429: a lock, or a limiter of the address, sends it one, too. */

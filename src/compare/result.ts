@@ -6,6 +6,7 @@ import { snakeCase } from "../rules/schema/json.js";
 import { listed } from "../rules/schema/words.js";
 import { type Learned, whereSeen } from "./assumptions.js";
 import type { Attempt } from "./attempt.js";
+import type { UnjudgedPlace } from "./contrasts.js";
 import type { ContractDifference } from "./keys-of-outcomes.js";
 import { describeResponse, shownText } from "./response.js";
 import type { Seen } from "./seen.js";
@@ -35,6 +36,8 @@ export interface Comparison extends Pick<Learned, "assumptions" | "unseen"> {
   readonly outcomes: readonly ComparedOutcome[];
   /** The causes of 401 that were tried, and not compared with the others (R14). */
   readonly uncompared: readonly PromisedOutcomeId[];
+  /** The places of a 401 that were not compared, or show nothing about R14, with the outcomes that agree only elsewhere. */
+  readonly unjudged: readonly UnjudgedPlace[];
   readonly differences: readonly ContractDifference[];
   readonly seen: Seen;
 }
@@ -47,13 +50,32 @@ interface Findings {
   readonly untried: ReadonlyMap<PromisedOutcomeId, string>;
   /** Why causes of 401 were not compared with each other. */
   readonly uncompared: ReadonlyMap<PromisedOutcomeId, string>;
+  readonly unjudged: readonly UnjudgedPlace[];
 }
 
+/** Why a 401 was not compared with those of other causes, or not at each place. */
+function whyNotWhole(outcome: PromisedOutcomeId, { uncompared, unjudged }: Findings): string | undefined {
+  const whyUncompared = uncompared.get(outcome);
+  if (whyUncompared !== undefined) return `R14 was not compared: ${whyUncompared}`;
+  const places = unjudged.filter(({ outcomes }) => outcomes.includes(outcome));
+  const shown = places.slice(0, mostPlaces).map(({ at, why }) => `at ${shownText(at)}, because ${why}`);
+  if (shown.length === 0) return undefined;
+  const more = places.length - shown.length;
+  return `R14 was not judged ${shown.join("; ")}${more === 0 ? "" : `; and at ${pluralize(more, "place")} more`}`;
+}
+
+/** Why the second response of a working key is missing. */
+function whyNotCounted(outcome: PromisedOutcomeId, { untried }: Findings): string | undefined {
+  const why = outcome.startsWith("200") ? untried.get(outcome) : undefined;
+  return why === undefined ? undefined : `usage.today was not compared: ${why}`;
+}
+
+/** A server's response can have thousands. */
+const mostPlaces = 3;
+
 /** What came of an outcome: it agrees only if all its responses do, and a 401 is compared with those of other causes. */
-export function comparedOutcome(
-  outcome: PromisedOutcomeId,
-  { attempts, differences, untried, uncompared }: Findings,
-): ComparedOutcome {
+export function comparedOutcome(outcome: PromisedOutcomeId, findings: Findings): ComparedOutcome {
+  const { attempts, differences, untried } = findings;
   const ofOutcome = attempts.filter((attempt) => attempt.outcome === outcome);
   const got = ofOutcome.map(({ response }) =>
     response === undefined ? "no response" : describeResponse(response),
@@ -64,8 +86,7 @@ export function comparedOutcome(
     got: ofOutcome.length === 0 ? undefined : [...new Set(got)].join(", then "),
   };
   const lastReason = ofOutcome.at(-1)?.uncounted?.why;
-  const whyUncompared = uncompared.get(outcome);
-  const whyInPart = whyUncompared === undefined ? lastReason : `R14 was not compared: ${whyUncompared}`;
+  const whyInPart = whyNotWhole(outcome, findings) ?? whyNotCounted(outcome, findings) ?? lastReason;
   if (differences.some((one) => one.outcome === outcome))
     return { ...compared, result: "differs", reason: undefined };
   if (ofOutcome.every(({ uncounted }) => uncounted !== undefined))
@@ -108,7 +129,7 @@ export function renderComparison(result: Comparison, format: "text" | "json", st
 }
 
 function conclusionOf(result: Comparison): string {
-  const { whyNotCompared, verdict, differences, outcomes, uncompared } = result;
+  const { whyNotCompared, verdict, differences, outcomes } = result;
   if (verdict === "not_compared") return whyNotCompared ?? "";
   const count = (wanted: ComparedOutcome["result"]) =>
     outcomes.filter(({ result }) => result === wanted).length;
@@ -122,12 +143,21 @@ function conclusionOf(result: Comparison): string {
     differs: pluralize(differences.length, "difference"),
     stopped: "Stopped early. Nothing that was compared differs",
   };
-  const isAnyCompared = outcomes.some(
-    ({ outcome, got }) => outcome.startsWith("401") && got !== undefined && !uncompared.includes(outcome),
-  );
-  const causes = isAnyCompared ? ` for ${listed(uncompared, "and")}` : "";
-  const open = uncompared.length === 0 ? "" : ` R14 was not judged${causes}.`;
-  return `${start[verdict]} from the contract: ${counts}.${open}`;
+  return `${start[verdict]} from the contract: ${counts}.${whatIsOpen(result)}`;
+}
+
+/** The sentence on what was not judged of R14; empty if everything was. */
+function whatIsOpen({ outcomes, uncompared, unjudged }: Comparison): string {
+  const rejected = outcomes.filter(({ outcome, got }) => outcome.startsWith("401") && got !== undefined);
+  const isAnyCompared = rejected.some(({ outcome }) => !uncompared.includes(outcome));
+  if (!isAnyCompared) return uncompared.length === 0 ? "" : " R14 was not judged.";
+  const causes = uncompared.length === 0 ? "" : ` for ${listed(uncompared, "and")}`;
+  const names = [...new Set(unjudged.map(({ at }) => shownText(at)))];
+  const shown = names.slice(0, mostPlaces);
+  if (names.length > shown.length) shown.push(`${pluralize(names.length - shown.length, "place")} more`);
+  const places = names.length === 0 ? "" : ` at ${listed(shown, "and")}`;
+  if (causes === "" && places === "") return "";
+  return ` R14 was not judged${causes}${causes !== "" && places !== "" ? ", and" : ""}${places}.`;
 }
 
 function comparisonSections({ outcomes, assumptions, unseen, seen, differences }: Comparison): Section[] {

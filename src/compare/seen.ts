@@ -5,6 +5,7 @@ import { bundledScenarios } from "../scenario/bundled.js";
 import { writtenKeys } from "../scenario/described-keys.js";
 import { readSettings } from "../scenario/format/key-settings.js";
 import { type CompletedAttempt, outcomeWords } from "./attempt.js";
+import { staysOfChallenges } from "./challenges.js";
 import {
   describeValue,
   headerOf,
@@ -80,9 +81,11 @@ export function valuesBesides(attempts: readonly CompletedAttempt[]): Seen {
   const pairs = attempts
     .filter(({ response }) => response.status === 200 || response.status === 401)
     .map((attempt) => ({ attempt, ofKeyStates: responseOfKeyStates(attempt) }));
+  const challengeOf = staysOfChallenges(attempts);
   const rows = Object.entries(readers).map(([name, reader]): [string, SeenValue[]] => {
     const readings = pairs.map(({ attempt, ofKeyStates }) => {
-      const value = reader(attempt.response);
+      const read = reader(attempt.response);
+      const value = name === "challenge" && read !== undefined ? quoted(challengeOf(attempt)) : read;
       return { attempt, value: value === reader(ofKeyStates) ? undefined : value };
     });
     const values = [...new Set(readings.flatMap(({ value }) => value ?? []))];

@@ -1,9 +1,10 @@
 import { isNoResponse, type NoResponse, type RawResponse } from "../node/clients/send-once.js";
 import type { PromisedOutcomeId } from "../rules/outcomes.js";
-import { type Attempt, type AttemptRequest, describeAttempt } from "./attempt.js";
-import { whyNotTheApi } from "./first-response.js";
+import { type Attempt, type AttemptRequest, describeAttempt, type Uncounted } from "./attempt.js";
+import { whyNothingOfTheApi, whyNotTheApi } from "./first-response.js";
 import { type ContractOutcome, findKey, keysInVariables, type Variables } from "./keys-of-outcomes.js";
-import { createRedact, isHtml, type Redact, type RedactedResponse, readResponse } from "./response.js";
+import { endingDetail, isSuspicious, outageIn } from "./outages.js";
+import { createRedact, type Redact, type RedactedResponse, readResponse } from "./response.js";
 import { whyUncounted } from "./uncounted.js";
 
 export interface CompareOptions {
@@ -16,6 +17,8 @@ export interface CompareOptions {
   readonly announce?: (sentence: string) => void;
   /** Waits until a key's minute is over, or until `stop`. Default: a key whose minute is used up ends the comparison. */
   readonly wait?: (milliseconds: number) => Promise<void>;
+  /** A clock that never goes back, in milliseconds. */
+  readonly now?: () => number;
   /** Makes well-formed but unknown keys, by number. */
   readonly unknownKey: (index: number) => string;
   /** Ends the comparison with what it has, also during a request; its reason is the name of a signal. */
@@ -25,9 +28,17 @@ export interface CompareOptions {
 /** Sends a GET request to `/me` with a key, or without one for `undefined`; never throws. */
 export type Send = (apiKey: string | undefined) => Promise<RawResponse | NoResponse>;
 
+/** The host does not respond, or not like the API. */
+export interface NotTheApi {
+  readonly kind: "not_compared";
+  readonly why: string;
+  /** In one or two sentences. */
+  readonly message: string;
+}
+
 /** Why nothing more is sent, even if requests are left. */
 type Ended =
-  | { readonly kind: "not_compared"; readonly why: string; readonly message: string }
+  | NotTheApi
   | { readonly kind: "response"; readonly why: string; readonly by: PromisedOutcomeId; readonly note: string }
   | { readonly kind: "signal"; readonly why: string };
 
@@ -51,6 +62,10 @@ export class Session {
   readonly #unknownKeys: readonly string[];
   readonly #redact: Redact;
   #ended: Ended | undefined;
+  /** Whether a request without a key is under way that shows whether the service works. */
+  #isChecking = false;
+  /** Responses that were no outage: the service worked after them. */
+  readonly #noOutages = new Set<string>();
 
   constructor(send: Send, options: CompareOptions) {
     this.#send = send;
@@ -89,6 +104,14 @@ export class Session {
     return this.skip(outcome, key.reason);
   }
 
+  /** Ends the comparison before the first key, if no response without one is like the API's. */
+  requireApi(): void {
+    if (this.ended !== undefined) return;
+    const message = whyNothingOfTheApi(this.attempts, this.options.url);
+    const why = "nothing was sent after the requests without a working key";
+    if (message !== undefined) this.#ended = { kind: "not_compared", why, message };
+  }
+
   /** Leaves an outcome untried. */
   skip(outcome: PromisedOutcomeId, why: string): undefined {
     this.untried.set(outcome, why);
@@ -107,32 +130,61 @@ export class Session {
       return this.skip(outcome, `the ${this.maxRequests} requests of --max-requests are used up`);
     this.untried.delete(outcome);
     const apiKey = variable === undefined ? this.#inventedKey(outcome) : key.apiKey;
+    const now = this.options.now ?? performance.now.bind(performance);
+    const sentAt = now();
     const reply = await this.#ask(apiKey);
+    const receivedAt = now();
     if (reply === undefined) return this.skip(outcome, String(this.ended?.why));
-    const request = { outcome, nth: this.#countOf(outcome) + 1, apiKey, variable };
+    const nth = this.#countOf(outcome) + 1;
+    const request = { outcome, nth, apiKey, variable, sentAt, receivedAt };
     const attempt: Attempt = isNoResponse(reply)
       ? { ...request, noResponse: reply.found }
       : { ...request, response: reply, uncounted: whyUncounted(request, reply, this.attempts) };
-    const before = this.attempts.at(-1);
-    this.attempts.push(attempt);
-    const detail = endingDetail(attempt, before);
-    if (detail !== undefined) this.end(attempt, detail);
-    return attempt;
+    const index = this.attempts.push(attempt) - 1;
+    if (attempt.uncounted?.kind === "another_limit") this.end(attempt, ` ${attempt.uncounted.why}`);
+    else await this.#endAtOutage(attempt);
+    return this.attempts[index];
+  }
+
+  /** Ends the comparison if the latest responses may be those of an outage or a lock, and takes back what they show. */
+  async #endAtOutage(attempt: Attempt): Promise<void> {
+    if (this.ended !== undefined || this.#isChecking) return;
+    const detail = endingDetail(this.attempts);
+    if (detail !== undefined) return this.#endBy(attempt, detail);
+    const description = describeAttempt(attempt);
+    if (this.#noOutages.has(description) || !isSuspicious(this.attempts)) return;
+
+    // Without a key, a service that works responds as it did at first.
+    this.#isChecking = true;
+    const control = await this.attempt({ outcome: "401.missing" });
+    this.#isChecking = false;
+    const status = control?.response?.status;
+    const works = status !== undefined && [401, this.attempts[0]?.response?.status].includes(status);
+    if (works) this.#noOutages.add(description);
+    else if (control === undefined) this.#endBy(attempt, "; no request without a key could follow it");
+    else this.#endBy(attempt, `; a request without a key then got ${describeAttempt(control)}`);
+  }
+
+  #endBy(attempt: Attempt, detail: string): void {
+    this.end(attempt, detail, "an outage, or a lock");
+    for (const one of outageIn(this.attempts))
+      this.#replace(one, { kind: "outage", why: "its response may be one of an outage, or of a lock" });
   }
 
   /** Takes back what an attempt shows of its outcome, for a reason that a later one gives. */
   withdraw(attempt: Attempt, why: string): void {
-    this.attempts[this.attempts.indexOf(attempt)] = {
-      ...attempt,
-      uncounted: { kind: "another_limit", why },
-    };
+    this.#replace(attempt, { kind: "another_limit", why });
+  }
+
+  #replace(attempt: Attempt, uncounted: Uncounted): void {
+    this.attempts[this.attempts.indexOf(attempt)] = { ...attempt, uncounted };
   }
 
   /** Ends the comparison, because of a response: a service that locks or limits the address gets no more requests. */
-  end({ outcome, ...attempt }: Attempt, detail = ""): void {
+  end({ outcome, ...attempt }: Attempt, detail = "", what = "a lock, or another limiter"): void {
     if (this.ended !== undefined) return;
     const got = `${outcome} got ${describeAttempt({ outcome, ...attempt })}`;
-    const note = `${got}${detail}. Nothing was sent after it: it may be a lock, or another limiter. Try again later.`;
+    const note = `${got}${detail}. Nothing was sent after it: it may be ${what}. Try again later.`;
     this.#ended = { kind: "response", by: outcome, why: `nothing was sent after ${got}`, note };
   }
 
@@ -158,15 +210,4 @@ export class Session {
       this.#ended = { kind: "not_compared", why: "nothing was sent after the first request", message };
     return response;
   }
-}
-
-/** What a response shows that ends the comparison; `undefined` if it does not end it. */
-function endingDetail(attempt: Attempt, before: Attempt | undefined): string | undefined {
-  const { response, uncounted } = attempt;
-  if (response?.status === 503) return "";
-  if (uncounted?.kind === "another_limit") return ` ${uncounted.why}`;
-  const areBoth = (is: (one: Attempt) => boolean) => is(attempt) && before !== undefined && is(before);
-  if (areBoth(({ response }) => response !== undefined && isHtml(response)))
-    return ", the second HTML page in a row";
-  return areBoth(({ noResponse }) => noResponse !== undefined) ? ", the second time in a row" : undefined;
 }

@@ -16,9 +16,11 @@ import {
   wholeNumberIn,
 } from "./response.js";
 
+type SentRequest = AttemptRequest & Pick<Attempt, "sentAt">;
+
 /** Returns why a response shows nothing of its outcome; `undefined` if it does. A 429 shows a limit only if it is the key's own. */
 export function whyUncounted(
-  request: AttemptRequest,
+  request: SentRequest,
   response: RedactedResponse,
   earlier: readonly Attempt[],
 ): Uncounted | undefined {
@@ -51,11 +53,11 @@ function describeDay(response: RedactedResponse): string {
 
 /** A lock of the address, and a limiter before the API, respond with 429, too. */
 function whyAnotherLimit(
-  request: AttemptRequest,
+  request: SentRequest,
   response: RedactedResponse,
   earlier: readonly Attempt[],
 ): Uncounted | undefined {
-  const { outcome, apiKey } = request;
+  const { outcome, apiKey, sentAt } = request;
   const successes = earlier
     .filter((one): one is CompletedAttempt => one.response?.status === 200)
     .filter((one) => one.apiKey === apiKey);
@@ -65,7 +67,7 @@ function whyAnotherLimit(
   const isDayUsedUp = today !== undefined && perDay !== undefined && today >= perDay;
   if (outcome === "429.per_day" && isDayUsedUp) return undefined;
   const perMinute = wholeNumberIn(last, perMinutePath);
-  const inMinute = successes.filter((one) => !(timeOf(one.response) < timeOf(response) - minute));
+  const inMinute = successes.filter(({ receivedAt }) => receivedAt >= sentAt - minute);
   if (outcome === "429.per_minute" && perMinute !== undefined && inMinute.length >= perMinute)
     return undefined;
   const ofDay = isDayUsedUp ? `, and ${describeDay(last)}` : "";

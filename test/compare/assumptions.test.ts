@@ -310,6 +310,52 @@ test.each<[server: string, misbehave: Misbehave, notes: readonly unknown[]]>([
       ),
     ],
   ]),
+  ...[
+    { RateLimit: '"m";r=5;t=1795964580', "RateLimit-Policy": '"m";q=60;w=60' },
+    { RateLimit: '"m";r=5;t=23456', "RateLimit-Policy": '"m";q=60;w=60' },
+    { RateLimit: '"m";r=1.5;t=30', "RateLimit-Policy": '"m";q=60;w=60' },
+    { RateLimit: '"m";r=1;t=30', "RateLimit-Policy": '"m";q=60.5;w=60' },
+    { RateLimit: '"m";r=1;t=-3', "RateLimit-Policy": '"m";q=60;w=60' },
+    { RateLimit: '"org";r=4999;t=1800', "RateLimit-Policy": '"org";q=5000;w=3600' },
+  ].map((headers): [string, Misbehave, unknown[]] => [
+    JSON.stringify(headers),
+    withHeaders([200, 429], headers),
+    [expect.stringMatching(/^rate_limit_headers .* another form of RateLimit, RateLimit-Policy \(/)],
+  ]),
+  ...[
+    { "x-ratelimit-limit": "5000", "x-ratelimit-remaining": "4999", "x-ratelimit-reset": "1800" },
+    { "x-ratelimit-limit": "1000", "x-ratelimit-remaining": "990", "x-ratelimit-reset": "95123" },
+    { "x-ratelimit-limit": "60", "x-ratelimit-remaining": "61", "x-ratelimit-reset": "30" },
+  ].map((headers): [string, Misbehave, unknown[]] => [
+    JSON.stringify(headers),
+    withHeaders([200, 429], headers),
+    [expect.stringMatching(/^rate_limit_headers .* another form of x-ratelimit-limit/)],
+  ]),
+  ...[
+    ["1795964580", '"1795964580", more than'],
+    ["90000", '"90000", more than'],
+  ].map(([value = "", words = ""]): [string, Misbehave, unknown[]] => [
+    `Retry-After: ${value}`,
+    withHeaders([429], { "Retry-After": value }),
+    [
+      `retry_after is not learned, because the assumption does not have this value: ${words} 86400 s (429.per_day); ${words} 60 s (429.per_minute).`,
+    ],
+  ]),
+  [
+    "a Retry-After of the minute in milliseconds",
+    withHeaders([429], { "Retry-After": "30000" }),
+    [
+      'retry_after is not learned, because it is seen in several ways: seconds (429.per_day); "30000", more than 60 s (429.per_minute).',
+    ],
+  ],
+  [
+    "a date in Retry-After that is later than the limits are long",
+    on([429], (reply) => {
+      reply.headers.Date = "Mon, 02 Mar 2026 09:00:00 GMT";
+      reply.headers["Retry-After"] = "Tue, 03 Mar 2026 09:00:10 GMT";
+    }),
+    [expect.stringMatching(/^retry_after .* GMT", more than 86400 s \(429\.per_day\); .* more than 60 s /)],
+  ],
   [
     "the newer form of IETF without its times",
     withHeaders([200, 429], { RateLimit: '"a";r=5', "RateLimit-Policy": '"a";q=60' }),
@@ -418,6 +464,17 @@ test.each<[server: string, misbehave: Misbehave, notes: readonly unknown[]]>([
   for (const note of notes)
     if (typeof note === "string") expect(Object.keys(assumptions)).not.toContain(note.split(" ")[0]);
 });
+
+test.each(["constructor", "toString", "__proto__", "hasOwnProperty"])(
+  "a code of 403 that is the name of something in JavaScript, %s, is only a code",
+  async (code) => {
+    const { notes, differences } = await learn(
+      on([403], (reply) => setIn(reply, "body.error", { code, message: "No.", details: {} })),
+    );
+    expect(notes).toEqual([expect.stringMatching(/^error_details .* details with no members \(403/)]);
+    expect(differences).toContainEqual(expect.objectContaining({ at: "$.error.code" }));
+  },
+);
 
 test("a gateway's own 429, as HTML, shows its headers, and no code", async () => {
   const { values, unseen, notes } = await learn((reply) => {

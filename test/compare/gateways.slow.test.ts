@@ -77,8 +77,8 @@ test.each<[gateway: Gateway, allowed: number, status: number, verdict: string, e
       [gateway, 3, 429, "stopped", "401.missing"],
       [gateway, 6, 429, "stopped", "401.malformed"],
       [gateway, 20, 429, "stopped", "200.test"],
-      [gateway, 6, 503, "differs", "401.malformed"],
-      [gateway, 6, 403, "differs", "401.unknown"],
+      [gateway, 6, 503, "stopped", "401.malformed"],
+      [gateway, 6, 403, "stopped", "401.unknown"],
     ]),
 )(
   "$program that lets %i requests of an address through, then sends %i: %s",

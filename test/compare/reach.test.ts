@@ -133,6 +133,38 @@ test.each([
   },
 );
 
+test.each([
+  [403, '{"message":"Missing Authentication Token"}', /There may be nothing at this path: .*\/me\./],
+  [
+    403,
+    '{"error":"Forbidden"}',
+    /4 requests without a working key got no 401 and no error\.code, but 403\. /,
+  ],
+])("a host that rejects every request with %i and %j gets no key", async (status, bytes, message) => {
+  const headers = { "Content-Type": "application/json" };
+  const server = await serveProbed((reply) => void Object.assign(reply, { status, headers, bytes }));
+  const line = await compareInVain(server.url);
+  expect(line).toMatch(message);
+  expect(line).toMatch(/No key was sent\.\n$/);
+  expect(server.requests().map(({ ref }) => ref)).toEqual(["none", "malformed", "none", "unknown"]);
+});
+
+test.each([
+  [429, "<html>Slow down</html>", /gets 429, an HTML page .* Try again later\./],
+  [503, "<html>Later</html>", /gets 503, an HTML page .* Try again later\./],
+])("a host that may have locked the address (%i) is named as one", async (status, bytes, message) => {
+  const headers = { "Content-Type": "text/html" };
+  const server = await serveProbed((reply) => void Object.assign(reply, { status, headers, bytes }));
+  expect(await compareInVain(server.url)).toMatch(message);
+});
+
+test("a response in an encoding is named as one", async () => {
+  const server = await serveProbed((reply) => {
+    Object.assign(reply, { headers: { "Content-Encoding": "gzip" }, bytes: Buffer.from([0x1f, 0x8b, 0xff]) });
+  });
+  expect(await compareInVain(server.url)).toMatch(/gets 401, a body in the encoding "gzip", for which /);
+});
+
 test("a warning comes before a key that may be real is sent over plain HTTP to another machine", async () => {
   const stderrWith = async (env: Record<string, string>) =>
     (await runCli(["compare", "http://no-such-host.invalid", "--timeout", "1s"], { env })).stderr;

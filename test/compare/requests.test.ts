@@ -207,11 +207,39 @@ describe("a comparison", () => {
       /429\.per_minute {2}status {2}R22\n.*429\n.*200 for 5 requests in less than a minute; per_minute is 2/,
     );
     expect(ran.code).toBe(1);
-    const turning = await serve((number) => `Mon, 02 Mar 2026 09:0${number}:00 GMT`);
-    const unsure = await runCli(["compare", turning.url, "--probe-limits"], { env });
-    expect(unsure.stdout).toMatch(
-      /429\.per_minute +not tried +200, SVC_API_KEY, none of 5 requests got 429, but a minute may have ended/,
-    );
+    // By the comparison's own clock: the server's may be any.
+    for (const [step, result] of [
+      [11_000, "differs"],
+      [13_000, "not_tried"],
+    ] as const) {
+      let time = 0;
+      const { send } = probed((reply) => {
+        time += step;
+        if (reply.status === 200) setIn(reply, "body.data.limits.per_minute", 2);
+      });
+      const { outcomes } = await compareWithContract(send, {
+        ...{ url: "https://api.example", env, probeLimits: true, unknownKey: unknownSecret },
+        now: () => time,
+      });
+      expect([step, outcomes.at(-1)?.result]).toEqual([step, result]);
+      if (result === "not_tried")
+        expect(outcomes.at(-1)?.reason).toMatch(/^none of 5 requests got 429, but a minute may have ended/);
+    }
+  });
+
+  test("R22 nodes whose clocks differ by more than a minute do not change what a limit is", async () => {
+    const { send } = probed((reply, { ref, number, count }) => {
+      const time = Date.parse("2026-03-02T09:00:00Z") + (number % 2) * 61_000;
+      reply.headers.Date = new Date(time).toUTCString();
+      if (reply.status === 200) setIn(reply, "body.data.limits.per_minute", 15);
+      if (ref === "active" && count > 15)
+        Object.assign(reply, { status: 429, body: { error: { code: "slow_down", message: "Slow down." } } });
+    });
+    const { outcomes, verdict } = await compareWithContract(send, {
+      ...{ url: "https://api.example", env: { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE as string } },
+      ...{ probeLimits: true, unknownKey: unknownSecret },
+    });
+    expect([verdict, outcomes.at(-1)?.result]).toEqual(["agrees", "agrees"]);
   });
 
   test.each([null, [], "15", -1, true, 1.5])(

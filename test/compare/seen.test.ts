@@ -58,6 +58,18 @@ test("a comparison shows the limits, scopes, challenge and details that no assum
   expect(file).toContain(`#   challenge: ${challenge} (each 401)\n`);
 });
 
+test("a challenge that is new each time is shown once, without what is new", async () => {
+  const { seen, notes } = await compare((reply, { number }) => {
+    if (reply.status === 401)
+      reply.headers["WWW-Authenticate"] = `Digest realm="api", nonce="${7919 * number}", qop="auth"`;
+  });
+  const shown = '"Digest realm=\\"api\\", nonce=\\"…\\", qop=\\"auth\\""';
+  expect(seen.challenge).toEqual([{ value: shown, from: ["each 401"] }]);
+  expect(notes).toContain(
+    `www_authenticate is not learned, because the assumption does not have this value: ${shown} (each 401).`,
+  );
+});
+
 test.each(["minimal", "typical"] as const)(
   "a comparison sees nothing else in a sandbox of profile %s",
   async (profile) => {

@@ -3,9 +3,10 @@ import { constants } from "node:os";
 import { dirname, resolve } from "node:path";
 import { me } from "../../api/endpoints/me.js";
 import { compareWithContract } from "../../compare/compare.js";
-import { keysInVariables } from "../../compare/keys-of-outcomes.js";
+import { keysInVariables, typicalKey } from "../../compare/keys-of-outcomes.js";
 import { isLearnedScenario, learnedScenario } from "../../compare/learned-scenario.js";
 import { type Comparison, renderComparison } from "../../compare/result.js";
+import { createUnknownKeys } from "../../compare/unknown-keys.js";
 import { isLoopbackHost, readBaseUrl } from "../../node/addresses.js";
 import { sendOnce } from "../../node/clients/send-once.js";
 import { requireFile, targetOf, writeFileAtomically } from "../../node/files/write-file.js";
@@ -16,6 +17,7 @@ import { parseApiKey } from "../../rules/api-key.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactKeys } from "../../rules/redact.js";
 import { quoteFile } from "../../rules/schema/words.js";
+import { defaultSeed } from "../../rules/seed.js";
 import { unknownSecret } from "../../scenario/described-keys.js";
 import { declareCommand } from "../command.js";
 import { exitCode, unwritable } from "../exit-codes.js";
@@ -69,7 +71,7 @@ export const compareCommand = declareCommand({
       env: io.env,
       maxRequests: flags.maxRequests,
       probeLimits: flags.probeLimits === true,
-      unknownKey: unknownSecret,
+      unknownKey: createUnknownKeys(typicalKey(io.env) ?? unknownSecret(defaultSeed), nodePlatform.random),
       stop,
       wait: (milliseconds) => io.wait(milliseconds, stop),
       announce: (sentence) => void io.stderr.say(`${sentence}\n`),

@@ -136,6 +136,11 @@ const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: 
     "If it should be, set NODE_EXTRA_CA_CERTS to a file with its authority's certificate. No flag turns this check off.",
   ],
   [
+    /^ERR_SSL_\w*CERTIFICATE_REQUIRED$/,
+    "it asks for a certificate of the client (mutual TLS)",
+    "No command of svc-sandbox has one: use an address that does not ask for it.",
+  ],
+  [
     /^(?:EPROTO|ERR_SSL_\w+|ERR_TLS_\w+)$/,
     "no secure connection could be made",
     "Does this port speak HTTPS? If it speaks plain HTTP, start the URL with http://.",

@@ -1,0 +1,75 @@
+import { expect, test } from "vitest";
+import { compareWithContract } from "../../src/compare/compare.js";
+import { unknownSecret } from "../../src/scenario/described-keys.js";
+import { probed, probeKeys, serveProbed, setIn } from "../support/probed-server.js";
+import { runCli } from "../support/run-cli.js";
+import { mePath } from "../support/send.js";
+import { served } from "../support/servers.js";
+
+const url = `https://api.example${mePath}`;
+const compare = (env: Readonly<Record<string, string>>) =>
+  compareWithContract(probed(() => {}).send, { url, env, probeLimits: false, unknownKey: unknownSecret });
+
+test.each([
+  ["SVC_KEY_EXPIRED", "-"],
+  ["SVC_KEY_REVOKED", "unauthorized"],
+  ["SVC_KEY_ROTATED", "none"],
+  ["SVC_KEY_EXPIRED", "SVC_test_"],
+  ["SVC_KEY_EXPIRED", "SVC_test_a b"],
+  ["SVC_API_KEY", "0"],
+  ["SVC_KEY_ENV", "test"],
+  ["SVC_KEY_ID", "1"],
+  ["SVC_KEY_FORMAT", "json"],
+])("R34 %s=%j is no key: nobody looks for it in responses", async (variable, value) => {
+  const { differences, outcomes, notes } = await compare({ ...probeKeys, [variable]: value });
+  expect(differences).toEqual([]);
+  const told = [...outcomes.map(({ reason }) => reason), ...notes].join("\n");
+  if (variable !== "SVC_API_KEY") expect(told).toMatch(new RegExp(`${variable} is not (?:a key|used)`));
+  expect(told).not.toContain(`"${value}"`);
+});
+
+test("R34 a key of a variable that no outcome uses is still one", async () => {
+  const { send } = probed((reply, { ref }) => {
+    if (ref === "active") setIn(reply, "headers.X-Other", "SVC_test_another0123456789");
+  });
+  const { differences } = await compareWithContract(send, {
+    ...{ url, env: { ...probeKeys, SVC_KEY_OTHER: "SVC_test_another0123456789" } },
+    ...{ probeLimits: false, unknownKey: unknownSecret },
+  });
+  expect(differences[0]).toMatchObject({ outcome: "200.test", at: "X-Other", rules: ["R34"] });
+});
+
+/** The unknown keys that a comparison sends. */
+async function unknownKeys(env: Readonly<Record<string, string>>): Promise<string[]> {
+  const sent = new Set<string>();
+  const server = await serveProbed((_reply, { ref, apiKey = "" }) => {
+    if (ref === "unknown" && !Object.values(env).includes(apiKey)) sent.add(apiKey);
+  });
+  const { stdout } = await runCli(["compare", server.url, "--json"], { env });
+  for (const key of sent) expect(stdout).not.toContain(key.slice(9));
+  return [...sent];
+}
+
+test("R11 unknown keys have the form of a given key, and are new in each run", async () => {
+  const key = `SVC_live_${"0a1b2c3d4e".repeat(4)}`;
+  const keys = [
+    ...(await unknownKeys({ SVC_KEY_LIVE: key })),
+    ...(await unknownKeys({ SVC_KEY_LIVE: key, SVC_KEY_REVOKED: "SVC_test_revoked" })),
+  ];
+  expect(new Set(keys).size).toBe(4);
+  for (const unknown of keys) expect(unknown).toMatch(/^SVC_live_[0-9a-f]{40}$/);
+});
+
+test("R11 without a key, unknown keys have the form of a sandbox's, and a note says so", async () => {
+  const keys = [...(await unknownKeys({})), ...(await unknownKeys({ SVC_API_KEY: "-" }))];
+  expect(new Set(keys).size).toBe(4);
+  for (const unknown of keys) expect(unknown).toMatch(/^SVC_test_sbx[0-9A-Za-z]{29}$/);
+  const { notes } = await compare({});
+  expect(notes[0]).toMatch(/^No key is set\. .* The unknown keys have the form of a sandbox's keys\.$/);
+});
+
+test("R11 unknown keys in the form of a sandbox's key are unknown to it", async () => {
+  const { url: base, sandbox } = await served({});
+  const { stdout } = await runCli(["compare", base], { env: { SVC_API_KEY: sandbox.secret("active") } });
+  expect(stdout).toMatch(/^ {2}401\.unknown +agrees +401 unauthorized$/m);
+});

@@ -1,0 +1,164 @@
+import { expect, test } from "vitest";
+import { compareWithContract } from "../../src/compare/compare.js";
+import { unknownSecret } from "../../src/scenario/described-keys.js";
+import {
+  allProbeKeys,
+  type Misbehave,
+  probed,
+  probeKeys,
+  type Reply,
+  setIn,
+} from "../support/probed-server.js";
+
+async function compare(misbehave: Misbehave, { env = allProbeKeys, maxRequests = 60 } = {}) {
+  const { send, refs } = probed(misbehave);
+  const result = await compareWithContract(send, {
+    ...{ url: "https://api.example/v1/relying-party/me", env, maxRequests, probeLimits: false },
+    ...{ unknownKey: unknownSecret },
+  });
+  const of = (outcome: string) => result.outcomes.find((one) => one.outcome === outcome);
+  return { ...result, of, refs, sent: refs.length };
+}
+
+const json = { "Content-Type": "application/json" };
+const error = (code: string) => ({ error: { code, message: "Later." } });
+const outages: Readonly<Record<string, Partial<Reply>>> = {
+  "a 502 as text": {
+    status: 502,
+    headers: { "Content-Type": "text/plain" },
+    bytes: "upstream connect error",
+  },
+  "a 500 as JSON": { status: 500, headers: json, body: error("internal") },
+  "a 504": { status: 504, headers: {}, bytes: "" },
+  "a 503": { status: 503, headers: json, body: error("unavailable") },
+  "a redirect": { status: 302, headers: { Location: "https://status.example/" }, bytes: "" },
+  "a 423": { status: 423, headers: json, body: error("locked") },
+  "a 403": { status: 403, headers: json, body: error("access_denied") },
+  "a page": { status: 200, headers: { "Content-Type": "text/html" }, bytes: "<html>Maintenance</html>" },
+  "a text with 200": { status: 200, headers: { "Content-Type": "text/plain" }, bytes: "maintenance" },
+};
+
+test.each(Object.keys(outages))("%s to everything ends a comparison, and breaks no rule", async (what) => {
+  for (const from of [2, 5, 8, 12, 15]) {
+    const { verdict, differences, endedBy, sent, notes } = await compare((reply, { number }) => {
+      if (number >= from) Object.assign(reply, outages[what]);
+    });
+    expect([from, verdict, differences]).toEqual([from, "stopped", []]);
+    // The first 403s can be right.
+    if (what !== "a 403") expect(sent).toBeLessThanOrEqual(from + 2);
+    expect([endedBy === undefined, notes[0]]).toEqual([
+      false,
+      expect.stringMatching(
+        / Nothing was sent after it: it may be an outage, or a lock\. Try again later\.$/,
+      ),
+    ]);
+  }
+});
+
+test("what an outage showed is not learned, not noted, and the outcomes show why", async () => {
+  const { of, notes, assumptions } = await compare((reply, { number }) => {
+    if (number >= 6)
+      Object.assign(reply, {
+        status: 502,
+        headers: json,
+        body: { error: { ...error("x").error, trace: 1 } },
+      });
+  });
+  const reason = "its response may be one of an outage, or of a lock";
+  expect(of("401.revoked")).toMatchObject({ result: "not_tried", got: "502 x", reason });
+  expect(of("401.expired")).toMatchObject({
+    result: "not_tried",
+    reason: "nothing was sent after 403.insufficient_scope got 502 x",
+  });
+  expect(notes.join("\n")).not.toContain("trace");
+  expect(notes[0]).toMatch(/^403\.insufficient_scope got 502 x; a request without a key then got 502 x\. /);
+  expect(assumptions.request_id_on_errors).toBeUndefined();
+});
+
+test.each([423, 403])("a lock by %i after four rejected requests ends a comparison", async (status) => {
+  let rejected = 0;
+  const { verdict, differences, sent } = await compare((reply) => {
+    if (rejected >= 4) Object.assign(reply, { status, headers: json, body: error("address_locked") });
+    else if (reply.status > 400) rejected += 1;
+  });
+  expect([verdict, differences]).toEqual(["stopped", []]);
+  expect(sent).toBeLessThanOrEqual(9);
+});
+
+test("a working key that no longer works shows a lock", async () => {
+  const { verdict, differences, endedBy } = await compare((reply, { ref, number, count }) => {
+    const isLocked = number > 11 && (ref !== "active" || count > 1);
+    if (isLocked) Object.assign(reply, { status: 403, headers: json, body: error("locked") });
+  });
+  expect([verdict, differences, endedBy]).toEqual(["stopped", [], "200.test"]);
+});
+
+test.each([400, 403, 404, 500])(
+  "%i to several keys of a service that still works is a broken rule of each",
+  async (status) => {
+    const { differences, endedBy, refs } = await compare(
+      (reply, { ref }) => {
+        if (!["malformed", "unknown", "revoked", "wrong-scope", "expired"].includes(ref)) return;
+        Object.assign(reply, { status, headers: json, body: error("wrong") });
+      },
+      { env: probeKeys },
+    );
+    expect(endedBy).toBeUndefined();
+    const outcomes = ["401.malformed", "401.unknown", "401.revoked", "403.insufficient_scope", "401.expired"];
+    expect([...new Set(differences.map(({ outcome }) => outcome))]).toEqual(outcomes);
+    expect(refs.filter((ref) => ref === "none")).toHaveLength(3);
+  },
+);
+
+test("one wrong response, of whichever status, ends nothing", async () => {
+  for (const [what, wrong] of Object.entries(outages)) {
+    if (what === "a 503") continue;
+    const { differences, endedBy, refs } = await compare((reply, { ref }) => {
+      if (ref === "revoked") Object.assign(reply, wrong);
+    });
+    expect([what, endedBy, refs.filter((ref) => ref === "none").length]).toEqual([what, undefined, 2]);
+    expect(differences[0]).toMatchObject({ outcome: "401.revoked", at: "status", rules: ["R12"] });
+  }
+});
+
+test("two wrong responses that no request could follow break no rule", async () => {
+  const { verdict, differences, notes } = await compare(
+    (reply, { number }) => {
+      if (number > 5) Object.assign(reply, outages["a 504"]);
+    },
+    { maxRequests: 7 },
+  );
+  expect([verdict, differences]).toEqual(["stopped", []]);
+  expect(notes[0]).toContain("; no request without a key could follow it. Nothing was sent");
+});
+
+test("a working key whose second request was not sent agrees in part", async () => {
+  const { of, verdict } = await compare(() => {}, { env: probeKeys, maxRequests: 8 });
+  expect(verdict).toBe("agrees_in_part");
+  expect(of("200.test")).toMatchObject({
+    result: "agrees_in_part",
+    reason: "usage.today was not compared: the 8 requests of --max-requests are used up",
+  });
+  expect(of("200.live")).toMatchObject({ result: "agrees" });
+});
+
+test("nothing differs where nothing was compared", async () => {
+  const { verdict, differences, notes, outcomes, requests } = await compare(
+    (reply) => void Object.assign(reply, outages["a 503"]),
+  );
+  expect([verdict, differences, notes, requests]).toEqual(["not_compared", [], [], 1]);
+  expect(outcomes[0]).toMatchObject({
+    result: "not_tried",
+    reason: "nothing was sent after the first request",
+  });
+  expect(new Set(outcomes.map(({ result }) => result))).toEqual(new Set(["not_tried"]));
+});
+
+test("R34 a key that an outage's response repeats is a difference", async () => {
+  const { differences } = await compare((reply, { number, apiKey }) => {
+    if (number < 6) return;
+    Object.assign(reply, outages["a 504"]);
+    setIn(reply, "headers.X-Key", String(apiKey));
+  });
+  expect(differences.map(({ rules }) => rules[0])).toEqual(expect.arrayContaining(["R34"]));
+});

@@ -1,0 +1,148 @@
+import { expect, test } from "vitest";
+import { compareWithContract } from "../../src/compare/compare.js";
+import { renderComparison } from "../../src/compare/result.js";
+import { unknownSecret } from "../../src/scenario/described-keys.js";
+import { type Presented, probed, probeKeys, type Reply, setIn } from "../support/probed-server.js";
+
+// R14: an outcome agrees only if its 401 was compared with the others at each place.
+
+type Change = (reply: Reply, presented: Presented) => void;
+
+async function compare(change: Change) {
+  const { send } = probed((reply, presented) => {
+    if (reply.status === 401) change(reply, presented);
+  });
+  const result = await compareWithContract(send, {
+    ...{ url: "https://api.example/v1/relying-party/me", env: probeKeys, probeLimits: false },
+    ...{ unknownKey: unknownSecret },
+  });
+  const rejected = result.outcomes.filter(
+    ({ outcome, got }) => outcome.startsWith("401") && got !== undefined,
+  );
+  const lastLine = renderComparison(result, "text").trimEnd().split("\n").at(-1);
+  return { ...result, rejected, lastLine };
+}
+
+const id = (number: number) => (7919 * number).toString(36).padStart(8, "x");
+/** By chance, so that some causes get one node, and some two. */
+const nodeOf = (number: number) => `node-${(((number * 2654435761) >>> 0) >> 7) % 2}`;
+const own: Readonly<Record<string, string>> = { none: "No key.", revoked: "This key was revoked." };
+
+test.each<[service: string, change: Change, at: string, why: string]>([
+  [
+    "its own message for each cause, and then another one for all: a lock",
+    (reply, { ref, number }) =>
+      setIn(reply, "body.error.message", number <= 8 ? (own[ref] ?? `Key ${ref}.`) : "Too many attempts."),
+    "$.error.message",
+    "the number of its words varies",
+  ],
+  [
+    "a lock whose message has as many words",
+    (reply, { ref, number }) =>
+      setIn(reply, "body.error.message", number <= 8 ? `Key ${ref}.` : "Try later."),
+    "$.error.message",
+    "it also varies otherwise",
+  ],
+  [
+    "its own number for each cause, and then another one for all: a lock",
+    (reply, { ref, number }) => {
+      const numbers: Readonly<Record<string, number>> = { none: 1, malformed: 2, unknown: 3, revoked: 4 };
+      setIn(reply, "body.error.message", `E${number <= 8 ? (numbers[ref] ?? 5) : 9}`);
+    },
+    "$.error.message",
+    "it also varies otherwise",
+  ],
+  [
+    "the name of one of two nodes",
+    (reply, { number }) => setIn(reply, "headers.X-Served-By", nodeOf(number)),
+    "X-Served-By",
+    "it also varies otherwise",
+  ],
+  [
+    "a header that every second response has",
+    (reply, { count }) => {
+      if (count % 2 === 0) setIn(reply, "headers.X-Cache", "MISS");
+    },
+    "X-Cache",
+    "the number of its words varies",
+  ],
+  [
+    "another number of spaces",
+    (reply, { number }) => {
+      reply.bytes = `${JSON.stringify(reply.body)}${number % 2 === 0 ? " " : ""}`;
+    },
+    "body",
+    "the number of its words varies",
+  ],
+])("R14 a service with %s agrees only in part", async (_service, change, at, why) => {
+  const { verdict, rejected, unjudged, differences, notes, lastLine } = await compare(change);
+  expect([verdict, differences]).toEqual(["agrees_in_part", []]);
+  for (const one of rejected)
+    expect(one).toMatchObject({
+      result: "agrees_in_part",
+      reason: `R14 was not judged at ${at}, because ${why}`,
+    });
+  expect(unjudged).toEqual([{ at, why, outcomes: expect.arrayContaining(["401.unknown", "401.revoked"]) }]);
+  expect(notes).toContain(`Not judged between the causes of 401, because ${why}: ${at}.`);
+  expect(lastLine).toMatch(new RegExp(` R14 was not judged at ${at.replaceAll(/[$.]/g, "\\$&")}\\.$`));
+});
+
+test.each<[service: string, change: Change, at: string]>([
+  ["an id", (reply, { number }) => setIn(reply, "headers.X-Trace", id(number)), "X-Trace"],
+  [
+    "an id in a message",
+    (reply, { number }) => setIn(reply, "body.error.message", `No valid key (${id(number)}).`),
+    "$.error.message",
+  ],
+  [
+    "the time in seconds",
+    (reply, { number }) =>
+      setIn(reply, "body.error.details", { time: 1_772_442_000 + Math.floor(number / 3) }),
+    "$.error.details.time",
+  ],
+  [
+    "the time in words",
+    (reply, { number }) =>
+      setIn(reply, "headers.Expires", new Date(1_772_442_000_000 + 400 * number).toUTCString()),
+    "Expires",
+  ],
+  [
+    "a counter",
+    (reply, { number }) => setIn(reply, "headers.X-Failures-Left", String(100 - number)),
+    "X-Failures-Left",
+  ],
+])("R14 a service with %s, new in each response, agrees", async (_service, change, at) => {
+  const { verdict, unjudged, notes } = await compare(change);
+  expect([verdict, unjudged]).toEqual(["agrees", []]);
+  expect(notes).toContain(
+    `Compared between the causes of 401 without the words that are new in each response: ${at}.`,
+  );
+});
+
+test("R14 only the causes whose own 401s vary agree in part", async () => {
+  const { rejected } = await compare((reply, { ref, count }) => {
+    if (ref === "expired" && count % 2 === 0) setIn(reply, "headers.X-Cache", "MISS");
+  });
+  const inPart = rejected.filter(({ result }) => result === "agrees_in_part");
+  expect(inPart.map(({ outcome }) => outcome)).toEqual(["401.expired"]);
+});
+
+test("R14 of many places that vary, an outcome and the last line name three", async () => {
+  const { rejected, lastLine, unjudged } = await compare((reply, { number }) => {
+    for (let index = 0; index < 5; index++) setIn(reply, `headers.X-${index}`, nodeOf(number));
+  });
+  const why = "because it also varies otherwise";
+  expect(rejected[0]?.reason).toBe(
+    `R14 was not judged at X-0, ${why}; at X-1, ${why}; at X-2, ${why}; and at 2 places more`,
+  );
+  expect(lastLine).toMatch(/ R14 was not judged at X-0, X-1, X-2 and 2 places more\.$/);
+  expect(unjudged).toHaveLength(5);
+});
+
+test("what was not compared at all, and what was not judged at a place, are both in the last line", async () => {
+  const { lastLine } = await compare((reply, { ref, number, count }) => {
+    setIn(reply, "headers.X-Served-By", nodeOf(number));
+    if (ref === "expired" && count === 2) reply.status = 403;
+  });
+  expect(lastLine).toMatch(/ R14 was not judged for 401\.expired, and at X-Served-By\.$/);
+});
