@@ -3,6 +3,7 @@ import { hexOf, mix32, pick, type RandomStream, randomStream } from "../rules/se
 import { day } from "../rules/time.js";
 import type { FarmerMaker } from "../sandbox/farmer-records/farmer-list.js";
 import type { Farmer, LivestockType, Parcel, Position } from "../sandbox/farmer-records/farmer-shape.js";
+import { surveyMethods } from "../sandbox/farmer-records/survey-methods.js";
 import * as exact from "./exact-math.js";
 import {
   type CropName,
@@ -14,13 +15,21 @@ import {
   resolveLocale,
 } from "./tables.js";
 
-const rounds = 6;
 const prefix = "farmer_";
 
-/** The seed scrambles the index and zeros reversibly, so an id leads back to its farmer, and a guessed one is rarely valid. */
+// An id is two halves of 32 bits, zeros and the index, after a Feistel network: a round mixes one half into the other with
+// its key and exchanges them, which the same rounds in reverse order undo.
+const rounds = 6;
+
+/** An id leads back to its farmer with the seed, and a guessed one is rarely valid: its zeros are missing. */
 export function farmerId(seed: number, index: number, locales?: readonly FarmerLocale[]): string {
-  let [left, right] = [0, index >>> 0];
-  for (const key of roundKeys(seed, locales)) [left, right] = [right, (left ^ mix32(right ^ key)) >>> 0];
+  let left = 0;
+  let right = index >>> 0;
+  for (const key of roundKeys(seed, locales)) {
+    const mixed = (left ^ mix32(right ^ key)) >>> 0;
+    left = right;
+    right = mixed;
+  }
   return prefix + hexOf(left) + hexOf(right);
 }
 
@@ -30,12 +39,18 @@ export function indexOfFarmer(
 ): number | undefined {
   const digits = id.slice(prefix.length);
   if (!id.startsWith(prefix) || !/^[0-9a-f]{16}$/.test(digits)) return undefined;
-  let [left, right] = [Number.parseInt(digits.slice(0, 8), 16), Number.parseInt(digits.slice(8), 16)];
-  for (const key of roundKeys(seed, locales).reverse())
-    [left, right] = [(right ^ mix32(left ^ key)) >>> 0, left];
+
+  let left = Number.parseInt(digits.slice(0, 8), 16);
+  let right = Number.parseInt(digits.slice(8), 16);
+  for (const key of roundKeys(seed, locales).reverse()) {
+    const unmixed = (right ^ mix32(left ^ key)) >>> 0;
+    right = left;
+    left = unmixed;
+  }
   return left === 0 ? right : undefined;
 }
 
+/** A label for a choice of locales; empty for all of them. */
 function choiceOf(locales: readonly FarmerLocale[] = farmerLocales): string {
   return locales.length === farmerLocales.length ? "" : `${locales.join(" ")} `;
 }
@@ -49,27 +64,25 @@ function roundKeys(seed: number, locales?: readonly FarmerLocale[]): number[] {
 const adultAfterYears = 19;
 const oldest = 90;
 
-function personOf({
-  draws,
-  country,
-  start,
-}: Pick<FarmContext, "draws" | "country" | "start">): Pick<Farmer, "sex" | "birth_year"> {
-  const draw = draws("person");
+function personOf(
+  farm: Pick<FarmContext, "draws" | "country" | "start">,
+): Pick<Farmer, "sex" | "birth_year"> {
+  const { country } = farm;
+  const draw = farm.draws("person");
   const sex = exact.chance(draw, country.womenShare) ? "female" : "male";
+  // Until one is in the range, which nearly all are.
   for (;;) {
     const age = Math.round(country.meanAge + 14 * exact.normal(draw));
-    if (age >= adultAfterYears && age <= oldest) return { sex, birth_year: yearOf(start) - age };
+    if (age >= adultAfterYears && age <= oldest) return { sex, birth_year: yearOf(farm.start) - age };
   }
 }
 
-function personName(
-  { draws, region }: FarmContext,
-  { sex, language }: Pick<Farmer, "sex" | "language">,
-): Farmer["name"] {
-  const draw = draws("name");
-  const { [sex]: givenNames, family, familyOfMen = family } = namesOf(region, language);
+function personName(farm: FarmContext, sex: Farmer["sex"], language: string): Farmer["name"] {
+  const draw = farm.draws("name");
+  const names = namesOf(farm.region, language);
+  const { family, familyOfMen = family } = names;
   return {
-    given_name: pick(draw, givenNames),
+    given_name: pick(draw, names[sex]),
     surname: pickCommon(draw, sex === "male" ? familyOfMen : family),
   };
 }
@@ -81,6 +94,7 @@ function pickCommon(draw: RandomStream, names: readonly string[]): string {
 }
 
 function languageOf({ draws, country, region }: FarmContext): string {
+  // The shares take up parts of the whole; the country's language has what is left.
   let rest = exact.unit(draws("language"));
   for (const [language, share] of Object.entries(region.languages)) {
     rest -= share;
@@ -102,16 +116,21 @@ const capacity: Readonly<Record<LivestockType, readonly [withoutLand: number, pe
 
 /** The animals of the farm: more on more land, though not in proportion, and no more than it can feed. */
 function livestockOf({ draws, country }: FarmContext, areaHa: number): Farmer["livestock"] {
-  const scale = Math.min(Math.max(Math.sqrt(areaHa / country.farmSize.median), 0.5), 5);
-  return country.livestock.flatMap(([type, share, median]) => {
+  const scale = clamped(0.5, Math.sqrt(areaHa / country.farmSize.median), 5);
+  const livestock: { type: LivestockType; count: number }[] = [];
+  for (const [type, share, median] of country.livestock) {
     const draw = draws("livestock", type);
-    if (!exact.chance(draw, share)) return [];
+    if (!exact.chance(draw, share)) continue;
     const [withoutLand, perHectare] = capacity[type];
-    const max = withoutLand + Math.floor(perHectare * areaHa);
-    return [
-      { type, count: Math.min(max, Math.max(1, Math.round(exact.logNormal(draw, median * scale, 0.6)))) },
-    ];
-  });
+    const most = withoutLand + Math.floor(perHectare * areaHa);
+    const wanted = Math.round(exact.logNormal(draw, median * scale, 0.6));
+    livestock.push({ type, count: clamped(1, wanted, most) });
+  }
+  return livestock;
+}
+
+function clamped(min: number, value: number, max: number): number {
+  return Math.min(max, Math.max(min, value));
 }
 
 export interface FarmerSource {
@@ -132,6 +151,7 @@ export function farmerAt(source: FarmerSource, index: number): Farmer {
   const who = `${choiceOf(locales)}${index}`;
   const draws = (label: string, ...more: readonly string[]) =>
     randomStream(seed, `farmer.${label}`, who, ...more);
+
   const locale = pick(draws("locale"), locales);
   const country = countryOf(locale);
   const region = pick(draws("region"), country.regions);
@@ -141,19 +161,24 @@ export function farmerAt(source: FarmerSource, index: number): Farmer {
   const farm: FarmContext = { start, country, region, id, adultFrom, draws };
   const language = languageOf(farm);
   const parcels = parcelsOf(farm);
-  const area = sumOf(parcels, ({ properties }) => properties.area_ha);
+  const area = sumOf(parcels, areaOf);
   return {
     farmer_id: id,
     synthetic: true,
-    name: personName(farm, { sex: person.sex, language }),
+    name: personName(farm, person.sex, language),
     ...person,
     language,
-    farmer_type: area < 2 ? "small" : area < 20 ? "medium" : "large",
+    farmer_type: farmerTypeOf(area),
     farm_area_ha: area,
     location: { country_code: country.code, subdivision_code: region.code, subdivision_name: region.name },
     parcels,
     livestock: livestockOf(farm, area),
   };
+}
+
+function farmerTypeOf(areaHa: number): Farmer["farmer_type"] {
+  if (areaHa < 2) return "small";
+  return areaHa < 20 ? "medium" : "large";
 }
 
 export const makeFarmers: FarmerMaker = ({ seed, start, locale }) => {
@@ -181,22 +206,36 @@ const columns = {
   country_code: ({ location }) => location.country_code,
   subdivision_code: ({ location }) => location.subdivision_code,
   subdivision_name: ({ location }) => location.subdivision_name,
-  longitude: (farmer) => mainParcel(farmer).geometry.coordinates[0]?.[0]?.[0] ?? 0,
-  latitude: (farmer) => mainParcel(farmer).geometry.coordinates[0]?.[0]?.[1] ?? 0,
+  longitude: (farmer) => firstCorner(farmer)[0],
+  latitude: (farmer) => firstCorner(farmer)[1],
   parcels: ({ parcels }) => parcels.length,
-  irrigated_area_ha: ({ parcels }) =>
-    sumOf(parcels, ({ properties }) => (properties.irrigation === "none" ? 0 : properties.area_ha)),
+  irrigated_area_ha: ({ parcels }) => sumOf(parcels.filter(isIrrigated), areaOf),
   main_crop_code: (farmer) => mainParcel(farmer).properties["crop:code"],
   main_crop_name: (farmer) => mainParcel(farmer).properties["crop:name"],
   livestock_count: ({ livestock }) => sumOf(livestock, ({ count }) => count),
 } satisfies Readonly<Record<string, (farmer: Farmer) => ColumnValue>>;
 
 export function farmerRow(farmer: Farmer): Readonly<Record<string, ColumnValue>> {
-  return Object.fromEntries(Object.entries(columns).map(([name, cellOf]) => [name, cellOf(farmer)]));
+  const row: Record<string, ColumnValue> = {};
+  for (const [name, cellOf] of Object.entries(columns)) row[name] = cellOf(farmer);
+  return row;
 }
 
 function mainParcel({ parcels }: Farmer): Parcel {
   return parcels[0] as Parcel;
+}
+
+function firstCorner(farmer: Farmer): Position {
+  const [ring] = mainParcel(farmer).geometry.coordinates;
+  return ring?.[0] ?? [0, 0];
+}
+
+function isIrrigated({ properties }: Parcel): boolean {
+  return properties.irrigation !== "none";
+}
+
+function areaOf({ properties }: Parcel): number {
+  return properties.area_ha;
 }
 
 export function farmerFeatures({ farmer_id, location, parcels }: Farmer): readonly object[] {
@@ -211,9 +250,6 @@ export function farmerFeatures({ farmer_id, location, parcels }: Farmer): readon
   }));
 }
 
-// A copy of the schema's values: importing them would load the whole schema in browsers.
-const surveyMethods = ["driven", "surveyed", "auto-imagery", "manual"] as const;
-
 function yearOf(instant: number): number {
   return new Date(instant).getUTCFullYear();
 }
@@ -224,46 +260,64 @@ function canHaveGrown({ start, adultFrom }: FarmContext, crop: CropName): boolea
   return bearsAfter === undefined || yearOf(start) - 3 - bearsAfter >= adultFrom;
 }
 
-function parcelsOf(farm: FarmContext): readonly Parcel[] {
-  const { draws, region, id } = farm;
-  const areas = fieldAreas(farm);
-  const rings = fieldRings(draws("fields"), farmMiddle(farm), areas);
-  // A farmer with irrigation has it on most fields.
-  const dryness = exact.unit(draws("irrigation"));
-  const grows = region.grows.filter(([crop]) => canHaveGrown(farm, crop));
-  const weightOf = ([, weight]: Growing) => weight;
-  const main = pickWeighted(draws("crop"), grows, weightOf);
-  return rings.map((ring, i) => {
-    const position = String(i + 1);
-    const draw = draws("parcel", position);
-    const measured = measureRing(ring);
-    const area = exact.rounded(measured.area, 1);
-    const [crop, , watered] = i === 0 || exact.chance(draw, 0.5) ? main : pickWeighted(draw, grows, weightOf);
-    const irrigated = (exact.chance(draw, 0.85) ? dryness : exact.unit(draw)) < watered;
-    const { code, name, bearsAfter } = crops[crop];
-    return {
-      type: "Feature",
-      id: `${id.replace("farmer", "parcel")}_${position}`,
-      geometry: { type: "Polygon", coordinates: [ring] },
-      properties: {
-        collection: "synthetic",
-        synthetic: true,
-        "metrics:area": area,
-        "metrics:perimeter": exact.rounded(measured.length, 1),
-        area_ha: exact.rounded(area / 10_000, 5),
-        "determination:method": pick(draw, surveyMethods),
-        "determination:datetime": midnight(farm.start - exact.wholeBetween(draw, 60, 1_500) * day),
-        land_type: bearsAfter === undefined ? "temporary_crops" : "permanent_crops",
-        land_ownership: pickWeighted(draw, tenureWeights, ([, weight]) => weight)[0],
-        irrigation: irrigated ? irrigationFor(crop, exact.unit(draw)) : "none",
-        "crop:code_list": "https://agrovoc.fao.org/",
-        "crop:code": code,
-        "crop:name": name,
-      },
-    };
-  });
+/** What decides about all fields of a farm. */
+interface Farming {
+  /** The crops that the farmer can have grown. */
+  readonly grows: readonly Growing[];
+  /** The crop of the largest field, and of half of the others. */
+  readonly main: Growing;
+  /** From 0 to 1: a field has irrigation if a larger share of its crop's fields has it. */
+  readonly dryness: number;
 }
 
+function parcelsOf(farm: FarmContext): readonly Parcel[] {
+  const { draws, region } = farm;
+  const rings = fieldRings(draws("fields"), farmMiddle(farm), fieldAreas(farm));
+  const grows = region.grows.filter(([crop]) => canHaveGrown(farm, crop));
+  const main = pickWeighted(draws("crop"), grows, growingWeight);
+  const dryness = exact.unit(draws("irrigation"));
+  return rings.map((ring, index) => parcelOf(farm, { grows, main, dryness }, ring, index));
+}
+
+function parcelOf(farm: FarmContext, farming: Farming, ring: Position[], index: number): Parcel {
+  const position = String(index + 1);
+  const draw = farm.draws("parcel", position);
+  const measured = measureRing(ring);
+  const area = exact.rounded(measured.area, 1);
+
+  const hasMainCrop = index === 0 || exact.chance(draw, 0.5);
+  const [crop, , watered] = hasMainCrop ? farming.main : pickWeighted(draw, farming.grows, growingWeight);
+  const { code, name, bearsAfter } = crops[crop];
+  // A farmer with irrigation has it on most fields.
+  const isLikeOthers = exact.chance(draw, 0.85);
+  const dryness = isLikeOthers ? farming.dryness : exact.unit(draw);
+  return {
+    type: "Feature",
+    id: `${farm.id.replace("farmer", "parcel")}_${position}`,
+    geometry: { type: "Polygon", coordinates: [ring] },
+    properties: {
+      collection: "synthetic",
+      synthetic: true,
+      "metrics:area": area,
+      "metrics:perimeter": exact.rounded(measured.length, 1),
+      area_ha: exact.rounded(area / 10_000, 5),
+      "determination:method": pick(draw, surveyMethods),
+      "determination:datetime": midnight(farm.start - exact.wholeBetween(draw, 60, 1_500) * day),
+      land_type: bearsAfter === undefined ? "temporary_crops" : "permanent_crops",
+      land_ownership: pickWeighted(draw, tenureWeights, ([, weight]) => weight)[0],
+      irrigation: dryness < watered ? irrigationFor(crop, exact.unit(draw)) : "none",
+      "crop:code_list": "https://agrovoc.fao.org/",
+      "crop:code": code,
+      "crop:name": name,
+    },
+  };
+}
+
+function growingWeight([, weight]: Growing): number {
+  return weight;
+}
+
+/** The start of the day of an instant. */
 function midnight(instant: number): string {
   return `${new Date(instant).toISOString().slice(0, 10)}T00:00:00Z`;
 }
@@ -283,52 +337,82 @@ function irrigationFor(crop: CropName, chosen: number): "surface" | "sprinkler" 
 
 function fieldAreas({ draws, region }: FarmContext): readonly number[] {
   const draw = draws("area");
-  const [smallestHa, largestHa] = [0.08, 10_000];
   const { median, deviation } = region.farmSize;
-  const whole = 10_000 * Math.min(Math.max(exact.logNormal(draw, median, deviation), smallestHa), largestHa);
-  const max = whole < 5_000 ? 2 : whole < 50_000 ? 4 : 7;
-  const min = whole < 1_000_000 ? 1 : 4;
-  const parts = Array.from({ length: exact.wholeBetween(draw, min, max) }, () => exact.between(draw, 0.3, 1));
-  const sum = parts.reduce((total, part) => total + part, 0);
-  return parts.map((part) => (whole * part) / sum).sort((a, b) => b - a);
+  const wholeHa = clamped(0.08, exact.logNormal(draw, median, deviation), 10_000);
+  const whole = 10_000 * wholeHa;
+
+  // Small farms have few fields, and large ones several.
+  let most = 7;
+  if (whole < 5_000) most = 2;
+  else if (whole < 50_000) most = 4;
+  const least = whole < 1_000_000 ? 1 : 4;
+
+  // The largest first.
+  const shares: number[] = [];
+  const count = exact.wholeBetween(draw, least, most);
+  while (shares.length < count) shares.push(exact.between(draw, 0.3, 1));
+  let sum = 0;
+  for (const share of shares) sum += share;
+  const areas = shares.map((share) => (whole * share) / sum);
+  return areas.sort((one, other) => other - one);
 }
 
-function farmMiddle({ draws, region }: FarmContext) {
+function farmMiddle({ draws, region }: FarmContext): Position {
   const draw = draws("place");
   const [east, north] = exact.direction(draw);
   const [longitude, latitude, radiusKm] = region.circle;
+  // By the root, so that each part of the circle is equally likely.
   const distance = 1_000 * radiusKm * Math.sqrt(exact.unit(draw));
   return positionAt([longitude, latitude], east * distance, north * distance);
 }
 
-/** Counterclockwise rings that do not touch. Like real fields, they are on both sides of a track and follow its bearing. */
+/**
+ * Counterclockwise rings that do not touch. Like real fields, they are on both sides of a track and follow its bearing: each
+ * is placed in meters along the track and across it, then turned.
+ */
 function fieldRings(draw: RandomStream, middle: Position, areasM2: readonly number[]): readonly Position[][] {
   const [cosine, sine] = exact.direction(draw);
-  const shapes = areasM2.map((area) => fieldShape(draw, area));
-  const breadth = shapes.reduce((sum, shape) => sum + shape.width, 0) / 2;
-  const reached = [-breadth / 2, -breadth / 2];
-  return shapes.map(({ points, width, height }) => {
+  const outlines = areasM2.map((area) => fieldShape(draw, area));
+  let widths = 0;
+  for (const { width } of outlines) widths += width;
+  const trackLength = widths / 2;
+
+  /** How far along the track its two sides are taken. */
+  let takenAbove = -trackLength / 2;
+  let takenBelow = -trackLength / 2;
+  const rings: Position[][] = [];
+  for (const { points, width, height } of outlines) {
     // The side of the track with more room left.
-    const side = (reached[0] as number) <= (reached[1] as number) ? 0 : 1;
-    const left = (reached[side] as number) + exact.between(draw, 2, 0.2 * width + 8);
-    reached[side] = left + width;
-    const offset = exact.between(draw, 2, 0.15 * height + 6);
-    const bottom = side === 0 ? offset : -offset - height;
-    const ring = points.map(([x, y]) => {
-      const [along, across] = [left + x, bottom + y];
-      return positionAt(middle, along * cosine - across * sine, along * sine + across * cosine);
-    });
-    return [...ring, ring[0] as Position];
-  });
+    const isAbove = takenAbove <= takenBelow;
+    const taken = isAbove ? takenAbove : takenBelow;
+    const left = taken + exact.between(draw, 2, 0.2 * width + 8);
+    if (isAbove) takenAbove = left + width;
+    else takenBelow = left + width;
+    const gap = exact.between(draw, 2, 0.15 * height + 6);
+    const bottom = isAbove ? gap : -gap - height;
+
+    const ring: Position[] = [];
+    for (const [x, y] of points) {
+      const along = left + x;
+      const across = bottom + y;
+      const east = along * cosine - across * sine;
+      const north = along * sine + across * cosine;
+      ring.push(positionAt(middle, east, north));
+    }
+    // The last position is the first one.
+    rings.push([...ring, ring[0] as Position]);
+  }
+  return rings;
 }
 
+/** A field in meters from its lower left corner, in a rectangle of this size. */
 interface Outline {
   readonly points: readonly Point[];
   readonly width: number;
   readonly height: number;
 }
 
-// Four bent sides, each in a strip along its edge of a rectangle: the strips separate the corners, so that no sides cross.
+/** Four bent sides, each in a strip along its edge of a rectangle: the strips separate the corners, so that no sides cross. */
 function fieldShape(draw: RandomStream, areaM2: number): Outline {
   const proportion = exact.between(draw, 1, 2.4);
   const depth = () => exact.between(draw, 0, 0.12);
@@ -339,17 +423,21 @@ function fieldShape(draw: RandomStream, areaM2: number): Outline {
     [depth(), 1 - depth()],
   ];
   const points: Point[] = [];
-  corners.forEach((corner, side) => {
+  for (const [side, corner] of corners.entries()) {
     points.push(corner);
-    if (!exact.chance(draw, 0.6)) return;
-    const [along, inward] = [exact.between(draw, 0.35, 0.65), exact.between(draw, 0, 0.1)];
+    if (!exact.chance(draw, 0.6)) continue;
+    const along = exact.between(draw, 0.35, 0.65);
+    const inward = exact.between(draw, 0, 0.1);
     points.push(onSide(side, along, inward));
-  });
-  const scale = Math.sqrt(areaM2 / (flatArea(points) * proportion));
-  const [width, height] = [scale * proportion, scale];
+  }
+
+  // From a square of 1 to a rectangle in which the outline has its area.
+  const height = Math.sqrt(areaM2 / (flatArea(points) * proportion));
+  const width = height * proportion;
   return { points: points.map(([x, y]) => [x * width, y * height]), width, height };
 }
 
+/** A point on a side of a square of 1, counterclockwise from the lower one. */
 function onSide(side: number, along: number, inward: number): Point {
   if (side === 0) return [along, inward];
   if (side === 1) return [1 - inward, along];
@@ -359,12 +447,13 @@ function onSide(side: number, along: number, inward: number): Point {
 
 type Point = readonly [x: number, y: number];
 
+/** The area within a line of points on a plane, by the formula of Gauss: positive if they are counterclockwise. */
 function flatArea(points: readonly Point[]): number {
   let sum = 0;
-  points.forEach(([x, y], i) => {
-    const [nextX, nextY] = points[(i + 1) % points.length] as Point;
+  for (const [index, [x, y]] of points.entries()) {
+    const [nextX, nextY] = points[(index + 1) % points.length] as Point;
     sum += x * nextY - nextX * y;
-  });
+  }
   return sum / 2;
 }
 
@@ -387,6 +476,7 @@ function sine(latitude: number): number {
 const equatorRadius = 6_378_137;
 const eccentricity2 = 0.0066943799901413165;
 
+/** The length of a degree of longitude and of latitude, at a latitude. */
 function metresPerDegree(latitude: number): Point {
   const sin = sine(latitude);
   const bend = 1 - eccentricity2 * sin * sin;
@@ -398,17 +488,20 @@ function metresPerDegree(latitude: number): Point {
 function measureRing(ring: readonly Position[]): { readonly area: number; readonly length: number } {
   const [origin] = ring as readonly [Position, ...Position[]];
   const latitudes = ring.map(([, latitude]) => latitude);
-  const [metresEast, metresNorth] = metresPerDegree((Math.min(...latitudes) + Math.max(...latitudes)) / 2);
-  const points = ring.map(
-    ([longitude, latitude]): Point => [
-      (longitude - origin[0]) * metresEast,
-      (latitude - origin[1]) * metresNorth,
-    ],
-  );
+  const middle = (Math.min(...latitudes) + Math.max(...latitudes)) / 2;
+  const [metresEast, metresNorth] = metresPerDegree(middle);
+  const points: Point[] = [];
+  for (const [longitude, latitude] of ring) {
+    points.push([(longitude - origin[0]) * metresEast, (latitude - origin[1]) * metresNorth]);
+  }
+
   let length = 0;
-  for (let i = 1; i < points.length; i++) {
-    const [[fromX, fromY], [x, y]] = [points[i - 1] as Point, points[i] as Point];
-    length += Math.sqrt((x - fromX) * (x - fromX) + (y - fromY) * (y - fromY));
+  for (let index = 1; index < points.length; index++) {
+    const [fromX, fromY] = points[index - 1] as Point;
+    const [toX, toY] = points[index] as Point;
+    const east = toX - fromX;
+    const north = toY - fromY;
+    length += Math.sqrt(east * east + north * north);
   }
   return { area: flatArea(points), length };
 }
@@ -419,12 +512,16 @@ function positionAt([longitude, latitude]: Position, east: number, north: number
   return [exact.rounded(longitude + east / metresEast, 7), exact.rounded(latitude + north / metresNorth, 7)];
 }
 
+/** One of the items, each as likely as its weight is a part of all weights. */
 function pickWeighted<Item>(
   draw: RandomStream,
   items: readonly Item[],
   weightOf: (item: Item) => number,
 ): Item {
-  let rest = exact.unit(draw) * items.reduce((sum, item) => sum + weightOf(item), 0);
+  let total = 0;
+  for (const item of items) total += weightOf(item);
+
+  let rest = exact.unit(draw) * total;
   for (const item of items) {
     rest -= weightOf(item);
     if (rest < 0) return item;
@@ -434,8 +531,7 @@ function pickWeighted<Item>(
 
 /** The sum of amounts, rounded to five decimal places, as areas in hectares are. */
 function sumOf<Item>(items: readonly Item[], amountOf: (item: Item) => number): number {
-  return exact.rounded(
-    items.reduce((sum, item) => sum + amountOf(item), 0),
-    5,
-  );
+  let sum = 0;
+  for (const item of items) sum += amountOf(item);
+  return exact.rounded(sum, 5);
 }

@@ -91,13 +91,17 @@ const countryTables = { en_GH, en_IN, en_NG, es_MX, fr_SN, id_ID, pt_BR, tr, uk,
 // A sandbox reads few of them, and each for every farmer.
 export const countryOf = /* @__PURE__ */ cachedByName((locale: FarmerLocale): Country => {
   const { mixes = {}, ...table } = countryTables[locale] as unknown as CountryTable; // JSON has narrower types
-  const regions = table.regions.map((region) => ({
-    ...region,
-    farmSize: { ...table.farmSize, ...region.farmSize },
-    names: nameTable[region.names ?? (locale as keyof typeof nameTable)],
-    languages: region.languages ?? {},
-    grows: typeof region.grows === "string" ? (mixes[region.grows] as readonly Growing[]) : region.grows,
-  }));
+  const regions: Region[] = [];
+  for (const region of table.regions) {
+    const { grows } = region;
+    regions.push({
+      ...region,
+      farmSize: { ...table.farmSize, ...region.farmSize },
+      names: nameTable[region.names ?? (locale as keyof typeof nameTable)],
+      languages: region.languages ?? {},
+      grows: typeof grows === "string" ? (mixes[grows] as readonly Growing[]) : grows,
+    });
+  }
   return { ...table, regions };
 });
 
@@ -121,9 +125,13 @@ export interface Names {
 /** Accepts `en-GH` and `EN_gh` as `en_GH`; for a language, all of its locales. */
 export function resolveLocale(text: string): readonly FarmerLocale[] | undefined {
   const wanted = text.replace("-", "_").toLowerCase();
-  const locales = farmerLocales.filter((name) => {
-    const spellings = [name, countryTables[name].language.replace("-", "_"), name.split("_")[0] as string];
-    return spellings.some((one) => one.toLowerCase() === wanted);
-  });
+  const locales = farmerLocales.filter((locale) => spellingsOf(locale).includes(wanted));
   return locales.length > 0 ? locales : undefined;
+}
+
+/** What names a locale, in lower case: itself, its language in full, and without a country. */
+function spellingsOf(locale: FarmerLocale): string[] {
+  const language = countryTables[locale].language.replace("-", "_");
+  const [withoutCountry] = locale.split("_") as [string];
+  return [locale, language, withoutCountry].map((spelling) => spelling.toLowerCase());
 }

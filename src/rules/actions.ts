@@ -54,15 +54,15 @@ export function actionIn(step: Partial<Record<ActionName, unknown>>): ActionName
 export function refsIn(action: Partial<Record<ActionName, unknown>>) {
   const name = actionIn(action);
   if (name === undefined) return {};
-  const fieldsOfAction = action[name] as Readonly<Record<string, string | undefined>>;
-  const { key, organization, newKey } = actionRow(name);
-  const at = (field: string | undefined) => (field === undefined ? undefined : fieldsOfAction[field]);
+  const row = actionRow(name);
+  const fields = action[name] as Readonly<Record<string, string | undefined>>;
+  const refIn = (field: string | undefined) => (field === undefined ? undefined : fields[field]);
   return {
     name,
-    key: at(key),
-    organization: at(organization),
-    newKey: at(newKey),
-    createsKey: newKey !== undefined,
+    key: refIn(row.key),
+    organization: refIn(row.organization),
+    newKey: refIn(row.newKey),
+    createsKey: row.newKey !== undefined,
   };
 }
 

@@ -34,37 +34,43 @@ const maximumKeyLength = 256;
 /** `undefined` if the string is not a well-formed key (R10). `marked`: whether it has the mark of a sandbox. */
 export function parseApiKey(presented: string): (KeyPrefix & { readonly marked: boolean }) | undefined {
   if (!isWellFormedKey(presented)) return undefined;
-  return { ...(prefixIn(presented) as KeyPrefix), marked: isMarked(presented) };
+  const row = prefixIn(presented) as KeyPrefix; // a well-formed key has one
+  return { ...row, marked: isMarked(presented) };
 }
 
 export function isMarked(key: string): boolean {
-  return key.startsWith(sandboxMark, prefixIn(key)?.prefix.length);
+  return key.startsWith(sandboxMark, prefixLength(key));
+}
+
+function prefixLength(key: string): number {
+  return prefixIn(key)?.prefix.length ?? 0;
 }
 
 export const randomLength = 29;
 
 /** Whether the string is a prefix, the mark and a random part of the right length. */
 export function isSandboxKey(key: string): boolean {
-  const start = (prefixIn(key)?.prefix.length ?? 0) + sandboxMark.length;
-  return isMarked(key) && isWellFormedKey(key) && key.length === start + randomLength;
+  if (!isMarked(key) || !isWellFormedKey(key)) return false;
+  return key.length === prefixLength(key) + sandboxMark.length + randomLength;
 }
 
 /** Describes a presented key without any of its characters (R46): `18 characters, a quotation mark first`. */
 export function formOfKey(presented: string): string {
-  const length = `${presented.length} character${presented.length === 1 ? "" : "s"}`;
-  const first = presented.slice(0, 1);
-  const prefix = prefixIn(presented);
-  if (prefix === undefined) {
-    if (presented === "") return "empty";
-    if (first === '"' || first === "'") return `${length}, a quotation mark first`;
-    const rest = presented.includes(" ") ? "a space in it" : "";
-    return [length, "no prefix of a key", rest].filter(Boolean).join(", ");
+  if (presented === "") return "empty";
+  const length = presented.length === 1 ? "1 character" : `${presented.length} characters`;
+  if (prefixIn(presented) === undefined) {
+    if (presented.startsWith('"') || presented.startsWith("'")) return `${length}, a quotation mark first`;
+    const problem = `${length}, no prefix of a key`;
+    return presented.includes(" ") ? `${problem}, a space in it` : problem;
   }
-  const excess = presented.length - prefix.prefix.length - sandboxMark.length - randomLength;
   if (!isWellFormedKey(presented)) return `${length}, some of which no key has`;
   if (!isMarked(presented)) return `${length}, without the mark of a sandbox`;
-  const difference = `${Math.abs(excess)} ${excess > 0 ? "more" : "less"} than a key of this sandbox has`;
-  return excess === 0 ? length : `${length}: ${difference}`;
+
+  // Cut or extended.
+  const excess = presented.length - prefixLength(presented) - sandboxMark.length - randomLength;
+  if (excess === 0) return length;
+  const comparison = excess > 0 ? `${excess} more` : `${-excess} less`;
+  return `${length}: ${comparison} than a key of this sandbox has`;
 }
 
 /** A prefix, then letters, digits, `_` and `-`, at most 256 characters: the specification does not describe more. */
@@ -73,8 +79,8 @@ export function isWellFormedKey(presented: string): boolean {
   const start = prefixIn(presented)?.prefix.length;
   if (start === undefined || start === presented.length) return false;
   // Not a regular expression: V8 keeps the last string it was run on, and this string is a key (R35).
-  for (let i = start; i < presented.length; i++) {
-    if (!isKeyCharacter(presented.charCodeAt(i))) return false;
+  for (let index = start; index < presented.length; index++) {
+    if (!isKeyCharacter(presented.charCodeAt(index))) return false;
   }
   return true;
 }
@@ -84,7 +90,9 @@ export function isKeyCharacter(code: number): boolean {
 }
 
 export function prefixIn(presented: string): KeyPrefix | undefined {
-  for (const row of keyPrefixes) if (presented.startsWith(row.prefix)) return row;
+  for (const row of keyPrefixes) {
+    if (presented.startsWith(row.prefix)) return row;
+  }
   return undefined;
 }
 
@@ -95,15 +103,14 @@ const keyCharacters = new Uint8Array(128).map((_zero, code) =>
 
 export function prefixOf(environment: Environment, legacy: boolean): string {
   const isWanted = (row: KeyPrefix) => row.environment === environment && row.legacy === legacy;
-  return (keyPrefixes.find(isWanted) as KeyPrefix).prefix;
+  const row = keyPrefixes.find(isWanted) as KeyPrefix; // there is one for each pair
+  return row.prefix;
 }
 
 /** Creates a full key: prefix, `sbx`, and 29 base62 characters from the stream. */
-export function secretFrom(
-  random: RandomStream,
-  { environment, legacy }: Pick<KeyRecord, "environment" | "legacy">,
-): string {
-  return prefixOf(environment, legacy) + sandboxMark + base62From(random, randomLength);
+export function secretFrom(random: RandomStream, key: Pick<KeyRecord, "environment" | "legacy">): string {
+  const prefix = prefixOf(key.environment, key.legacy);
+  return prefix + sandboxMark + base62From(random, randomLength);
 }
 
 export function fingerprintOf(sha256: string): string {
@@ -144,10 +151,12 @@ const endNames = Object.keys(keyEnds) as KeyEnd[]; // its own names
 
 /** A value for each time that ends a key. */
 export function forEachEnd<Value>(read: (end: KeyEnd) => Value): Readonly<Record<KeyEnd, Value>> {
-  return Object.fromEntries(endNames.map((end) => [end, read(end)])) as Record<KeyEnd, Value>; // one for each
+  const values: Partial<Record<KeyEnd, Value>> = {};
+  for (const end of endNames) values[end] = read(end);
+  return values as Record<KeyEnd, Value>; // one for each
 }
 
-/** The earliest of the times that end a key; `undefined` if none is known. */
+/** The earliest of the times that end a key, at a tie the first of `keyEnds`; `undefined` if none is known. */
 export function firstEndOf(key: KeyEnds): KeyEnd | undefined {
   let first: KeyEnd | undefined;
   let earliest = Number.POSITIVE_INFINITY;
@@ -205,10 +214,11 @@ export const maximumActiveKeys = 5;
 
 export function countsAsActive(
   state: KeyStateName,
-  { retiring_counts_as_active: countsRetiring }: { readonly retiring_counts_as_active: boolean },
+  assumptions: { readonly retiring_counts_as_active: boolean },
 ): boolean {
   const { counts } = keyStateTable[state];
-  return counts === "retiring_counts_as_active" ? countsRetiring : counts;
+  if (counts === "retiring_counts_as_active") return assumptions.retiring_counts_as_active;
+  return counts;
 }
 
 /** The default and the maximum overlap of a rotation, in milliseconds (R39). */

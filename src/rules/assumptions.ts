@@ -80,20 +80,26 @@ export function assumptionsFor(
   endpoints: readonly { readonly scope?: string | null }[] = [],
 ): Assumptions {
   base[profile] ??= Object.freeze(assumptionsOf(profile));
+  let chosen = base[profile];
   // JavaScript can pass members that are `undefined`.
   const members = Object.entries(ownAssumptions).filter(([, value]) => value !== undefined);
-  const chosen = members.length === 0 ? base[profile] : { ...base[profile], ...Object.fromEntries(members) };
-  const needed = endpoints.flatMap(({ scope }) => scope ?? []).filter((one) => !chosen.scopes.includes(one));
-  return needed.length === 0 ? chosen : { ...chosen, scopes: [...new Set([...chosen.scopes, ...needed])] };
+  if (members.length > 0) chosen = { ...chosen, ...Object.fromEntries(members) };
+
+  const missing = new Set<string>();
+  for (const { scope } of endpoints) {
+    if (typeof scope === "string" && !chosen.scopes.includes(scope)) missing.add(scope);
+  }
+  if (missing.size === 0) return chosen;
+  return { ...chosen, scopes: [...new Set([...chosen.scopes, ...missing])] };
 }
 
-// Shared by sandboxes that set no assumptions.
+/** Shared by sandboxes that set no assumptions. */
 const base: Partial<Record<Profile, Assumptions>> = {};
 
 function assumptionsOf(profile: Profile): Assumptions {
-  const rows = Object.entries(assumptionTable).map(([name, row]) => [
-    name,
-    profile === "typical" && row.typical !== undefined ? row.typical : row.minimal,
-  ]);
-  return Object.fromEntries(rows);
+  const values: Partial<Record<string, unknown>> = {};
+  for (const [name, { minimal, typical = minimal }] of Object.entries(assumptionTable)) {
+    values[name] = profile === "typical" ? typical : minimal;
+  }
+  return values as unknown as Assumptions; // each has its row
 }

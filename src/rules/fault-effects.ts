@@ -212,7 +212,9 @@ export function effectWords(kind: FaultKind): string {
 export function effectAt(outcome: FaultOutcomeId): EffectRow;
 export function effectAt(outcome: string): EffectRow | undefined;
 export function effectAt(outcome: string): EffectRow | undefined {
-  return outcome.startsWith("fault.") ? faultEffects[outcome.slice("fault.".length) as FaultKind] : undefined;
+  if (!outcome.startsWith("fault.")) return undefined;
+  const kind = outcome.slice("fault.".length) as FaultKind;
+  return faultEffects[kind];
 }
 
 const idempotentMethods = ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"];
@@ -229,9 +231,9 @@ interface FaultyResponse {
 }
 
 /** What a client should do after a fault: by the fault's effect, and by whether the request can be repeated. */
-export function whatToDoAfter(fault: FaultOutcomeId, { isIdempotent, retryAfter }: FaultyResponse): string {
-  const { whatToDo, whatToDoOnce } = effectAt(fault);
-  const advice = (isIdempotent ? undefined : whatToDoOnce) ?? whatToDo;
-  if (fault !== "fault.status") return advice;
-  return retryAfter === undefined ? advice : `Wait as its Retry-After says (${retryAfter}). ${advice}`;
+export function whatToDoAfter(fault: FaultOutcomeId, response: FaultyResponse): string {
+  const { whatToDo, whatToDoOnce = whatToDo } = effectAt(fault);
+  const advice = response.isIdempotent ? whatToDo : whatToDoOnce;
+  if (fault !== "fault.status" || response.retryAfter === undefined) return advice;
+  return `Wait as its Retry-After says (${response.retryAfter}). ${advice}`;
 }

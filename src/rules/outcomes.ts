@@ -1,4 +1,4 @@
-import { type FaultOutcomeId, faultEffects, faultKinds } from "./fault-effects.js";
+import { type FaultKind, type FaultOutcomeId, faultEffects, faultKinds } from "./fault-effects.js";
 import * as s from "./schema/shape.js";
 
 /** The closed list of outcomes: responses, the OpenAPI document, the docs and the coverage are made from it. */
@@ -171,19 +171,14 @@ const apiRows = [
   },
 ] as const satisfies readonly Outcome[];
 
-const faultRows = faultKinds.map((kind) => {
+const faultRows = faultKinds.map(faultRow);
+
+function faultRow(kind: FaultKind) {
   const id: FaultOutcomeId = `fault.${kind}`;
   const { does, whatToDo } = faultEffects[kind];
-  return {
-    id,
-    status: 0,
-    code: null,
-    message: null,
-    when: `a fault that ${does}`,
-    whatToDo,
-    promised: false,
-  } as const;
-});
+  const when = `a fault that ${does}`;
+  return { id, status: 0, code: null, message: null, when, whatToDo, promised: false } as const;
+}
 
 export const outcomes = [...apiRows, ...faultRows];
 

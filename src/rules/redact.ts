@@ -5,7 +5,7 @@ export function findKeys(text: string): string[] {
   // Not a regular expression: V8 keeps the last string it was run on, and this one may contain a key (R46).
   const plain = decodePrintable(text);
   const keys: string[] = [];
-  for (const { prefix } of keyPrefixes) findPrefixed(plain, prefix, keys);
+  for (const { prefix } of keyPrefixes) addPrefixed(keys, plain, prefix);
   return keys;
 }
 
@@ -35,17 +35,19 @@ function isFollowed(text: string, prefix: string, isWanted: (code: number) => bo
   return false;
 }
 
-// The characters after a prefix in `anyKey`.
+/** Whether a character belongs to a key behind its prefix, as in `anyKey`. */
 function isRedacted(code: number): boolean {
   return isKeyCharacter(code) || "%~.".includes(String.fromCharCode(code));
 }
 
-function findPrefixed(text: string, prefix: string, keys: string[]): void {
-  let end = 0;
-  for (let at = text.indexOf(prefix); at !== -1; at = text.indexOf(prefix, end)) {
-    end = at + prefix.length;
+function addPrefixed(keys: string[], text: string, prefix: string): void {
+  let at = text.indexOf(prefix);
+  while (at !== -1) {
+    const start = at + prefix.length;
+    let end = start;
     while (isKeyCharacter(text.charCodeAt(end))) end += 1;
-    if (end > at + prefix.length) keys.push(text.slice(at, end));
+    if (end > start) keys.push(text.slice(at, end));
+    at = text.indexOf(prefix, end);
   }
 }
 
@@ -54,7 +56,9 @@ const maxDecodings = 10;
 /** Decodes printable ASCII repeatedly: a key that three proxies encoded is still a key. A line break would forge a line of a log. */
 export function decodePrintable(text: string): string {
   let decoded = text;
-  for (let i = 0; i < maxDecodings && (decoded.includes("%") || decoded.includes("\\u00")); i++) {
+  for (let round = 0; round < maxDecodings; round++) {
+    const mayBeEncoded = decoded.includes("%") || decoded.includes("\\u00");
+    if (!mayBeEncoded) break;
     const next = decodeOnce(decoded);
     if (next === decoded) break;
     decoded = next;
@@ -64,23 +68,29 @@ export function decodePrintable(text: string): string {
 
 const letterU = "u".charCodeAt(0);
 
+/** Decodes `%53`, `%u0053` and `\u0053`. */
 function decodeOnce(encoded: string): string {
   // JSON in JSON has two backslashes.
   const text = encoded.replaceAll("\\\\u00", "\\u00").replaceAll("\\u00", "%u00");
   let decoded = "";
-  let from = 0;
-  for (let at = text.indexOf("%"); at !== -1; at = text.indexOf("%", at + 1)) {
-    const digits =
-      (text.charCodeAt(at + 1) | 32) === letterU && text.startsWith("00", at + 2) ? at + 4 : at + 1;
+  /** The end of what is decoded. */
+  let done = 0;
+  let at = text.indexOf("%");
+  while (at !== -1) {
+    const isUnicode = (text.charCodeAt(at + 1) | 32) === letterU && text.startsWith("00", at + 2);
+    const digits = isUnicode ? at + 4 : at + 1;
     const code = hexDigit(text.charCodeAt(digits)) * 16 + hexDigit(text.charCodeAt(digits + 1));
-    if (!(code >= 0x20 && code < 0x7f)) continue;
-    decoded += text.slice(from, at) + String.fromCharCode(code);
-    from = digits + 2;
-    at = from - 1;
+    const isPrintable = code >= 0x20 && code < 0x7f;
+    if (isPrintable) {
+      decoded += text.slice(done, at) + String.fromCharCode(code);
+      done = digits + 2;
+    }
+    at = text.indexOf("%", isPrintable ? done : at + 1);
   }
-  return decoded + text.slice(from);
+  return decoded + text.slice(done);
 }
 
+/** The value of a hex digit by its character code; NaN for another character. */
 function hexDigit(code: number): number {
   if (code >= 48 && code < 58) return code - 48;
   const letter = code | 32;
@@ -103,36 +113,58 @@ export function redactValue<Value>(
   if (typeof value === "string") return redact(value) as Value;
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => redactValue(item, redact, isKept)) as Value;
-  const members = Object.entries(value).map(([name, member]) => [
-    redact(name),
-    isKept(name, member) ? member : redactValue(member, redact, isKept),
-  ]);
-  return Object.fromEntries(members);
+
+  const members: [name: string, member: unknown][] = [];
+  for (const [name, member] of Object.entries(value)) {
+    const redacted = isKept(name, member) ? member : redactValue(member, redact, isKept);
+    members.push([redact(name), redacted]);
+  }
+  return Object.fromEntries(members) as Value;
 }
 
 /** A text without keys, even if they are encoded repeatedly, and truncated after the prefix of a key in hex or Base64 (R46). */
 export function redactEncoded(text: string): string {
   // Only a text with a hidden key is shown decoded; any other is unchanged.
   if (!containsKey(text)) return text;
-  return encodedPrefixes.reduce(cutBehind, redactKeys(decodePrintable(text)));
+  let redacted = redactKeys(decodePrintable(text));
+  for (const prefix of encodedPrefixes) redacted = cutBehind(redacted, prefix);
+  return redacted;
 }
 
-// The prefixes in each encoding, independent of the text around them. A legacy prefix ends with `svc_test_`.
+/** A prefix as it is in Base64. */
+interface Base64Prefix {
+  /** The letters that are the same whatever is before and after the prefix. */
+  readonly letters: string;
+  /** How many letters of its group are before them. */
+  readonly before: number;
+}
+
+/**
+ * Base64 writes groups of three bytes as four letters of six bits. A prefix starts at the first, second or third byte of
+ * a group, and a letter is the same in each text if all its bits are of the prefix.
+ */
+function base64Prefixes(prefix: string): Base64Prefix[] {
+  const forms: Base64Prefix[] = [];
+  for (const offset of [0, 1, 2]) {
+    const before = Math.ceil((offset * 8) / 6);
+    const end = Math.floor(((offset + prefix.length) * 8) / 6);
+    const encoded = btoa("\0".repeat(offset) + prefix);
+    forms.push({ letters: encoded.slice(before, end), before });
+  }
+  return forms;
+}
+
+// In lower case, a legacy prefix without `legacy` is the current one.
 const plainPrefixes = keyPrefixes.map(({ prefix, legacy }) => prefix.slice(legacy ? "legacy".length : 0));
-const encodedPrefixes = plainPrefixes.flatMap((prefix) => {
-  const hex = [...prefix].map((one) => one.charCodeAt(0).toString(16)).join("");
-  return [hex, hex.toUpperCase(), ...[0, 1, 2].map((offset) => base64At(offset, prefix))];
-});
+const encodedPrefixes = plainPrefixes.flatMap(encodingsOf);
+const wholeBase64Prefixes = keyPrefixes.flatMap(({ prefix }) => base64Prefixes(prefix));
 
-/** A prefix in Base64, and the letters of its group before it. */
-const base64Prefixes = keyPrefixes.flatMap(({ prefix }) =>
-  [0, 1, 2].map((offset) => ({ prefix: base64At(offset, prefix), before: Math.ceil((offset * 8) / 6) })),
-);
-
-// Three bytes are four letters: a letter is constant if all its bits are from the prefix.
-function base64At(offset: number, prefix: string): string {
-  const letters = btoa("\0".repeat(offset) + prefix);
-  return letters.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + prefix.length) * 8) / 6));
+function encodingsOf(prefix: string): string[] {
+  let hex = "";
+  for (const character of prefix) hex += character.charCodeAt(0).toString(16);
+  const encodings = [hex, hex.toUpperCase()];
+  for (const { letters } of base64Prefixes(prefix)) encodings.push(letters);
+  return encodings;
 }
 
 /** Keys in Base64, also in its alphabet for URLs, alone or after other text such as `user:`. */
@@ -140,15 +172,19 @@ export function findBase64Keys(text: string): string[] {
   // Not a regular expression, as in `findKeys`.
   const plain = text.replaceAll("-", "+").replaceAll("_", "/");
   const keys: string[] = [];
-  for (const { prefix, before } of base64Prefixes)
-    for (let at = plain.indexOf(prefix); at !== -1; at = plain.indexOf(prefix, at + 1)) {
-      let [start, end] = [at, at];
+  for (const { letters, before } of wholeBase64Prefixes) {
+    let at = plain.indexOf(letters);
+    while (at !== -1) {
+      // Decoding starts with the group of the prefix, which must be whole.
+      const start = at - before;
+      let end = start;
       while (isBase64(plain.charCodeAt(end))) end += 1;
-      while (at - start < before && isBase64(plain.charCodeAt(start - 1))) start -= 1;
       // Four letters are three bytes; one letter is no end.
-      const length = end - start - ((end - start) % 4 === 1 ? 1 : 0);
-      if (at - start === before) keys.push(...findKeys(atob(plain.slice(start, start + length))));
+      const last = (end - start) % 4 === 1 ? end - 1 : end;
+      if (end > at) keys.push(...findKeys(atob(plain.slice(start, last))));
+      at = plain.indexOf(letters, at + 1);
     }
+  }
   return keys;
 }
 
@@ -157,9 +193,10 @@ function isBase64(code: number): boolean {
   return isLetter || (code >= 48 && code <= 57) || code === 43 || code === 47;
 }
 
-// To the end: an encoded text may be split into lines or pieces.
+/** Cuts a text behind the first such prefix, to its end: an encoded text may be split into lines or pieces. */
 function cutBehind(text: string, prefix: string): string {
   const at = text.indexOf(prefix);
+  if (at === -1) return text;
   const end = at + prefix.length;
-  return at === -1 || end === text.length ? text : `${text.slice(0, end)}…`;
+  return end === text.length ? text : `${text.slice(0, end)}…`;
 }

@@ -1,6 +1,7 @@
 import { isKeyCharacter } from "./api-key.js";
 import { findFirstKeys, findKeys, maxFirst, redactEncoded } from "./redact.js";
-import { copyOf } from "./request-path.js";
+import { inOwnMemory } from "./request-path.js";
+import type { Writable } from "./writable.js";
 
 /** A request to the API as plain data. Every member is required: `receivedRequest` makes it for every adapter. */
 export interface ApiRequest {
@@ -59,8 +60,9 @@ export function receivedRequest(received: Received): ApiRequest {
 /** What a request shows besides its method, path and key. */
 export type RequestTrait =
   | "query"
+  /** A text that looks like a key in the query. */
   | "key in query"
-  /** The same in the path, or before it. */
+  /** A text that looks like a key in the path, or before it. */
   | "key in url"
   /** A text that looks like a key in a header other than `x-api-key`, such as `Authorization`, `api-key` or `Cookie`. */
   | "key in other header"
@@ -70,7 +72,7 @@ export type RequestTrait =
   | "body"
   /** A browser's preflight request for a page of another origin. */
   | "preflight"
-  /** The same, for a request with an `x-api-key` header. */
+  /** A preflight request before a request with an `x-api-key` header. */
   | "preflight for key"
   /** Sent by the page that runs the sandbox, with no proxy in between. */
   | "from page";
@@ -81,7 +83,6 @@ const noTraits: RequestTraits = [];
 
 /** Who sent a request: a client, or the story and `POST /send`. */
 export const requestSources = ["client", "story"] as const;
-export type RequestSource = (typeof requestSources)[number];
 
 /** Both traits, each once. */
 export function withTraits(traits: RequestTraits, moreTraits: RequestTraits): RequestTraits {
@@ -116,15 +117,17 @@ function traitsOfHeader(name: string, value: string): RequestTraits {
 
 const noKeys: readonly string[] = [];
 
-// A key is in any scheme or none; with Basic, it is the name or the password.
-function keysIn(name: string, value: string): readonly string[] {
-  if (name === "authorization") return [...findFirstKeys(value), ...findFirstKeys(basicCredentials(value))];
-  return keysInText(value);
+/** A key is in any scheme or none; with Basic, it is the name or the password. */
+function keysInHeader(name: string, value: string): readonly string[] {
+  if (name !== "authorization") return keysInText(value);
+  return [...findFirstKeys(value), ...findFirstKeys(basicCredentials(value))];
 }
 
 function keysInText(text: string): readonly string[] {
   // Every key is longer and has an underscore, which may be percent-encoded; few other texts match.
-  return text.length > 9 && (text.includes("_") || text.includes("%")) ? findFirstKeys(text) : noKeys;
+  if (text.length <= 9) return noKeys;
+  if (!text.includes("_") && !text.includes("%")) return noKeys;
+  return findFirstKeys(text);
 }
 
 function traitsOfQuery(query: string): RequestTraits {
@@ -142,13 +145,14 @@ interface RequestEvidence {
   readonly page: string | undefined;
 }
 
-type HeaderEvidence = { -readonly [Part in "inHeaders" | "page"]: RequestEvidence[Part] }; // filled header by header
+type HeaderEvidence = Writable<Pick<RequestEvidence, "inHeaders" | "page">>; // filled header by header
 
-/** The traits of a header, whose values are added to the evidence. */
-function traitsWith(evidence: HeaderEvidence, name: string, value: string): RequestTraits {
+/** Returns the traits that a header shows, and adds what is behind them to the evidence. */
+function readTraits(evidence: HeaderEvidence, name: string, value: string): RequestTraits {
   const traits = traitsOfHeader(name, value);
   if (traits.length > 0 && (name === "origin" || name === "referer")) evidence.page ??= originOf(value);
-  const keys = keysIn(name, value);
+
+  const keys = keysInHeader(name, value);
   if (keys.length === 0) return traits;
   evidence.inHeaders = [...evidence.inHeaders, ...keys].slice(0, maxFirst);
   return [...traits, "key in other header"];
@@ -166,21 +170,24 @@ export function readHeaders(
   { beforeQuery, query }: Target,
   moreTraits: RequestTraits = noTraits,
 ) {
-  let apiKey: string | undefined;
   let traits = withTraits(traitsOfQuery(query), moreTraits);
   const inUrl = keysInText(beforeQuery);
   if (inUrl.length > 0) traits = withTraits(traits, ["key in url"]);
-  const evidence: HeaderEvidence = { inHeaders: noKeys, page: undefined };
+
+  let apiKey: string | undefined;
   const keptHeaders: string[] = [];
-  for (let i = 0; i < flat.length; i += 2) {
-    const name = (flat[i] as string).toLowerCase();
-    const value = flat[i + 1] as string;
-    if (name === "x-api-key") apiKey = apiKey === undefined ? value : `${apiKey}, ${value}`;
-    else {
-      traits = withTraits(traits, traitsWith(evidence, name, value));
-      if (keptNames.includes(name)) keptHeaders.push(name, keptValue(value));
+  const evidence: HeaderEvidence = { inHeaders: noKeys, page: undefined };
+  for (let index = 0; index < flat.length; index += 2) {
+    const name = (flat[index] as string).toLowerCase();
+    const value = flat[index + 1] as string;
+    if (name === "x-api-key") {
+      apiKey = apiKey === undefined ? value : `${apiKey}, ${value}`;
+      continue;
     }
+    traits = withTraits(traits, readTraits(evidence, name, value));
+    if (keptNames.includes(name)) keptHeaders.push(name, keptValue(value));
   }
+
   const needsEvidence = hasKeyElsewhere(traits) || traits.includes("browser header");
   return {
     apiKey,
@@ -194,13 +201,17 @@ export function readHeaders(
 const keptNames: readonly string[] = ["user-agent", "accept", "content-type", "traceparent"];
 const longestKept = 200;
 
-// The last values without a key: a client repeats them, and to read them again would take 3% to 7% of a request.
+/** The last values without a key: a client repeats them, and to read them again would take 3% to 7% of a request. */
 const plainValues: string[] = [];
+
 function keptValue(value: string): string {
   if (plainValues.includes(value)) return value;
-  const excerpt = copyOf(redactEncoded(value).slice(0, longestKept));
-  if (excerpt === value && plainValues.unshift(excerpt) > keptNames.length) plainValues.pop();
-  return excerpt;
+  const kept = inOwnMemory(redactEncoded(value).slice(0, longestKept));
+  if (kept === value) {
+    plainValues.unshift(kept);
+    if (plainValues.length > keptNames.length) plainValues.pop();
+  }
+  return kept;
 }
 
 // A host name has at most 253 characters.
@@ -209,7 +220,7 @@ const longestOrigin = 300;
 function originOf(url: string): string | undefined {
   try {
     const { origin } = new URL(url);
-    return origin.length > longestOrigin ? undefined : copyOf(origin);
+    return origin.length > longestOrigin ? undefined : inOwnMemory(origin);
   } catch {
     return undefined;
   }
@@ -224,16 +235,21 @@ function originOf(url: string): string | undefined {
  * isMeantAsKey("$SVC_API_KEY", []); // true
  * isMeantAsKey("not-a-key", []); // false
  */
-export function isMeantAsKey(text: string, [key = text]: readonly string[]): boolean {
+export function isMeantAsKey(text: string, keys: readonly string[]): boolean {
+  const [key = text] = keys;
   const start = text.indexOf(key);
+  // A quotation mark may follow.
   const isLast = text.length - start - key.length <= 1;
   return (start > 0 && isLast) || isUnexpanded(text);
 }
 
-// Not a regular expression: V8 keeps the last string it was run on, and this one may be a key (R46).
+/** Whether a text is a variable that nothing has replaced. */
 function isUnexpanded(text: string): boolean {
-  const bare = text.startsWith('"') || text.startsWith("'") ? text.slice(1, -1) : text;
-  if (openings.some((opening) => bare.startsWith(opening)) || bareNames.includes(bare)) return true;
+  // Not a regular expression: V8 keeps the last string it was run on, and this one may be a key (R46).
+  const isQuoted = text.startsWith('"') || text.startsWith("'");
+  const bare = isQuoted ? text.slice(1, -1) : text;
+  if (bareNames.includes(bare)) return true;
+  if (openings.some((opening) => bare.startsWith(opening))) return true;
   if (readings.some((reading) => bare.includes(reading))) return true;
   if (bare.startsWith("$")) return isKeyCharacter(bare.charCodeAt(1));
   return bare.startsWith("%") && bare.endsWith("%") && bare.length > 2;

@@ -34,15 +34,13 @@ export function base62From(draw: RandomStream, length: number): string {
 }
 
 export function uuidFrom(draw: RandomStream): string {
-  const digits = [draw(), draw(), draw(), draw()].map(hexOf).join("");
+  const digits = hexOf(draw()) + hexOf(draw()) + hexOf(draw()) + hexOf(draw());
+  // Version 4, of random digits: one of them is the version, and two bits of another one are the variant.
   const variant = "89ab"[Number.parseInt(digits[16] as string, 16) & 3];
-  return [
-    digits.slice(0, 8),
-    digits.slice(8, 12),
-    `4${digits.slice(13, 16)}`,
-    `${variant}${digits.slice(17, 20)}`,
-    digits.slice(20, 32),
-  ].join("-");
+  const groups = [digits.slice(0, 8), digits.slice(8, 12)];
+  groups.push(`4${digits.slice(13, 16)}`, `${variant}${digits.slice(17, 20)}`);
+  groups.push(digits.slice(20, 32));
+  return groups.join("-");
 }
 
 /** Mixes a 32-bit integer into another one; different inputs have different outputs (MurmurHash3's finalizer). */
@@ -53,14 +51,17 @@ export function mix32(value: number): number {
   return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
+/** 128 bits, as the four words of a generator's state. */
+type State = readonly [number, number, number, number];
+
 // Four independent FNV-1a-like lanes over UTF-16 units, each with a full mix: it spreads short labels well, and keeps no secret.
-function hash128(text: string): [number, number, number, number] {
+function hash128(text: string): State {
   let a = 0x811c9dc5;
   let b = 0x9e3779b9;
   let c = 0x85ebca6b;
   let d = 0xc2b2ae35;
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
     a = Math.imul(a ^ unit, 0x01000193);
     b = Math.imul(b ^ unit, 0x85ebca77) ^ (b >>> 15);
     c = Math.imul(c ^ unit, 0xc2b2ae3d) ^ (c >>> 13);
@@ -71,7 +72,7 @@ function hash128(text: string): [number, number, number, number] {
 }
 
 // Chris Doty-Humphrey's small fast counting generator (PractRand), 32-bit, public domain algorithm.
-function sfc32(state: readonly [number, number, number, number]): RandomStream {
+function sfc32(state: State): RandomStream {
   // Signed, like all later values: V8 is slow if the representation of a number changes.
   let a = state[0] | 0;
   let b = state[1] | 0;
@@ -87,7 +88,7 @@ function sfc32(state: readonly [number, number, number, number]): RandomStream {
     return sum >>> 0;
   };
   // The first draws of related states are similar; a dozen rounds separate them.
-  for (let i = 0; i < 12; i++) next();
+  for (let round = 0; round < 12; round++) next();
   return next;
 }
 

@@ -34,10 +34,12 @@ const colors = /[\0-\x1F\x7F-\x9F]\[\d{1,2}m/g;
 /** Replaces control characters except line ends, tabs and, if `colored`, colors. */
 export function printable(text: string, colored = false): string {
   return text.replace(unprintable, (sign, at: number) => {
-    if (sign === "\n" || sign === "\t" || (sign === "\r" && text[at + 1] === "\n")) return sign;
+    if (sign === "\n" || sign === "\t") return sign;
+    if (sign === "\r" && text[at + 1] === "\n") return sign;
     // The byte order mark of a file.
     if (sign === "\uFEFF" && at === 0) return sign;
-    return colored && sign === "\u001B" && color.test(text.slice(at + 1, at + 5)) ? sign : "\uFFFD";
+    const isColor = sign === "\u001B" && color.test(text.slice(at + 1, at + 5));
+    return isColor && colored ? sign : "\uFFFD";
   });
 }
 
@@ -52,9 +54,12 @@ const visible = unicodePattern("^[^\\p{DI}\\p{Cc}\\p{Cf}\\p{Mn}\\p{Me}\\p{Cs}]$"
 export function textWidth(text: string): number {
   const plain = text.replaceAll(colors, "");
   if (/^[ -~\u00A1-\u00AC\u00AE-\u02FF\u2010-\u2027]*$/.test(plain)) return plain.length;
+  // A family stands for each sign of two columns.
+  const withoutParts = plain.replace(pair(), "\u{1F46A}");
   let columns = 0;
-  for (const sign of plain.replace(pair(), "\u{1F46A}"))
-    columns += visible().test(sign) ? eastAsianWidth(sign.codePointAt(0) as number) : 0;
+  for (const sign of withoutParts) {
+    if (visible().test(sign)) columns += eastAsianWidth(sign.codePointAt(0) as number);
+  }
   return columns;
 }
 

@@ -15,7 +15,9 @@ export function instantOf(instant: Instant): number {
   const isEpoch = typeof instant === "number" || instant instanceof Date;
   const time = isEpoch ? Number(instant) : parseTime(instant);
   if (isInstant(time)) return time;
-  throw invalid("time", instant, timeHint(isEpoch || typeof instant === "string" ? `${instant}` : ""));
+  // JavaScript may pass anything.
+  const text = isEpoch || typeof instant === "string" ? `${instant}` : "";
+  throw invalid("time", instant, timeHint(text));
 }
 
 function invalid(kind: string, value: unknown, hint: string): SandboxError {

@@ -45,10 +45,12 @@ export function isInstant(value: unknown): value is number {
 
 /** The milliseconds of a duration, such as `61m`, `-1d` or `250ms`; `undefined` for any other text. */
 export function parseDuration(text: string): number | undefined {
-  const [, sign, count, unit] = /^(-?)(\d+)(ms|[smhd])$/.exec(text) ?? [];
-  // Without a match, NaN. Not `-length` for 0, which would be -0.
+  const match = /^(-?)(\d+)(ms|[smhd])$/.exec(text);
+  if (match === null) return undefined;
+  const [, sign, count, unit] = match;
   const length = Number(count) * lengths[unit as keyof typeof lengths];
   if (!Number.isSafeInteger(length)) return undefined;
+  // Never -0.
   return sign === "-" && length > 0 ? -length : length;
 }
 
@@ -79,10 +81,11 @@ export type When = { readonly at: number } | { readonly after: number };
 
 /** `undefined` for a text that is neither a time nor a duration of at most a hundred years. */
 export function parseWhen(text: string): When | undefined {
-  const after = parseDuration(text);
-  if (after !== undefined) return Math.abs(after) > maximumDuration ? undefined : { after };
   const at = parseTime(text);
-  return at === undefined ? undefined : { at };
+  if (at !== undefined) return { at };
+  const after = parseDuration(text);
+  if (after === undefined || Math.abs(after) > maximumDuration) return undefined;
+  return { after };
 }
 
 /** Epoch milliseconds of a time or a duration from `start`; a text must be checked. */
@@ -94,7 +97,8 @@ export function timeFrom(start: number, moment: When | string): number {
 /** The hint for seconds or milliseconds since 1970, which other programs write. */
 function epochHint(text: string): string | undefined {
   if (!/^\d{9,10}$|^\d{12,13}$/.test(text)) return undefined;
-  const time = new Date(Number(text) * (text.length > 10 ? 1 : 1000));
+  const unit = text.length > 10 ? 1 : 1000;
+  const time = new Date(Number(text) * unit);
   return `write ${shortTime(time.toISOString())}`;
 }
 
@@ -102,12 +106,15 @@ function epochHint(text: string): string | undefined {
 export function timeHint(text: string): string {
   const epoch = epochHint(text);
   if (epoch !== undefined) return epoch;
+  // A space in place of the T, and a zone without its colon.
   const plain = text.replace(" ", "T").replace(/(?<=T.*[+-]\d\d)(?=\d\d$)/, ":");
-  const missing = ["", "T00:00:00Z", "Z"].find((end) => parseTime(plain + end) !== undefined);
-  if (missing !== undefined) return `write ${plain}${missing}`;
+  for (const missing of ["", "T00:00:00Z", "Z"]) {
+    if (parseTime(plain + missing) !== undefined) return `write ${plain}${missing}`;
+  }
   if (/^\d{4}-\d{2}-\d{2}/.test(text) && !hasDay(text)) return `there is no day ${text.slice(0, 10)}`;
-  if (timePattern.test(text) && text.startsWith("24", 11))
+  if (timePattern.test(text) && text.startsWith("24", 11)) {
     return "there is no such hour: a day ends with 23:59:59.999";
+  }
   return "write an ISO 8601 time with a zone, in the years 0000 to 9999, such as 2026-03-02T09:00:00Z";
 }
 
@@ -123,7 +130,9 @@ export function shortTime(iso: string): string {
 
 /** A duration as scenarios write it, in the largest unit without a fraction. */
 export function scenarioDuration(milliseconds: number) {
-  const units = ["d", "h", "m", "s"] as const;
-  const unit = units.find((one) => milliseconds !== 0 && milliseconds % lengths[one] === 0) ?? "ms";
-  return `${milliseconds / lengths[unit]}${unit}` as const;
+  if (milliseconds === 0) return "0ms";
+  for (const unit of ["d", "h", "m", "s"] as const) {
+    if (milliseconds % lengths[unit] === 0) return `${milliseconds / lengths[unit]}${unit}` as const;
+  }
+  return `${milliseconds}ms` as const;
 }

@@ -16,10 +16,10 @@ import {
 } from "../sandbox/active-faults.js";
 import type { ApiCall } from "../sandbox/api-call.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
-import type { ConditionedRun, Next, SandboxState } from "../sandbox/sandbox-state.js";
+import type { ConditionedRun, OwnResponse, SandboxState } from "../sandbox/sandbox-state.js";
 import { isAnsweredWrongly, type OnRequest, type RejectionOfRun, type RunConditions } from "./conditions.js";
 
-/** Whether a claim is the first one of its name, in all processes of the run. */
+/** Claims a name for this process. Returns whether no process of the run had claimed it before. */
 type ClaimOnce = (name: string) => boolean;
 
 /** Returns a claim for the sandboxes of one process. */
@@ -42,12 +42,15 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimOnce = cla
     hidesOutcomes: isAnsweredWrongly(conditions),
     rows,
     shiftOf: startMixing(mixed),
-    intercept(sandbox, call, next) {
-      const fired = fire(sandbox, call, next.facts);
-      if (fired === undefined) return replacer?.resultOf(sandbox, call, next) ?? next.respond();
-      // Before a late response, which counts the request.
-      markReplaced(call, next.facts.expectedOutcome());
-      return faultyResult(sandbox, call, fired, true);
+    intercept(sandbox, call, own) {
+      const fired = fire(sandbox, call, own.facts);
+      if (fired !== undefined) {
+        // Before a late response, which counts the request.
+        markReplaced(call, own.facts.expectedOutcome());
+        return faultyResult(sandbox, call, fired, true);
+      }
+      if (replacer === undefined) return own.respond();
+      return replacer.resultOf(sandbox, call, own);
     },
   };
 }
@@ -67,21 +70,24 @@ function startMixing(mixed: RunConditions["mixed"]): ConditionedRun["shiftOf"] {
 
 /** Starts the faults of a run, which count their requests again with each start of a scenario. */
 function startFaults(faults: RunConditions["faults"] = []) {
-  const faultsIn = cachedBy(
+  // Each start makes a registry.
+  const activeIn = cachedBy(
     (_registry: SandboxState["registry"], { seed, startedAt }: SandboxState): readonly ActiveFault[] =>
       activateFaults(faults, seed, startedAt),
   );
-  return (sandbox: SandboxState, call: ApiCall, facts: FaultFacts): FiredFault | undefined =>
-    faults.length === 0 ? undefined : fireFault(faultsIn(sandbox.registry, sandbox), call.number, facts);
+  return (sandbox: SandboxState, call: ApiCall, facts: FaultFacts): FiredFault | undefined => {
+    if (faults.length === 0) return undefined;
+    return fireFault(activeIn(sandbox.registry, sandbox), call.number, facts);
+  };
 }
 
 /** Gives the request of a run what its conditions say, and marks it and what follows it. */
 class RequestReplacer {
   readonly #onRequest: OnRequest;
   readonly #claim: ClaimOnce;
-  /** The last number that was claimed in the run, as far as this process knows. */
-  #number = 0;
-  /** When this process has replaced what it gets. */
+  /** The number of the latest candidate that this process knows of, over all processes: each claims the number of its own. */
+  #latestNumber = 0;
+  /** When this process has replaced what a request gets; `undefined` if it has not. */
   #replacedAt: Moment | undefined;
 
   constructor(onRequest: OnRequest, claim: ClaimOnce) {
@@ -89,63 +95,77 @@ class RequestReplacer {
     this.#claim = claim;
   }
 
-  resultOf(sandbox: SandboxState, call: ApiCall, next: Next): CallResult {
+  resultOf(sandbox: SandboxState, call: ApiCall, own: OwnResponse): CallResult {
     // A fault of the run comes before the sandbox's own, and nothing else does.
-    if (next.fault !== undefined && this.#onRequest.gets.kind !== "fault") return next.respond();
-    const outcome = next.facts.expectedOutcome();
-    if (!this.#isCandidate(call, outcome)) return next.respond();
+    if (own.fault !== undefined && this.#onRequest.gets.kind !== "fault") return own.respond();
+    const outcome = own.facts.expectedOutcome();
+    if (!this.#isCandidate(call, outcome)) return own.respond();
     if (!this.#claimIt()) {
       this.#markLater(sandbox, call);
-      return next.respond();
+      return own.respond();
     }
+
     this.#replacedAt = momentOf(sandbox, call);
     markReplaced(call, outcome);
-    return this.#replacement(sandbox, call, next);
+    return this.#replacement(sandbox, call, own);
   }
 
   /** Whether it is one of those that are counted. */
-  #isCandidate({ entry, endpoint, request: { method } }: ApiCall, outcome: OutcomeId): boolean {
+  #isCandidate({ entry, endpoint, request }: ApiCall, outcome: OutcomeId): boolean {
     const { which, gets } = this.#onRequest;
     if (which.kind === "nth") return entry?.key.ref === which.key && isSuccess(outcome);
     if (outcome !== which.outcome || endpoint === undefined) return false;
     // After a fault it must be possible to send it again, and a response to HEAD has no body that could break.
-    return gets.kind !== "fault" || (isIdempotent(method) && method !== "HEAD");
+    return gets.kind !== "fault" || (isIdempotent(request.method) && request.method !== "HEAD");
   }
 
+  /** Claims a candidate. Returns whether it is the one that the conditions mean. */
   #claimIt(): boolean {
     const { which } = this.#onRequest;
-    if (which.kind !== "nth") return which.kind === "each" || this.#claim("first");
-    const { nth } = which;
-    while (this.#number < nth) {
-      this.#number += 1;
-      if (this.#claim(`request-${this.#number}`)) return this.#number === nth;
+    switch (which.kind) {
+      case "each":
+        return true;
+      case "first":
+        return this.#claim("first");
+      case "nth":
+        return this.#claimNumber(which.nth) === which.nth;
     }
-    return false;
+  }
+
+  /** Claims the first number that no process has claimed, and returns it; `undefined` if it is more than `last`. */
+  #claimNumber(last: number): number | undefined {
+    while (this.#latestNumber < last) {
+      this.#latestNumber += 1;
+      if (this.#claim(`request-${this.#latestNumber}`)) return this.#latestNumber;
+    }
+    return undefined;
   }
 
   #markLater(sandbox: SandboxState, call: ApiCall): void {
     const { which, gets } = this.#onRequest;
-    if (call.trace === undefined || which.kind !== "nth") return;
-    const seconds = "seconds" in gets ? gets.seconds : undefined;
-    if (this.#replacedAt !== undefined)
-      call.trace.earlyMs = earlyMs(this.#replacedAt, momentOf(sandbox, call), seconds);
-    else if (this.#number === which.nth) call.trace.isElsewhere = true;
+    const { trace } = call;
+    if (trace === undefined || which.kind !== "nth") return;
+    if (this.#replacedAt !== undefined) {
+      const seconds = "seconds" in gets ? gets.seconds : undefined;
+      trace.earlyMs = earlyMs(this.#replacedAt, momentOf(sandbox, call), seconds);
+    } else if (this.#latestNumber === which.nth) {
+      // Another process has claimed the number of the one that is replaced.
+      trace.isElsewhere = true;
+    }
   }
 
-  #replacement(sandbox: SandboxState, call: ApiCall, next: Next): CallResult {
+  #replacement(sandbox: SandboxState, call: ApiCall, own: OwnResponse): CallResult {
     const { gets } = this.#onRequest;
     switch (gets.kind) {
       case "fault": {
-        const { effect: then } = gets;
-        const fault = fireFault(
-          activateFaults([{ then }], sandbox.seed, sandbox.startedAt),
-          call.number,
-          next.facts,
-        );
-        return fault === undefined ? next.respond() : faultyResult(sandbox, call, fault, true);
+        const then = gets.effect;
+        const active = activateFaults([{ then }], sandbox.seed, sandbox.startedAt);
+        const fault = fireFault(active, call.number, own.facts);
+        if (fault === undefined) return own.respond();
+        return faultyResult(sandbox, call, fault, true);
       }
       case "wrong_answer":
-        return wrongAnswer(sandbox, call, next.respond());
+        return wrongAnswer(sandbox, call, own.respond());
       case "late":
         return {
           ...respondToCall(sandbox, call),
@@ -169,36 +189,36 @@ function markReplaced({ trace }: ApiCall, outcome: OutcomeId): void {
 
 /** The wrong response of a result, which keeps its outcome. */
 function wrongAnswer(sandbox: SandboxState, call: ApiCall, result: CallResult): CallResult {
-  const { response, code } = isSuccess(result.outcome)
+  const wrong = isSuccess(result.outcome)
     ? renderRejection(sandbox, call, { outcome: "401.unknown" })
     : { response: acceptance(sandbox, call), code: null };
   // Nobody gets the response that varied.
   call.trace?.points.splice(0);
-  return { ...result, response, code };
+  return { ...result, response: wrong.response, code: wrong.code };
 }
 
-// As if the key had passed each check.
+/** The success of a call, as if its key had passed each check. */
 function acceptance(sandbox: SandboxState, call: ApiCall): CallResult["response"] {
   const { entry, endpoint = me } = call;
   const caller = entry && { ...entry, usage: { ...entry.usage, dayCount: entry.usage.dayCount + 1 } };
   return renderSuccess(sandbox, call, endpoint, endpoint.respond(caller));
 }
 
-function rejectionOf(
-  { as, seconds, asDate = false }: RejectionOfRun,
-  sandbox: SandboxState,
-  call: ApiCall,
-): CallResult {
+function rejectionOf(rejection: RejectionOfRun, sandbox: SandboxState, call: ApiCall): CallResult {
+  const { as, seconds, asDate = false } = rejection;
   if (as === "fault.status") return unavailable(sandbox, call, seconds, asDate);
+
   const { response, ...rejected } = renderRejection(sandbox, call, { outcome: as });
-  const others = headerPairs(response.headers)
-    .filter(([name]) => name !== "Retry-After")
-    .flat();
-  if (seconds === undefined) return { ...rejected, response: { ...response, headers: others } };
+  const headers: string[] = [];
+  for (const [name, value] of headerPairs(response.headers)) {
+    if (name !== "Retry-After") headers.push(name, value);
+  }
+  if (seconds === undefined) return { ...rejected, response: { ...response, headers } };
+
   // The client reads the wall clock, and subtracts `Date` from a date: both are of that clock.
   const date = asDate ? sandbox.platform.time() : undefined;
   const now = date ?? call.now;
-  const headers = [...others, ...retryAfterHeader(now + seconds * 1000, asDate, now)];
+  headers.push(...retryAfterHeader(now + seconds * 1000, asDate, now));
   return { ...rejected, response: { ...response, headers }, date };
 }
 
@@ -214,25 +234,33 @@ interface Moment {
   readonly stopwatch: number;
 }
 
-const momentOf = ({ clock, platform }: SandboxState, { now, started }: ApiCall): Moment => ({
-  clock,
-  now,
-  wall: platform.time(),
-  stopwatch: started,
-});
+function momentOf({ clock, platform }: SandboxState, { now, started }: ApiCall): Moment {
+  return { clock, now, wall: platform.time(), stopwatch: started };
+}
 
 /**
  * How long after a rejection a request came, if that was before its time on every clock. Without seconds, the minute must end.
  * A sandbox that starts again knows of no rejection that a client must wait for.
  */
 function earlyMs(from: Moment, to: Moment, seconds: number | undefined): number | undefined {
-  const untilNextMinute = (time: number) => minuteEnd(time) - time;
-  const due = seconds === undefined ? untilNextMinute(from.now) : seconds * 1000;
-  const dueOnWall = seconds === undefined ? Math.min(due, untilNextMinute(from.wall)) : due;
+  if (from.clock !== to.clock) return undefined;
   const now = to.now - from.now;
   const wall = to.wall - from.wall;
   const stopwatch = to.stopwatch - from.stopwatch;
+
+  // How long to wait, and on the wall clock, where another minute may end first.
+  let due: number;
+  let dueOnWall: number;
+  if (seconds === undefined) {
+    due = minuteEnd(from.now) - from.now;
+    dueOnWall = Math.min(due, minuteEnd(from.wall) - from.wall);
+  } else {
+    due = seconds * 1000;
+    dueOnWall = due;
+  }
+
+  // On the clock by which it came last.
   const overdue = Math.max(now - due, wall - dueOnWall, stopwatch - due);
-  const isEarly = from.clock === to.clock && overdue < -toleranceMs;
-  return isEarly ? Math.round(Math.max(now, wall, stopwatch)) : undefined;
+  if (overdue >= -toleranceMs) return undefined;
+  return Math.round(Math.max(now, wall, stopwatch));
 }

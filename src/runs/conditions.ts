@@ -47,5 +47,6 @@ export interface RejectionOfRun {
 }
 
 /** Whether a request gets what no service should send: its response then tells nothing about the request. */
-export const isAnsweredWrongly = ({ onRequest }: RunConditions): boolean =>
-  onRequest !== undefined && onRequest.gets.kind !== "fault";
+export function isAnsweredWrongly({ onRequest }: RunConditions): boolean {
+  return onRequest !== undefined && onRequest.gets.kind !== "fault";
+}

@@ -44,49 +44,41 @@ export interface SandboxRun {
 
 export const runFile = "run.json";
 /** The name of a process's lines also has the number of requests that are missing: a rename needs no space on a full disk. */
-const linesOf = (id: string, missing = 0) =>
-  `requests-${id}${missing === 0 ? "" : `-missing-${missing}`}.jsonl`;
+function linesOf(id: string, missing = 0): string {
+  const suffix = missing === 0 ? "" : `-missing-${missing}`;
+  return `requests-${id}${suffix}.jsonl`;
+}
 export const linesName = /^requests-(.+?)(?:-missing-(\d{1,9}))?\.jsonl$/;
 
 // Of Node only; other runtimes may lack it, and a test may replace these functions later.
 const node = (globalThis as { process?: NodeJS.Process }).process;
 const fs = node?.getBuiltinModule?.("node:fs");
 
-// Each sandbox of a process asks, and its folder may change between tests.
-let latest: { readonly folder: string; readonly write: LineWriter; run: SandboxRun | undefined } | undefined;
+/** What this process has read in the folder of its run. Each of its sandboxes asks, and the folder may change between tests. */
+let opened: { readonly folder: string; readonly writer: LineWriter; run: SandboxRun | undefined } | undefined;
 
 /** Returns the run that this process belongs to; `undefined` outside of `exec` and `certify`. */
 export function currentRun(): SandboxRun | undefined {
   const folder = node?.env?.SVC_SANDBOX_RUN;
   if (!folder || fs === undefined) return undefined;
-  if (latest?.folder !== folder) latest = { folder, write: new LineWriter(folder, fs), run: undefined };
-  latest.run ??= readRun(folder, fs, latest.write);
-  return latest.run;
+  if (opened?.folder !== folder) opened = { folder, writer: new LineWriter(folder, fs), run: undefined };
+  opened.run ??= readRun(folder, fs, opened.writer);
+  return opened.run;
 }
 
 type Files = NonNullable<typeof fs>;
 
-function readRun(folder: string, files: Files, write: LineWriter): SandboxRun | undefined {
-  const file = write.orSay(() => runFileIn(files.readFileSync(`${folder}/${runFile}`, "utf8")));
+function readRun(folder: string, files: Files, writer: LineWriter): SandboxRun | undefined {
+  const file = writer.tryOrReport(() => runFileIn(files.readFileSync(`${folder}/${runFile}`, "utf8")));
   if (file === undefined) return undefined;
-  const { version, scenario, options, start, conditions } = file;
   // Another version may mean something else by it.
-  if (version !== project.version) {
-    const count = () => write.line();
-    return {
-      scenario: undefined,
-      conditionedRun: undefined,
-      optionsFor: (ofSandbox) => ofSandbox,
-      follow: ({ counters }) => counters.passOnTo({ count, countUnread() {} }),
-    };
-  }
-  const conditioned = conditions && {
-    ...conditionedRun(conditions, (name) => claimOnce(folder, name, files)),
-    start,
-  };
+  if (file.version !== project.version) return runOfAnotherVersion(writer);
+
+  const { scenario, options, start, conditions } = file;
+  const claim = (name: string) => claimOnce(folder, name, files);
   return {
     scenario,
-    conditionedRun: conditioned,
+    conditionedRun: conditions && { ...conditionedRun(conditions, claim), start },
     optionsFor: (ofSandbox) => ({
       ...ofSandbox,
       seed: ofSandbox.seed ?? options.seed,
@@ -101,11 +93,22 @@ function readRun(folder: string, files: Files, write: LineWriter): SandboxRun | 
       sandbox.counters.passOnTo({
         count(exchange, keys, trace) {
           const pinned = isPinned() ? { seed: sandbox.seed, place } : undefined;
-          write.line({ exchange, keys, trace: trace && { ...trace, pinned } });
+          writer.line({ exchange, keys, trace: trace && { ...trace, pinned } });
         },
-        countUnread: (unread) => write.line({ unread }),
+        countUnread: (unread) => writer.line({ unread }),
       });
     },
+  };
+}
+
+/** A run that sets nothing. The first request writes a line with the version of this process, and no request is counted. */
+function runOfAnotherVersion(writer: LineWriter): SandboxRun {
+  const count = () => writer.line();
+  return {
+    scenario: undefined,
+    conditionedRun: undefined,
+    optionsFor: (ofSandbox) => ofSandbox,
+    follow: ({ counters }) => counters.passOnTo({ count, countUnread() {} }),
   };
 }
 
@@ -129,20 +132,25 @@ class LineWriter {
   #hasFailed = false;
 
   constructor(folder: string, files: Files) {
-    [this.#folder, this.#files] = [folder, files];
+    this.#folder = folder;
+    this.#files = files;
     this.#file = `${folder}/${linesOf(this.#id)}`;
   }
 
+  /** Writes a line, after the one with the version. Default: only that. */
   line(line?: RunLine): void {
-    const first = this.#isStarted ? "" : `${JSON.stringify({ version: project.version })}\n`;
-    const text = first + (line === undefined ? "" : `${JSON.stringify(line)}\n`);
+    let text = "";
+    if (!this.#isStarted) text += `${JSON.stringify({ version: project.version })}\n`;
+    if (line !== undefined) text += `${JSON.stringify(line)}\n`;
     if (text === "") return;
+
     const lineEnd = this.#isCut ? "\n" : "";
     this.#isCut = true;
-    this.orSay(() => {
+    this.tryOrReport(() => {
       // Without a descriptor that stays open: some test runners load this module again for each file.
       this.#files.appendFileSync(this.#file, lineEnd + text, { mode: 0o600 });
-      [this.#isStarted, this.#isCut] = [true, false];
+      this.#isStarted = true;
+      this.#isCut = false;
     });
     if (this.#isCut && line?.exchange !== undefined) this.#countMissing();
   }
@@ -159,7 +167,8 @@ class LineWriter {
     this.#file = file;
   }
 
-  orSay<Result>(act: () => Result): Result | undefined {
+  /** Returns `undefined` for what fails, and reports the first failure. */
+  tryOrReport<Result>(act: () => Result): Result | undefined {
     try {
       return act();
     } catch (error) {
@@ -192,10 +201,16 @@ export function claimOnce(folder: string, name: string, files: Files): boolean {
 
 /** Returns the first place of the current call outside of packages, as `test/me.test.js:3:17`; `undefined` if there is none. */
 function callerOutside({ cwd }: NodeJS.Process): string | undefined {
-  const [, ownFrame = "", ...frames] = (new Error().stack ?? "").split("\n").map((line) => {
-    return /(?:file:\/\/)?((?:\/|[A-Za-z]:)[^()]+:\d+:\d+)\)?$/.exec(line)?.[1] ?? "";
-  });
-  const folder = ownFrame.slice(0, ownFrame.lastIndexOf("/") + 1);
-  const caller = frames.find((one) => one && !/\/node_modules\//.test(one) && !one.startsWith(folder));
-  return caller?.replace(`${cwd()}/`, "");
+  const [, ownPlace = "", ...callers] = (new Error().stack ?? "").split("\n").map(placeIn);
+  const ownFolder = ownPlace.slice(0, ownPlace.lastIndexOf("/") + 1);
+  for (const place of callers) {
+    const isInPackage = place.includes("/node_modules/") || place.startsWith(ownFolder);
+    if (place !== "" && !isInPackage) return place.replace(`${cwd()}/`, "");
+  }
+  return undefined;
+}
+
+/** The file, line and column of a line of a stack; empty if it has none. */
+function placeIn(frame: string): string {
+  return /(?:file:\/\/)?((?:\/|[A-Za-z]:)[^()]+:\d+:\d+)\)?$/.exec(frame)?.[1] ?? "";
 }

@@ -2,6 +2,7 @@ import type { FaultEffect } from "../rules/fault-effects.js";
 import type { ApiOutcomeId, OutcomeId } from "../rules/outcomes.js";
 import { mix32, randomStream } from "../rules/seed.js";
 import { isoOf, parseDuration, timeFrom } from "../rules/time.js";
+import type { Writable } from "../rules/writable.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
 type AnyFault = NonNullable<Scenario["faults"]>[number];
@@ -35,32 +36,40 @@ export interface FaultFacts {
 }
 
 /** The effect of a fault on a request; `undefined` if that does not match. {@link fires} decides whether the fault then fires. */
-export function effectOn({ when, effect }: ActiveFault, facts: FaultFacts): FaultEffect | undefined {
-  const isMatching =
-    (when.key === undefined || when.key === facts.key) &&
-    (when.organization === undefined || when.organization === facts.organization) &&
-    (when.after === undefined || facts.now >= when.after) &&
-    (when.until === undefined || facts.now < when.until) &&
-    (when.outcome === undefined || when.outcome === facts.expectedOutcome());
-  if (!isMatching) return undefined;
-  const { truncate, malformed, ...otherEffects } = effect;
-  if (!(truncate || malformed) || facts.hasBody(effect.status)) return effect;
+export function effectOn(fault: ActiveFault, facts: FaultFacts): FaultEffect | undefined {
+  if (!isMatching(fault.when, facts)) return undefined;
+  const { effect } = fault;
+  const breaksBody = effect.truncate || effect.malformed;
+  if (!breaksBody || facts.hasBody(effect.status)) return effect;
+
   // There is no body to break.
+  const { truncate, malformed, ...otherEffects } = effect;
   return Object.values(otherEffects).some(Boolean) ? otherEffects : undefined;
 }
 
+function isMatching(when: FaultMatch, facts: FaultFacts): boolean {
+  if (when.key !== undefined && when.key !== facts.key) return false;
+  if (when.organization !== undefined && when.organization !== facts.organization) return false;
+  if (when.after !== undefined && facts.now < when.after) return false;
+  if (when.until !== undefined && facts.now >= when.until) return false;
+  // Last, because the outcome is computed for it.
+  return when.outcome === undefined || when.outcome === facts.expectedOutcome();
+}
+
 /** Whether the fault fires on the `nth` matching request; `chance` is random, from 0 to less than 1. */
-function fires({ every, requests, probability }: FaultMatch, nth: number, chance: number): boolean {
-  return (
-    (every === undefined || nth % every === 0) &&
-    (requests === undefined || requests.includes(nth)) &&
-    (probability === undefined || chance < probability)
-  );
+function fires(when: FaultMatch, nth: number, chance: number): boolean {
+  const { every, requests, probability } = when;
+  if (every !== undefined && nth % every !== 0) return false;
+  if (requests !== undefined && !requests.includes(nth)) return false;
+  return probability === undefined || chance < probability;
 }
 
 /** Whether the fault fires on no later request: chance excludes it, or each of its requests has come. */
-export function firesNoMore({ when: { probability, requests }, matched }: ActiveFault): boolean {
-  return probability === 0 || requests?.every((number) => number <= matched) === true;
+export function firesNoMore(fault: ActiveFault): boolean {
+  const { probability, requests } = fault.when;
+  if (probability === 0) return true;
+  if (requests === undefined) return false;
+  return requests.every((number) => number <= fault.matched);
 }
 
 /** A number from 0 to less than 1 that depends only on the salt and the number of the request. */
@@ -84,16 +93,18 @@ export interface FiredFault {
 }
 
 export function activateFaults(faults: readonly Fault[], seed: number, start: number): ActiveFault[] {
-  return faults.map((definition, index) => {
+  const active: ActiveFault[] = [];
+  for (const [index, definition] of faults.entries()) {
     const random = randomStream(seed, "fault", String(index));
-    return {
+    active.push({
       definition,
       when: faultMatchOf(definition.when ?? {}, start),
       effect: effectOf(definition.then),
       salts: { chance: random(), latency: random(), tail: random() },
       matched: definition.requests_matched ?? 0,
-    };
-  });
+    });
+  }
+  return active;
 }
 
 /** Each fault counts its matching requests even if another one fires, so that a new fault changes no other. */
@@ -105,13 +116,15 @@ export function fireFault(
   let fired: FiredFault | undefined;
   for (const fault of active) {
     // After one fired, only faults that count matter.
-    const effect = fired !== undefined && !needsCount(fault) ? undefined : effectOn(fault, facts);
+    const isCounting = needsCount(fault);
+    if (fired !== undefined && !isCounting) continue;
+    const effect = effectOn(fault, facts);
     if (effect === undefined) continue;
-    if (needsCount(fault)) fault.matched += 1;
-    if (
-      fired === undefined &&
-      fires(fault.when, fault.matched, chanceOf(fault.salts.chance, requestNumber))
-    ) {
+    if (isCounting) fault.matched += 1;
+    if (fired !== undefined) continue;
+
+    const chance = chanceOf(fault.salts.chance, requestNumber);
+    if (fires(fault.when, fault.matched, chance)) {
       fired = { effect, latency: latencyOf(fault, requestNumber) };
     }
   }
@@ -123,82 +136,100 @@ export function possibleEffects(active: readonly ActiveFault[], facts: FaultFact
   const possible: FaultEffect[] = [];
   for (const fault of active) {
     const effect = effectOn(fault, facts);
-    if (effect === undefined || !fires(fault.when, fault.matched + 1, 0)) continue;
+    if (effect === undefined) continue;
+    // With the lowest chance, each fault fires that chance does not exclude.
+    if (!fires(fault.when, fault.matched + 1, 0)) continue;
     possible.push(effect);
+
     // A fault that always fires leaves nothing to those behind it.
-    if ((fault.when.probability ?? 1) === 1) break;
+    const { probability = 1 } = fault.when;
+    if (probability === 1) break;
   }
   return possible;
 }
 
 /** Copies the active faults as scenarios write them, with absolute times. */
 export function writtenFaults(active: readonly ActiveFault[]): Fault[] {
-  return active.map((fault) => {
-    const { when, then, requests_matched: _, ...rest } = structuredClone(fault.definition);
-    const { after, until } = fault.when;
-    return {
-      ...rest,
-      ...(when !== undefined && {
-        when: {
-          ...when,
-          ...(after !== undefined && { after: isoOf(after) }),
-          ...(until !== undefined && { until: isoOf(until) }),
-        },
-      }),
-      then,
-      ...(needsCount(fault) && { requests_matched: fault.matched }),
-    };
-  });
+  return active.map(writtenFault);
 }
 
-function needsCount({ when }: ActiveFault): boolean {
-  return when.every !== undefined || when.requests !== undefined;
+function writtenFault(fault: ActiveFault): Fault {
+  const { when, then, requests_matched, ...rest } = structuredClone(fault.definition);
+  const { after, until } = fault.when;
+  if (when !== undefined && after !== undefined) when.after = isoOf(after);
+  if (when !== undefined && until !== undefined) when.until = isoOf(until);
+
+  const written: Fault = { ...rest, ...(when !== undefined && { when }), then };
+  if (needsCount(fault)) written.requests_matched = fault.matched;
+  return written;
 }
 
-function latencyOf({ effect: { latency }, salts }: ActiveFault, requestNumber: number): number {
-  if (latency === undefined) return 0;
-  const chance = chanceOf(salts.latency, requestNumber);
-  if ("min" in latency) return latency.min + Math.floor(chance * (latency.max - latency.min + 1));
-  // The method of Box and Muller makes a normal deviate of two chances.
-  const secondChance = chanceOf(salts.tail, requestNumber);
-  const normal = Math.sqrt(-2 * Math.log(1 - chance)) * Math.cos(2 * Math.PI * secondChance);
-  const { median, p99 } = latency;
-  const late = median === 0 ? 0 : median * (p99 / median) ** (normal / normalP99);
-  return Math.min(Math.round(late), maxTimesP99 * p99);
+function needsCount(fault: ActiveFault): boolean {
+  return fault.when.every !== undefined || fault.when.requests !== undefined;
 }
 
 const normalP99 = 2.326;
 /** No delay is longer, so that no test waits for one in a billion. */
 const maxTimesP99 = 10;
 
-function faultMatchOf(when: NonNullable<Fault["when"]>, start: number): FaultMatch {
-  const { outcome, after, until, ...same } = when;
-  return {
-    ...same,
-    ...(outcome !== undefined && { outcome }),
-    ...(after !== undefined && { after: timeFrom(start, after) }),
-    ...(until !== undefined && { until: timeFrom(start, until) }),
-  };
+function latencyOf(fault: ActiveFault, requestNumber: number): number {
+  const { latency } = fault.effect;
+  if (latency === undefined) return 0;
+  const chance = chanceOf(fault.salts.latency, requestNumber);
+  if ("min" in latency) {
+    const choices = latency.max - latency.min + 1;
+    return latency.min + Math.floor(chance * choices);
+  }
+
+  const { median, p99 } = latency;
+  if (median === 0) return 0;
+  // The method of Box and Muller makes a normal deviate of two chances.
+  const secondChance = chanceOf(fault.salts.tail, requestNumber);
+  const normal = Math.sqrt(-2 * Math.log(1 - chance)) * Math.cos(2 * Math.PI * secondChance);
+  const delay = median * (p99 / median) ** (normal / normalP99);
+  return Math.min(Math.round(delay), maxTimesP99 * p99);
 }
 
-function effectOf({ latency, status, body, retry_after, ...same }: Fault["then"]): FaultEffect {
-  return {
-    ...same,
-    ...(latency !== undefined && { latency: delayOf(latency) }),
-    ...(status !== undefined && { status, html: body === "html" }),
-    ...(retry_after !== undefined && { retryAfter: retryAfterOf(retry_after) }),
-  };
+function faultMatchOf(when: NonNullable<Fault["when"]>, start: number): FaultMatch {
+  const { after, until, ...same } = when;
+  const match: Writable<FaultMatch> = same;
+  if (after !== undefined) match.after = timeFrom(start, after);
+  if (until !== undefined) match.until = timeFrom(start, until);
+  return match;
+}
+
+function effectOf(then: Fault["then"]): FaultEffect {
+  const { latency, status, body, retry_after: wait, ...same } = then;
+  const effect: Writable<FaultEffect> = same;
+  if (latency !== undefined) effect.latency = delayOf(latency);
+  if (status !== undefined) {
+    effect.status = status;
+    effect.html = body === "html";
+  }
+  if (wait !== undefined) effect.retryAfter = retryAfterOf(wait);
+  return effect;
 }
 
 function delayOf(latency: NonNullable<Fault["then"]["latency"]>): NonNullable<FaultEffect["latency"]> {
-  const ms = (duration: string) => parseDuration(duration) ?? 0;
-  if (typeof latency === "string") return { min: ms(latency), max: ms(latency) };
-  if ("median" in latency) return { median: ms(latency.median), p99: ms(latency.p99) };
-  return { min: ms(latency.min), max: ms(latency.max) };
+  if (typeof latency === "string") {
+    const always = millisecondsOf(latency);
+    return { min: always, max: always };
+  }
+  if ("median" in latency) {
+    return { median: millisecondsOf(latency.median), p99: millisecondsOf(latency.p99) };
+  }
+  return { min: millisecondsOf(latency.min), max: millisecondsOf(latency.max) };
 }
 
-// A header has whole seconds.
 function retryAfterOf(wait: NonNullable<Fault["then"]["retry_after"]>) {
   const asDate = typeof wait !== "string";
-  return { seconds: Math.ceil((parseDuration(asDate ? wait.date : wait) ?? 0) / 1000), asDate };
+  const duration = asDate ? wait.date : wait;
+  // A header has whole seconds.
+  const seconds = Math.ceil(millisecondsOf(duration) / 1000);
+  return { seconds, asDate };
+}
+
+/** The length of a duration, which the shape of the fault has checked. */
+function millisecondsOf(duration: string): number {
+  return parseDuration(duration) ?? 0;
 }

@@ -10,15 +10,17 @@ import type { KeyEntry } from "./registry.js";
 
 /** The outcome of a success of an endpoint: of `/me` the one that its key causes, of others their own. */
 export function successOutcomeOf<Admitted>(
-  { isMe, status, operationId }: Endpoint,
+  endpoint: Endpoint,
   admitted: Admitted,
 ): Admitted | SuccessOutcomeId {
-  return isMe ? admitted : (`${status}.${operationId}` as const);
+  if (endpoint.isMe) return admitted;
+  return `${endpoint.status}.${endpoint.operationId}` as const;
 }
 
 export function successOutcomesOf(endpoint: Endpoint): readonly OutcomeId[] {
-  const outcome = successOutcomeOf(endpoint, undefined);
-  return outcome === undefined ? outcomes.map(({ id }) => id).filter(isSuccess) : [outcome];
+  const own = successOutcomeOf(endpoint, undefined);
+  if (own !== undefined) return [own];
+  return outcomes.map(({ id }) => id).filter(isSuccess);
 }
 
 /** An endpoint of the API, and its responses. */

@@ -8,8 +8,8 @@ import type { Usage } from "./usage.js";
 export interface OrganizationEntry {
   organization: Organization;
   readonly keys: KeyEntry[];
-  /** At least the keys that are not over; `undefined` until somebody looks. */
-  open?: Set<KeyEntry>;
+  /** The keys that are not over, and some that `withoutOver` will remove; `undefined` until somebody looks. */
+  unended?: Set<KeyEntry>;
 }
 
 /** A key's entry in the registry. A change replaces its record. */
@@ -32,7 +32,10 @@ export interface KeyEntry {
 
 /** Returns the keys that are not over at `now`, and removes the others from the set. */
 export function withoutOver(keys: Set<KeyEntry>, now: number): KeyEntry[] {
-  for (const entry of keys) if (keyStateTable[keyStateAt(entry.key, now)].isOver) keys.delete(entry);
+  for (const entry of keys) {
+    const state = keyStateAt(entry.key, now);
+    if (keyStateTable[state].isOver) keys.delete(entry);
+  }
   return [...keys];
 }
 
@@ -43,14 +46,15 @@ export class Registry {
   readonly #organizations = new Map<string, OrganizationEntry>();
   readonly #keys = new Map<string, KeyEntry>();
   readonly #byHash = new Map<string, KeyEntry>();
-  /** At least the keys whose end is known. */
-  readonly dated = new Set<KeyEntry>();
-  /** The next number to try for a ref, by its first part: those before it are taken for good. */
-  readonly numbers = new Map<string, number>();
+  /** The keys whose end is known, and some that `withoutOver` will remove. */
+  readonly withKnownEnd = new Set<KeyEntry>();
+  /** The number to try next after a ref, by the ref without its number: the lower ones are taken for good. */
+  readonly nextSuffixes = new Map<string, number>();
 
   constructor(organizations: Iterable<Organization>, keys: Iterable<UsedKey>) {
-    for (const organization of organizations)
+    for (const organization of organizations) {
       this.#organizations.set(organization.ref, { organization, keys: [] });
+    }
     for (const key of keys) this.addKey(key);
   }
 
@@ -104,16 +108,20 @@ export class Registry {
   }
 
   #track(entry: KeyEntry): void {
-    entry.owner.open?.add(entry);
-    if (firstEndOf(entry.key) !== undefined) this.dated.add(entry);
+    entry.owner.unended?.add(entry);
+    if (firstEndOf(entry.key) !== undefined) this.withKnownEnd.add(entry);
   }
 }
 
+const maxShownRefs = 20;
+
 function unknownRef(kind: "key" | "organization", ref: string, known: ReadonlyMap<string, unknown>): never {
   const refs = [...known.keys()];
-  const shownRefs = refs.length > 20 ? [...refs.slice(0, 20), `… ${refs.length - 20} more`] : refs;
+  const shown = refs.slice(0, maxShownRefs);
+  if (refs.length > shown.length) shown.push(`… ${refs.length - shown.length} more`);
+  const list = shown.length === 0 ? "none" : shown.join(", ");
   // HTTP and JavaScript may pass anything.
   const hint = didYouMean(String(ref), refs);
-  const message = `Unknown ${kind} ${quote(ref)}: this scenario has ${shownRefs.join(", ") || "none"}.${hint}`;
+  const message = `Unknown ${kind} ${quote(ref)}: this scenario has ${list}.${hint}`;
   throw new SandboxError("unknown_ref", message, { kind, ref, known: refs });
 }

@@ -4,6 +4,7 @@ import { hexOf, mix32, randomStream } from "../rules/seed.js";
 const seriesLength = 2 ** 32;
 const seriesCount = 2 ** 21;
 
+/** What the ids of a series share: their start, and the salt of what is behind it. */
 interface Series {
   readonly series: number;
   readonly start: string;
@@ -14,8 +15,9 @@ interface Series {
 export class RequestIds {
   readonly #seed: number;
   #responded: number;
+  /** The series of the last id. */
   #drawn: Series;
-  #mark: { readonly number: number; readonly act: () => void } | undefined;
+  #planned: { readonly number: number; readonly act: () => void } | undefined;
 
   constructor(seed: number, responded = 0) {
     this.#seed = seed;
@@ -25,7 +27,7 @@ export class RequestIds {
 
   next(): { readonly number: number; readonly id: string } {
     this.#responded += 1;
-    if (this.#responded === this.#mark?.number) this.#mark.act();
+    if (this.#responded === this.#planned?.number) this.#planned.act();
     return { number: this.#responded, id: this.idOf(this.#responded) };
   }
 
@@ -40,9 +42,9 @@ export class RequestIds {
     return this.#responded;
   }
 
-  /** Calls a function at the request with this number, in place of an earlier one. */
-  mark(number: number, act: () => void): void {
-    this.#mark = { number, act };
+  /** Calls a function at the request with this number, in place of the function that was to be called before. */
+  atRequest(number: number, act: () => void): void {
+    this.#planned = { number, act };
   }
 
   series(): number {
@@ -55,9 +57,12 @@ function seriesOf(number: number): number {
 }
 
 function drawSeries(seed: number, series: number): Series {
+  const labels = ["request.id"];
   // The ids of the first series depend only on the seed.
-  const stream = randomStream(seed, "request.id", ...(series === 0 ? [] : [String(series)]));
-  return { series, start: `req_${hexOf(stream())}${hexOf(stream())}`, salt: stream() };
+  if (series !== 0) labels.push(String(series));
+  const draw = randomStream(seed, ...labels);
+  const start = `req_${hexOf(draw())}${hexOf(draw())}`;
+  return { series, start, salt: draw() };
 }
 
 /** The number of a request of one series in another series. */

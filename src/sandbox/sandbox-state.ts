@@ -122,11 +122,11 @@ export interface ConditionedRun {
   /** Whether its responses hide where a request ended. */
   readonly hidesOutcomes: boolean;
   /** What a client's call gets: what the service does, or something in its place. */
-  readonly intercept: (sandbox: SandboxState, call: ApiCall, next: Next) => CallResult;
+  readonly intercept: (sandbox: SandboxState, call: ApiCall, own: OwnResponse) => CallResult;
 }
 
 /** What a sandbox does with a call if no run comes before it. */
-export interface Next {
+export interface OwnResponse {
   readonly facts: FaultFacts;
   /** The sandbox's own fault that is due; it has counted the request. */
   readonly fault: FiredFault | undefined;

@@ -30,10 +30,10 @@ test("R11 a key is found only by its hash, and an unknown key never, with or wit
 test("a key that a change ends no longer counts, and one that a change makes work again does", () => {
   const registry = registryOf(hashOf("a"), hashOf("b"));
   const [first, second] = [registry.key("key-0"), registry.key("key-1")];
-  first.owner.open = new Set(first.owner.keys);
-  const open = () => withoutOver(first.owner.open ?? new Set(), 5);
+  first.owner.unended = new Set(first.owner.keys);
+  const open = () => withoutOver(first.owner.unended ?? new Set(), 5);
   registry.change(first, { expiresAt: 4 });
-  expect([open(), registry.dated.has(first)]).toEqual([[second], true]);
+  expect([open(), registry.withKnownEnd.has(first)]).toEqual([[second], true]);
   registry.change(first, { expiresAt: 6 });
   expect(open()).toEqual([second, first]);
 });
@@ -41,9 +41,9 @@ test("a key that a change ends no longer counts, and one that a change makes wor
 test.each(Object.keys(keyEnds))("a key with %s is among those whose end is known", (end) => {
   const registry = registryOf(hashOf("a"));
   const entry = registry.key("key-0");
-  expect(registry.dated.has(entry)).toBe(false);
+  expect(registry.withKnownEnd.has(entry)).toBe(false);
   registry.change(entry, { [end]: 6 });
-  expect(registry.dated.has(entry)).toBe(true);
+  expect(registry.withKnownEnd.has(entry)).toBe(true);
 });
 
 const start = Date.parse("2026-03-02T09:00:00Z");

@@ -2,6 +2,7 @@ import type { KeyLimits, KeyRecord } from "../rules/api-key.js";
 import { type Organization, readAccess } from "../rules/organization.js";
 import { pick, type RandomStream, randomStream } from "../rules/seed.js";
 import { instantOf } from "../rules/time-input.js";
+import type { Writable } from "../rules/writable.js";
 import {
   type DescribedKey,
   describedKeys,
@@ -38,7 +39,7 @@ interface ScenarioKeyRecord {
   readonly shared: Shared;
 }
 
-// Not `cachedBy`: of each scenario, only the latest seed's. By its organizations, which are immutable and shared by its copies.
+/** By the organizations of a scenario, which its copies share; of each, only those of the latest seed. */
 const recordsOfScenario = new WeakMap<object, ScenarioRecords>();
 
 interface ScenarioRecords {
@@ -54,20 +55,24 @@ interface ScenarioRecords {
 export function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
   const { population } = scenario;
   const owner = scenario.organizations ?? population;
-  const earlier = owner && recordsOfScenario.get(owner);
+  if (owner === undefined) return recordsOf(scenario, seed, sha256);
+
+  const earlier = recordsOfScenario.get(owner);
   if (earlier?.seed === seed && earlier.population === population) return earlier;
   const records = recordsOf(scenario, seed, sha256);
-  if (owner !== undefined) recordsOfScenario.set(owner, records);
+  recordsOfScenario.set(owner, records);
   return records;
 }
 
 function recordsOf(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
+  const organizations: Organization[] = [];
+  for (const [ref, fields] of describedOrganizations(scenario)) {
+    organizations.push(buildOrganization(ref, fields, seed));
+  }
   return {
     seed,
     population: scenario.population,
-    organizations: Array.from(describedOrganizations(scenario), ([ref, fields]) =>
-      buildOrganization(ref, fields, seed),
-    ),
+    organizations,
     keys: buildKeys([...describedKeys(scenario)], seed, sha256),
     unknownKey: sha256(unknownSecret(seed)),
   };
@@ -85,29 +90,46 @@ export function buildOrganization(ref: string, fields: ScenarioOrganization, see
 }
 
 function buildKeys(described: readonly DescribedKey[], seed: number, sha256: Hash): ScenarioKeyRecord[] {
-  const rotated = new Map<string, { readonly replaces: string | undefined; readonly shared: Shared }>();
-  for (const chain of rotationsIn(described)) {
-    const shared = sharedBy(chain);
-    for (const [index, { ref }] of chain.entries()) {
-      rotated.set(ref, { replaces: chain[index - 1]?.ref, shared });
+  const rotated = new Map<string, InRotation>();
+  for (const rotation of rotationsIn(described)) {
+    const shared = sharedBy(rotation);
+    let replaces: string | undefined;
+    for (const { ref } of rotation) {
+      rotated.set(ref, { replaces, shared });
+      replaces = ref;
     }
   }
-  return described.map((one) => {
-    const { ref, organization, fields } = one;
-    const { replaces, shared } = rotated.get(ref) ?? { replaces: undefined, shared: sharedBy([one]) };
-    const record = {
-      ref,
-      organization,
-      ...readSettings(shared.settings, () => inventKeyName(seed, shared.first)),
-      environment: fields.environment,
-      legacy: isLegacy(fields),
-      // A key that was created before a snapshot has only its hash.
-      sha256: fields.sha256 ?? sha256(secretOf(one, seed)),
-      ...(fields.replaced_by !== undefined && { replacedBy: fields.replaced_by }),
-      ...(replaces !== undefined && { replaces }),
-    };
-    return { record, fields, ends: readEnds(fields), shared };
-  });
+
+  const keys: ScenarioKeyRecord[] = [];
+  for (const key of described) {
+    const rotation = rotated.get(key.ref) ?? { replaces: undefined, shared: sharedBy([key]) };
+    keys.push(buildKey(key, rotation, seed, sha256));
+  }
+  return keys;
+}
+
+/** What the rotation of a key decides about it. A key that no rotation has is one of its own. */
+interface InRotation {
+  /** The ref of the key before it. */
+  readonly replaces: string | undefined;
+  readonly shared: Shared;
+}
+
+function buildKey(key: DescribedKey, rotation: InRotation, seed: number, sha256: Hash): ScenarioKeyRecord {
+  const { ref, organization, fields } = key;
+  const { replaces, shared } = rotation;
+  const record: Writable<KeyRecord> = {
+    ref,
+    organization,
+    ...readSettings(shared.settings, () => inventKeyName(seed, shared.first)),
+    environment: fields.environment,
+    legacy: isLegacy(fields),
+    // A key that was created before a snapshot has only its hash.
+    sha256: fields.sha256 ?? sha256(secretOf(key, seed)),
+  };
+  if (fields.replaced_by !== undefined) record.replacedBy = fields.replaced_by;
+  if (replaces !== undefined) record.replaces = replaces;
+  return { record, fields, ends: readEnds(fields), shared };
 }
 
 /** Returns the state of a scenario's key at the start of the clock (epoch milliseconds), from where its durations count. */
@@ -117,27 +139,27 @@ export function startKey(
   windows: Windows,
   sandbox: ProfileSettings,
 ): UsedKey {
-  const { this_minute: thisMinute, today, counted_at: times } = fields.usage ?? {};
-  const usage = startUsage(windows, start, { thisMinute, today, countedAt: times?.map(instantOf) });
-  const ended = ends === undefined ? record : { ...record, ...endsFrom(start, ends) };
-  if (profileOf(sandbox) !== "varied") return { key: ended, usage };
-  const varying = {
-    scopes: withGrantedScopes(sandbox, record.scopes),
-    limits: variedLimits(sandbox, shared, record.limits),
-  };
-  return { key: { ...ended, ...varying }, usage };
+  const past = fields.usage ?? {};
+  const countedAt = past.counted_at?.map(instantOf);
+  const usage = startUsage(windows, start, { thisMinute: past.this_minute, today: past.today, countedAt });
+
+  const key = ends === undefined ? record : { ...record, ...endsFrom(start, ends) };
+  if (profileOf(sandbox) !== "varied") return { key, usage };
+  const scopes = withGrantedScopes(sandbox, record.scopes);
+  const limits = variedLimits(sandbox, shared, record.limits);
+  return { key: { ...key, scopes, limits }, usage };
 }
 
 /** Raises the limits that the scenario leaves open; keys at a limit stay there. */
-function variedLimits(sandbox: ProfileSettings, { settings, used }: Shared, limits: KeyLimits): KeyLimits {
-  const { per_minute: perMinute, per_day: perDay } = settings.limits ?? {};
-  if (perDay !== undefined || used.perDay >= limits.perDay) return limits;
-  const more = addedLimitsOf(sandbox);
-  const isOpen = perMinute === undefined && used.perMinute < limits.perMinute;
-  return {
-    perMinute: limits.perMinute + (isOpen ? more.perMinute : 0),
-    perDay: limits.perDay + more.perDay,
-  };
+function variedLimits(sandbox: ProfileSettings, shared: Shared, limits: KeyLimits): KeyLimits {
+  const { used, settings } = shared;
+  const given = settings.limits ?? {};
+  if (given.per_day !== undefined || used.perDay >= limits.perDay) return limits;
+
+  const added = addedLimitsOf(sandbox);
+  const perDay = limits.perDay + added.perDay;
+  if (given.per_minute !== undefined || used.perMinute >= limits.perMinute) return { ...limits, perDay };
+  return { perMinute: limits.perMinute + added.perMinute, perDay };
 }
 
 /** What the keys of a rotation share: every setting that one of them has (R37). */
@@ -148,60 +170,75 @@ interface Shared {
   readonly used: KeyLimits;
 }
 
-function sharedBy(chain: readonly [DescribedKey, ...DescribedKey[]]): Shared {
-  const usages = chain.map(({ fields }) => fields.usage ?? {});
-  const used = {
-    perMinute: Math.max(...usages.map(({ this_minute = 0 }) => this_minute)),
-    perDay: Math.max(...usages.map(({ this_minute = 0, today = this_minute }) => today)),
-  };
-  return { first: chain[0].ref, settings: sharedSettings(chain.map(({ fields }) => fields)), used };
+/** Keys that replaced each other, oldest first. */
+type Rotation = [DescribedKey, ...DescribedKey[]];
+
+function sharedBy(rotation: Rotation): Shared {
+  let perMinute = 0;
+  let perDay = 0;
+  for (const { fields } of rotation) {
+    const { this_minute = 0, today = this_minute } = fields.usage ?? {};
+    perMinute = Math.max(perMinute, this_minute);
+    perDay = Math.max(perDay, today);
+  }
+  const settings = sharedSettings(rotation.map(({ fields }) => fields));
+  return { first: rotation[0].ref, settings, used: { perMinute, perDay } };
 }
 
-/** Returns the rotations with at least two keys, oldest key first. No key replaces two, so a circle has no first key. */
-function rotationsIn(described: readonly DescribedKey[]): [DescribedKey, ...DescribedKey[]][] {
-  const replaced = described.filter(({ fields }) => fields.replaced_by !== undefined);
-  const replacedBy = new Map(replaced.map((one) => [one.fields.replaced_by, one]));
-  return described
-    .filter(({ ref, fields }) => fields.replaced_by === undefined && replacedBy.has(ref))
-    .map((last) => {
-      const chain: [DescribedKey, ...DescribedKey[]] = [last];
-      for (let old = replacedBy.get(last.ref); old !== undefined; old = replacedBy.get(old.ref))
-        chain.unshift(old);
-      return chain;
-    });
+/** Returns the rotations with at least two keys. Keys in a circle are in none: it has no last key. */
+function rotationsIn(described: readonly DescribedKey[]): Rotation[] {
+  // No key replaces two.
+  const oldKeys = new Map<string, DescribedKey>();
+  for (const key of described) {
+    const { replaced_by } = key.fields;
+    if (replaced_by !== undefined) oldKeys.set(replaced_by, key);
+  }
+
+  const rotations: Rotation[] = [];
+  for (const last of described) {
+    if (last.fields.replaced_by !== undefined || !oldKeys.has(last.ref)) continue;
+    const rotation: Rotation = [last];
+    let old = oldKeys.get(last.ref);
+    while (old !== undefined) {
+      rotation.unshift(old);
+      old = oldKeys.get(old.ref);
+    }
+    rotations.push(rotation);
+  }
+  return rotations;
 }
 
 /** Returns the settings of keys that share them (R37): the first value of each, and of each limit. */
 function sharedSettings(settings: readonly WrittenSettings[]): WrittenSettings {
-  const limits = settings.flatMap(({ limits: ofKey = [] }) => ofKey);
-  return {
-    name: settings.find(({ name }) => name !== undefined)?.name,
-    scopes: settings.find(({ scopes }) => scopes !== undefined)?.scopes,
-    // Assigned from the last to the first, which stays.
-    limits: limits.length === 0 ? undefined : Object.assign({}, ...limits.reverse()),
-  };
+  const shared: Writable<WrittenSettings> = { name: undefined, scopes: undefined, limits: undefined };
+  for (const { name, scopes, limits } of settings) {
+    shared.name ??= name;
+    shared.scopes ??= scopes;
+    if (limits !== undefined) shared.limits = { ...limits, ...shared.limits };
+  }
+  return shared;
 }
 
 /** Towns are also invented, because a bank named after a real town may exist. */
 export function inventOrganizationName(seed: number, ref: string, type: Organization["type"]): string {
   const draw = randomStream(seed, "organization.name", ref);
   const family = pick(draw, words.familyNames);
-  const parts: Record<string, () => string> = {
-    family: () => family,
-    partner: () =>
-      pick(
-        draw,
-        words.familyNames.filter((name) => name !== family),
-      ),
-    town: () => inventTown(draw, family),
-  };
-  return pick(draw, patterns.organizations[type]).replace(
-    /\{\{(\w+)\}\}/g,
-    (_match, part: string) => parts[part]?.() ?? "",
-  );
+  const pattern = pick(draw, patterns.organizations[type]);
+  return pattern.replace(/\{\{(\w+)\}\}/g, (_match, part: string) => {
+    if (part === "family") return family;
+    if (part === "partner") return inventPartner(draw, family);
+    if (part === "town") return inventTown(draw, family);
+    return "";
+  });
+}
+
+function inventPartner(draw: RandomStream, family: string): string {
+  const others = words.familyNames.filter((name) => name !== family);
+  return pick(draw, others);
 }
 
 function inventTown(draw: RandomStream, family: string): string {
+  // One town in four has a prefix.
   if (pick(draw, [true, false, false, false])) return `${pick(draw, words.townPrefixes)} ${family}`;
   // A repeated letter between the two parts looks wrong: "Dibbertton".
   const joinable = words.townSuffixes.filter((suffix) => suffix[0] !== family.at(-1));
@@ -214,6 +251,6 @@ export function inventKeyName(seed: number, ref: string): string {
   const { systems, installations } = patterns.keys;
   const system = pick(draw, systems);
   // One name in three also contains an installation of the system.
-  const qualified = pick(draw, [true, false, false]);
-  return qualified ? `${system}, ${pick(draw, installations)}` : system;
+  const hasInstallation = pick(draw, [true, false, false]);
+  return hasInstallation ? `${system}, ${pick(draw, installations)}` : system;
 }

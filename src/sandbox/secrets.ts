@@ -59,7 +59,9 @@ export function secretsForClients(
 export function fingerprintFor(sandbox: SandboxState, ref: string): string | null {
   const entry = sandbox.registry.keys.get(ref);
   if (entry !== undefined) return fingerprintOf(entry.key.sha256);
-  return ref === "none" ? null : fingerprintOf(sandbox.platform.sha256(secretFor(sandbox, ref)));
+  if (ref === "none") return null;
+  const secret = secretFor(sandbox, ref);
+  return fingerprintOf(sandbox.platform.sha256(secret));
 }
 
 export function defaultKeyRef(scenario: Scenario): string | undefined {
@@ -88,23 +90,29 @@ export function announcedKeys({ scenario }: SandboxState): ShownKeys {
 }
 
 const announcedIn = /* @__PURE__ */ cachedBy((scenario: Scenario): ShownKeys => {
-  const { ofScenario, ofPopulation } = byOrigin(scenario);
-  const keys = [...ofScenario, ...ofPopulation.slice(0, Math.max(0, maxAnnounced - ofScenario.length))];
-  return { keys, leftOut: ofScenario.length + ofPopulation.length - keys.length };
+  const { ofScenario, ofPopulation, total } = byOrigin(scenario);
+  const room = Math.max(0, maxAnnounced - ofScenario.length);
+  const keys = [...ofScenario, ...ofPopulation.slice(0, room)];
+  return { keys, leftOut: total - keys.length };
 });
 
 /** Returns the first `max` keys that the scenario lists, or a few of the population if it lists none. */
 export function firstKeys({ scenario }: SandboxState, max: number): ShownKeys {
-  const { ofScenario, ofPopulation } = byOrigin(scenario);
+  const { ofScenario, ofPopulation, total } = byOrigin(scenario);
   const keys = ofScenario.length > 0 ? ofScenario.slice(0, max) : ofPopulation.slice(0, 5);
-  return { keys, leftOut: ofScenario.length + ofPopulation.length - keys.length };
+  return { keys, leftOut: total - keys.length };
 }
 
 function byOrigin(scenario: Scenario) {
-  const keys = keysWithSecrets(scenario);
-  // By ref: a restored snapshot does not mark the keys of the population.
-  const isPopulation = ({ ref }: DescribedKey) => populatedNumbers(ref)?.key !== undefined;
-  return { ofScenario: keys.filter((one) => !isPopulation(one)), ofPopulation: keys.filter(isPopulation) };
+  const ofScenario: DescribedKey[] = [];
+  const ofPopulation: DescribedKey[] = [];
+  for (const key of keysWithSecrets(scenario)) {
+    // By ref: a restored snapshot does not mark the keys of the population.
+    const isPopulated = populatedNumbers(key.ref)?.key !== undefined;
+    if (isPopulated) ofPopulation.push(key);
+    else ofScenario.push(key);
+  }
+  return { ofScenario, ofPopulation, total: ofScenario.length + ofPopulation.length };
 }
 
 function keysWithSecrets(scenario: Scenario): DescribedKey[] {

@@ -23,7 +23,10 @@ import { type PlayedStep, remainingSteps, type StoryProgress, type Timeline } fr
 import { usageAt } from "./usage.js";
 import { withoutGrantedScopes, withoutNameSuffix } from "./varied-records.js";
 
-/** A sandbox as plain data, without its options: everything that a client or a person can see, and what clients know. */
+/**
+ * A sandbox as plain data, without its options: everything that a client or a person can see, and what clients know.
+ * `snapshot` starts it again; the other members then replace what a scenario cannot say or what the start changes.
+ */
 export interface SavedSandbox {
   /** When it was saved, on the platform's wall clock (epoch milliseconds). */
   readonly at: number;
@@ -56,17 +59,23 @@ const maxSaved = 100;
 
 /** `responded` is the number of the last request id that its continuation must not use again. Default: the last one used. */
 export function saveSandbox(sandbox: SandboxState, responded = sandbox.requestIds.responded()): SavedSandbox {
-  const { name, text, scenario, timeline, story, journal, behavior, registry } = sandbox;
-  const refs = (isMeant: (entry: KeyEntry) => boolean) =>
-    [...registry.keys.values()].filter(isMeant).map(({ key }) => key.ref);
+  const { timeline, story, journal, behavior, registry } = sandbox;
+  const worked: string[] = [];
+  const replaced: string[] = [];
+  for (const { key, hasWorked, replacement } of registry.keys.values()) {
+    if (hasWorked) worked.push(key.ref);
+    if (replacement !== undefined) replaced.push(key.ref);
+  }
+
   // Read before the clock, so that a restored clock is never late.
   const at = sandbox.platform.time();
+  const snapshot = snapshotSandbox(sandbox);
   return {
     at,
-    name,
-    text,
-    scenario,
-    snapshot: { ...snapshotSandbox(sandbox), requests_responded: responded },
+    name: sandbox.name,
+    text: sandbox.text,
+    scenario: sandbox.scenario,
+    snapshot: { ...snapshot, requests_responded: responded },
     timeline: { steps: timeline.steps, next: timeline.next },
     stepsRun: story.next,
     changes: [...sandbox.changes],
@@ -80,42 +89,46 @@ export function saveSandbox(sandbox: SandboxState, responded = sandbox.requestId
     clients: {
       rejected: [...behavior.rejected],
       pages: [...behavior.pages],
-      worked: refs((one) => one.hasWorked === true),
-      replaced: refs((one) => one.replacement !== undefined),
+      worked,
+      replaced,
     },
   };
 }
 
 /** Continues what `saveSandbox` returned in a new sandbox; its clock advances unless it is frozen. */
 export function restoreSandbox(
-  state: SavedSandbox,
+  saved: SavedSandbox,
   platform: Platform,
   options: Omit<SandboxSettings, "platform">,
 ): SandboxState {
-  const { name, text, scenario, snapshot, stepsRun, results, counts } = state;
-  const sandbox = startSandbox(snapshot, { platform, name, text, ...options });
-  const { story: steps = [] } = scenario;
-  const next = Math.min(stepsRun, steps.length);
+  const { name, text, scenario } = saved;
+  const sandbox = startSandbox(saved.snapshot, { platform, name, text, ...options });
+
+  // A reset starts the scenario, not the snapshot.
+  const steps = scenario.story ?? [];
   const story: StoryProgress = {
     steps,
-    next,
-    results: new Map(results),
-    last: state.lastStep,
-    wasFrozen: state.wasFrozen ?? undefined,
+    next: Math.min(saved.stepsRun, steps.length),
+    results: new Map(saved.results),
+    last: saved.lastStep,
+    wasFrozen: saved.wasFrozen ?? undefined,
   };
   replaceState(sandbox, {
     scenario,
     story,
-    changes: new Map(state.changes),
-    timeline: { ...sandbox.timeline, ...state.timeline },
+    changes: new Map(saved.changes),
+    timeline: { ...sandbox.timeline, ...saved.timeline },
   });
+  sandbox.registry.sort(saved.keys);
+  restoreClients(sandbox, saved.clients);
+  sandbox.counters.restore(saved.counts);
+
+  // The clock went on while the sandbox did not run.
   const { clock } = sandbox;
-  sandbox.registry.sort(state.keys);
-  restoreClients(sandbox, state.clients);
-  sandbox.counters.restore(counts);
-  const elapsed = Math.min(platform.time() - state.at, lastClockInstant - clock.now());
+  const elapsed = Math.min(platform.time() - saved.at, lastClockInstant - clock.now());
   if (!clock.isFrozen() && elapsed > 0) clock.advance(elapsed);
-  sandbox.journal.enter(state.exchanges, state.recorded);
+
+  sandbox.journal.replaceWith(saved.exchanges, saved.recorded);
   return sandbox;
 }
 
@@ -131,45 +144,62 @@ function restoreClients({ behavior, registry }: SandboxState, clients: SavedSand
 
 /** A sandbox that starts from it behaves the same. It has hashes of run-time keys (R35), and no story. */
 export function snapshotSandbox(sandbox: SandboxState): Scenario {
-  const { clock, registry } = sandbox;
+  const { clock } = sandbox;
   const now = clock.now();
-  // A story starts with its own scenario; the timeline contains only the remaining steps.
-  const { story: _story, timeline: _timeline, ...scenario } = sandbox.scenario;
-  const timeline = remainingSteps(sandbox.timeline);
+  // A story starts with its own scenario.
+  const { story, timeline, ...scenario } = sandbox.scenario;
+  // Only explicit assumptions: the others may vary with the profile.
+  const assumptions = { ...sandbox.ownAssumptions, profile: sandbox.profile } as ScenarioAssumptions;
+  // A scenario that never had faults needs no empty list.
   const faults = writtenFaults(sandbox.faults);
-  const { organizations: _, keys_per_organization: __, ...farmers } = scenario.population ?? {};
-  const described = new Map(Array.from(describedKeys(sandbox.scenario), (one) => [one.ref, one.fields]));
-  const organizations: Record<string, ScenarioOrganization & { keys: Record<string, ScenarioKey> }> = {};
-  for (const { organization } of registry.organizations.values()) {
-    const fields = snapshotOrganization(withoutNameSuffix(sandbox, organization));
-    organizations[organization.ref] = { ...fields, keys: {} };
-  }
-  for (const entry of registry.keys.values()) {
-    const { ref, organization } = entry.key;
-    const { keys } = organizations[organization] as { keys: Record<string, ScenarioKey> };
-    keys[ref] = snapshotKey(entry, described.get(ref), sandbox, now);
-  }
-  return {
+  const hasHadFaults = faults.length > 0 || scenario.faults !== undefined;
+
+  const snapshot: Scenario = {
     ...scenario,
     seed: sandbox.seed,
     requests_responded: numberInSeries(sandbox.requestIds.responded()),
     clock: { now: isoOf(now), frozen: clock.isFrozen() },
-    // Only explicit assumptions: the others may vary with the profile.
-    assumptions: structuredClone({
-      ...sandbox.ownAssumptions,
-      profile: sandbox.profile,
-    } as NonNullable<Scenario["assumptions"]>),
-    // A scenario that never had faults needs no empty list.
-    ...((faults.length > 0 || scenario.faults !== undefined) && { faults }),
-    organizations,
-    // The organizations are listed above. The farmers stay the same although the clock starts later.
-    population: { ...farmers, as_of: isoOf(sandbox.farmers.start) },
-    ...(timeline.length > 0 && { timeline }),
+    assumptions: structuredClone(assumptions),
+    ...(hasHadFaults && { faults }),
+    organizations: snapshotOrganizations(sandbox, now),
+    population: snapshotPopulation(sandbox),
   };
+  const steps = remainingSteps(sandbox.timeline);
+  if (steps.length > 0) snapshot.timeline = steps;
+  return snapshot;
+}
+
+type ScenarioAssumptions = NonNullable<Scenario["assumptions"]>;
+type OrganizationWithKeys = ScenarioOrganization & { keys: Record<string, ScenarioKey> };
+
+/** All organizations and keys, also those of the population. */
+function snapshotOrganizations(sandbox: SandboxState, now: number): Record<string, OrganizationWithKeys> {
+  const { registry, scenario } = sandbox;
+  const organizations: Record<string, OrganizationWithKeys> = {};
+  for (const { organization } of registry.organizations.values()) {
+    const fields = snapshotOrganization(withoutNameSuffix(sandbox, organization));
+    organizations[organization.ref] = { ...fields, keys: {} };
+  }
+
+  const described = new Map<string, ScenarioKey>();
+  for (const { ref, fields } of describedKeys(scenario)) described.set(ref, fields);
+  for (const entry of registry.keys.values()) {
+    const { ref, organization } = entry.key;
+    const owner = organizations[organization] as OrganizationWithKeys; // each key has one
+    owner.keys[ref] = snapshotKey(entry, described.get(ref), sandbox, now);
+  }
+  return organizations;
+}
+
+/** The farmers, which stay the same although the clock starts later. */
+function snapshotPopulation({ scenario, farmers }: SandboxState): NonNullable<Scenario["population"]> {
+  const { organizations, keys_per_organization, ...settings } = scenario.population ?? {};
+  return { ...settings, as_of: isoOf(farmers.start) };
 }
 
 function snapshotOrganization(organization: Organization): ScenarioOrganization {
   const { id, name, type, status, sandboxAccess, liveAccess } = organization;
+  // By member, so that the compiler names one that is missing.
   const fieldsOf: Readonly<Record<Exclude<keyof Organization, "ref">, Partial<ScenarioOrganization>>> = {
     name: { name },
     id: { id },
@@ -183,49 +213,63 @@ function snapshotOrganization(organization: Organization): ScenarioOrganization 
 
 /** The members of a record that no snapshot writes: two are the key's place, and the key that it replaces has the third. */
 type DerivedMember = "ref" | "organization" | "replaces";
-type WrittenMembers = Readonly<Record<Exclude<keyof KeyRecord, DerivedMember>, WrittenFields>>;
+type MemberOfSnapshot = Exclude<keyof KeyRecord, DerivedMember>;
 /** The fields of a key in a scenario; `undefined` for those that it does not need. */
-type WrittenFields = { readonly [Name in keyof ScenarioKey]?: ScenarioKey[Name] | undefined };
+type SnapshotFields = { readonly [Name in keyof ScenarioKey]?: ScenarioKey[Name] | undefined };
 
 function snapshotKey(
-  { key, ...entry }: KeyEntry,
+  entry: KeyEntry,
   described: ScenarioKey | undefined,
   sandbox: SandboxState,
   now: number,
 ): ScenarioKey {
-  const { windows } = sandbox;
-  const usage = usageAt(entry.usage, windows, now);
-  const state = keyStateAt(key, now);
-  // A pinned secret stays pinned and the seed restores a derived one; keys created at run time have only a hash.
-  const { secret, sha256 }: Pick<ScenarioKey, "secret" | "sha256"> = described ?? { sha256: key.sha256 };
-  const fieldsOf: WrittenMembers = {
+  const { key } = entry;
+  // By member, so that the compiler names one that is missing.
+  const fieldsOf: Readonly<Record<MemberOfSnapshot, SnapshotFields>> = {
     environment: { environment: key.environment },
     name: { name: key.name },
     scopes: { scopes: [...withoutGrantedScopes(sandbox, key.scopes)] },
     limits: { limits: { per_minute: key.limits.perMinute, per_day: key.limits.perDay } },
     legacy: { legacy: key.legacy },
-    ...writtenEnds(key, now),
+    ...snapshotEnds(key, now),
     replacedBy: { replaced_by: key.replacedBy },
-    sha256: secret === undefined ? { sha256 } : { secret },
+    sha256: snapshotSecret(key, described),
   };
-  const fields: WrittenFields = {
+  const state = keyStateAt(key, now);
+  const fields: SnapshotFields = {
     ...Object.assign({}, ...Object.values(fieldsOf)),
     state: state === "active" ? undefined : state,
-    usage: {
-      this_minute: usage.minuteCount,
-      today: usage.dayCount,
-      ...(windows.sliding && { counted_at: usage.recent.map(isoOf) }),
-    },
+    usage: snapshotUsage(entry, sandbox, now),
   };
   const present = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(present) as Partial<ScenarioKey> as ScenarioKey;
 }
 
-/** The times that end a key, by their names in scenarios. The start of the clock is the default. */
-function writtenEnds(key: KeyEnds, now: number): Readonly<Record<keyof KeyEnds, WrittenFields>> {
+/** A pinned secret stays pinned, and the seed restores a derived one; a key that was created at run time has only a hash. */
+function snapshotSecret(key: KeyRecord, described: ScenarioKey | undefined): SnapshotFields {
+  if (described === undefined) return { sha256: key.sha256 };
+  if (described.secret !== undefined) return { secret: described.secret };
+  return { sha256: described.sha256 };
+}
+
+function snapshotUsage(
+  entry: KeyEntry,
+  { windows }: SandboxState,
+  now: number,
+): NonNullable<ScenarioKey["usage"]> {
+  const { minuteCount, dayCount, recent } = usageAt(entry.usage, windows, now);
+  const counts = { this_minute: minuteCount, today: dayCount };
+  return windows.sliding ? { ...counts, counted_at: recent.map(isoOf) } : counts;
+}
+
+/** The times that end a key, by their names in scenarios. */
+function snapshotEnds(key: KeyEnds, now: number): Readonly<Record<keyof KeyEnds, SnapshotFields>> {
   const { since } = keyStateTable[keyStateAt(key, now)];
   return forEachEnd((end) => {
-    const isDefault = key[end] === undefined || (end === since && key[end] === now);
-    return isDefault ? {} : { [keyEnds[end]]: isoOf(key[end] ?? now) };
+    const at = key[end];
+    if (at === undefined) return {};
+    // A state without a time begins when the clock starts.
+    if (end === since && at === now) return {};
+    return { [keyEnds[end]]: isoOf(at) };
   });
 }

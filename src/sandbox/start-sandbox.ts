@@ -44,13 +44,13 @@ export function startOptionsOf({ seed, now, frozen, profile }: StartOptions): St
 type WrittenOptions = Omit<StartOptions, "now"> & { readonly now?: Instant | undefined };
 
 /** The options that a caller wrote, with the start of the clock as an instant; throws `validation_failed`. */
-export function checkedOptions({ now, ...options }: WrittenOptions): StartOptions {
-  const { seed, frozen, profile } = options;
-  const checked = startOptionsOf({ ...options, now: now === undefined ? undefined : instantOf(now) });
+export function checkedOptions(written: WrittenOptions): StartOptions {
+  const { seed, frozen, profile } = written;
+  const now = written.now === undefined ? undefined : instantOf(written.now);
   if (seed !== undefined || frozen !== undefined || profile !== undefined) {
     checkInput(inputShapes.sandbox_options, { seed, frozen, profile }, "Invalid options");
   }
-  return checked;
+  return { seed, now, frozen, profile };
 }
 
 const defaultInvocation: Invocation = {
@@ -60,11 +60,9 @@ const defaultInvocation: Invocation = {
 };
 
 /** The same scenario, seed and start result in the same ids, names, secrets and request ids. */
-export function startSandbox(
-  scenario: Scenario,
-  { platform, run, startOptions = {}, ...options }: NamedStart & SandboxSettings,
-): SandboxState {
-  const state = stateAtStart(scenario, { ...options, platform, run });
+export function startSandbox(scenario: Scenario, settings: NamedStart & SandboxSettings): SandboxState {
+  const { platform, run, startOptions = {} } = settings;
+  const state = stateAtStart(scenario, { ...settings, run });
   return {
     ...state,
     platform,
@@ -88,26 +86,22 @@ export function restartSandbox(
   another?: NamedScenario,
   onReady: () => void = () => {},
 ): void {
-  const { platform, run, startOptions, journal } = sandbox;
+  const { platform, run, journal } = sandbox;
   const { scenario: source, name, text } = another ?? sandbox;
-  const started = { ...(another && startOptions), ...options, platform, run, name, text };
-  const { scenario, seed, ...state } = stateAtStart(source, started);
+  // Its own scenario has the options of its start already.
+  const kept = another === undefined ? {} : sandbox.startOptions;
+  const state = stateAtStart(source, { ...kept, ...options, platform, run, name, text });
   onReady();
-  const first = numberInto(sandbox.requestIds.series() + 1, scenario.requests_responded ?? 0);
-  replaceState(sandbox, { ...state, scenario, seed, requestIds: new RequestIds(seed, first) });
-  journal.enter();
+
+  const { scenario, seed } = state;
+  const responded = numberInto(sandbox.requestIds.series() + 1, scenario.requests_responded ?? 0);
+  replaceState(sandbox, { ...state, requestIds: new RequestIds(seed, responded) });
+  journal.replaceWith();
   journal.emit({ type: "sandbox.started", scenario: name, seed });
   runDue(sandbox);
 }
 
 type StartContext = Pick<SandboxState, "platform" | "run">;
-
-function seededIn({ platform, run }: StartContext, scenario: Scenario) {
-  const { seed = defaultSeed } = scenario;
-  const { now } = scenario.clock ?? {};
-  const start = now === undefined ? (run?.start ?? platform.time()) : instantOf(now);
-  return { seed, start, farmers: farmersOf(scenario, { seed, start, make: platform.farmers }) };
-}
 
 /** Returns the state of a checked scenario at its start. Changes nothing; throws if the options do not fit the scenario. */
 function stateAtStart(source: Scenario, options: NamedStart & StartContext): StartState {
@@ -116,16 +110,20 @@ function stateAtStart(source: Scenario, options: NamedStart & StartContext): Sta
   const readAt = platform.steadyTime();
   if (options.now !== undefined) requireClockTime(options.now, "now");
   const scenario = withOptions(source, options);
-  // Another seed may generate a secret or an id that the scenario pins.
-  const shared = options.seed === undefined ? [] : sharedValues(scenario);
-  if (shared.length > 0) throw new ScenarioError(shared.map((problem) => problemAt(problem)));
-  const { seed, start, farmers } = seededIn(options, scenario);
+  if (options.seed !== undefined) requireOwnValues(scenario);
+
+  const { seed = defaultSeed } = scenario;
+  const start = startOfClock(scenario, options);
+  const farmers = farmersOf(scenario, { seed, start, make: platform.farmers });
   const endpoints = platform.endpoints(scenario);
   const { profile = "minimal", ...ownAssumptions } = scenario.assumptions ?? {};
   const sandbox = { seed, profile, ownAssumptions, run, endpoints };
   const assumptions = assumptionsIn(sandbox);
   const windows = windowsOf(assumptions);
-  const { organizations, keys, unknownKey } = scenarioRecords(scenario, seed, platform.sha256);
+  const records = scenarioRecords(scenario, seed, platform.sha256);
+  const organizations = records.organizations.map((one) => withNameSuffix(sandbox, one));
+  const keys = records.keys.map((one) => startKey(one, start, windows, sandbox));
+
   return {
     name: options.name ?? scenario.name ?? "unnamed",
     scenario,
@@ -148,24 +146,35 @@ function stateAtStart(source: Scenario, options: NamedStart & StartContext): Sta
       last: undefined,
       wasFrozen: undefined,
     },
-    registry: new Registry(
-      organizations.map((one) => withNameSuffix(sandbox, one)),
-      keys.map((one) => startKey(one, start, windows, sandbox)),
-    ),
+    registry: new Registry(organizations, keys),
     requestIds: new RequestIds(seed, scenario.requests_responded),
-    behavior: { rejected: new Map(), pages: new Set(), unknownKey },
+    behavior: { rejected: new Map(), pages: new Set(), unknownKey: records.unknownKey },
     changes: new Map(),
   };
 }
 
-// Returns a scenario that starts the same sandbox without the options: the same object if there are none.
+/** Throws if two things of the scenario have one secret or id: another seed may generate what the scenario pins. */
+function requireOwnValues(scenario: Scenario): void {
+  const shared = sharedValues(scenario);
+  if (shared.length > 0) throw new ScenarioError(shared.map((problem) => problemAt(problem)));
+}
+
+function startOfClock(scenario: Scenario, { platform, run }: StartContext): number {
+  const now = scenario.clock?.now;
+  if (now !== undefined) return instantOf(now);
+  return run?.start ?? platform.time();
+}
+
+/** Returns a scenario that starts the same sandbox without the options: the same object if there are none. */
 function withOptions(scenario: Scenario, options: StartOptions): Scenario {
   const { seed, now, frozen, profile } = options;
-  const clock = { ...(now !== undefined && { now: isoOf(now) }), ...(frozen !== undefined && { frozen }) };
-  const fromOptions = {
-    ...(seed !== undefined && { seed }),
-    ...(Object.keys(clock).length > 0 && { clock: { ...scenario.clock, ...clock } }),
-    ...(profile !== undefined && { assumptions: { ...scenario.assumptions, profile } }),
-  };
-  return Object.keys(fromOptions).length === 0 ? scenario : ({ ...scenario, ...fromOptions } as Scenario);
+  const isUnchanged = [seed, now, frozen, profile].every((option) => option === undefined);
+  if (isUnchanged) return scenario;
+
+  const changed = { ...scenario };
+  if (seed !== undefined) changed.seed = seed;
+  if (now !== undefined) changed.clock = { ...changed.clock, now: isoOf(now) };
+  if (frozen !== undefined) changed.clock = { ...changed.clock, frozen };
+  if (profile !== undefined) changed.assumptions = { ...changed.assumptions, profile };
+  return changed;
 }

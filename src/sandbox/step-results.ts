@@ -116,8 +116,8 @@ export function actionDifferences(
 ): StepDifference[] {
   const wanted = expected?.error;
   if (wanted === error?.code) return [];
-  const result = error === null ? nothing : `${quote(error.code)} (${error.message})`;
-  return [{ at: "error", expected: shownValue(wanted), found: result }];
+  const found = error === null ? nothing : `${quote(error.code)} (${error.message})`;
+  return [{ at: "error", expected: shownValue(wanted), found }];
 }
 
 /** Stands for a missing value in a difference. */
@@ -138,12 +138,14 @@ export function isAsExpected({ failure, differences }: Pick<PlayedStep, "failure
 /** Returns the refs of an action's keys, even if it was rejected. */
 export function keyRefsOf(
   action: StepAction,
-  { key, replacement }: Partial<Performed> = {},
+  performed: Partial<Performed> = {},
 ): { readonly key: string | null; readonly replacement: string | null } {
-  const { key: changed, newKey } = refsIn(action);
+  const { key, newKey } = refsIn(action);
+  // A new key replaces the key of the action, or is the only one.
+  const planned = key === undefined ? { key: newKey } : { key, replacement: newKey };
   return {
-    key: key?.ref ?? changed ?? newKey ?? null,
-    replacement: replacement?.ref ?? (changed && newKey) ?? null,
+    key: performed.key?.ref ?? planned.key ?? null,
+    replacement: performed.replacement?.ref ?? planned.replacement ?? null,
   };
 }
 

@@ -8,7 +8,8 @@ import { keyRefsOf } from "./step-results.js";
 import type { Upcoming } from "./view-shapes.js";
 
 interface Coming extends Partial<Pick<Upcoming, "key" | "organization" | "step">> {
-  readonly at: number | undefined;
+  /** Epoch milliseconds. */
+  readonly at: number;
   readonly kind: Upcoming["kind"];
   readonly text: string;
 }
@@ -18,26 +19,30 @@ const max = 100;
 /** Lists at most 100 events that happen without an action, earliest first, up to the last instant of the clock. */
 export function listUpcoming(sandbox: SandboxState): Upcoming[] {
   const now = sandbox.clock.now();
-  return comingAfter(sandbox, now)
-    .flatMap(({ at = Number.POSITIVE_INFINITY, ...one }) =>
-      at > now && at <= lastClockInstant ? { ...one, at } : [],
-    )
-    .sort((one, other) => one.at - other.at)
-    .slice(0, max)
-    .map(({ at, ...one }) => ({ key: null, organization: null, step: null, ...one, at: isoOf(at) }));
+  const coming = eventsOf(sandbox, now).filter(({ at }) => at > now && at <= lastClockInstant);
+  coming.sort((one, other) => one.at - other.at);
+  return coming.slice(0, max).map(viewEvent);
+}
+
+function viewEvent({ at, ...event }: Coming): Upcoming {
+  return { key: null, organization: null, step: null, ...event, at: isoOf(at) };
 }
 
 /** Returns the next instant (epoch milliseconds) when time alone changes something; infinite for none. */
 export function nextChangeAt(sandbox: SandboxState): number {
   const now = sandbox.clock.now();
-  const times = [...comingAfter(sandbox, now).map(({ at }) => at), ...countsEnd(sandbox, now)];
-  return times.reduce<number>(
-    (next, at = next) => (at > now && at < next ? at : next),
-    Number.POSITIVE_INFINITY,
-  );
+  const times = countEnds(sandbox, now);
+  for (const { at } of eventsOf(sandbox, now)) times.push(at);
+
+  let next = Number.POSITIVE_INFINITY;
+  for (const at of times) {
+    if (at > now && at < next) next = at;
+  }
+  return next;
 }
 
-function comingAfter(sandbox: SandboxState, now: number): Coming[] {
+/** The events by which a sandbox changes on its own; some may be over. */
+function eventsOf(sandbox: SandboxState, now: number): Coming[] {
   return [
     ...keyEvents(sandbox, now),
     ...resets(sandbox, now),
@@ -46,13 +51,15 @@ function comingAfter(sandbox: SandboxState, now: number): Coming[] {
   ];
 }
 
-// In a sliding minute, each request stops counting on its own.
-function countsEnd({ registry, windows }: SandboxState, now: number): (number | undefined)[] {
-  if (!windows.sliding) return [];
-  return [...registry.keys.values()].map(({ usage: { recent } }) => {
-    const counted = recent.find((at) => at + minute > now);
-    return counted && counted + minute;
-  });
+/** In a sliding minute, each request stops counting on its own: the next one of each key. */
+function countEnds({ registry, windows }: SandboxState, now: number): number[] {
+  const ends: number[] = [];
+  if (!windows.sliding) return ends;
+  for (const { usage } of registry.keys.values()) {
+    const counted = usage.recent.find((at) => at + minute > now);
+    if (counted) ends.push(counted + minute);
+  }
+  return ends;
 }
 
 interface EndEvent extends Pick<Coming, "kind"> {
@@ -67,47 +74,61 @@ const eventOfEnd: Readonly<Record<keyof KeyEnds, EndEvent | undefined>> = {
 };
 
 function keyEvents({ registry }: SandboxState, now: number): Coming[] {
-  return withoutOver(registry.dated, now).flatMap(({ key }): Coming[] => {
-    const { ref, organization } = key;
+  const events: Coming[] = [];
+  for (const { key } of withoutOver(registry.withKnownEnd, now)) {
     // A key stops working once, at the earliest instant.
     const end = firstEndOf(key);
-    if (end === undefined) return [];
+    if (end === undefined) continue;
+    const at = key[end];
     const event = eventOfEnd[end];
-    if (event === undefined) return [];
-    return [{ key: ref, organization, at: key[end], kind: event.kind, text: event.textOf(ref) }];
-  });
+    if (at === undefined || event === undefined) continue;
+
+    const { ref, organization } = key;
+    events.push({ key: ref, organization, at, kind: event.kind, text: event.textOf(ref) });
+  }
+  return events;
 }
 
-function resets({ windows: { sliding, dayResetsAt } }: SandboxState, now: number): Coming[] {
-  return [
-    {
-      // A sliding minute never resets.
-      at: sliding ? undefined : minuteEnd(now),
-      kind: "minute_reset",
-      text: "The limits per minute reset",
-    },
-    { at: dayEnd(now, dayResetsAt), kind: "day_reset", text: "The limits per day reset" },
-  ];
+function resets({ windows }: SandboxState, now: number): Coming[] {
+  const events: Coming[] = [];
+  // A sliding minute never resets.
+  if (!windows.sliding) {
+    events.push({ at: minuteEnd(now), kind: "minute_reset", text: "The limits per minute reset" });
+  }
+  const endOfDay = dayEnd(now, windows.dayResetsAt);
+  events.push({ at: endOfDay, kind: "day_reset", text: "The limits per day reset" });
+  return events;
 }
 
-function timelineEvents({ timeline: { steps, next } }: SandboxState): Coming[] {
-  return steps.slice(next).map(({ at, step }, index) => ({
-    at,
-    kind: "timeline_step",
-    step: next + index + 1,
-    key: keyRefsOf(step).key,
-    organization: refsIn(step).organization ?? null,
-    text: `Step ${next + index + 1} of the timeline: ${actionIn(step) ?? "nothing"}`,
-  }));
+function timelineEvents({ timeline }: SandboxState): Coming[] {
+  const events: Coming[] = [];
+  for (const [index, { at, step }] of timeline.steps.entries()) {
+    if (index < timeline.next) continue;
+    const number = index + 1;
+    const action = actionIn(step) ?? "nothing";
+    events.push({
+      at,
+      kind: "timeline_step",
+      step: number,
+      key: keyRefsOf(step).key,
+      organization: refsIn(step).organization ?? null,
+      text: `Step ${number} of the timeline: ${action}`,
+    });
+  }
+  return events;
 }
 
 function faultEvents({ faults }: SandboxState): Coming[] {
-  return faults.flatMap(({ when, effect }): Coming[] => {
+  const events: Coming[] = [];
+  for (const { when, effect } of faults) {
     const { after, until, key = null, organization = null } = when;
     const outcome = faultOutcomeOf(effect);
-    return [
-      { key, organization, at: after, kind: "fault_begins", text: `${outcome} begins` },
-      { key, organization, at: until, kind: "fault_ends", text: `${outcome} ends` },
-    ];
-  });
+    if (after !== undefined) {
+      events.push({ key, organization, at: after, kind: "fault_begins", text: `${outcome} begins` });
+    }
+    if (until !== undefined) {
+      events.push({ key, organization, at: until, kind: "fault_ends", text: `${outcome} ends` });
+    }
+  }
+  return events;
 }

@@ -34,38 +34,51 @@ interface PastUsage {
 
 export function startUsage(windows: Windows, now: number, past: PastUsage = {}): Usage {
   const { thisMinute = 0, today = thisMinute, countedAt } = past;
+  let recent: number[] = [];
+  if (windows.sliding) {
+    recent = countedAt === undefined ? new Array<number>(thisMinute).fill(now) : [...countedAt];
+  }
   return {
     minuteCount: thisMinute,
     minuteEndsAt: minuteEnd(now),
     dayCount: today,
     dayEndsAt: dayEnd(now, windows.dayResetsAt),
-    recent: windows.sliding ? [...(countedAt ?? new Array<number>(thisMinute).fill(now))] : [],
+    recent,
   };
 }
 
 /** Returns the usage without requests before the current minute and day (R22, R23): the same object if there are none. */
 export function usageAt(usage: Usage, windows: Windows, now: number): Usage {
   const isNewDay = now >= usage.dayEndsAt;
-  const isNewMinute = windows.sliding ? now - (usage.recent[0] ?? now) >= minute : now >= usage.minuteEndsAt;
+  const isNewMinute = windows.sliding ? isOldestOver(usage, now) : now >= usage.minuteEndsAt;
   if (!isNewDay && !isNewMinute) return usage;
-  const left = usage.recent.filter((at) => now - at < minute);
-  return {
-    minuteCount: windows.sliding ? left.length : isNewMinute ? 0 : usage.minuteCount,
-    minuteEndsAt: isNewMinute ? minuteEnd(now) : usage.minuteEndsAt,
-    dayCount: isNewDay ? 0 : usage.dayCount,
-    dayEndsAt: isNewDay ? dayEnd(now, windows.dayResetsAt) : usage.dayEndsAt,
-    recent: left,
-  };
+
+  let { minuteCount, minuteEndsAt, dayCount, dayEndsAt } = usage;
+  const recent = usage.recent.filter((at) => now - at < minute);
+  if (isNewMinute) {
+    minuteCount = 0;
+    minuteEndsAt = minuteEnd(now);
+  }
+  if (windows.sliding) minuteCount = recent.length;
+  if (isNewDay) {
+    dayCount = 0;
+    dayEndsAt = dayEnd(now, windows.dayResetsAt);
+  }
+  return { minuteCount, minuteEndsAt, dayCount, dayEndsAt, recent };
 }
 
-/** A sliding minute has more quota as soon as fewer requests than the quota are younger than a minute. */
-export function minuteEndOf(
-  { perMinute }: KeyLimits,
-  { recent, minuteEndsAt }: Usage,
-  { sliding }: Windows,
-  now: number,
-): number {
-  return sliding ? (recent[Math.max(0, recent.length - perMinute)] ?? now) + minute : minuteEndsAt;
+/** Whether the oldest request of a sliding minute counts no more. */
+function isOldestOver(usage: Usage, now: number): boolean {
+  const oldest = usage.recent[0];
+  return oldest !== undefined && now - oldest >= minute;
+}
+
+/** When the quota of a minute grows. A sliding one has more as soon as fewer requests than the quota are younger than a minute. */
+export function minuteEndOf(limits: KeyLimits, usage: Usage, windows: Windows, now: number): number {
+  if (!windows.sliding) return usage.minuteEndsAt;
+  const { recent } = usage;
+  const blocking = recent[Math.max(0, recent.length - limits.perMinute)] ?? now;
+  return blocking + minute;
 }
 
 /** Milliseconds after midnight of a `HH:MM` time of day. */

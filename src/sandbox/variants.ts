@@ -26,8 +26,11 @@ const salts = new Map<string, number>();
 
 /** The number that makes what a row chooses independent of other rows. */
 export function saltOf({ id }: { readonly id: string }): number {
-  const salt = salts.get(id) ?? randomStream(0, "variation.row", id)();
-  salts.set(id, salt);
+  let salt = salts.get(id);
+  if (salt === undefined) {
+    salt = randomStream(0, "variation.row", id)();
+    salts.set(id, salt);
+  }
   return salt;
 }
 
@@ -38,12 +41,22 @@ export function saltOf({ id }: { readonly id: string }): number {
 export function variantOn<Variant>(
   status: number,
   row: RowOfVariants<Variant>,
-  { seed, rows, shift = 0 }: VariantRules,
+  rules: VariantRules,
 ): Variant {
-  const { id, variants } = row;
-  const isOpen = rows?.some((choice) => choice.row === id && (choice.status ?? status) === status) ?? true;
-  if (!isOpen) return variants[0];
+  const { variants } = row;
+  if (rules.rows !== undefined && !isChosen(row.id, status, rules.rows)) return variants[0];
+
+  const { seed, shift = 0 } = rules;
   const count = variants.length;
   const index = ((seed % count) + (saltOf(row) % count) + shift) % count;
   return variants[index] as Variant; // the index is below the count
+}
+
+/** Whether a row is one of those that vary on the responses with a status. */
+function isChosen(id: string, status: number, rows: readonly RowChoice[]): boolean {
+  for (const choice of rows) {
+    if (choice.row !== id) continue;
+    if (choice.status === undefined || choice.status === status) return true;
+  }
+  return false;
 }

@@ -10,7 +10,7 @@ import { type RowOfVariants, variantOn } from "./variants.js";
 type RecordRow<Value> = RowOfVariants<{ readonly id: string; readonly adds: Value }>;
 
 function recordRow<Value>(id: string, none: Value, added: Readonly<Record<string, Value>>): RecordRow<Value> {
-  const variants = Object.entries(added).map(([name, adds]) => ({ id: name, adds }));
+  const variants = Object.entries(added).map(([variant, adds]) => ({ id: variant, adds }));
   return { id, variants: [{ id: "none", adds: none }, ...variants] };
 }
 
@@ -50,8 +50,15 @@ function variantIn<Value>({ seed, run }: ProfileSettings, row: RecordRow<Value>)
 
 /** What varies in the records of a sandbox with the profile `varied`, which its 200s show. */
 export function variedRecords(sandbox: ProfileSettings): VariedPoint[] {
-  const rows = [limitsRow, suffixRow, ...(grantsScopes(sandbox) ? [scopesRow] : [])];
-  return rows.map((row) => ({ row: row.id, variant: variantIn<unknown>(sandbox, row).id, status: 200 }));
+  const rows: RecordRow<unknown>[] = [limitsRow, suffixRow];
+  if (grantsScopes(sandbox)) rows.push(scopesRow);
+
+  const points: VariedPoint[] = [];
+  for (const row of rows) {
+    const variant = variantIn(sandbox, row);
+    points.push({ row: row.id, variant: variant.id, status: 200 });
+  }
+  return points;
 }
 
 /** Returns by how much the profile raises the open limits of a key. */
@@ -66,7 +73,8 @@ export function withNameSuffix(sandbox: ProfileSettings, organization: Organizat
 
 export function withoutNameSuffix(sandbox: ProfileSettings, organization: Organization): Organization {
   const { name } = organization;
-  return { ...organization, name: name.slice(0, name.length - nameSuffixOf(sandbox).length) };
+  const length = name.length - nameSuffixOf(sandbox).length;
+  return { ...organization, name: name.slice(0, length) };
 }
 
 /** The profile's suffix for the names of organizations; empty in most profiles. */
@@ -87,9 +95,11 @@ export function withoutGrantedScopes(sandbox: ProfileSettings, scopes: readonly 
   return scopes.filter((scope) => !allUndocumented.has(scope) || isNeeded(sandbox, scope));
 }
 
-const grantsScopes = (sandbox: ProfileSettings) =>
-  profileOf(sandbox) === "varied" && sandbox.ownAssumptions.scopes === undefined;
+function grantsScopes(sandbox: ProfileSettings): boolean {
+  return profileOf(sandbox) === "varied" && sandbox.ownAssumptions.scopes === undefined;
+}
 
 /** Whether an endpoint needs a scope: the profile grants none of these. */
-const isNeeded = ({ endpoints }: ProfileSettings, scope: string) =>
-  endpoints.some((one) => one.scope === scope);
+function isNeeded(sandbox: ProfileSettings, scope: string): boolean {
+  return sandbox.endpoints.some((endpoint) => endpoint.scope === scope);
+}

@@ -12,19 +12,15 @@ import type { expectationQuery, requestQuery } from "../scenario/format/inputs.j
 import type { VirtualClock } from "./clock.js";
 import { successOutcomesOf } from "./endpoint.js";
 import { type Exchange, sourceOf } from "./journal/exchange.js";
-import { hasKey, hasOutcome, type RequestFilter } from "./journal/journal.js";
+import { closeness, type RequestFilter } from "./journal/journal.js";
 import type { KeyEntry } from "./registry.js";
 import type { SandboxState } from "./sandbox-state.js";
 import { usageAt } from "./usage.js";
 import type { ClockView, KeyView, ListedKeyRef, OrganizationView, RequestView } from "./view-shapes.js";
 
-export function viewKey(
-  { key, ...entry }: KeyEntry,
-  sandbox: SandboxState,
-  now = sandbox.clock.now(),
-): KeyView {
+export function viewKey(entry: KeyEntry, sandbox: SandboxState, now = sandbox.clock.now()): KeyView {
+  const { key } = entry;
   const usage = usageAt(entry.usage, sandbox.windows, now);
-  const timeOf = (at: number | undefined) => (at === undefined ? null : isoOf(at));
   return {
     ref: key.ref as ListedKeyRef,
     organization: key.organization,
@@ -36,44 +32,46 @@ export function viewKey(
     fingerprint: fingerprintOf(key.sha256),
     state: keyStateAt(key, now),
     usage: { thisMinute: usage.minuteCount, today: usage.dayCount },
-    ...forEachEnd((end) => timeOf(key[end])),
+    ...forEachEnd((end) => viewTime(key[end])),
     replacedBy: (key.replacedBy ?? null) as ListedKeyRef | null,
     replaces: (key.replaces ?? null) as ListedKeyRef | null,
   };
 }
 
+function viewTime(at: number | undefined): string | null {
+  return at === undefined ? null : isoOf(at);
+}
+
 /** At most `limit` entries from index `offset`. Default: all. */
 type Page = { readonly offset?: number | undefined; readonly limit?: number | undefined };
 
-function pageOf<Entry>(
-  entries: ReadonlyMap<string, Entry>,
-  { offset = 0, limit = Number.POSITIVE_INFINITY }: Page,
-): Entry[] {
-  const page: Entry[] = [];
+function entriesOn<Entry>(page: Page, entries: ReadonlyMap<string, Entry>): Entry[] {
+  const { offset = 0, limit = Number.POSITIVE_INFINITY } = page;
+  const found: Entry[] = [];
   let index = 0;
   // Not a copy: the dashboard asks for one page of 100,000 keys each second.
   for (const entry of entries.values()) {
-    if (page.length >= limit) break;
-    if (index >= offset) page.push(entry);
+    if (found.length >= limit) break;
+    if (index >= offset) found.push(entry);
     index += 1;
   }
-  return page;
+  return found;
 }
 
 export function viewKeys(sandbox: SandboxState, page: Page = {}): KeyView[] {
-  return pageOf(sandbox.registry.keys, page).map((entry) => viewKey(entry, sandbox));
+  return entriesOn(page, sandbox.registry.keys).map((entry) => viewKey(entry, sandbox));
 }
 
 export function viewOrganizations({ registry }: SandboxState, page: Page = {}): OrganizationView[] {
-  const organizations = pageOf(registry.organizations, page);
-  return organizations.map(({ organization }) => viewOrganization(organization));
+  const entries = entriesOn(page, registry.organizations);
+  return entries.map(({ organization }) => viewOrganization(organization));
 }
 
 /** The sandbox's own profile and assumptions; the conditions of a run are not among them. */
 export function viewAssumptions(sandbox: SandboxState): Assumptions & { readonly profile: Profile } {
-  const { profile, ownAssumptions, endpoints, run, assumptions } = sandbox;
-  const withoutRun = run === undefined ? assumptions : assumptionsFor(profile, ownAssumptions, endpoints);
-  return { profile, ...withoutRun };
+  const { profile, ownAssumptions, endpoints } = sandbox;
+  if (sandbox.run === undefined) return { profile, ...sandbox.assumptions };
+  return { profile, ...assumptionsFor(profile, ownAssumptions, endpoints) };
 }
 
 export function viewClock(clock: VirtualClock): ClockView {
@@ -85,11 +83,15 @@ export function viewOrganization(organization: Organization): OrganizationView {
 }
 
 /** Throws `unknown_ref` for an unknown key, `validation_failed` for an outcome that the sandbox does not have. */
-function requireKnown({ registry, endpoints }: SandboxState, { outcome, key }: RequestFilter): void {
+function requireKnown({ registry, endpoints }: SandboxState, filter: RequestFilter): void {
+  const { outcome, key } = filter;
   if (key !== undefined && !isReserved(key)) registry.key(key);
-  const ids: readonly string[] = [...outcomes.map(({ id }) => id), ...endpoints.flatMap(successOutcomesOf)];
-  if (outcome === undefined || ids.includes(outcome)) return;
-  const problem = `${quote(outcome)} does not exist in this sandbox.${didYouMean(outcome, ids)}`;
+  if (outcome === undefined) return;
+
+  const known: string[] = outcomes.map(({ id }) => id);
+  for (const endpoint of endpoints) known.push(...successOutcomesOf(endpoint));
+  if (known.includes(outcome)) return;
+  const problem = `${quote(outcome)} does not exist in this sandbox.${didYouMean(outcome, known)}`;
   requireFields("find requests", { outcome: `${problem} Its report lists all outcomes` });
 }
 
@@ -100,34 +102,47 @@ export function listRequests(sandbox: SandboxState, query: ValueOf<typeof reques
 }
 
 /** Throws `expectation_failed` with the five nearest requests unless there are `count`, by default at least one. */
-export function expectRequests(
-  sandbox: SandboxState,
-  { count, faults, ...filter }: ValueOf<typeof expectationQuery>,
-): number {
+export function expectRequests(sandbox: SandboxState, query: ValueOf<typeof expectationQuery>): number {
+  const { count, faults, ...filter } = query;
   requireKnown(sandbox, filter);
   const { journal } = sandbox;
-  const { outcome, key } = filter;
-  const exchanges = journal.requests({ source: "client", faults }).reverse();
-  const closeness = (one: Exchange) => Number(hasOutcome(one, filter)) + Number(hasKey(one, filter));
-  const matching = exchanges.filter((one) => closeness(one) === 2).length;
-  if (count === undefined ? matching > 0 : matching === count) return matching;
-  const nearest = exchanges
-    .sort((one, other) => closeness(other) - closeness(one))
-    .slice(0, 5)
-    .map(({ id, at, key, status, outcome }) => ({ id, at: isoOf(at), key, status, outcome }));
-  const wanted = [outcome, key && `the key ${key}`].filter((one) => one !== undefined).join(" and ");
+  const found = journal.requests({ source: "client", faults, ...filter }).length;
+  const isExpected = count === undefined ? found > 0 : found === count;
+  if (isExpected) return found;
+
+  // The latest one first of those that are as close.
+  const closest = journal.requests({ source: "client", faults }).reverse();
+  closest.sort((one, other) => closeness(other, filter) - closeness(one, filter));
+  const nearest = closest.slice(0, 5).map(viewNearest);
+  const sentences = [`Expected ${expectedRequests(count, filter)}, found ${found}.`, nearestInWords(nearest)];
   const total = journal.total();
-  const inJournal = journal.requests().length;
-  const nearestTexts = nearest.map((one) => `${one.outcome} with ${one.key ?? "no known key"} (${one.id})`);
-  throw new SandboxError(
-    "expectation_failed",
-    `Expected ${count ?? "at least 1"} ${(count ?? 1) === 1 ? "request" : "requests"}${wanted && ` with ${wanted}`}, found ${matching}. ${
-      nearestTexts.length === 0
-        ? "The journal has no request of a client."
-        : `Nearest: ${nearestTexts.join(", ")}.`
-    }${inJournal < total ? ` The journal has only the last ${inJournal} of ${total} requests; the report counts all.` : ""}`,
-    { found: matching, nearest },
-  );
+  const kept = journal.requests().length;
+  if (kept < total) {
+    sentences.push(`The journal has only the last ${kept} of ${total} requests; the report counts all.`);
+  }
+  throw new SandboxError("expectation_failed", sentences.join(" "), { found, nearest });
+}
+
+type NearestRequest = Pick<Exchange, "id" | "key" | "status" | "outcome"> & { readonly at: string };
+
+function viewNearest({ id, at, key, status, outcome }: Exchange): NearestRequest {
+  return { id, at: isoOf(at), key, status, outcome };
+}
+
+function nearestInWords(nearest: readonly NearestRequest[]): string {
+  if (nearest.length === 0) return "The journal has no request of a client.";
+  const texts = nearest.map((one) => `${one.outcome} with ${one.key ?? "no known key"} (${one.id})`);
+  return `Nearest: ${texts.join(", ")}.`;
+}
+
+/** The expectation in words: `2 requests with 401.revoked and the key main`. */
+function expectedRequests(count: number | undefined, filter: RequestFilter): string {
+  const noun = count === undefined || count === 1 ? "request" : "requests";
+  const requests = `${count ?? "at least 1"} ${noun}`;
+  const wanted: string[] = [];
+  if (filter.outcome !== undefined) wanted.push(filter.outcome);
+  if (filter.key !== undefined) wanted.push(`the key ${filter.key}`);
+  return wanted.length === 0 ? requests : `${requests} with ${wanted.join(" and ")}`;
 }
 
 export function viewRequest(exchange: Exchange): RequestView {

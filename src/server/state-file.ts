@@ -167,7 +167,7 @@ export class StateFile {
     const { requestIds } = this.sandbox;
     const responded = requestIds.responded();
     // After the request that has the number.
-    requestIds.mark(responded + reserve / 2, () => timers.nextTick(() => this.#tryToSave()));
+    requestIds.atRequest(responded + reserve / 2, () => timers.nextTick(() => this.#tryToSave()));
     return responded + reserve;
   }
 

@@ -34,26 +34,32 @@ export interface Farmers extends MadeFarmers {
 /** Each farmer is created on demand, so that a million cost nothing before. */
 export function farmersOf(
   { population = {} }: Scenario,
-  { seed, start: clockStart, make }: { seed: number; start: number; make: FarmerMaker | undefined },
+  sandbox: { seed: number; start: number; make: FarmerMaker | undefined },
 ): Farmers {
-  const { farmers: count = 1000, locale, as_of: asOf } = population;
-  const start = asOf === undefined ? clockStart : instantOf(asOf);
-  let generated: MadeFarmers | undefined;
+  const { seed, make } = sandbox;
+  const count = population.farmers ?? 1000;
+  const start = population.as_of === undefined ? sandbox.start : instantOf(population.as_of);
+
+  let made: MadeFarmers | undefined;
   const farmers = () => {
-    if (make === undefined)
+    if (make === undefined) {
       throw new SandboxError("usage", "This sandbox has no farmers.", { part: "farmers" });
-    generated ??= make({ seed, start, locale });
-    return generated;
+    }
+    made ??= make({ seed, start, locale: population.locale });
+    return made;
   };
+
   const at = (index: number): Farmer => {
     if (Number.isInteger(index) && index >= 0 && index < count) return farmers().at(index);
     throw unknownFarmer(index, `there are ${count}, counted from 0`, count);
   };
+
   const indexOf = (id: string): number | undefined => {
     // HTTP and JavaScript may pass anything.
     const index = farmers().indexOf(String(id));
     return index !== undefined && index < count ? index : undefined;
   };
+
   return {
     count,
     start,

@@ -1,4 +1,5 @@
 import * as s from "../../rules/schema/shape.js";
+import { surveyMethods } from "./survey-methods.js";
 
 // Each part of a farmer has a description: these are the only documentation of the fields.
 
@@ -20,7 +21,6 @@ export type LivestockType = (typeof livestockTypes)[number];
 const tenures = ["owned", "owner_like_possession", "rented", "sharecropped", "communal"] as const;
 const landTypes = ["temporary_crops", "permanent_crops"] as const;
 const irrigations = ["none", "surface", "sprinkler", "drip"] as const;
-const surveyMethods = ["driven", "surveyed", "auto-imagery", "manual"] as const;
 const farmerTypes = ["small", "medium", "large"] as const;
 
 const position = listField("A position.", s.number(), { min: 2, max: 2 }) as s.Shape<

@@ -26,31 +26,38 @@ export function advise(
   call: ApiCall,
   exchange: Exchange,
 ): void {
-  const { entry, sha256 } = call;
+  const { entry } = call;
   const { apiKey = "" } = call.request;
   const { outcome } = exchange;
-  const hasPassed = isSuccess(outcome);
-  const admitted = hasPassed && entry !== undefined ? successOutcome(entry) : undefined;
   const advice = adviceOnTraits(call, exchange, behavior.pages);
-  const looksReal = !isMarked(apiKey) && exchange.presented === "well_formed";
-  if ((looksReal && entry === undefined) || exchange.leaksRealKey) advice.push("real-key-suspected");
-  if (entry !== undefined && hasReplacementThatWorked(entry, exchange.at))
-    advice.push("old-key-after-replacement-seen");
-  else if (admitted === "200.retiring") advice.push("retiring-key-in-use");
-  if (admitted === "200.legacy") advice.push("legacy-key-in-use");
-  if (entry === undefined && sha256 !== behavior.unknownKey) advice.push(...adviceOnStray(apiKey, exchange));
+  const isStray = entry === undefined && exchange.presented === "well_formed";
+  const isMaybeReal = isStray && !isMarked(apiKey);
+  if (isMaybeReal || exchange.leaksRealKey) advice.push("real-key-suspected");
+  if (entry !== undefined) advice.push(...adviceOnKey(entry, exchange));
+  else if (call.sha256 !== behavior.unknownKey) advice.push(...adviceOnStray(apiKey, exchange));
+
   // A delayed response may not have arrived yet.
-  if (entry !== undefined && hasPassed && exchange.delivery === undefined) entry.hasWorked = true;
-  const earlier = behavior.rejected.get(exchange.fingerprint ?? "");
-  learn(behavior, exchange);
-  if (earlier === outcome) {
+  if (entry !== undefined && isSuccess(outcome) && exchange.delivery === undefined) entry.hasWorked = true;
+
+  const lastRejection = behavior.rejected.get(exchange.fingerprint ?? "");
+  rememberRejection(behavior, exchange);
+  if (lastRejection === outcome) {
     advice.push("sent-again-after-rejection");
     exchange.isResent = true;
   }
   if (advice.length > 0) exchange.advice = Object.freeze(advice);
 }
 
-// On a key with the mark of a sandbox that this one does not have.
+function adviceOnKey(entry: KeyEntry, exchange: Exchange): AdviceId[] {
+  const advice: AdviceId[] = [];
+  const admitted = isSuccess(exchange.outcome) ? successOutcome(entry) : undefined;
+  if (hasReplacementThatWorked(entry, exchange.at)) advice.push("old-key-after-replacement-seen");
+  else if (admitted === "200.retiring") advice.push("retiring-key-in-use");
+  if (admitted === "200.legacy") advice.push("legacy-key-in-use");
+  return advice;
+}
+
+/** On a key with the mark of a sandbox that this one does not have. */
 function adviceOnStray(apiKey: string, { presented, outcome }: Exchange): readonly AdviceId[] {
   if (presented !== "well_formed" || !isMarked(apiKey) || !outcome.startsWith("401")) return noAdvice;
   return [isSandboxKey(apiKey) ? "key-of-another-sandbox" : "key-cut"];
@@ -97,7 +104,7 @@ function isPageWithKey(call: ApiCall, exchange: Exchange, pages: Set<string>): b
 const rejectedStatuses: readonly (number | undefined)[] = [401, 403, 429];
 
 /** Stores which rejection a client has got. After a response of another kind, such as a fault, repeating a request may be right. */
-function learn({ rejected }: ClientBehavior, { fingerprint, outcome }: Exchange): void {
+function rememberRejection({ rejected }: ClientBehavior, { fingerprint, outcome }: Exchange): void {
   if (fingerprint === null || isFault(outcome)) return;
   rejected.delete(fingerprint);
   if (!rejectedStatuses.includes(outcomeOf(outcome).status)) return;
@@ -105,9 +112,13 @@ function learn({ rejected }: ClientBehavior, { fingerprint, outcome }: Exchange)
   rejected.set(fingerprint, outcome);
 }
 
-// A client cannot switch to a key that gets no 200 now.
-function hasReplacementThatWorked({ replacement }: KeyEntry, now: number): boolean {
-  if (replacement === undefined) return false;
-  const isUsable = keyStateTable[keyStateAt(replacement.key, now)].rejection === null;
-  return (replacement.hasWorked === true && isUsable) || hasReplacementThatWorked(replacement, now);
+/** Whether a later key of its rotation has worked, and still does: a client cannot switch to one that gets no 200 now. */
+function hasReplacementThatWorked(entry: KeyEntry, now: number): boolean {
+  let { replacement } = entry;
+  while (replacement !== undefined) {
+    const { rejection } = keyStateTable[keyStateAt(replacement.key, now)];
+    if (replacement.hasWorked === true && rejection === null) return true;
+    replacement = replacement.replacement;
+  }
+  return false;
 }

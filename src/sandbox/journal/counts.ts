@@ -40,12 +40,13 @@ export interface Counts {
   readonly resends: ResendCount[];
 }
 
+/** The maximum number of examples of one advice, the same as in reports. */
 const maxExamples = 5;
 const maxResends = 100;
 
-const noCounts = (): Counts => {
+function noCounts(): Counts {
   return { requests: 0, unread: 0, outcomes: {}, endpoints: {}, advice: {}, resends: [] };
-};
+}
 
 export type KeysOfAdvice = Readonly<Partial<Record<AdviceId, ShownKey>>>;
 
@@ -125,7 +126,9 @@ function countResend({ resends }: Counts, { outcome, key, fingerprint }: Exchang
   if (counted !== undefined) {
     counted.count += 1;
     counted.key = key;
-  } else if (resends.length < maxResends) resends.push({ outcome, key, fingerprint, count: 1 });
+  } else if (resends.length < maxResends) {
+    resends.push({ outcome, key, fingerprint, count: 1 });
+  }
 }
 
 function countAdvice({ advice }: Counts, adviceId: AdviceId, exchange: Exchange, shown?: ShownKey): void {

@@ -2,7 +2,7 @@ import type { AdviceId } from "../../rules/advice.js";
 import type { Presented } from "../../rules/authorize.js";
 import type { FaultOutcomeId } from "../../rules/fault-effects.js";
 import type { OutcomeId } from "../../rules/outcomes.js";
-import type { RequestSource, RequestTraits } from "../../rules/request.js";
+import type { RequestTraits, requestSources } from "../../rules/request.js";
 
 export interface ApiResponse {
   readonly status: number;
@@ -97,6 +97,6 @@ export function senderOf({ key, presented }: Exchange): string {
   return key ?? wordsFor[presented];
 }
 
-export function sourceOf({ fromStory }: Exchange): RequestSource {
+export function sourceOf({ fromStory }: Exchange): (typeof requestSources)[number] {
   return fromStory ? "story" : "client";
 }

@@ -18,7 +18,7 @@ test("the last requests are kept, oldest first, however many other events come b
 test("requests from before a restored journal come before those since, and are pushed out by them", () => {
   const journal = new Journal(3);
   journal.record(request(1));
-  journal.enter([7, 8, 9].map(request), 40);
+  journal.replaceWith([7, 8, 9].map(request), 40);
   journal.record(request(10));
   expect([numbers(journal.requests()), journal.total()]).toEqual([[8, 9, 10], 41]);
 });

@@ -58,14 +58,15 @@ export class Journal {
     return this.#list().find((exchange) => exchange.id === id);
   }
 
-  /** The number of requests since the start or the last `enter`, including discarded ones but not probes. */
+  /** The number of requests since the start or the last `replaceWith`, including discarded ones but not probes. */
   total(): number {
     return this.#total;
   }
 
-  /** Discards the requests, and continues from the latest ones of `responded`. */
-  enter(requests: readonly Exchange[] = [], responded = 0): void {
-    [this.#kept, this.#total] = [[...requests], responded];
+  /** Discards the requests, and continues from these: the latest ones of `total`. */
+  replaceWith(requests: readonly Exchange[] = [], total = 0): void {
+    this.#kept = [...requests];
+    this.#total = total;
   }
 
   #list(): Exchange[] {
@@ -85,38 +86,50 @@ function notifyAll(listeners: Iterable<Listener>, event: SandboxEvent): void {
   if (failure !== undefined) throw failure.error;
 }
 
-function matchingRequests(
-  all: readonly Exchange[],
-  { limit, source, probes = false, faults = true, ...filter }: JournalQuery,
-): Exchange[] {
-  const matching = (faults ? all : withoutFaults(all)).filter(
-    (one) =>
-      (probes || !one.isProbe) &&
-      hasOutcome(one, filter) &&
-      hasKey(one, filter) &&
-      (source === undefined || sourceOf(one) === source),
-  );
-  return limit === undefined ? matching : matching.slice(Math.max(0, matching.length - limit));
+function matchingRequests(all: readonly Exchange[], query: JournalQuery): Exchange[] {
+  const { limit, source, probes = false, faults = true } = query;
+  const candidates = faults ? all : withoutFaults(all);
+  const matching: Exchange[] = [];
+  for (const exchange of candidates) {
+    if (exchange.isProbe && !probes) continue;
+    if (source !== undefined && sourceOf(exchange) !== source) continue;
+    if (isMatch(exchange, query)) matching.push(exchange);
+  }
+  if (limit === undefined) return matching;
+  return matching.slice(Math.max(0, matching.length - limit));
 }
 
-export function hasOutcome({ outcome, fault }: Exchange, { outcome: wanted }: RequestFilter): boolean {
-  return wanted === undefined || outcome === wanted || fault === wanted;
+function isMatch(exchange: Exchange, filter: RequestFilter): boolean {
+  return closeness(exchange, filter) === 2;
 }
 
-export function hasKey(exchange: Exchange, { key }: RequestFilter): boolean {
-  return key === undefined || senderOf(exchange) === key;
+/** How many parts of a filter match a request, from 0 to 2; a part that is left out matches each. */
+export function closeness(exchange: Exchange, { outcome, key }: RequestFilter): number {
+  const hasOutcome = outcome === undefined || exchange.outcome === outcome || exchange.fault === outcome;
+  const hasKey = key === undefined || senderOf(exchange) === key;
+  return Number(hasOutcome) + Number(hasKey);
 }
 
 /** Leaves out requests that a fault hit and that their client sent again. */
 function withoutFaults(all: readonly Exchange[]): Exchange[] {
+  const kept: Exchange[] = [];
   const sentLater = new Set<string>();
-  const isKept = ({ method, path, fingerprint, fault, outcome, status, isUnread }: Exchange) => {
+  // The latest first, so that what was sent after a request is known.
+  for (const exchange of [...all].reverse()) {
+    const { method, path, fingerprint, fault } = exchange;
     const name = `${method} ${path} ${fingerprint}`;
-    const isRepeated = sentLater.has(name);
+    const isSentAgain = sentLater.has(name);
     sentLater.add(name);
-    // A timeout may come just after the end of a delayed 401 or 403.
-    const wasInVain = fault === outcome || isUnread === true || status === 401 || status === 403;
-    return fault === null || !isRepeated || !wasInVain;
-  };
-  return [...all].reverse().filter(isKept).reverse();
+
+    const isRetried = fault !== null && isSentAgain && wasInVain(exchange);
+    if (!isRetried) kept.push(exchange);
+  }
+  return kept.reverse();
+}
+
+/** Whether a client may have got nothing from a request that a fault hit. */
+function wasInVain({ fault, outcome, isUnread, status }: Exchange): boolean {
+  if (fault === outcome || isUnread === true) return true;
+  // A timeout may come just after the end of a delayed 401 or 403.
+  return status === 401 || status === 403;
 }

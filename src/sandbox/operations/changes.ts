@@ -5,6 +5,7 @@ import { writtenFaults } from "../active-faults.js";
 import type { SandboxState } from "../sandbox-state.js";
 import { viewAssumptions } from "../views.js";
 
+/** Values of a sandbox by their names, such as `key main name`. */
 type Values = Readonly<Record<string, unknown>>;
 
 /** The values that an operation on the things with these refs can change. Requests and time change none of them. */
@@ -16,9 +17,7 @@ const changeable: Readonly<Record<ActionName | "clock", ReadValues>> = {
   revoke: keyValues,
   expire: keyValues,
   organization: organizationValues,
-  faults: ({ faults }) => ({
-    faults: writtenFaults(faults).map(({ requests_matched: _, ...fault }) => fault),
-  }),
+  faults: faultValues,
   assumptions: assumptionValues,
   clock: ({ clock }) => ({ frozen: clock.isFrozen() }),
 };
@@ -32,9 +31,12 @@ function keyValues({ registry }: SandboxState, refs: readonly string[]): Values 
   for (const ref of refs) {
     const key = registry.keys.get(ref)?.key;
     if (key === undefined) continue;
-    const { name, scopes, limits, replacedBy } = key;
     const members: ChangeableMembers = {
-      ...{ ref, name, scopes, limits, replacedBy },
+      ref,
+      name: key.name,
+      scopes: key.scopes,
+      limits: key.limits,
+      replacedBy: key.replacedBy,
       ...forEachEnd((end) => key[end]),
     };
     for (const [name, value] of Object.entries(members)) values[`key ${ref} ${name}`] = value;
@@ -51,6 +53,13 @@ function organizationValues({ registry }: SandboxState, refs: readonly string[])
   return values;
 }
 
+function faultValues(sandbox: SandboxState): Values {
+  const faults = writtenFaults(sandbox.faults);
+  // Requests change this count.
+  for (const fault of faults) delete fault.requests_matched;
+  return { faults };
+}
+
 function assumptionValues(sandbox: SandboxState): Values {
   // Other profiles have one value for each assumption; `varied` varies those that the sandbox does not set itself.
   const fixed = sandbox.profile === "varied" ? Object.keys(sandbox.ownAssumptions).sort() : [];
@@ -58,8 +67,9 @@ function assumptionValues(sandbox: SandboxState): Values {
 }
 
 /**
- * Runs an operation, and records in `sandbox.changes` the values that users have changed with it. A value that a step
- * of the scenario changes is as it would be without users.
+ * Runs an operation, and records in `sandbox.changes` the values that users have changed with it: each with what it
+ * would be without users, which is its value before their first change of it. One that is so again is not changed, nor
+ * is one that a step of the scenario has set since.
  */
 export function recordChanges<Result>(
   sandbox: SandboxState,
@@ -68,16 +78,22 @@ export function recordChanges<Result>(
   isScripted: boolean,
   run: () => Result,
 ): Result {
-  // A listener may start another scenario.
+  // Read before, because a listener may start another scenario.
   const { changes } = sandbox;
-  const before = changeable[name](sandbox, refs);
+  const readValues = changeable[name];
+  const valuesBefore = readValues(sandbox, refs);
   const result = run();
-  for (const [value, now] of Object.entries(changeable[name](sandbox, [...refs, ...keysChangedBy(result)]))) {
-    const [earlier, later] = [textOf(before[value]), textOf(now)];
-    if (earlier === later) continue;
-    const withoutUsers = isScripted ? later : (changes.get(value) ?? earlier);
-    if (withoutUsers === later) changes.delete(value);
-    else changes.set(value, withoutUsers);
+  const valuesAfter = readValues(sandbox, [...refs, ...keysChangedBy(result)]);
+
+  for (const [valueName, value] of Object.entries(valuesAfter)) {
+    const before = textOf(valuesBefore[valueName]);
+    const after = textOf(value);
+    if (before === after) continue;
+
+    // A step of the scenario sets the same value without users.
+    const withoutUsers = isScripted ? after : (changes.get(valueName) ?? before);
+    if (after === withoutUsers) changes.delete(valueName);
+    else changes.set(valueName, withoutUsers);
   }
   return result;
 }
@@ -85,9 +101,13 @@ export function recordChanges<Result>(
 /** The refs of the keys that an operation has changed or created. */
 function keysChangedBy(result: unknown): string[] {
   const { key, replacement } = (result ?? {}) as Partial<Record<"key" | "replacement", { ref: string }>>;
-  return [key, replacement].flatMap((one) => one?.ref ?? []);
+  const refs: string[] = [];
+  if (key) refs.push(key.ref);
+  if (replacement) refs.push(replacement.ref);
+  return refs;
 }
 
+/** The text by which two values are compared; empty for none. */
 function textOf(value: unknown): string {
   return value === undefined ? "" : canonicalJson(value);
 }

@@ -17,6 +17,7 @@ import { requireFields } from "../../rules/schema/check.js";
 import { didYouMean, listed, quote } from "../../rules/schema/words.js";
 import { isInstant, type Overlap, parseDuration, scenarioDuration, timeFrom } from "../../rules/time.js";
 import { durationOf } from "../../rules/time-input.js";
+import type { Writable } from "../../rules/writable.js";
 import { deriveSecret } from "../../scenario/described-keys.js";
 import { freeRefIn, isRef, isReserved, refOfName, reservedKeyRefs } from "../../scenario/format/fields.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
@@ -47,11 +48,12 @@ export function createKey(
   const { name, scopes } = settings;
   const isTwice = new Set(scopes).size < scopes.length;
   requireFields("create a key", { scopes: isTwice ? "must not contain a scope twice" : undefined });
-  const ends = expires === undefined ? {} : { expiresAt: expiryOf(expires, now) };
+  const expiresAt = expires === undefined ? undefined : expiryOf(expires, now);
   const { organization } = sandbox.registry.organization(input.organization);
   requireAccess(organization, environment);
   requireScopes(sandbox, scopes);
   requireRoomForKey(sandbox, input, now);
+
   const ref = input.ref ?? freeRef(sandbox, refOfName(name));
   const described = {
     ref,
@@ -60,7 +62,7 @@ export function createKey(
     scopes: [...scopes],
     limits: { ...settings.limits },
     environment,
-    ...ends,
+    ...(expiresAt !== undefined && { expiresAt }),
   };
   const { key, secret } = issueKey(sandbox, described, now, by);
   sandbox.journal.emit({ type: "key.created", key });
@@ -86,8 +88,10 @@ export function rotateKey(
   const overlap = overlapOf(input.overlap);
   const { ref, organization, environment } = entry.key;
   // If a retiring key counts as active, there must be room for both during the overlap.
-  if (overlap > 0 && countsAsActive("retiring", sandbox.assumptions))
+  if (overlap > 0 && countsAsActive("retiring", sandbox.assumptions)) {
     requireRoomForKey(sandbox, entry.key, now);
+  }
+
   const replacedBy = input.as ?? freeRef(sandbox, ref);
   const described = {
     ref: replacedBy,
@@ -101,6 +105,7 @@ export function rotateKey(
   const isInherited = sandbox.assumptions.replacement_usage === "inherited";
   const usage = isInherited ? structuredClone(usageAt(entry.usage, sandbox.windows, now)) : undefined;
   const { key: replacement, secret } = issueKey(sandbox, described, now, by, usage);
+
   sandbox.registry.change(entry, { overlapEndsAt: now + overlap, replacedBy });
   entry.replacement = sandbox.registry.key(replacedBy);
   const key = viewKey(entry, sandbox, now);
@@ -141,12 +146,12 @@ function expiryOf(expires: string, now: number): number {
   return expiresAt;
 }
 
-// Adds a new key. The sandbox stores only its hash (R35). New keys always have the current prefix (R17).
+/** Adds a new key. The sandbox stores only its hash (R35). New keys always have the current prefix (R17). */
 function issueKey(
   sandbox: SandboxState,
   described: Omit<KeyRecord, "sha256" | "legacy">,
   now: number,
-  { isScripted = false }: Initiator,
+  by: Initiator,
   usage: Usage = startUsage(sandbox.windows, now),
 ): { readonly key: KeyView; readonly secret: string } {
   const { registry, platform, seed } = sandbox;
@@ -156,24 +161,28 @@ function issueKey(
     const message = `A key with the ref ${quote(ref)} already exists.`;
     throw new SandboxError("name_taken", message, { ref });
   }
+
   const kind = { ref, environment, legacy: false };
-  const secret = isScripted ? deriveSecret(seed, kind) : secretFrom(platform.random, kind);
-  // None by default: the specification does not define that keys expire on their own.
-  const lifetime = parseDuration(sandbox.assumptions.default_expiry);
-  const expiresAt = lifetime === undefined ? {} : { expiresAt: now + lifetime };
-  // A replacement has the scopes of the old key, including granted ones (R37).
-  const scopes = replaces === undefined ? withGrantedScopes(sandbox, described.scopes) : described.scopes;
+  const secret = by.isScripted ? deriveSecret(seed, kind) : secretFrom(platform.random, kind);
   const sha256 = platform.sha256(secret);
   const owner = registry.find(sha256)?.key.ref;
   if (owner !== undefined) {
     const message = `The seed generates a secret for ${quote(ref)} that ${quote(owner)} has pinned: choose another ref.`;
     throw new SandboxError("name_taken", message, { ref });
   }
-  const key = { ...expiresAt, ...described, scopes, legacy: false, sha256 };
-  return { key: viewKey(registry.addKey({ key, usage }), sandbox, now), secret };
+
+  const key: Writable<KeyRecord> = { ...described, legacy: false, sha256 };
+  // A replacement has the scopes of the old key, including granted ones (R37).
+  if (replaces === undefined) key.scopes = withGrantedScopes(sandbox, described.scopes);
+  // None by default: the specification does not define that keys expire on their own.
+  const lifetime = parseDuration(sandbox.assumptions.default_expiry);
+  if (key.expiresAt === undefined && lifetime !== undefined) key.expiresAt = now + lifetime;
+
+  const entry = registry.addKey({ key, usage });
+  return { key: viewKey(entry, sandbox, now), secret };
 }
 
-// A key that no longer works cannot change, and a replaced key cannot be replaced again (R42).
+/** A key that no longer works cannot change, and a replaced key cannot be replaced again (R42). */
 function requireKeyIn(
   sandbox: SandboxState,
   ref: string,
@@ -184,7 +193,8 @@ function requireKeyIn(
   const entry = sandbox.registry.key(ref);
   const state = keyStateAt(entry.key, now);
   if (states.includes(state)) return entry;
-  const message = `Failed to ${verb} the key ${quote(ref)}: it is ${state}, and only a key that is ${listed(states, "or")} can be ${actions[verb].done}.`;
+  const why = `it is ${state}, and only a key that is ${listed(states, "or")} can be ${actions[verb].done}`;
+  const message = `Failed to ${verb} the key ${quote(ref)}: ${why}.`;
   throw new SandboxError("key_not_active", message, { ref, state });
 }
 
@@ -200,8 +210,9 @@ function requireAccess({ ref, sandboxAccess, liveAccess }: Organization, environ
   }
 }
 
-function requireScopes({ assumptions: { scopes: known } }: SandboxState, scopes: readonly string[]): void {
+function requireScopes(sandbox: SandboxState, scopes: readonly string[]): void {
   if (scopes.length === 0) throw new SandboxError("scopes_required", "A key needs at least one scope.");
+  const known = sandbox.assumptions.scopes;
   const unknown = scopes.find((scope) => !known.includes(scope));
   if (unknown === undefined) return;
   const message = `Unknown scope ${quote(unknown)}; known scopes: ${known.join(", ")}.${didYouMean(unknown, known)}`;
@@ -215,10 +226,13 @@ export function activeKeysIn(
   assumptions: Assumptions,
   now: number,
 ): number {
-  owner.open ??= new Set(owner.keys);
-  return withoutOver(owner.open, now).filter(
-    ({ key }) => key.environment === environment && countsAsActive(keyStateAt(key, now), assumptions),
-  ).length;
+  owner.unended ??= new Set(owner.keys);
+  let active = 0;
+  for (const { key } of withoutOver(owner.unended, now)) {
+    if (key.environment !== environment) continue;
+    if (countsAsActive(keyStateAt(key, now), assumptions)) active += 1;
+  }
+  return active;
 }
 
 function requireRoomForKey(
@@ -233,16 +247,19 @@ function requireRoomForKey(
   throw new SandboxError("key_limit_reached", message, details);
 }
 
-function freeRef({ registry: { keys, numbers } }: SandboxState, ref: string): string {
+function freeRef({ registry }: SandboxState, ref: string): string {
+  const { keys, nextSuffixes } = registry;
   // The keys of one rotation are `main`, `main-2`, `main-3`.
   const first = ref.replace(/-\d+$/, "");
-  const isInChain = keys.get(ref)?.key.replaces !== undefined && keys.has(first);
-  return freeRefIn((taken) => keys.has(taken), isInChain ? first : ref, numbers);
+  const isInRotation = keys.get(ref)?.key.replaces !== undefined && keys.has(first);
+  const start = isInRotation ? first : ref;
+  return freeRefIn((taken) => keys.has(taken), start, nextSuffixes);
 }
 
 function refProblem(ref: string): string | undefined {
-  if (isReserved(ref))
+  if (isReserved(ref)) {
     return `must not be ${listed(reservedKeyRefs, "or")}: stories use these words for no key`;
+  }
   return isRef(ref) ? undefined : "must not be a name with a special meaning in JavaScript";
 }
 

@@ -47,9 +47,7 @@ export const operations = {
   organization: /* @__PURE__ */ actionOf("organization", updateOrganization),
   faults: /* @__PURE__ */ actionOf("faults", changeFaults),
   assumptions: /* @__PURE__ */ actionOf("assumptions", changeAssumptions),
-  clock: /* @__PURE__ */ clockChange(changeClock, ({ clock }, { now }) => {
-    return now !== undefined && instantOf(now) > clock.now();
-  }),
+  clock: /* @__PURE__ */ clockChange(changeClock, isLater),
   advance: /* @__PURE__ */ clockChange(
     (sandbox, { by }: { readonly by: string | number }) => advanceClock(sandbox, by),
     (_sandbox, { by }) => durationOf(by) > 0,
@@ -66,9 +64,10 @@ function actionOf<Input, Result>(
     if (actionRow(name).isForAdministrators) requireAdministrator(by);
     const { key, ref } = input as { readonly key?: string; readonly ref?: string };
     const refs = [key, ref].filter((one) => one !== undefined);
-    return recordChanges(sandbox, name, refs, by.isScripted === true, () =>
-      run(sandbox, input, by.dueAt ?? sandbox.clock.now(), by),
-    );
+    return recordChanges(sandbox, name, refs, by.isScripted === true, () => {
+      const now = by.dueAt ?? sandbox.clock.now();
+      return run(sandbox, input, now, by);
+    });
   };
 }
 
@@ -101,8 +100,9 @@ export function performAction(sandbox: SandboxState, action: StepAction, dueAt?:
   if (name === undefined) return nothingPerformed;
   const { actor, ...fields } = action[name] as { readonly actor?: Initiator["actor"] };
   const input = (name === "faults" ? action.faults : fields) as never; // the step's schema has checked it
+  const by: Initiator = { actor, isScripted: true, dueAt };
   try {
-    return { ...nothingPerformed, ...operations[name](sandbox, input, { actor, isScripted: true, dueAt }) };
+    return { ...nothingPerformed, ...operations[name](sandbox, input, by) };
   } catch (error) {
     if (!(error instanceof SandboxError) || !isActionError(error.code)) throw error;
     return { ...nothingPerformed, error: { code: error.code, message: error.message } };
@@ -113,16 +113,22 @@ function isActionError(code: string): code is ActionErrorCode {
   return (actionErrorCodes as readonly string[]).includes(code);
 }
 
+interface ClockInput {
+  readonly now?: Instant | undefined;
+  readonly frozen?: boolean | undefined;
+}
+
 /** Sets, freezes or resumes the clock. Throws `clock_backwards` or `validation_failed` without changes. */
-function changeClock(
-  sandbox: SandboxState,
-  { now, frozen }: { readonly now?: Instant | undefined; readonly frozen?: boolean | undefined },
-): ClockView {
+function changeClock(sandbox: SandboxState, input: ClockInput): ClockView {
   const { clock } = sandbox;
-  if (now !== undefined) clock.set(instantOf(now));
-  if (frozen === true) clock.freeze();
-  if (frozen === false) clock.resume();
+  if (input.now !== undefined) clock.set(instantOf(input.now));
+  if (input.frozen === true) clock.freeze();
+  if (input.frozen === false) clock.resume();
   return announceClock(sandbox);
+}
+
+function isLater(sandbox: SandboxState, input: ClockInput): boolean {
+  return input.now !== undefined && instantOf(input.now) > sandbox.clock.now();
 }
 
 export function advanceClock(sandbox: SandboxState, by: string | number): ClockView {
@@ -174,16 +180,15 @@ function updateOrganization(
 /** Durations count from now. Throws `validation_failed` with every contradiction, without changes. */
 function changeFaults(sandbox: SandboxState, faults: readonly Fault[], now: number): void {
   const { registry, seed, journal } = sandbox;
+  const legacyOwners = new Set<string>();
+  for (const { key } of registry.keys.values()) {
+    if (key.legacy) legacyOwners.add(key.organization);
+  }
   const problems = faultProblems(faults, {
     refs: { key: registry.keys, organization: registry.organizations },
     scenario: sandbox.scenario,
     now,
-    keys: {
-      at: (ref) => registry.keys.get(ref)?.key,
-      legacyOwners: new Set(
-        [...registry.keys.values()].flatMap(({ key }) => (key.legacy ? key.organization : [])),
-      ),
-    },
+    keys: { at: (ref) => registry.keys.get(ref)?.key, legacyOwners },
   });
   if (problems.length > 0) throw validationError("Failed to change the faults", problems);
   sandbox.faults = activateFaults(faults, seed, now);
@@ -191,34 +196,39 @@ function changeFaults(sandbox: SandboxState, faults: readonly Fault[], now: numb
 }
 
 export function clearRequests({ journal, counters, behavior, registry }: SandboxState): void {
-  journal.enter();
+  journal.replaceWith();
   counters.clear();
+
   // Advice on a later request must not be about a cleared one.
   behavior.rejected.clear();
   behavior.pages.clear();
-  for (const entry of registry.keys.values()) if (entry.hasWorked) entry.hasWorked = false;
+  for (const entry of registry.keys.values()) {
+    if (entry.hasWorked) entry.hasWorked = false;
+  }
+
   journal.emit({ type: "requests.cleared" });
 }
 
 /** With a profile, all others become the profile's. Usage in the current minute and day stays counted. */
 function changeAssumptions(
   sandbox: SandboxState,
-  { profile, ...input }: ControlBody<"assumptions_change">,
+  input: ControlBody<"assumptions_change">,
   now: number,
 ): Assumptions {
-  const assumptions = { ...(profile === undefined && sandbox.ownAssumptions), ...input };
-  const settings = { profile: profile ?? sandbox.profile, ownAssumptions: assumptions };
+  const { profile, ...chosen } = input;
+  const kept = profile === undefined ? sandbox.ownAssumptions : {};
+  const settings = { profile: profile ?? sandbox.profile, ownAssumptions: { ...kept, ...chosen } };
   const next = assumptionsIn({ ...settings, run: sandbox.run, endpoints: sandbox.endpoints });
-  const { me_scope: needed, scopes } = next;
-  const isMissing = needed !== null && !scopes.includes(needed);
-  const windows = windowsOf(next);
   requireFields("change the assumptions", {
-    me_scope: isMissing ? `is ${quote(needed)}, which is not one of scopes` : undefined,
+    me_scope: missingScopeProblem(next),
     scopes: heldScopeProblem(sandbox, next),
     retiring_counts_as_active: tooManyActiveProblem(sandbox, next, now),
   });
-  for (const entry of sandbox.registry.keys.values())
+
+  const windows = windowsOf(next);
+  for (const entry of sandbox.registry.keys.values()) {
     entry.usage = carriedOver(entry.usage, sandbox.windows, windows, now);
+  }
   const changes = { ...settings, assumptions: next, windows };
   varyRecords(sandbox, { ...sandbox, ...changes });
   replaceState(sandbox, changes);
@@ -226,39 +236,52 @@ function changeAssumptions(
   return next;
 }
 
-// The profile `varied` adds parts to records. They appear and disappear with the profile.
+/** Exchanges the parts that the profile `varied` adds to records. They appear and disappear with the profile. */
 function varyRecords(sandbox: SandboxState, next: SandboxState): void {
   const { organizations, keys } = sandbox.registry;
-  for (const entry of organizations.values())
-    entry.organization = withNameSuffix(next, withoutNameSuffix(sandbox, entry.organization));
+  for (const entry of organizations.values()) {
+    const plain = withoutNameSuffix(sandbox, entry.organization);
+    entry.organization = withNameSuffix(next, plain);
+  }
   if (profileOf(sandbox) !== "varied" && profileOf(next) !== "varied") return;
   for (const entry of keys.values()) {
-    const scopes = withGrantedScopes(next, withoutGrantedScopes(sandbox, entry.key.scopes));
-    sandbox.registry.change(entry, { scopes });
+    const plain = withoutGrantedScopes(sandbox, entry.key.scopes);
+    sandbox.registry.change(entry, { scopes: withGrantedScopes(next, plain) });
   }
 }
 
-function heldScopeProblem(sandbox: SandboxState, { scopes }: Assumptions): string | undefined {
+function missingScopeProblem(next: Assumptions): string | undefined {
+  const needed = next.me_scope;
+  if (needed === null || next.scopes.includes(needed)) return undefined;
+  return `is ${quote(needed)}, which is not one of scopes`;
+}
+
+function heldScopeProblem(sandbox: SandboxState, next: Assumptions): string | undefined {
   for (const { key } of sandbox.registry.keys.values()) {
-    const held = withoutGrantedScopes(sandbox, key.scopes).find((scope) => !scopes.includes(scope));
-    if (held !== undefined) return `lack ${held}, which the key ${quote(key.ref)} has`;
+    const own = withoutGrantedScopes(sandbox, key.scopes);
+    const lacking = own.find((scope) => !next.scopes.includes(scope));
+    if (lacking !== undefined) return `lack ${lacking}, which the key ${quote(key.ref)} has`;
   }
   return undefined;
 }
 
-function tooManyActiveProblem({ registry }: SandboxState, next: Assumptions, now: number) {
-  for (const owner of registry.organizations.values()) {
-    const full = environments.find((one) => activeKeysIn(owner, one, next, now) > maximumActiveKeys);
-    if (full !== undefined)
-      return `would give ${owner.organization.ref} (${full}) more than ${maximumActiveKeys} active keys (R32)`;
+function tooManyActiveProblem(sandbox: SandboxState, next: Assumptions, now: number): string | undefined {
+  for (const owner of sandbox.registry.organizations.values()) {
+    for (const environment of environments) {
+      if (activeKeysIn(owner, environment, next, now) <= maximumActiveKeys) continue;
+      return `would give ${owner.organization.ref} (${environment}) more than ${maximumActiveKeys} active keys (R32)`;
+    }
   }
   return undefined;
 }
 
-// Counts have no times: with other windows, the requests so far count as if they were sent now.
+/** Counts have no times: with other windows, the requests so far count as if they were sent now. */
 function carriedOver(usage: Usage, from: Windows, to: Windows, now: number): Usage {
   if (from.sliding === to.sliding && from.dayResetsAt === to.dayResetsAt) return usage;
-  const { minuteCount: thisMinute, dayCount, recent } = usageAt(usage, from, now);
-  const today = Math.max(thisMinute, dayCount);
-  return startUsage(to, now, { thisMinute, today, countedAt: from.sliding ? recent : undefined });
+  const current = usageAt(usage, from, now);
+  return startUsage(to, now, {
+    thisMinute: current.minuteCount,
+    today: Math.max(current.minuteCount, current.dayCount),
+    countedAt: from.sliding ? current.recent : undefined,
+  });
 }
